@@ -3,9 +3,10 @@ PREFIX ?= /usr/local
 CMAKE_FLAGS ?=
 HBMSCOPE = build/release/app/hbmscope
 SAMPLE = samples/leak_step_200.pprof.gz
+TIMED = tests/house/timed.py
 BASELINE = samples/leak_step_010.pprof.gz
 
-.PHONY: help run build test install server bundle test-real test-gpu test-slow bench asan tsan fuzz tidy format samples clean
+.PHONY: help run build configure-tests build-tests test install server bundle test-real test-gpu test-slow bench asan tsan fuzz tidy format samples clean
 
 help:
 	@echo "make run             install missing packages, build, open the window on the demo"
@@ -35,21 +36,28 @@ run: build
 	fi
 
 build: build/release/build.ninja
-	@cmake --build --preset release
+	@$(TIMED) build cmake --build --preset release --target hbmscope
 
 build/release/build.ninja: third_party/install_packages.sh
 	@third_party/install_packages.sh window
-	@cmake --preset release -DHBMSCOPE_TESTS=OFF $(CMAKE_FLAGS)
+	@$(TIMED) configure cmake --preset release -DHBMSCOPE_TESTS=OFF $(CMAKE_FLAGS)
 
-# Tests have a folder of their own, so that `make run` builds no test and changes nothing in the other's cache.
-test:
+# The tests are built on top of what `make build` made, in the same folder: the objects are shared.
+configure-tests:
 	@third_party/install_packages.sh window tests
 	@mkdir -p build
-	@cmake --preset test $(CMAKE_FLAGS) >build/test-configure.log 2>&1 || { cat build/test-configure.log; exit 1; }
-	@cmake --build --preset test
-	@ctest --preset test || { tests/house/say_failures.py build/test; exit 1; }
+	@$(TIMED) configure cmake --preset test $(CMAKE_FLAGS) >build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
+	@tail -n 1 build/configure.log
 
-install: build
+build-tests: configure-tests
+	@$(TIMED) build cmake --build --preset test
+
+test: build-tests
+	@$(TIMED) tests ctest --preset test || { tests/house/say_failures.py build/release; exit 1; }
+
+# Everything that is installed, the static program for servers too where its libraries are there.
+install: build/release/build.ninja
+	@cmake --build --preset release
 	@cmake --install build/release --prefix "$(PREFIX)"
 
 server:
@@ -61,20 +69,15 @@ server:
 bundle: build/release/build.ninja
 	@cmake --build --preset release --target server_bundle
 
-test-real test-gpu test-slow: test-%:
-	@third_party/install_packages.sh window tests
-	@cmake --preset test $(CMAKE_FLAGS)
-	@cmake --build --preset test
-	@ctest --test-dir build/test -L '^$*$$' --output-on-failure
+test-real test-gpu test-slow: test-%: build-tests
+	@ctest --test-dir build/release -L '^$*$$' --output-on-failure
 
-bench:
-	@third_party/install_packages.sh window tests
-	@cmake --preset test $(CMAKE_FLAGS)
-	@cmake --build --preset test
-	@tests/bench/run.sh build/test
-	@build/test/tests/bench/trace_bench
-	@build/test/tests/bench/allocator_bench
-	@LIBGL_ALWAYS_SOFTWARE=1 build/test/tests/bench/window_bench build/test/tests/bench/scale.hbm
+bench: configure-tests
+	@cmake --build --preset test --target hbmscope benchmarks
+	@tests/bench/run.sh build/release
+	@build/release/tests/bench/trace_bench
+	@build/release/tests/bench/allocator_bench
+	@LIBGL_ALWAYS_SOFTWARE=1 build/release/tests/bench/window_bench build/release/tests/bench/scale.hbm
 
 asan tsan:
 	@third_party/install_packages.sh window tests

@@ -46,7 +46,7 @@ hbmscope::Result<int> open_window(const hbmscope::cli::OpenRequest& request) {
 
 int main(int argc, char** argv) {
   hbmscope::use_large_heap_pages();
-  return hbmscope::cli::run(argc, argv, open_window);
+  return hbmscope::cli::run(argc, argv, {open_window, hbmscope::gui::view_names(), hbmscope::gui::coloring_names()});
 }
 #else
 int main(int argc, char** argv) {

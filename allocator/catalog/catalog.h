@@ -1,5 +1,5 @@
-// All allocators: one row each, from which commands, help, errors, the window's demo and the tests of all allocators take
-// what they need. Options of one kind are an allocator of that kind.
+// All allocators: one row each, from which commands, help, errors, the window's demo and the tests of all allocators
+// take what they need. Options of one kind are an allocator of that kind.
 #pragma once
 
 #include <memory>

@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "allocator/interface/fragmentation.h"
+
 namespace hbmscope::allocator {
 
 std::string_view text_from_certainty(Certainty certainty) {
@@ -24,8 +26,8 @@ std::string_view text_from_fault(Fault fault) {
 
 double fragmentation_of(const Statistics& statistics) {
   const std::uint64_t free = statistics.pool_bytes - statistics.in_use_bytes;
-  if (free == 0) return std::numeric_limits<double>::quiet_NaN();
-  return static_cast<double>(free - statistics.largest_free_bytes) / static_cast<double>(free);
+  return external_fragmentation_of(free, statistics.largest_free_bytes)
+      .value_or(std::numeric_limits<double>::quiet_NaN());
 }
 
 }  // namespace hbmscope::allocator

@@ -87,7 +87,7 @@ struct Statistics {
   }
 };
 
-// External fragmentation as XLA computes it, of what is free in the pool; NaN where nothing is.
+// External fragmentation of the pool, as XLA reports it: NaN where nothing is free.
 double fragmentation_of(const Statistics& statistics);
 
 // A block, or a free piece between blocks.

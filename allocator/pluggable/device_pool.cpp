@@ -50,7 +50,7 @@ tl::expected<std::unique_ptr<DevicePool>, std::string> DevicePool::open(int devi
   if (kind == Kind::collective || kind == Kind::pinned_host)
     return Refusal(fmt::format("{} is no pool for the arrays of a program", name_of(setup->options)));
   if (!setup->upstream.device_bytes)
-    return Refusal("TF_FORCE_UNIFIED_MEMORY asks for managed memory, which this pool does not have");
+    return Refusal("TF_FORCE_UNIFIED_MEMORY requests managed memory, which this pool does not support");
   return std::unique_ptr<DevicePool>(new DevicePool(*opened, *setup));
 }
 

@@ -147,8 +147,8 @@ class Checker {
   }
 
   bool check_state(const RecordedState& recorded) {
-    if (recorded.told_operations != at_)
-      return differ(recorded.line, "the number of operations so far", fmt::to_string(recorded.told_operations),
+    if (recorded.operations_before != at_)
+      return differ(recorded.line, "the number of operations so far", fmt::to_string(recorded.operations_before),
                     fmt::to_string(at_));
     const WalkedState state = compute_state(allocator_, recorded.chunk_list.has_value());
     for (const RecordedState::Number& number : recorded.numbers) {

@@ -149,7 +149,7 @@ tl::expected<CheckResult, std::string> check_places(const RequestStream& stream,
                                                     const pytorch::Options& options) {
   if (places.is_expandable_before)
     return tl::unexpected<std::string>(
-        "the trace begins with expandable segments, and does not tell which addresses they had reserved");
+        "the trace begins with expandable segments, and does not say which addresses they had reserved");
   return PlaceChecker(stream, places, options).run();
 }
 

@@ -67,8 +67,8 @@ struct ChunkRow {
 
 // The state after so many operations, as far as the file tells it.
 struct RecordedState {
-  std::uint64_t operations = 0;       // That stand before it in the file.
-  std::uint64_t told_operations = 0;  // That it says there were.
+  std::uint64_t operations = 0;         // That stand before it in the file.
+  std::uint64_t operations_before = 0;  // That it says there were.
   std::uint32_t line = 0;
   struct Number {
     std::string name;  // As in the file, "bytes_in_use".

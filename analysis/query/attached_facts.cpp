@@ -7,13 +7,13 @@
 #include "analysis/model/clamped.h"
 #include "analysis/trace/layers.h"
 #include "analysis/units/format.h"
-#include "collector/wire/told_names.h"
+#include "collector/wire/reported_names.h"
 
 namespace hbmscope {
 namespace {
 
 // The driver is asked once a second.
-constexpr std::int64_t told_within_ns = 5'000'000'000;
+constexpr std::int64_t reported_within_ns = 5'000'000'000;
 
 struct Told {
   std::uint64_t bytes = 0, position = 0;
@@ -28,7 +28,7 @@ std::optional<Told> find_told(const Stream& stream, const Mark& mark) {
     std::optional<CounterSample> first;
     series.for_each([&](const CounterSample& sample) {
       if (first || sample.event < mark.event) return;
-      if (clamped_difference(sample.time_ns, mark.time_ns) <= told_within_ns) first = sample;
+      if (clamped_difference(sample.time_ns, mark.time_ns) <= reported_within_ns) first = sample;
     });
     if (!first || first->value < 0) continue;
     if (!told) told = Told{};
@@ -71,8 +71,8 @@ void add_driver_calls(const Stream& stream, const Mark& attached, AttachedFacts&
   if (last.empty()) return;
   const std::string how = in_todays_words(last);
   facts.driver_calls = std::string(wire::driver_calls_are) + how;
-  facts.are_calls_told = how.starts_with(wire::recorded_with);
-  facts.may_be_told_later = how.starts_with(wire::not_recorded_yet);
+  facts.are_calls_recorded = how.starts_with(wire::recorded_with);
+  facts.may_be_recorded_later = how.starts_with(wire::not_recorded_yet);
   if (changes < 2) return;  // There may be millions of marks.
   const std::string earlier_sentence = std::string(earlier_calls_are) + std::string(last);
   for (const Mark& mark : stream.marks()) {
@@ -105,7 +105,7 @@ std::vector<AttachedFacts> find_attached(const Trace& trace) {
     facts.realtime_ns = stream.clocks().realtime_of((*mark).time_ns);
     const auto told = find_told(stream, *mark);
     if (told) facts.held_bytes = told->bytes;
-    if (told) facts.told_after_ns = told->after_ns;
+    if (told) facts.reported_after_ns = told->after_ns;
     add_driver_calls(stream, *mark, facts);
     facts.identified_bytes = in_use_on_devices(stream, counted[i], told ? told->position : (*mark).event + 1);
   }
@@ -122,7 +122,7 @@ std::string text_from_attached(const AttachedFacts& facts) {
            (facts.is_left_alone ? "." : fmt::format("; {} is identified.", bytes(facts.identified_bytes)));
   const std::uint64_t identified = std::min(facts.identified_bytes, *facts.held_bytes);
   text += fmt::format(" {:.1f} s later the process held {} on its devices",
-                      static_cast<double>(facts.told_after_ns) / 1e9, bytes(*facts.held_bytes));
+                      static_cast<double>(facts.reported_after_ns) / 1e9, bytes(*facts.held_bytes));
   if (facts.is_left_alone) return text + ".";
   text += "; ";
   if (identified == *facts.held_bytes) return text + "all of it is identified.";
@@ -135,7 +135,7 @@ std::string text_from_driver_calls(const AttachedFacts& facts) {
   std::string text = facts.driver_calls;
   if (facts.calls_since_ns)
     text += fmt::format(", since {:.1f} s after that{}", static_cast<double>(*facts.calls_since_ns) / 1e9,
-                        facts.are_calls_told ? "; earlier allocations are unknown" : "");
+                        facts.are_calls_recorded ? "; earlier allocations are unknown" : "");
   return text + ".";
 }
 

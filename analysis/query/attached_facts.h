@@ -20,13 +20,13 @@ struct AttachedFacts {
   std::int64_t since_start_ns = 0;          // When: since the stream's first event.
   std::optional<std::int64_t> realtime_ns;  // Since 1970.
   std::optional<std::uint64_t> held_bytes;  // On all devices, the driver's own for the process too; absent: unknown.
-  std::int64_t told_after_ns = 0;           // The driver was read so long after attaching.
+  std::int64_t reported_after_ns = 0;           // The driver was read so long after attaching.
   std::uint64_t identified_bytes = 0;       // In use in heaps of devices at that moment.
   // How its CUDA driver calls are recorded, in the end: "CUDA driver calls are recorded with CUPTI (...)", "... not
   // recorded: CUPTI is in use". Empty: the recording does not say.
   std::string driver_calls;
-  bool are_calls_told = false, may_be_told_later = false;  // Later: it has no driver loaded yet.
-  std::optional<std::int64_t> calls_since_ns;              // So long after attaching that has been so; absent: at once.
+  bool are_calls_reported = false, may_be_reported_later = false;  // Later: it has no driver loaded yet.
+  std::optional<std::int64_t> calls_since_ns;  // So long after attaching that has been so; absent: at once.
 };
 
 // Of streams whose observer says so; in their order. Costs a seek each.

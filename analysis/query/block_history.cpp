@@ -4,6 +4,7 @@
 
 #include "analysis/query/range_watch.h"
 #include "analysis/query/rebuilt_history.h"
+#include "analysis/trace/pass.h"
 
 namespace hbmscope {
 namespace {

@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "analysis/model/address_range.h"
-#include "analysis/trace/pass.h"
+#include "analysis/trace/pass_control.h"
+#include "analysis/trace/stream.h"
 
 namespace hbmscope {
 

@@ -127,7 +127,7 @@ class Sorter {
   std::unordered_map<std::uint64_t, Key> own_code_;
 };
 
-constexpr std::string_view no_times = "This file has no times; event>N asks for when a block was taken.";
+constexpr std::string_view no_times = "This file has no times; event>N selects blocks by when they were allocated.";
 
 }  // namespace
 

@@ -4,6 +4,8 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "analysis/trace/pass.h"
+
 namespace hbmscope {
 namespace {
 

@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "analysis/trace/moment.h"
-#include "analysis/trace/pass.h"
+#include "analysis/trace/pass_control.h"
+#include "analysis/trace/stream.h"
 
 namespace hbmscope {
 

@@ -55,11 +55,8 @@ Result<HeapKey> find_heap(const Trace& trace, std::string_view name) {
     if (heap.name == name) return heap.key;
     names += (names.empty() ? "" : ", ") + heap.name;
   }
-  return Failure(Error{fmt::format("there is no heap '{}'", name),
-                       names.empty() ? "None of them ever held anything." : "There are: " + names + ".",
-                       {},
-                       {},
-                       false});
+  return Failure(refusal(fmt::format("there is no heap '{}'", name),
+                         names.empty() ? "None of them ever held anything." : "There are: " + names + "."));
 }
 
 HeapKey choose_heap(const Trace& trace, HeapKey wanted) {

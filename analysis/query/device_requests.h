@@ -20,7 +20,7 @@ struct DeviceRequests {
   std::size_t heaps = 0;                // Of the device, that had any.
   std::size_t other_devices = 0;        // That also had requests, and are left out.
   std::uint64_t lived_before = 0;       // Blocks from before the first event: asked for first, by address.
-  std::uint64_t unknown_requests = 0;   // Blocks whose request is not told: what they take was asked.
+  std::uint64_t unknown_requests = 0;   // Blocks whose request is not reported: what they take was asked.
 };
 
 // Of the device asked for, or of the one with the most requests. Blocks of the heaps that count (trace/layers.h) are

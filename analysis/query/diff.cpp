@@ -326,12 +326,9 @@ std::optional<ProfileDiff> compute_diff(const ProfileView& baseline, const Profi
 
 std::optional<Error> find_mismatch(const ProfileView& baseline, const ProfileView& now) {
   if (unit_of(baseline) == unit_of(now)) return std::nullopt;
-  return Error{fmt::format("{} counts {}, {} counts {}: they can't be compared", name_of(baseline), unit_of(baseline),
-                           name_of(now), unit_of(now)),
-               "Give two profiles of one kind, or choose the values with --value.",
-               {},
-               {},
-               false};
+  return refusal(fmt::format("{} counts {}, {} counts {}: they can't be compared", name_of(baseline), unit_of(baseline),
+                             name_of(now), unit_of(now)),
+                 "Give two profiles of one kind, or choose the values with --value.");
 }
 
 }  // namespace hbmscope

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/trace/event_fields.h"
+#include "analysis/trace/pass.h"
 
 namespace hbmscope {
 namespace {

@@ -7,7 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/trace/pass.h"
+#include "analysis/trace/pass_control.h"
+#include "analysis/trace/stream.h"
 
 namespace hbmscope {
 

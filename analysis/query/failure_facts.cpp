@@ -4,7 +4,7 @@
 
 #include "analysis/model/clamped.h"
 #include "analysis/trace/pass_from.h"
-#include "analysis/trace/told_figures.h"
+#include "analysis/trace/reported_figures.h"
 #include "analysis/units/format.h"
 
 namespace hbmscope {
@@ -150,9 +150,9 @@ FailureFacts compute_failure_facts(const Stream& stream, std::size_t index) {
   facts.largest_free_bytes = space.largest_free();
   if (facts.free_bytes) facts.free_pieces = space.free_chunks();
   const auto told = [&](std::string_view name) { return find_told(stream, name, failure.heap, failure.event); };
-  if (!facts.free_bytes) facts.free_bytes = told(told_figure::free);
-  if (!facts.largest_free_bytes) facts.largest_free_bytes = told(told_figure::largest_free);
-  facts.limit_bytes = told(told_figure::limit);
+  if (!facts.free_bytes) facts.free_bytes = told(reported_figure::free);
+  if (!facts.largest_free_bytes) facts.largest_free_bytes = told(reported_figure::largest_free);
+  facts.limit_bytes = told(reported_figure::limit);
   facts.driver_bytes = failure.available_bytes;
   facts.stack = failure.stack;
   facts.verdict = verdict_of(facts);

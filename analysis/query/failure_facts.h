@@ -11,7 +11,8 @@
 
 #include "analysis/model/address_range.h"
 #include "analysis/query/heap_rows.h"
-#include "analysis/trace/pass.h"
+#include "analysis/trace/pass_control.h"
+#include "analysis/trace/stream.h"
 
 namespace hbmscope {
 

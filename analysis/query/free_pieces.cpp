@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "analysis/trace/pass.h"
 #include "analysis/units/format.h"
 
 namespace hbmscope {

@@ -9,7 +9,9 @@
 
 #include "analysis/model/address_range.h"
 #include "analysis/query/power_histogram.h"
-#include "analysis/trace/pass.h"
+#include "analysis/trace/heap_change.h"
+#include "analysis/trace/pass_control.h"
+#include "analysis/trace/stream.h"
 
 namespace hbmscope {
 

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "analysis/query/allocation_times.h"
+#include "analysis/trace/pass.h"
 
 namespace hbmscope {
 namespace {

@@ -14,7 +14,8 @@
 
 #include "analysis/query/power_histogram.h"
 #include "analysis/trace/moment.h"
-#include "analysis/trace/pass.h"
+#include "analysis/trace/pass_control.h"
+#include "analysis/trace/stream.h"
 
 namespace hbmscope {
 

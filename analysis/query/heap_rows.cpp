@@ -4,10 +4,11 @@
 
 #include <fmt/format.h>
 
+#include "allocator/interface/fragmentation.h"
 #include "analysis/model/clamped.h"
 #include "analysis/query/trace_own_code.h"
+#include "analysis/trace/reported_figures.h"
 #include "analysis/trace/stream_names.h"
-#include "analysis/trace/told_figures.h"
 
 namespace hbmscope {
 namespace {
@@ -32,22 +33,22 @@ void add(std::optional<std::uint64_t>& sum, std::optional<std::uint64_t> bytes) 
 }
 
 // Where the heap itself does not know.
-void take_told_figures(const Stream& stream, const FailureEvent& failure, FailureRow& row) {
+void take_reported_figures(const Stream& stream, const FailureEvent& failure, FailureRow& row) {
   const auto told = [&](std::string_view name) { return find_told(stream, name, failure.heap, failure.event); };
   // A heap that tells no blocks, and has none, is not empty: nobody knows what was in it.
   const bool is_untold = !stream.definitions().heap(failure.heap).has(wire::heap_flag::has_addresses) &&
                          stream.peak(failure.heap).in_use_bytes == 0;
   if (is_untold) row.used_bytes.reset();
-  if (const auto used = told(told_figure::used)) row.used_bytes = used;
-  if (!row.total_free_bytes) row.total_free_bytes = told(told_figure::free);
-  if (!row.largest_free_bytes) row.largest_free_bytes = told(told_figure::largest_free);
-  if (!row.limit_bytes) row.limit_bytes = told(told_figure::limit);
-  if (!row.pool_bytes) row.pool_bytes = told(told_figure::pool);
+  if (const auto used = told(reported_figure::used)) row.used_bytes = used;
+  if (!row.total_free_bytes) row.total_free_bytes = told(reported_figure::free);
+  if (!row.largest_free_bytes) row.largest_free_bytes = told(reported_figure::largest_free);
+  if (!row.limit_bytes) row.limit_bytes = told(reported_figure::limit);
+  if (!row.pool_bytes) row.pool_bytes = told(reported_figure::pool);
 }
 
 // Of a source that tells how large the pool is, and not where.
-void take_told_pool(const Stream& stream, std::uint32_t heap, std::uint64_t position, HeapRow& row) {
-  row.pool_bytes = find_told(stream, told_figure::pool, heap, position);
+void take_reported_pool(const Stream& stream, std::uint32_t heap, std::uint64_t position, HeapRow& row) {
+  row.pool_bytes = find_told(stream, reported_figure::pool, heap, position);
   if (row.pool_bytes && *row.pool_bytes >= row.in_use_bytes) row.free_bytes = *row.pool_bytes - row.in_use_bytes;
 }
 
@@ -93,11 +94,10 @@ std::vector<HeapRow> compute_heap_rows(const Trace& trace, const std::vector<Str
       row.pool_bytes = heap.space.region_bytes();
       row.free_bytes = heap.space.free_bytes();
       row.largest_free_bytes = heap.space.largest_free();
-      if (!row.pool_bytes) take_told_pool(trace.streams[i], info.id, states[i].position(), row);
+      if (!row.pool_bytes) take_reported_pool(trace.streams[i], info.id, states[i].position(), row);
       row.external_fragmentation = external_fragmentation(heap);
-      if (row.requested_bytes && row.in_use_bytes > 0 && !info.has(wire::heap_flag::sizes_are_requests))
-        row.internal_fragmentation =
-            1.0 - static_cast<double>(*row.requested_bytes) / static_cast<double>(row.in_use_bytes);
+      if (row.requested_bytes && !info.has(wire::heap_flag::sizes_are_requests))
+        row.internal_fragmentation = internal_fragmentation_of(row.in_use_bytes, *row.requested_bytes);
       const HeapPeak peak = trace.streams[i].peak(info.id);
       row.peak_in_use_bytes = peak.in_use_bytes;
       row.is_peak_inexact = peak.is_inexact;
@@ -149,7 +149,7 @@ FailureRow row_from_failure(const Stream& stream, const FailureEvent& failure, c
     if (const auto largest = then.space.largest_free())
       row.largest_free_bytes = std::max(row.largest_free_bytes.value_or(0), *largest);
   }
-  take_told_figures(stream, failure, row);
+  take_reported_figures(stream, failure, row);
   return row;
 }
 

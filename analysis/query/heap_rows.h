@@ -51,7 +51,7 @@ struct FailureRow {
   bool is_pending = false;        // A refusal that may be tried again still (query/pending_requests.h).
   std::string own_line;           // "forward model.py:54", the innermost line of the person's own code; may be empty.
 };
-// What the source told last of a heap among the first `position` events (trace/told_figures.h); absent: nothing.
+// What the source told last of a heap among the first `position` events (trace/reported_figures.h); absent: nothing.
 std::optional<std::uint64_t> find_told(const Stream& stream, std::string_view name, std::uint32_t heap,
                                        std::uint64_t position);
 // What the job's allocator would have taken for a request; nothing where its rule is not known.

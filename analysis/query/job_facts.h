@@ -23,7 +23,7 @@ struct SettingChange {
   std::optional<std::string> baseline, now;  // Absent: that side does not tell. Several streams: "a, b".
 };
 
-// What a side tells of it: "(not told)", "(empty)", or the value.
+// What a side tells of it: "(unknown)", "(empty)", or the value.
 std::string text_from_setting(const std::optional<std::string>& value);
 
 // In the order in which now, then the baseline tells them. What every trace has by nature counts too: "source", what

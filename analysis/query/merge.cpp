@@ -127,21 +127,18 @@ bool sums_fit(const Profile& profile) {
 
 Result<Profile> merge_profiles(std::span<const std::shared_ptr<const Profile>> profiles) {
   Profile out;
-  if (profiles.empty()) return Failure(Error{"there is nothing to merge", "Name at least one profile.", {}, {}, false});
+  if (profiles.empty()) return Failure(refusal("there is nothing to merge", "Name at least one profile."));
   const Profile& first = *profiles.front();
   std::uint64_t samples = 0;
   for (const auto& profile : profiles) {
     samples += profile->sample_count();
     if (types_text(*profile) != types_text(first))
-      return Failure(Error{fmt::format("profiles of different kinds can't be added up: {} has {}, {} has {}",
-                                       name_of(first), types_text(first), name_of(*profile), types_text(*profile)),
-                           "Give profiles of one kind.",
-                           {},
-                           {},
-                           false});
+      return Failure(refusal(fmt::format("profiles of different kinds can't be added up: {} has {}, {} has {}",
+                                         name_of(first), types_text(first), name_of(*profile), types_text(*profile)),
+                             "Give profiles of one kind."));
   }
   if (samples >= 0xffffffff)
-    return Failure(Error{"together the profiles have 2^32 samples or more", "Merge fewer at a time.", {}, {}, false});
+    return Failure(refusal("together the profiles have 2^32 samples or more", "Merge fewer at a time."));
   for (const ValueType& type : first.value_types)
     out.value_types.push_back({out.strings.intern(first.text(type.type)), out.strings.intern(first.text(type.unit))});
   out.default_value_type = first.default_value_type;
@@ -159,7 +156,7 @@ Result<Profile> merge_profiles(std::span<const std::shared_ptr<const Profile>> p
   out.label_begin = {0, 0};
   Merger merger(out);
   for (const auto& profile : profiles) merger.append(*profile);
-  if (!sums_fit(out)) return Failure(Error{"together the values reach 2^63", "Merge fewer profiles.", {}, {}, false});
+  if (!sums_fit(out)) return Failure(refusal("together the values reach 2^63", "Merge fewer profiles."));
   return out;
 }
 

@@ -181,12 +181,9 @@ Result<void> apply_drop_frames(ProfileView& view) {
   const RE2 drop(whole(profile.drop_frames), RE2::Quiet);
   const RE2 keep(profile.keep_frames == StringId::empty ? "[^\\s\\S]" : whole(profile.keep_frames), RE2::Quiet);
   if (!drop.ok() || !keep.ok())
-    return Failure(
-        Error{"the profile's own expression for dropped frames is wrong: " + (drop.ok() ? keep.error() : drop.error()),
-              "--keep-dropped-frames opens it without.",
-              file_of(profile),
-              {},
-              false});
+    return Failure(refusal(
+        "the profile's own expression for dropped frames is wrong: " + (drop.ok() ? keep.error() : drop.error()),
+        "--keep-dropped-frames opens it without.", file_of(profile)));
   // 0: kept; 1: what is inside goes; 2: it goes too.
   std::vector<std::uint8_t> state(profile.location_count());
   view.dropped_lines.assign(profile.location_count(), 0);
@@ -228,15 +225,14 @@ void drop_interpreter_frames(ProfileView& view) {
 
 Result<void> check_value_type(const Profile& profile, const std::string& wanted) {
   if (profile.value_types.empty())
-    return Failure(Error{"the profile has no values at all", "Save it again.", file_of(profile), {}, false});
+    return Failure(refusal("the profile has no values at all", "Save it again.", file_of(profile)));
   if (wanted.empty() || find_value_type(profile, wanted)) return {};
   std::string known;
   for (const ValueType& type : profile.value_types) {
     known += (known.empty() ? "" : ", ") + std::string(profile.text(type.type));
   }
   if (find_value_type(profile, "live_space") && !find_value_type(profile, "allocated_space")) known += ", allocated";
-  return Failure(
-      Error{fmt::format("the profile has no values '{}'", wanted), fmt::format("It has {}.", known), {}, {}, false});
+  return Failure(refusal(fmt::format("the profile has no values '{}'", wanted), fmt::format("It has {}.", known)));
 }
 
 // Of several pairs of values (inuse and alloc, live and allocated) one is looked at; stacks that have nothing of it

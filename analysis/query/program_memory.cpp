@@ -1,7 +1,7 @@
 #include "analysis/query/program_memory.h"
 
 #include "analysis/query/heap_rows.h"
-#include "analysis/trace/told_figures.h"
+#include "analysis/trace/reported_figures.h"
 
 namespace hbmscope {
 
@@ -17,17 +17,17 @@ std::optional<ProgramMemoryRow> find_program_memory(const Trace& trace) {
       return find_told(stream, name, heap, stream.end_position());
     };
     ProgramMemoryRow row;
-    row.argument_bytes = told(told_figure::program_argument, 0);
-    row.output_bytes = told(told_figure::program_output, 0);
-    row.alias_bytes = told(told_figure::program_alias, 0);
-    row.temp_bytes = told(told_figure::program_temp, 0);
-    row.replayed_temp_bytes = told(told_figure::program_replayed_temp, 0);
-    row.donatable_bytes = told(told_figure::program_donatable, 0);
-    row.code_bytes = told(told_figure::program_code, 0);
+    row.argument_bytes = told(reported_figure::program_argument, 0);
+    row.output_bytes = told(reported_figure::program_output, 0);
+    row.alias_bytes = told(reported_figure::program_alias, 0);
+    row.temp_bytes = told(reported_figure::program_temp, 0);
+    row.replayed_temp_bytes = told(reported_figure::program_replayed_temp, 0);
+    row.donatable_bytes = told(reported_figure::program_donatable, 0);
+    row.code_bytes = told(reported_figure::program_code, 0);
     row.name = stream.definitions().job_fact("hlo_module");
     for (const HeapInfo& heap : stream.definitions().heaps())
       if (heap.id != 0)
-        if (const auto bytes = told(told_figure::program_space, heap.id))
+        if (const auto bytes = told(reported_figure::program_space, heap.id))
           row.by_space.push_back({heap.memory_kind, *bytes});
     if (row.argument_bytes || !row.by_space.empty()) return row;
   }

@@ -1,4 +1,4 @@
-// What a compiled program takes, as its dump or its compiler told (counters of trace/told_figures.h).
+// What a compiled program takes, as its dump or its compiler told (counters of trace/reported_figures.h).
 #pragma once
 
 #include <cstdint>

@@ -114,11 +114,8 @@ Result<TraceRange> find_range(const Trace& trace, std::string_view from, std::st
 Result<TraceRange> range_between(Moment from, Moment to) {
   for (std::size_t i = 0; i < from.positions.size(); ++i)
     if (from.positions[i] > to.positions[i])
-      return Failure(Error{"the range ends before it begins: from " + from.text + " to " + to.text,
-                           "Give the earlier moment to --from and the later one to --at.",
-                           {},
-                           {},
-                           false});
+      return Failure(refusal("the range ends before it begins: from " + from.text + " to " + to.text,
+                             "Give the earlier moment to --from and the later one to --at."));
   return TraceRange{std::move(from), std::move(to)};
 }
 

@@ -13,7 +13,8 @@
 
 #include "analysis/model/clamped.h"
 #include "analysis/query/heap_rows.h"
-#include "analysis/trace/pass.h"
+#include "analysis/trace/pass_control.h"
+#include "analysis/trace/stream.h"
 
 namespace hbmscope {
 

@@ -93,7 +93,7 @@ ProfileSummary compute_summary(const ProfileView& view) {
   }
   if (summary.total.unknown > 0)
     summary.notes.push_back(
-        fmt::format("{} of unknown size: the runtime does not tell how large {}. Counted here, in no sum.",
+        fmt::format("{} of unknown size: the runtime does not report how large {}. Counted here, but in no sum.",
                     counted(summary.total.unknown, "compiled program is", "compiled programs are"),
                     summary.total.unknown == 1 ? "it is" : "they are"));
   // Of the profile, not of what a filter leaves of it: programs never have a device.

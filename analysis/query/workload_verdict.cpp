@@ -32,8 +32,7 @@ bool is_fragmented(const tpu::EmulatedFailure& failure) {
 // the largest free block.
 std::uint64_t excess_of(const tpu::EmulatedFailure& failure) {
   std::uint64_t room = failure.limit_bytes.value_or(0);
-  if (failure.free_bytes)
-    room = is_fragmented(failure) ? failure.largest_free_bytes.value_or(0) : *failure.free_bytes;
+  if (failure.free_bytes) room = is_fragmented(failure) ? failure.largest_free_bytes.value_or(0) : *failure.free_bytes;
   return failure.asked_bytes > room ? failure.asked_bytes - room : 0;
 }
 
@@ -142,7 +141,8 @@ std::string absence_text(const tpu::SkippedRun& skipped) {
 
 // "1 run of train_step skipped: its argument w was freed at step 3"; runs that lack the same are one reason.
 std::vector<WorkloadReason> reasons_of_skipped_runs(const EmulatedWorkload& run) {
-  std::map<std::tuple<std::uint32_t, std::string, tpu::Absence>, std::pair<const tpu::SkippedRun*, std::uint64_t>> groups;
+  std::map<std::tuple<std::uint32_t, std::string, tpu::Absence>, std::pair<const tpu::SkippedRun*, std::uint64_t>>
+      groups;
   for (const tpu::SkippedRun& skipped : run.emulation.skipped_runs) {
     auto& [first, count] = groups[{skipped.program, skipped.argument, skipped.why}];
     if (first == nullptr) first = &skipped;
@@ -152,7 +152,8 @@ std::vector<WorkloadReason> reasons_of_skipped_runs(const EmulatedWorkload& run)
   for (const auto& [key, group] : groups) {
     const auto& [first, count] = group;
     const std::string program = printable(run.workload.programs[first->program].name);
-    reasons.push_back({first->step, program,
+    reasons.push_back({first->step,
+                       program,
                        fmt::format("{} of {} skipped: {} argument {} {}.", text_from_runs(count), program,
                                    count == 1 ? "its" : "their", printable(first->argument), absence_text(*first)),
                        {}});
@@ -203,9 +204,9 @@ WorkloadVerdict compute_workload_verdict(const EmulatedWorkload& run, std::optio
   verdict.fits = verdict.reasons.empty();
   const bool is_refused = !emulation.failures.empty() || is_too_wide;
   verdict.headline = verdict.fits ? "fits" : is_refused ? "does not fit" : "does not run in full";
-  verdict.sentence = verdict.headline + (verdict.fits ? ": " + text_from_runs(emulation.runs) +
-                                                            " of programs, nothing refused"
-                                                      : " because");
+  verdict.sentence =
+      verdict.headline +
+      (verdict.fits ? ": " + text_from_runs(emulation.runs) + " of programs, nothing refused" : " because");
   // The same requests on the pool of a GPU, which moves nothing.
   const std::size_t refused = emulation.gpu_failures.size();
   if (verdict.fits && run.workload.options.has_gpu)
@@ -324,7 +325,8 @@ std::vector<WorkloadFigure> compute_workload_figures(const EmulatedWorkload& run
   const tpu::Emulation& all = run.emulation;
   figures.push_back({"workload", "runs", all.runs, FigureUnit::count, "of programs"});
   if (!all.skipped_runs.empty())
-    figures.push_back({"workload", "skipped", all.skipped_runs.size(), FigureUnit::count, "runs, for want of an argument"});
+    figures.push_back(
+        {"workload", "skipped", all.skipped_runs.size(), FigureUnit::count, "runs, for want of an argument"});
   figures.push_back({"workload", "refused", all.failures.size(), FigureUnit::count, "requests"});
   if (run.workload.options.has_gpu)
     figures.push_back({"GPU's pool", "refused", all.gpu_failures.size(), FigureUnit::count, "requests"});

@@ -35,7 +35,7 @@ struct FileContent {
 using ReadContent = Result<FileContent> (*)(InputFile& file, const FileOptions& options, ReadControl* control);
 
 struct Format {
-  std::string_view name = {};           // "RMM log", as in lists and in "this is no RMM log".
+  std::string_view name = {};           // "an RMM log", as in lists and in "this is not an RMM log".
   std::string_view endings = {};        // ".pickle .pkl": what folders are searched for, each also with .gz.
   std::string_view other_endings = {};  // ".csv": may be anything, and is opened where it is named itself.
   bool (*looks_like)(InputFile& file) = nullptr;
@@ -44,7 +44,7 @@ struct Format {
   ReadContent read_curves = nullptr;
   std::string_view beginning = {};  // "one begins with the letters \"hbmscope\"", for files of that ending that do not.
   std::string_view hint = {};       // How to get such a file.
-  bool is_workload = false;    // Takes FileOptions::what_if.
+  bool is_workload = false;         // Takes FileOptions::what_if.
 };
 
 }  // namespace hbmscope

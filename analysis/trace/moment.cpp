@@ -16,7 +16,7 @@ namespace hbmscope {
 namespace {
 
 Failure moment_refusal(std::string what, std::string remedy) {
-  return Failure(Error{std::move(what), std::move(remedy), {}, {}, false});
+  return Failure(refusal(std::move(what), std::move(remedy)));
 }
 
 std::vector<std::uint64_t> end_positions(const Trace& trace) {
@@ -138,11 +138,11 @@ Result<Moment> find_event(const Trace& trace, std::string_view stream_number, st
   if (!position) return moment_refusal(fmt::format("'#{}' is no number of an event", number), "Write --at '#4711'.");
   if (stream_number.empty() && trace.streams.size() != 1)
     return moment_refusal("this trace has several streams, each with its own numbers",
-                   "Name the stream too, as in --at '2#4711', or a time, peak, oom or end.");
+                          "Name the stream too, as in --at '2#4711', or a time, peak, oom or end.");
   const auto named = stream_number.empty() ? std::optional<std::uint64_t>(1) : parse_whole(stream_number);
   if (!named || *named == 0 || *named > trace.streams.size())
     return moment_refusal(fmt::format("there is no stream '{}': the trace has {}", stream_number, trace.streams.size()),
-                   "Streams count from 1.");
+                          "Streams count from 1.");
   return find_moment(trace, *named - 1, *position);
 }
 
@@ -186,8 +186,9 @@ Result<Moment> find_moment(const Trace& trace, std::string_view text) {
     return find_event(trace, text.substr(0, mark), text.substr(mark + 1));
   const auto since = parse_time_ns(text);
   if (!since)
-    return moment_refusal(fmt::format("'{}' is no moment", text),
-                   "Write start, end, peak, oom, a time since the first event such as 12.5s or 300ms, or #EVENT.");
+    return moment_refusal(
+        fmt::format("'{}' is no moment", text),
+        "Write start, end, peak, oom, a time since the first event such as 12.5s or 300ms, or #EVENT.");
   if (std::none_of(trace.streams.begin(), trace.streams.end(), [](const Stream& s) { return s.has_times(); }))
     return moment_refusal("this file has no times", "Name an event: --at '#4711'.");
   // The clock of the stream that began first is the one that a person means.

@@ -12,7 +12,8 @@ bool NetChanges::is_plain(std::uint8_t kind) {
   using wire::RecordRole;
   const wire::RecordDescription* record = wire::find_record(kind);
   if (record == nullptr) return false;
-  return record->role == RecordRole::definition || record->role == RecordRole::block || record->role == RecordRole::note;
+  return record->role == RecordRole::definition || record->role == RecordRole::block ||
+         record->role == RecordRole::note;
 }
 
 NetChanges::NetChanges(std::size_t slot_count, std::vector<std::uint32_t> free_slots, std::size_t events)

@@ -10,6 +10,7 @@
 
 #include "analysis/model/clamped.h"
 #include "analysis/trace/layers.h"
+#include "analysis/trace/pass.h"
 #include "analysis/trace/stream_names.h"
 
 namespace hbmscope {

@@ -9,7 +9,8 @@
 
 #include "analysis/model/profile.h"
 #include "analysis/trace/moment.h"
-#include "analysis/trace/pass.h"
+#include "analysis/trace/pass_control.h"
+#include "analysis/trace/stream.h"
 
 namespace hbmscope {
 

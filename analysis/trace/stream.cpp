@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/trace/apply_block.h"
 #include "analysis/trace/decoding.h"
 #include "analysis/trace/keyframe.h"
 #include "analysis/trace/net_changes.h"

@@ -6,7 +6,7 @@
 #include <set>
 #include <string_view>
 
-#include "collector/wire/told_names.h"
+#include "collector/wire/reported_names.h"
 
 namespace hbmscope {
 namespace {

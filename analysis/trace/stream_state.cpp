@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "allocator/interface/fragmentation.h"
+
 namespace hbmscope {
 std::optional<double> external_fragmentation(const HeapState& heap) {
   const auto free = heap.space.free_bytes(), largest = heap.space.largest_free();
-  if (!free || !largest || *free == 0) return std::nullopt;
-  return 1.0 - static_cast<double>(*largest) / static_cast<double>(*free);
+  if (!free || !largest) return std::nullopt;
+  return external_fragmentation_of(*free, *largest);
 }
 
 HeapState* StreamState::find_heap(std::uint32_t id, const Definitions& definitions) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "allocator/interface/fragmentation.h"
 #include "analysis/model/shared_log.h"
 #include "analysis/trace/stream_state.h"
 
@@ -84,10 +85,8 @@ class Timeline {
     if (heap.space.knows_regions()) {
       now.pool = *heap.space.region_bytes();
       now.largest_free = *heap.space.largest_free();
-      const std::uint64_t free = *heap.space.free_bytes();
-      if (free > 0)
-        now.external_fragmentation = 1.0F - static_cast<float>(static_cast<std::int64_t>(now.largest_free)) /
-                                                static_cast<float>(static_cast<std::int64_t>(free));
+      now.external_fragmentation =
+          external_fragmentation_of<float>(*heap.space.free_bytes(), now.largest_free).value_or(-1);
     }
     return now;
   }

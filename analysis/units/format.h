@@ -33,12 +33,12 @@ template <std::unsigned_integral Number>
 std::string text_from_count(Number count) {
   return text_from_count(signed_from(count));
 }
-std::string exact_text_from_count(std::int64_t count);                       // "12,400,123"
-std::string delta_text_from_count(std::int64_t count);                       // "+12", "−3"
-std::string text_from_share(std::int64_t part, std::int64_t whole);          // "37.2 %"; "–" where whole is 0
+std::string exact_text_from_count(std::int64_t count);               // "12,400,123"
+std::string delta_text_from_count(std::int64_t count);               // "+12", "−3"
+std::string text_from_share(std::int64_t part, std::int64_t whole);  // "37.2 %"; "–" where whole is 0
 // Of figures that a source may not know: "unknown"; of a share that is not defined (nothing is free): "–".
 std::string text_from_known_bytes(const std::optional<std::uint64_t>& bytes);
-std::string text_from_known_share(const std::optional<double>& share);  // 0.372: "37.2 %"
+std::string text_from_known_share(const std::optional<double>& share);       // 0.372: "37.2 %"
 std::string delta_text_from_share(std::int64_t before, std::int64_t after);  // growth of before: "+5.1 %", "new"
 
 // A value in the unit that a profile gives it ("bytes", "count", "nanoseconds", ...).

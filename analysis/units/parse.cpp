@@ -39,11 +39,8 @@ std::string_view trim(std::string_view text) {
 }
 
 Failure bad_size(std::string_view text) {
-  return Failure(Error{fmt::format("'{}' is not a size", text),
-                       "Write a number and a unit, such as 512, 1.5GiB, 40G (= GiB) or 2GB (10^9).",
-                       {},
-                       {},
-                       false});
+  return Failure(refusal(fmt::format("'{}' is not a size", text),
+                         "Write a number and a unit, such as 512, 1.5GiB, 40G (= GiB) or 2GB (10^9)."));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "analysis/query/trace_own_code.h"
+#include "analysis/trace/pass.h"
 #include "analysis/trace/stream_names.h"
 #include "analysis/write/json_optional.h"
 #include "analysis/write/time_axis.h"

@@ -11,7 +11,8 @@
 #pragma once
 
 #include "analysis/trace/moment.h"
-#include "analysis/trace/pass.h"
+#include "analysis/trace/pass_control.h"
+#include "analysis/trace/stream.h"
 #include "analysis/write/text_sink.h"
 
 namespace hbmscope {

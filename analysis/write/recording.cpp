@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/trace/told_losses.h"
+#include "analysis/trace/reported_losses.h"
 #include "analysis/write/strip_paths.h"
 #include "collector/wire/block_encoder.h"
 #include "collector/wire/block_merger.h"
@@ -17,11 +17,8 @@ namespace hbmscope {
 namespace {
 
 Failure write_refusal(const std::string& path, const std::string& why) {
-  return Failure(Error{fmt::format("the recording can't be written: {}", why),
-                       "Is there room, and may you write there?",
-                       path,
-                       {},
-                       false});
+  return Failure(
+      refusal(fmt::format("the recording can't be written: {}", why), "Is there room, and may you write there?", path));
 }
 
 // As its blocks tell it; without any, as the trace counts.
@@ -49,15 +46,15 @@ wire::SharedBlock make_last_facts(const Trace& trace, const Stream& stream, Path
   };
   if (paths == Paths::stripped && stream.definitions().job_fact(stripped_fact).empty()) add(stripped_fact, "paths");
   const bool is_first = &stream == trace.streams.data();
-  for (const std::string_view name : told_losses) {
+  for (const std::string_view name : reported_losses) {
     if (!is_first) break;
     for (const ImportStatistic& row : trace.import.rows()) {
-      const std::int64_t untold = row.name == name ? row.count - find_told_loss(trace, name).count : 0;
-      if (untold > 0) add(key_of_told_loss(name), value_of_told_loss({untold, row.example}));
+      const std::int64_t untold = row.name == name ? row.count - find_reported_loss(trace, name).count : 0;
+      if (untold > 0) add(key_of_reported_loss(name), value_of_reported_loss({untold, row.example}));
     }
   }
   if (is_first)
-    for (const ToldCaveat& caveat : find_untold_caveats(trace))
+    for (const ReportedCaveat& caveat : find_new_caveats(trace))
       add(caveat.key, paths == Paths::stripped ? stripped_text(caveat.value) : caveat.value);
   // A block behind the gap keeps it one.
   if (stream.events_lost_at_end() > 0 || stream.blocks_lost_at_end() > 0)

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "analysis/query/profile_view.h"
+#include "analysis/trace/pass.h"
 #include "collector/wire/block_encoder.h"
 
 namespace hbmscope {
@@ -176,11 +177,8 @@ Result<void> for_each_stripped_block(const Stream& stream, PassControl* control,
     unknown += block.unknown_records() + block.unknown_fields();
   });
   if (unknown > 0)
-    return Failure(Error{"this recording has records of a newer version, which may hold paths",
-                         "Strip it with a newer hbmscope.",
-                         {},
-                         {},
-                         false});
+    return Failure(refusal("this recording has records of a newer version, which may hold paths",
+                           "Strip it with a newer hbmscope."));
   bool goes_on = true;
   pass_over_blocks(stream, end, control, [&](const wire::DecodedBlock& block, std::size_t at) {
     if (!goes_on) return;

@@ -17,7 +17,8 @@
 #include <string_view>
 
 #include "analysis/model/result.h"
-#include "analysis/trace/pass.h"
+#include "analysis/trace/pass_control.h"
+#include "analysis/trace/stream.h"
 
 namespace hbmscope {
 

@@ -3,6 +3,8 @@
 #include "analysis/trace/event_fields.h"
 #include "analysis/units/format.h"
 
+#include "analysis/trace/pass.h"
+
 namespace hbmscope {
 namespace {
 

@@ -34,11 +34,8 @@ std::string write_json(const ProfileView& view, const nlohmann::ordered_json& mo
 Result<ExportFormat> parse_export_format(std::string_view name) {
   for (const Name& known : names)
     if (known.text == name) return known.format;
-  return Failure(Error{fmt::format("'{}' is no format to export to", name),
-                       "Known: pprof, folded, svg, csv, json, html; of a trace also perfetto and parquet.",
-                       {},
-                       {},
-                       false});
+  return Failure(refusal(fmt::format("'{}' is no format to export to", name),
+                         "Known: pprof, folded, svg, csv, json, html; of a trace also perfetto and parquet."));
 }
 
 std::string write_profile(const ProfileView& view, ExportFormat format) {

@@ -169,8 +169,9 @@ class AttachedJob {
       return fail(
           {*observer == process ? fmt::format("{} already observes itself (hbmscope_serve)", number)
                                 : fmt::format("{} is already observed by hbmscope {}", number, *observer),
-           fmt::format("Use hbmscope open live:{} to show it, hbmscope watch {} to print it, or hbmscope detach {} to detach.",
-                       number, number, number),
+           fmt::format(
+               "Use hbmscope open live:{} to show it, hbmscope watch {} to print it, or hbmscope detach {} to detach.",
+               number, number, number),
            {},
            {},
            false});
@@ -183,9 +184,8 @@ class AttachedJob {
     Target target{process, std::make_shared<attach::WayIn>()};
     if (const auto refusal = attach::find_way_in(process, collector, *target.way)) return refuse(number, *refusal);
     if (!targets_.empty() && !lead_to_one_folder(*target.way, *targets_.front().way))
-      return refuse(number,
-                    {fmt::format("it runs in another container than {}", targets_.front().process),
-                     "Attach to it separately."});
+      return refuse(number, {fmt::format("it runs in another container than {}", targets_.front().process),
+                             "Attach to it separately."});
     targets_.push_back(std::move(target));
     return std::nullopt;
   }
@@ -205,10 +205,11 @@ class AttachedJob {
       if (attach::has_cuda_driver(attach::read_mappings(target.process)))
         which += (which.empty() ? "" : ", ") + std::to_string(target.process);
     if (which.empty()) return;
-    say(fmt::format(
-        "hbmscope uses CUPTI in {}, if it is free: {} can't start there until hbmscope detaches. Use --no-cupti to leave "
-        "CUPTI to them.",
-        which, profilers));
+    say(
+        fmt::format("hbmscope uses CUPTI in {}, if it is free: {} can't start there until hbmscope detaches. Use "
+                    "--no-cupti to leave "
+                    "CUPTI to them.",
+                    which, profilers));
   }
 
   // How its calls of the driver are seen, as the collector in it reported first.
@@ -221,9 +222,9 @@ class AttachedJob {
     const serve::Observer::DriverCalls calls = std::move(*found);
     driver_calls_.erase(found);
     std::string words = printable(calls.sentence);
-    if (calls.may_be_told_later && !options_.no_cupti)
+    if (calls.may_be_reported_later && !options_.no_cupti)
       words += " (when it loads the driver, hbmscope uses CUPTI if it is free; --no-cupti prevents that)";
-    if (!calls.are_told && !calls.may_be_told_later) words += std::string("; ") + totals_remain;
+    if (!calls.are_told && !calls.may_be_reported_later) words += std::string("; ") + totals_remain;
     return words;
   }
 
@@ -233,8 +234,8 @@ class AttachedJob {
       const std::string words = fmt::format("{}: {}", calls.pid, printable(calls.sentence));
       if (calls.are_told)
         say(fmt::format(
-            "{} from now on; earlier allocations are unknown. {} can't start there until hbmscope detaches.",
-            words, profilers));
+            "{} from now on; earlier allocations are unknown. {} can't start there until hbmscope detaches.", words,
+            profilers));
       else
         say(fmt::format("{}; {}.", words, totals_remain));
     }
@@ -245,10 +246,10 @@ class AttachedJob {
       const std::string number = std::to_string(target.process);
       if (const auto wrong = observation_.observer().watch_totals_of(target.process))
         return refuse(number, {*wrong, "Attach to fewer processes."});
-      say(
-          fmt::format("recording the total memory of {} ({}) from the driver, once a second; nothing is loaded into it. "
-                      "Press Ctrl+C to stop.",
-                      number, printable(name_of(target.process))));
+      say(fmt::format(
+          "recording the total memory of {} ({}) from the driver, once a second; nothing is loaded into it. "
+          "Press Ctrl+C to stop.",
+          number, printable(name_of(target.process))));
     }
     return std::nullopt;
   }
@@ -357,8 +358,8 @@ int run_attach(const AttachOptions& options, bool has_window) {
   FarOptions far = options.far;
   if (const auto failed = take_host(options, named, far)) return *failed;
   if (!far.host.empty()) {
-    if (const auto refused =
-            refuse_to_listen(options.listen, "ssh already connects to the other machine", "Remove --listen or the host."))
+    if (const auto refused = refuse_to_listen(options.listen, "ssh already connects to the other machine",
+                                              "Remove --listen or the host."))
       return *refused;
     return attach_there(options, named, far, has_window);
   }
@@ -379,8 +380,11 @@ int run_detach(const std::string& job, const FarOptions& far) {
   const std::int64_t number = process_number(process).value_or(0);
   const auto observer = link::find_observer_of(number);
   if (!observer)
-    return fail(
-        {fmt::format("none of your hbmscope processes is attached to {}", process), "hbmscope ps lists jobs.", {}, {}, false});
+    return fail({fmt::format("none of your hbmscope processes is attached to {}", process),
+                 "hbmscope ps lists jobs.",
+                 {},
+                 {},
+                 false});
   std::optional<link::Status> status;
   view::LiveLink link([](const wire::SharedBlock&) {}, [&](const link::Status& news) { status = news; });
   if (const auto wrong = link.open(view::socket_of("live:" + std::to_string(*observer))))

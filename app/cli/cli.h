@@ -31,6 +31,14 @@ struct OpenRequest {
   std::uint64_t live_memory_max = std::uint64_t{4} << 30;  // Of a running job's events; 0: no limit.
   bool live_from_now = false;                              // What happened before is skipped.
 };
-using OpenWindow = std::function<Result<int>(const OpenRequest&)>;  // Empty: built without a window.
+// The window, which stands above the commands; empty where the program was built without one.
+struct OpenWindow {
+  std::function<Result<int>(const OpenRequest&)> open;
+  std::string views = {};                   // "heap-map, timeline, ...": what --view takes.
+  std::vector<std::string> colorings = {};  // What --color takes.
+
+  explicit operator bool() const { return open != nullptr; }
+  Result<int> operator()(const OpenRequest& request) const { return open(request); }
+};
 
 }  // namespace hbmscope::cli

@@ -41,7 +41,7 @@ std::string row_line(const BlockDiffRow& row, const Terminal& terminal) {
                      where);
 }
 
-std::optional<HeapsBeside> compare_chosen_heaps(const Source& baseline, const Source& now, HeapKey b) {
+std::optional<HeapComparison> compare_chosen_heaps(const Source& baseline, const Source& now, HeapKey b) {
   const HeapKey a = choose_alike(*baseline.trace, *now.trace, b);
   if (a.empty() || b.empty()) return std::nullopt;
   return compare_heaps({*baseline.trace, baseline.states, a, baseline.moment.positions[a.stream]},
@@ -52,13 +52,13 @@ Json json_from_figure(std::optional<std::int64_t> figure) {
   return figure ? Json(*figure) : Json();
 }
 
-Json json_from_heaps(const HeapsBeside& heaps) {
+Json json_from_heaps(const HeapComparison& heaps) {
   constexpr std::string_view units[] = {"bytes", "count", "hundredths_of_percent"};
   Json json;
   json["baseline"] = heaps.a.label;
   json["now"] = heaps.b.label;
   json["figures"] = Json::array();
-  for (const BesideRow& row : heaps.rows)
+  for (const ComparisonRow& row : heaps.rows)
     json["figures"].push_back({{"name", row.name},
                                {"unit", units[static_cast<std::size_t>(row.unit)]},
                                {"baseline", json_from_figure(row.a)},
@@ -83,15 +83,15 @@ std::optional<TraceDiff> compute_trace_diff(const Source& baseline, const Source
 }
 
 Result<Source> load_at_same(const Source& side, const Source& leads, HeapKey heap, SameMoment same,
-                           LoadOptions options) {
+                            LoadOptions options) {
   if (!side.trace || !leads.trace)
     return Failure(Error{"--same needs two traces: a profile has only one time", "Remove --same.", {}, {}, false});
   const HeapKey other = choose_alike(*side.trace, *leads.trace, heap);
   if (heap.empty() || other.empty())
-    return Failure(Error{
-        "--same compares heaps, and there is none", "Give both times: --from and --at.", {}, {}, false});
+    return Failure(
+        Error{"--same compares heaps, and there is none", "Give both times: --from and --at.", {}, {}, false});
   const auto found =
-      find_moment_beside(*leads.trace, heap, leads.moment.positions[heap.stream], *side.trace, other, same);
+      find_matching_moment(*leads.trace, heap, leads.moment.positions[heap.stream], *side.trace, other, same);
   options.at = text_from_position(*side.trace, other.stream, found->position);
   auto moved = load_again(side, options);
   if (moved && found->is_short) moved->moment.text += ", where it ends; the other trace continues";
@@ -106,7 +106,7 @@ std::string text_from_heaps(const TraceDiff& diff, const Terminal& terminal) {
                      "\n";
   for (const std::string& sentence : diff.heaps->sentences) text += "  " + printable(sentence) + "\n";
   text += terminal.paint(fmt::format("\n{:>12}  {:>12}  {:>14}", "A", "B", "B - A"), Ink::dim) + "\n";
-  for (const BesideRow& row : diff.heaps->rows)
+  for (const ComparisonRow& row : diff.heaps->rows)
     text += fmt::format("{}  {}  {}  {}\n", pad_left(text_from_figure(row, row.a), 12),
                         pad_left(text_from_figure(row, row.b), 12), pad_left(text_from_difference(row), 14), row.name);
   return text + "\n";
@@ -127,9 +127,8 @@ std::string text_from_blocks(const TraceDiff& diff, const DiffOptions& options, 
   const char* matched = diff.blocks.is_by_id ? "allocation id" : "stack and size";
   std::string text =
       terminal.paint(
-          fmt::format(
-              "\n{:>10}  {:>9}  live blocks and handles, matched by {} (--where and --value do not apply)",
-              "change", "count", matched),
+          fmt::format("\n{:>10}  {:>9}  live blocks and handles, matched by {} (--where and --value do not apply)",
+                      "change", "count", matched),
           Ink::dim) +
       "\n";
   text += change_line(changes.added, "new") + change_line(changes.gone, "gone");

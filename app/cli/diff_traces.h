@@ -1,5 +1,5 @@
-// The part of a comparison that only traces have: settings that differ, before anything else; blocks that were allocated
-// or freed, that grew or moved.
+// The part of a comparison that only traces have: settings that differ, before anything else; blocks that were
+// allocated or freed, that grew or moved.
 #pragma once
 
 #include <optional>
@@ -8,9 +8,9 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "analysis/query/block_diff.h"
-#include "analysis/query/heaps_beside.h"
+#include "analysis/query/heap_comparison.h"
 #include "analysis/query/job_facts.h"
-#include "analysis/query/moment_beside.h"
+#include "analysis/query/moment_comparison.h"
 #include "analysis/read/source/read_source.h"
 #include "app/cli/load.h"
 #include "app/cli/options.h"
@@ -23,7 +23,7 @@ struct TraceDiff {
   const Source& now;
   std::vector<SettingChange> settings;
   BlockDiff blocks;
-  std::optional<HeapsBeside> heaps;  // A is the baseline, B is now.
+  std::optional<HeapComparison> heaps;  // A is the baseline, B is now.
 };
 
 // The heap named by --heap, or the one that stands out where `name` is empty; empty where there is none. Errors: a
@@ -32,7 +32,8 @@ Result<HeapKey> find_compared_heap(const Source& source, const std::string& name
 
 // A side at the same time, or after the same number of requests, as the other side (--same). Errors: it is no trace, or
 // has no heap.
-Result<Source> load_at_same(const Source& side, const Source& leads, HeapKey heap, SameMoment same, LoadOptions options);
+Result<Source> load_at_same(const Source& side, const Source& leads, HeapKey heap, SameMoment same,
+                            LoadOptions options);
 
 // Nothing where a side is a profile. `heap` is one of now's. The sources must outlive it.
 std::optional<TraceDiff> compute_trace_diff(const Source& baseline, const Source& now, HeapKey heap);

@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "allocator/interface/fragmentation.h"
 #include "allocator/replay/verdict.h"
 #include "analysis/write/json.h"
 #include "analysis/write/json_optional.h"
@@ -10,11 +11,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 namespace xla_gpu = allocator::xla_gpu;
-
-Json share_or_null(std::uint64_t part, std::uint64_t whole) {
-  if (whole == 0) return nullptr;
-  return static_cast<double>(part) / static_cast<double>(whole);
-}
 
 Json limit_or_null(std::uint64_t bytes) {
   return bytes == allocator::no_limit ? Json(nullptr) : Json(bytes);
@@ -61,8 +57,8 @@ void add_result(Json& json, const allocator::ReplayResult& result, std::string_v
   json["peak_pool_bytes"] = statistics.peak_pool_bytes;
   json["free_bytes"] = free;
   json["largest_free_bytes"] = statistics.largest_free_bytes;
-  json["external_fragmentation"] = share_or_null(free - statistics.largest_free_bytes, free);
-  json["internal_fragmentation"] = share_or_null(result.in_use_bytes - result.requested_bytes, result.in_use_bytes);
+  json["external_fragmentation"] = or_null(external_fragmentation_of(free, statistics.largest_free_bytes));
+  json["internal_fragmentation"] = or_null(internal_fragmentation_of(result.in_use_bytes, result.requested_bytes));
   json["chunks"] = result.chunks;
   json["driver_claims"] = result.driver_claims;
   json["driver_refusals"] = result.driver_refusals;

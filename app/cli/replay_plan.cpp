@@ -108,16 +108,17 @@ Result<ReplayPlan> plan_from_stream(const ReplayOptions& options, std::optional<
 
 void note_what_was_taken(const DeviceRequests& requests, bool is_checked, ReplayPlan& plan) {
   if (requests.other_devices > 0)
-    plan.notes.push_back(fmt::format("these are the requests of {}{}{}; {} more devices have requests (--device chooses one)",
-                                     requests.device ? fmt::format("device {}", *requests.device) : "an unknown device",
-                                     requests.file.empty() ? "" : " in ", printable(requests.file),
-                                     requests.other_devices));
+    plan.notes.push_back(
+        fmt::format("these are the requests of {}{}{}; {} more devices have requests (--device chooses one)",
+                    requests.device ? fmt::format("device {}", *requests.device) : "an unknown device",
+                    requests.file.empty() ? "" : " in ", printable(requests.file), requests.other_devices));
   if (requests.lived_before > 0 && !is_checked)
     plan.notes.push_back(fmt::format("{} blocks were live before the first event; they are requested first, by address",
                                      text_from_count(requests.lived_before)));
   if (requests.unknown_requests > 0)
-    plan.notes.push_back(fmt::format("the requested size of {} blocks is unknown; their allocated size is requested instead",
-                                     text_from_count(requests.unknown_requests)));
+    plan.notes.push_back(
+        fmt::format("the requested size of {} blocks is unknown; their allocated size is requested instead",
+                    text_from_count(requests.unknown_requests)));
 }
 
 Result<ReplayPlan> plan_from_trace(const ReplayOptions& options, std::optional<Kind> kind) {
@@ -139,7 +140,8 @@ Result<ReplayPlan> plan_from_trace(const ReplayOptions& options, std::optional<K
   if (options.device_bytes.empty() && !options.check)
     return usage("the memory of the device is unknown", "Add it: --device-bytes 80GiB.");
   std::optional<std::uint32_t> device;
-  if (!options.device.empty()) device = static_cast<std::uint32_t>(std::min(std::stoull(options.device), 0xffffffffULL));
+  if (!options.device.empty())
+    device = static_cast<std::uint32_t>(std::min(std::stoull(options.device), 0xffffffffULL));
   auto requests = find_device_requests(*source.trace, device);
   if (!requests) return Failure(requests.error());
   ReplayPlan plan;

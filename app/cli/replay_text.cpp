@@ -111,7 +111,7 @@ std::string result_text(const ReplayResult& result, const Terminal& terminal) {
   text += row("requested", fmt::format("{}; peak {}", text_from_bytes(result.requested_bytes),
                                        text_from_bytes(result.peak_requested_bytes)));
   text += row("pool", fmt::format("{}; peak {}", text_from_bytes(result.statistics.pool_bytes),
-                                       text_from_bytes(result.statistics.peak_pool_bytes)));
+                                  text_from_bytes(result.statistics.peak_pool_bytes)));
   text += row("largest free block", text_from_bytes(largest));
   text += row("external fragmentation", share_text(free - largest, free));
   text += row("internal fragmentation", share_text(result.in_use_bytes - result.requested_bytes, result.in_use_bytes));
@@ -148,8 +148,8 @@ std::string text_from_replay(const ReplayAnswers& answers, const Terminal& termi
   if (answers.result) text += result_text(*answers.result, terminal);
   if (answers.check) text += check_text(*answers.check, terminal);
   if (answers.speed)
-    text += row("time",
-                fmt::format("{:.1f} ns per operation, including the largest free block", answers.speed->ns_per_operation));
+    text += row("time", fmt::format("{:.1f} ns per operation, including the largest free block",
+                                    answers.speed->ns_per_operation));
   return text;
 }
 

@@ -10,7 +10,7 @@
 #include "analysis/read/source/read_source.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
-#include "analysis/write/json_told.h"
+#include "analysis/write/json_reported.h"
 #include "app/cli/figure_text.h"
 #include "app/cli/report_section.h"
 #include "app/cli/report_text.h"
@@ -76,19 +76,19 @@ std::string attributes_text(const std::vector<AttributeRow>& rows) {
   for (std::size_t i = 0; i < std::min(rows.size(), rows_shown); ++i)
     text += fmt::format("{} {} on {} ({})", i == 0 ? "" : ",", printable(rows[i].key),
                         count_text(rows[i].live_blocks, "block"), text_from_bytes(rows[i].live_bytes));
-  if (rows.size() > rows_shown) text += fmt::format(", and {} (--json)", count_text(rows.size() - rows_shown, "more key"));
+  if (rows.size() > rows_shown)
+    text += fmt::format(", and {} (--json)", count_text(rows.size() - rows_shown, "more key"));
   return text + "\n";
 }
 
 nlohmann::ordered_json json_from_attached(const AttachedFacts& facts) {
-  nlohmann::ordered_json json{{"stream", facts.stream},   {"since_start_ns", facts.since_start_ns},
-                              {"time_unix_ns", nullptr},  {"held_bytes", nullptr},
-                              {"told_after_ns", nullptr}, {"identified_bytes", facts.identified_bytes},
-                              {"driver_calls", nullptr},  {"driver_calls_since_ns", nullptr},
-                              {"is_left_alone", facts.is_left_alone}};
+  nlohmann::ordered_json json{
+      {"stream", facts.stream},  {"since_start_ns", facts.since_start_ns}, {"time_unix_ns", nullptr},
+      {"held_bytes", nullptr},   {"reported_after_ns", nullptr},           {"identified_bytes", facts.identified_bytes},
+      {"driver_calls", nullptr}, {"driver_calls_since_ns", nullptr},       {"is_left_alone", facts.is_left_alone}};
   if (facts.realtime_ns) json["time_unix_ns"] = *facts.realtime_ns;
   if (facts.held_bytes) json["held_bytes"] = *facts.held_bytes;
-  if (facts.held_bytes) json["told_after_ns"] = facts.told_after_ns;
+  if (facts.held_bytes) json["reported_after_ns"] = facts.reported_after_ns;
   if (!facts.driver_calls.empty()) json["driver_calls"] = facts.driver_calls;
   if (facts.calls_since_ns) json["driver_calls_since_ns"] = *facts.calls_since_ns;
   return json;

@@ -13,7 +13,7 @@
 
 #include "analysis/model/result.h"
 #include "analysis/read/read_control.h"
-#include "analysis/trace/pass.h"
+#include "analysis/trace/pass_control.h"
 
 namespace hbmscope::cli {
 

@@ -49,7 +49,7 @@ Result<Fit> fit_of_trace(const Trace* trace, const std::string& file) {
                             "XLA writes them with --xla_dump_to and --xla_dump_hlo_as_proto.", file));
   if (is_of_no_tpu(*trace, *program))
     return Failure(refusal(compiled_for_no_tpu,
-                            "What a TPU makes of it, its compiler says: hbmscope tpu compile SCRIPT.py:NAME.", file));
+                           "What a TPU makes of it, its compiler says: hbmscope tpu compile SCRIPT.py:NAME.", file));
   const auto code_bytes = program->code_bytes;
   const bool is_emulated = std::any_of(trace->streams.begin(), trace->streams.end(), [](const Stream& stream) {
     return stream.definitions().job_fact("tpu.figures") == "emulated";
@@ -96,8 +96,7 @@ Result<std::vector<FitTarget>> targets_from(const std::vector<std::string>& gene
     const auto generation = generation_from(topology.substr(0, colon));
     if (!generation) return Failure(generation.error());
     const auto chips = chips_of(std::string_view(topology).substr(std::min(colon + 1, topology.size())));
-    if (!chips)
-      return Failure(refusal(fmt::format("'{}' is no topology", printable(topology)), "Write e.g. v5e:2x2."));
+    if (!chips) return Failure(refusal(fmt::format("'{}' is no topology", printable(topology)), "Write e.g. v5e:2x2."));
     targets.push_back({canonical_topology(topology), *generation, *chips * (*generation)->devices_per_chip});
   }
   if (targets.empty())

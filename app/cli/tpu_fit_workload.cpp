@@ -189,7 +189,8 @@ class Search {
     const double ratio = static_cast<double>(best->first) / static_cast<double>(written);
     const bool is_less = best->first < written;
     add(fmt::format("{}={}", knob.key, best->first),
-        fmt::format("{}={} (is {}{})", printable(knob.key), best->first, written, is_less ? ", a parameter of the file" : ""),
+        fmt::format("{}={} (is {}{})", printable(knob.key), best->first, written,
+                    is_less ? ", a parameter of the file" : ""),
         best->second, is_less ? 1 / ratio : ratio, is_less);
   }
 

@@ -160,7 +160,8 @@ class Writer {
     const auto& list = emulation().defragmentations;
     for (std::size_t i = 0; i < std::min(list.size(), defragmentations_shown); ++i)
       text_ += fmt::format(
-          "defragmented at step {}: {} requested, {} free, largest free block {} -> {}; {} moved in {} moves, modelled {}\n",
+          "defragmented at step {}: {} requested, {} free, largest free block {} -> {}; {} moved in {} moves, modelled "
+          "{}\n",
           list[i].step, text_from_bytes(list[i].asked_bytes), text_from_bytes(list[i].free_bytes),
           text_from_bytes(list[i].largest_before), text_from_bytes(list[i].largest_after),
           text_from_bytes(list[i].moved_bytes), text_from_count(list[i].moves), us(list[i].cost_ns));
@@ -174,11 +175,12 @@ class Writer {
   void write_gpu() {
     if (!workload().options.has_gpu) return;
     const auto& failures = emulation().gpu_failures;
-    text_ +=
-        terminal_.paint("the same on a GPU", Ink::bold) +
-        fmt::format(
-            " with a pool of {}, which moves nothing: {}\n", text_from_bytes(workload().generation->hbm_usable.value),
-            failures.empty() ? emulation().gpu_runs_skipped == 0 ? "all fits" : "nothing refused, but runs are skipped" : fmt::format("{} requests refused", text_from_count(failures.size())));
+    text_ += terminal_.paint("the same on a GPU", Ink::bold) +
+             fmt::format(" with a pool of {}, which moves nothing: {}\n",
+                         text_from_bytes(workload().generation->hbm_usable.value),
+                         failures.empty()
+                             ? emulation().gpu_runs_skipped == 0 ? "all fits" : "nothing refused, but runs are skipped"
+                             : fmt::format("{} requests refused", text_from_count(failures.size())));
     if (!failures.empty())
       text_ += fmt::format("  first at step {}: {} requested for {}, {} free, the largest free block {}\n",
                            failures.front().step, text_from_bytes(failures.front().asked_bytes),

@@ -13,13 +13,13 @@
 
 #include "analysis/query/attached_facts.h"
 #include "analysis/query/heap_rows.h"
-#include "analysis/query/told_rows.h"
+#include "analysis/query/reported_rows.h"
 #include "analysis/read/recording/growing_trace.h"
 #include "analysis/trace/moment.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/json.h"
-#include "analysis/write/json_told.h"
+#include "analysis/write/json_reported.h"
 #include "analysis/write/json_trace.h"
 #include "app/cli/cli.h"
 #include "app/cli/figure_text.h"
@@ -125,18 +125,20 @@ class Watch {
       if (row.name.ends_with("(NVML)") && row.value)
         add(fmt::format("{}: {}", printable(row.name), text_from_bytes(*row.value)));
     for (const AttachedFacts& facts : attached)
-      if (!facts.driver_calls.empty() && !facts.are_calls_told) add(printable(facts.driver_calls));
+      if (!facts.driver_calls.empty() && !facts.are_calls_reported) add(printable(facts.driver_calls));
     return words.empty() ? words : fmt::format("{:>8.1f} s  {}", seconds_, words);
   }
 
   std::string line_of(const HeapRow& row, double rate) const {
-    std::string line = fmt::format("{:>8.1f} s  {}  {}", seconds_, printable(row.name), text_from_bytes(row.in_use_bytes));
+    std::string line =
+        fmt::format("{:>8.1f} s  {}  {}", seconds_, printable(row.name), text_from_bytes(row.in_use_bytes));
     if (row.pool_bytes) line += fmt::format(" of {}", text_from_bytes(*row.pool_bytes));
     line += " in use";
-    if (row.largest_free_bytes) line += fmt::format(", largest free block {}", text_from_bytes(*row.largest_free_bytes));
-    if (row.external_fragmentation) line += fmt::format(", {} external fragmentation", text_from_known_share(row.external_fragmentation));
-    line += fmt::format(", {:.0f} events/s, {} lost", rate,
-                        text_from_count(status_.lost_events));
+    if (row.largest_free_bytes)
+      line += fmt::format(", largest free block {}", text_from_bytes(*row.largest_free_bytes));
+    if (row.external_fragmentation)
+      line += fmt::format(", {} external fragmentation", text_from_known_share(row.external_fragmentation));
+    line += fmt::format(", {:.0f} events/s, {} lost", rate, text_from_count(status_.lost_events));
     if (status_.pending_requests > 0) line += fmt::format(", {} pending after a refusal", status_.pending_requests);
     return lag_.seconds() < 1 ? line : line + fmt::format(", {:.0f} s behind", lag_.seconds());
   }
@@ -186,9 +188,10 @@ int refuse_unobserved(const std::string& job) {
                  false});
   return fail(
       {fmt::format("none of your hbmscope processes observes process {}", job),
-       fmt::format("Attach to it with hbmscope attach {}, or print only its total, from the driver, with hbmscope watch {} "
-                   "--totals.",
-                   job, job),
+       fmt::format(
+           "Attach to it with hbmscope attach {}, or print only its total, from the driver, with hbmscope watch {} "
+           "--totals.",
+           job, job),
        {},
        {},
        false});
@@ -200,11 +203,8 @@ int run_watch(const WatchOptions& given) {
   WatchOptions options = given;
   const bool is_by_tcp = options.job.starts_with("tcp:");
   if (is_by_tcp && (options.totals || !options.far.host.empty()))
-    return fail({"--totals and --on can't be combined with " + options.job,
-                 "Remove --totals and --on.",
-                 {},
-                 {},
-                 false});
+    return fail(
+        {"--totals and --on can't be combined with " + options.job, "Remove --totals and --on.", {}, {}, false});
   if (!is_by_tcp)
     if (const auto failed = take_host_from(options.job, options.far)) return *failed;
   if (!options.far.host.empty()) {

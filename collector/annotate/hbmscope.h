@@ -1,34 +1,34 @@
-/* How an allocator of device memory tells hbmscope what it does. This header is all that is needed: nothing to link,
- * C99 or C++11 with GCC's or Clang's extensions. A program that includes it runs as before; while nobody listens, each
- * call is one load and one branch that is never taken.
+/* How an allocator of device memory reports to hbmscope what it does. This header is all that is needed: nothing to
+ * link, C99 or C++11 with GCC's or Clang's extensions. A program that includes it runs as before; while nobody listens,
+ * each call is one load and one branch that is never taken.
  *
  *   static hbmscope_heap pool = HBMSCOPE_HEAP("GPU 0 pool", "device", 0);
  *   ...
  *   hbmscope_heap_add(&pool);
  *   hbmscope_region(&pool, base, 12ull << 30);
- *   hbmscope_alloc(&pool, address, bytes_taken, bytes_asked, NULL, NULL);
+ *   hbmscope_alloc(&pool, address, block_bytes, requested_bytes, NULL, NULL);
  *   hbmscope_free(&pool, address, NULL);
  *
- * Words. A heap is an address range with one authority over it: your pool. A region is memory that the heap took from
- * below (from the driver). A block is a piece that somebody uses; it has an address, what it takes (rounding included)
- * and what was asked for. All sizes are bytes, all addresses are device addresses, or any numbers that are never the
- * same for two blocks at a time.
+ * Terms. A heap is an address range that one allocator manages: your pool. A region is memory that the heap reserved
+ * from the layer below (the driver). A block is a part of it that is in use; it has an address, a size (rounding
+ * included) and a requested size. All sizes are bytes. Addresses are device addresses, or any numbers of which no two
+ * live blocks share one.
  *
  * Rules
  * - Call in the order in which things take effect: hbmscope_alloc after the block is yours, hbmscope_free before
- *   somebody else can have it. Under your allocator's lock, or wherever that order is certain.
- * - A heap, a text or a stack that was passed once stays where it is until the process ends (heaps: until
- *   hbmscope_heap_remove). They are what the listener remembers them by; so make them static.
- * - A listener may come at any time, and events may be lost if it is slow. So give a heap its `enumerate`: it is called
- *   from inside one of the calls about this heap, by the thread that made it, and calls back once for each region and
- *   block that is there: also the one that an alloc or a move is about, still the one that a free is about. Without it
- *   hbmscope knows what came after it did, and says so.
- * - Nothing here allocates, waits, or fails. No call may be made from a signal handler.
+ *   another thread can get the address. Call under your allocator's lock, or wherever that order is certain.
+ * - A heap, a text or a stack that was passed once must stay at its address until the process ends (heaps: until
+ *   hbmscope_heap_remove), because the listener stores its ids in them. So make them static.
+ * - A listener may arrive at any time, and events may be lost if it is slow. So give a heap its `enumerate`: it is
+ *   called from inside one of your calls about this heap, on the same thread, and calls back once for each region and
+ *   each live block, including the block of the alloc, move or free that is in progress. Without it hbmscope knows only
+ *   what happened after it arrived, and says so.
+ * - No function here allocates, waits, or fails. None may be called from a signal handler.
  *
  * How a listener finds the program: each program or library that includes this header has one table of function
- * pointers, all null, and an ELF note (name "hbmscope", type 1) whose eight bytes say how far the table lies from them.
- * Whoever is inside the process, from its start or later, finds the notes with dl_iterate_phdr and fills the tables.
- * That works in static executables too, where no symbol could be overridden. */
+ * pointers, all null, and an ELF note (name "hbmscope", type 1) whose eight bytes are the distance from the note to the
+ * table. A listener inside the process finds the notes with dl_iterate_phdr and fills the tables. That works in static
+ * executables too, where no symbol could be overridden. */
 #ifndef HBMSCOPE_ANNOTATE_H
 #define HBMSCOPE_ANNOTATE_H
 
@@ -40,9 +40,9 @@ extern "C" {
 #endif
 
 #define HBMSCOPE_VERSION 1u
-#define HBMSCOPE_UNKNOWN (~(uint64_t)0) /* Of bytes that are not known. */
+#define HBMSCOPE_UNKNOWN (~(uint64_t)0) /* A number of bytes that is unknown. */
 
-/* A text that is said often: a tag, a step's name. `known` is the listener's; 0 at first. */
+/* A text that is passed often: a tag, a step's name. `known` belongs to the listener; 0 at first. */
 typedef struct hbmscope_text {
   const char* text;
   uint64_t known;
@@ -55,7 +55,7 @@ typedef struct hbmscope_frame {
   uint32_t line;    /* 0: unknown. */
 } hbmscope_frame;
 
-/* A stack of your own, innermost frame first. `known` is the listener's. */
+/* A stack that you provide, innermost frame first. `known` belongs to the listener; 0 at first. */
 typedef struct hbmscope_stack {
   const hbmscope_frame* frames;
   uint32_t count;
@@ -66,14 +66,14 @@ typedef struct hbmscope_stack {
 
 enum hbmscope_layer { HBMSCOPE_PHYSICAL, HBMSCOPE_POOL, HBMSCOPE_CHUNK, HBMSCOPE_FRAMEWORK, HBMSCOPE_PROGRAM };
 enum hbmscope_heap_flag {
-  HBMSCOPE_HAS_REGIONS = 1, /* Its regions are told too, so that free memory can be seen. */
+  HBMSCOPE_HAS_REGIONS = 1, /* You report its regions too, so free memory is known. */
   HBMSCOPE_HAS_TWO_ENDS = 4 /* Blocks grow from both ends. */
 };
 enum hbmscope_block_flag { HBMSCOPE_UPPER_END = 1 };
 enum hbmscope_phase { HBMSCOPE_INSTANT, HBMSCOPE_BEGINS, HBMSCOPE_ENDS };
 
 struct hbmscope_heap;
-/* What `enumerate` calls back. */
+/* The functions that `enumerate` calls. */
 typedef struct hbmscope_listing {
   void (*region)(void* listener, uint64_t address, uint64_t bytes);
   void (*block)(void* listener, uint64_t address, uint64_t bytes, uint64_t asked, uint32_t flags, hbmscope_stack* stack,
@@ -87,7 +87,7 @@ typedef struct hbmscope_heap {
   uint32_t device;         /* Ordinal; ~0u: none. */
   uint32_t layer;          /* hbmscope_layer */
   uint32_t flags;          /* hbmscope_heap_flag */
-  uint32_t id;             /* The listener's, as are the last two. */
+  uint32_t id;             /* Belongs to the listener, like the last two fields. */
   struct hbmscope_heap* parent; /* The heap that its regions come from, or null. */
   void (*enumerate)(struct hbmscope_heap* heap, const hbmscope_listing* listing); /* May be null. */
   void* user;                                                                     /* Yours. */
@@ -100,24 +100,23 @@ typedef struct hbmscope_heap {
 
 typedef struct hbmscope_block {
   uint64_t address, bytes;
-  uint64_t asked;         /* Or HBMSCOPE_UNKNOWN. */
-  uint32_t stream, flags; /* Device stream as a small number, 0 the default one; hbmscope_block_flag. */
-  hbmscope_stack* stack;  /* May be null, as may the tag. */
+  uint64_t asked;         /* Requested bytes, or HBMSCOPE_UNKNOWN. */
+  uint32_t stream, flags; /* Device stream as a small number, 0: the default; hbmscope_block_flag. */
+  hbmscope_stack* stack;  /* May be null, like the tag. */
   hbmscope_text* tag;
 } hbmscope_block;
 
 typedef struct hbmscope_failure {
   uint64_t asked;
-  uint64_t available; /* What the device had left, or HBMSCOPE_UNKNOWN. */
+  uint64_t available; /* Bytes free on the device, or HBMSCOPE_UNKNOWN. */
   const char* reason; /* May be null. */
   hbmscope_stack* stack;
 } hbmscope_failure;
 
-/* One a module. A listener that knows more calls than the module has looks at `bytes`; new ones are only ever added at
- * the end. */
+/* One for each module. New calls are only added at the end; `bytes` tells a newer listener how many the module has. */
 struct hbmscope_table {
   uint32_t bytes, version;
-  uint32_t lock; /* Held while heaps come and go, and while pointers are put in. */
+  uint32_t lock; /* Held while heaps are added or removed, and while pointers are set. */
   uint32_t unused;
   hbmscope_heap* heaps;
   void (*heap_added)(hbmscope_heap*);
@@ -142,12 +141,12 @@ static inline void hbmscope_unlock(struct hbmscope_table* table) {
 }
 
 #ifndef HBMSCOPE_LISTENER /* A listener has no table of its own. */
-/* Weak and hidden: one a module, in however many files it is included. */
+/* Weak and hidden: one for each module, however many of its files include this. */
 __attribute__((weak, used, visibility("hidden"))) struct hbmscope_table hbmscope_table = {
     sizeof(struct hbmscope_table), HBMSCOPE_VERSION, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
     NULL, NULL};
 
-/* Emitted once a module too; eight bytes of name with the closing zero, hence nine, padded to twelve. */
+/* Also emitted once for each module. The name has eight bytes and a closing zero, hence nine, padded to twelve. */
 __asm__(
     ".ifndef hbmscope_note\n" /* Link-time optimisation puts several files into one. */
     ".pushsection .note.hbmscope,\"aG\",@note,hbmscope_note,comdat\n"
@@ -163,22 +162,22 @@ __asm__(
     ".endif\n");
 extern __attribute__((visibility("hidden"))) const char hbmscope_note[];
 
-/* A library that is loaded later tells a listener that is there already; the symbol is the listener's, null without
- * one. And what refers to the note keeps it in a link that throws away what nothing refers to. */
+/* A library that is loaded later announces itself to a listener that is already there; the symbol is the listener's,
+ * and null without one. The reference to the note keeps it when the linker removes unreferenced sections. */
 __attribute__((weak)) void hbmscope_announce(struct hbmscope_table* table);
 __attribute__((weak, visibility("hidden"), constructor)) void hbmscope_announce_table(void) {
   __asm__ __volatile__("" : : "r"(hbmscope_note));
   if (hbmscope_announce) hbmscope_announce(&hbmscope_table);
 }
 
-/* A listener may put in its pointers, or take them out, between any two instructions. */
+/* A listener may set its pointers, or remove them, between any two instructions. */
 #define HBMSCOPE_TELL(call, ...)                                                              \
   do {                                                                                        \
     __typeof__(hbmscope_table.call) hbmscope_told = __atomic_load_n(&hbmscope_table.call, __ATOMIC_ACQUIRE); \
     if (__builtin_expect(hbmscope_told != NULL, 0)) hbmscope_told(__VA_ARGS__);               \
   } while (0)
 
-/* Before the first call about it. */
+/* Must come before the first call about the heap. */
 static inline void hbmscope_heap_add(hbmscope_heap* heap) {
   hbmscope_lock(&hbmscope_table);
   heap->next = hbmscope_table.heaps;
@@ -187,7 +186,7 @@ static inline void hbmscope_heap_add(hbmscope_heap* heap) {
   hbmscope_unlock(&hbmscope_table);
 }
 
-/* After the last; with all that is in it. */
+/* After the last call about the heap; ends everything in it. */
 static inline void hbmscope_heap_remove(hbmscope_heap* heap) {
   hbmscope_heap** at;
   hbmscope_lock(&hbmscope_table);
@@ -214,35 +213,35 @@ static inline void hbmscope_alloc(hbmscope_heap* heap, uint64_t address, uint64_
     HBMSCOPE_TELL(alloc, heap, &block);
   }
 }
-/* With a device stream, or the end it was taken from. */
+/* The same with a device stream, or the end of the pool that it came from. */
 static inline void hbmscope_alloc_block(hbmscope_heap* heap, const hbmscope_block* block) {
   HBMSCOPE_TELL(alloc, heap, block);
 }
-/* The block's memory can be taken again. */
+/* The block's memory can be allocated again. */
 static inline void hbmscope_free(hbmscope_heap* heap, uint64_t address, hbmscope_stack* stack) {
   HBMSCOPE_TELL(free, heap, address, stack);
 }
-/* The program gave it back, and its memory is still in use by a device stream; hbmscope_free follows. */
+/* The program freed it, and a device stream may still use its memory; hbmscope_free follows. */
 static inline void hbmscope_free_requested(hbmscope_heap* heap, uint64_t address, hbmscope_stack* stack) {
   HBMSCOPE_TELL(free_requested, heap, address, stack);
 }
 static inline void hbmscope_move(hbmscope_heap* heap, uint64_t from, uint64_t to) {
   HBMSCOPE_TELL(move, heap, from, to);
 }
-/* A request failed for good; not for one that you try again. */
+/* A request failed for good. Do not call it for a request that you will retry. */
 static inline void hbmscope_out_of_memory(hbmscope_heap* heap, uint64_t asked, const char* reason,
                                           hbmscope_stack* stack) {
   hbmscope_failure failure = {asked, HBMSCOPE_UNKNOWN, reason, stack};
   HBMSCOPE_TELL(failure, heap, &failure);
 }
-/* With what the device had left. */
+/* The same with the bytes that were free on the device. */
 static inline void hbmscope_fail(hbmscope_heap* heap, const hbmscope_failure* failed) {
   HBMSCOPE_TELL(failure, heap, failed);
 }
 static inline void hbmscope_mark(hbmscope_text* name, uint32_t device, uint32_t phase) {
   HBMSCOPE_TELL(marker, name, device, phase);
 }
-/* A figure over time; of a heap, or with null of none. */
+/* A figure over time, of a heap, or of none (null). */
 static inline void hbmscope_count(hbmscope_heap* heap, hbmscope_text* name, int64_t value) {
   HBMSCOPE_TELL(counter, heap, name, value);
 }

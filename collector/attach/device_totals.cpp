@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* program_name = "hbmscope_device_totals";
 
-// Beside this program where it was built or carried to, in lib/hbmscope where it was installed.
+// Next to this program where it was built or copied to, in lib/hbmscope where it was installed.
 std::string find_program() {
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
@@ -67,7 +67,7 @@ class Asking {
 
   bool read_answer(std::string& answer, const std::atomic<bool>* cancelled) const {
     constexpr std::chrono::seconds patience{10};
-    constexpr std::chrono::milliseconds look{50};  // Whether it was cancelled.
+    constexpr std::chrono::milliseconds look{50};  // How often to check whether it was cancelled.
     constexpr std::size_t answer_max = 1 << 20;
     const auto until = std::chrono::steady_clock::now() + patience;
     while (!answer.ends_with("end\n") && answer.size() < answer_max) {
@@ -88,7 +88,7 @@ class Asking {
     line_ = -1;
     if (process_ <= 0) return;
     kill(process_, SIGKILL);
-    // One that hangs in the driver does not die: then it is left, and init's when this program has ended.
+    // A program that hangs in the driver does not die: then it is left to init when this program has ended.
     for (int turn = 0; turn < 100 && waitpid(process_, nullptr, WNOHANG) == 0; ++turn) usleep(10'000);
     process_ = -1;
   }

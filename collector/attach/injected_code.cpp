@@ -5,12 +5,12 @@
 #include "collector/wire/attach_layout.h"
 
 // Position independent, and never run here: its bytes are copied. The numbers are those of AttachControl and of the
-// system calls of x86-64 (mmap 9, munmap 11, rt_sigprocmask 14). All it reads lies before it, as InjectedCall.
+// system calls of x86-64 (mmap 9, munmap 11, rt_sigprocmask 14). Everything it reads comes before it, as InjectedCall.
 //
-// On entry the stack pointer is 136 bytes below where the thread was (the red zone of the System V ABI, and where it
-// goes on: on its own stack, as the code may be another attach's by the time that it runs), the flags and all other
-// registers are the thread's. `ret $128` takes it back in one instruction, so that a signal in between finds nothing
-// that it could write over.
+// On entry the stack pointer is 136 bytes below where the thread was: the red zone of the System V ABI, and the address
+// where it continues, which is on its own stack because another attach may have replaced the code by the time it
+// returns. The flags and all other registers are the thread's. `ret $128` restores the stack pointer in one
+// instruction, so that a signal in between finds nothing that it could overwrite.
 __asm__(
     ".pushsection .rodata\n"
     ".balign 16\n"
@@ -117,8 +117,8 @@ __asm__(
     "  pop %rax\n"
     "  popfq\n"
     "  ret $128\n"
-    // The new thread: dlopen, dlsym, and on into the library, which returns to who called this. Where that fails, the
-    // words of dlerror.
+    // The new thread: dlopen, dlsym, and then the library's function, which runs until the observer hangs up. If
+    // loading fails, the text of dlerror is kept.
     "hbmscope_injected_thread:\n"
     "  push %rbx\n"
     "  mov %rdi, %rbx\n"

@@ -30,15 +30,15 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-constexpr milliseconds search_limit{10'000};  // For a thread at a place where it may be borrowed.
-constexpr milliseconds load_limit{20'000};    // For the library: the job's loader may be busy.
+constexpr milliseconds search_limit{10'000};  // To find a thread at a place where it may be borrowed.
+constexpr milliseconds load_limit{20'000};    // To load the library: the job's loader may be busy.
 
 struct Functions {
   std::uint64_t errno_location = 0, pthread_create = 0, dlopen = 0, dlsym = 0, dlerror = 0;
 };
 
-// As the job's own calls would find them: a sanitizer stands in front of pthread_create. Before glibc 2.34 a program
-// without libdl has the C library's private ones.
+// The functions that the job's own calls would find: a sanitizer puts its own in front of pthread_create. Before glibc
+// 2.34 a program without libdl has the C library's private ones.
 std::optional<Functions> find_functions(const JobMemory& memory, const Modules& modules) {
   const auto find = [&](std::initializer_list<const char*> names) {
     for (const char* name : names)
@@ -77,7 +77,7 @@ class Injector {
     if (injection_.at_step != nullptr) injection_.at_step(name);
   }
 
-  // Where the kernel put things when the program was started, at random: another one after exec.
+  // Where the kernel mapped things when the program was started, at random: it differs after exec.
   std::string read_start() const {
     return serve::read_proc_file("/proc/" + std::to_string(injection_.process) + "/auxv");
   }
@@ -123,7 +123,7 @@ class Injector {
     return std::nullopt;
   }
 
-  // x87, SSE, AVX and AVX-512 where the system saves them: what the C library may use. In a page they need 2688 bytes.
+  // x87, SSE, AVX and AVX-512, if the system saves them: the C library may use them. They need 2688 bytes of a page.
   static std::uint64_t vector_registers() {
     constexpr std::uint32_t wanted = 0xe7;
     std::uint32_t low = 0, high = 0;
@@ -131,8 +131,8 @@ class Injector {
     return low & wanted;
   }
 
-  // Sleeping threads first: they are stopped without being kept from anything. Then those that run, again and again,
-  // until one is outside of the C library.
+  // Sleeping threads first: stopping them interrupts no work. Then running ones, again and again, until one is outside
+  // the C library.
   std::optional<Refusal> borrow_a_thread() {
     SafePoints safe_points(memory_, mappings_, modules_);
     for (const Gap& gap : gaps_) safe_points.add_unsafe(gap.begin, gap.begin + gap.bytes);
@@ -141,7 +141,7 @@ class Injector {
       const std::vector<pid_t> threads =
           serve::list_proc_numbers("/proc/" + std::to_string(injection_.process) + "/task");
       if (threads.empty()) return has_ended();
-      // Each is looked at right before it is stopped, not once for all: it may have gone into another call.
+      // Each thread is checked right before it is stopped, not all of them once: it may have entered another call.
       for (const SafePoints::Worth wanted : {SafePoints::Worth::sleeps, SafePoints::Worth::runs}) {
         for (const pid_t thread : threads) {
           if (safe_points.look_at(thread) != wanted) continue;
@@ -150,7 +150,7 @@ class Injector {
           if (is_done) return std::nullopt;
         }
       }
-      // Busy ones are somewhere else a moment later.
+      // Busy threads are somewhere else a moment later.
       std::this_thread::sleep_for(microseconds(round < 1000 ? 200 : 5000));
     }
     return Refusal{
@@ -192,7 +192,7 @@ class Injector {
     step("written");
     registers.rip = code_at_ + code.entry;
     registers.rax = resume->rax;
-    registers.orig_rax = ~std::uint64_t{0};  // It is in no system call any more; the code takes that up again.
+    registers.orig_rax = ~std::uint64_t{0};  // It is no longer in a system call; the code restarts that.
     if (!stopped.set_registers(registers)) return std::nullopt;
     step("set on its way");
     is_done = true;
@@ -239,7 +239,7 @@ class Injector {
 }  // namespace
 
 std::optional<Refusal> inject(const Injection& injection) {
-  // One at a time, whoever they are: the place for the code is the same for all.
+  // One attach at a time, whoever attaches: the place for the code is the same for all.
   const int lock = open(("/proc/" + std::to_string(injection.process) + "/stat").c_str(), O_RDONLY | O_CLOEXEC);
   std::optional<Refusal> refusal;
   if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)

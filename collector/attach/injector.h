@@ -1,6 +1,6 @@
-// Brings the collector into a process that was started without it (x86-64, glibc), and never harms it: one thread of
-// the job is stopped for some tens of microseconds, set on its way once, and let go; all else happens in the job, in a
-// thread of its own. Whoever does this may be killed at any moment: the job goes on.
+// Loads the collector into a process that was started without it (x86-64, glibc), without ever harming it: one thread
+// of the job is stopped for some tens of microseconds, its registers are set once, and it is released; everything else
+// happens in the job, in a separate thread. Whoever does this may be killed at any moment, and the job goes on.
 #pragma once
 
 #include <sys/types.h>
@@ -15,24 +15,24 @@ namespace hbmscope::attach {
 struct Injection {
   pid_t process = 0;
   std::string library, observer;  // Paths as that process sees them.
-  bool leaves_cupti = false;      // For the job's own profilers; then nobody tells of the CUDA driver's calls.
-  // Where it is tested what becomes of the job when we die there: called with the name of each step.
+  bool leaves_cupti = false;      // To the job's own profilers; then no back end reports the CUDA driver's calls.
+  // For tests of what happens to the job when the attaching process dies: called with the name of each step.
   void (*at_step)(const char* step) = nullptr;
 };
 
-// Returns when the collector has connected to the observer, who must be serving meanwhile: so this is done in a process
-// of its own (InjectionProcess). Nothing, or why not.
+// Returns when the collector has connected to the observer, which must be serving meanwhile: so this runs in a separate
+// process (InjectionProcess). Nothing on success, else the refusal.
 std::optional<Refusal> inject(const Injection& injection);
 
-// inject() in a child process, whose death sets free whatever it holds.
+// inject() in a child process, whose death releases everything it holds.
 class InjectionProcess {
  public:
   explicit InjectionProcess(const Injection& injection);
-  ~InjectionProcess();  // Kills it where it still runs.
+  ~InjectionProcess();  // Kills it if it still runs.
   InjectionProcess(const InjectionProcess&) = delete;
   InjectionProcess& operator=(const InjectionProcess&) = delete;
 
-  // Does not wait. True: it is over, and `refusal` tells how.
+  // Does not wait. True: it is over, and `refusal` says how.
   bool is_over();
   const std::optional<Refusal>& refusal() const { return refusal_; }
 

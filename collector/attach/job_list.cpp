@@ -21,7 +21,7 @@
 namespace hbmscope::attach {
 namespace {
 
-// A static program asks its file alone: other sources are libraries of the C library that it is not linked with.
+// A static program reads only this file: other sources need libraries of the C library that it is not linked with.
 std::string name_in_passwd(std::uint32_t uid) {
   std::ifstream file("/etc/passwd");
   const std::string number = ":" + std::to_string(uid) + ":";
@@ -34,7 +34,7 @@ std::string name_in_passwd(std::uint32_t uid) {
 }
 
 std::string name_of_user(std::uint32_t uid) {
-  if (getauxval(AT_BASE) == 0) return name_in_passwd(uid);  // No loader brought it here.
+  if (getauxval(AT_BASE) == 0) return name_in_passwd(uid);  // No loader started this program: it is static.
   std::array<char, 4096> room{};
   passwd entry{};
   passwd* found = nullptr;
@@ -48,8 +48,8 @@ std::string command_of(pid_t process) {
   return serve::value_of_line(serve::read_proc_file("/proc/" + std::to_string(process) + "/status"), "Name");
 }
 
-// Whether the table that a note leads to (collector/annotate/hbmscope.h) has a heap: a program may have been linked
-// with an annotated allocator, and not use it.
+// Whether the table that a note leads to (collector/annotate/hbmscope.h) has a heap: a program may be linked with an
+// annotated allocator, and not use it.
 bool has_heap_behind(const JobMemory& memory, std::uint64_t notes_at, const std::string& notes) {
   constexpr std::size_t name_room = 12, heaps_in_table = 16;  // The name's bytes with padding; after bytes and version.
   const std::size_t name = notes.find(std::string_view("hbmscope\0", 9));
@@ -72,7 +72,7 @@ bool has_annotations(const JobMemory& memory, const Modules& modules) {
   return false;
 }
 
-// From the folders that pip leaves beside a package: "jax-0.10.2.dist-info".
+// From the folders that pip leaves next to a package: "jax-0.10.2.dist-info".
 void add_frameworks(pid_t process, const std::set<std::string>& package_folders, RunningJob& job) {
   std::set<std::string> found;
   for (const std::string& folder : package_folders) {

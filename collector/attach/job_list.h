@@ -21,7 +21,7 @@ struct RunningJob {
   std::string user;                     // Its name, or its number.
   std::string command;                  // As ps shows it.
   std::vector<std::string> frameworks;  // "jax 0.10.2", "torch 2.9.1"
-  // What is loaded; all false where we may not look.
+  // What is loaded; all false if we may not look.
   bool has_cuda = false, has_pjrt = false, has_annotations = false, has_collector = false;
   std::vector<std::string> devices;  // Files it has open: "nvidia0", "accel1".
   struct Holding {
@@ -34,8 +34,8 @@ struct RunningJob {
 
 struct JobList {
   std::vector<DeviceTotals> devices;
-  std::vector<RunningJob> jobs;     // By what they hold, the largest first, then by number.
-  std::uint64_t not_looked_at = 0;  // Processes that are none of these as far as we may look, which is not far.
+  std::vector<RunningJob> jobs;     // The largest holder first, then by number.
+  std::uint64_t not_looked_at = 0;  // Processes that are not jobs as far as we can see; we may not look into them.
 };
 JobList list_jobs();
 

@@ -25,7 +25,7 @@ using Tables = Module::Tables;
 
 Tables read_tables(const JobMemory& memory, const Module& module) {
   Tables tables;
-  // The loader has made these addresses absolute, but for the kernel's own object.
+  // The loader has made these addresses absolute, except for the kernel's own object.
   const auto absolute = [&](std::uint64_t value) { return value < module.base ? module.base + value : value; };
   for (std::size_t i = 0; i < entries_max; ++i) {
     const auto entry = memory.get<Elf64_Dyn>(module.dynamic + i * sizeof(Elf64_Dyn));
@@ -41,7 +41,7 @@ Tables read_tables(const JobMemory& memory, const Module& module) {
   return tables;
 }
 
-// The address where symbol `index` is a function of that name.
+// The address of symbol `index`, if it is a function of that name.
 std::uint64_t function_at(const JobMemory& memory, const Module& module, const Tables& tables, std::uint32_t index,
                           const std::string& name) {
   const auto symbol = memory.get<Elf64_Sym>(tables.symbols + index * sizeof(Elf64_Sym));
@@ -113,7 +113,7 @@ const Mapping* find_mapping(const std::vector<Mapping>& mappings, std::uint64_t 
 }
 
 bool JobMemory::read(std::uint64_t address, void* bytes, std::size_t count) const {
-  // What stands there is the job's to choose, and may lead round in circles.
+  // The job chooses these bytes, and they may lead round in circles.
   if (reads_left_ == 0) return false;
   --reads_left_;
   const iovec here{bytes, count}, there{reinterpret_cast<void*>(address), count};
@@ -126,7 +126,7 @@ bool JobMemory::write(std::uint64_t address, const void* bytes, std::size_t coun
 }
 
 std::string JobMemory::get_text(std::uint64_t address, std::size_t count_max) const {
-  constexpr std::uint64_t page = 4096;  // What lies behind the page may not be there.
+  constexpr std::uint64_t page = 4096;  // The next page may not be mapped.
   std::string text;
   while (text.size() < count_max) {
     std::array<char, 256> part{};
@@ -174,7 +174,7 @@ Modules read_modules(const JobMemory& memory) {
   for (std::uint64_t at = reinterpret_cast<std::uint64_t>(list->r_map); at != 0 && modules.all.size() < modules_max;) {
     const auto entry = memory.get<link_map>(at);
     if (!entry) break;
-    // A library begins with its header at what is added to its addresses, as the linkers make them.
+    // A library's header is at its load address, as linkers make them.
     const std::uint64_t at_begin = modules.all.empty() ? base + begin : entry->l_addr;
     const auto magic = memory.get<std::array<char, 4>>(at_begin);
     Module module;

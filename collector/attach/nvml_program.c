@@ -1,21 +1,20 @@
-/* What the devices say of themselves (NVML), for an hbmscope that is linked statically and so can load no library: a
- * program of its own beside it, which needs the C library alone, an old one too. For each line on standard input it
- * prints
+/* What the devices report of themselves (NVML), for an hbmscope that is linked statically and so can't load a library:
+ * a separate program that needs only a C library, also an old one. For each line on standard input it prints
  *
  *   device TOTAL_BYTES USED_BYTES NAME        in the order of ordinals
- *   holder DEVICE PID BYTES                   BYTES is - where the driver does not tell
+ *   holder DEVICE PID BYTES                   BYTES is - if the driver does not report it
  *   unlisted DEVICE                           the driver would not list its holders
  *   end
  *
- * and goes when its input ends. NVML: https://docs.nvidia.com/deploy/nvml-api (nvmlDeviceGetMemoryInfo,
+ * and ends when its input ends. NVML: https://docs.nvidia.com/deploy/nvml-api (nvmlDeviceGetMemoryInfo,
  * nvmlDeviceGetComputeRunningProcesses_v3); functions return 0 when they succeeded. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
 #if defined(__x86_64__)
-/* glibc 2.34 gave these new versions; the old ones are in every glibc, and a program that asks for them starts on all.
- * The start files of the compiler ask for the newest, so they are left out. */
+/* glibc 2.34 gave these symbols new versions; the old ones are in every glibc, and a program that uses them starts on
+ * all. The compiler's start files use the newest, so they are left out. */
 __asm__(".symver __libc_start_main,__libc_start_main@GLIBC_2.2.5");
 __asm__(".symver dlopen,dlopen@GLIBC_2.2.5");
 __asm__(".symver dlsym,dlsym@GLIBC_2.2.5");

@@ -25,7 +25,7 @@ int number_of(const std::string& text) {
   return static_cast<int>(std::strtol(text.c_str(), nullptr, 10));
 }
 
-// Whether we may trace whom we like (capability 19, CAP_SYS_PTRACE).
+// Whether we may trace every process (capability 19, CAP_SYS_PTRACE).
 bool may_trace_all() {
   const std::string capabilities = value_of_line(read_proc_file("/proc/self/status"), "CapEff");
   return (std::strtoull(capabilities.c_str(), nullptr, 16) >> 19 & 1) != 0;
@@ -83,8 +83,8 @@ std::optional<Refusal> find_rights_refusal(pid_t process, const ProcessStatus& s
   return std::nullopt;
 }
 
-// Filters that it shares with the first process of its container are the container's, and let through what any program
-// does; those it has of its own are a sandbox that may kill it for a call.
+// Filters that it shares with the first process of its container are the container's, and allow what ordinary programs
+// do; its own filters are a sandbox that may kill it for a system call.
 bool has_own_filters(pid_t process, const ProcessStatus& status) {
   const std::string first = read_proc_file(folder_of(process) + "/root/proc/1/status");
   return status.seccomp_filters > number_of(value_of_line(first, "Seccomp_filters"));
@@ -125,7 +125,7 @@ std::optional<Refusal> find_program_refusal(pid_t process, const ProcessStatus& 
 ProcessStatus read_status(pid_t process) {
   const std::string text = read_proc_file(folder_of(process) + "/status");
   ProcessStatus status;
-  // A thread's number is no process, though it has such a file too.
+  // A thread's number is not a process, although it has such a file too.
   status.exists = !text.empty() && number_of(value_of_line(text, "Tgid")) == process;
   if (!status.exists) return status;
   status.has_memory = !value_of_line(text, "VmSize").empty();

@@ -1,4 +1,4 @@
-// Whether a process can be attached to, and if not, why and what helps. Read from /proc only: nothing is tried on the
+// Whether a process can be attached to, and if not, why and what helps. Reads /proc only; nothing is tried on the
 // process.
 #pragma once
 
@@ -14,10 +14,10 @@ struct Refusal {
   std::string what, remedy;
 };
 
-// What the kernel's files say of a process; of another thread's view nothing is kept.
+// What the kernel's files say of a process, all from one thread's view.
 struct ProcessStatus {
   bool exists = false;
-  bool has_memory = false;  // Of its own: a thread of the kernel's has none, nor one that has ended.
+  bool has_memory = false;  // False for a thread of the kernel, and for a process that has ended.
   char state = '?';         // R S D T t Z, as /proc has it.
   std::uint32_t uid = 0;
   pid_t parent = 0, tracer = 0;
@@ -27,7 +27,7 @@ struct ProcessStatus {
 };
 ProcessStatus read_status(pid_t process);
 
-// Where the files are; a test has its own.
+// The folder of the files; a test has its own.
 struct SystemFiles {
   std::string yama = "/proc/sys/kernel/yama/ptrace_scope";
 };

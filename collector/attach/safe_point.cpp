@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::uint64_t stack_bytes_max = std::uint64_t{1} << 20;
 constexpr std::uint64_t code_bytes_max = std::uint64_t{64} << 20;
-// mov $15 (rt_sigreturn), %rax; syscall: what a handler returns to (glibc's __restore_rt).
+// mov $15 (rt_sigreturn), %rax; syscall: the code that a signal handler returns to (glibc's __restore_rt).
 constexpr std::array<std::uint8_t, 9> signal_return_code{0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
 
 bool is_c_library(const std::string& path) {
@@ -30,8 +30,8 @@ bool is_c_library(const std::string& path) {
   return false;
 }
 
-// Those of which signal(7) says that they are taken up again after a stop, as if nothing had been; a timeout goes on
-// where it was. Not what may have been done in part (write, recv), nor sockets, whose timeouts end a call.
+// System calls that, according to signal(7), are restarted after a stop as if nothing had happened; a timeout
+// continues. Not calls that may have been done in part (write, recv), nor sockets, whose timeouts end a call.
 bool is_taken_up_again(long number, std::uint64_t argument1, std::uint64_t argument2) {
   switch (number) {
     case SYS_restart_syscall:  // One of these, with a timeout, that was stopped before.
@@ -44,8 +44,8 @@ bool is_taken_up_again(long number, std::uint64_t argument1, std::uint64_t argum
     case SYS_wait4:
     case SYS_waitid: return true;
     case SYS_futex: {
-      // What waits for a lock expects 2 in it, and may hold another one (an allocator's); condition variables,
-      // semaphores and joins do not.
+      // A thread that waits for a lock expects 2 in it, and may hold another lock (an allocator's); condition
+      // variables, semaphores and joins do not use 2.
       constexpr std::uint64_t operation_mask = 0x7f, wait = 0, wait_bitset = 9, locked_with_waiters = 2;
       const std::uint64_t operation = argument1 & operation_mask;
       return (operation == wait_bitset || operation == wait) && argument2 != locked_with_waiters;
@@ -54,14 +54,14 @@ bool is_taken_up_again(long number, std::uint64_t argument1, std::uint64_t argum
   }
 }
 
-// 32 and 33: for cancelling and for changing users.
+// Signals 32 and 33 are for cancelling and for changing users.
 constexpr std::uint64_t glibc_signals = std::uint64_t{3} << 31;
 
 std::string task_file(pid_t process, pid_t thread, const char* name) {
   return "/proc/" + std::to_string(process) + "/task/" + std::to_string(thread) + "/" + name;
 }
 
-// Whether a signal waits that the thread would handle: then its call ends, and is not taken up again.
+// Whether a signal is pending that the thread would handle: then its call ends, and is not restarted.
 bool has_signal_waiting(pid_t process, pid_t thread) {
   const std::string status = serve::read_proc_file(task_file(process, thread, "status"));
   const auto set = [&](const char* name) {
@@ -77,17 +77,17 @@ SafePoints::SafePoints(const JobMemory& memory, const std::vector<Mapping>& mapp
   for (const Module& module : modules.all) {
     for (const char* begin : {"__tsan_init", "__asan_init", "__msan_init"})
       only_main_ = only_main_ || find_function(memory, module, begin) != 0;
-    // Who defines malloc is an allocator, or has one linked in; it is called by all.
+    // A module that defines malloc is an allocator, or has one linked in; everybody calls it.
     if (is_c_library(module.name) || find_function(memory, module, "malloc") != 0) add_unsafe(module);
   }
 }
 
-// As its own headers have it: a list of mappings may lack one.
+// From its own headers: a list of mappings may lack one.
 void SafePoints::add_unsafe(const Module& module) {
   for (const Segment& segment : read_segments(memory_, module)) {
     if (segment.type != PT_LOAD || (segment.flags & PF_X) == 0) continue;
     unsafe_.emplace_back(segment.begin, segment.begin + segment.bytes);
-    if (segment.bytes > code_bytes_max) continue;  // Its handlers return to the C library as all others do.
+    if (segment.bytes > code_bytes_max) continue;  // Its handlers return to the C library like all others.
     std::vector<std::uint8_t> code(segment.bytes);
     if (!memory_.read(segment.begin, code.data(), code.size())) continue;
     for (auto at = code.begin();; ++at) {
@@ -103,8 +103,8 @@ bool SafePoints::is_unsafe(std::uint64_t address) const {
                      [&](const auto& range) { return range.first <= address && address < range.second; });
 }
 
-// A handler runs on top of whatever the signal interrupted: where that was an allocator, its locks are held. Frames of
-// signals are found by the address that a handler returns to, and by what a kernel writes behind it.
+// A handler runs on top of whatever the signal interrupted: if that was an allocator, its locks are held. Signal frames
+// are found by the address that a handler returns to, and by what the kernel writes after it.
 bool SafePoints::has_interrupted_unsafe_code(std::uint64_t stack) const {
   const Mapping* mapping = find_mapping(mappings_, stack);
   if (mapping == nullptr) return true;
@@ -122,7 +122,7 @@ bool SafePoints::has_interrupted_unsafe_code(std::uint64_t stack) const {
   return false;
 }
 
-// A sequence that the kernel starts anew when it was interrupted (rseq(2)) would not be, with its registers moved.
+// A sequence that the kernel restarts when it is interrupted (rseq(2)) would not be restarted with its registers moved.
 bool SafePoints::is_in_restartable_sequence(pid_t thread, std::uint64_t address) const {
   constexpr int get_configuration = 0x420f;  // PTRACE_GET_RSEQ_CONFIGURATION, Linux 5.13.
   struct Configuration {
@@ -135,7 +135,7 @@ bool SafePoints::is_in_restartable_sequence(pid_t thread, std::uint64_t address)
   const auto sequence = memory_.get<std::uint64_t>(configuration.area + 8);
   if (!sequence) return true;
   if (*sequence == 0) return false;
-  const auto parts = memory_.get<std::array<std::uint64_t, 4>>(*sequence);  // Version, start, bytes, where it aborts.
+  const auto parts = memory_.get<std::array<std::uint64_t, 4>>(*sequence);  // Version, start, bytes, abort address.
   return !parts || address - (*parts)[1] < (*parts)[2];
 }
 
@@ -144,7 +144,7 @@ std::optional<SafePoints::Resume> SafePoints::find_resume(pid_t thread, const us
   if (registers.cs != user_code_segment || registers.fs_base == 0) return std::nullopt;
   Resume resume{registers.rip, registers.rax};
   if (static_cast<std::int64_t>(registers.orig_rax) >= 0) {
-    // The kernel's own numbers for how a call is taken up again (include/linux/errno.h).
+    // The kernel's own numbers for how a call is restarted (include/linux/errno.h).
     constexpr std::int64_t restart_sys = -512, restart_no_intr = -513, restart_no_handler = -514, restart_block = -516;
     const auto result = static_cast<std::int64_t>(registers.rax);
     if (!is_taken_up_again(static_cast<long>(registers.orig_rax), registers.rsi, registers.rdx) ||
@@ -167,7 +167,7 @@ std::optional<SafePoints::Resume> SafePoints::find_resume(pid_t thread, const us
 
 SafePoints::Worth SafePoints::look_at(pid_t thread) const {
   if (only_main_ && thread != memory_.process()) return Worth::no;
-  // All but those that can't be blocked, and the two that glibc keeps to itself.
+  // All but those that can't be blocked, and the two that glibc reserves.
   constexpr std::uint64_t any = 0x7fffffff'00000000 | (std::uint64_t{1} << (SIGTERM - 1)) |
                                 (std::uint64_t{1} << (SIGUSR1 - 1)) | (std::uint64_t{1} << (SIGSEGV - 1));
   const std::string status = serve::read_proc_file(task_file(memory_.process(), thread, "status"));

@@ -1,5 +1,5 @@
-// Where a thread of another process may be borrowed to make a thread: not in the middle of the C library, the loader or
-// an allocator, whose locks it may hold, unless it sleeps in a system call that the kernel takes up again.
+// Where a thread of another process may be borrowed to make a thread: not inside the C library, the loader or an
+// allocator, whose locks it may hold, unless it sleeps in a system call that the kernel restarts.
 #pragma once
 
 #include <sys/types.h>
@@ -19,19 +19,20 @@ class SafePoints {
  public:
   SafePoints(const JobMemory& memory, const std::vector<Mapping>& mappings, const Modules& modules);
 
-  // Code that is never to be gone on from: what was put there by an attach before this one.
+  // Code that a thread must never be stopped in: what an earlier attach put there.
   void add_unsafe(std::uint64_t begin, std::uint64_t end) { unsafe_.emplace_back(begin, end); }
 
-  // Where the stopped thread can go on afterwards, or nothing: it may not be borrowed here. Registers as the tracer
-  // reads them; `thread` for what only its own files tell.
+  // Where the stopped thread can continue afterwards, or nothing: it must not be borrowed here. `registers` as the
+  // tracer reads them; `thread` for what only its own files say.
   struct Resume {
     std::uint64_t address = 0;
     std::uint64_t rax = 0;
   };
   std::optional<Resume> find_resume(pid_t thread, const user_regs_struct& registers) const;
 
-  // Whether it is worth stopping that thread: it runs, or sleeps in a call that is taken up again. A look from outside.
-  // Not of threads that block all signals: they are some library's own, and may not do what others can (so are ours).
+  // Whether it is worth stopping that thread: it runs, or sleeps in a call that is restarted. A look from outside.
+  // False for threads that block all signals: they belong to some library, and may not do what others can (ours are
+  // like that too).
   enum class Worth { no, sleeps, runs };
   Worth look_at(pid_t thread) const;
 
@@ -45,7 +46,7 @@ class SafePoints {
   const std::vector<Mapping>& mappings_;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> unsafe_;  // Begin and end, by address.
   bool only_main_ = false;                     // A sanitizer's own threads look like any other, and can't make one.
-  std::vector<std::uint64_t> signal_returns_;  // Where handlers of signals return to.
+  std::vector<std::uint64_t> signal_returns_;  // The return addresses of signal handlers.
 };
 
 }  // namespace hbmscope::attach

@@ -14,7 +14,7 @@ namespace hbmscope::attach {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds stop_limit{2'000};  // It has to get its turn first.
+constexpr std::chrono::milliseconds stop_limit{2'000};  // It has to be scheduled first.
 constexpr std::chrono::microseconds look_again{10};
 
 }  // namespace
@@ -66,7 +66,7 @@ void StoppedThread::wait() {
       is_group_stop_ = WSTOPSIG(status) != SIGTRAP;
       return;
     }
-    ptrace(PTRACE_CONT, thread_, nullptr, static_cast<long>(WSTOPSIG(status)));  // A signal of its own.
+    ptrace(PTRACE_CONT, thread_, nullptr, static_cast<long>(WSTOPSIG(status)));  // The job's own signal is passed on.
   }
 }
 

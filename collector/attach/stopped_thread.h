@@ -1,4 +1,5 @@
-// One thread of another process, stopped by ptrace; it goes on when this ends, also when our whole process does.
+// One thread of another process, stopped by ptrace; it continues when this object ends, also when our whole process
+// does.
 #pragma once
 
 #include <sys/types.h>
@@ -18,13 +19,13 @@ class StoppedThread {
 
   bool is_stopped() const { return is_stopped_; }
   bool is_forbidden() const { return is_forbidden_; }
-  bool is_group_stop() const { return is_group_stop_; }  // The whole job is (SIGSTOP).
-  // It is ours and did not stop in time: whoever finds that ends, which sets it free.
+  bool is_group_stop() const { return is_group_stop_; }  // The whole job is stopped (SIGSTOP).
+  // The thread is ours and did not stop in time: the caller must end its process, which releases the thread.
   bool is_stuck() const { return is_seized_ && !is_stopped_ && !is_gone_; }
 
   bool get_registers(user_regs_struct& registers) const;
   bool set_registers(const user_regs_struct& registers) const;
-  // Also where the job itself may only execute; whole words.
+  // Also where the job itself may only execute; in whole words.
   bool write_code(std::uint64_t address, const std::vector<std::uint8_t>& bytes) const;
 
  private:

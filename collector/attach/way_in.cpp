@@ -25,7 +25,7 @@ bool sees_our_files(pid_t process) {
   return are_same(folder + "/ns/mnt", "/proc/self/ns/mnt") && are_same(folder + "/root", "/proc/self/root");
 }
 
-// Each folder on the way may be passed, and the file read, by all.
+// Everybody may pass through each folder on the way, and read the file.
 bool can_all_read(std::string path) {
   struct stat found {};
   if (stat(path.c_str(), &found) != 0 || (found.st_mode & S_IROTH) == 0) return false;
@@ -36,7 +36,7 @@ bool can_all_read(std::string path) {
   return true;
 }
 
-// Ours, and nobody else can change what is in it.
+// It is ours, and nobody else can change what is in it.
 bool is_ours(const struct stat& found) {
   return found.st_uid == geteuid() && (found.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
@@ -53,7 +53,8 @@ std::optional<std::string> read_library(const std::string& path) {
   return bytes;
 }
 
-// Beside its place first, so that nobody loads half of it. What lies there with that name and size, and is ours, is it.
+// Written next to its final name first, so that nobody loads half of it. A file of ours with that name and size is
+// already it.
 bool write_library(int folder, const std::string& name, const std::string& bytes) {
   struct stat found {};
   if (fstatat(folder, name.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(found.st_mode) && is_ours(found) &&
@@ -88,8 +89,8 @@ std::optional<Refusal> find_way_in(pid_t process, const std::string& collector, 
     way.library = collector;
     return std::nullopt;
   }
-  // Root's, for whoever the job belongs to: others may pass, not look or write. No link is followed: they would lead
-  // somewhere else here than there.
+  // Made by root for the user of the job: others may pass through, not list or write. No link is followed: it could
+  // lead elsewhere here than in the job.
   const std::string name = fmt::format("hbmscope-attach-{}", geteuid());
   way.folder_in_job = "/tmp/" + name;
   const auto refuse = [&](const std::string& why) {

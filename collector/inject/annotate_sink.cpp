@@ -8,8 +8,8 @@
 namespace hbmscope::inject {
 namespace {
 
-// What is remembered in the host's own structs is of this listener: an id and, above it, a number that no observer
-// before this one had.
+// The ids in the host's structs belong to this listener: an id and, in the bits above it, a number that no earlier
+// observer had.
 std::uint64_t session = std::uint64_t{1} << 32;
 
 bool is_known(std::uint64_t known) {
@@ -20,7 +20,7 @@ std::uint64_t load(const std::uint64_t& known) {
   return __atomic_load_n(&known, __ATOMIC_RELAXED);
 }
 
-// Two threads may define the same text at once; then it has two ids, and the observer makes them one again.
+// Two threads may define the same text at once; then it has two ids, and the observer merges them.
 std::uint32_t id_of(hbmscope_text* text) {
   if (text == nullptr) return 0;
   std::uint64_t known = load(text->known);
@@ -80,8 +80,8 @@ void list_if_wanted(hbmscope_heap* heap) {
   if (rings.end_listing(heap->id)) heap->listed = round;
 }
 
-// A heap that was there before its listener has no id yet, and is defined under the table's lock; so whoever finds one
-// without waits for nothing and tells nothing.
+// A heap that was added before its listener arrived has no id yet, and is defined under the table's lock; so a call
+// that finds no id neither waits nor reports anything.
 bool is_told_of(const hbmscope_heap* heap) {
   return __atomic_load_n(&heap->id, __ATOMIC_ACQUIRE) != 0;
 }
@@ -107,7 +107,7 @@ void heap_removed(hbmscope_heap* heap) {
   __atomic_store_n(&heap->id, 0U, __ATOMIC_RELEASE);
 }
 
-// An event that puts something there comes before the listing that contains it, one that takes something away after it.
+// An event that adds something comes before the listing that contains it, an event that removes something after it.
 void region(hbmscope_heap* heap, std::uint64_t address, std::uint64_t bytes) {
   if (!is_told_of(heap)) return;
   wire::RegionGrowRecord record;
@@ -192,7 +192,7 @@ void counter(hbmscope_heap* heap, hbmscope_text* name, std::int64_t value) {
   rings.add(record);
 }
 
-// A module that knows fewer calls than this listener has a shorter table.
+// A module that was built with an older header has a shorter table.
 template <class Call>
 void put(hbmscope_table* table, Call hbmscope_table::*place, Call call) {
   const auto* end = reinterpret_cast<const char*>(&(table->*place) + 1);
@@ -215,17 +215,18 @@ void put_calls(hbmscope_table* table, bool are_told) {
   one(&hbmscope_table::counter, &counter);
 }
 
-// A module, and its table: it may be unloaded without a word.
+// A module and its table; it may be unloaded without notice.
 struct Listened {
   hbmscope_table* table;
-  std::uint64_t module;  // What is added to its addresses.
+  std::uint64_t module;  // Is added to its addresses.
 };
 constexpr std::size_t tables_max = 256;
 Listened listened[tables_max];
 std::size_t listened_count = 0;
 SpinLock tables_lock;
 
-// Notes are aligned to four bytes, names too; anything that reaches beyond its segment ends the search there.
+// Notes are aligned to four bytes, and so are their names; a note that reaches beyond its segment ends the search
+// there.
 hbmscope_table* find_in_notes(const char* at, const char* end) {
   while (end - at >= static_cast<std::ptrdiff_t>(sizeof(ElfW(Nhdr)))) {
     ElfW(Nhdr) note;
@@ -253,7 +254,7 @@ hbmscope_table* find_table(const dl_phdr_info& module) {
   return nullptr;
 }
 
-// A program may carry a listener of its own (collector/annotate/hbmscope_serve.h), whose calls stay.
+// A program may have a listener of its own (collector/annotate/hbmscope_serve.h), whose calls stay.
 bool is_of_another(const hbmscope_table* table) {
   const auto told = __atomic_load_n(&table->heap_added, __ATOMIC_ACQUIRE);
   return told != nullptr && told != &heap_added;
@@ -276,7 +277,7 @@ void listen_to(hbmscope_table* table, std::uint64_t module) {
   hbmscope_unlock(table);
 }
 
-// So many modules had ever been loaded when all were looked at.
+// How many modules had ever been loaded when we last looked at all of them.
 unsigned long long looked_at = 0;
 
 int listen_in(dl_phdr_info* module, std::size_t, void* is_first) {
@@ -298,7 +299,7 @@ int count_table(dl_phdr_info* module, std::size_t, void* count) {
   return 0;
 }
 
-// Under the loader's lock the module can't go meanwhile, nor can its heaps under the table's.
+// Under the loader's lock the module can't be unloaded meanwhile, nor its heaps be removed under the table's.
 int stop_in(dl_phdr_info* module, std::size_t, void*) {
   hbmscope_table* table = find_table(*module);
   if (table == nullptr || is_of_another(table)) return 0;
@@ -337,8 +338,8 @@ void stop_listening() {
   tables_lock.unlock();
 }
 
-// Alone in the process, and whoever held a lock, the loader's or a table's, does not exist here: so none is taken. A
-// module that has been unloaded is not in the loader's list.
+// The child has one thread, and the thread that held a lock, the loader's or a table's, does not exist here: so none is
+// taken. A module that was unloaded is not in the loader's list.
 void stop_listening_in_child() {
   tables_lock.unlock();
   for (std::size_t i = 0; i < listened_count; ++i)

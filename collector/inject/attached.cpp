@@ -1,6 +1,6 @@
-// What runs in a job that was attached to (collector/attach): a thread of its own, which loaded this library, connects
-// to the observer, and stays until that one hangs up. Then all is as it was before, and the thread ends; the library
-// stays, idle, for the next one.
+// What runs in a job that was attached to (collector/attach): a thread of ours, which loaded this library, connects to
+// the observer, and stays until the observer hangs up. Then everything is as it was before, and the thread ends; the
+// library stays, idle, for the next attach.
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -29,13 +29,13 @@
 #include "collector/inject/rings.h"
 #include "collector/inject/stacks.h"
 #include "collector/wire/attach_layout.h"
-#include "collector/wire/told_names.h"
+#include "collector/wire/reported_names.h"
 
 namespace hbmscope::inject {
 namespace {
 
-// For libraries that were loaded since; sooner as long as there is no driver, as what is taken from it before it is
-// seen is never known. A look that finds nothing new costs some microseconds.
+// How often to look for libraries loaded since; more often while there is no driver, because allocations before it is
+// found stay unknown. A look that finds nothing new costs some microseconds.
 constexpr int look_again_ms = 500, look_for_driver_ms = 20;
 
 SpinLock attaching;
@@ -45,7 +45,7 @@ void sleep_ms(long ms) {
   nanosleep(&step, nullptr);
 }
 
-// How floating point is rounded, and what comes first on a processor, were the borrowed thread's.
+// The new thread inherits the borrowed thread's floating-point state, such as its rounding mode.
 void take_usual_state() {
 #if defined(__x86_64__)
   __asm__ volatile("fninit");
@@ -55,7 +55,7 @@ void take_usual_state() {
   sched_setscheduler(0, SCHED_OTHER, &usual);
 }
 
-// Nobody joins this thread. Before glibc 2.34 the function is in a library that not every program has.
+// Nobody joins this thread. Before glibc 2.34 pthread_detach is in a library that not every program has.
 void detach_this_thread() {
   void* detach = find_function("pthread_detach");
   if (detach != nullptr) reinterpret_cast<int (*)(pthread_t)>(detach)(pthread_self());
@@ -67,7 +67,7 @@ void answer(wire::AttachControl* control, std::uint32_t state, const char* words
   __atomic_store_n(&control->state, state, __ATOMIC_RELEASE);
 }
 
-// A program may close what it thinks is its own, and have opened something else under that number since.
+// A program may close descriptors that it takes for its own, and open something else under that number.
 class Link {
  public:
   explicit Link(int descriptor) : descriptor_(descriptor) { look(found_); }
@@ -75,7 +75,7 @@ class Link {
     struct stat now {};
     return look(now) && now.st_dev == found_.st_dev && now.st_ino == found_.st_ino;
   }
-  // Whatever the observer says, its end too, is that it is over.
+  // Whatever arrives from the observer, its hang-up included, means that it is over.
   bool is_over(int wait_ms) const {
     pollfd waited{descriptor_, POLLIN, 0};
     return !is_ours() || poll(&waited, 1, wait_ms) > 0;
@@ -85,15 +85,15 @@ class Link {
   }
 
  private:
-  // The system call itself: glibc's function is there since 2.33 only.
+  // The system call itself: glibc's function exists only since 2.33.
   bool look(struct stat& at) const { return syscall(SYS_fstat, descriptor_, &at) == 0; }
 
   int descriptor_;
   struct stat found_ {};
 };
 
-// The memory of the way in goes when the borrowed thread has left it and the attaching hbmscope has read it, which may
-// be dead by now.
+// The memory of the way in can be unmapped when the borrowed thread has left it and the attaching hbmscope, which may
+// be dead by now, has read it.
 void give_back(wire::AttachControl* control, const Link* link) {
   constexpr int steps_max = 100;
   for (int step = 0; step < steps_max && __atomic_load_n(&control->is_read, __ATOMIC_ACQUIRE) == 0; ++step) {
@@ -106,8 +106,8 @@ void give_back(wire::AttachControl* control, const Link* link) {
 
 Link* attached_link = nullptr;
 
-// The driver's calls are told by CUPTI, where there is a driver and CUPTI is free: callers have their entry points
-// already. Once the driver is there: it may come later.
+// CUPTI reports the driver's calls, if there is a driver and CUPTI is free: callers already hold the driver's entry
+// points, so interposition would come too late. Tried once the driver is loaded, which may be later.
 class DriverCalls {
  public:
   explicit DriverCalls(bool are_wanted) : are_wanted_(are_wanted) {}
@@ -135,7 +135,7 @@ class DriverCalls {
   bool are_wanted_, is_decided_ = false, is_first_ = true;
 };
 
-// Until the observer hangs up. Null, or why not.
+// Until the observer hangs up. Null, or the reason why not.
 const char* serve_observer(wire::AttachControl* control, const char* observer) {
   const char* asked = observer + std::strlen(observer) + 1;
   if (rings.is_open()) return "it was started by hbmscope run";

@@ -7,13 +7,13 @@
 #include "collector/inject/line.h"
 #include "collector/inject/nvtx_marks.h"
 #include "collector/inject/rings.h"
-#include "collector/wire/told_names.h"
+#include "collector/wire/reported_names.h"
 
 namespace hbmscope::inject {
 namespace {
 
-// Threads that come while one of them asks wait for it, but not for ever: a library that is being loaded may wait for
-// them.
+// Threads that arrive while one of them tries CUPTI wait for it, but not forever: a library that is being loaded may
+// wait for them.
 constexpr timespec wait_step{0, 1'000'000};
 constexpr int wait_steps_max = 2'000;
 SpinLock deciding;

@@ -18,22 +18,22 @@ namespace {
 
 struct Module {
   CodeRange range;
-  std::uint64_t name = 0;  // Of its path, a hash: another one may come to lie where this one was.
+  std::uint64_t name = 0;  // A hash of its path: another module may be mapped at its address later.
   std::uint32_t id = 0;
   std::uint64_t seen_at = 0;  // The number of the look that saw it last.
   bool is_loaded = false;
 };
 constexpr std::size_t modules_max = 4096, telling_max = 16, path_bytes_max = 1024, build_id_bytes_max = 32;
-Module modules[modules_max];  // Sparse, as all memory that was never written.
+Module modules[modules_max];  // Only written pages take memory.
 std::size_t module_count = 0;
-std::uint64_t session = 0;  // Of the rings that they were told to.
+std::uint64_t session = 0;  // Of the rings in which they were defined.
 std::uint64_t looks = 0;
 SpinLock modules_lock;
 
 CodeRange telling[telling_max];
 std::atomic<std::uint32_t> telling_count{0};
 
-// How often anything was loaded and unloaded when that was last looked at, and what for.
+// How many loads and unloads there had been at the last look, and what it was for.
 std::atomic<std::uint64_t> seen_loads{0}, seen_unloads{0}, seen_session{0};
 
 std::uint64_t hash_of(const char* text) {
@@ -56,7 +56,7 @@ CodeRange range_of(const dl_phdr_info& object) {
   return range;
 }
 
-// Only what is mapped may be read: notes need not be, and tools that change files leave wrong places.
+// Only mapped bytes may be read: notes need not be mapped, and tools that change files leave wrong positions.
 bool is_loaded(const dl_phdr_info& object, const ElfW(Phdr) & wanted) {
   for (int i = 0; i < object.dlpi_phnum; ++i) {
     const ElfW(Phdr)& part = object.dlpi_phdr[i];
@@ -67,7 +67,7 @@ bool is_loaded(const dl_phdr_info& object, const ElfW(Phdr) & wanted) {
   return false;
 }
 
-// In hexadecimal; empty where it has none.
+// In hexadecimal; empty if it has none.
 void read_build_id(const dl_phdr_info& object, char* text) {
   *text = 0;
   for (int i = 0; i < object.dlpi_phnum; ++i) {
@@ -94,7 +94,8 @@ void read_build_id(const dl_phdr_info& object, char* text) {
   }
 }
 
-// The program itself has no name there, and a library may have one that begins in the folder of that time.
+// The program itself has no name there, and a library's name may be relative to the folder that was current at the
+// time.
 const char* path_of(const char* name, char* path) {
   if (*name == '/' || std::strncmp(name, "linux-vdso", 10) == 0) return name;
   if (*name == 0) {
@@ -128,7 +129,7 @@ void note_telling(const CodeRange& range, const char* name) {
 }
 
 void tell(const dl_phdr_info& object, const CodeRange& range, std::uint64_t name, std::uint64_t look) {
-  static char path[path_bytes_max];  // The lock is held.
+  static char path[path_bytes_max];  // Only used under the lock.
   char build_id[build_id_bytes_max * 2 + 1];
   read_build_id(object, build_id);
   wire::ModuleRecord record;
@@ -180,7 +181,7 @@ void begin_look(Look& look) {
   modules_lock.unlock();
 }
 
-// What it has not seen is unloaded; until now it counted as there, for threads that need it meanwhile.
+// A module that this look did not see is unloaded; until now it counted as loaded, for threads that need it meanwhile.
 void end_look(const Look& look) {
   modules_lock.lock();
   for (std::size_t i = 0; i < module_count; ++i)
@@ -223,7 +224,8 @@ std::uint64_t look_at_loaded_code() {
 std::uint32_t module_of_code(std::uint64_t address) {
   modules_lock.lock();
   std::uint32_t id = 0;
-  for (std::size_t i = module_count; i-- > 0 && id == 0;)  // The latest first: it may lie where another was.
+  // The latest first: it may be at the address of an unloaded one.
+  for (std::size_t i = module_count; i-- > 0 && id == 0;)
     if (modules[i].is_loaded && modules[i].range.has(address)) id = modules[i].id;
   modules_lock.unlock();
   return id;

@@ -1,6 +1,6 @@
-// libhbmscope_collector.so, in the job: finds what can be listened to, and connects to the observer when there is
-// something: an annotated allocator, or a call of the CUDA driver that takes memory. Without an observer, or with
-// nothing to listen to, it does nothing at all.
+// libhbmscope_collector.so, in the job: finds what can be observed, and connects to the observer when there is
+// something: an annotated allocator, or a CUDA driver call that allocates. Without an observer, or with nothing to
+// observe, it does nothing at all.
 #include "collector/inject/collector.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include "collector/inject/rings.h"
 #include "collector/inject/stacks.h"
 
-// Glibc's own under pthread_atfork, which a shared library would have to link in.
+// Glibc's own function under pthread_atfork, which a shared library would have to link in.
 extern "C" int __register_atfork(void (*prepare)(), void (*parent)(), void (*child)(), void* library);
 extern "C" void* __dso_handle;
 
@@ -28,7 +28,7 @@ const char* observer = nullptr;  // Null: there is none, or we are done with it.
 bool follows = true;
 SpinLock opening;
 
-// The rings are the parent's. What the child does with the driver it tells through its own.
+// The rings are the parent's. The child's driver calls go into rings of its own.
 void after_fork_in_child() {
   stop_listening_in_child();
   rings.forget();
@@ -40,7 +40,7 @@ void after_fork_in_child() {
   if (!follows) observer = nullptr;
 }
 
-// Of the process that alone is watched: it stays so when it executes another program, as launchers do.
+// Only this process is observed, also when it executes another program, as launchers do.
 bool is_this_process(const char* number) {
   std::uint64_t process = 0;
   for (; *number >= '0' && *number <= '9'; ++number) process = process * 10 + static_cast<std::uint64_t>(*number - '0');
@@ -48,7 +48,7 @@ bool is_this_process(const char* number) {
 }
 
 // Programs that it starts have us loaded, and find the environment that they would have without us. Ours is the first
-// of the preloaded.
+// of the preloaded libraries.
 void leave_this_process_alone() {
   observer = nullptr;
   unsetenv(wire::no_follow_variable);
@@ -69,7 +69,7 @@ __attribute__((constructor)) void begin() {
   if (const char* followed = std::getenv(wire::no_follow_variable)) {
     follows = false;
     if (!is_this_process(followed)) return leave_this_process_alone();
-    watch_forks();  // Before there is anything to listen to: what is forked until then is not to be observed either.
+    watch_forks();  // Before there is anything to observe: children forked until then are not to be observed either.
   }
   choose_stacks(std::getenv(wire::stacks_variable));
   if (std::getenv(wire::cupti_variable) != nullptr) prefer_cupti();
@@ -91,14 +91,14 @@ void watch_forks() {
 bool open_rings() {
   if (__atomic_load_n(&observer, __ATOMIC_ACQUIRE) == nullptr) return false;
   const int errno_of_job = errno;
-  int cancel_state = 0;  // Who is cancelled in here leaves the lock behind.
+  int cancel_state = 0;  // A thread that is cancelled in here would leave the lock locked.
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
   opening.lock();
   if (observer != nullptr && !rings.is_open()) {
     watch_forks();
     if (const char* wrong = rings.open(observer)) {
       __atomic_store_n(&observer, nullptr, __ATOMIC_RELEASE);
-      say(Line().add("this process is not observed: ").add(wrong));  // Once; the job goes on without us.
+      say(Line().add("this process is not observed: ").add(wrong));  // Only once; the job goes on without us.
     } else {
       tell_process_facts();
     }

@@ -7,25 +7,25 @@
 #include "collector/inject/cupti_library.h"
 #include "collector/inject/cupti_nvtx.h"
 #include "collector/inject/cupti_rows.h"
-#include "collector/wire/told_names.h"
+#include "collector/wire/reported_names.h"
 
 namespace hbmscope::inject {
 namespace cupti {
 namespace {
 
-// All of these change while `changing` is held only.
+// All of these change only while `changing` is held.
 SpinLock changing;
 Library library;
 bool is_loaded = false;
 Subscriber subscriber = nullptr;
-// The number of this start, which a thread's word has while it is in a call: one that was in a call when we stopped is
-// in none when we start again. 0: stopped.
+// The number of this start. A thread's word contains it while the thread is in a call: a call that was in progress when
+// we stopped does not count when we start again. 0: stopped.
 std::atomic<std::uintptr_t> session{0};
 std::uintptr_t last_session = 0;
 bool is_enabled[entry_count];
 static_assert(alignof(ThreadSlot) > thread_flags);
 
-// Devices by the numbers of contexts, which are never given twice; 0: not asked for yet, otherwise one more.
+// Devices by context numbers, which are never reused; 0: not asked for yet, otherwise the device plus one.
 constexpr std::uint32_t contexts_max = 1024;
 std::atomic<std::uint8_t> devices[contexts_max];
 
@@ -40,10 +40,10 @@ int device_of(const CallbackData& told) {
   return static_cast<int>(device);
 }
 
-constexpr std::uint64_t is_inside_another = 0, tells_no_time = 1;  // What is kept with a call, or when it began.
+constexpr std::uint64_t is_inside_another = 0, tells_no_time = 1;  // Is stored with a call instead of its beginning.
 
 void begin_call(Entry entry, const CallbackData& told, std::uintptr_t mine) {
-  if ((thread_word & cupti_call) == mine) {  // A call inside a call is the driver's own doing.
+  if ((thread_word & cupti_call) == mine) {  // A call inside a call is the driver's own.
     *told.correlation = is_inside_another;
     return;
   }
@@ -70,7 +70,7 @@ void end_call(Entry entry, const CallbackData& told, std::uintptr_t mine) {
 void go_on_without(Line& why) {
   session.store(0, std::memory_order_release);
   back_end.store(BackEnd::interposition, std::memory_order_release);
-  // Callers have the driver's own entry points where it was attached to late.
+  // In a job that was attached to late, callers hold the driver's own entry points, so interposition would see nothing.
   if (came_late()) tell_who_tells(Line().add(wire::not_recorded.data()).add(why.text).text, true);
   say(why.add(", so CUDA driver calls are recorded by interposition from now on"));
 }
@@ -106,7 +106,7 @@ Result subscribe(char* old_name) {
   parameters.may_have_others = 1;
   const Result result = library.subscribe_v2(&subscriber, be_told, nullptr, &parameters);
   if (result == success || library.version < version_13_3) return result;
-  parameters.may_have_others = 0;  // The driver is older, or whoever came first wants no others.
+  parameters.may_have_others = 0;  // The driver is older, or the first listener wants no others.
   return library.subscribe_v2(&subscriber, be_told, nullptr, &parameters);
 }
 
@@ -125,7 +125,7 @@ void add_reason(Line& words, Result result, const char* old_name) {
   if (result == no_privileges) words.add(": this user has no permission to use it");
 }
 
-// What gives back comes first: a block whose free is missed would stay for ever. How many were enabled.
+// Calls that free are enabled first: a block whose free is missed would stay forever. Returns how many were enabled.
 unsigned enable() {
   unsigned enabled = 0;
   for (const bool gives : {true, false})
@@ -196,7 +196,7 @@ bool is_cupti_gone(Entry entry) {
                         cupti::library.get_callback_state(&state, cupti::subscriber, cupti::Domain::driver_api,
                                                           cupti::id_of(entry)) == cupti::success &&
                         state != 0;
-  if (is_there) is_enabled = false;  // It is one that CUPTI does not tell of, and is not asked for again.
+  if (is_there) is_enabled = false;  // CUPTI does not report this one; it is not tried again.
   if (was_there && !is_there) {
     Line why;
     cupti::go_on_without(why.add("another tool has shut CUPTI down"));

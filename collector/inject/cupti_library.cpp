@@ -12,11 +12,11 @@ namespace {
 
 constexpr unsigned oldest_major = 12;
 
-// The loader's own: ours are in front of dlsym, and dlopen's symbol is in another library since glibc 2.34.
+// The loader's own functions: ours are in front of dlsym, and dlopen's symbol is in another library since glibc 2.34.
 struct Loader {
   void* (*open)(const char* path, int how);
   void* (*find)(void* library, const char* name);
-  char* (*take_error)();  // So that the job does not find ours.
+  char* (*take_error)();  // So that the job does not see our errors.
 };
 
 template <class Function>
@@ -55,14 +55,14 @@ unsigned major_of_driver() {
   return static_cast<unsigned>(version) / 1000;
 }
 
-// What is tried for a major version, each once; where nothing is, the loader says so.
+// The names that are tried for a major version, each once; the loader says if there is no such file.
 class Search {
  public:
   explicit Search(const Loader& loader) : loader_(loader) {
     has_runtime_ = find_path(is_runtime, nullptr, runtime_, sizeof(runtime_));
     has_wheel_ = find_path(is_in_wheel, nullptr, wheel_, sizeof(wheel_));
   }
-  // 0: the job has none that it shares.
+  // 0: the job has no shared CUDA runtime.
   unsigned major_of_runtime() const {
     unsigned major = 0;
     if (has_runtime_)
@@ -109,7 +109,7 @@ void* open_library(const Loader& loader, Library& library, Line& words) {
   Search search(loader);
   const unsigned of_driver = major_of_driver(), of_runtime = search.major_of_runtime();
   void* found = of_runtime != 0 ? search.open(of_runtime) : nullptr;
-  // An older one goes with a driver, a newer one does not.
+  // An older CUPTI works with a driver, a newer one does not.
   for (unsigned major = of_driver; found == nullptr && major >= oldest_major; --major)
     if (major != of_runtime) found = search.open(major);
   if (found != nullptr) return found;
@@ -126,7 +126,7 @@ struct Holder {
   const char* file;
   const char* name;
 };
-// Those that are there for nothing else come first.
+// Libraries that only exist for profiling come first.
 constexpr Holder holders[] = {
     {"libToolsInjection", "Nsight Systems"}, {"libInterceptorInjectionTarget", "Nsight Compute"},
     {"libsanitizer-", "Compute Sanitizer"},  {"libproton.so", "Triton's Proton"},

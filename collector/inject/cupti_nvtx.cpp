@@ -13,7 +13,7 @@ using nvtx::EventAttributes;
 using nvtx::MessageType;
 using nvtx::Name;
 
-// What CUPTI's handles mean, as far as there is room; what is not found has no name.
+// What CUPTI's handles mean, as far as there is room; a handle that is not found has no name.
 template <std::size_t size>
 class Meanings {
  public:
@@ -56,8 +56,8 @@ class Meanings {
 };
 Meanings<512> domains;
 Meanings<4096> texts;
-Meanings<1024> ranges;            // That have begun.
-const nvtx::Domain not_told{""};  // XLA's own (nvtx::make_domain): CUPTI has made it already.
+Meanings<1024> ranges;            // Ranges that have begun.
+const nvtx::Domain not_told{""};  // XLA's own domain (nvtx::make_domain), which CUPTI has already created.
 
 template <class Value>
 Value read(const void* from, std::size_t offset = 0) {
@@ -84,7 +84,7 @@ enum class Text : unsigned char { none, narrow, wide, attributes };
 struct Call {
   What what;
   Text text;
-  bool has_domain;  // As the first of its parameters.
+  bool has_domain;  // As its first parameter.
 };
 // By CUPTI's numbers (cupti_nvtx_cbid.h).
 struct Calls {

@@ -33,7 +33,7 @@ static_assert(entry_count < 0xffff);
 #define REFUSES TAKES
 #include "collector/inject/driver_entries.inc"
 
-// An object with the call's own parameters, so that the table's words mean what they mean in driver_calls.cpp.
+// An object with the call's own parameters, so that the table's expressions mean the same as in driver_calls.cpp.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #define TAKES(name, since, parameters, arguments, asked, ...)   \
@@ -49,7 +49,7 @@ static_assert(entry_count < 0xffff);
 #pragma GCC diagnostic pop
 
 struct Teller {
-  void (*tell)(const DriverCall& call, const void* parameters);  // Null: of a success nothing is told.
+  void (*tell)(const DriverCall& call, const void* parameters);  // Null: a success is not recorded.
   std::uint64_t (*asked)(const void* parameters);
   bool gives_back;
 };

@@ -1,6 +1,6 @@
-// What is used of CUPTI, by what it is to a compiler, as neither its library nor its headers may be asked for: the job
-// brings the library, and its version decides. cupti_types_check.cpp holds this against NVIDIA's headers where they
-// are.
+// The part of CUPTI's interface that is used, declared here because neither its library nor its headers may be
+// required: the job brings the library, and its version decides. cupti_types_check.cpp compares this with NVIDIA's
+// headers if they are there.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +29,8 @@ struct CallbackData {                           // CUpti_CallbackData, of the dr
   void* result;            // Where the call returns: its driver::Result.
   const char* symbol;
   driver::Object context;      // The thread's; null: it has none.
-  std::uint32_t context_uid;   // Given to no other context of the process.
-  std::uint64_t* correlation;  // Ours to write at the call's beginning, and to find at its end.
+  std::uint32_t context_uid;   // Never reused in the process.
+  std::uint64_t* correlation;  // For us to write at the call's beginning, and to read at its end.
   std::uint32_t correlation_id;
 };
 struct NvtxData {  // CUpti_NvtxData
@@ -46,7 +46,7 @@ struct StateData {  // CUpti_StateData
 struct SubscriberParameters {  // CUpti_SubscriberParams
   std::size_t struct_bytes;
   const char* name;
-  char* old_name;  // Where the name of the one that is in the way is written.
+  char* old_name;  // Where CUPTI writes the name of the listener that holds it.
   std::size_t old_name_bytes;
   std::uint8_t may_have_others;  // Since version 13.3.
   std::uint8_t padding[7];

@@ -1,5 +1,5 @@
-// Compiled where CUPTI's headers are: cupti_types.h, the numbers of cupti_driver_ids.inc and the calls' parameters as
-// cupti_parameters.h lays them out must be what they say.
+// Compiled if CUPTI's headers are there: cupti_types.h, the numbers in cupti_driver_ids.inc and the layout of
+// parameters in cupti_parameters.h must agree with them.
 #include <cupti.h>
 
 #include <cstddef>
@@ -29,7 +29,7 @@ SAME_PLACE(CUpti_CallbackData, functionReturnValue, CallbackData, result);
 SAME_PLACE(CUpti_CallbackData, context, CallbackData, context);
 SAME_PLACE(CUpti_CallbackData, contextUid, CallbackData, context_uid);
 SAME_PLACE(CUpti_CallbackData, correlationData, CallbackData, correlation);
-// As cupti_nvtx.cpp has them.
+// As in cupti_nvtx.cpp.
 static_assert(CUPTI_CBID_NVTX_nvtxMarkA == 1 && CUPTI_CBID_NVTX_nvtxMarkW == 2 && CUPTI_CBID_NVTX_nvtxMarkEx == 3 &&
               CUPTI_CBID_NVTX_nvtxRangeStartA == 4 && CUPTI_CBID_NVTX_nvtxRangeStartW == 5 &&
               CUPTI_CBID_NVTX_nvtxRangeStartEx == 6 && CUPTI_CBID_NVTX_nvtxRangeEnd == 7 &&
@@ -61,15 +61,15 @@ static_assert(sizeof(CUpti_SubscriberParams) == subscriber_bytes_before_13_3);
 #endif
 #endif
 
-#if CUPTI_API_VERSION >= 28  // Older ones do not know all of them.
+#if CUPTI_API_VERSION >= 28  // Older versions do not know all of them.
 #define ID(name, number) static_assert(CUPTI_DRIVER_TRACE_CBID_##name == number);
 #if CUPTI_API_VERSION >= 130000
-#define CUPTI_DRIVER_TRACE_CBID_cuMemHostAlloc_v2 271  // Once in a header, never in a driver.
+#define CUPTI_DRIVER_TRACE_CBID_cuMemHostAlloc_v2 271  // Was in a header, never in a driver.
 #endif
 #include "collector/inject/cupti_driver_ids.inc"
 #endif
 
-// Members of the same sizes and alignments in the same order lie at the same places.
+// Members of the same sizes and alignments in the same order are at the same offsets.
 #if CUPTI_API_VERSION >= 130000
 template <class... Types>
 constexpr auto forms_of(const Types&...) {

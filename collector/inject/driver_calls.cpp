@@ -1,5 +1,5 @@
-// The entry points themselves, made from driver_entries.inc: each goes on to the driver's, returns what that returned,
-// and tells of it.
+// The entry points themselves, made from driver_entries.inc: each calls the driver's, returns its result, and records
+// the call.
 #include "collector/inject/driver_graphs.h"
 #include "collector/inject/driver_rows.h"
 

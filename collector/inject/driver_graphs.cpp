@@ -6,7 +6,7 @@
 namespace hbmscope::inject::driver {
 namespace {
 
-// What the driver holds, by device, as it was told.
+// What the driver holds, by device, as last recorded.
 struct GraphMemory {
   std::atomic<bool> is_used;
   SpinLock lock;
@@ -39,7 +39,8 @@ void tell_graph_memory(const DriverCall& call) {
   if (graph_memory.is_used.load(std::memory_order_relaxed)) tell_graph_memory(call, call.device());
 }
 
-// Of two threads that launch at once one may leave it to the next launch: nothing waits here for another's row.
+// Of two threads that launch at once, one may leave the record to the next launch: nothing waits here for another
+// thread's row.
 void tell_graph_memory(const DriverCall& call, Device device) {
   if (!graph_memory.is_used.load(std::memory_order_relaxed) || !call.may_ask_driver()) return;
   const auto ask = reinterpret_cast<Result (*)(Device, int, std::uint64_t*)>(find_graph_helper());
@@ -82,7 +83,7 @@ bool is_captured(const DriverCall& call, Object stream) {
   auto handle = reinterpret_cast<std::uintptr_t>(stream);
   if (handle == 0) handle = is_of_thread ? of_the_thread : oldest;
   const auto ask = reinterpret_cast<Result (*)(Object, int*)>(find_capture_helper());
-  if (handle == oldest || ask == nullptr) return false;  // That one can't be captured.
+  if (handle == oldest || ask == nullptr) return false;  // This stream can't be captured.
   int status = 0;
   return ask(reinterpret_cast<Object>(handle), &status) == success && status != 0;
 }

@@ -7,8 +7,8 @@ namespace {
 
 constexpr std::size_t contexts_max = 255, modules_max = 1024, variables_max = 1024, devices_max = 64;
 DriverObjects<contexts_max> contexts;
-DriverObjects<modules_max> modules;      // Their values: the number of the context in which they were asked.
-DriverObjects<variables_max> variables;  // By address; their values: the number of the module.
+DriverObjects<modules_max> modules;      // Values: the number of the context in which they were loaded.
+DriverObjects<variables_max> variables;  // By address; values: the number of the module.
 std::atomic<Object> primary_contexts[devices_max];
 static_assert(contexts_max + modules_max <= wire::owners_max);
 

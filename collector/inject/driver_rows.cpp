@@ -15,7 +15,7 @@ namespace {
 using driver::devices_max;
 constexpr std::size_t managed = devices_max, host = devices_max + 1, heap_count = devices_max + 2;
 
-// Ids that the rings gave out; 0: not yet. Those of before a fork are nothing to the child.
+// Ids that the rings gave out; 0: not yet. After a fork the child starts without any.
 struct Known {
   std::atomic<std::uint32_t> texts[entry_count];
   std::atomic<std::uint32_t> heaps[heap_count];
@@ -55,11 +55,11 @@ std::uint32_t heap_of(std::size_t index) {
   return heap.load(std::memory_order_relaxed);
 }
 
-DriverObjects<1024> pools;   // To indices of heaps.
-DriverObjects<256> streams;  // Their places are their numbers.
+DriverObjects<1024> pools;   // Values: indices of heaps.
+DriverObjects<256> streams;  // Their positions are their numbers.
 DevicesOfStreams devices_of_streams;
 
-// 0: the default stream, of whichever kind.
+// 0: the default stream, of either kind.
 std::uint32_t number_of_stream(driver::Object stream) {
   constexpr std::uintptr_t special_streams = 2;  // CU_STREAM_LEGACY, CU_STREAM_PER_THREAD
   if (reinterpret_cast<std::uintptr_t>(stream) <= special_streams) return 0;
@@ -92,7 +92,7 @@ void forget_driver_ids() {
   nvtx::forget_ids();
 }
 
-// Where the driver may be asked it has returned, and holds nothing of its own.
+// If the driver may be asked here, it has returned, and holds no lock of its own.
 driver::Device DriverCall::device() const {
   if (!may_ask_driver()) return known_device;
   driver::Device found = 0;
@@ -107,7 +107,7 @@ driver::Object DriverCall::context() const {
   return ask != nullptr && ask(&found) == driver::success ? found : nullptr;
 }
 
-// Of the thread's device, after a refusal of what can only have been asked of it.
+// Of the thread's device, after a refusal of a call that can only concern that device.
 static bool is_of_current_device(Entry entry) {
   switch (entry) {
     case Entry::cuMemAlloc:
@@ -168,7 +168,8 @@ std::uint32_t heap_of_pool(const DriverCall& call, Object pool) {
   return place == pools.none ? device_heap(call) : heap_of(pools.values[place].load(std::memory_order_relaxed));
 }
 
-// Of the stream's device where that was seen, else of the thread's, which may have changed since the stream was made.
+// Of the stream's device if its creation was seen, else of the thread's, which may have changed since the stream was
+// made.
 std::uint32_t heap_of_stream(const DriverCall& call, Object stream) {
   const int device = devices_of_streams.find(stream);
   return device < 0 ? device_heap(call) : heap_of(static_cast<std::size_t>(device));
@@ -219,7 +220,7 @@ void take_in_stream(std::uint32_t heap, const DriverCall& call, Address at, Size
   if (at == 0) return;
   wire::AllocRecord record = block(call, heap, at, bytes, bytes);
   if (is_captured(call, stream)) {
-    record.size = record.requested = 0;  // Nothing is taken; its address is no block's.
+    record.size = record.requested = 0;  // The call allocates nothing; its address belongs to no block.
     note_graph_memory();
   }
   record.stream = number_of_stream(stream);
@@ -244,7 +245,7 @@ void take_variable(std::uint32_t heap, const DriverCall& call, Object module, Ad
   wire::AllocRecord record = block(call, heap, at, bytes, bytes);
   record.flags |= wire::of_module | flags_of_owner(variable.owner);
   tell(record);
-  if (!variable.is_kept) return;  // It may come any number of times, and each definition takes room.
+  if (!variable.is_kept) return;  // It may be asked for any number of times, and each definition takes room.
   wire::AttributeRecord attribute;
   attribute.allocation = at;
   attribute.key = rings.define_string("variable");
@@ -334,7 +335,7 @@ void unreserve(const DriverCall& call, Address at, Size bytes) {
   tell(range_of<wire::UnreserveRecord>(call, at, bytes), call.since);
 }
 
-// It has no handle here, so its address is its handle's number too.
+// It has no handle here, so its address is used as its handle too.
 void open_foreign(const DriverCall& call, std::uint32_t heap, Address at) {
   Address base = 0;
   Size bytes = 0;
@@ -347,7 +348,7 @@ void open_foreign(const DriverCall& call, std::uint32_t heap, Address at) {
   import.heap = heap;
   import.stack = take_stack();
   tell(import);
-  if (bytes == 0) return;  // No more can be said of it than that it is none of ours.
+  if (bytes == 0) return;  // Nothing is known but that it is foreign.
   wire::MapRecord map;
   map.address = at;
   map.size = bytes;
@@ -370,11 +371,11 @@ void note_sharing(const DriverCall& call, Address at) {
 
 Size array_bytes(unsigned format, unsigned channels, unsigned flags, Size width, Size height, Size depth,
                  unsigned levels) {
-  if ((flags & (array_flag::sparse | array_flag::deferred_mapping)) != 0) return 0;  // Memory comes by a mapping.
-  // Bytes of an element, or where `block` is 4 of a block of 4 x 4 of them (BC1 to BC7).
+  if ((flags & (array_flag::sparse | array_flag::deferred_mapping)) != 0) return 0;  // Its memory comes from a mapping.
+  // Bytes of an element, or, if `block` is 4, of a block of 4 x 4 elements (BC1 to BC7).
   Size element = 0, block = 1;
   switch (format) {
-    case 0x01:  // Eight bits a channel, signed and not.
+    case 0x01:  // Eight bits a channel, signed and unsigned.
     case 0x08: element = channels; break;
     case 0x02:
     case 0x09:

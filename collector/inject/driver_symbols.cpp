@@ -33,13 +33,14 @@ const EntryPoint entry_points[] = {
 #include "collector/inject/driver_entries.inc"
 };
 
-// The driver's, or whoever's it is; renewed whenever it is found again, and forgotten when it is unloaded.
+// The driver's function, or another library's in front of it; set again whenever it is found again, and cleared when it
+// is unloaded.
 std::atomic<void*> targets[entry_count];
-std::atomic<const void*> driver_address;  // Somewhere in it.
-std::atomic<void*> device_helper;         // cuCtxGetDevice; null: not looked for since a target was set.
-std::atomic<void*> context_helper;        // cuCtxGetCurrent, likewise.
-std::atomic<void*> graph_helper;          // cuDeviceGetGraphMemAttribute, likewise.
-std::atomic<void*> capture_helper;        // cuStreamIsCapturing, likewise.
+std::atomic<const void*> driver_address;  // Any address in it.
+std::atomic<void*> device_helper;         // cuCtxGetDevice; null: not looked up since a target was set.
+std::atomic<void*> context_helper;        // cuCtxGetCurrent, in the same way.
+std::atomic<void*> graph_helper;          // cuDeviceGetGraphMemAttribute, in the same way.
+std::atomic<void*> capture_helper;        // cuStreamIsCapturing, in the same way.
 
 std::size_t find_entry(const char* name) {  // entry_count: there is none.
   std::size_t entry = 0;
@@ -64,7 +65,7 @@ void set_target(std::size_t entry, void* target) {
   forget_helpers();
 }
 
-// Ours in the place of `found`, which is what it goes on to from now on; of another name's `found` itself.
+// Our function instead of `found`, which it calls from now on; for other names `found` itself.
 void* stand_in(std::size_t entry, void* found) {
   if (entry == entry_count) return found;
   set_target(entry, found);
@@ -85,15 +86,15 @@ void* ask_for_function(const char* name, int version, Flags flags) {
   return found;
 }
 
-// The newest version of CUDA whose variants driver_entries.inc has.
+// The newest version of CUDA whose variants are in driver_entries.inc.
 constexpr int newest_version = 13000;
 
 bool ends_a_thread_variant(const char* ending) {
   return std::strcmp(ending, "_ptsz") == 0 || std::strcmp(ending, "_ptds") == 0;
 }
 
-// The variant of a name that is `symbol` and an ending, of which "", "_v2", "_ptsz" and "_v2_ptds" are some; nothing
-// else is, not the "Async" of another function.
+// The variant whose name is `symbol` plus an ending such as "", "_v2", "_ptsz" and "_v2_ptds"; nothing else is one, not
+// the "Async" of another function.
 struct Variant {
   bool is_one = false, is_per_thread = false;
 };
@@ -141,8 +142,8 @@ void* find_target(Entry entry) {
 }
 
 void* replace_found(const char* symbol, void* found, int version, Flags flags) {
-  // A driver that asked dlsym itself has ours; so it has where a program that is not position-independent keeps a jump
-  // to ours, which is then the function's address for everybody.
+  // A driver that used dlsym itself has ours; so does one in a program that is not position-independent and keeps a
+  // jump to ours, which is then the function's address for everybody.
   if (is_ours(found) || is_in_program(found)) return found;
   constexpr Flags per_thread_stream = 2;
   const bool is_per_thread = (flags & per_thread_stream) != 0;
@@ -151,7 +152,7 @@ void* replace_found(const char* symbol, void* found, int version, Flags flags) {
   for (std::size_t i = 0; i < entry_count; ++i) {
     const Variant variant = variant_of(entry_points[i].name, symbol);
     if (!variant.is_one) continue;
-    // What a name means depends on version and flags; the address is what it is.
+    // What a name means depends on version and flags; the address says which function it is.
     if (find_function_beside(found, entry_points[i].name) == found) return stand_in(i, found);
     if (entry_points[i].since > version || (variant.is_per_thread && !is_per_thread)) continue;
     const int rank = 2 * entry_points[i].since + (variant.is_per_thread ? 1 : 0);
@@ -161,9 +162,9 @@ void* replace_found(const char* symbol, void* found, int version, Flags flags) {
     }
   }
   if (best == entry_count) return found;
-  // The driver exports it under no name of those, so it is a function of its own, or a variant that we don't know,
-  // whose arguments may be others: that one has a name that begins like the symbol, or is not what the driver answers
-  // when it is asked for the newest version that we know.
+  // The driver exports it under none of these names, so it is a separate function, or a variant that we don't know,
+  // whose arguments may differ. It is such a variant if its name begins like the symbol, or if the driver's answer for
+  // the newest version that we know is another function.
   const char* name = find_name_of(found);
   // It may be in the table by another name: cuGraphInstantiate is cuGraphInstantiateWithFlags from 12.0 on.
   if (name != nullptr && std::strncmp(name, symbol, std::strlen(symbol)) == 0) return stand_in(find_entry(name), found);
@@ -175,7 +176,7 @@ void* replace_looked_up(const char* name, void* found, void* (*look_up_next)(voi
   if (found == nullptr) return nullptr;
   const std::size_t entry = find_entry(name);
   if (entry == entry_count || found != entry_points[entry].ours) return stand_in(entry, found);
-  // Ours was in front of the driver's, or there is no driver at all, which is what the caller asks.
+  // Ours was found before the driver's, or there is no driver at all, which is what the caller wants to find out.
   return find_target(static_cast<Entry>(entry)) != nullptr ? found : look_up_next(RTLD_NEXT, name);
 }
 
@@ -184,7 +185,7 @@ void* find_helper(const char* name) {
   if (driver == nullptr) return nullptr;
   if (void* found = find_function_beside(driver, name)) return found;
   if (void* found = find_next_function(name)) return found;
-  constexpr int oldest_version = 2000;  // Of a driver that exports nothing but cuGetProcAddress.
+  constexpr int oldest_version = 2000;  // For a driver that exports only cuGetProcAddress.
   return ask_for_function(name, oldest_version, 0);
 }
 

@@ -1,5 +1,5 @@
-// The types of the CUDA driver API that its memory calls are made of, by what they are to a compiler: a collector has
-// to be built where no toolkit is. driver_types_check.cpp holds them against cuda.h where there is one.
+// The types of the CUDA driver API that its memory calls use, declared here because a collector must be built without a
+// toolkit. driver_types_check.cpp compares them with cuda.h if it is there.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,12 @@ namespace hbmscope::inject::driver {
 
 using Result = int;                // CUresult
 using Address = std::uint64_t;     // CUdeviceptr
-using Address32 = std::uint32_t;   // CUdeviceptr_v1: before version 3.2 a device had no more.
+using Address32 = std::uint32_t;   // CUdeviceptr_v1: before version 3.2 devices had no larger addresses.
 using Size = std::size_t;          // Bytes.
 using Device = int;                // CUdevice: an ordinal.
 using MemHandle = std::uint64_t;   // CUmemGenericAllocationHandle
 using Flags = unsigned long long;  // cuuint64_t
-using Object = void*;              // CUcontext, CUstream, CUarray, ...: what they point to is the driver's.
+using Object = void*;              // CUcontext, CUstream, CUarray, ...: pointers to the driver's objects.
 
 constexpr Result success = 0;
 constexpr Result out_of_memory = 2;

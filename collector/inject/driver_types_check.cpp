@@ -1,4 +1,4 @@
-// Compiled where a toolkit's cuda.h is: driver_types.h must be what it says.
+// Compiled if a toolkit's cuda.h is there: driver_types.h must agree with it.
 #include <cuda.h>
 
 #include <cstddef>

@@ -8,7 +8,7 @@ namespace hbmscope::inject {
 namespace {
 
 SpinLock adding;
-bool has_no_memory = false;  // While that is held.
+bool has_no_memory = false;  // Only used while that lock is held.
 
 }  // namespace
 
@@ -27,17 +27,17 @@ bool FrameRules::can_be_packed(const FrameRule& rule) {
   return fits(rule.cfa_offset) && fits(rule.frame_pointer_offset);
 }
 
-// In the first place that is free or has a rule of other unloads; else in the last that was looked at.
+// In the first place that is free or has a rule from before an unload; else in the last one that was looked at.
 void FrameRules::add(std::uint64_t return_address, const FrameRule& rule) const {
   if (!can_be_packed(rule) || !adding.try_lock()) return;
   Place* places = all_places.load(std::memory_order_acquire);
   if (places == nullptr && !has_no_memory) {
-    constexpr std::size_t bytes = places_max * sizeof(Place);  // Memory is taken where it was written.
+    constexpr std::size_t bytes = places_max * sizeof(Place);  // Only written pages take memory.
     void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     has_no_memory = memory == MAP_FAILED;
     if (!has_no_memory) {
       madvise(memory, bytes, MADV_DONTDUMP);
-      places = static_cast<Place*>(memory);  // All zeros is empty.
+      places = static_cast<Place*>(memory);  // All zeros is an empty table.
       all_places.store(places, std::memory_order_release);
     }
   }

@@ -15,11 +15,11 @@ namespace {
 constexpr std::uint64_t frame_pointer = 6, stack_pointer = 7,
                         return_address = 16;  // Registers, as the ABI numbers them.
 
-// What is mapped of an object from its file, from `address` to its segment's end.
+// The part of an object that is mapped from its file, from `address` to its segment's end.
 struct Bytes {
   const std::uint8_t* at = nullptr;
   const std::uint8_t* end = nullptr;
-  bool is_good = false;  // Nothing was read behind the end.
+  bool is_good = false;  // Nothing was read beyond the end.
 
   std::size_t left() const { return static_cast<std::size_t>(end - at); }
   template <class T>
@@ -57,7 +57,7 @@ struct Bytes {
     is_good = false;
     return 0;
   }
-  // The next `bytes`, apart; this goes on behind them.
+  // The next `bytes` as a separate cursor; this one continues after them.
   Bytes take(std::uint64_t bytes) {
     Bytes part = *this;
     if (skip(bytes)) part.end = at;
@@ -69,7 +69,7 @@ struct Bytes {
 // DW_EH_PE_...
 constexpr std::uint8_t relative_to_itself = 0x10, omitted = 0xff, in_order = 0x3b;  // datarel, sdata4.
 
-// Relative to itself or absolute; the others are not of functions.
+// Relative to itself or absolute; other encodings are not used for functions.
 std::uint64_t read_pointer(Bytes& from, std::uint8_t encoding) {
   const auto base = reinterpret_cast<std::uint64_t>(from.at);
   std::uint64_t value = 0;
@@ -107,11 +107,11 @@ struct Common {  // A CIE.
   std::uint64_t code_step = 0;
   std::int64_t data_step = 0;
   std::uint8_t pointers = 0;
-  bool has_more = false;  // Bytes of the augmentation, whose number comes first.
+  bool has_more = false;  // The augmentation has bytes, preceded by their number.
   Bytes program;
 };
 
-// What an entry has behind its length.
+// What follows an entry's length.
 Bytes read_entry(Bytes& at) {
   const auto length = at.read<std::uint32_t>();
   constexpr std::uint32_t longer = 0xffffffff;
@@ -145,7 +145,7 @@ bool read_common(Bytes at, Common& common) {
       const auto encoding = more.read<std::uint8_t>();
       if (encoding != omitted) read_pointer(more, encoding & 0x0f);
     } else {
-      return false;  // 'S', a signal's frame, among others.
+      return false;  // 'S', a signal frame, among others.
     }
   }
   common.program = entry;
@@ -174,7 +174,7 @@ struct Row {
   }
 };
 
-// Runs the programs of tables up to an instruction.
+// Runs the programs of the tables up to an instruction.
 class Rows {
  public:
   Rows(const Common& common, std::uint64_t code) : common_(common), code_(code) {}
@@ -197,7 +197,7 @@ class Rows {
   void restore(std::uint64_t number) {
     if (Saved* one = row_.of(number)) *one = *initial_.of(number);
   }
-  // Wraps, as nobody says what stands there.
+  // May wrap around: the number is unchecked.
   std::int64_t in_bytes(std::int64_t units) const {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(units) * static_cast<std::uint64_t>(common_.data_step));
   }
@@ -208,7 +208,7 @@ class Rows {
     row_.cfa_register = number;
     row_.cfa_offset = offset;
   }
-  // Code that aligns the stack keeps the CFA beside the frame pointer: DW_OP_breg6 N, DW_OP_deref.
+  // Code that aligns the stack saves the CFA next to the frame pointer: DW_OP_breg6 N, DW_OP_deref.
   void define_cfa_by(Bytes expression) {
     row_.cfa = Row::Cfa::unknown;
     if (expression.read<std::uint8_t>() != 0x76) return;
@@ -216,7 +216,7 @@ class Rows {
     if (expression.read<std::uint8_t>() == 0x06 && expression.is_good && expression.left() == 0)
       row_.cfa = Row::Cfa::kept;
   }
-  // And the caller's frame pointer where its own points to: DW_OP_breg6 0.
+  // The caller's frame pointer is then where its own points to: DW_OP_breg6 0.
   static Saved saved_by(Bytes expression) {
     const bool is_known = expression.left() == 2 && expression.at[0] == 0x76 && expression.at[1] == 0;
     return {is_known ? Saved::Where::at_frame_pointer : Saved::Where::unknown, 0};
@@ -344,7 +344,7 @@ FrameRule rule_of_entry(const dl_phdr_info& object, Bytes at, std::uint64_t code
   if (common.has_more) entry.skip(entry.read_unsigned());
   if (!entry.is_good || code - begin >= bytes) return {};
   Rows rows(common, code);
-  // All of the common program holds before the function begins.
+  // The whole common program applies before the function begins.
   if (!rows.run(common.program, 0)) return {};
   rows.keep_as_initial();
   return rows.run(entry, begin) ? rule_of(rows.row()) : FrameRule{};
@@ -367,7 +367,7 @@ FrameRule rule_in(const dl_phdr_info& object, std::uint64_t header, std::uint64_
     return entry;
   };
   const auto wanted = static_cast<std::int64_t>(code - header);
-  std::uint64_t first = 0, last = count;  // The one wanted is the last that begins no later.
+  std::uint64_t first = 0, last = count;  // The wanted entry is the last one that begins at or before the address.
   while (last - first > 1) {
     const std::uint64_t middle = first + (last - first) / 2;
     (entry_at(middle).code <= wanted ? first : last) = middle;

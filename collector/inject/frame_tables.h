@@ -21,8 +21,8 @@ struct FrameRule {
   };
   Kind kind = Kind::unknown;
   std::int32_t cfa_offset = 0;  // Bytes.
-  std::int32_t frame_pointer_offset =
-      0;  // Of the caller's saved frame pointer, from the CFA, in bytes; 0: it is unchanged.
+  // Of the caller's saved frame pointer, from the CFA, in bytes; 0: it is unchanged.
+  std::int32_t frame_pointer_offset = 0;
 };
 
 // The rule for the instruction at `code`. Takes the loader's lock. x86-64 only; elsewhere everything is unknown.

@@ -15,9 +15,9 @@
 namespace hbmscope::inject {
 namespace {
 
-// A call of a Unix socket with a time limit ends early when the job is stopped and goes on, or handles a signal;
-// nothing of it has happened then (signal(7)). For two seconds at most: who is signalled without end goes on without
-// us.
+// A call on a Unix socket with a time limit ends early when the job is stopped and continued, or handles a signal;
+// nothing of it has happened then (signal(7)), so it is repeated. For two seconds at most: a process that gets signals
+// without end goes on without us.
 template <typename Call>
 auto unless_interrupted(const Call& call) {
   constexpr long seconds_max = 2;
@@ -38,7 +38,7 @@ std::uint64_t addresses_left() {
   constexpr std::uint64_t no_limit = std::uint64_t{1} << 46;
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return no_limit;
-  char text[32] = "";  // Its size in pages comes first.
+  char text[32] = "";  // Its first number is its size in pages.
   const int file = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
   if (file < 0) return limit.rlim_cur;
   const bool is_read = read(file, text, sizeof(text) - 1) > 0;

@@ -17,7 +17,7 @@ struct Symbols {
   const ElfW(Half) * versions = nullptr;
 };
 
-// The loader has made the addresses in there absolute, but for the kernel's own object.
+// The loader has made these addresses absolute, except for the kernel's own object.
 template <class T>
 const T* address_of(ElfW(Addr) base, ElfW(Addr) value) {
   return reinterpret_cast<const T*>(value < base ? base + value : value);
@@ -39,7 +39,7 @@ Symbols find_symbols(ElfW(Addr) base, const ElfW(Dyn) * entry) {
   return found;
 }
 
-// The C library's own may be intercepted, by a sanitizer that is not ready yet.
+// The C library's own functions may be intercepted by a sanitizer that is not ready yet.
 bool are_equal(const char* one, const char* other) {
   while (*one != 0 && *one == *other) ++one, ++other;
   return *one == *other;
@@ -47,13 +47,13 @@ bool are_equal(const char* one, const char* other) {
 
 bool is_it(const Symbols& in, std::uint32_t index, const char* name, unsigned char type) {
   const ElfW(Sym)& symbol = in.symbols[index];
-  constexpr ElfW(Half) hidden_version = 0x8000;  // An older one than who links today gets.
+  constexpr ElfW(Half) hidden_version = 0x8000;  // An older version than the one that programs link with today.
   if (symbol.st_shndx == SHN_UNDEF || ELF64_ST_TYPE(symbol.st_info) != type) return false;
   if (in.versions != nullptr && (in.versions[index] & hidden_version) != 0) return false;
   return are_equal(in.texts + symbol.st_name, name);
 }
 
-// Index of the symbol; 0: there is none.
+// The symbol's index; 0: there is none.
 std::uint32_t look_up_by_gnu_hash(const Symbols& in, const char* name, unsigned char type) {
   std::uint32_t hash = 5381;
   for (const char* at = name; *at != 0; ++at) hash = hash * 33 + static_cast<unsigned char>(*at);
@@ -78,7 +78,7 @@ std::uint32_t look_up_by_hash(const Symbols& in, const char* name, unsigned char
   return 0;
 }
 
-// One more than the last index that the tables know.
+// One more than the last index in the tables.
 std::uint32_t count_symbols(const Symbols& in) {
   if (in.hash != nullptr) return in.hash[1];
   if (in.gnu_hash == nullptr) return 0;
@@ -146,7 +146,7 @@ namespace {
 
 struct Search {
   const char* name;
-  const void* beside;  // Null: in what was loaded after us.
+  const void* beside;  // Null: search the objects that were loaded after us.
   bool has_passed_us = false;
   void* found = nullptr;
 };

@@ -1,5 +1,5 @@
-// The calls of the dynamic loader that are answered in front of it: dlsym and dlvsym, which hand out the driver's entry
-// points, and dlclose, after which there may be no driver.
+// The loader's functions that we replace: dlsym and dlvsym, which hand out the driver's entry points, and dlclose,
+// after which the driver may be gone.
 #include <dlfcn.h>
 
 #include <atomic>
@@ -18,14 +18,14 @@ extern "C" __attribute__((visibility("default"))) int dlclose(void* handle) {
   return result;
 }
 
-// dlsym and dlvsym, for names that begin with "cu"; of all others nothing is known here: they go on to the next one
-// with the caller's return address, by which glibc knows whom RTLD_NEXT is meant for.
+// dlsym and dlvsym answer for names that begin with "cu"; all others go on to the next dlsym with the caller's return
+// address, which tells glibc for whom RTLD_NEXT is meant.
 #if defined(__x86_64__)
 
 using LookUp = void* (*)(void*, const char*);
 using LookUpVersion = void* (*)(void*, const char*, const char*);
 
-// Looked at by the assembly below.
+// Read by the assembly below.
 extern "C" {
 __attribute__((visibility("hidden"))) void* hbmscope_next_dlsym[2] = {nullptr, nullptr};
 __attribute__((visibility("hidden"))) void* hbmscope_find_next_dlsym(int is_versioned) {
@@ -54,7 +54,7 @@ extern "C" __attribute__((visibility("hidden"))) void* hbmscope_look_up_version(
   return replace_looked_up(name, reinterpret_cast<LookUpVersion>(next)(handle, name, version), next_dlsym());
 }
 
-// RTLD_NEXT is -1. Registers with arguments are kept while the next one is being found.
+// RTLD_NEXT is -1. Argument registers are saved while the next function is looked up.
 #define HBMSCOPE_DLSYM(symbol, is_versioned, ours) \
   __asm__(                                         \
       ".pushsection .text\n"                       \

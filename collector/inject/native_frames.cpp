@@ -18,7 +18,7 @@ using Walk = decltype(&_Unwind_Backtrace);
 using GetAddress = decltype(&_Unwind_GetIPInfo);
 std::atomic<void*> unwinder_walk{nullptr}, unwinder_get_address{nullptr};
 
-// False: it ends here.
+// False: the stack ends here.
 bool take_address(CodeStack& stack, std::uint64_t address) {
   if (stack.count == 0 && is_code_of_telling(address)) return true;
   if (stack.stop.has(address)) return false;
@@ -30,7 +30,7 @@ bool take_address(CodeStack& stack, std::uint64_t address) {
   return true;
 }
 
-// Frames lie one above the other; none is as long as this.
+// Frames are stacked upwards; none is longer than this.
 constexpr std::uint64_t frame_bytes_max = 1 << 20;
 
 struct Unwinding {
@@ -40,20 +40,20 @@ struct Unwinding {
 
 _Unwind_Reason_Code take_frame(_Unwind_Context* context, void* data) {
   const auto& unwinding = *static_cast<Unwinding*>(data);
-  int is_instruction_itself = 0;  // As where a signal came; else it is the one behind the call.
+  int is_instruction_itself = 0;  // Set where a signal arrived; else it is the return address, after the call.
   const std::uint64_t address = unwinding.get_address(context, &is_instruction_itself);
   if (address == 0) return _URC_END_OF_STACK;
   const bool goes_on = take_address(*unwinding.stack, is_instruction_itself != 0 ? address : address - 1);
   return goes_on ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 
-// The kernel reads the set of signals before it looks at what to do with it, which is nothing that there is.
+// The kernel reads the signal set before it looks at the operation, which is invalid: so this only tests the address.
 bool is_readable(std::uint64_t address) {
   constexpr int no_such_action = -1;
   return syscall(SYS_rt_sigprocmask, no_such_action, address, nullptr, 8) != 0 && errno != EFAULT;
 }
 
-// Asked once for each page that it is about.
+// Tested once for each page.
 class ReadablePages {
  public:
   bool have(std::uint64_t address) {
@@ -92,7 +92,7 @@ __attribute__((noinline)) void walk_frame_pointers(CodeStack& stack) {
   constexpr std::size_t frames_of_telling = 64;
   for (std::size_t steps = 0; steps < stack.max + frames_of_telling; ++steps) {
     if (frame % 8 != 0 || !pages.have(frame)) return;
-    std::uint64_t words[2];  // The caller's frame, and where it goes on.
+    std::uint64_t words[2];  // The caller's frame pointer, and the return address.
     std::memcpy(words, reinterpret_cast<const void*>(frame), sizeof(words));
     if (words[1] < 4096 || !is_behind_call(words[1], code_pages) || !take_address(stack, words[1] - 1)) return;
     if (words[0] <= frame || words[0] - frame > frame_bytes_max) return;
@@ -112,7 +112,7 @@ struct Frame {
 
 enum class Step { up, end, unusual };
 
-// To the frame that called this one.
+// Moves to the frame that called this one.
 Step step_up(Frame& frame, const FrameRules& rules) {
   const FrameRule rule = rules.of(frame.goes_on);
   std::uint64_t cfa = static_cast<std::uint64_t>(std::int64_t{rule.cfa_offset});
@@ -121,7 +121,7 @@ Step step_up(Frame& frame, const FrameRules& rules) {
     case FrameRule::Kind::from_frame_pointer: cfa += frame.frame_pointer; break;
     case FrameRule::Kind::realigned: {
       const std::uint64_t kept = frame.frame_pointer + cfa;
-      // Both are in this frame.
+      // Both addresses are in this frame.
       if (frame.frame_pointer % 8 != 0 || kept - frame.stack_pointer >= frame_bytes_max ||
           frame.frame_pointer - frame.stack_pointer >= frame_bytes_max)
         return Step::unusual;
@@ -132,7 +132,7 @@ Step step_up(Frame& frame, const FrameRules& rules) {
     default: return Step::unusual;
   }
   if (cfa % 8 != 0 || cfa <= frame.stack_pointer || cfa - frame.stack_pointer > frame_bytes_max) return Step::unusual;
-  // What a frame has saved is in it.
+  // Saved registers are in the frame that saved them.
   if (cfa + static_cast<std::uint64_t>(std::int64_t{rule.frame_pointer_offset}) < frame.stack_pointer)
     return Step::unusual;
   if (rule.kind == FrameRule::Kind::realigned)
@@ -166,7 +166,7 @@ __attribute__((noinline)) bool walk_by_rules(CodeStack& stack) {
       "movq %%rsp, %1\n\t"
       "movq %%rbp, %2"
       : "=&r"(frame.goes_on), "=&r"(frame.stack_pointer), "=&r"(frame.frame_pointer));
-  ++frame.goes_on;  // As if that instruction had called.
+  ++frame.goes_on;  // As if that instruction had made the call.
   const FrameRules rules(stack.unloads);
   Step step = Step::up;
   while ((step = step_up(frame, rules)) == Step::up)

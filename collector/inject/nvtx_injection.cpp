@@ -1,4 +1,5 @@
-// What a program's NVTX calls when the environment names this library: `hbmscope run` does where nobody else was named.
+// What a program's NVTX calls if the environment names this library: `hbmscope run` sets it if no other library was
+// named.
 #include "collector/inject/collector.h"
 #include "collector/inject/nvtx_marks.h"
 #include "collector/inject/nvtx_types.h"
@@ -65,7 +66,7 @@ class Table {
   Table(const Callbacks& callbacks, Module module) {
     if (callbacks.get_table(module, &slots_, &size_) == 0) size_ = 0;
   }
-  // Where the program's version has the function.
+  // If the program's version has the function.
   template <class Handler>
   void put(unsigned place, Handler* handler) const {
     if (place < size_ && slots_[place] != nullptr) *slots_[place] = reinterpret_cast<Function>(handler);
@@ -106,7 +107,7 @@ bool listen(GetExportTable get_export_table) {
 }  // namespace
 }  // namespace hbmscope::inject::nvtx
 
-// 0: NVTX does without, and calls of it do nothing.
+// 0: NVTX continues without us, and its calls do nothing.
 extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
     hbmscope::inject::nvtx::GetExportTable get_export_table) {
   return hbmscope::inject::nvtx::listen(get_export_table) ? 1 : 0;

@@ -12,7 +12,7 @@ namespace hbmscope::inject::nvtx {
 
 struct Name {
   std::atomic<std::uint32_t> hash;  // 0: there is no name here yet.
-  std::atomic<std::uint32_t> id;    // The rings'; 0: not told yet.
+  std::atomic<std::uint32_t> id;    // In the rings; 0: not defined yet.
   char text[120];
 };
 
@@ -21,9 +21,9 @@ namespace {
 constexpr std::uint32_t names_max = 8192, domains_max = 256;
 constexpr unsigned depth_max = 61;
 
-// Taken from memory where they are used.
+// Only written pages take memory.
 Name names[names_max];
-Name another{1, 0, "another NVTX range"};  // For what comes when there is no more room.
+Name another{1, 0, "another NVTX range"};  // Used when there is no more room.
 std::uint32_t names_kept = 0;
 Domain domains[domains_max];
 std::uint32_t domains_kept = 0;
@@ -71,10 +71,10 @@ void tell(const Name* name, std::uint8_t phase) {
 }
 constexpr std::uint8_t instant = 0, begins = 1, ends = 2;
 
-// What a thread has pushed. It goes with the thread's slot; one that found none is not tracked.
+// What a thread has pushed. It belongs to the thread's slot; a thread without a slot is not tracked.
 struct Pushed {
   std::uint64_t thread;
-  unsigned depth, untold;  // Deeper ones are only counted.
+  unsigned depth, untold;  // Deeper levels are only counted.
   struct {
     const Name* name;
     const Domain* domain;
@@ -122,7 +122,7 @@ const Name* name_of(const Domain* domain, const wchar_t* text) {
 }
 
 Domain* make_domain(const char* name) {
-  // XLA and TensorFlow mark every operation as soon as somebody gives them a domain of this name.
+  // XLA and TensorFlow mark every operation as soon as they get a domain of this name.
   if (name == nullptr || std::strcmp(name, "TSL") == 0) return nullptr;
   keeping.lock();
   Domain* domain = nullptr;
@@ -188,7 +188,7 @@ int pop(const Domain* domain) {
     for (; i < pushed->depth; ++i) pushed->ranges[i] = pushed->ranges[i + 1];
     return level_in(*pushed, domain);
   }
-  return is_not_tracked;  // It was pushed before we came.
+  return is_not_tracked;  // It was pushed before we were loaded.
 }
 
 void forget_lock() {

@@ -1,6 +1,6 @@
-// What is used of NVTX, by what it is to a compiler. nvtx_types_check.cpp holds it against NVIDIA's headers where they
-// are. A program carries NVTX in itself; it loads the library that NVTX_INJECTION64_PATH names at its first call, and
-// gives it tables of pointers, into which the library puts its own functions.
+// The part of NVTX's interface that is used, declared here because no toolkit may be required. nvtx_types_check.cpp
+// compares it with NVIDIA's headers if they are there. A program contains NVTX; at its first call it loads the library
+// that NVTX_INJECTION64_PATH names, and passes it tables of pointers, which the library sets to its own functions.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ struct Callbacks {                                // NvtxExportTableCallbacks
 using GetExportTable = const void* (*)(std::uint32_t id);
 constexpr std::uint32_t callbacks_table = 1;
 
-// Places in the tables.
+// Positions in the tables.
 namespace core {
 constexpr unsigned mark_ex = 1, mark_a = 2, mark_w = 3, start_ex = 4, start_a = 5, start_w = 6, end = 7, push_ex = 8,
                    push_a = 9, push_w = 10, pop = 11;

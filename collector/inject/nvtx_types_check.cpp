@@ -1,4 +1,4 @@
-// Compiled where NVTX's headers are: nvtx_types.h must be what it says.
+// Compiled if NVTX's headers are there: nvtx_types.h must agree with them.
 #include "collector/inject/nvtx_types.h"
 
 #include <nvtx3/nvToolsExt.h>

@@ -8,13 +8,13 @@
 
 #include "collector/inject/line.h"
 #include "collector/inject/rings.h"
-#include "collector/wire/told_names.h"
-#include "collector/wire/told_variables.h"
+#include "collector/wire/reported_names.h"
+#include "collector/wire/reported_variables.h"
 
 namespace hbmscope::inject {
 namespace {
 
-// A file of /proc, and a zero behind it.
+// A file of /proc, with a zero after it.
 class ProcFile {
  public:
   explicit ProcFile(const char* path) {
@@ -39,8 +39,8 @@ class ProcFile {
   char* end() { return text_ + bytes_; }
 
  private:
-  // Arguments and environment together are less: six MiB at most (Linux, fs/exec.c, bprm_set_stack_limit). What a
-  // process has put in their place may be longer, and is cut.
+  // Arguments and environment together are smaller: six MiB at most (Linux, fs/exec.c, bprm_set_stack_limit). A process
+  // may have replaced them with something longer, which is cut off.
   static constexpr std::size_t bytes_max = std::size_t{7} << 20;
 
   char* text_ = nullptr;
@@ -58,7 +58,7 @@ void tell_command() {
 
 void tell_variables() {
   ProcFile environment("/proc/self/environ");
-  wire::find_told_variables(
+  wire::find_reported_variables(
       environment.begin(), environment.end(),
       [](const char* variable, const char* value) {
         rings.define_job_fact(Line().add(wire::variable_facts.data()).add(variable).text, value);

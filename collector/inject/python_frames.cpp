@@ -11,10 +11,10 @@
 namespace hbmscope::inject {
 namespace {
 
-// Where fields lie in a version's structures, in bytes.
+// Offsets of fields in a version's structures, in bytes.
 struct Layout {
   unsigned long version;       // Major and minor.
-  std::uint16_t state_frame;   // PyThreadState: current_frame, or cframe, which has it.
+  std::uint16_t state_frame;   // PyThreadState: current_frame, or the cframe that has it.
   std::uint16_t cframe_frame;  // _PyCFrame: current_frame; `no_cframe`: there is none.
   std::uint16_t frame_code;    // _PyInterpreterFrame: f_code, in 3.13 f_executable.
   std::uint16_t frame_previous, frame_instruction, frame_owner;
@@ -27,10 +27,10 @@ constexpr Layout layouts[] = {
     {0x030c, 56, 0, 0, 8, 56, 70, 68, 192, 40, 56},
     {0x030d, 72, no_cframe, 0, 8, 56, 70, 68, 200, 40, 56},
 };
-// The same in all of them.
+// The same in all versions.
 constexpr std::size_t object_type = 8, bytes_size = 16, bytes_text = 32, text_length = 16, text_hash = 24,
                       text_state = 32, code_file = 112, code_function = 128, code_lines = 136;
-constexpr std::uint8_t owned_by_c_stack = 3;  // No frame of Python's; since 3.12.
+constexpr std::uint8_t owned_by_c_stack = 3;  // Not a frame of Python code; since 3.12.
 
 template <class T>
 T read_at(const void* object, std::size_t offset) {
@@ -43,7 +43,7 @@ bool is_a(const void* object, const void* type) {
   return object != nullptr && read_at<const void*>(object, object_type) == type;
 }
 
-// Of releases and their candidates: alphas and betas change their structures.
+// Of releases and release candidates: alphas and betas change the structures.
 const Layout* layout_of(unsigned long version) {
   constexpr unsigned long candidate = 0xC;
   if ((version >> 4 & 15) < candidate) return nullptr;
@@ -52,12 +52,12 @@ const Layout* layout_of(unsigned long version) {
   return nullptr;
 }
 
-PythonInterpreter interpreter;  // Written once, before `known` says so.
+PythonInterpreter interpreter;  // Written once, before `known` is set.
 std::atomic<const Layout*> known{nullptr};
 std::atomic<bool> is_looked_at{false};
 SpinLock publishing;
 
-// The characters of a text, which is of one kind throughout.
+// The characters of a text, all of the same width.
 struct Text {
   const std::uint8_t* at = nullptr;
   std::size_t length = 0;
@@ -81,7 +81,7 @@ Text text_of(const Layout& layout, const void* object) {
 }
 
 std::uint64_t hash_of(const Text& text) {
-  if (text.hash != -1) return static_cast<std::uint64_t>(text.hash);  // Of its characters, kept by Python.
+  if (text.hash != -1) return static_cast<std::uint64_t>(text.hash);  // The hash of its characters, kept by Python.
   return hash_bytes(text.at, text.length * text.character_bytes);
 }
 
@@ -107,8 +107,8 @@ void put_text(const Text& text, char* out) {
   out[length] = 0;
 }
 
-// The table of locations (CPython's Objects/locations.md): entries of a byte with its highest bit set, which says what
-// follows and how many instructions it is about, and numbers in pieces of six bits. 0: no line.
+// The table of locations (CPython's Objects/locations.md): each entry begins with a byte whose highest bit is set,
+// which says what follows and how many instructions it covers; numbers are in pieces of six bits. 0: no line.
 std::uint32_t find_line(const Lines& table, std::int64_t first_line, std::uint32_t instruction) {
   constexpr unsigned short_end = 10, one_line_end = 13, no_column = 13, long_form = 14;
   std::int64_t line = first_line;
@@ -175,12 +175,12 @@ void PythonSearch::look_into(const dl_phdr_info& object, const CodeRange& range)
   found_.text_type = find_data_of(object, "PyUnicode_Type");
   const void* version = find_data_of(object, "Py_Version");
   if (version != nullptr) found_.version = read_at<unsigned long>(version, 0);
-  // Without the GIL objects begin otherwise.
+  // Builds without the GIL have another object header.
   if (find_function_of(object, "_Py_MergeZeroLocalRefcount") != nullptr) found_.code_type = nullptr;
   found_.code = range;
 }
 
-// One that is unloaded, as a plugin's may be, is forgotten; the next look finds another one.
+// An interpreter that is unloaded, as a plugin's may be, is forgotten; the next look finds another one.
 void PythonSearch::publish() const {
   if (found_.thread_state == nullptr) {
     if (!is_still_there_ && is_looked_at.load(std::memory_order_relaxed)) {
@@ -221,7 +221,7 @@ std::size_t walk_python(StackFrame* frames, std::size_t max, bool& is_cut) {
     }
     const auto instruction = read_at<std::uint64_t>(frame, layout->frame_instruction);
     const std::uint64_t start = reinterpret_cast<std::uint64_t>(code) + layout->code_start;
-    // Two bytes each; one that has not begun is before its first.
+    // Instructions have two bytes; a frame that has not begun points before its first one.
     const std::uint64_t number = instruction >= start ? (instruction - start) / 2 : 0;
     const Lines lines = lines_of(code);
     std::uint64_t key = hash_of(text_of(*layout, read_at<const void*>(code, code_function)));

@@ -19,7 +19,7 @@
 #include <x86intrin.h>
 #endif
 
-// Glibc's, since 2.18: no key of pthread's, whose symbols moved in 2.34.
+// From glibc, since 2.18. Not a pthread key, whose symbols moved in 2.34.
 extern "C" int __cxa_thread_atexit_impl(void (*at_exit)(void*), void* argument, void* library);
 extern "C" void* __dso_handle;
 
@@ -28,8 +28,8 @@ namespace {
 
 constexpr std::size_t text_bytes_max = 4096, fact_bytes_max = 65'000;
 
-// How long a full ring is waited for while nobody takes anything out of it: longer than the observer holds rows back
-// (collector/serve/process_drain.h), and than a busy machine lets it wait.
+// How long to wait at a full ring while nobody takes anything out of it: longer than the observer holds rows back
+// (collector/serve/process_drain.h), and than a busy machine keeps it waiting.
 constexpr timespec wait_step{0, 100'000};
 constexpr unsigned wait_steps_max = 6'000;
 constexpr unsigned lent_wait_steps_max = 1'000;  // A tenth of a second.
@@ -48,15 +48,15 @@ bool is_tsc_even() {
 #endif
 }
 
-// No point at which a thread can be cancelled, as nanosleep() is.
+// Not a cancellation point, unlike nanosleep().
 void sleep_a_step() {
   syscall(SYS_nanosleep, &wait_step, nullptr);
 }
 
-// In the place of a thread's number.
+// Instead of a thread's number.
 constexpr std::uint64_t reclaiming = ~std::uint64_t{0};
 
-// Those of threads, and behind them those that are lent.
+// The threads' own slots, and after them those that are lent.
 ThreadSlot slots[wire::rings_wanted + wire::rings_lent_wanted];
 
 bool take_slot(ThreadSlot& slot, std::uint64_t thread) {
@@ -87,8 +87,8 @@ void SpinLock::lock() {
 const char* Rings::open(const char* observer_path, int* link) {
   const auto memory = static_cast<int>(syscall(SYS_memfd_create, "hbmscope", 3U /* close on exec, may be sealed */));
   if (memory < 0) return "cannot allocate shared memory";
-  // A process with a limit to its addresses (ulimit -v) gets fewer rings, and less room for what is rare: at most a
-  // quarter of what it has left, which is for its own.
+  // A process with a limit on its addresses (ulimit -v) gets fewer rings, and less room for rare records: at most a
+  // quarter of the addresses it has left, because the process needs them.
   const std::uint64_t definitions = 4096, bytes_max = addresses_left() / 4;
   std::uint64_t listing = 0, first_ring = 0, bytes = 0;
   std::uint32_t share = 1;
@@ -107,7 +107,7 @@ const char* Rings::open(const char* observer_path, int* link) {
     ::close(memory);
     return "cannot allocate shared memory";
   }
-  madvise(at, bytes, MADV_DONTDUMP);  // Nobody wants it in the job's core file.
+  madvise(at, bytes, MADV_DONTDUMP);  // It does not belong in the job's core file.
   auto* header = new (at) wire::RingsHeader;
   header->rings = (wire::rings_wanted + wire::rings_lent_wanted) / share;
   header->ring_bytes = wire::ring_bytes_wanted;
@@ -142,7 +142,7 @@ const char* Rings::open(const char* observer_path, int* link) {
 void Rings::close() {
   if (!is_open_) return;
   __atomic_store_n(&is_open_, false, __ATOMIC_SEQ_CST);
-  // Without it (a kernel before 4.14) nobody knows who still writes, and the memory stays where it is.
+  // Without membarrier (a kernel before 4.14) nobody knows which threads still write, so the memory stays mapped.
   const bool is_seen = syscall(SYS_membarrier, private_expedited, 0) == 0;
   for (ThreadSlot& slot : slots)
     while (std::atomic_ref(slot.is_busy).load(std::memory_order_acquire) != 0) nanosleep(&wait_step, nullptr);
@@ -165,7 +165,7 @@ void Rings::forget() {
   thread_word &= in_driver_call;
   for (ThreadSlot& slot : slots) slot = ThreadSlot{};
   strings_ = frames_ = stacks_ = heaps_ = modules_ = 0;
-  // Another thread of the parent's may have held them; it does not exist here.
+  // Another thread of the parent may have held them; it does not exist here.
   definitions_lock_.unlock();
   listing_lock_.unlock();
 }
@@ -174,7 +174,7 @@ wire::RingHeader* Rings::ring(std::uint32_t number) const {
   return reinterpret_cast<wire::RingHeader*>(bytes_ + header_->rings_offset + number * wire::ring_stride(ring_bytes_));
 }
 
-// Which ring that is depends on the session, and only who has entered knows that it stays.
+// Which ring it is depends on the session, which can't change once the thread has entered.
 bool Rings::use_ring(ThreadSlot& mine) {
   mine.session = session_;
   if (!enter(mine)) {
@@ -231,13 +231,13 @@ ThreadSlot* Rings::try_borrowing(std::uint64_t thread) {
   return nullptr;
 }
 
-// A thread may end inside of the call for which it was lent a slot: cancelled, or with its observer gone meanwhile.
+// A thread may end inside the call for which it was lent a slot: by cancellation, or because its observer is gone.
 void Rings::reclaim_slots() {
   for (std::size_t i = wire::rings_wanted; i < std::size(slots); ++i) {
     ThreadSlot& slot = slots[i];
     std::uint64_t thread = std::atomic_ref(slot.thread).load(std::memory_order_acquire);
     if (thread == 0 || syscall(SYS_tgkill, getpid(), static_cast<pid_t>(thread), 0) == 0 || errno != ESRCH) continue;
-    // Only one finds it as it was.
+    // Only one thread finds it unchanged.
     if (!std::atomic_ref(slot.thread).compare_exchange_strong(thread, reclaiming)) continue;
     end_giving_in(slot);
     leave(slot);
@@ -252,8 +252,8 @@ void Rings::end_giving_in(ThreadSlot& slot) {
   leave(slot);
 }
 
-// Each is lent for as long as a call of the driver takes, so one comes back soon; unless that call waits for this one,
-// so this one does not wait for ever.
+// Each is lent for as long as a driver call takes, so one comes back soon; unless that call waits for this thread, so
+// this thread does not wait forever.
 ThreadSlot* Rings::borrow_slot(bool may_wait) {
   if (!is_open()) return nullptr;
   const auto thread = static_cast<std::uint64_t>(syscall(SYS_gettid));
@@ -274,15 +274,15 @@ void Rings::return_slot(ThreadSlot& slot) {
   std::atomic_ref(slot.thread).store(0, std::memory_order_release);
 }
 
-// When its thread ends.
+// Called when its thread ends.
 void Rings::give_slot_back(void* slot) {
-  // It was cancelled in a call for which it was lent another.
+  // It was cancelled in a call for which it was lent a slot.
   auto* current = reinterpret_cast<ThreadSlot*>(thread_word & ~thread_flags);
   if (current != nullptr && is_lent_slot(*current) && current->own == slot) {
     rings.end_giving_in(*current);
     return_slot(*current);
   }
-  // In a child after fork() the slot is the parent's, and its thread goes on with it.
+  // In a child after fork() the slot is the parent's, and its thread goes on with it there.
   if ((thread_word & ~thread_flags) != reinterpret_cast<std::uintptr_t>(slot)) return;
   thread_word &= in_driver_call;
   auto& mine = *static_cast<ThreadSlot*>(slot);
@@ -331,24 +331,24 @@ void Rings::end_giving() {
 }
 
 std::uint8_t* Rings::begin_event(wire::RingHeader& mine, std::uint64_t bytes, bool may_wait) {
-  if (__builtin_expect(mine.lost != mine.lost_told, 0)) {
+  if (__builtin_expect(mine.lost != mine.reported_lost, 0)) {
     wire::LossRecord loss;
     loss.count = mine.lost;
     loss.since_ns = mine.lost_since;
     if (std::uint8_t* row = find_room(mine, row_bytes(sizeof(loss)))) {
       publish(mine, put_row(row, read_ticks(ticks_are_ns_), loss));
-      mine.lost_told = mine.lost;
+      mine.reported_lost = mine.lost;
     }
   }
   if (std::uint8_t* row = find_room(mine, bytes)) return row;
   if (may_wait)
     if (std::uint8_t* row = wait_for_room(mine, bytes)) return row;
-  if (mine.lost == mine.lost_told) mine.lost_since = read_ticks(ticks_are_ns_);
+  if (mine.lost == mine.reported_lost) mine.lost_since = read_ticks(ticks_are_ns_);
   std::atomic_ref(mine.lost).store(mine.lost + 1, std::memory_order_release);
   return nullptr;
 }
 
-// While rows are taken out; once in vain, and then not again before one was. Not at all where the observer has died.
+// Waits while rows are taken out; after a failed wait not until one was, and never if the observer has died.
 std::uint8_t* Rings::wait_for_room(wire::RingHeader& mine, std::uint64_t bytes) {
   if (mine.gave_up_at == mine.tail_seen + 1) return nullptr;
   const int errno_of_job = errno;
@@ -382,7 +382,7 @@ std::uint8_t* Rings::find_room(wire::RingHeader& mine, std::uint64_t bytes) {
   return rows;
 }
 
-// `record` gets the number after `last`. 0 where there is no room.
+// `record` gets the number after `last`. 0 if there is no room.
 template <class Record>
 std::uint32_t Rings::define(Record record, std::uint32_t& last, const char* text, std::size_t text_bytes) {
   definitions_lock_.lock();
@@ -450,8 +450,8 @@ void Rings::define_job_fact(const char* key, const char* value) {
   define(wire::JobRecord{define_string(key), said}, none);
 }
 
-// For the row that tells of a listing, and that of a loss before it. Without it the listing would be made in vain, and
-// its row be counted as an event that was lost.
+// Room for the row that announces a listing, and for that of a loss before it. Without it the listing would be made for
+// nothing, and its row counted as a lost event.
 bool Rings::has_room_for_listing() {
   constexpr std::uint64_t row_bytes_of_both = 256;
   ThreadSlot* mine = slot_of_thread();
@@ -485,7 +485,7 @@ std::uint8_t* Rings::begin_listed(std::uint64_t bytes) {
 bool Rings::end_listing(std::uint32_t heap) {
   bool is_told = false;
   if (!is_listing_cut_) {
-    // One byte more than it has, so that a listing of nothing waits too.
+    // One byte more than the listing has, so that a listing of nothing waits too.
     std::atomic_ref(header_->listing_end).store(listed_bytes_ + 1, std::memory_order_release);
     wire::ListingRecord record;
     record.heap = heap;

@@ -90,13 +90,13 @@ class Rings {
   bool add_of_driver(const Record& record, std::uint64_t ticks = 0) {
     return add_row(record, ticks, true);
   }
-  // Called around a call that frees memory: events of other threads in the meantime are not drained before its row.
-  // Returns the time stamp. `stack`: of the call; taken before, because other threads are held up. A quarter of the
-  // room of definitions is reserved for heaps, tags and marks.
+  // A quarter of the room of definitions is reserved for heaps, tags and marks.
   bool has_room_for_stacks() const {
     return is_open() && std::atomic_ref(header_->definitions_end).load(std::memory_order_relaxed) <
                             header_->definitions_bytes / 4 * 3;
   }
+  // Called around a call that frees memory: events of other threads in the meantime are not drained before its row.
+  // Returns the time stamp. `stack`: of the call; taken before, because other threads are held up.
   std::uint64_t begin_giving(std::uint32_t stack);
   std::uint32_t giving_stack() const;  // 0: none.
   void end_giving();

@@ -19,15 +19,15 @@ namespace {
 
 enum class StackKind : std::uint32_t { none, code, python };
 std::atomic<StackKind> kind{StackKind::none};
-std::atomic<std::size_t> depth{wire::stack_depth_wanted};  // Attaching may change it.
+std::atomic<std::size_t> depth{wire::stack_depth_wanted};  // An attach may change it.
 
-constexpr std::uint64_t cut_off = ~std::uint64_t{0} - 1;  // A frame's key: there are more, which are not told.
+constexpr std::uint64_t cut_off = ~std::uint64_t{0} - 1;  // The key of the frame that stands for those cut off.
 
 struct Hash {
   std::uint64_t one, other;
 };
 
-// Threads that are taking a stack, and whether one of this process is about to fork.
+// The number of threads that are taking a stack, and whether one of this process is about to fork.
 std::atomic<std::uint32_t> takers{0};
 std::atomic<bool> is_forking{false};
 
@@ -50,7 +50,7 @@ class Taking {
   bool may_ = true;
 };
 
-// From two keys to an id. Only whoever holds `interning` writes, anybody reads.
+// Maps two keys to an id. Only the thread that holds `interning` writes; all may read.
 struct Entry {
   std::atomic<std::uint64_t> key;
   std::atomic<std::uint64_t> rest_and_id;  // The upper half of the other key, and the id.
@@ -71,7 +71,7 @@ struct Table {
     }
     return 0;
   }
-  // False: it is full about there.
+  // False: the table is full there.
   bool add(Hash hash, std::uint32_t id) {
     hash.one |= 1;
     for (std::size_t i = 0; i < tries_max; ++i) {
@@ -84,27 +84,27 @@ struct Table {
     return false;
   }
 };
-// Memory is taken where it was written.
+// Only written pages take memory.
 struct Tables {
   Table<std::size_t{1} << 17> stacks;
-  Table<std::size_t{1} << 19> links;  // A frame and the stack that called it.
+  Table<std::size_t{1} << 19> links;  // A frame and the stack of its caller.
   Table<std::size_t{1} << 17> frames;
 };
 std::atomic<Tables*> tables{nullptr};
 SpinLock interning;
 
-// These only while that is held.
+// Only used while that is held.
 std::uint64_t tables_session = 0;
 PythonPosition position;
 
 struct Walked {
   StackFrame* frames;
   std::size_t count = 0;
-  std::uint64_t unloads = 0;  // As look_at_loaded_code() said just before.
+  std::uint64_t unloads = 0;  // What look_at_loaded_code() just returned.
 };
 
 Hash hash_of(const Walked& stack, std::uint64_t session) {
-  // Another library may come to lie where one was unloaded.
+  // Another library may be mapped at the addresses of an unloaded one.
   Hash hash{session ^ stack.unloads << 32, stack.count};
   for (std::size_t i = 0; i < stack.count; ++i) {
     const StackFrame& frame = stack.frames[i];
@@ -161,7 +161,7 @@ Tables* make_tables() {
       mmap(nullptr, sizeof(Tables), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
   madvise(memory, sizeof(Tables), MADV_DONTDUMP);
-  auto* made = static_cast<Tables*>(memory);  // All zeros is empty.
+  auto* made = static_cast<Tables*>(memory);  // All zeros is an empty table.
   tables.store(made, std::memory_order_release);
   return made;
 }
@@ -176,13 +176,13 @@ std::uint32_t intern(const Walked& stack) {
   in = tables.load(std::memory_order_relaxed);
   if (in == nullptr) in = make_tables();
   if (in != nullptr && tables_session != session) {
-    madvise(in, sizeof(Tables), MADV_DONTNEED);  // What it had is of rings that are no more.
+    madvise(in, sizeof(Tables), MADV_DONTNEED);  // Its ids belong to rings that are gone.
     tables_session = session;
   }
   std::uint32_t id = in != nullptr ? in->stacks.find(hash) : 0;
   if (in != nullptr && id == 0) {
     id = define(*in, stack.frames, stack.count);
-    if (id != 0) in->stacks.add(hash, id);  // Where it is full, the way here finds it again.
+    if (id != 0) in->stacks.add(hash, id);  // If it is full, the links find the stack again.
   }
   interning.unlock();
   return id;
@@ -256,7 +256,8 @@ std::uint32_t take_stack() {
 void hold_stacks() {
   is_forking.store(true);
   constexpr timespec pause{0, 100'000};
-  constexpr int pauses_max = 500;  // 50 ms: who forks out of a signal's handler may be taking one itself.
+  constexpr int pauses_max =
+      500;  // 50 ms: a signal handler that forks may have interrupted a thread that takes a stack.
   for (int i = 0; i < pauses_max && takers.load() != 0; ++i) nanosleep(&pause, nullptr);
 }
 

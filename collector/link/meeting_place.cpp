@@ -18,7 +18,7 @@ namespace hbmscope::link {
 namespace {
 
 constexpr std::string_view job_prefix = "run-", viewer_prefix = "view-";
-constexpr std::string_view observed_prefix = "job-";  // A link whose text is the observer's number.
+constexpr std::string_view observed_prefix = "job-";  // A symbolic link whose text is the observer's number.
 
 std::int64_t number_in(const std::string& link) {
   char text[32] = {};
@@ -39,7 +39,7 @@ bool is_private(const std::string& folder) {
          (found.st_mode & 077) == 0;
 }
 
-// An address that names the path, if need be through a descriptor of its folder, which must stay open meanwhile.
+// An address for the path, if necessary through a descriptor of its folder, which must stay open meanwhile.
 class Address {
  public:
   explicit Address(const std::string& path) {
@@ -94,11 +94,11 @@ std::string observed_path(std::int64_t process) {
 }  // namespace
 
 int listen_at(const std::string& path, int type, std::string& wrong) {
-  // It gets its name when it listens: who finds it there is not refused.
+  // It gets its name only when it listens, so that a peer that finds it is not refused.
   const std::size_t name = path.rfind('/') + 1;
   const std::string before = path.substr(0, name) + "." + path.substr(name);
   const Address address(before);
-  unlink(before.c_str());  // Of a process that had our number before us.
+  unlink(before.c_str());  // Left by a process that had our number before.
   const int listening = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (address.is_good() && listening >= 0 && bind(listening, address.get(), Address::bytes()) == 0 &&
       chmod(before.c_str(), 0600) == 0 && listen(listening, 128) == 0 && rename(before.c_str(), path.c_str()) == 0)
@@ -136,8 +136,8 @@ std::optional<Peer> trusted_peer(int connection, std::string& wrong) {
 
 namespace {
 
-// False: nobody listens there any more, though its name is there, as after exec() or where a killed observer's number
-// is another process' by now. A socket has its name only once it listens.
+// False: nobody listens there any more, although the name exists, as after exec() or where the number of a killed
+// observer belongs to another process by now. A socket has its name only once it listens.
 bool is_listened_at(const std::string& path) {
   const Address address(path);
   const int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -160,7 +160,7 @@ void note_observed(std::int64_t process) {
   const std::string path = observed_path(process);
   if (path.empty()) return;
   unlink(path.c_str());
-  if (symlink(std::to_string(getpid()).c_str(), path.c_str()) != 0) return;  // It is found by its observer's number.
+  if (symlink(std::to_string(getpid()).c_str(), path.c_str()) != 0) return;  // Its observer's number finds it.
 }
 
 void forget_observed(std::int64_t process) {
@@ -180,7 +180,7 @@ std::optional<std::int64_t> find_observer_of(std::int64_t process) {
   return std::nullopt;
 }
 
-// Of a process that does not run here: in another namespace it may, and listen.
+// Of a process that does not run here; in another namespace it may run, and listen.
 void forget_dead_observers() {
   const std::string folder = private_folder();
   std::error_code error;

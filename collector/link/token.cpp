@@ -83,7 +83,7 @@ std::optional<std::string> write_token(const std::string& path, const Token& tok
   struct stat found {};
   if (lstat(path.c_str(), &found) == 0) {
     if (!S_ISREG(found.st_mode)) return "it is not a regular file, so it is not replaced";
-    unlink(path.c_str());  // It may be open to others.
+    unlink(path.c_str());  // It may be readable by others.
   }
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   const std::string text = text_from_token(token) + "\n";

@@ -1,5 +1,5 @@
-// The observer's work in the job itself (collector/annotate/hbmscope_serve.h has what is promised): the rings are
-// handed over by way of the same socket that `hbmscope run` has, which here is the same process' other end.
+// The observer's work in the job itself (collector/annotate/hbmscope_serve.h has the promises): the rings are handed
+// over through the same kind of socket that `hbmscope run` has, whose other end here is in the same process.
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
@@ -31,14 +31,14 @@ namespace {
 constexpr std::uint64_t recording_bytes_usual = std::uint64_t{4} << 30;
 constexpr std::size_t stack_bytes = std::size_t{1} << 20;
 constexpr int round_ms = 5;
-constexpr int viewer_patience_ms = 50;  // Of one that takes nothing; twenty times as long at most.
+constexpr int viewer_patience_ms = 50;  // For a viewer that takes nothing; at most twenty times as long.
 constexpr int exit_patience_s = 2;      // Longer than that.
 
 enum class State { idle, starting, serving, ended };
 
 struct Shared {
   pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-  pthread_cond_t changed = PTHREAD_COND_INITIALIZER;  // Once more with the first start: of CLOCK_MONOTONIC.
+  pthread_cond_t changed = PTHREAD_COND_INITIALIZER;  // Initialized again at the first start, with CLOCK_MONOTONIC.
   bool has_clock = false;
   State state = State::idle;
   std::uint64_t session = 0;  // Raised by each start.
@@ -79,7 +79,7 @@ class Server {
     port_.set_keyframes([this] { return observer_.make_keyframes(); });
   }
 
-  // Nothing, or why not.
+  // Nothing, or the reason why not.
   std::optional<std::string> begin(const std::string& recording) {
     if (auto wrong = observer_.open()) return wrong;
     if (auto wrong = port_.open()) return wrong;
@@ -87,7 +87,7 @@ class Server {
       return "cannot write a recording" + (recording.empty() ? "" : " to " + recording) + ": " + *wrong;
     if (const char* wrong = inject::rings.open(observer_.socket_path().c_str())) return wrong;
     inject::tell_process_facts();
-    observer_.serve(0);  // The process is noted as observed before anybody is told that it is.
+    observer_.serve(0);  // The process is noted as observed before anybody hears of it.
     if (!observer_.refused().empty()) {
       inject::rings.close();
       return observer_.refused().front();
@@ -110,11 +110,11 @@ class Server {
   void end() {
     inject::stop_listening();
     observer_.finish();
-    // What only lets go of a process that goes on is told as by detach.
+    // A stop after which the process lives on is reported as a detach.
     const std::uint32_t flags = __atomic_load_n(&shared.is_exiting, __ATOMIC_ACQUIRE) ? link::status_flag::job_has_ended
                                                                                       : link::status_flag::is_attached;
     const bool was_recording = recorder_.is_recording();
-    recorder_.finish();  // First: viewers read its file still, and may be slower than exit() waits.
+    recorder_.finish();  // First: viewers still read its file, and may be slower than exit() waits.
     port_.finish(status(flags | (was_recording ? link::status_flag::is_recording : 0)), viewer_patience_ms);
   }
 
@@ -148,16 +148,16 @@ void* thread_body(void*) {
   pthread_setname_np(pthread_self(), "hbmscope");
   try {
     serve_until_the_end();
-  } catch (const std::exception& trouble) {  // No memory, mostly. The host goes on without us.
+  } catch (const std::exception& trouble) {  // Mostly out of memory. The host goes on without us.
     note_wrong(trouble.what());
   }
   inject::stop_listening();
   inject::rings.close();
-  note(State::ended);  // Here alone, as the last thing: nothing of the thread is left that anybody could wait for.
+  note(State::ended);  // Only here, as the last act: nothing of the thread is left that anybody could wait for.
   return nullptr;
 }
 
-// Signals are the host's threads' own.
+// Signals are for the host's own threads.
 int start_thread() {
   sigset_t all, before;
   sigfillset(&all);
@@ -171,13 +171,14 @@ int start_thread() {
   return failed;
 }
 
-// Its only thread is the host's, and of what ours had open it has nothing. The memory of both ends was the parent's.
+// The child's only thread is the host's, and it has none of our thread's open files. The memory of both ends was the
+// parent's.
 void forget_in_child() {
   if (shared.state != State::idle) {
     inject::stop_listening_in_child();
     inject::rings.forget();
   }
-  new (&shared) Shared;  // The lock may be held by a thread that is not here.
+  new (&shared) Shared;  // A thread that is not here may hold the lock.
 }
 
 void watch_forks() {
@@ -190,7 +191,7 @@ const char* refuse(const std::string& words) {
   return shared.wrong;
 }
 
-// The thread that was asked for, or that ended by itself, is gone. Not under the lock, which it needs to end.
+// Joins a thread that was asked to end, or ended by itself. Not under the lock, which it needs to end.
 void join_ended() {
   pthread_t ended{};
   {
@@ -237,7 +238,7 @@ const char* start(const hbmscope_serving& how) {
   return shared.wrong[0] == 0 ? nullptr : shared.wrong;
 }
 
-// How long exit() is held up is bounded, whatever viewers do.
+// exit() is held up for a limited time, whatever viewers do.
 __attribute__((destructor)) void end_with_the_process() {
   timespec until{};
   clock_gettime(CLOCK_MONOTONIC, &until);
@@ -253,7 +254,7 @@ void end() {
   {
     const Locked locked;
     __atomic_store_n(&shared.is_to_end, true, __ATOMIC_RELEASE);
-    const std::uint64_t session = shared.session;  // Another thread may start the next one before this one looks.
+    const std::uint64_t session = shared.session;  // Another thread may start the next session before this one looks.
     while (shared.session == session && (shared.state == State::starting || shared.state == State::serving))
       pthread_cond_wait(&shared.changed, &shared.lock);
   }

@@ -1,5 +1,5 @@
-// What a device says of itself (NVML) at one moment, and how much of it each process holds. Whoever observes asks
-// (collector/attach/device_totals.h), and tells Observer.
+// What a device reports of itself (NVML) at one moment, and how much of it each process holds. The caller queries it
+// (collector/attach/device_totals.h) and passes it to Observer.
 #pragma once
 
 #include <sys/types.h>
@@ -13,19 +13,19 @@ namespace hbmscope::serve {
 
 struct DeviceTotals {
   std::string name;                               // "NVIDIA H200"
-  std::uint64_t total_bytes = 0, used_bytes = 0;  // Used: by all, the driver too.
+  std::uint64_t total_bytes = 0, used_bytes = 0;  // Used: by all processes and the driver.
   struct Holder {
-    pid_t process = 0;  // As this machine numbers it; 0: in a container, under a number that says nothing here.
-    std::optional<std::uint64_t> bytes;  // Nothing: the driver does not tell (not permitted, or a MIG device).
+    pid_t process = 0;  // As this machine numbers it; 0: in a container, where the reported number means nothing here.
+    std::optional<std::uint64_t> bytes;  // Nothing: not reported (no permission, or a MIG device).
   };
   std::vector<Holder> holders;
   bool knows_holders = true;  // False: the driver would not list them.
 };
 
-// What a device tells of a process. NVML may have several lines for one, of its parts.
+// What a device reports of one process. NVML may have several entries for one process, for its parts.
 struct HeldMemory {
-  bool is_told = false;                // It is among those that hold memory.
-  std::optional<std::uint64_t> bytes;  // Nothing: the driver does not tell how much.
+  bool is_told = false;                // The driver lists it among those that hold memory.
+  std::optional<std::uint64_t> bytes;  // Nothing: the driver does not report how much.
 };
 HeldMemory held_by(pid_t process, const DeviceTotals& device);
 

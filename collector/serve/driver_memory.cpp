@@ -18,7 +18,7 @@ void DriverMemory::take(wire::AllocRecord block, std::int64_t time_ns) {
     if (known.is_told) free(known, 0, time_ns);
     note_told_early(has_handle ? early_arrays_ : early_blocks_, known.key);
   } else if (!is_new && known.is_told && (known.heap != block.heap || has_handle || block.size == 0)) {
-    free(known, 0, time_ns);  // Its free was missed. In the heap where it lived at this address the writer sees to it.
+    free(known, 0, time_ns);  // Its free was missed. The writer frees it in the heap where it was at this address.
   }
   if (!is_new) take_from_owner(known);
   known = {};
@@ -32,7 +32,7 @@ void DriverMemory::take(wire::AllocRecord block, std::int64_t time_ns) {
   if (!known.is_told) return;
   if (has_handle) {
     constexpr std::uint64_t spacing = 512;
-    constexpr std::uint64_t size_max = std::uint64_t{1} << 48;  // So that a hostile job does not use them all up.
+    constexpr std::uint64_t size_max = std::uint64_t{1} << 48;  // So that a hostile job can't use up all addresses.
     known.address = block.address = next_address_;
     next_address_ += (std::min(block.size, size_max) / spacing + 1) * spacing;
   }
@@ -74,7 +74,7 @@ void DriverMemory::forget(Blocks& blocks, Blocks::iterator block) {
 void DriverMemory::give_all_of(const wire::FreeAtRecord& owner, std::int64_t time_ns) {
   const auto found = owned_.find(static_cast<std::uint32_t>(owner.address));
   if (found == owned_.end()) return;
-  // What was taken since the row took effect is of an owner that came to the same number.
+  // Blocks allocated after the row took effect belong to an owner that got the same number.
   Block* younger = nullptr;
   for (Block* block = found->second; block != nullptr;) {
     Block* const next = block->next;
@@ -106,7 +106,8 @@ void DriverMemory::give(const wire::FreeAtRecord& free_at, std::int64_t time_ns)
   const auto found = blocks_.find(free_at.address);
   const bool is_of_graph = found != blocks_.end() && !found->second.is_told;
   if (found != blocks_.end() && !is_of_graph) {
-    if (ticks_ < found->second.taken_at) return;  // Of the block before it, which has ended with this one.
+    if (ticks_ < found->second.taken_at)
+      return;  // The free of an earlier block at the address, which ended when this one began.
     free(found->second, free_at.stack, time_ns);
     forget(blocks_, found);
   } else if (const auto mapping = mappings_.find(free_at.address); mapping != mappings_.end()) {
@@ -117,8 +118,8 @@ void DriverMemory::give(const wire::FreeAtRecord& free_at, std::int64_t time_ns)
     release_of_block.handle = free_at.address;
     if (handles_.contains(free_at.address)) release(release_of_block, time_ns);
   } else if (const auto handle = handles_.find(free_at.address); handle != handles_.end() && handle->second.size == 0) {
-    handles_.erase(handle);   // Another process' block, of which nothing was told as its size was not.
-  } else if (!is_of_graph) {  // As often as a graph is launched, what it took may be given back.
+    handles_.erase(handle);   // Another process' block, which was not recorded because its size is unknown.
+  } else if (!is_of_graph) {  // A graph's node may be freed as often as the graph is launched.
     writer_.free(free_at.heap != 0 ? free_at.heap : first_heap_, free_at.address, 0, free_at.stack, time_ns);
   }
 }
@@ -179,7 +180,8 @@ void DriverMemory::export_handle(const wire::PhysicalExportRecord& record, std::
 void DriverMemory::release(const wire::PhysicalReleaseRecord& record, std::int64_t time_ns) {
   if (was_told_early(early_handles_, record.handle)) return;
   const auto found = handles_.find(record.handle);
-  if (found != handles_.end() && ticks_ < found->second.created_at) return;  // Of the handle before it.
+  if (found != handles_.end() && ticks_ < found->second.created_at)
+    return;  // The release of an earlier handle with the same number.
   const bool is_told = found == handles_.end() || found->second.size != 0;
   if (found != handles_.end() && --found->second.references == 0) handles_.erase(found);
   if (is_told) writer_.add(record, time_ns);
@@ -187,7 +189,7 @@ void DriverMemory::release(const wire::PhysicalReleaseRecord& record, std::int64
 
 void DriverMemory::map(wire::MapRecord record, std::int64_t time_ns) {
   if (record.size == 0 || record.offset + record.size < record.size) return;  // No driver maps that.
-  // Another process' block, whose handle is its address, may be there more than once.
+  // Another process' block, whose handle is its address, may be mapped more than once.
   if (is_call_out_ && record.handle != record.address && unmap_at(record.address, time_ns))
     note_told_early(early_mappings_, record.address);
   if (const auto there = mappings_.find(record.address);

@@ -1,10 +1,10 @@
-// What a process has of the driver's memory. Its own rows name a block by its address alone, a mapping by its handle;
-// here is known which heap that is, and what is nobody's memory anew: a mapping, another process' block.
+// A process' allocations from the driver. Its own rows name a block by its address alone and a mapping by its handle;
+// this knows which heap that is, and what owns no new memory: a mapping, another process' block.
 //
-// - Blocks that have a handle and no address (arrays) get addresses of their own, above all that a device has.
-// - A handle of which the driver does not tell how large it is (an import) is told of with its first mapping.
-// - A block of no bytes is not told, nor are its frees: what a graph's node takes, which counts as the graph's.
-// - A handle that owns nothing (multicast) is not told at all, nor are its mappings.
+// - Blocks that have a handle and no address (arrays) get addresses of their own, above every device's.
+// - A handle whose size the driver does not report (an import) is recorded with its first mapping.
+// - A block of no bytes is not recorded, nor are its frees: a graph's node, which counts as the graph's.
+// - A handle that owns nothing (multicast) is not recorded at all, nor are its mappings.
 #pragma once
 
 #include <cstdint>
@@ -20,21 +20,21 @@ class DriverMemory {
  public:
   explicit DriverMemory(wire::StreamWriter& writer) : writer_(writer) {}
 
-  // When the row took effect of which the next call tells, on the job's own clock: rows may come out of order.
-  // `giving_since`: when the oldest call began whose rows are not waited for any more (0: none). What the driver hands
-  // out anew meanwhile is told as given back by that call, and its row, when it comes, is told already.
+  // When the next row took effect, on the job's own clock: rows may come out of order. `giving_since`: when the oldest
+  // freeing call began whose row is no longer waited for (0: none). If the driver hands out an address again meanwhile,
+  // it counts as freed by that call, and the call's row, when it comes, is dropped.
   void begin_row(std::uint64_t ticks, std::uint64_t giving_since) {
     ticks_ = ticks;
     is_call_out_ = giving_since != 0 && giving_since < ticks;
   }
 
-  // Records with the stream's ids, except where a heap is what is looked up here: it is used where nothing is found.
+  // Records with the stream's ids. If a heap has to be looked up here and is not found, the record's own heap is used.
   void take(wire::AllocRecord block, std::int64_t time_ns);
   void give(const wire::FreeAtRecord& free, std::int64_t time_ns);
   void give_handle(const wire::FreeAtRecord& free, std::int64_t time_ns);
-  // All blocks of an owner, which has ended; `address` is its number.
+  // Frees all blocks of an owner that has ended; `address` is its number.
   void give_all_of(const wire::FreeAtRecord& owner, std::int64_t time_ns);
-  // `allocation` is the block's address. Nothing is told of a block that is not known.
+  // `allocation` is the block's address. A block that is unknown is not recorded.
   void note(wire::AttributeRecord attribute, std::int64_t time_ns);
 
   void create(const wire::PhysicalCreateRecord& handle, std::int64_t time_ns);
@@ -50,18 +50,18 @@ class DriverMemory {
   struct Block {
     std::uint32_t heap = 0;
     std::uint32_t owner = 0;    // A context or a module; 0: none.
-    std::uint64_t address = 0;  // As it was told.
+    std::uint64_t address = 0;  // As recorded.
     std::uint64_t event = 0;
-    std::uint64_t key = 0;  // Its address or its handle, as the job says.
+    std::uint64_t key = 0;  // Its address or its handle, as the job reports it.
     std::uint64_t taken_at = 0;
     bool is_told = true, is_array = false;
-    Block* next = nullptr;  // Of the owner's.
+    Block* next = nullptr;  // The owner's next block.
     Block* previous = nullptr;
   };
   using Blocks = std::unordered_map<std::uint64_t, Block>;
   struct Handle {
     std::uint32_t heap = 0, references = 1;
-    std::uint64_t size = 0;  // 0: not known yet.
+    std::uint64_t size = 0;  // 0: unknown yet.
     std::uint64_t created_at = 0;
     bool owns_nothing = false;
   };
@@ -74,7 +74,7 @@ class DriverMemory {
     std::uint32_t heap = 0;
     std::uint64_t size = 0, reserved_at = 0;
   };
-  // Rows that are still to come, of what was told as given back when its address or handle was handed out anew.
+  // Rows that are still to come, for memory that counted as freed when its address or handle was handed out again.
   struct Told {
     std::uint32_t rows = 0;
     std::uint64_t until = 0;  // They took effect before that.
@@ -94,12 +94,12 @@ class DriverMemory {
   bool is_call_out_ = false;
   ToldEarly early_blocks_, early_arrays_, early_handles_, early_mappings_, early_reservations_;
   Blocks blocks_, array_blocks_;                     // By address, by handle.
-  std::unordered_map<std::uint32_t, Block*> owned_;  // By owner: the first of its blocks.
+  std::unordered_map<std::uint32_t, Block*> owned_;  // The first block of each owner.
   std::unordered_map<std::uint64_t, Handle> handles_;
   std::map<std::uint64_t, Mapping> mappings_;                    // By address.
   std::unordered_map<std::uint64_t, Reservation> reservations_;  // By address.
-  std::uint64_t next_address_ = std::uint64_t{1} << 60;          // Of blocks that have none.
-  std::uint32_t first_heap_ = 0;                                 // For what nothing is known of.
+  std::uint64_t next_address_ = std::uint64_t{1} << 60;          // For blocks that have none.
+  std::uint32_t first_heap_ = 0;                                 // For blocks of which nothing is known.
 };
 
 }  // namespace hbmscope::serve

@@ -15,12 +15,12 @@
 namespace hbmscope::serve {
 namespace {
 
-// Of one file. The largest libraries there are have some two million functions and 300 MB of their names.
+// Limits for one file. The largest libraries have some two million functions and 300 MB of names.
 constexpr std::uint64_t symbols_max = 20'000'000, texts_bytes_max = std::uint64_t{1} << 30, headers_max = 65'536;
 
 class File {
  public:
-  // What is told of a job may be no file: to open a device can already do something.
+  // A path that a job reports may be no file: merely opening a device can have an effect.
   explicit File(const std::string& path) {
     struct stat found {};
     if (stat(path.c_str(), &found) == 0 && S_ISREG(found.st_mode))
@@ -34,7 +34,7 @@ class File {
   File(const File&) = delete;
   File& operator=(const File&) = delete;
 
-  // All or nothing.
+  // All bytes or nothing.
   bool read(void* to, std::uint64_t offset, std::uint64_t bytes) const {
     if (offset > bytes_ || bytes > bytes_ - offset) return false;
     auto* at = static_cast<char*>(to);
@@ -116,7 +116,7 @@ std::optional<ElfSymbols> ElfSymbols::read(const std::string& path, std::string_
   std::vector<Elf64_Shdr> sections;
   if (head.e_shentsize == sizeof(Elf64_Shdr) && head.e_shnum < headers_max)
     file.read_table(sections, head.e_shoff, head.e_shnum);
-  // A full table has what is exported, too.
+  // A full table has the exported functions, too.
   const auto is_table = [&](std::uint32_t type) {
     return [type](const Elf64_Shdr& section) { return section.sh_type == type && section.sh_size > 0; };
   };
@@ -139,7 +139,7 @@ std::optional<ElfSymbols> ElfSymbols::read(const std::string& path, std::string_
       continue;
     symbols.functions_.push_back({row.st_value, row.st_size, row.st_name, ELF64_ST_BIND(row.st_info) == STB_LOCAL});
   }
-  // Of several names the exported one, then the first of the table.
+  // Of several names, the exported one, then the first in the table.
   std::stable_sort(symbols.functions_.begin(), symbols.functions_.end(), [](const Function& a, const Function& b) {
     return a.begin != b.begin ? a.begin < b.begin : a.is_local < b.is_local;
   });
@@ -157,7 +157,7 @@ std::string_view ElfSymbols::find(std::uint64_t offset) const {
   for (auto function = first; function != behind; ++function)
     if (function->bytes == 0 || address - begin < function->bytes) {
       const std::string_view name = texts_.data() + function->name;
-      return name.substr(0, name.find('@'));  // A full table may say the version, too.
+      return name.substr(0, name.find('@'));  // A full table may append the version.
     }
   return {};
 }
@@ -168,9 +168,9 @@ std::uint64_t ElfSymbols::memory_bytes() const {
 
 namespace {
 
-// How long the text may get, with every name at its worst: a letter may be a type of 20 bytes with its comma; what
-// refers to something before it (S1_, T_) repeats that, of which groups of three make the most; an expansion of a pack
-// (Dp, sp) is repeated for each of its elements.
+// An upper bound on the text's length, with every name at its worst: a letter may be a type of 20 bytes with its comma;
+// a back reference (S1_, T_) repeats what it refers to, of which groups of three make the most; an expansion of a pack
+// (Dp, sp) is repeated for each element.
 double text_bytes_at_most(std::string_view name) {
   const auto refers = [&](std::size_t at) {
     if (name[at] != 'S' && name[at] != 'T') return false;
@@ -190,7 +190,7 @@ double text_bytes_at_most(std::string_view name) {
 }  // namespace
 
 std::string demangled(std::string_view name) {
-  // A hostile name of 300 bytes may stand for a text of gigabytes, which the demangler makes whole before it is cut.
+  // A hostile name of 300 bytes may stand for a text of gigabytes, which the demangler would build before it is cut.
   constexpr std::size_t mangled_bytes_max = 4096, text_bytes_max = 2048;
   constexpr double whole_bytes_max = std::uint64_t{1} << 31;
   std::string text(name);

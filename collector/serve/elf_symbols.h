@@ -1,5 +1,5 @@
-// The functions of a program or library, from its own tables: which one is at an address. The file is read, not mapped,
-// and every figure in it is checked: it may be cut off, replaced while it is read, or no ELF file at all.
+// The functions of a program or library, by address, from its own tables. The file is read, not mapped, and every
+// figure in it is checked: it may be cut off, replaced while it is read, or no ELF file at all.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,21 @@ namespace hbmscope::serve {
 
 class ElfSymbols {
  public:
-  // Nothing where it can't be read as 64-bit ELF, or `build_id` (hexadecimal; empty: not known) is another one's.
+  // Nothing if it can't be read as 64-bit ELF, or if its build id is not `build_id` (hexadecimal; empty: unknown).
   static std::optional<ElfSymbols> read(const std::string& path, std::string_view build_id);
 
-  // `offset`: from where the file begins in memory, at the page of its first segment. The function's name as the
-  // linker knows it; empty where there is none. Stays while this does.
+  // `offset`: from the beginning of the file in memory, at the page of its first segment. The function's name as the
+  // linker knows it; empty if there is none. The text lives as long as this object.
   std::string_view find(std::uint64_t offset) const;
-  // As the file itself counts: where debugging information has it.
+  // By the file's own addresses, as debugging information has them.
   std::uint64_t address_of(std::uint64_t offset) const { return first_address_ + offset; }
-  bool has_full_table() const { return has_full_table_; }  // Not only what it exports.
+  bool has_full_table() const { return has_full_table_; }  // Not only the exported ones.
   std::uint64_t memory_bytes() const;
 
  private:
   struct Function {
-    std::uint64_t begin = 0, bytes = 0;  // 0: as far as the next.
-    std::uint32_t name = 0;              // Where it is in the texts.
+    std::uint64_t begin = 0, bytes = 0;  // 0: up to the next function.
+    std::uint32_t name = 0;              // Its position in the string table.
     bool is_local = false;
   };
 
@@ -36,7 +36,7 @@ class ElfSymbols {
   std::vector<char> texts_;
 };
 
-// What a person calls it: "ns::f(int)" of "_ZN2ns1fEi"; what is no such name stays.
+// The name that a person uses: "ns::f(int)" for "_ZN2ns1fEi"; other names stay.
 std::string demangled(std::string_view name);
 
 }  // namespace hbmscope::serve

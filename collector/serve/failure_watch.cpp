@@ -14,7 +14,7 @@ void add_failure(std::vector<Failure>& failures, Failure failure) {
 }
 
 void FailureWatch::note_out_of_memory(std::uint64_t asked_bytes, std::string_view heap, std::string_view reason) {
-  refusals_.clear();  // They led to it.
+  refusals_.clear();  // They led to this failure.
   Failure failure;
   failure.asked_bytes = asked_bytes;
   failure.heap = heap;
@@ -53,7 +53,7 @@ std::uint64_t FailureWatch::pending_bytes() const {
 std::vector<Failure> FailureWatch::take(std::int64_t now_ns, bool is_last) {
   if (!refusals_.empty())
     std::erase_if(refusals_, [&](Refusal& one) {
-      // The job may say any time.
+      // The job may report any time.
       const std::uint64_t age_ns = static_cast<std::uint64_t>(now_ns) - static_cast<std::uint64_t>(one.time_ns);
       const bool is_old = one.time_ns < now_ns && age_ns >= static_cast<std::uint64_t>(retry_patience_ns);
       if (!is_last && !is_old) return false;

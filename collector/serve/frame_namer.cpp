@@ -9,7 +9,7 @@
 namespace hbmscope::serve {
 namespace {
 
-// Tables of more than this are let go, and read again when they are asked for.
+// Symbol tables beyond this size are dropped, and read again when they are needed.
 constexpr std::uint64_t files_bytes_max = std::uint64_t{1} << 30;
 
 }  // namespace
@@ -88,10 +88,10 @@ const ElfSymbols* FrameNamer::symbols_of(const CodeModule& module) {
     files_.clear();
     files_bytes_ = 0;
   }
-  // The process' own view of the files, while it lives; without a build id only that one is sure to be it.
+  // The process' own view of the files, while it lives; without a build id only that one is certain.
   auto symbols = ElfSymbols::read("/proc/" + std::to_string(module.process) + "/root" + module.path, module.build_id);
   if (!symbols && !module.build_id.empty()) symbols = ElfSymbols::read(module.path, module.build_id);
-  // Distributions keep the full tables apart.
+  // Distributions keep the full tables in separate files.
   if (symbols && !symbols->has_full_table() && module.build_id.size() > 2) {
     auto apart = ElfSymbols::read(
         "/usr/lib/debug/.build-id/" + module.build_id.substr(0, 2) + "/" + module.build_id.substr(2) + ".debug",

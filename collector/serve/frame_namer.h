@@ -1,6 +1,6 @@
-// Finds out what functions addresses of code are in: addresses come with the module that they lie in, names come back
-// when they were found. Files are read by a thread of its own, so that whoever drains rings never waits for a disk. Its
-// thread begins with the first question and ends with it.
+// Finds the names of functions: addresses come with the module that contains them, and names come back when they were
+// found. A thread reads the files, so that the one that drains rings never waits for a disk. The thread starts with the
+// first question and ends with this object.
 #pragma once
 
 #include <condition_variable>
@@ -25,7 +25,7 @@ namespace hbmscope::serve {
 struct CodeModule {
   std::string path, build_id;  // Hexadecimal; empty: it has none.
   std::uint64_t base = 0;
-  std::int64_t process = 0;  // Which may see other files than we do, in a container.
+  std::int64_t process = 0;  // In a container it may see other files than we do.
   std::uint32_t id = 0;      // In its stream.
 };
 
@@ -43,9 +43,9 @@ class FrameNamer {
 
   // `asker`: who gets the answer; a stream's number.
   void ask(std::uint32_t asker, std::uint32_t frame, std::uint64_t address, std::shared_ptr<const CodeModule> module);
-  // What is known by now. A frame whose function no table names is in no answer.
+  // The names known by now. A frame whose function is in no table is in no answer.
   std::vector<Answer> take_answers(std::uint32_t asker);
-  // Whether all that the asker has asked was answered, and taken.
+  // Whether all of the asker's questions were answered, and the answers taken.
   bool is_done(std::uint32_t asker) const;
 
  private:
@@ -67,8 +67,8 @@ class FrameNamer {
   std::unordered_map<std::uint32_t, Asker> askers_;
   bool is_over_ = false;
   std::thread worker_;
-  // The worker's own: by path, build id, and where one process may see another file than the next (no build id, or no
-  // such file) by process; nothing where the file can't be read.
+  // Used by the worker thread only: symbols by path and build id, and also by process where one process may see another
+  // file than the next (no build id, or no such file); nothing if the file can't be read.
   std::map<std::tuple<std::string, std::string, std::int64_t>, std::optional<ElfSymbols>> files_;
   std::uint64_t files_bytes_ = 0;
 };

@@ -15,8 +15,8 @@
 
 #include "collector/link/meeting_place.h"
 #include "collector/serve/proc_file.h"
-#include "collector/wire/told_names.h"
-#include "collector/wire/told_variables.h"
+#include "collector/wire/reported_names.h"
+#include "collector/wire/reported_variables.h"
 
 namespace hbmscope::serve {
 namespace {
@@ -25,7 +25,8 @@ constexpr std::uint64_t busy_events = 10'000;  // A ring holds thirteen times as
 constexpr std::uint64_t last_keyframe_bytes_max = 64U << 20;
 constexpr std::size_t processes_max = wire::streams_max;
 
-// What recvmsg() returns. Of the descriptors that came with it the first is `memory`, and the others are closed.
+// Returns what recvmsg() returns. Of the descriptors that arrive with it the first becomes `memory`; the others are
+// closed.
 ssize_t receive_hello(int connection, wire::Hello& hello, int& memory) {
   iovec part{&hello, sizeof(hello)};
   alignas(cmsghdr) char control[CMSG_SPACE(4 * sizeof(int))] = {};
@@ -35,7 +36,7 @@ ssize_t receive_hello(int connection, wire::Hello& hello, int& memory) {
   message.msg_control = control;
   message.msg_controllen = sizeof(control);
   const ssize_t received = recvmsg(connection, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-  if (received < 0) return received;  // Who says nothing at all may hand over files with it.
+  if (received < 0) return received;  // A message without bytes may still carry files.
   for (cmsghdr* rights = CMSG_FIRSTHDR(&message); rights != nullptr; rights = CMSG_NXTHDR(&message, rights)) {
     if (rights->cmsg_level != SOL_SOCKET || rights->cmsg_type != SCM_RIGHTS) continue;
     for (std::size_t at = 0; CMSG_LEN(at + sizeof(int)) <= rights->cmsg_len; at += sizeof(int)) {
@@ -50,25 +51,25 @@ ssize_t receive_hello(int connection, wire::Hello& hello, int& memory) {
   return received;
 }
 
-// What it can't know of itself: its number here.
+// The job can't know its process number in our namespace.
 void tell_where_it_runs(ProcessDrain& drain, std::int64_t pid) {
   drain.add_job_fact("process", std::to_string(pid));
   std::array<char, 256> host{};
   if (gethostname(host.data(), host.size() - 1) == 0) drain.add_job_fact("host", host.data());
 }
 
-// What a job tells of itself, where nothing is loaded into it (collector/inject/process_facts.h).
+// What a job would report of itself, if nothing is loaded into it (collector/inject/process_facts.h).
 void tell_how_it_was_started(ProcessDrain& drain, std::int64_t pid) {
   if (const std::string command = read_command_line(pid); !command.empty())
     drain.add_job_fact(wire::command_fact, command);
   const std::string environment = read_proc_file("/proc/" + std::to_string(pid) + "/environ");
-  wire::find_told_variables(
+  wire::find_reported_variables(
       environment.c_str(), environment.c_str() + environment.size(),
       [&](const char* name, const char* value) { drain.add_job_fact(std::string(wire::variable_facts) + name, value); },
       [&](const char* rank) { drain.add_job_fact(wire::rank_fact, rank); });
 }
 
-// A process that nobody has waited for yet is over too; not one whose first thread alone has ended.
+// A zombie counts as ended; a process of which only the first thread has ended does not.
 bool is_over(std::int64_t pid) {
   if (kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH) return true;
   const std::string status = read_proc_file("/proc/" + std::to_string(pid) + "/status");
@@ -94,7 +95,7 @@ std::optional<std::string> Observer::open() {
 
 std::optional<std::string> Observer::open_in(const std::string& folder, std::uint32_t uid) {
   const std::string path = link::job_socket(folder, getpid());
-  // A job's collector knows no other way than the address itself.
+  // A job's collector can reach a socket only by the address itself.
   if (path.size() >= sizeof(sockaddr_un::sun_path)) return "the path of its socket is too long: " + path;
   std::string wrong;
   listening_ = link::listen_at(path, SOCK_SEQPACKET, wrong);
@@ -116,7 +117,7 @@ bool Observer::serve(int wait_ms) {
       if (job.drain->finish_names()) end_job(job);
       continue;
     }
-    // Asked first: what a process wrote before it ended is there then.
+    // Checked first: then everything that a process wrote before it ended is there to be drained.
     const bool is_over = has_ended(job);
     const std::uint64_t before = job.drain->events();
     drain(job, is_over);
@@ -138,7 +139,7 @@ void Observer::drain(Job& job, bool is_last) {
   }
 }
 
-// One that was attached to has closed its end: it has told all, and tells no more.
+// A job that was attached to has closed its end: it has reported everything, and reports nothing more.
 bool Observer::has_ended(const Job& job) {
   if (job.is_left_alone) return is_over(job.process.pid);
   char nothing = 0;
@@ -202,7 +203,7 @@ void Observer::end_job(Job& job) {
   close_job(job);
 }
 
-// A job of a thousand short processes does not keep the rings of them all.
+// A job of a thousand short processes must not keep the rings of them all.
 void Observer::close_job(Job& job) {
   job.process = told_of(job);
   forget_process(job);
@@ -230,7 +231,7 @@ void Observer::finish() {
   constexpr int rounds_max = 64;  // As many as can wait at a socket, and more.
   for (int round = 0; round < rounds_max && accept_some() > 0; ++round) {
   }
-  // Who has come says the rest in a moment, or never.
+  // A peer that has connected sends the rest within a moment, or never.
   for (const auto until = Clock::now() + std::chrono::milliseconds(200); !silent_.empty() && Clock::now() < until;) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     hear();
@@ -247,7 +248,7 @@ void Observer::finish() {
   while (!have_names() && Clock::now() < wait_until) std::this_thread::sleep_for(std::chrono::milliseconds(5));
 }
 
-// A few, as the rings wait meanwhile.
+// Only a few, because the rings wait meanwhile.
 int Observer::accept_some() {
   constexpr int a_round = 16;
   constexpr std::size_t silent_max = 256;
@@ -269,7 +270,7 @@ int Observer::accept_some() {
   return came;
 }
 
-// It has said all before it connected, or says it at once: but a machine may be busy, and each of us be stopped.
+// A job sends everything as soon as it has connected; but a machine may be busy, and either process may be stopped.
 void Observer::hear() {
   constexpr auto patience = std::chrono::seconds(5);
   for (auto one = silent_.begin(); one != silent_.end();) {
@@ -292,7 +293,7 @@ std::vector<Observer::Silent>::iterator Observer::give_up(std::vector<Silent>::i
 }
 
 void Observer::refuse(const std::string& why) {
-  constexpr std::size_t refused_max = 100;  // A hostile peer may come ten thousand times.
+  constexpr std::size_t refused_max = 100;  // A hostile peer may connect ten thousand times.
   if (refused_.size() < refused_max) refused_.push_back(why);
 }
 

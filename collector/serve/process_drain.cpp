@@ -1,5 +1,5 @@
 #include "collector/serve/process_drain.h"
-#include "collector/wire/told_names.h"
+#include "collector/wire/reported_names.h"
 
 #include <time.h>
 
@@ -21,7 +21,7 @@ std::uint64_t realtime_ns() {
 
 constexpr std::uint64_t told_bytes = 1 << 16;  // A thread may wait for the room.
 
-// The job's ids are dense and come in order; one that does not is left out, and its id stays 0.
+// The job's ids are dense and come in order; one that does not is ignored, and its id stays 0.
 void add_id(std::vector<std::uint32_t>& ids, std::uint32_t of_job, std::uint32_t id) {
   if (of_job == ids.size()) ids.push_back(id);
 }
@@ -77,7 +77,7 @@ void ProcessDrain::tell_figure(const std::string& name, std::uint64_t bytes) {
   counter.name = writer_.define_string(name);
   counter.value = static_cast<std::int64_t>(bytes);
   writer_.add(counter, last_drain_ns_);
-  if (is_left_alone_) ++events_;  // There are no others.
+  if (is_left_alone_) ++events_;  // There are no other events.
 }
 
 void ProcessDrain::tell_devices(std::span<const DeviceTotals> devices) {
@@ -88,7 +88,7 @@ void ProcessDrain::tell_devices(std::span<const DeviceTotals> devices) {
   for (std::size_t i = 0; i < devices.size(); ++i) {
     const HeldMemory held = held_by(static_cast<pid_t>(process_), devices[i]);
     is_any_told = is_any_told || held.is_told;
-    // It has let go of what was told of it before.
+    // It has forgotten what was defined in it before.
     const bool has_left =
         !held.is_told && devices[i].knows_holders && told_figures_.contains(name_of(i, wire::held_by_process_ending));
     if (!held.is_told && !has_left) continue;
@@ -117,7 +117,7 @@ void ProcessDrain::drain(bool is_last) {
   used_rings_ = memory_->used_rings();
   giving_since_ = 0;
   for (const std::uint32_t i : used_rings_) {
-    // Before the head: a call that is over by now has put its row behind it.
+    // Read before the heads: a call that is over by now has put its row before the head.
     const std::uint64_t giving_since = memory_->giving_since(i);
     if (giving_since > held_longest && !is_last)
       until = std::min(until, giving_since - 1);
@@ -126,7 +126,7 @@ void ProcessDrain::drain(bool is_last) {
     rings_[i].head = memory_->head(i);
     busy += rings_[i].head != 0 || giving_since != 0 ? 1 : 0;
   }
-  // After the heads: what they reach is defined by now.
+  // Read after the heads: everything that the rows refer to is defined by now.
   take_definitions();
   write_names();
   if (busy > 1) until = std::min(until, clock_.ticks_from_ns(now.ns - merge_window_ns));
@@ -184,7 +184,7 @@ void ProcessDrain::take_definitions() {
   memory_->take_definitions(take, is_broken_);
 }
 
-// All others are the observer's own to tell.
+// All other kinds are recorded only by the observer itself.
 void ProcessDrain::note_fact(const Row& row) {
   const auto record = row.as<wire::JobRecord>();
   if (record.key >= texts_.size() || record.value >= texts_.size()) return;
@@ -209,7 +209,7 @@ void ProcessDrain::define_module(const Row& row) {
   modules_.push_back(std::move(module));
 }
 
-// Until its function is known it is called by where it lies: "libtorch.so+0x1f2c".
+// Until its function is known, a frame's name is its position: "libtorch.so+0x1f2c".
 void ProcessDrain::define_code_frame(const Row& row) {
   auto record = row.as<wire::CodeRecord>();
   const std::uint32_t of_job = record.frame;
@@ -241,7 +241,7 @@ bool ProcessDrain::finish_names() {
 void ProcessDrain::take_rows(std::uint64_t until_ticks) {
   using Next = std::pair<std::uint64_t, std::uint32_t>;  // Ticks and ring; the oldest first.
   std::priority_queue<Next, std::vector<Next>, std::greater<>> queue;
-  std::vector<std::uint64_t> places(rings_.size());  // Behind the row that waits.
+  std::vector<std::uint64_t> places(rings_.size());  // The position after the row that waits.
   const auto read = [&](std::uint32_t number) {
     Ring& ring = rings_[number];
     places[number] = ring.tail;
@@ -258,7 +258,7 @@ void ProcessDrain::take_rows(std::uint64_t until_ticks) {
     const std::uint32_t number = queue.top().second;
     queue.pop();
     Ring& ring = rings_[number];
-    // A loss is told in the ring where it happened, with all that the ring has lost so far.
+    // A loss is reported in the ring where it happened, with the total that the ring has lost so far.
     if (ring.row->kind == wire::RecordKind::loss) {
       const auto loss = ring.row->as<wire::LossRecord>();
       if (loss.count > ring.told_lost) {
@@ -279,7 +279,7 @@ void ProcessDrain::take_rows(std::uint64_t until_ticks) {
     if (rings_[i].told_tail != rings_[i].tail) memory_->set_tail(i, rings_[i].told_tail = rings_[i].tail);
 }
 
-// What was lost and has not been told in a ring: of threads that have been silent since, or had no ring.
+// Losses that no ring has reported: of threads that have been silent since, or had no ring.
 void ProcessDrain::note_losses(std::int64_t now_ns) {
   std::uint64_t more = 0;
   for (const std::uint32_t i : used_rings_) {
@@ -315,7 +315,7 @@ Record ProcessDrain::translated(const Row& row) const {
 void ProcessDrain::write_listing(const wire::ListingRecord& listing, std::int64_t time_ns) {
   std::vector<wire::RegionLiveRecord> regions;
   std::vector<wire::LiveRecord> blocks;
-  take_definitions();  // The listing may name what was defined since this round began.
+  take_definitions();  // The listing may refer to definitions made since this round began.
   const auto take = [&](const Row& row) {
     if (row.kind == wire::RecordKind::region_live) regions.push_back(translated<wire::RegionLiveRecord>(row));
     if (row.kind != wire::RecordKind::live) return;
@@ -326,7 +326,7 @@ void ProcessDrain::write_listing(const wire::ListingRecord& listing, std::int64_
   if (listing.heap != 0) writer_.list_heap(listing.heap, regions, blocks, time_ns);
 }
 
-// Blocks of the driver's, and what only the driver has.
+// Blocks of the driver, and what only the driver has.
 bool ProcessDrain::is_of_driver(const Row& row) {
   switch (row.kind) {
     case wire::RecordKind::alloc: return (row.as<wire::AllocRecord>().flags & wire::driver_block) != 0;
@@ -404,7 +404,7 @@ void ProcessDrain::write(const Row& row) {
     const std::uint64_t before = writer_.next_event();
     driver_.begin_row(row.ticks, giving_since_);
     write_of_driver(row, time_ns);
-    events_ += writer_.next_event() - before;  // Not each row is one.
+    events_ += writer_.next_event() - before;  // Not every row is an event.
     return;
   }
   ++events_;
@@ -433,7 +433,7 @@ void ProcessDrain::write(const Row& row) {
     case wire::RecordKind::marker: writer_.add(translated<wire::MarkerRecord>(row), time_ns); break;
     case wire::RecordKind::counter: writer_.add(translated<wire::CounterRecord>(row), time_ns); break;
     case wire::RecordKind::listing:
-      --events_;  // State.
+      --events_;  // It is state, not an event.
       write_listing(translated<wire::ListingRecord>(row), time_ns);
       break;
     default: is_broken_ = true; break;

@@ -60,7 +60,7 @@ void Recorder::append(const wire::Block& block) {
   if (failed && is_recording_) {
     failure_ = failed;
     is_recording_ = false;
-    is_lost_ = !go_on_in_own_folder();  // Its own disk is full, say.
+    is_lost_ = !go_on_in_own_folder();  // For example because its own disk is full.
     if (!is_lost_) failed = file_.append(block);
   }
   if (failed) {
@@ -83,7 +83,7 @@ bool Recorder::go_on_in_own_folder() {
   return !folder.empty() && go_on_in(folder + "/blocks-" + std::to_string(getpid()));
 }
 
-// Of one without a name nothing is kept, so that its file will do.
+// An unnamed recording is not kept anyway, so its file continues to serve viewers.
 void Recorder::stop() {
   if (!is_recording_) return;
   if (path_.empty()) {

@@ -1,4 +1,5 @@
-// The recording that is written while a job runs, and what its viewers read of it. The job goes on whatever happens.
+// The recording that is written while a job runs, and from which its viewers read. The job goes on whatever happens
+// here.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +18,18 @@ class Recorder {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  // Nothing, or why not, in the system's words.
+  // Nothing on success, else the reason, in the system's words.
   std::optional<std::string> open(const std::string& path);
-  // The same with begin(), before the first block: until then what lies there stays as it is. What is wrong then is a
+  // The same at begin(), before the first block: until then an existing file stays as it is. A problem then is a
   // failure as of append().
   void open_later(const std::string& path);
   void begin();
   bool is_to_open() const { return is_to_open_; }
-  // A file without a name, in TMPDIR or /var/tmp, that is gone with this process.
+  // A file without a name, in TMPDIR or /var/tmp, that disappears with this process.
   std::optional<std::string> open_without_name();
-  // After the first failure (disk full) the recording ends; what was written stays readable, and viewers go on.
+  // After the first failure (disk full) the recording ends; what was written stays readable, and viewers continue.
   void append(const wire::Block& block);
-  // The recording ends here, by somebody's wish; viewers go on.
+  // Ends the recording here because somebody asked; viewers continue.
   void stop();
   void finish();
 
@@ -36,11 +37,11 @@ class Recorder {
   bool is_recording() const { return is_recording_; }
   const std::optional<std::string>& failure() const { return failure_; }
   std::uint64_t bytes() const { return recording_bytes_; }  // Of the recording.
-  // Of blocks that found no place, neither in the recording nor in a file for viewers.
+  // Bytes of blocks that could be written neither to the recording nor to a file for viewers.
   std::uint64_t lost_events() const { return lost_events_; }
 
-  // All blocks so far, in files one after the other: the recording, and after its end an unnamed file that is gone with
-  // this process. `place` counts bytes of whole blocks.
+  // All blocks so far, in consecutive files: the recording, and after its end an unnamed file that disappears with this
+  // process. `place` counts bytes of whole blocks.
   struct Part {
     int file = -1;
     std::uint64_t place = 0;   // Of its first block.
@@ -57,7 +58,7 @@ class Recorder {
   std::string path_;  // Empty: it has no name.
   wire::RecordingWriter file_;
   bool is_recording_ = false, is_lost_ = false;
-  bool is_to_open_ = false;  // Later.
+  bool is_to_open_ = false;  // It is opened later.
   std::optional<std::string> failure_;
   std::uint64_t recording_bytes_ = 0, end_place_ = 0, lost_events_ = 0;
   std::vector<Part> parts_;

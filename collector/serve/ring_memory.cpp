@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint32_t rings_max = 4096;
 constexpr std::uint64_t ring_bytes_min = 4096, ring_bytes_max = std::uint64_t{1} << 32;
-// What a job may make us remember.
+// Limits of what a job can make us store.
 constexpr std::uint64_t definitions_bytes_max = std::uint64_t{256} << 20, listing_bytes_max = std::uint64_t{1} << 30;
 
 std::uint64_t load(const std::uint64_t& number) {
@@ -26,7 +26,7 @@ bool lies_within(std::uint64_t offset, std::uint64_t bytes, std::uint64_t size) 
   return offset <= size && bytes <= size - offset && offset % 64 == 0;
 }
 
-// The row whose first byte is at `at`, of which at most `room` bytes may be looked at. Its length, or 0: no row.
+// The row whose first byte is at `at`, of which at most `room` bytes may be read. Its length, or 0: no row.
 std::uint64_t read_row(const std::uint8_t* at, std::uint64_t room, Row& row) {
   wire::RowHeader header;
   if (room < sizeof(header)) return 0;
@@ -62,7 +62,7 @@ std::unique_ptr<RingMemory> RingMemory::map(int memory, std::string& wrong) {
     if (at == MAP_FAILED) {
       wrong = "cannot map its shared memory";
     } else {
-      // The observer may be in the job itself, whose children and core file want none of it.
+      // The observer may run in the job itself, whose children and core file must not get this memory.
       madvise(at, size, MADV_DONTFORK);
       madvise(at, size, MADV_DONTDUMP);
       mapped.reset(new RingMemory(static_cast<std::uint8_t*>(at), size));

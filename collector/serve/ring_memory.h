@@ -24,7 +24,7 @@ struct Row {
   std::string text;
   alignas(8) std::uint8_t fields[128] = {};
 
-  // The record, with defaults for what an older writer did not have. Nothing where the kind is another one.
+  // The record, with defaults for fields that an older writer did not have. Nothing if it is of another kind.
   template <class Record>
   Record as() const {
     Record record;
@@ -39,16 +39,16 @@ class RingMemory {
   RingMemory(const RingMemory&) = delete;
   RingMemory& operator=(const RingMemory&) = delete;
 
-  // Takes the file descriptor. Null, with the reason in `wrong`, where it is no shared memory of this version, or could
-  // be made smaller while it is read.
+  // Takes over the file descriptor. Null, with the reason in `wrong`, if it is no shared memory of this version, or
+  // could shrink while it is read.
   static std::unique_ptr<RingMemory> map(int memory, std::string& wrong);
 
-  // Of a process that has nothing of ours in it: one where nothing ever comes. Null: there is no memory for it.
+  // For a process into which nothing is loaded: no row ever comes. Null: out of memory.
   static std::unique_ptr<RingMemory> of_nothing();
 
   std::uint32_t rings() const { return rings_; }
   bool ticks_are_ns() const { return ticks_are_ns_; }
-  // Of the rings: those that may have been written to.
+  // Those rings that may have been written to.
   std::vector<std::uint32_t> used_rings() const;
   std::uint64_t head(std::uint32_t ring) const;
   std::uint64_t lost(std::uint32_t ring) const;
@@ -56,15 +56,16 @@ class RingMemory {
   std::uint64_t events_without_ring() const;
   std::uint64_t stacks_lost() const;
 
-  // The row at `at` of a ring, and where the next begins; `at` passes padding. Nothing at `head`. A row that makes no
-  // sense: nothing too, and `at` is `head`, because where the next one begins can't be known; `is_broken` says so.
+  // The row at `at` of a ring; advances `at` to the next one, and past padding. Nothing at `head`. A row that makes no
+  // sense also returns nothing, with `at` at `head`, because the position of the next one is unknown, and `is_broken`
+  // set.
   std::optional<Row> next(std::uint32_t ring, std::uint64_t& at, std::uint64_t head, bool& is_broken) const;
   void set_tail(std::uint32_t ring, std::uint64_t tail);
 
   using Visit = std::function<void(const Row&)>;
   // Definitions that came since the last call.
   void take_definitions(const Visit& visit, bool& is_broken);
-  // What the waiting listing holds; the next one may be written then.
+  // The contents of the waiting listing; the job may write the next one then.
   void take_listing(const Visit& visit, bool& is_broken);
   void ask_for_listings();
 

@@ -30,7 +30,7 @@ std::uint64_t counter() {
 TickClock::TickClock(bool ticks_are_ns) : ticks_are_ns_(ticks_are_ns) {
   before_ = read();
   if (ticks_are_ns_) return;
-  // Two readings a tenth of a millisecond apart; the first round's will be better.
+  // Two readings a tenth of a millisecond apart; the first round's readings are better.
   while (monotonic_ns() - before_.ns < 100'000) {
   }
   last_ = read();
@@ -41,7 +41,7 @@ TickClock::Reading TickClock::read() const {
     const std::int64_t ns = monotonic_ns();
     return {static_cast<std::uint64_t>(ns), ns};
   }
-  // This thread may be put aside between the two clocks; of a few tries the closest pair is taken.
+  // This thread may be descheduled between the two clocks; of a few tries the closest pair is used.
   Reading best;
   std::uint64_t closest = std::numeric_limits<std::uint64_t>::max();
   for (int i = 0; i < 3; ++i) {
@@ -65,7 +65,7 @@ std::int64_t TickClock::ns_from_ticks(std::uint64_t ticks) const {
   if (ticks_are_ns_) return static_cast<std::int64_t>(ticks);
   const double rate = static_cast<double>(last_.ns - before_.ns) / static_cast<double>(last_.ticks - before_.ticks);
   const auto since = static_cast<std::int64_t>(ticks - before_.ticks);
-  // A hostile job may tell any ticks; a year before and after is as far as its times may lie.
+  // A hostile job may report any ticks; its times are limited to a year before and after.
   constexpr double farthest = 3.2e16;
   const double ns = static_cast<double>(since) * rate;
   return before_.ns + static_cast<std::int64_t>(ns > farthest ? farthest : ns < -farthest ? -farthest : ns);

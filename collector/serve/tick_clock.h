@@ -1,6 +1,6 @@
-// From a job's ticks to nanoseconds of the monotonic clock. The time stamp counter's rate is nowhere told exactly; so
-// both clocks are read with every round, and a tick between two readings lies where it does between them. What is older
-// than all readings lies on the line of the first two.
+// Converts a job's ticks to nanoseconds of the monotonic clock. No interface reports the exact rate of the time stamp
+// counter, so both clocks are read with every round, and a tick between two readings is interpolated. A tick older than
+// all readings lies on the line through the first two.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ class TickClock {
   };
 
   explicit TickClock(bool ticks_are_ns);
-  // Both clocks now, as close together as can be had.
+  // Both clocks now, as close together as possible.
   Reading read() const;
-  // A new reading, later than all before.
+  // Adds a reading, later than all before.
   void note(const Reading& now);
   std::int64_t ns_from_ticks(std::uint64_t ticks) const;
   std::uint64_t ticks_from_ns(std::int64_t ns) const;  // For times near the readings.

@@ -17,20 +17,20 @@ namespace hbmscope::serve {
 namespace {
 
 constexpr std::size_t viewers_max = 64, refused_max = 100;
-// By TCP, and without the token so far: one that is silent makes room for the next, and none takes a viewer's place.
+// TCP connections that have not sent the token: a silent one makes room for the next, and none takes a viewer's place.
 constexpr std::size_t strangers_max = 16;
-// Of strangers most of a flood is gone again, or has said what it had to say, by the time that it is looked at.
+// Of a flood of strangers most have gone again, or have sent what they had to send, by the time they are looked at.
 constexpr int accepted_a_turn = 64, strangers_a_turn = 256;
 constexpr std::int64_t status_age_ns = 100'000'000;
 constexpr std::int64_t greeting_patience_ns = 5'000'000'000;
 constexpr int socket_bytes = 1 << 20;
-// Of one viewer in one turn: whoever asks or takes without end does not keep the rings waiting.
+// Limits for one viewer in one turn: a viewer that requests or receives without end must not keep the rings waiting.
 constexpr int requests_a_turn = 16;
 constexpr std::uint64_t bytes_a_turn = 4U << 20;
-// Keyframes take as long to make as some ten thousand events to drain.
+// Making keyframes takes as long as draining some ten thousand events.
 constexpr std::int64_t skip_pause_ns = 1'000'000'000, skip_pause_times = 20;
 
-// All keyframes of one moment, as they are sent, and the place behind it.
+// All keyframes of one moment, as they are sent, and the position after them.
 struct SkipBytes {
   std::uint64_t place = 0;
   std::vector<std::uint8_t> bytes;
@@ -46,7 +46,7 @@ std::int64_t now_ns() {
 
 class ViewerPort::Viewer {
  public:
-  // `token`: which it has to say first; null: none.
+  // `token`: must be received first; null: none is needed.
   Viewer(int connection, std::uint64_t session, const link::Token* token)
       : connection_(connection), since_ns_(now_ns()), session_(session), token_(token) {}
   ~Viewer() { close(connection_); }
@@ -58,7 +58,7 @@ class ViewerPort::Viewer {
   bool is_silent() const { return said_bytes_ == 0; }
   int connection() const { return connection_; }
   bool has_all(std::uint64_t bytes) const { return place_ == bytes && !is_in_frame(); }
-  // It has taken nothing of the recording for so long, as far as it was looked at.
+  // For how long it has taken nothing of the recording, as far as it was checked.
   bool stands_still(std::int64_t now, std::int64_t patience_ns) {
     if (const std::uint64_t moved = place_ + skip_sent_; moved_ns_ == 0 || moved != moved_to_) {
       moved_to_ = moved;
@@ -67,7 +67,7 @@ class ViewerPort::Viewer {
     return now - moved_ns_ > patience_ns;
   }
 
-  // False: it has gone, or is none, or speaks no version of ours.
+  // False: it has gone, is no viewer, or speaks no version of ours.
   bool read(const Recorder& recorder, std::vector<link::RequestKind>& requests, bool can_skip) {
     for (int turn = 0; turn < requests_a_turn; ++turn) {
       const std::size_t wanted = is_stranger() ? sizeof(link::TokenGreeting)
@@ -91,7 +91,7 @@ class ViewerPort::Viewer {
   }
 
   bool wants_to_skip() const { return wants_to_skip_; }
-  // Null: there is no way. One that has all needs none.
+  // Null: there is no place to continue. A viewer that has everything needs none.
   void skip(const std::shared_ptr<const SkipBytes>& skip) {
     wants_to_skip_ = false;
     if (!skip_ && skip && place_ + skip->bytes.size() < skip->place) skip_ = skip;
@@ -121,7 +121,7 @@ class ViewerPort::Viewer {
         auto offset = static_cast<off_t>(part.offset + (place_ - part.place));
         const ssize_t bytes = sendfile(connection_, part.file, &offset, frame_left_);
         if (bytes < 0) return is_full();
-        if (bytes == 0) return false;  // The file was cut by somebody.
+        if (bytes == 0) return false;  // Somebody cut the file.
         note_sent(bytes);
         place_ += static_cast<std::uint64_t>(bytes);
         frame_left_ -= static_cast<std::size_t>(bytes);
@@ -197,7 +197,7 @@ class ViewerPort::Viewer {
     link::Welcome welcome;
     if (greeting.oldest_version <= link::version) welcome.version = std::min(greeting.newest_version, link::version);
     welcome.session = session_;
-    // The bytes are anybody's: a place between two blocks gives a viewer nonsense, and only that viewer.
+    // A peer may send any position: one inside a block gives this viewer nonsense, and nobody else.
     if (greeting.session == session_ && greeting.place <= end_place) place_ = welcome.place = greeting.place;
     append(welcome);
     is_greeted_ = true;
@@ -211,7 +211,7 @@ class ViewerPort::Viewer {
     std::memcpy(&request, said_.data(), sizeof(request));
     if (request.magic != link::Request{}.magic) return false;
     if (request.kind == link::RequestKind::skip_to_now)
-      wants_to_skip_ = can_skip && !skip_;  // What is on its way serves as well.
+      wants_to_skip_ = can_skip && !skip_;  // The skip that is on its way serves as well.
     else if (requests.size() < viewers_max)
       requests.push_back(request.kind);
     return true;
@@ -233,8 +233,8 @@ class ViewerPort::Viewer {
   bool wants_to_skip_ = false;
   std::shared_ptr<const SkipBytes> skip_;  // To be sent before the next frame of the recording.
   std::size_t skip_sent_ = 0;
-  bool is_skipping_ = false;    // It has begun.
-  std::uint64_t moved_to_ = 0;  // The place when it was last seen to move, and when.
+  bool is_skipping_ = false;    // Its sending has begun.
+  std::uint64_t moved_to_ = 0;  // The position when it last moved, and when that was.
   std::int64_t moved_ns_ = 0;
   std::int64_t told_ns_ = 0;
   std::uint32_t told_flags_ = 0;
@@ -298,8 +298,8 @@ void ViewerPort::accept_some() {
   }
 }
 
-// Each is heard at once: whoever knows the token has mostly sent it by then. Of the others no more are taken in than
-// there are places, so that each has a turn at least in which to speak.
+// Each is read at once: a viewer with the token has mostly sent it by then. Of the others no more are accepted than
+// there are places, so that each gets at least one turn to send it.
 void ViewerPort::accept_strangers(const link::Status& status) {
   std::size_t taken_in = 0;
   for (int turn = 0; listening_by_tcp_ >= 0 && turn < strangers_a_turn && taken_in < strangers_max; ++turn) {
@@ -314,7 +314,8 @@ void ViewerPort::accept_strangers(const link::Status& status) {
   }
 }
 
-// None goes unheard: what lies in its socket may be the token. Who has begun to speak goes last.
+// Each is read once more before it is dropped: the token may be waiting in its socket. Those that have begun to send go
+// last.
 void ViewerPort::make_room_for_stranger(const link::Status& status) {
   while (strangers() > strangers_max) {
     const auto is_stranger = [](const auto& one) { return one->is_stranger(); };
@@ -329,7 +330,7 @@ void ViewerPort::make_room_for_stranger(const link::Status& status) {
   }
 }
 
-// Of who came by TCP the token has to be right, and a place has to be left.
+// A TCP connection must have sent the right token, and there must be a viewer's place left.
 bool ViewerPort::serve_viewer(Viewer& viewer, const link::Status& status) {
   const bool was_stranger = viewer.is_stranger();
   bool stays = viewer.read(recorder_, requests_, make_keyframes_ != nullptr);
@@ -369,7 +370,7 @@ void ViewerPort::serve(link::Status status) {
   if (make_keyframes_) status.flags |= link::status_flag::can_skip;
   accept_some();
   accept_strangers(status);
-  // Not std::erase_if(): which are there decides who may stay.
+  // Not std::erase_if(): which ones remain decides who may stay.
   for (auto viewer = viewers_.begin(); viewer != viewers_.end();)
     viewer = serve_viewer(**viewer, status) ? viewer + 1 : viewers_.erase(viewer);
 }

@@ -1,8 +1,8 @@
-// Offers the stream to viewers, at a socket in the private folder (collector/link/link.h has what is said there).
+// Offers the stream to viewers, at a socket in the private folder (collector/link/link.h describes the exchange).
 //
-// One thread, the caller's, and nothing waits: every call sends what each viewer's socket takes and goes on. The bytes
-// come from the recording's file, so that a viewer is a place in it and no more. Whatever a viewer does (never reads,
-// sends anything, comes ten thousand times), it costs a socket at most.
+// Everything runs on the caller's thread, and nothing waits: every call sends what each viewer's socket takes, and
+// returns. The bytes come from the recording's file, so a viewer is no more than a position in it. Whatever a viewer
+// does (never reads, sends anything, connects ten thousand times), it costs at most a socket.
 #pragma once
 
 #include <cstdint>
@@ -22,37 +22,37 @@ namespace hbmscope::serve {
 
 class ViewerPort {
  public:
-  // The recorder outlives it.
+  // The recorder must outlive it.
   explicit ViewerPort(const Recorder& recorder);
   ~ViewerPort();
   ViewerPort(const ViewerPort&) = delete;
   ViewerPort& operator=(const ViewerPort&) = delete;
 
-  // The socket of this process. Nothing, or why not, in words.
+  // Opens the socket of this process. Nothing on success, else the reason in words.
   std::optional<std::string> open();
   const std::string& socket_path() const { return path_; }
-  // Beside it, only where somebody asked for it, to whoever knows the token. The port that it got is put into
+  // Also listens by TCP, only if somebody asked for it, for viewers with the token. The chosen port is written to
   // `address`.
   std::optional<std::string> open_tcp(link::TcpAddress& address, const link::Token& token);
 
-  // What a viewer needs that goes on with the next block: keyframes of all streams. All that was recorded before is in
-  // the recorder when it returns. Without it no viewer can skip anything. Called once a second
-  // at most, and a twentieth of the time.
+  // What a viewer needs that starts with the next block: keyframes of all streams. When it returns, the recorder has
+  // everything that was recorded before. Without it no viewer can skip. It is called at most once a second and at most
+  // a twentieth of the time.
   using MakeKeyframes = std::function<std::vector<wire::SharedBlock>()>;
   void set_keyframes(MakeKeyframes make) { make_keyframes_ = std::move(make); }
 
-  // Takes in who came, reads what was asked, and sends: all blocks that were recorded, and, some times a second, the
-  // status, of which the recorder knows its part.
+  // Accepts new viewers, reads their requests, and sends: all blocks that were recorded, and, several times a second,
+  // the status, of which the recorder knows its part.
   void serve(link::Status status);
-  // What was asked since the last call.
+  // The requests since the last call.
   std::vector<link::RequestKind> take_requests();
-  // Until every viewer has all; one that has taken nothing of the recording for so long is hung up on, and all are
-  // after twenty times as long.
+  // Serves until every viewer has everything. A viewer that took nothing of the recording for that long is
+  // disconnected, and all are after twenty times as long.
   void finish(link::Status status, int patience_ms);
 
-  std::size_t viewers() const;  // Strangers are none: who came by TCP and has not said the token.
+  std::size_t viewers() const;  // Without strangers: TCP connections that have not sent the token.
   const std::vector<std::string>& refused() const { return refused_; }
-  // Strangers that had said nothing, and were hung up on because more came than there are places for.
+  // Strangers that had sent nothing, and were disconnected because more came than there are places for.
   std::uint64_t crowded_out() const { return crowded_out_; }
 
  private:
@@ -64,7 +64,7 @@ class ViewerPort {
   void accept_strangers(const link::Status& status);
   void make_room_for_stranger(const link::Status& status);
   void skip_where_wanted();
-  bool serve_viewer(Viewer& viewer, const link::Status& status);  // False: it goes.
+  bool serve_viewer(Viewer& viewer, const link::Status& status);  // False: disconnect it.
 
   const Recorder& recorder_;
   std::string path_;

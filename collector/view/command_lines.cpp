@@ -24,7 +24,8 @@ CommandLines::CommandLines(std::unique_ptr<StartedCommand> command, int output, 
       over_(eventfd(0, EFD_CLOEXEC)),
       reader_([this, output, line = std::move(line)] { read_lines(output, line); }) {}
 
-// Its end is not waited for when nobody wants the lines any more: what the command started may have the pipe too.
+// Does not wait for the end of the pipe when nobody wants the lines any more: a process that the command started may
+// hold it too.
 void CommandLines::read_lines(int output, const std::function<void(std::string)>& line) {
   std::string waiting;
   char part[4096];

@@ -59,7 +59,7 @@ std::optional<FarJob> far_job_from(std::string_view text) {
   if (colon == std::string_view::npos || colon + 1 == text.size()) return std::nullopt;
   const std::string_view host = text.substr(0, colon), process = text.substr(colon + 1);
   if (!std::all_of(process.begin(), process.end(), is_digit) || !find_host_fault(host).empty()) return std::nullopt;
-  // An address with colons stands in brackets, as ssh has it.
+  // An address with colons is in brackets, as for ssh.
   if (host.find(':') != std::string_view::npos && host.find('[') == std::string_view::npos) return std::nullopt;
   return FarJob{std::string(host), std::string(process)};
 }
@@ -115,9 +115,9 @@ std::optional<Bundle> find_bundle() {
 
 pid_t start_ssh(const std::string& host, const std::string& command, int input, int output, int errors,
                 bool ignores_interrupt, std::string& wrong) {
-  // A line that is dead is noticed. A master connection of the user's is used where one is open; none is made, as it
-  // would carry other terminals of his and end with us. What he forwards elsewhere is not forwarded again. Nobody can
-  // be asked for a password where there is no terminal.
+  // ssh must notice a dead connection. An open master connection of the user is used; none is made, because it would
+  // also carry the user's other terminals and end with us. The user's port forwardings are not repeated. Without a
+  // terminal nobody can be asked for a password.
   std::vector<std::string> words{"-T"};
   for (const char* option :
        {"ServerAliveInterval=10", "ServerAliveCountMax=3", "ControlMaster=no", "ClearAllForwardings=yes"})

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t said_max = 2000;
 
-// What is ours, else ssh's last line: a greeting may stand before it.
+// Our own message, else ssh's last line: a greeting may come before it.
 std::string words_of(std::string said) {
   constexpr std::string_view program = "hbmscope: ";
   while (!said.empty() && (said.back() == '\n' || said.back() == '\r')) said.pop_back();
@@ -42,7 +42,7 @@ std::unique_ptr<FarLine> FarLine::start(const FarJob& job, const std::vector<std
       if (one >= 0) close(one);
     return nullptr;
   }
-  fcntl(errors[1], F_SETFL, fcntl(errors[1], F_GETFL) & ~O_NONBLOCK);  // ssh's end waits as it likes.
+  fcntl(errors[1], F_SETFL, fcntl(errors[1], F_GETFL) & ~O_NONBLOCK);  // ssh's end may block.
   const pid_t process =
       start_ssh(job.host, far_command(bundle->identity, words), ends[1], ends[1], errors[1], true, wrong);
   close(ends[1]);
@@ -60,7 +60,7 @@ FarLine::~FarLine() {
   close(socket_);
   close(errors_);
   if (process_ <= 0) return;
-  constexpr int patience_ms = 300;  // The relay goes when nobody listens.
+  constexpr int patience_ms = 300;  // The relay ends when nobody listens.
   for (int waited = 0; waitpid(process_, nullptr, WNOHANG) == 0; ++waited) {
     if (waited == patience_ms) kill(process_, SIGTERM);
     if (waited == 4 * patience_ms) kill(process_, SIGKILL);
@@ -88,7 +88,7 @@ FarLine::End FarLine::finish() {
     const timespec pause{0, 500'000};
     nanosleep(&pause, nullptr);
   }
-  if (ended == 0) {  // Its line has ended, and it has not.
+  if (ended == 0) {  // The connection has ended, and ssh has not.
     kill(process_, SIGKILL);
     waitpid(process_, &status, 0);
   }

@@ -6,9 +6,9 @@
 namespace hbmscope::view {
 namespace {
 
-constexpr std::size_t waiting_max = 10'000;  // Some a second.
+constexpr std::size_t waiting_max = 10'000;  // A few arrive each second.
 
-// A peer may say any time.
+// A peer may report any time.
 std::int64_t between(std::int64_t earlier_ns, std::int64_t later_ns) {
   if (earlier_ns >= later_ns) return 0;
   const std::uint64_t ns = static_cast<std::uint64_t>(later_ns) - static_cast<std::uint64_t>(earlier_ns);

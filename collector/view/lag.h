@@ -1,4 +1,4 @@
-// How far what has come lies behind what has happened.
+// How far a viewer's data is behind the present.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@ namespace hbmscope::view {
 
 class Lag {
  public:
-  // With each status: how many bytes of blocks have come by now, and the time of the newest event in them (0: none).
+  // Called with each status: how many bytes of blocks have arrived, and the time of the newest event in them (0: none).
   void note(const link::Status& told, std::uint64_t place, std::int64_t last_time_ns);
-  // So long ago was recorded what comes next; while the beginning is still being fetched, what came last. 0: all is
-  // here.
+  // The age of the next event to arrive; while the beginning is still being fetched, the age of the last one that
+  // arrived. 0: everything is here.
   double seconds() const { return static_cast<double>(behind_ns_) / 1e9; }
 
  private:
@@ -21,7 +21,7 @@ class Lag {
     std::uint64_t blocks_bytes = 0;
     std::int64_t now_ns = 0;
   };
-  std::deque<Told> waiting_;  // What was told and has not come.
+  std::deque<Told> waiting_;  // Reported, and not yet arrived.
   std::uint64_t first_bytes_ = 0;
   bool is_first_ = true;
   std::int64_t behind_ns_ = 0;

@@ -1,6 +1,6 @@
-// What an observer sends, taken apart. The bytes come from anywhere: whatever they hold, this ends with blocks that a
-// decoder may try, statuses, or a text that says what is wrong; it never keeps more than the largest block, or the
-// keyframes with which something is skipped.
+// Parses what an observer sends. The bytes are hostile: whatever they contain, this ends with blocks that a decoder may
+// try, statuses, or a text that says what is wrong; it never keeps more than the largest block, or the keyframes of a
+// skip.
 #pragma once
 
 #include <cstdint>
@@ -19,21 +19,21 @@ class LinkReader {
  public:
   using BlockSink = std::function<void(wire::SharedBlock)>;
   using StatusSink = std::function<void(const link::Status&)>;
-  // What the job printed, where a relay was asked for it: on its standard output, or its standard error.
+  // What the job printed on its standard output or standard error, if a relay was asked to send it.
   using OutputSink = std::function<void(std::span<const std::uint8_t>, bool is_error)>;
   LinkReader(BlockSink blocks, StatusSink statuses) : blocks_(std::move(blocks)), statuses_(std::move(statuses)) {}
 
-  // The next bytes, cut anywhere. Nothing, or what is wrong; nothing more may be fed then.
+  // The next bytes, cut anywhere. Nothing on success, else what is wrong; then nothing more may be fed.
   std::optional<std::string> feed(std::span<const std::uint8_t> bytes);
   void set_output(OutputSink output) { output_ = std::move(output); }
   bool is_welcome() const { return is_welcome_; }  // The observer has answered.
-  // What comes next is another connection's; a block that had not come whole comes again. Blocks go on where they were
-  // if the observer is the same, else an error says that it is not.
+  // The next bytes are from a new connection; a block that had not arrived whole is sent again. Blocks continue where
+  // they were if the observer is the same; if not, there is an error.
   void begin();
   // For the greeting of that connection.
   std::uint64_t session() const { return session_; }
   std::uint64_t place() const { return place_; }  // Bytes of whole blocks so far.
-  std::uint64_t skips() const { return skips_; }  // That have come whole.
+  std::uint64_t skips() const { return skips_; }  // Skips that have arrived whole.
 
  private:
   std::optional<std::string> take_welcome();
@@ -49,10 +49,11 @@ class LinkReader {
   bool is_welcome_ = false;
   std::uint64_t session_ = 0, place_ = 0;
   link::FrameHeader frame_;
-  std::uint64_t frame_left_ = 0;     // Bytes of the frame that have not come yet.
+  std::uint64_t frame_left_ = 0;     // Bytes of the frame that have not arrived yet.
   std::vector<std::uint8_t> part_;   // Of a welcome, a frame's header, or a status.
-  std::vector<std::uint8_t> block_;  // What has come of a block.
-  // Keyframes are handed out when all of them are there: a line that is lost before goes on where it was.
+  std::vector<std::uint8_t> block_;  // What has arrived of a block.
+  // Keyframes are handed out when all of them have arrived: if the connection is lost before, it continues where it
+  // was.
   std::uint64_t skip_left_ = 0, skip_to_ = 0, skips_ = 0;
   std::vector<wire::SharedBlock> keyframes_;
 };

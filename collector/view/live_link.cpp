@@ -18,11 +18,11 @@
 namespace hbmscope::view {
 namespace {
 
-constexpr std::string_view far_prefix = "ssh:";  // No path begins so: theirs begin with a slash.
+constexpr std::string_view far_prefix = "ssh:";  // No path begins like this: paths begin with a slash.
 constexpr std::string_view tcp_prefix = "tcp:";
 constexpr std::chrono::seconds tcp_patience{10};
 constexpr std::chrono::milliseconds first_pause{250}, longest_pause{15'000};
-constexpr std::chrono::seconds answer_patience{60};  // A password may be asked for.
+constexpr std::chrono::seconds answer_patience{60};  // ssh may ask for a password.
 
 }  // namespace
 
@@ -87,7 +87,7 @@ std::optional<std::string> LiveLink::open(const std::string& socket) {
   return std::nullopt;
 }
 
-// Whether it can be had at all is known when it answers.
+// Whether the observer can be reached at all is known when it answers.
 std::optional<std::string> LiveLink::wait_for_answer(std::chrono::seconds patience, const std::string& when_hung_up) {
   for (const auto until = Clock::now() + patience; !reader_.is_welcome();) {
     if (!read(100)) return why_.empty() ? when_hung_up : why_;
@@ -117,7 +117,7 @@ std::optional<std::string> LiveLink::open_tcp(const std::string& address) {
     end(std::strerror(errno));
     return why_;
   }
-  // Who hangs up with our bytes unread resets the connection.
+  // A peer that hangs up with our bytes unread resets the connection.
   const std::string hung_up =
       "it closed the connection: the token is of another run, the run has ended, it already has 64 viewers, or too many came "
       "at "
@@ -149,10 +149,10 @@ bool LiveLink::greet(std::string& wrong) {
   if (send(connection_, &greeting, sizeof(greeting), MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof(greeting)))
     return true;
   wrong = std::strerror(errno);
-  return far_.has_value();  // Its line has ended, which reading tells in better words.
+  return far_.has_value();  // The connection has ended; reading reports it in better words.
 }
 
-// Of a far observer only an end that is one: a line that was lost is tried again.
+// For another machine only a real end counts: a lost connection is retried.
 bool LiveLink::end(std::string why) {
   if (line_ != nullptr) {
     const FarLine::End how = line_->finish();
@@ -172,7 +172,7 @@ bool LiveLink::end(std::string why) {
     if (!how.words.empty()) why = how.words;
   }
   hang_up();
-  was_welcome_ = false;  // To try again would be in vain.
+  was_welcome_ = false;  // A retry would be useless.
   why_ = std::move(why);
   return false;
 }
@@ -208,7 +208,7 @@ bool LiveLink::receive() {
       return errno == EAGAIN || errno == EWOULDBLOCK || end(std::strerror(errno));
     }
     if (auto wrong = reader_.feed(std::span(bytes_).first(static_cast<std::size_t>(got)))) {
-      hang_up();  // Its own end would say nothing.
+      hang_up();  // Its own end would not say why.
       return end(*wrong);
     }
     if (!far_ || !reader_.is_welcome()) continue;

@@ -1,4 +1,4 @@
-// A connection to an observer. One thread, the caller's: it reads, and another one may wake it or ask for something.
+// A connection to an observer. It reads on the caller's thread; another thread may wake it or make a request.
 #pragma once
 
 #include <atomic>
@@ -17,13 +17,13 @@
 
 namespace hbmscope::view {
 
-// "live:4711", the observer of that number, or of the process of that number; "live:/path/to/socket";
-// "live:HOST:4711", of another machine; "tcp:HOST:9000", one that was told to listen there. What open() takes; empty:
-// it is no such name, but a file's.
+// "live:4711", the observer with that number, or of the process with that number; "live:/path/to/socket";
+// "live:HOST:4711", on another machine; "tcp:HOST:9000", an observer that was asked to listen there. This is what
+// open() takes; empty: it is no such name, but a file's.
 std::string socket_of(std::string_view name);
 
-// A far observer's line may be lost and come back: nothing is lost with it, as it goes on where it was, and whoever
-// reads is told both. Meanwhile read() says that the link is there.
+// The connection to another machine may be lost and come back: no data is lost, because it continues where it was, and
+// the reader hears of both. Meanwhile read() reports that the link exists.
 class LiveLink {
  public:
   LiveLink(LinkReader::BlockSink blocks, LinkReader::StatusSink statuses);
@@ -31,29 +31,29 @@ class LiveLink {
   LiveLink(const LiveLink&) = delete;
   LiveLink& operator=(const LiveLink&) = delete;
 
-  // Before open(). What is said of a line that was lost, and of its return.
+  // Set before open(). Receives the messages about a lost connection, and about its return.
   void set_news(std::function<void(const std::string&)> news) { news_ = std::move(news); }
-  // Before open(), of a far observer: what its job prints is wanted, from the folder where it is kept there.
+  // Set before open(), for another machine: what the job prints is wanted, from the folder where it is kept there.
   void set_output(const std::string& folder, LinkReader::OutputSink output);
 
-  // Nothing, or why not, in words: of another machine once it has answered. After an end, to the same observer: goes on
-  // where it was.
+  // Nothing on success, else the reason in words; for another machine, once it has answered. After the link has ended,
+  // opening it again to the same observer continues where it was.
   std::optional<std::string> open(const std::string& socket);
-  // Waits until something comes, wake() is called, or the time is over, and hands out what came: at most some
-  // megabytes, so that who shows it gets its turn. False: the link has ended; why() says whether something was wrong.
+  // Waits until something arrives, wake() is called, or the time is over, and hands out what arrived: at most some
+  // megabytes, so that the display gets its turn. False: the link has ended; why() says whether something was wrong.
   bool read(int wait_ms);
   const std::string& why() const { return why_; }  // Empty: the observer has hung up.
-  // Far, and being tried again: until the observer has answered, nothing that is said gets there.
+  // Another machine, and the connection is being retried: until the observer has answered, no request gets there.
   bool is_lost() const { return has_no_line() || (far_ && was_welcome_ && !reader_.is_welcome()); }
-  std::uint64_t place() const { return reader_.place(); }  // Bytes of blocks that have come.
-  // With each status, by who wants nothing of what happened before: asks to skip to now, until it has. A line that is
-  // lost meanwhile loses the question.
+  std::uint64_t place() const { return reader_.place(); }  // Bytes of blocks that have arrived.
+  // Called with each status, by a viewer that does not want what happened before: asks to skip to now, until it has
+  // skipped. If the connection is lost meanwhile, the request is lost.
   void skip_what_was(const link::Status& told);
 
   // From any thread.
   void wake();
-  void cancel();  // An open() that waits for another machine gives up.
-  // From any thread, while it is open; nothing happens while it is lost.
+  void cancel();  // Ends an open() that waits for another machine.
+  // From any thread, while it is open; has no effect while the connection is lost.
   void request(link::RequestKind kind);
 
  private:
@@ -76,7 +76,7 @@ class LiveLink {
   int wake_ = -1;
   bool has_skipped_ = false;
   std::string why_;
-  std::vector<std::uint8_t> bytes_;  // What one recv() fills.
+  std::vector<std::uint8_t> bytes_;  // The buffer of recv().
 
   std::optional<FarJob> far_;
   std::unique_ptr<FarLine> line_;  // Owns the connection.

@@ -20,7 +20,7 @@ std::unique_ptr<StartedCommand> StartedCommand::start(const std::vector<std::str
   std::vector<char*> arguments;
   for (std::string& word : kept) arguments.push_back(word.data());
   arguments.push_back(nullptr);
-  // A pair of sockets, not a pipe: to write to one that nobody reads any more is an error, and no signal.
+  // A pair of sockets, not a pipe: writing to one that nobody reads any more is an error, and not a signal.
   int ends[2] = {-1, -1};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
     wrong = std::strerror(errno);

@@ -1,4 +1,4 @@
-// This program's own commands, started beside a viewer: the window runs, demos and attaches with them.
+// This program's own commands, started by a viewer: the window runs jobs, demos and attaches with them.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,11 @@ namespace hbmscope::view {
 
 class StartedCommand {
  public:
-  static inline std::string program = "/proc/self/exe";  // What is started; a test that is no hbmscope says which.
+  static inline std::string program = "/proc/self/exe";  // The program to start; a test that is no hbmscope sets it.
 
-  // `words` as after the program's name. Null, and why in `wrong`. The command ends with the thread that started it.
-  // `output`: where what it prints is to be read, with errors; null: it goes where this program's goes.
+  // `words`: the arguments after the program's name. Null, and the reason in `wrong`. The command ends with the thread
+  // that started it. `output`: from where its output, errors included, can be read; null: it goes where this program's
+  // goes.
   static std::unique_ptr<StartedCommand> start(const std::vector<std::string>& words, std::string& wrong,
                                                int* output = nullptr);
   ~StartedCommand();  // Asks it to end, and waits.

@@ -18,8 +18,8 @@
 // Calls of the driver (rows with `driver_block`, with `block_at` and its like, and the physical layer's) wait for room
 // as long as the observer takes rows out. What a call gives back is stamped when it begins and written when it has
 // succeeded; meanwhile the ring's `giving_since` says that stamp, and the observer holds back what came later. A thread
-// that finds no ring of its own is lent one of the last, for an event or for such a call; it loses the event, and counts
-// it, only where all of them are in use.
+// that finds no ring of its own is lent one of the last, for an event or for such a call; it loses the event, and
+// counts it, only where all of them are in use.
 //
 // Everything in here is hostile to the observer, as bytes of any peer: the job's own bugs can write over it.
 #pragma once
@@ -60,7 +60,7 @@ struct RingHeader {
   std::uint64_t lost = 0;              // Events that did not fit.
   std::uint64_t thread = 0;            // That writes; 0: free to be taken.
   std::uint64_t tail_seen = 0;         // Where the tail was when the thread last looked.
-  std::uint64_t lost_told = 0;         // Of `lost`, those that a row of kind loss has told of.
+  std::uint64_t reported_lost = 0;     // Of `lost`, those that a row of kind loss has told of.
   std::uint64_t lost_since = 0;        // Ticks of the first that none has.
   std::uint64_t giving_since = 0;      // Ticks when the thread's call began that gives memory back; 0: it is in none.
   std::uint64_t gave_up_at = 0;        // One more than the tail at which the thread waited in vain; 0: it never did.

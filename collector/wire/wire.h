@@ -94,7 +94,7 @@ constexpr std::uint32_t has_requested = 2;  // What was asked, beside what block
 constexpr std::uint32_t has_two_ends = 4;   // Blocks grow from both ends.
 constexpr std::uint32_t has_addresses = 8;  // Else addresses are made up to name blocks, and no map is drawn.
 constexpr std::uint32_t is_complete_at_start = 16;  // What lived when the stream began is listed in full.
-constexpr std::uint32_t sizes_are_requests = 32;    // What blocks take is not told: their sizes are what was asked.
+constexpr std::uint32_t sizes_are_requests = 32;    // What blocks take is not reported: their sizes are what was asked.
 // What its source tells does not fit together: figures are inexact until it is listed anew.
 constexpr std::uint32_t contradicts_itself = 64;
 }  // namespace heap_flag

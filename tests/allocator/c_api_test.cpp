@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+using hbmscope::gib;
+
 namespace {
 
 hbmscope_allocator_options options_of(const char* name) {

@@ -57,7 +57,8 @@ std::vector<Candidate> candidates() {
   all.push_back({"pinned_host", of_pool(xla_gpu::Pool::pinned_host, 448 * mib, false), 256});
   // And every allocator of the table that is not above.
   for (const AllocatorRow& row : all_allocators()) {
-    const bool is_there = std::any_of(all.begin(), all.end(), [&](const Candidate& each) { return row.name == each.name; });
+    const bool is_there =
+        std::any_of(all.begin(), all.end(), [&](const Candidate& each) { return row.name == each.name; });
     if (!is_there && row.options_from_size != nullptr)
       all.push_back({std::string(row.name), row.options_from_size({384 * mib, 512 * mib, false}), 256});
   }

@@ -28,7 +28,7 @@ Value space_value(const std::string& name, Role role, std::uint64_t rows) {
   return value;
 }
 
-Operation operation_of(const std::string& name, std::vector<std::uint32_t> reads, std::vector<std::uint32_t> writes,
+Operation space_operation(const std::string& name, std::vector<std::uint32_t> reads, std::vector<std::uint32_t> writes,
                        std::uint64_t compute_ns) {
   Operation operation;
   operation.name = name;
@@ -49,7 +49,7 @@ Workload products(std::uint64_t compute_ns, std::size_t runs) {
   for (int i = 0; i < 4; ++i) program.values.push_back(space_value("h" + std::to_string(i), Role::temporary, 4096));
   program.values.push_back(space_value("y", Role::output, 4096));
   for (std::uint32_t i = 0; i < 5; ++i)
-    program.operations.push_back(operation_of("product", {i == 0 ? 0 : 5 + i, 1 + i}, {6 + i}, compute_ns));
+    program.operations.push_back(space_operation("product", {i == 0 ? 0 : 5 + i, 1 + i}, {6 + i}, compute_ns));
   for (const Value& value : program.values)
     if (value.role == Role::argument) {
       workload.steps.push_back(
@@ -221,7 +221,7 @@ TEST(TpuSpaces, random_programs_keep_their_memories_in_order) {
       const auto written = static_cast<std::uint32_t>(program.values.size());
       program.values.push_back(
           space_value("v" + std::to_string(i), from(0, 4) == 0 ? Role::output : Role::temporary, from(1, 8) * 1024));
-      program.operations.push_back(operation_of("o", reads, {written}, from(0, 2) == 0 ? 0 : from(1, 200'000)));
+      program.operations.push_back(space_operation("o", reads, {written}, from(0, 2) == 0 ? 0 : from(1, 200'000)));
       program.operations.back().writes_in_place = from(0, 3) == 0;
     }
     for (const Value& value : program.values)

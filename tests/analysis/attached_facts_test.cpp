@@ -5,13 +5,13 @@
 
 #include <limits>
 
-#include "collector/wire/told_names.h"
+#include "collector/wire/reported_names.h"
 #include "tests/analysis/trace_builder.h"
 
 namespace hbmscope {
 namespace {
 
-constexpr std::int64_t second = 1'000'000'000;
+constexpr std::int64_t second_ns = 1'000'000'000;
 
 class Attached {
  public:
@@ -59,16 +59,16 @@ class Attached {
 
 TEST(AttachedFacts, TheFirstFiguresAfterItAreWhatItHeld) {
   Attached job;
-  job.tell(100, second);  // Of before.
-  job.attach(2 * second);
-  job.take(30, 3 * second);
-  job.tell(70, 4 * second);
-  job.take(40, 5 * second);
-  job.tell(110, 6 * second);
+  job.tell(100, second_ns);  // Of before.
+  job.attach(2 * second_ns);
+  job.take(30, 3 * second_ns);
+  job.tell(70, 4 * second_ns);
+  job.take(40, 5 * second_ns);
+  job.tell(110, 6 * second_ns);
   const AttachedFacts facts = job.facts();
-  EXPECT_EQ(facts.since_start_ns, second);
+  EXPECT_EQ(facts.since_start_ns, second_ns);
   EXPECT_EQ(facts.held_bytes, 70U);
-  EXPECT_EQ(facts.told_after_ns, 2 * second);
+  EXPECT_EQ(facts.reported_after_ns, 2 * second_ns);
   EXPECT_EQ(facts.identified_bytes, 30U);
   EXPECT_EQ(text_from_attached(facts),
             "Attached. 2.0 s later the process held 70 B on its devices; 30 B of it is identified, 40 B is not.");
@@ -76,26 +76,26 @@ TEST(AttachedFacts, TheFirstFiguresAfterItAreWhatItHeld) {
 
 TEST(AttachedFacts, WhoTellsOfTheDriversCallsIsTheLastWordOfIt) {
   Attached silent;
-  silent.attach(second);
+  silent.attach(second_ns);
   EXPECT_EQ(text_from_driver_calls(silent.facts()), "") << "a recording from before it was told";
   Attached busy;
   busy.attach(second);
   busy.tell_who_tells("not recorded: CUPTI is in use");
   EXPECT_EQ(text_from_driver_calls(busy.facts()), "CUDA driver calls are not recorded: CUPTI is in use.");
-  EXPECT_FALSE(busy.facts().are_calls_told || busy.facts().may_be_told_later);
+  EXPECT_FALSE(busy.facts().are_calls_recorded || busy.facts().may_be_recorded_later);
   Attached late;
   late.attach(second);
   late.tell_who_tells("not recorded yet: no CUDA driver is loaded");
-  EXPECT_TRUE(late.facts().may_be_told_later);
+  EXPECT_TRUE(late.facts().may_be_recorded_later);
   late.tell_who_tells_later("recorded with CUPTI (libcupti.so)", 3 * second);
-  EXPECT_TRUE(late.facts().are_calls_told);
+  EXPECT_TRUE(late.facts().are_calls_recorded);
   EXPECT_EQ(
       text_from_driver_calls(late.facts()),
       "CUDA driver calls are recorded with CUPTI (libcupti.so), since 2.0 s after that; earlier allocations are unknown.");
   Attached earlier;
   earlier.attach(second);
   earlier.tell_who_tells("told by CUPTI (libcupti.so)");
-  EXPECT_TRUE(earlier.facts().are_calls_told);
+  EXPECT_TRUE(earlier.facts().are_calls_recorded);
   EXPECT_EQ(text_from_driver_calls(earlier.facts()), "CUDA driver calls are recorded with CUPTI (libcupti.so).");
 }
 
@@ -113,7 +113,7 @@ TEST(AttachedFacts, OfAnyTimesAreToldOrNot) {
   early.tell(70, first);
   const AttachedFacts facts = early.facts();
   EXPECT_EQ(facts.since_start_ns, last);
-  EXPECT_EQ(facts.told_after_ns, 0);
+  EXPECT_EQ(facts.reported_after_ns, 0);
 }
 
 }  // namespace

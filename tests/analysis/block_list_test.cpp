@@ -219,7 +219,7 @@ TEST(BlockList, what_the_file_does_not_tell_is_refused_with_the_reason) {
   const auto live = *collect_live_rows(built.trace, states, false);
   for (const auto& [where, words] : std::vector<std::pair<std::string, std::string>>{{"age>1s", "no times"},
                                                                                      {"address>0x10", "no addresses"},
-                                                                                     {"requested>1", "asked for"},
+                                                                                     {"requested>1", "requested sizes"},
                                                                                      {"kind:x", "kind"}}) {
     const auto list = compute_block_list(built.trace, states, live, {where});
     ASSERT_FALSE(list) << where;

@@ -13,7 +13,7 @@
 namespace hbmscope {
 namespace {
 
-constexpr std::uint32_t told = wire::heap_flag::has_regions | wire::heap_flag::has_requested;
+constexpr std::uint32_t failing_heap_flags = wire::heap_flag::has_regions | wire::heap_flag::has_requested;
 
 void run_out(TraceBuilder& builder, std::uint32_t heap, std::uint64_t asked,
              std::uint64_t driver_had = wire::unknown_bytes) {
@@ -27,7 +27,7 @@ void run_out(TraceBuilder& builder, std::uint32_t heap, std::uint64_t asked,
 // 100 MiB of pool with a block of 10 MiB at every 20 MiB: five free pieces of 10 MiB.
 struct Comb {
   TraceBuilder builder;
-  std::uint32_t heap = builder.heap("GPU 0", told);
+  std::uint32_t heap = builder.heap("GPU 0", failing_heap_flags);
   Comb() {
     builder.grow(heap, 0, 100 * mib);
     for (std::uint64_t i = 0; i < 5; ++i)
@@ -151,7 +151,7 @@ TEST(FailureFacts, are_the_same_as_the_naive_ones_on_random_heaps) {
   for (std::uint32_t seed = 1; seed <= 20; ++seed) {
     std::mt19937 random(seed);
     TraceBuilder builder;
-    const std::uint32_t heap = builder.heap("GPU 0", told);
+    const std::uint32_t heap = builder.heap("GPU 0", failing_heap_flags);
     // Two that touch and never join, one further on.
     for (const std::uint64_t begin : {0, 1000, 5000}) builder.grow(heap, begin, 1000);
     std::vector<std::pair<std::uint64_t, bool>> places;
@@ -196,9 +196,9 @@ TEST(FreePieces, are_cut_largest_first_and_say_it_in_one_sentence) {
   EXPECT_EQ((AddressRange{10 * mib, 40 * mib}), free->largest[0]);
   EXPECT_EQ((AddressRange{50 * mib, 60 * mib}), free->largest[1]) << "of equal ones the lower";
   EXPECT_EQ(30 * mib, free->scattered_bytes());
-  EXPECT_EQ("60.0 MiB is free, in 4 pieces. The largest is 30.0 MiB; the request was 40.0 MiB.",
+  EXPECT_EQ("60.0 MiB is free, in 4 blocks. The largest is 30.0 MiB; the request was 40.0 MiB.",
             sentence_of(*free, 40 * mib));
-  EXPECT_EQ("60.0 MiB is free, in 4 pieces. The largest is 30.0 MiB.", sentence_of(*free, std::nullopt));
+  EXPECT_EQ("60.0 MiB is free, in 4 blocks. The largest is 30.0 MiB.", sentence_of(*free, std::nullopt));
   EXPECT_EQ("Nothing is free.", sentence_of(FreePieces{}, std::nullopt));
 }
 

@@ -1,4 +1,5 @@
 #include "analysis/read/gzip.h"
+#include "tests/analysis/text_bytes.h"
 
 #include <string>
 
@@ -16,10 +17,6 @@ std::string zip(const std::string& text, int level = 6) {
   zipped.resize(libdeflate_gzip_compress(compressor, text.data(), text.size(), zipped.data(), zipped.size()));
   libdeflate_free_compressor(compressor);
   return zipped;
-}
-
-std::span<const std::uint8_t> bytes_of(const std::string& text) {
-  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
 Result<std::string> unzip(const std::string& zipped, std::uint64_t limit = plenty, ImportStatistics* import = nullptr) {

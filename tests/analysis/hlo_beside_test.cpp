@@ -13,15 +13,12 @@
 #include "analysis/read/hlo/read_hlo.h"
 #include "analysis/read/source/read_source.h"
 #include "tests/analysis/proto_message.h"
+#include "tests/analysis/text_bytes.h"
 
 namespace hbmscope {
 namespace {
 
 using tests::Message;
-
-std::span<const std::uint8_t> bytes_of(const std::string& text) {
-  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
-}
 
 // a lives before b and lies where c does, which is written over it; the tuple's second value is a table.
 const std::string assignment = R"(BufferAssignment:
@@ -52,7 +49,7 @@ const std::string ranges = R"(HloLiveRange (max 6):
     a{}: 8192 bytes (cumulative: 8192 bytes)
 )";
 
-Trace trace_of(const std::string& text, const HloBeside& beside) {
+Trace joined_trace(const std::string& text, const HloExtras& beside) {
   auto trace = read_hlo(bytes_of(text), "dump", nullptr, beside);
   EXPECT_TRUE(trace) << trace.error().what;
   return std::move(*trace);
@@ -85,16 +82,16 @@ TEST_F(LiveRanges, are_read_until_what_sums_them_up) {
 }
 
 TEST_F(LiveRanges, make_the_arenas_of_a_text_live) {
-  const Trace without = trace_of(assignment, {});
+  const Trace without = joined_trace(assignment, {});
   EXPECT_EQ(without.import.count_of("arenas_without_times"), 1);
-  const Trace trace = trace_of(assignment, {bytes_of(ranges), {}});
+  const Trace trace = joined_trace(assignment, {bytes_of(ranges), {}});
   EXPECT_EQ(trace.import.count_of("arenas_without_times"), 0);
   const Stream& stream = trace.streams.front();
   EXPECT_EQ(stream.last_state().in_use_bytes(1), 4096U);  // The argument stays.
   EXPECT_EQ(stream.peak(1).in_use_bytes, 4096U + 8192 + 4096);
   EXPECT_EQ(compute_event_counts(trace).alloc, 1U + 3);  // a with c over it is one block.
   EXPECT_EQ(stream.last_state().problems().total(), 0U);
-  const Trace other = trace_of(assignment, {bytes_of("HloLiveRange (max 6):\n  BufferLiveRange:\n    a{}:1-3\n"), {}});
+  const Trace other = joined_trace(assignment, {bytes_of("HloLiveRange (max 6):\n  BufferLiveRange:\n    a{}:1-3\n"), {}});
   EXPECT_EQ(other.import.count_of("values_without_ranges"), 3);
 }
 
@@ -170,7 +167,7 @@ std::string program_with_lines(std::uint64_t caller_of_first) {
 }
 
 TEST(HloLines, lead_to_a_value_from_the_outermost_in) {
-  const Trace trace = trace_of(program_with_lines(0), {});
+  const Trace trace = joined_trace(program_with_lines(0), {});
   const Stream& stream = trace.streams.front();
   ASSERT_EQ(stream.last_state().heap(1).live_blocks, 1U);
   const LiveBlock block = stream.last_state().slots()[0];
@@ -185,12 +182,12 @@ TEST(HloLines, lead_to_a_value_from_the_outermost_in) {
   EXPECT_EQ(own->line, 7U);
   EXPECT_EQ(block.requested, 9U * 100 * 4) << "what is beyond it is padding";
   // Lines that call one another in a circle have an end.
-  EXPECT_EQ(trace_of(program_with_lines(2), {}).streams.front().last_state().heap(1).live_blocks, 1U);
+  EXPECT_EQ(joined_trace(program_with_lines(2), {}).streams.front().last_state().heap(1).live_blocks, 1U);
 }
 
 TEST(HloCode, counts_where_the_compiler_told_its_size) {
-  EXPECT_EQ(find_program_memory(trace_of(assignment, {}))->code_bytes, std::nullopt);
-  EXPECT_EQ(find_program_memory(trace_of(assignment, {{}, 12345}))->code_bytes, 12345U);
+  EXPECT_EQ(find_program_memory(joined_trace(assignment, {}))->code_bytes, std::nullopt);
+  EXPECT_EQ(find_program_memory(joined_trace(assignment, {{}, 12345}))->code_bytes, 12345U);
 }
 
 }  // namespace

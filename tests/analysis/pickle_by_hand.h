@@ -9,14 +9,11 @@
 #include <gtest/gtest.h>
 
 #include "analysis/read/pickle/read_pickle.h"
+#include "tests/analysis/text_bytes.h"
 
 namespace hbmscope::pickle {
 
 using namespace std::string_literals;
-
-inline std::span<const std::uint8_t> bytes_of(const std::string& text) {
-  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
-}
 
 // `body` stands between PROTO and STOP.
 struct Read {

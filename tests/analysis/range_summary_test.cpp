@@ -8,7 +8,7 @@
 namespace hbmscope {
 namespace {
 
-constexpr std::uint32_t told = wire::heap_flag::has_regions | wire::heap_flag::has_requested;
+constexpr std::uint32_t range_heap_flags = wire::heap_flag::has_regions | wire::heap_flag::has_requested;
 
 RangeSummary summary_of(TraceBuilder& builder, const std::string& from, const std::string& to) {
   const auto before = builder.states_at(from), after = builder.states_at(to);
@@ -19,7 +19,7 @@ RangeSummary summary_of(TraceBuilder& builder, const std::string& from, const st
 
 TEST(RangeSummary, counts_what_came_went_and_survived) {
   TraceBuilder builder;
-  const std::uint32_t heap = builder.heap("GPU 0", told);
+  const std::uint32_t heap = builder.heap("GPU 0", range_heap_flags);
   const std::uint32_t leak = builder.stack("main;leak"), step = builder.stack("main;step");
   builder.live(heap, 9000, 100, step);
   builder.grow(heap, 0, 10'000);         // 1
@@ -50,7 +50,7 @@ TEST(RangeSummary, counts_what_came_went_and_survived) {
 
 TEST(RangeSummary, whole_trace_and_no_time_at_all) {
   TraceBuilder builder;
-  const std::uint32_t heap = builder.heap("GPU 0", told);
+  const std::uint32_t heap = builder.heap("GPU 0", range_heap_flags);
   builder.live(heap, 9000, 100);
   builder.grow(heap, 0, 10'000);
   builder.alloc(heap, 0, 1000);
@@ -63,7 +63,7 @@ TEST(RangeSummary, whole_trace_and_no_time_at_all) {
 
 TEST(RangeSummary, range_that_ends_before_it_begins_is_refused) {
   TraceBuilder builder;
-  builder.alloc(builder.heap("GPU 0", told), 0, 10);
+  builder.alloc(builder.heap("GPU 0", range_heap_flags), 0, 10);
   builder.states_at();
   EXPECT_TRUE(find_range(builder.trace, "start", "end"));
   const auto turned = find_range(builder.trace, "end", "start");
@@ -74,7 +74,7 @@ TEST(RangeSummary, range_that_ends_before_it_begins_is_refused) {
 
 TEST(RangeSummary, cancelled_pass_has_no_answer) {
   TraceBuilder builder;
-  const std::uint32_t heap = builder.heap("GPU 0", told);
+  const std::uint32_t heap = builder.heap("GPU 0", range_heap_flags);
   for (std::uint64_t i = 0; i < 10; ++i) builder.alloc(heap, i * 100, 100);
   const auto before = builder.states_at("start"), after = builder.states_at("end");
   PassControl control;
@@ -95,7 +95,7 @@ struct RandomTrace {
 
   explicit RandomTrace(std::uint32_t seed) {
     std::mt19937 random(seed);
-    const std::uint32_t heap = builder.heap("GPU 0", told);
+    const std::uint32_t heap = builder.heap("GPU 0", range_heap_flags);
     std::vector<std::uint32_t> stacks;
     for (int i = 0; i < 7; ++i) stacks.push_back(builder.stack("main;f" + std::to_string(i)));
     std::map<std::uint64_t, std::size_t> live;  // By address, the life.

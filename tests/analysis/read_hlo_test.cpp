@@ -19,6 +19,7 @@
 #include "analysis/trace/moment.h"
 #include "analysis/trace/pass.h"
 #include "tests/analysis/proto_message.h"
+#include "tests/analysis/text_bytes.h"
 #include "tests/sizes.h"
 
 namespace hbmscope {
@@ -27,11 +28,7 @@ namespace {
 using tests::Message;
 
 
-std::span<const std::uint8_t> bytes_of(const std::string& text) {
-  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
-}
-
-Trace trace_of(const std::string& bytes) {
+Trace program_trace(const std::string& bytes) {
   EXPECT_TRUE(looks_like_hlo(bytes_of(bytes)));
   auto trace = read_hlo(bytes_of(bytes), "dump");
   EXPECT_TRUE(trace) << trace.error().what;
@@ -122,7 +119,7 @@ std::string small_program() {
 }
 
 TEST(Hlo, a_message_adds_up_as_a_memory_analysis_does) {
-  const Trace trace = trace_of(small_program());
+  const Trace trace = program_trace(small_program());
   const auto program = find_program_memory(trace);
   ASSERT_TRUE(program);
   EXPECT_EQ(program->name, "jit_step");
@@ -141,7 +138,7 @@ TEST(Hlo, a_message_adds_up_as_a_memory_analysis_does) {
 }
 
 TEST(Hlo, values_live_as_the_compilers_simulator_has_it) {
-  const Trace trace = trace_of(small_program());
+  const Trace trace = program_trace(small_program());
   const Stream& stream = trace.streams.front();
   const auto rows = compute_heap_rows(trace, {stream.last_state()});
   EXPECT_EQ(rows[0].memory_kind, "hbm");
@@ -155,7 +152,7 @@ TEST(Hlo, values_live_as_the_compilers_simulator_has_it) {
 
 TEST(Hlo, an_assignment_alone_has_no_names_and_the_same_sums) {
   Message assignment = small_assignment();
-  const Trace trace = trace_of(assignment.bytes);
+  const Trace trace = program_trace(assignment.bytes);
   const auto program = find_program_memory(trace);
   ASSERT_TRUE(program);
   EXPECT_EQ(program->argument_bytes, 48 * kib);
@@ -183,7 +180,7 @@ allocation 6: of what follows nothing is read
 )";
 
 TEST(Hlo, the_text_is_read_with_and_without_pages) {
-  const Trace trace = trace_of(text_dump);
+  const Trace trace = program_trace(text_dump);
   const auto program = find_program_memory(trace);
   ASSERT_TRUE(program);
   EXPECT_EQ(program->argument_bytes, 49'152);
@@ -197,7 +194,7 @@ TEST(Hlo, the_text_is_read_with_and_without_pages) {
 }
 
 TEST(Hlo, an_arena_of_tables_alone_counts_as_nothing_on_a_tpu) {
-  const Trace trace = trace_of(
+  const Trace trace = program_trace(
       "BufferAssignment:\nallocation 0: size 512, preallocated-temp:\n"
       " value: <4 copy-start{} @0> (size=512,offset=0): (f32[128,128]{1,0:T(8,128)}, u32[]{:S(2)})\n");
   EXPECT_EQ(find_program_memory(trace)->temp_bytes, 0);
@@ -205,14 +202,14 @@ TEST(Hlo, an_arena_of_tables_alone_counts_as_nothing_on_a_tpu) {
 }
 
 TEST(Hlo, an_output_as_large_as_a_kept_argument_could_take_its_place) {
-  const Trace trace = trace_of(
+  const Trace trace = program_trace(
       "BufferAssignment:\nallocation 0: size 4096, parameter 0:\nallocation 1: size 4096, maybe-live-out:\n"
       "allocation 2: size 4096, maybe-live-out:\nallocation 3: size 8192, parameter 1:\n");
   EXPECT_EQ(find_program_memory(trace)->donatable_bytes, 4096);  // One argument serves one output.
 }
 
 TEST(Hlo, sizes_on_other_devices_are_as_they_stand) {
-  const Trace trace = trace_of(
+  const Trace trace = program_trace(
       "BufferAssignment:\nallocation 0: size 1000, preallocated-temp:\n"
       " value: <4 dot @0> (size=1000,offset=0): f32[250]{0}\n");
   const auto program = find_program_memory(trace);
@@ -221,7 +218,7 @@ TEST(Hlo, sizes_on_other_devices_are_as_they_stand) {
 }
 
 TEST(Hlo, what_no_memory_holds_is_counted_and_left_out) {
-  const Trace trace = trace_of(
+  const Trace trace = program_trace(
       "BufferAssignment:\nallocation 0: size 18446744073709551615, preallocated-temp:\n"
       "allocation 1: size 100, preallocated-temp:\n value: <4 dot @0> (size=200,offset=0): f32[50]{0}\n"
       " value: <5 dot.1 @0> (size=8,offset=18446744073709551615): f32[2]{0}\n");
@@ -254,7 +251,7 @@ TEST(Hlo, an_event_of_another_arenas_buffer_takes_no_place) {
   assignment.add(3, allocation(0, 4 * kib, 0, {}, {{2, 0, 4 * kib}}));
   assignment.add(3, allocation(1, 8 * kib, 0, {}, {{1, 0, 8 * kib}}));
   assignment.add(4, heap_trace(0, {{0, 1}}));  // Buffer 1 is in the other arena.
-  const Trace trace = trace_of(assignment.bytes);
+  const Trace trace = program_trace(assignment.bytes);
   EXPECT_EQ(trace.import.count_of("unplaced_buffers"), 1);
   EXPECT_EQ(compute_heap_rows(trace, compute_states(trace, *find_moment(trace, "end"))).at(0).in_use_bytes, 8 * kib);
 }
@@ -294,7 +291,7 @@ TEST(Hlo, a_memory_usage_report_tells_spaces_and_no_kinds) {
   vmem.number(1, 512).number(2, 1).add(3, Message().number(1, 2).number(2, 512).text(5, "copy"));
   report.add(1, hbm).add(1, vmem);
   for (const std::string& bytes : {text_report, report.bytes}) {
-    const Trace trace = trace_of(bytes);
+    const Trace trace = program_trace(bytes);
     const auto program = find_program_memory(trace);
     ASSERT_TRUE(program);
     EXPECT_FALSE(program->argument_bytes);
@@ -372,7 +369,7 @@ TEST(HloRecorded, programs_take_what_the_compiler_says) {
     std::ifstream file(folder / "memory.json");
     const auto expected = nlohmann::json::parse(file);
     for (const char* name : {"hlo_with_buffer_assignment.hlo.pb.gz", "buffer-assignment.txt.gz"}) {
-      const Trace trace = trace_of(inflated(folder / name));
+      const Trace trace = program_trace(inflated(folder / name));
       const auto program = find_program_memory(trace);
       ASSERT_TRUE(program);
       EXPECT_EQ(program->argument_bytes, expected["argument_size_in_bytes"]) << name;
@@ -392,9 +389,9 @@ TEST(HloRecorded, usage_reports_agree_with_assignments) {
   if (programs.empty()) GTEST_SKIP() << no_programs;
   for (const auto& folder : programs) {
     SCOPED_TRACE(folder.string());
-    const Trace assignment = trace_of(inflated(folder / "buffer-assignment.txt.gz"));
-    const Trace text = trace_of(inflated(folder / "memory-usage-report.txt.gz"));
-    const Trace message = trace_of(inflated(folder / "memory-usage-report.pb.gz"));
+    const Trace assignment = program_trace(inflated(folder / "buffer-assignment.txt.gz"));
+    const Trace text = program_trace(inflated(folder / "memory-usage-report.txt.gz"));
+    const Trace message = program_trace(inflated(folder / "memory-usage-report.pb.gz"));
     const auto told = find_program_memory(text), exact = find_program_memory(message);
     ASSERT_TRUE(told && exact);
     const auto spaces = find_program_memory(assignment)->by_space;
@@ -416,7 +413,7 @@ TEST(HloRecorded, packing_anew_gives_the_compilers_temporaries_or_a_named_differ
   std::map<std::string, std::pair<int, int>> exact;  // By generation: exact, all.
   std::printf("%14s %14s %12s %8s  program\n", "compiler", "packed anew", "difference", "percent");
   for (const auto& folder : programs) {
-    const Trace trace = trace_of(inflated(folder / "hlo_with_buffer_assignment.hlo.pb.gz"));
+    const Trace trace = program_trace(inflated(folder / "hlo_with_buffer_assignment.hlo.pb.gz"));
     const auto program = find_program_memory(trace);
     ASSERT_TRUE(program && program->replayed_temp_bytes) << folder;
     const auto told = static_cast<double>(*program->temp_bytes);
@@ -441,7 +438,7 @@ TEST(HloRecorded, the_weights_of_a_chain_of_products_alternate_between_two_place
   for (const auto& folder : programs) {
     if (folder.filename() != "matmul_chain") continue;
     ++chains;
-    const Trace trace = trace_of(inflated(folder / "hlo_with_buffer_assignment.hlo.pb.gz"));
+    const Trace trace = program_trace(inflated(folder / "hlo_with_buffer_assignment.hlo.pb.gz"));
     const Stream& stream = trace.streams.front();
     std::map<std::uint64_t, int> places;  // Of prefetched weights: how often each was used.
     StreamState state;

@@ -20,13 +20,10 @@
 #include "analysis/query/heap_rows.h"
 #include "analysis/read/source/read_source.h"
 #include "analysis/write/trace_table.h"
+#include "tests/analysis/text_bytes.h"
 
 namespace hbmscope {
 namespace {
-
-std::span<const std::uint8_t> bytes_of(const std::string& text) {
-  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
-}
 
 std::string memory(std::string_view ts, long long bytes, unsigned long long address, std::string_view more = {},
                    int tid = 7, std::string_view device = R"("Device Id": 0, "Device Type": 1)") {
@@ -52,7 +49,7 @@ std::string file_of(const std::vector<std::string>& events) {
   return text + "\n  ], \"traceName\": \"trace.json\"}\n";
 }
 
-Trace read(const std::string& text) {
+Trace kineto_trace(const std::string& text) {
   auto trace = read_kineto(bytes_of(text), "trace.json");
   if (trace) return std::move(*trace);
   ADD_FAILURE() << trace.error().text();
@@ -78,7 +75,7 @@ std::string stack_text(const Definitions& definitions, std::uint32_t stack) {
 }
 
 TEST(KinetoReader, blocks_totals_and_devices) {
-  const Trace trace = read(file_of({
+  const Trace trace = kineto_trace(file_of({
       memory("100.250", 512, 4096, R"("Total Reserved": 2097152, "Total Allocated": 512,)"),
       memory("300.001", -512, 4096, R"("Total Reserved": 2097152, "Total Allocated": 1024,)"),
       memory("200", 1024, 8192, R"("Total Reserved": 2097152, "Total Allocated": 1536,)"),
@@ -115,7 +112,7 @@ TEST(KinetoReader, blocks_totals_and_devices) {
 }
 
 TEST(KinetoReader, stacks_are_the_spans_of_the_thread_around_the_event) {
-  const Trace trace = read(file_of({
+  const Trace trace = kineto_trace(file_of({
       memory("25", 1, 4096),
       memory("45", 2, 8192),
       memory("46", 3, 12288, {}, 8),
@@ -177,14 +174,14 @@ TEST(KinetoReader, stacks_beside_a_walk_over_all_spans) {
       }
     }
     std::shuffle(events.begin(), events.end(), random);
-    const Trace trace = read(file_of(events));
+    const Trace trace = kineto_trace(file_of(events));
     for (const LiveBlock& block : trace.streams.front().last_state().slots())
       ASSERT_EQ(expected[block.size], stack_text(trace.streams.front().definitions(), block.stack)) << seed;
   }
 }
 
 TEST(KinetoReader, what_was_there_before_the_profile) {
-  const Trace trace = read(file_of({
+  const Trace trace = kineto_trace(file_of({
       memory("5", 100, 4096, R"("Total Allocated": 5100,)"),
       memory("9", -2000, 8192, R"("Total Allocated": 3100,)"),
       memory("9.5", 300, 8192, R"("Total Allocated": 3400,)"),
@@ -200,7 +197,7 @@ TEST(KinetoReader, what_was_there_before_the_profile) {
 }
 
 TEST(KinetoReader, bytes_that_no_event_names_are_a_block_without_an_address) {
-  const Trace trace = read(file_of({
+  const Trace trace = kineto_trace(file_of({
       memory("4", 7, 1),  // Tells no total, at the address that is made up first.
       memory("5", 100, 4096, R"("Total Reserved": 8192, "Total Allocated": 5107,)"),
       memory("6", 64, 4096, R"("Total Allocated": 64,)", 7, R"("Device Id": 1, "Device Type": 1)"),
@@ -232,7 +229,7 @@ TEST(KinetoReader, bytes_that_no_event_names_are_a_block_without_an_address) {
 TEST(KinetoReader, an_out_of_memory_is_a_failure_with_its_stack) {
   std::string failure = memory("50", 68'719'476'736, 0);
   failure.replace(failure.find("[memory]"), 8, "[OutOfMemory]");
-  const Trace trace = read(file_of({memory("5", 100, 4096), failure, span("cpu_op", "aten::empty", "40", "20")}));
+  const Trace trace = kineto_trace(file_of({memory("5", 100, 4096), failure, span("cpu_op", "aten::empty", "40", "20")}));
   const Stream& stream = trace.streams.front();
   ASSERT_EQ(1U, stream.failures().size());
   EXPECT_EQ(68'719'476'736U, stream.failures()[0].asked_bytes);
@@ -241,7 +238,7 @@ TEST(KinetoReader, an_out_of_memory_is_a_failure_with_its_stack) {
 }
 
 TEST(KinetoReader, what_makes_no_sense_is_counted) {
-  const Trace trace = read(file_of({
+  const Trace trace = kineto_trace(file_of({
       memory("1", 100, 4096),
       memory("2", 100, 4096),
       memory("3", 0, 4096),

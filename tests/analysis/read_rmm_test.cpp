@@ -11,6 +11,7 @@
 #include "analysis/read/rmm/rmm_clock.h"
 #include "analysis/trace/join_traces.h"
 #include "analysis/trace/moment.h"
+#include "tests/analysis/text_bytes.h"
 
 namespace hbmscope {
 namespace {
@@ -18,13 +19,10 @@ namespace {
 const std::string header = "Thread,Time,Action,Pointer,Size,Stream\n";
 constexpr std::int64_t second_ns = 1'000'000'000;
 
-std::span<const std::uint8_t> bytes_of(const std::string& text) {
-  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
-}
 bool looks(const std::string& text) {
   return looks_like_rmm(bytes_of(text));
 }
-Trace read(const std::string& text) {
+Trace rmm_trace(const std::string& text) {
   auto trace = read_rmm(bytes_of(text), "log.csv");
   if (trace) return std::move(*trace);
   ADD_FAILURE() << trace.error().text();
@@ -33,7 +31,7 @@ Trace read(const std::string& text) {
   return none;
 }
 Trace read_rows(const std::string& rows) {
-  return read(header + rows);
+  return rmm_trace(header + rows);
 }
 const HeapState& heap_of(const Trace& trace) {
   return trace.streams.front().last_state().heap(1);
@@ -149,7 +147,7 @@ TEST(RmmReader, header_may_have_spaces_quotes_a_byte_order_mark_and_crlf) {
 }
 
 TEST(RmmReader, rows_may_have_spaces_and_crlf) {
-  const Trace trace = read(
+  const Trace trace = rmm_trace(
       "\xef\xbb\xbfThread,Time,Action,Pointer,Size,Stream\r\n"
       "7, 11:04:51.1, allocate, 0x1000, 10, 0x0\r\n\r\n"
       "7,11:04:51.1,deallocate,1000,10,(nil)\r\n");
@@ -167,7 +165,7 @@ TEST(RmmReader, another_file_is_refused_with_what_to_do) {
 
 TEST(RmmReader, header_alone_is_a_trace_without_events) {
   for (const std::string& text : {header, header.substr(0, header.size() - 1)}) {
-    const Trace trace = read(text);
+    const Trace trace = rmm_trace(text);
     EXPECT_EQ(0U, trace.streams.front().counts().total);
     EXPECT_EQ("RMM", trace.streams.front().definitions().heap(1).name);
     EXPECT_TRUE(find_moment(trace, "end"));
@@ -203,7 +201,7 @@ TEST(RmmReader, log_may_be_cut_off_after_any_byte) {
                             "8,11:04:51.310512,allocate,0x7f0a2c100000,1000,0x55d0\n";
   const std::size_t second = whole.find("8,11");
   for (std::size_t bytes = second + 1; bytes < whole.size(); ++bytes) {
-    const Trace trace = read(whole.substr(0, bytes));
+    const Trace trace = rmm_trace(whole.substr(0, bytes));
     const std::uint64_t events = trace.streams.front().counts().total;
     const std::int64_t cut_off = trace.import.count_of("cut_off");
     EXPECT_EQ(2U, events + static_cast<std::uint64_t>(cut_off)) << bytes;
@@ -212,7 +210,7 @@ TEST(RmmReader, log_may_be_cut_off_after_any_byte) {
       EXPECT_EQ(1049576U, heap_of(trace).in_use_bytes);
     }
   }
-  EXPECT_EQ("line 3", example_of(read(whole.substr(0, second + 20)), "cut_off"));
+  EXPECT_EQ("line 3", example_of(rmm_trace(whole.substr(0, second + 20)), "cut_off"));
 }
 
 TEST(RmmReader, unknown_free_is_counted) {

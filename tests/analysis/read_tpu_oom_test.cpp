@@ -15,7 +15,7 @@
 namespace hbmscope {
 namespace {
 
-Trace trace_of(const std::string& text) {
+Trace report_trace(const std::string& text) {
   auto trace = read_tpu_oom({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, "log");
   EXPECT_TRUE(trace) << trace.error().what;
   return std::move(*trace);
@@ -50,7 +50,7 @@ step 12
 )";
 
 TEST(TpuOom, the_long_report_is_a_heap_that_adds_up) {
-  const Trace trace = trace_of(long_report);
+  const Trace trace = report_trace(long_report);
   const Stream& stream = trace.streams.front();
   const auto failures = compute_failure_rows(trace);
   ASSERT_EQ(failures.size(), 1);
@@ -79,13 +79,13 @@ TEST(TpuOom, the_long_report_is_a_heap_that_adds_up) {
 TEST(TpuOom, figures_that_do_not_add_up_are_named) {
   std::string text = long_report;
   text.replace(text.find("program          24.00M"), 23, "program          29.00M");
-  const Trace trace = trace_of(text);
+  const Trace trace = report_trace(text);
   EXPECT_GT(trace.import.count_of("sums_differ"), 0);
 }
 
 TEST(TpuOom, a_report_that_ends_early_says_what_is_missing) {
   for (const char* end : {"Program hbm requirement", "Largest program", "Extra memory"}) {
-    const Trace trace = trace_of(long_report.substr(0, long_report.find(end)));
+    const Trace trace = report_trace(long_report.substr(0, long_report.find(end)));
     EXPECT_GT(trace.import.count_of("text_cut"), 0) << end;
     EXPECT_EQ(trace.import.count_of("sums_differ"), 0) << end;
     EXPECT_EQ(trace.streams.front().failures().size(), 1) << end;
@@ -94,7 +94,7 @@ TEST(TpuOom, a_report_that_ends_early_says_what_is_missing) {
 
 TEST(TpuOom, a_repeat_is_counted_and_not_added) {
   const std::string headline = "\nRan out of memory in memory space hbm. Used 40.00M of 32.00M hbm.\n";
-  const Trace trace = trace_of(long_report + headline);
+  const Trace trace = report_trace(long_report + headline);
   EXPECT_EQ(trace.streams.front().failures().size(), 1);
   EXPECT_EQ(trace.import.count_of("repeated_reports"), 1);
 }
@@ -112,7 +112,7 @@ class TpuOomForm : public testing::TestWithParam<Case> {};
 
 TEST_P(TpuOomForm, gives_its_figures) {
   const Case& expected = GetParam();
-  const Trace trace = trace_of(std::string("before\n[0] ") + expected.text + "\nafter\n");
+  const Trace trace = report_trace(std::string("before\n[0] ") + expected.text + "\nafter\n");
   const auto failures = compute_failure_rows(trace);
   ASSERT_EQ(failures.size(), 1);
   const FailureRow& row = failures.front();
@@ -212,7 +212,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& of) { return std::string(of.param.name); });
 
 TEST(TpuOom, a_devices_statistics_are_a_heap_and_no_failure) {
-  const Trace trace = trace_of(
+  const Trace trace = report_trace(
       " Num Allocs: 44\n In Use: 2.500 GiB\n Peak In Use: 2.500 GiB\n Largest Alloc Size: 180.000 MiB\n"
       " Limit: 31.000 GiB\n Reserved: 27.000 GiB\n Largest Free Block: 1.500 GiB\n");
   EXPECT_TRUE(trace.streams.front().failures().size() == 0);
@@ -252,7 +252,7 @@ TEST(TpuOomRecorded, all_texts_are_read_and_their_sums_hold) {
       EXPECT_TRUE(tpu_oom::check_report(report).differences.empty()) << report.headline;
       EXPECT_FALSE(report.memory_space.empty());
     }
-    const Trace trace = trace_of(text);
+    const Trace trace = report_trace(text);
     EXPECT_EQ(trace.import.count_of("encoding"), 0);
     EXPECT_EQ(trace.import.count_of("sums_differ"), 0);
     const bool is_statistics = reports.front().form == tpu_oom::Form::statistics;

@@ -16,6 +16,7 @@
 #include "analysis/read/tpu_workload/json_node.h"
 #include "analysis/read/tpu_workload/read_tpu_workload.h"
 #include "analysis/read/tpu_workload/trace_from_emulation.h"
+#include "tests/analysis/text_bytes.h"
 #include "tests/sizes.h"
 
 namespace hbmscope {
@@ -24,16 +25,12 @@ namespace {
 namespace tpu = allocator::tpu;
 
 
-std::span<const std::uint8_t> bytes_of(const std::string& text) {
-  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
-}
-
-Result<tpu::Workload> read(const std::string& text, const std::vector<WorkloadChange>& changes = {}) {
+Result<tpu::Workload> workload_from(const std::string& text, const std::vector<WorkloadChange>& changes = {}) {
   return read_tpu_workload(bytes_of(text), "w.json", changes);
 }
 
 std::string fault_of(const std::string& text, const std::vector<WorkloadChange>& changes = {}) {
-  const auto workload = read(text, changes);
+  const auto workload = workload_from(text, changes);
   return workload ? "no fault" : workload.error().what;
 }
 
@@ -111,14 +108,14 @@ TEST(TpuWorkload, options_of_vmem_are_of_the_file_or_a_change) {
       "\"parameters\": {\"n\": 3}, \"vmem\": {\"assignment\": true, \"reserved_bytes\": \"n * 1024\", "
       "\"prefetches_max\": 7, "
       "\"cross_program_prefetch\": false}, \"steps\": []");
-  const auto written = read(text);
+  const auto written = workload_from(text);
   ASSERT_TRUE(written);
   EXPECT_EQ(written->options.assigns_vmem, true);
   EXPECT_EQ(written->options.vmem.reserved_bytes, 3072);
   EXPECT_EQ(written->options.vmem.prefetches_max, 7);
   EXPECT_FALSE(written->options.vmem.evictions_max);
   EXPECT_FALSE(written->options.vmem.prefetches_across_programs);
-  const auto changed = read(text, {{"vmem.assignment", "off"},
+  const auto changed = workload_from(text, {{"vmem.assignment", "off"},
                                    {"vmem.picker", "count"},
                                    {"vmem.prefetches_max", "2"},
                                    {"vmem.evictions_max", "0"},
@@ -129,7 +126,7 @@ TEST(TpuWorkload, options_of_vmem_are_of_the_file_or_a_change) {
   EXPECT_EQ(changed->options.vmem.prefetches_max, 2);
   EXPECT_EQ(changed->options.vmem.evictions_max, 0);
   EXPECT_EQ(changed->options.vmem.residency_percent, 400);
-  EXPECT_FALSE(read(file_with("\"steps\": []"))->options.assigns_vmem);
+  EXPECT_FALSE(workload_from(file_with("\"steps\": []"))->options.assigns_vmem);
 }
 
 TEST(TpuWorkload, weights_are_the_arguments_that_may_stay) {
@@ -142,9 +139,9 @@ TEST(TpuWorkload, weights_are_the_arguments_that_may_stay) {
   const auto stays = [](const Result<tpu::Workload>& workload) {
     return std::vector<bool>{workload->programs[0].values[0].may_stay, workload->programs[0].values[1].may_stay};
   };
-  EXPECT_EQ(stays(read(with(""))), (std::vector<bool>{true, true}));
-  EXPECT_EQ(stays(read(with(", \"weights\": [\"b\"]"))), (std::vector<bool>{false, true}));
-  EXPECT_EQ(stays(read(with(", \"weights\": []"))), (std::vector<bool>{false, false}));
+  EXPECT_EQ(stays(workload_from(with(""))), (std::vector<bool>{true, true}));
+  EXPECT_EQ(stays(workload_from(with(", \"weights\": [\"b\"]"))), (std::vector<bool>{false, true}));
+  EXPECT_EQ(stays(workload_from(with(", \"weights\": []"))), (std::vector<bool>{false, false}));
   EXPECT_EQ(fault_of(with(", \"weights\": [\"c\"]")), "line 3 (programs.p.weights[0]): 'c' is no argument");
 }
 
@@ -163,7 +160,7 @@ const std::string product = file_with(R"(
 )");
 
 TEST(TpuWorkload, loops_names_and_donation_come_through) {
-  const auto workload = read(product);
+  const auto workload = workload_from(product);
   ASSERT_TRUE(workload) << workload.error().what;
   ASSERT_EQ(workload->steps.size(), 4);
   EXPECT_EQ(workload->steps[2].name, "x2");
@@ -182,7 +179,7 @@ TEST(TpuWorkload, loops_names_and_donation_come_through) {
 }
 
 TEST(TpuWorkload, is_a_trace_whose_heaps_add_up) {
-  auto workload = read(product);
+  auto workload = workload_from(product);
   ASSERT_TRUE(workload);
   const tpu::Emulation emulation = tpu::emulate(*workload);
   const Trace trace = trace_from_emulation(*workload, emulation, "w.json", product.size());
@@ -218,7 +215,7 @@ void expect_near(const tpu_oom::MaybeBytes& printed, std::optional<std::uint64_t
 }
 
 tpu::Emulation emulation_of(const std::string& text, const std::vector<WorkloadChange>& changes = {}) {
-  const auto workload = read(text, changes);
+  const auto workload = workload_from(text, changes);
   EXPECT_TRUE(workload) << workload.error().what;
   if (!workload) return {};
   tpu::Emulation emulation = tpu::emulate(*workload);
@@ -330,7 +327,7 @@ TEST(TpuWorkload, accumulators_are_a_memory_where_they_are_known) {
   const std::string scratch = R"({"name": "a", "dtype": "f32", "shape": [512, 256], "memory": "accumulator"},
                                  {"name": "b", "dtype": "f32", "shape": [4096, 256], "memory": "accumulator"})";
   const auto peak_of = [&](const char* generation, tpu::Tier tier) {
-    const auto workload = read(kernel_file(generation, block_operand, scratch), {{"block", "64"}});
+    const auto workload = workload_from(kernel_file(generation, block_operand, scratch), {{"block", "64"}});
     EXPECT_TRUE(workload) << workload.error().what;
     const tpu::Emulation emulation = tpu::emulate(*workload);
     EXPECT_TRUE(emulation.failures.empty());
@@ -350,7 +347,7 @@ TEST(TpuWorkload, values_that_live_in_vmem_are_a_heap_with_a_limit) {
       "temporaries": {"v": {"dtype": "f32", "shape": ["n", 1024], "memory": "vmem"}},
       "operations": [{"name": "a", "reads": ["x"], "writes": ["v"]}, {"name": "b", "reads": ["v"], "writes": ["o"]}]}},
     "steps": [{"put": "x"}, {"run": "p"}])");
-  const auto workload = read(text);
+  const auto workload = workload_from(text);
   ASSERT_TRUE(workload) << workload.error().what;
   EXPECT_EQ(tpu::emulate(*workload).tier[static_cast<std::size_t>(tpu::Tier::vmem)].peak_bytes, 4 * mib);
   const tpu::Emulation emulation = emulation_of(text, {{"n", "40000"}});

@@ -11,14 +11,11 @@
 #include <gtest/gtest.h>
 
 #include "analysis/read/torch/read_torch.h"
+#include "tests/analysis/text_bytes.h"
 
 namespace hbmscope {
 
 using namespace std::string_literals;
-
-inline std::span<const std::uint8_t> bytes_of(const std::string& text) {
-  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
-}
 
 // Pieces of a pickle.
 inline std::string little_endian(std::uint64_t value, unsigned bytes) {

@@ -19,6 +19,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "analysis/trace/apply_block.h"
 #include "analysis/trace/stream.h"
 #include "app/heap_pages.h"
 #include "collector/wire/stream_writer.h"

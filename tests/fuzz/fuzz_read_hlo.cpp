@@ -15,7 +15,7 @@ std::span<const std::uint8_t> bytes_of(const std::string& text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
-void read(const std::string& text) {
+void read_hlo_text(const std::string& text) {
   const std::size_t ranges = text.find("HloLiveRange (max ");
   const std::string told = text.substr(0, ranges), beside = ranges == std::string::npos ? "" : text.substr(ranges);
   const auto trace = read_hlo(bytes_of(told), "fuzz", nullptr, {bytes_of(beside), std::nullopt});
@@ -44,7 +44,7 @@ void read(const std::string& text) {
 
 FUZZ_TARGET(fuzz_read_hlo, data, size) {
   const std::string bytes(reinterpret_cast<const char*>(data), size);
-  read(bytes);
-  read("BufferAssignment:\n" + bytes);
+  read_hlo_text(bytes);
+  read_hlo_text("BufferAssignment:\n" + bytes);
   return 0;
 }

@@ -9,7 +9,7 @@ namespace {
 
 using namespace hbmscope;
 
-void read(const std::string& text) {
+void read_kineto_text(const std::string& text) {
   const auto trace = read_kineto({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, "fuzz");
   if (!trace) {
     require(!trace.error().what.empty() && trace.error().file == "fuzz");
@@ -37,7 +37,7 @@ void read(const std::string& text) {
 
 FUZZ_TARGET(fuzz_read_kineto, data, size) {
   const std::string bytes(reinterpret_cast<const char*>(data), size);
-  read(bytes);
-  read("{\"traceEvents\":[" + bytes + "]}");
+  read_kineto_text(bytes);
+  read_kineto_text("{\"traceEvents\":[" + bytes + "]}");
   return 0;
 }

@@ -32,7 +32,7 @@ struct SumWatcher final : Watcher {
   void on_refused(const Allocator& allocator, const Request&) override { require_sums(allocator); }
 };
 
-void read(const std::string& text) {
+void read_requests_text(const std::string& text) {
   const auto read = read_requests({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, "fuzz", 1 << 20);
   if (!read) {
     require(!read.error().what.empty() && read.error().file == "fuzz", "an error without words or file");
@@ -54,7 +54,7 @@ void read(const std::string& text) {
 
 FUZZ_TARGET(fuzz_read_requests, data, size) {
   const std::string bytes(reinterpret_cast<const char*>(data), size);
-  read(bytes);
-  read("{\"config\":{\"total_bytes\":1048576}}\n" + bytes);
+  read_requests_text(bytes);
+  read_requests_text("{\"config\":{\"total_bytes\":1048576}}\n" + bytes);
   return 0;
 }

@@ -23,7 +23,7 @@ void require_sums(const StreamState& state) {
   require(bytes < std::uint64_t{1} << 63, "more bytes than can be added up");
 }
 
-void read(const std::string& text) {
+void read_rmm_text(const std::string& text) {
   const auto trace = read_rmm({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, "fuzz");
   if (!trace) {
     require(!trace.error().what.empty() && trace.error().file == "fuzz", "an error without words or file");
@@ -46,7 +46,7 @@ void read(const std::string& text) {
 
 FUZZ_TARGET(fuzz_read_rmm, data, size) {
   const std::string bytes(reinterpret_cast<const char*>(data), size);
-  read(bytes);
-  read("Thread,Time,Action,Pointer,Size,Stream\n" + bytes);
+  read_rmm_text(bytes);
+  read_rmm_text("Thread,Time,Action,Pointer,Size,Stream\n" + bytes);
   return 0;
 }

@@ -10,7 +10,7 @@ namespace {
 
 using namespace hbmscope;
 
-void read(const std::string& text) {
+void read_tpu_oom_text(const std::string& text) {
   const std::span<const std::uint8_t> bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
   const bool is_report = looks_like_tpu_oom(bytes);
   const auto trace = read_tpu_oom(bytes, "fuzz");
@@ -36,7 +36,7 @@ void read(const std::string& text) {
 
 FUZZ_TARGET(fuzz_read_tpu_oom, data, size) {
   const std::string bytes(reinterpret_cast<const char*>(data), size);
-  read(bytes);
-  read("Ran out of memory in memory space hbm. Used 2.00G of 1.00G hbm.\nTotal hbm usage >= 2.25G:\n" + bytes);
+  read_tpu_oom_text(bytes);
+  read_tpu_oom_text("Ran out of memory in memory space hbm. Used 2.00G of 1.00G hbm.\nTotal hbm usage >= 2.25G:\n" + bytes);
   return 0;
 }

@@ -42,7 +42,7 @@ void check(const tpu::Emulation& emulation) {
   require(vmem.peak_bytes <= vmem.capacity_bytes.value_or(0), "more is in VMEM than it has");
 }
 
-void read(const std::string& text) {
+void read_tpu_workload_text(const std::string& text) {
   const std::span<const std::uint8_t> bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
   for (const std::vector<WorkloadChange>& changes :
        {std::vector<WorkloadChange>{},
@@ -64,8 +64,8 @@ void read(const std::string& text) {
 
 FUZZ_TARGET(fuzz_read_tpu_workload, data, size) {
   const std::string bytes(reinterpret_cast<const char*>(data), size);
-  read(bytes);
-  read(
+  read_tpu_workload_text(bytes);
+  read_tpu_workload_text(
       "{\"hbmscope_tpu_workload\": 1, \"arrays\": {\"a\": {\"dtype\": \"f32\", \"shape\": [\"4096\", 2048]}, \"b\": "
       "{\"dtype\": "
       "\"bf16\", \"shape\": [1]}}, " +

@@ -10,9 +10,9 @@
 #include "analysis/query/heap_metrics.h"
 #include "analysis/query/heap_rows.h"
 #include "analysis/query/job_facts.h"
-#include "analysis/query/moment_beside.h"
+#include "analysis/query/moment_comparison.h"
 #include "analysis/query/pending_requests.h"
-#include "analysis/query/told_rows.h"
+#include "analysis/query/reported_rows.h"
 #include "analysis/trace/layers.h"
 #include "analysis/trace/profile_from_trace.h"
 #include "analysis/write/perfetto.h"
@@ -193,7 +193,7 @@ void check_moment_beside(const Trace& trace) {
     if (stream.definitions().heaps().size() < 2) continue;
     const HeapKey heap{i, stream.definitions().heaps()[1].id};
     for (const SameMoment kind : {SameMoment::time, SameMoment::requests}) {
-      const auto beside = find_moment_beside(trace, heap, stream.end_position() / 2, same, heap, kind);
+      const auto beside = find_matching_moment(trace, heap, stream.end_position() / 2, same, heap, kind);
       require(beside && beside->position <= stream.end_position(), "a moment behind the end");
     }
   }

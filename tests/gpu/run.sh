@@ -7,7 +7,7 @@ if ! command -v nvidia-smi >/dev/null 2>&1 || ! nvidia-smi -L >/dev/null 2>&1; t
   exit 0
 fi
 if [ -z "${HBMSCOPE_FILES:-}" ]; then
-  for folder in "$here"/../../build/release/server_bundle/files "$here"/../../build/test/server_bundle/files; do
+  for folder in "$here"/../../build/release/server_bundle/files; do
     [ -x "$folder/hbmscope" ] && HBMSCOPE_FILES=$folder && break
   done
 fi

@@ -69,7 +69,7 @@ TEST_F(LargeText, tables_leave_out_columns_until_names_can_be_read) {
     EXPECT_EQ(0, width_of("Requested"));
     show(hand, CommandId::show_top);
     EXPECT_GE(width_of("Function").value_or(0), 100);
-    show(hand, CommandId::show_tree);
+    show(hand, CommandId::show_call_tree);
     EXPECT_GE(width_of("Frame").value_or(0), 150);
     show(hand, CommandId::show_events);
     EXPECT_GE(width_of("By").value_or(0), 90);
@@ -89,7 +89,7 @@ TEST_F(LargeText, the_tab_in_front_is_in_sight) {
     for (const CommandId view : {CommandId::show_import, CommandId::show_blocks, CommandId::show_summary}) {
       show(hand, view);
       const ImGuiWindow* window =
-          ImGui::FindWindowByName(std::string(gui::name_of(state().position().view).window).c_str());
+          ImGui::FindWindowByName(gui::row_of(state().position().view).title);
       ASSERT_NE(nullptr, window);
       const ImGuiTabBar& bar = *window->DockNode->TabBar;
       ASSERT_EQ(window->TabId, bar.VisibleTabId);

@@ -177,7 +177,7 @@ TEST_F(TraceViews, heap_without_memory_says_so) {
 TEST_F(TraceViews, where_no_heap_is_known_the_drivers_totals_are_drawn_and_why_is_said) {
   SmallTrace trace;
   trace.fact("hbmscope.attached", "yes");
-  trace.fact("hbmscope.driver_calls", "not told: CUPTI is in use");
+  trace.fact("hbmscope.driver_calls", "not reported: CUPTI is in use");
   trace.mark("attached");
   for (std::int64_t i = 0; i < 3; ++i) {
     trace.tell("GPU 0 bytes in use by all processes (NVML)", (10 + i) << 30);

@@ -60,16 +60,15 @@ class AppTest : public testing::Test {
 };
 
 TEST_F(AppTest, a_view_that_is_not_there_has_a_reason_with_what_would_bring_it) {
-  EXPECT_EQ("nothing is open", why_no_view(state(), ViewKind::top));
+  EXPECT_EQ("Nothing is open.", why_no_view(state(), ViewKind::top));
   open({leak_10});
   EXPECT_EQ("", why_no_view(state(), ViewKind::top));
-  EXPECT_EQ("leak_step_010.pprof.gz has sizes and stacks, but no addresses or times",
-            why_no_view(state(), ViewKind::heap_map));
+  EXPECT_EQ("This file has sizes and stacks, but no addresses or times.", why_no_view(state(), ViewKind::heap_map));
   EXPECT_NE(std::string::npos, why_no_view(state(), ViewKind::diff).find("--baseline FILE"));
   open({leak_200});
   EXPECT_EQ("", why_no_view(state(), ViewKind::diff));
-  for (const ViewName& name : view_names)
-    EXPECT_EQ(view_exists(state(), name.kind), why_no_view(state(), name.kind).empty()) << name.key;
+  for (const ViewRow& row : view_table())
+    EXPECT_EQ(view_exists(state(), row.kind), why_no_view(state(), row.kind).empty()) << row.key;
 }
 
 TEST_F(AppTest, opens_a_profile_and_answers_what_is_asked_and_no_more) {

@@ -126,9 +126,13 @@ TEST(HeapPieces, streams_have_hues_and_rounding_has_steps) {
   EXPECT_EQ("(no tag)", tags.legend[0].name);
   EXPECT_EQ(several_shade, tags.find(0)->shade);
   HeapInfo untold;
-  EXPECT_FALSE(why_no_coloring(untold, HeapColoring::waste, false).empty());
-  for (std::size_t i = 0; i < coloring_count; ++i)
-    EXPECT_EQ(static_cast<HeapColoring>(i), parse_coloring(text_from_coloring(static_cast<HeapColoring>(i))));
+  EXPECT_FALSE(row_of(HeapColoring::waste).why_not(untold, false).empty());
+  for (const Coloring& row : coloring_table()) {
+    EXPECT_EQ(row.kind, parse_coloring(row.key));
+    EXPECT_EQ(&row, &row_of(row.kind));
+    EXPECT_TRUE(row.kind == HeapColoring::automatic || row.shade != nullptr || row.names != nullptr) << row.key;
+    EXPECT_NE(row.is_of_a_box(), !row.why_not_of_a_box.empty() || row.kind == HeapColoring::automatic) << row.key;
+  }
 }
 
 TEST(HeapPieces, automatic_colours_are_of_what_the_source_tells) {

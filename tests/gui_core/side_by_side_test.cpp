@@ -148,7 +148,7 @@ TEST_F(SideBySide, what_differs_is_told_of_the_moments_that_are_shown) {
   open_both();
   give(CommandId::lock_requests);
   ASSERT_EQ(AnswerState::ready, side(0).answers.beside.state);
-  const HeapsBeside heaps = side(0).answers.beside.value->heaps;
+  const HeapComparison heaps = side(0).answers.beside.value->heaps;
   ASSERT_FALSE(heaps.sentences.empty());
   EXPECT_TRUE(heaps.sentences.front().starts_with("A fails at the next request. Fragmented: requested 50.0 MiB"));
   EXPECT_EQ(4, heaps.rows[0].a);

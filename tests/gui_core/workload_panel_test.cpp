@@ -10,7 +10,7 @@
 #include "analysis/units/format.h"
 #include "app/gui/core/app.h"
 #include "app/gui/core/copy_as_command.h"
-#include "app/gui/core/workload_table.h"
+#include "app/gui/views/tpu/workload_table.h"
 
 namespace hbmscope::gui {
 namespace {

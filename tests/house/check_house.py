@@ -61,6 +61,8 @@ TOOLKITS = {
     "a test engine": (r"imgui_te_", ["tests/gui"]),
     "CLI11": (r"CLI/", ["app/cli/parser"]),
 }
+# In these folders only files of that name may include a toolkit, so that the rest can be tested without a window.
+DRAWS_ONLY_IN = {"app/gui/views": "draw_"}
 # A header that only Linux has; analysis and the window are for Mac users too.
 LINUX_ONLY = re.compile(
     r"(linux/|asm/|sys/(epoll|eventfd|inotify|memfd|prctl|sendfile|signalfd|sysinfo|timerfd|syscall|auxv)\.h|link\.h|elf\.h|malloc\.h|features\.h)"
@@ -121,10 +123,16 @@ def check_own_include(folder, header, root):
     return f'{owner} may not include "{header}"'
 
 
-def check_toolkits(folder, header):
+def check_toolkits(relative, header):
+    folder = relative.parent.as_posix()
     for name, (pattern, folders) in TOOLKITS.items():
-        if re.match(pattern, header) and not any(is_within(folder, row) for row in folders):
+        if not re.match(pattern, header):
+            continue
+        if not any(is_within(folder, row) for row in folders):
             return f"{folder} may not include {name} ({header}); only {', '.join(folders)} may"
+        for row, prefix in DRAWS_ONLY_IN.items():
+            if is_within(folder, row) and not relative.name.startswith(prefix):
+                return f"in {row} only {prefix}* files may include {name} ({header})"
     if LINUX_ONLY.match(header) and any(is_within(folder, row) for row in NO_LINUX_IN):
         return f"{folder} may not include {header}, which only Linux has"
     return None
@@ -140,7 +148,7 @@ def check_code(root, relative):
         if include is None:
             continue
         bracket, header = include.groups()
-        wrong = check_toolkits(folder, header)
+        wrong = check_toolkits(relative, header)
         if wrong is None and bracket == '"':
             wrong = check_own_include(folder, header, root)
         if wrong is None and bracket == "<" and header.split("/")[0] in OUR_ROOTS and (root / header).exists():

@@ -39,7 +39,7 @@ class CheckHouse(unittest.TestCase):
         self.assertEqual(check_house.check(self.root), [])
 
     def test_a_tree_that_keeps_the_rules(self):
-        self.write("app/gui/views/top.cpp", '#include <imgui.h>\n#include "app/gui/core/app.h"\n')
+        self.write("app/gui/views/top/draw_top.cpp", '#include <imgui.h>\n#include "app/gui/core/app.h"\n')
         self.write("app/gui/platform/window.h", "#pragma once\n")
         self.write("app/gui/platform/window.cpp", '#include <GLFW/glfw3.h>\n#include "app/gui/platform/window.h"\n')
         self.write("app/main.cpp", '#include "app/gui/platform/window.h"\n')
@@ -71,6 +71,10 @@ class CheckHouse(unittest.TestCase):
     def test_views_know_no_glfw(self):
         self.write("app/gui/views/top.cpp", "#include <GLFW/glfw3.h>\n")
         self.expect("app/gui/views may not include GLFW")
+
+    def test_only_files_that_draw_know_imgui(self):
+        self.write("app/gui/views/top/row.h", "#include <imgui.h>\n")
+        self.expect("app/gui/views/top/row.h:1", "only draw_* files may include Dear ImGui")
 
     def test_views_know_no_opengl(self):
         self.write("app/gui/views/top.cpp", "#include <GL/gl.h>\n")

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/trace/apply_block.h"
 #include "analysis/trace/stream.h"
 #include "analysis/trace/use_state.h"
 #include "tests/trace/random_source.h"

@@ -17,12 +17,12 @@ namespace hbmscope::wire {
 namespace {
 
 using Random = std::mt19937_64;
-using Blocks = std::vector<SharedBlock>;
+using SharedBlocks = std::vector<SharedBlock>;
 
 // A stream of two heaps (the second is made on the way), with definitions, losses, listings and blocks of all lengths.
-Blocks make_stream(unsigned seed, std::size_t events, unsigned events_in_block) {
+SharedBlocks make_stream(unsigned seed, std::size_t events, unsigned events_in_block) {
   Random random(seed);
-  Blocks blocks;
+  SharedBlocks blocks;
   StreamWriter writer(3, [&](SharedBlock block) { blocks.push_back(std::move(block)); });
   std::uint32_t heaps = 0;
   const auto make_heap = [&] {
@@ -68,15 +68,15 @@ Blocks make_stream(unsigned seed, std::size_t events, unsigned events_in_block) 
   return blocks;
 }
 
-Blocks merge(const Blocks& blocks) {
-  Blocks merged;
+SharedBlocks merge(const SharedBlocks& blocks) {
+  SharedBlocks merged;
   BlockMerger merger([&](SharedBlock block) { merged.push_back(std::move(block)); });
   for (const SharedBlock& block : blocks) merger.add(block);
   merger.flush();
   return merged;
 }
 
-Stream read(const Blocks& blocks) {
+Stream read(const SharedBlocks& blocks) {
   Stream stream;
   for (const SharedBlock& block : blocks) EXPECT_EQ(std::nullopt, stream.append(block));
   return stream;
@@ -132,8 +132,8 @@ void expect_equal_streams(const Stream& wanted, const Stream& got) {
 TEST(BlockMerger, every_record_stays_as_it_was) {
   for (unsigned seed = 0; seed < 12; ++seed) {
     SCOPED_TRACE(seed);
-    const Blocks blocks = make_stream(seed, 3000, 1 + seed);
-    const Blocks merged = merge(blocks);
+    const SharedBlocks blocks = make_stream(seed, 3000, 1 + seed);
+    const SharedBlocks merged = merge(blocks);
     EXPECT_LE(merged.size(), 4U) << "one, and one more for each heap that is made on the way";
     ASSERT_NO_FATAL_FAILURE(expect_equal_streams(read(blocks), read(merged)));
   }
@@ -143,16 +143,16 @@ TEST(BlockMerger, what_is_missing_stays_missing) {
   Random random(1);
   for (unsigned seed = 0; seed < 12; ++seed) {
     SCOPED_TRACE(seed);
-    Blocks blocks = make_stream(seed, 3000, 20);
+    SharedBlocks blocks = make_stream(seed, 3000, 20);
     for (unsigned i = 0; i < 1 + seed % 5; ++i)
       blocks.erase(blocks.begin() + static_cast<std::ptrdiff_t>(random() % (blocks.size() - 1)));
     const Stream wanted = read(blocks);
     ASSERT_GT(wanted.counts().missing_blocks, 0U);
-    const Blocks merged = merge(blocks);
+    const SharedBlocks merged = merge(blocks);
     EXPECT_LT(merged.size(), 12U);
     ASSERT_NO_FATAL_FAILURE(expect_equal_streams(wanted, read(merged)));
     // Once more: it is as merged as it can be.
-    const Blocks again = merge(merged);
+    const SharedBlocks again = merge(merged);
     ASSERT_NO_FATAL_FAILURE(expect_equal_streams(wanted, read(again)));
   }
 }
@@ -168,7 +168,7 @@ TEST(BlockMerger, numbers_that_make_no_sense_do_not_become_an_order) {
   Random random(6);
   for (unsigned seed = 0; seed < 20; ++seed) {
     SCOPED_TRACE(seed);
-    Blocks blocks = make_stream(seed, 1000, 20);
+    SharedBlocks blocks = make_stream(seed, 1000, 20);
     for (const std::uint32_t sequence : {2U, 0xfffffffeU, 0xffffffffU, 5U, 9U}) {
       SharedBlock& block = blocks[random() % blocks.size()];
       block = numbered(block, sequence);
@@ -181,8 +181,8 @@ TEST(BlockMerger, numbers_that_make_no_sense_do_not_become_an_order) {
 }
 
 TEST(BlockMerger, a_block_has_at_most_so_many_events) {
-  const Blocks blocks = make_stream(4, 200'000, 1000);
-  const Blocks merged = merge(blocks);
+  const SharedBlocks blocks = make_stream(4, 200'000, 1000);
+  const SharedBlocks merged = merge(blocks);
   ASSERT_GT(blocks.size(), 150U);
   EXPECT_LT(merged.size(), 10U);
   EXPECT_TRUE(std::all_of(merged.begin(), merged.end(),
@@ -192,10 +192,10 @@ TEST(BlockMerger, a_block_has_at_most_so_many_events) {
 
 TEST(BlockMerger, large_blocks_go_through_untouched) {
   // Without a small one before, the very same bytes; behind small ones, with another number.
-  const Blocks large = make_stream(5, 300'000, 1U << 30);
+  const SharedBlocks large = make_stream(5, 300'000, 1U << 30);
   ASSERT_GE(large.size(), 4U);
   EXPECT_EQ(large, merge(large));
-  Blocks blocks = make_stream(5, 1000, 20);
+  SharedBlocks blocks = make_stream(5, 1000, 20);
   const auto small = static_cast<std::uint32_t>(blocks.size());
   const std::uint64_t events = blocks.back()->end_event();
   for (const SharedBlock& block : large) {
@@ -203,7 +203,7 @@ TEST(BlockMerger, large_blocks_go_through_untouched) {
     moved->header.first_event += events;
     blocks.push_back(numbered(moved, block->header.sequence + small));
   }
-  const Blocks merged = merge(blocks);
+  const SharedBlocks merged = merge(blocks);
   ASSERT_LT(merged.size(), large.size() + 5);
   for (std::size_t i = 1; i < large.size(); ++i)
     EXPECT_EQ(large[large.size() - i]->payload, merged[merged.size() - i]->payload);
@@ -231,11 +231,11 @@ SharedBlock block_of_the_future(std::uint16_t kind, std::size_t struct_bytes, st
 
 TEST(BlockMerger, what_this_version_does_not_know_goes_through_as_it_is) {
   const auto alloc = static_cast<std::uint16_t>(RecordKind::alloc);
-  const Blocks blocks = {block_of_the_future(alloc, sizeof(AllocRecord), 0), block_of_the_future(200, 32, 1),
+  const SharedBlocks blocks = {block_of_the_future(alloc, sizeof(AllocRecord), 0), block_of_the_future(200, 32, 1),
                          block_of_the_future(alloc, sizeof(AllocRecord) + 8, 2),
                          block_of_the_future(alloc, sizeof(AllocRecord), 3),
                          block_of_the_future(alloc, sizeof(AllocRecord), 4)};
-  const Blocks merged = merge(blocks);
+  const SharedBlocks merged = merge(blocks);
   ASSERT_EQ(4U, merged.size());
   EXPECT_NE(BlockForm::rows, merged[0]->header.form) << "rows become columns";
   EXPECT_EQ(blocks[1]->payload, merged[1]->payload);

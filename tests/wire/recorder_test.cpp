@@ -36,13 +36,13 @@ using Bytes = std::vector<std::uint8_t>;
 
 constexpr std::uint64_t bytes_max = std::uint64_t{1} << 30;
 
-struct TemporaryFile {
-  explicit TemporaryFile(const std::string& name)
+struct RecorderFile {
+  explicit RecorderFile(const std::string& name)
       : path((std::filesystem::temp_directory_path() / ("hbmscope_" + name + "_" + std::to_string(getpid()) + ".hbm"))
                  .string()) {}
-  ~TemporaryFile() { std::filesystem::remove(path); }
-  TemporaryFile(TemporaryFile&& other) noexcept = default;
-  TemporaryFile& operator=(TemporaryFile&&) = delete;
+  ~RecorderFile() { std::filesystem::remove(path); }
+  RecorderFile(RecorderFile&& other) noexcept = default;
+  RecorderFile& operator=(RecorderFile&&) = delete;
   std::string path;
 };
 
@@ -141,7 +141,7 @@ class Child {
   int told_fd_ = -1;
 };
 
-Bytes read_bytes(const std::string& path) {
+Bytes bytes_of_file(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};
 }
@@ -192,7 +192,7 @@ void expect_opens_as_unfinished(const std::string& path, const Found& found, std
 TEST(Recorder, killed_at_ten_events_a_second_it_loses_the_last_second_at_most) {
   Random random(std::random_device{}());
   constexpr std::size_t tries = 8;
-  std::vector<TemporaryFile> files;
+  std::vector<RecorderFile> files;
   std::vector<std::unique_ptr<Child>> children;
   for (std::size_t i = 0; i < tries; ++i) {
     files.emplace_back("slow" + std::to_string(i));
@@ -218,7 +218,7 @@ TEST(Recorder, killed_at_ten_events_a_second_it_loses_the_last_second_at_most) {
       else
         event_times.push_back(told.time_ns);
     }
-    const Bytes bytes = read_bytes(files[i].path);
+    const Bytes bytes = bytes_of_file(files[i].path);
     const Found found = find_events(bytes);
     ASSERT_TRUE(found.scan) << "the header is there from the beginning";
     EXPECT_FALSE(found.scan->has_index);
@@ -245,7 +245,7 @@ TEST(Recorder, killed_at_ten_events_a_second_it_loses_the_last_second_at_most) {
 TEST(Recorder, killed_at_full_speed_it_opens_to_the_last_whole_block) {
   Random random(std::random_device{}());
   for (int i = 0; i < 12; ++i) {
-    const TemporaryFile file("fast");
+    const RecorderFile file("fast");
     Child child(file.path, [](Recorder& recorder, const auto& tell) {
       std::uint64_t told = 0;
       while (true) {
@@ -259,7 +259,7 @@ TEST(Recorder, killed_at_full_speed_it_opens_to_the_last_whole_block) {
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 60'000));
     const std::vector<Told> all = child.kill_and_listen();
     ASSERT_FALSE(all.empty());
-    const Bytes bytes = read_bytes(file.path);
+    const Bytes bytes = bytes_of_file(file.path);
     const Found found = find_events(bytes);
     ASSERT_TRUE(found.scan);
     EXPECT_FALSE(found.scan->has_index);
@@ -294,7 +294,7 @@ class FullDisk {
 TEST(Recorder, a_disk_that_fills_up_anywhere_is_told_with_the_systems_reason) {
   Random random(4);
   for (int i = 0; i < 200; ++i) {
-    const TemporaryFile file("full_disk");
+    const RecorderFile file("full_disk");
     const std::uint64_t room = i < 40 ? static_cast<std::uint64_t>(i) : random() % 20'000;
     const auto record = [&](Recorder& recorder, int blocks) {
       for (int block = 0; block < blocks; ++block) {
@@ -316,7 +316,7 @@ TEST(Recorder, a_disk_that_fills_up_anywhere_is_told_with_the_systems_reason) {
     EXPECT_EQ(std::strerror(EFBIG), recorder->finish());
     EXPECT_EQ(whole, recorder->whole_events());
 
-    const Bytes bytes = read_bytes(file.path);
+    const Bytes bytes = bytes_of_file(file.path);
     EXPECT_LE(bytes.size(), room);
     const Found found = find_events(bytes);
     ASSERT_EQ(room >= sizeof(FileHeader), found.scan.has_value()) << room;
@@ -333,7 +333,7 @@ TEST(Recorder, a_disk_that_fills_up_anywhere_is_told_with_the_systems_reason) {
 }
 
 TEST(Recorder, a_disk_too_small_for_the_index_loses_the_index_only) {
-  const TemporaryFile file("full_disk_at_the_end");
+  const RecorderFile file("full_disk_at_the_end");
   Recorder recorder(file.path);
   for (int event = 0; event < 1000; ++event) recorder.alloc(event);
   recorder.stream().flush();
@@ -342,7 +342,7 @@ TEST(Recorder, a_disk_too_small_for_the_index_loses_the_index_only) {
     const FullDisk disk(bytes + 10);
     EXPECT_EQ(std::strerror(EFBIG), recorder.finish());
   }
-  const Found found = find_events(read_bytes(file.path));
+  const Found found = find_events(bytes_of_file(file.path));
   ASSERT_TRUE(found.scan);
   EXPECT_EQ(1000U, found.times_ns.size());
   EXPECT_FALSE(found.scan->has_index);
@@ -363,11 +363,11 @@ Bytes make_large_recording(const std::string& path) {
     EXPECT_EQ(std::nullopt, file.append(encoder.close()));
   }
   EXPECT_EQ(std::nullopt, file.finish());
-  return read_bytes(path);
+  return bytes_of_file(path);
 }
 
 TEST(Recorder, a_file_that_shrinks_and_grows_under_its_reader_is_partial_and_says_so) {
-  const TemporaryFile file("changing");
+  const RecorderFile file("changing");
   const Bytes whole = make_large_recording(file.path);
   ASSERT_GT(whole.size(), std::size_t{8} << 20);
   std::atomic<bool> done{false};
@@ -412,20 +412,20 @@ TEST(Recorder, a_file_that_shrinks_and_grows_under_its_reader_is_partial_and_say
 }
 
 TEST(Recorder, a_recording_can_be_read_while_it_is_written) {
-  const TemporaryFile file("growing");
+  const RecorderFile file("growing");
   Recorder recorder(file.path);
   std::uint64_t seen = 0;
   for (int block = 1; block <= 40; ++block) {
     for (int event = 0; event < 100; ++event) recorder.alloc(event);
     recorder.stream().flush();
-    const Bytes bytes = read_bytes(file.path);
+    const Bytes bytes = bytes_of_file(file.path);
     const Found found = find_events(bytes);
     ASSERT_TRUE(found.scan);
     EXPECT_EQ(found.times_ns.size(), seen += 100);
     expect_opens_as_unfinished(file.path, found, bytes.size());
   }
   EXPECT_EQ(std::nullopt, recorder.finish());
-  const Found found = find_events(read_bytes(file.path));
+  const Found found = find_events(bytes_of_file(file.path));
   EXPECT_TRUE(found.scan->has_index);
   EXPECT_EQ(seen, found.times_ns.size());
 }

@@ -12,7 +12,7 @@
 
 #include "analysis/read/file_bytes.h"
 #include "analysis/read/recording/read_recording.h"
-#include "analysis/trace/told_losses.h"
+#include "analysis/trace/reported_losses.h"
 #include "analysis/write/strip_paths.h"
 #include "collector/wire/recording_file.h"
 #include "collector/wire/stream_writer.h"
@@ -85,7 +85,7 @@ TEST_F(WriteRecording, what_a_file_lost_is_told_by_all_that_are_written_from_it)
     trace = read();
     EXPECT_EQ(700, trace.import.count_of("lost_bytes")) << "copy " << copy;
     EXPECT_EQ(1, trace.import.count_of("not_finished")) << "copy " << copy;
-    EXPECT_EQ("byte 12: a block's check sum differs", find_told_loss(trace, "lost_bytes").example);
+    EXPECT_EQ("byte 12: a block's check sum differs", find_reported_loss(trace, "lost_bytes").example);
     EXPECT_EQ(Severity::loss, trace.import.worst());
     EXPECT_EQ(1000U, trace.streams[0].end_position());
     EXPECT_EQ(0U, trace.streams[0].definitions().bad_definitions());
@@ -158,7 +158,7 @@ TEST(ToldLosses, caveats_that_make_no_sense_add_nothing) {
     writer.add_job_fact("hbmscope.caveat.odd", value);
   writer.add_job_fact("hbmscope.caveat.odd", "notice\n3");
   writer.flush();
-  add_told_caveats(trace);
+  add_reported_caveats(trace);
   EXPECT_EQ(3, trace.import.count_of("odd"));
   EXPECT_EQ(1U, trace.import.rows().size());
 }
@@ -167,15 +167,15 @@ TEST(ToldLosses, facts_that_make_no_sense_add_nothing) {
   Trace trace;
   trace.streams.resize(1);
   wire::StreamWriter writer(0, [&](wire::SharedBlock block) { trace.streams[0].append(std::move(block)); });
-  const std::string key = key_of_told_loss("lost_bytes");
+  const std::string key = key_of_reported_loss("lost_bytes");
   for (const std::string value : {"", "many", "-3 x", "99999999999999999999", "12 here", "9223372036854775807", "3"})
     writer.add_job_fact(key, value);
-  writer.add_job_fact(key_of_told_loss("bad_blocks"), "1");
+  writer.add_job_fact(key_of_reported_loss("bad_blocks"), "1");
   writer.flush();
-  EXPECT_EQ(15, find_told_loss(trace, "lost_bytes").count);
-  EXPECT_EQ("here", find_told_loss(trace, "lost_bytes").example);
-  EXPECT_EQ("", find_told_loss(trace, "bad_blocks").example);
-  EXPECT_EQ(0, find_told_loss(trace, "not_finished").count);
+  EXPECT_EQ(15, find_reported_loss(trace, "lost_bytes").count);
+  EXPECT_EQ("here", find_reported_loss(trace, "lost_bytes").example);
+  EXPECT_EQ("", find_reported_loss(trace, "bad_blocks").example);
+  EXPECT_EQ(0, find_reported_loss(trace, "not_finished").count);
 }
 
 TEST_F(WriteRecording, says_once_that_paths_were_stripped) {

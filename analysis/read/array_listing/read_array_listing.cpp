@@ -178,7 +178,7 @@ Result<std::vector<ListedArray>> parse_array_listing(std::span<const std::uint8_
     if (arrays.empty()) refuse({}, "there is no array in it", "An array has dtype and shape.");
     return arrays;
   } catch (const Fault& fault) {
-    return Failure(Error{fault.what, fault.remedy, name, {}, false});
+    return Failure(refusal(fault.what, fault.remedy, name));
   }
 }
 

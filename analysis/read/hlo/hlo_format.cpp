@@ -45,7 +45,7 @@ std::optional<Neighbour> find_neighbour(const std::string& file, std::string_vie
 
 Result<FileContent> read_assignment(InputFile& file, const FileOptions& options, ReadControl* control) {
   const auto neighbour = find_neighbour(file.name(), assignment_text, live_range_text, options.max_inflated_bytes);
-  HloBeside more;
+  HloExtras more;
   if (neighbour && looks_like_live_ranges(neighbour->text.bytes)) more.live_ranges = neighbour->text.bytes;
   return read_unzipped(file, options, [&](Bytes text) { return read_hlo(text, file.name(), control, more); });
 }
@@ -64,7 +64,7 @@ Result<FileContent> read_live_ranges(InputFile& file, const FileOptions& options
 }  // namespace
 
 constinit const Format hlo_format = {
-    .name = "dump of XLA's buffer assignment",
+    .name = "a dump of XLA's buffer assignment",
     .looks_like = [](InputFile& file) { return looks_like_hlo(file.beginning()); },
     .read = read_assignment,
     .beginning = "one is an HloProto, or a text of buffer assignment or memory usage",
@@ -72,7 +72,7 @@ constinit const Format hlo_format = {
 };
 
 constinit const Format live_range_format = {
-    .name = "text of XLA's live ranges",
+    .name = "a text of XLA's live ranges",
     .looks_like = [](InputFile& file) { return looks_like_live_ranges(file.beginning()); },
     .read = read_live_ranges,
     .beginning = "one begins with HloLiveRange",

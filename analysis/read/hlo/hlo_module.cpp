@@ -10,8 +10,8 @@
 namespace hbmscope::hlo {
 namespace {
 
-using pprof::ByteRange;
-using pprof::WireField;
+using protobuf::ByteRange;
+using protobuf::WireField;
 using Numbers = std::vector<std::uint64_t>;
 
 constexpr int depth_max = 64;  // Of calls in calls.
@@ -51,16 +51,17 @@ void read_instruction(ByteRange message, Module& module) {
   Instruction instruction;
   std::uint64_t id = 0;
   for_each_field(message, [&](const WireField& field) {
-    if (field.key == pprof::bytes_key(1)) instruction.name = name_in(field.bytes);
-    if (field.key == pprof::bytes_key(3)) instruction.shape = field.bytes;
-    if (field.key == pprof::varint_key(35)) id = field.varint;
+    if (field.key == protobuf::bytes_key(1)) instruction.name = name_in(field.bytes);
+    if (field.key == protobuf::bytes_key(3)) instruction.shape = field.bytes;
+    if (field.key == protobuf::varint_key(35)) id = field.varint;
     if (is_field(field, 38)) add_numbers(field, instruction.called);
-    if (field.key == pprof::bytes_key(7))
+    if (field.key == protobuf::bytes_key(7))
       for_each_field(field.bytes, [&](const WireField& metadata) {
-        if (metadata.key == pprof::bytes_key(2)) instruction.op_name = name_in(metadata.bytes);
-        if (metadata.key == pprof::bytes_key(3)) instruction.source_file = name_in(metadata.bytes);
-        if (metadata.key == pprof::varint_key(4)) instruction.source_line = static_cast<std::uint32_t>(metadata.varint);
-        if (metadata.key == pprof::varint_key(15))
+        if (metadata.key == protobuf::bytes_key(2)) instruction.op_name = name_in(metadata.bytes);
+        if (metadata.key == protobuf::bytes_key(3)) instruction.source_file = name_in(metadata.bytes);
+        if (metadata.key == protobuf::varint_key(4))
+          instruction.source_line = static_cast<std::uint32_t>(metadata.varint);
+        if (metadata.key == protobuf::varint_key(15))
           instruction.source_frame = static_cast<std::uint32_t>(metadata.varint);
       });
   });
@@ -70,12 +71,12 @@ void read_instruction(ByteRange message, Module& module) {
 // map<int64, InstructionSequence>, an entry a field.
 void read_schedule(ByteRange message, std::unordered_map<std::uint64_t, Numbers>& sequences) {
   for_each_field(message, [&](const WireField& entry) {
-    if (entry.key != pprof::bytes_key(1)) return;
+    if (entry.key != protobuf::bytes_key(1)) return;
     std::uint64_t computation = 0;
     Numbers ids;
     for_each_field(entry.bytes, [&](const WireField& field) {
-      if (field.key == pprof::varint_key(1)) computation = field.varint;
-      if (field.key == pprof::bytes_key(2))
+      if (field.key == protobuf::varint_key(1)) computation = field.varint;
+      if (field.key == protobuf::bytes_key(2))
         for_each_field(field.bytes, [&](const WireField& sequence) { add_numbers(sequence, ids); });
     });
     sequences[computation] = std::move(ids);
@@ -86,19 +87,19 @@ void read_schedule(ByteRange message, std::unordered_map<std::uint64_t, Numbers>
 void read_source_frames(ByteRange message, SourceFrames& source) {
   std::vector<SourceFrame> places;
   for_each_field(message, [&](const WireField& field) {
-    if (field.key == pprof::bytes_key(1)) source.files.push_back(name_in(field.bytes));
-    if (field.key == pprof::bytes_key(2)) source.functions.push_back(name_in(field.bytes));
-    if (field.key != pprof::bytes_key(3) && field.key != pprof::bytes_key(4)) return;
+    if (field.key == protobuf::bytes_key(1)) source.files.push_back(name_in(field.bytes));
+    if (field.key == protobuf::bytes_key(2)) source.functions.push_back(name_in(field.bytes));
+    if (field.key != protobuf::bytes_key(3) && field.key != protobuf::bytes_key(4)) return;
     SourceFrame frame;
-    const bool is_place = field.key == pprof::bytes_key(3);
+    const bool is_place = field.key == protobuf::bytes_key(3);
     for_each_field(field.bytes, [&](const WireField& part) {
       const auto number = static_cast<std::uint32_t>(part.varint);
-      if (is_place && part.key == pprof::varint_key(1)) frame.file = number;
-      if (is_place && part.key == pprof::varint_key(2)) frame.function = number;
-      if (is_place && part.key == pprof::varint_key(3)) frame.line = number;
-      if (!is_place && part.key == pprof::varint_key(1) && number > 0 && number <= places.size())
+      if (is_place && part.key == protobuf::varint_key(1)) frame.file = number;
+      if (is_place && part.key == protobuf::varint_key(2)) frame.function = number;
+      if (is_place && part.key == protobuf::varint_key(3)) frame.line = number;
+      if (!is_place && part.key == protobuf::varint_key(1) && number > 0 && number <= places.size())
         frame = {places[number - 1].file, places[number - 1].function, places[number - 1].line, frame.caller};
-      if (!is_place && part.key == pprof::varint_key(2)) frame.caller = number;
+      if (!is_place && part.key == protobuf::varint_key(2)) frame.caller = number;
     });
     (is_place ? places : source.frames).push_back(frame);
   });
@@ -111,13 +112,13 @@ Module read_module(ByteRange message) {
   std::uint64_t entry = 0;
   std::unordered_map<std::uint64_t, Numbers> sequences;
   for_each_field(message, [&](const WireField& field) {
-    if (field.key == pprof::bytes_key(1)) module.name = text_of(field.bytes);
-    if (field.key == pprof::varint_key(6)) entry = field.varint;
-    if (field.key == pprof::bytes_key(7)) read_schedule(field.bytes, sequences);
-    if (field.key == pprof::bytes_key(17)) read_source_frames(field.bytes, module.source);
-    if (field.key == pprof::bytes_key(3))
+    if (field.key == protobuf::bytes_key(1)) module.name = text_of(field.bytes);
+    if (field.key == protobuf::varint_key(6)) entry = field.varint;
+    if (field.key == protobuf::bytes_key(7)) read_schedule(field.bytes, sequences);
+    if (field.key == protobuf::bytes_key(17)) read_source_frames(field.bytes, module.source);
+    if (field.key == protobuf::bytes_key(3))
       for_each_field(field.bytes, [&](const WireField& computation) {
-        if (computation.key == pprof::bytes_key(2)) read_instruction(computation.bytes, module);
+        if (computation.key == protobuf::bytes_key(2)) read_instruction(computation.bytes, module);
       });
   });
   Order(module, sequences).walk(entry, depth_max);

@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "analysis/read/hlo/program.h"
-#include "analysis/read/pprof/wire_cursor.h"
+#include "analysis/read/protobuf_cursor.h"
 
 namespace hbmscope::hlo {
 
 struct Instruction {
   std::string name, op_name, source_file;
   std::uint32_t source_line = 0, source_frame = 0;
-  pprof::ByteRange shape;             // A ShapeProto.
+  protobuf::ByteRange shape;          // A ShapeProto.
   std::vector<std::uint64_t> called;  // Computations.
   std::uint64_t position = 0;
 };
@@ -27,6 +27,6 @@ struct Module {
 };
 
 // What a message has that is cut off is missing from the module; the caller has walked over the whole of it before.
-Module read_module(pprof::ByteRange message);
+Module read_module(protobuf::ByteRange message);
 
 }  // namespace hbmscope::hlo

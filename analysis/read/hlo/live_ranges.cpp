@@ -101,7 +101,7 @@ Result<LiveRanges> read_live_ranges(std::span<const std::uint8_t> bytes, const s
     text.remove_prefix(line.size());
   }
   if (ranges.empty())
-    return Failure(Error{"there is no live range in this text", "Was the dump copied whole?", name, {}, false});
+    return Failure(refusal("there is no live range in this text", "Was the dump copied whole?", name));
   return ranges;
 }
 

@@ -64,14 +64,14 @@ struct Program {
   std::vector<LogicalBuffer> buffers;
   std::vector<Allocation> allocations;
   std::vector<HeapTrace> traces;
-  bool knows_kinds = true;                                  // What is an argument, an output, a temporary.
-  std::map<std::uint64_t, std::uint64_t> told_space_bytes;  // By color, where the dump tells a total.
-  SourceFrames source;                                      // Of dumps since jax 0.5 or so.
-  std::optional<std::uint64_t> code_bytes;                  // No dump tells it; the compiler does.
-  std::uint64_t without_ranges = 0;                         // Values of arenas with times of which none is told.
-  bool is_tpu = false;                                      // Its layouts have tiles.
-  std::uint64_t unknown_buffers = 0;                        // Named, and defined nowhere: left out.
-  std::uint64_t impossible = 0;                             // leave_out_impossible.
+  bool knows_kinds = true;                                      // What is an argument, an output, a temporary.
+  std::map<std::uint64_t, std::uint64_t> reported_space_bytes;  // By color, where the dump tells a total.
+  SourceFrames source;                                          // Of dumps since jax 0.5 or so.
+  std::optional<std::uint64_t> code_bytes;                      // No dump tells it; the compiler does.
+  std::uint64_t without_ranges = 0;                             // Values of arenas with times of which none is told.
+  bool is_tpu = false;                                          // Its layouts have tiles.
+  std::uint64_t unknown_buffers = 0;                            // Named, and defined nowhere: left out.
+  std::uint64_t impossible = 0;                                 // leave_out_impossible.
 };
 
 // Sizes that no memory holds become 0, and what lies outside of its allocation is left out: both are counted, so that

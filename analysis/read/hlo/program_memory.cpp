@@ -96,7 +96,7 @@ void leave_out_impossible(Program& program) {
     sum += size;
   };
   std::uint64_t told = 0;
-  for (auto& [color, bytes] : program.told_space_bytes) limit(bytes, told);
+  for (auto& [color, bytes] : program.reported_space_bytes) limit(bytes, told);
   for (LogicalBuffer& buffer : program.buffers) limit(buffer.size, buffers);
   for (Allocation& allocation : program.allocations) {
     limit(allocation.size, allocations);
@@ -125,10 +125,10 @@ std::string space_name(const Program& program, std::uint64_t color) {
 
 ProgramMemory compute_program_memory(const Program& program) {
   ProgramMemory memory;
-  for (const auto& [color, bytes] : program.told_space_bytes) memory.by_space[space_name(program, color)] = bytes;
+  for (const auto& [color, bytes] : program.reported_space_bytes) memory.by_space[space_name(program, color)] = bytes;
   for (const Allocation& allocation : program.allocations) {
     if (allocation.is_thread_local) continue;
-    if (program.told_space_bytes.empty()) memory.by_space[space_name(program, allocation.color)] += allocation.size;
+    if (program.reported_space_bytes.empty()) memory.by_space[space_name(program, allocation.color)] += allocation.size;
     if (allocation.color == host_color) continue;
     if (allocation.is_parameter) memory.argument_bytes += allocation.size;
     if (allocation.maybe_live_out) memory.output_bytes += allocation.size;

@@ -18,7 +18,7 @@ bool looks_like_live_ranges(std::span<const std::uint8_t> bytes) {
 }
 
 Result<Trace> read_hlo(std::span<const std::uint8_t> bytes, const std::string& name, ReadControl* control,
-                       const HloBeside& beside) {
+                       const HloExtras& beside) {
   if (control != nullptr) control->total_bytes = bytes.size();
   if (!looks_like_hlo(bytes))
     return Failure(Error{"this is not a dump of XLA's buffer assignment",

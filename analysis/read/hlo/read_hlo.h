@@ -20,14 +20,15 @@ bool looks_like_hlo(std::span<const std::uint8_t> bytes);
 bool looks_like_live_ranges(std::span<const std::uint8_t> bytes);
 
 // What is told beside a dump.
-struct HloBeside {
+struct HloExtras {
   std::span<const std::uint8_t> live_ranges;  // The -live-range.txt of a buffer-assignment.txt; empty: there is none.
   std::optional<std::uint64_t> code_bytes;    // Of the generated code, from the compiler.
 };
 
-// Heaps of the memory spaces; the program's figures are counters (trace/told_figures.h). Errors: those of the formats.
+// Heaps of the memory spaces; the program's figures are counters (trace/reported_figures.h). Errors: those of the
+// formats.
 Result<Trace> read_hlo(std::span<const std::uint8_t> bytes, const std::string& name, ReadControl* control = nullptr,
-                       const HloBeside& beside = {});
+                       const HloExtras& beside = {});
 
 // A -live-range.txt is a format of its own: it says when values live, its neighbour where they lie.
 extern const Format hlo_format;

@@ -12,10 +12,10 @@
 namespace hbmscope::hlo {
 namespace {
 
-using pprof::ByteRange;
-using pprof::bytes_key;
-using pprof::varint_key;
-using pprof::WireField;
+using protobuf::ByteRange;
+using protobuf::bytes_key;
+using protobuf::varint_key;
+using protobuf::WireField;
 using Numbers = std::vector<std::uint64_t>;
 
 ByteRange range_of(std::span<const std::uint8_t> bytes) {
@@ -164,7 +164,7 @@ bool is_name(ByteRange bytes) {
 // Behind the field's key and length: as much of it as there is.
 bool begins_with_name(ByteRange rest) {
   if (rest.end - rest.begin < 4 || *rest.begin != bytes_key(1)) return false;
-  pprof::WireCursor cursor({rest.begin + 1, rest.end});
+  protobuf::WireCursor cursor({rest.begin + 1, rest.end});
   std::uint64_t length = 0;
   if (!cursor.read_varint(length) || length == 0) return false;
   const auto there = static_cast<std::uint64_t>(rest.end - cursor.at());
@@ -193,7 +193,7 @@ bool is_buffer(ByteRange message) {
 bool looks_like_hlo_proto(std::span<const std::uint8_t> bytes) {
   if (bytes.size() < 8 || bytes[0] != bytes_key(1)) return false;
   const ByteRange all = range_of(bytes);
-  pprof::WireCursor cursor({all.begin + 1, all.end});
+  protobuf::WireCursor cursor({all.begin + 1, all.end});
   std::uint64_t length = 0;
   if (!cursor.read_varint(length)) return false;
   const auto there = static_cast<std::uint64_t>(all.end - cursor.at());
@@ -205,7 +205,7 @@ Result<Program> read_hlo_proto(std::span<const std::uint8_t> bytes, const std::s
   const ByteRange all = range_of(bytes);
   ByteRange module_bytes, assignment;
   bool is_whole = true;
-  pprof::WireCursor cursor({all.begin + 1, all.end});
+  protobuf::WireCursor cursor({all.begin + 1, all.end});
   std::uint64_t length = 0;
   const bool is_module = cursor.read_varint(length) && begins_with_name({cursor.at(), all.end});
   if (is_module) {
@@ -216,21 +216,16 @@ Result<Program> read_hlo_proto(std::span<const std::uint8_t> bytes, const std::s
   } else {
     assignment = all;
   }
-  if (!is_whole)
-    return Failure(Error{"the message is cut off, or damaged", "Was the dump copied whole?", name, {}, false});
+  if (!is_whole) return Failure(refusal("the message is cut off, or damaged", "Was the dump copied whole?", name));
   if (assignment.begin == nullptr)
-    return Failure(Error{"this HLO module has no buffer assignment",
-                         "XLA writes it for the module after optimizations: --xla_dump_hlo_as_proto.",
-                         name,
-                         {},
-                         false});
+    return Failure(refusal("this HLO module has no buffer assignment",
+                           "XLA writes it for the module after optimizations: --xla_dump_hlo_as_proto.", name));
   Program program;
   const Module module = is_module ? read_module(module_bytes) : Module{};
   program.name = module.name;
   program.source = module.source;
   if (!AssignmentReader(module, program).read(assignment))
-    return Failure(
-        Error{"the buffer assignment is cut off, or damaged", "Was the dump copied whole?", name, {}, false});
+    return Failure(refusal("the buffer assignment is cut off, or damaged", "Was the dump copied whole?", name));
   const bool has_vmem = std::any_of(program.allocations.begin(), program.allocations.end(),
                                     [](const Allocation& each) { return each.color == 1; });
   leave_out_impossible(program);

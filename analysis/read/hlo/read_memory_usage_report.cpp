@@ -12,10 +12,10 @@
 namespace hbmscope::hlo {
 namespace {
 
-using pprof::ByteRange;
-using pprof::bytes_key;
-using pprof::varint_key;
-using pprof::WireField;
+using protobuf::ByteRange;
+using protobuf::bytes_key;
+using protobuf::varint_key;
+using protobuf::WireField;
 
 constexpr std::string_view report_head = "Memory Space: ";
 
@@ -51,7 +51,7 @@ void read_space(ByteRange message, Program& program) {
     if (field.key == varint_key(2)) color = field.varint;
     if (field.key == bytes_key(3)) allocations.push_back(field.bytes);
   });
-  program.told_space_bytes[color] = total;
+  program.reported_space_bytes[color] = total;
   for (const ByteRange each : allocations) read_allocation(each, color, program);
 }
 
@@ -101,7 +101,7 @@ Program read_text(std::string_view text) {
     } else if (!color) {
       continue;
     } else if (const auto total = number_after(line, "Total bytes: ")) {
-      program.told_space_bytes[*color] = *total;
+      program.reported_space_bytes[*color] = *total;
     } else if (line.find("cumulative_size;") != std::string_view::npos) {
       program.allocations.emplace_back().color = *color;
       program.allocations.back().index = program.allocations.size() - 1;
@@ -115,7 +115,7 @@ Program read_text(std::string_view text) {
 
 // A report lists the largest allocations; its totals are of all.
 void add_what_is_not_listed(Program& program) {
-  for (const auto& [color, total] : program.told_space_bytes) {
+  for (const auto& [color, total] : program.reported_space_bytes) {
     std::uint64_t listed = 0;
     for (const Allocation& allocation : program.allocations)
       if (allocation.color == color) listed += allocation.size;
@@ -136,11 +136,11 @@ bool looks_like_memory_usage_report(std::span<const std::uint8_t> bytes) {
   // A space: its total, its color where that is not 0, then an allocation, which has numbers of its own and no name of
   // an instruction's place.
   const std::uint8_t* end = bytes.data() + bytes.size();
-  pprof::WireCursor outer({bytes.data() + 1, end});
+  protobuf::WireCursor outer({bytes.data() + 1, end});
   std::uint64_t length = 0, key = 0, number = 0;
   if (!outer.read_varint(length)) return false;
   const auto there = std::min<std::uint64_t>(length, static_cast<std::uint64_t>(end - outer.at()));
-  pprof::WireCursor cursor({outer.at(), outer.at() + there});
+  protobuf::WireCursor cursor({outer.at(), outer.at() + there});
   if (!cursor.read_varint(key) || key != varint_key(1) || !cursor.read_varint(number)) return false;
   if (!cursor.read_varint(key)) return false;
   if (key == varint_key(2) && (!cursor.read_varint(number) || !cursor.read_varint(key))) return false;
@@ -155,12 +155,12 @@ Result<Program> read_memory_usage_report(std::span<const std::uint8_t> bytes, co
   } else if (!for_each_field({bytes.data(), bytes.data() + bytes.size()}, [&](const WireField& field) {
                if (field.key == bytes_key(1)) read_space(field.bytes, program);
              })) {
-    return Failure(Error{"the report is cut off, or damaged", "Was the dump copied whole?", name, {}, false});
+    return Failure(refusal("the report is cut off, or damaged", "Was the dump copied whole?", name));
   }
-  if (program.told_space_bytes.empty())
+  if (program.reported_space_bytes.empty())
     return Failure(Error{"there is no memory space in this report", "Was the dump copied whole?", name, 0, false});
   program.knows_kinds = false;
-  program.is_tpu = program.told_space_bytes.contains(1);  // VMEM; a GPU or CPU has no such color.
+  program.is_tpu = program.reported_space_bytes.contains(1);  // VMEM; a GPU or CPU has no such color.
   leave_out_impossible(program);
   add_what_is_not_listed(program);
   return program;

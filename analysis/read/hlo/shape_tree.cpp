@@ -12,8 +12,8 @@ namespace hbmscope::hlo {
 namespace {
 
 namespace tpu = allocator::tpu;
-using pprof::ByteRange;
-using pprof::WireField;
+using protobuf::ByteRange;
+using protobuf::WireField;
 using Numbers = std::vector<std::uint64_t>;
 
 constexpr std::uint64_t tuple_type = 13;
@@ -35,10 +35,10 @@ struct ShapeMessage {
 ShapeMessage read_shape(ByteRange message) {
   ShapeMessage shape;
   for_each_field(message, [&](const WireField& field) {
-    if (field.key == pprof::varint_key(2)) shape.type = field.varint;
+    if (field.key == protobuf::varint_key(2)) shape.type = field.varint;
     if (is_field(field, 3)) add_numbers(field, shape.dimensions);
-    if (field.key == pprof::bytes_key(4)) shape.parts.push_back(field.bytes);
-    if (field.key == pprof::bytes_key(5)) shape.layout = field.bytes;
+    if (field.key == protobuf::bytes_key(4)) shape.parts.push_back(field.bytes);
+    if (field.key == protobuf::bytes_key(5)) shape.layout = field.bytes;
   });
   return shape;
 }
@@ -50,17 +50,17 @@ tpu::Layout read_layout(ByteRange message) {
     if (is_field(field, 1)) {
       add_numbers(field, numbers);
       for (const std::uint64_t number : numbers) layout.minor_to_major.push_back(static_cast<std::uint32_t>(number));
-    } else if (field.key == pprof::bytes_key(6)) {
+    } else if (field.key == protobuf::bytes_key(6)) {
       for_each_field(field.bytes, [&](const WireField& tile) { add_numbers(tile, numbers); });
       // The smallest number stands for "*".
       for (std::uint64_t& size : numbers)
         if (size >> 63 != 0) size = tpu::merged;
       layout.tiles.push_back(std::move(numbers));
-    } else if (field.key == pprof::varint_key(7)) {
+    } else if (field.key == protobuf::varint_key(7)) {
       layout.element_bits = static_cast<std::uint32_t>(field.varint);
-    } else if (field.key == pprof::varint_key(8)) {
+    } else if (field.key == protobuf::varint_key(8)) {
       layout.memory_space = static_cast<std::uint32_t>(field.varint);
-    } else if (field.key == pprof::varint_key(16)) {
+    } else if (field.key == protobuf::varint_key(16)) {
       layout.tail_alignment = field.varint;
     }
   });

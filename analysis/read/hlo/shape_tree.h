@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/read/pprof/wire_cursor.h"
+#include "analysis/read/protobuf_cursor.h"
 
 namespace hbmscope::hlo {
 
@@ -16,7 +16,7 @@ class ShapeTree {
   static constexpr int depth_max = 64;  // Of tuples in tuples.
   static constexpr std::size_t text_bytes_max = 1024;
 
-  explicit ShapeTree(pprof::ByteRange message, int depth = depth_max);
+  explicit ShapeTree(protobuf::ByteRange message, int depth = depth_max);
 
   // The part that an index names; null: there is none.
   const ShapeTree* find(const std::vector<std::uint64_t>& index) const;
@@ -27,13 +27,13 @@ class ShapeTree {
  private:
   std::string make_text() const;
 
-  pprof::ByteRange message_;
+  protobuf::ByteRange message_;
   bool is_tuple_ = false, is_deeper_ = false;
   std::vector<ShapeTree> parts_;
   mutable std::optional<std::string> text_;
 };
 
 // Layouts of a TPU's arrays have tiles.
-bool has_tiles(pprof::ByteRange shape, int depth);
+bool has_tiles(protobuf::ByteRange shape, int depth);
 
 }  // namespace hbmscope::hlo

@@ -11,7 +11,7 @@
 #include "allocator/tpu/shape.h"
 #include "analysis/read/hlo/program_memory.h"
 #include "analysis/read/op_name_stack.h"
-#include "analysis/trace/told_figures.h"
+#include "analysis/trace/reported_figures.h"
 #include "analysis/trace/trace_writer.h"
 
 namespace hbmscope::hlo {
@@ -79,17 +79,18 @@ class TraceMaker {
     for (const Allocation& allocation : program_.allocations)
       if (!allocation.is_thread_local) heap_of(allocation.color);
     if (program_.knows_kinds) {
-      add_figure(told_figure::program_argument, memory.argument_bytes);
-      add_figure(told_figure::program_output, memory.output_bytes);
-      add_figure(told_figure::program_alias, memory.alias_bytes);
-      add_figure(told_figure::program_temp, memory.temp_bytes);
-      add_figure(told_figure::program_donatable, memory.donatable_bytes);
-      if (program_.code_bytes) add_figure(told_figure::program_code, *program_.code_bytes);
-      if (const auto replayed = replay_temp_bytes(program_)) add_figure(told_figure::program_replayed_temp, *replayed);
+      add_figure(reported_figure::program_argument, memory.argument_bytes);
+      add_figure(reported_figure::program_output, memory.output_bytes);
+      add_figure(reported_figure::program_alias, memory.alias_bytes);
+      add_figure(reported_figure::program_temp, memory.temp_bytes);
+      add_figure(reported_figure::program_donatable, memory.donatable_bytes);
+      if (program_.code_bytes) add_figure(reported_figure::program_code, *program_.code_bytes);
+      if (const auto replayed = replay_temp_bytes(program_))
+        add_figure(reported_figure::program_replayed_temp, *replayed);
     }
     for (const auto& [color, heap] : heaps_) {
       const auto space = memory.by_space.find(space_name(program_, color));
-      if (space != memory.by_space.end()) add_figure(told_figure::program_space, space->second, heap);
+      if (space != memory.by_space.end()) add_figure(reported_figure::program_space, space->second, heap);
     }
   }
 

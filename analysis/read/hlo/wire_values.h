@@ -5,35 +5,35 @@
 #include <string>
 #include <vector>
 
-#include "analysis/read/pprof/wire_cursor.h"
+#include "analysis/read/protobuf_cursor.h"
 
 namespace hbmscope::hlo {
 
-inline std::string text_of(pprof::ByteRange bytes) {
+inline std::string text_of(protobuf::ByteRange bytes) {
   return {reinterpret_cast<const char*>(bytes.begin), static_cast<std::size_t>(bytes.end - bytes.begin)};
 }
 
 // Hands each field to `visit`. False: the message is damaged; what stands before the damage was handed on.
 template <class Visit>
-bool for_each_field(pprof::ByteRange message, const Visit& visit) {
-  pprof::WireCursor cursor(message);
-  pprof::WireField field;
+bool for_each_field(protobuf::ByteRange message, const Visit& visit) {
+  protobuf::WireCursor cursor(message);
+  protobuf::WireField field;
   while (cursor.next_field(field)) visit(field);
-  return cursor.problem() == pprof::WireProblem::none;
+  return cursor.problem() == protobuf::WireProblem::none;
 }
 
 // A repeated number: packed, or one by one.
-inline void add_numbers(const pprof::WireField& field, std::vector<std::uint64_t>& numbers) {
+inline void add_numbers(const protobuf::WireField& field, std::vector<std::uint64_t>& numbers) {
   if ((field.key & 7) == 0) {
     numbers.push_back(field.varint);
     return;
   }
-  pprof::WireCursor cursor(field.bytes);
+  protobuf::WireCursor cursor(field.bytes);
   std::uint64_t number = 0;
   while (cursor.at() != field.bytes.end && cursor.read_varint(number)) numbers.push_back(number);
 }
 
-inline bool is_field(const pprof::WireField& field, std::uint32_t number) {
+inline bool is_field(const protobuf::WireField& field, std::uint32_t number) {
   return field.key >> 3 == number;
 }
 

@@ -310,7 +310,7 @@ Result<Events> read_events(std::span<const std::uint8_t> bytes, const std::strin
   const char* const end = begin + bytes.size();
   const bool is_whole =
       nlohmann::json::sax_parse(WatchedBytes(begin, begin, control), WatchedBytes(end, begin, nullptr), &handler);
-  if (control != nullptr && control->cancelled) return Failure(Error{"reading was cancelled", {}, name, {}, false});
+  if (control != nullptr && control->cancelled) return Failure(refusal("reading was cancelled", {}, name));
   if (!is_whole)
     return Failure(Error{fmt::format("this is no whole Chrome trace: {}", handler.error()),
                          "Was the file cut off? Export it again: prof.export_chrome_trace(\"trace.json\").", name,

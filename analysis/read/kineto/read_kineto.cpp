@@ -11,7 +11,7 @@
 #include "analysis/read/kineto/kineto_events.h"
 #include "analysis/read/kineto/kineto_stacks.h"
 #include "analysis/read/trace_content.h"
-#include "analysis/trace/told_figures.h"
+#include "analysis/trace/reported_figures.h"
 #include "analysis/trace/trace_writer.h"
 #include "collector/wire/live_table.h"
 
@@ -52,7 +52,7 @@ class TraceMaker {
     totals_.resize(events_.devices.size());
     older_bytes_.resize(events_.devices.size());
     allocated_ = writer_.define_string("total_allocated");
-    reserved_ = writer_.define_string(told_figure::pool);
+    reserved_ = writer_.define_string(reported_figure::pool);
     add_clock();
     add_older_blocks();
     add_unnamed_bytes();
@@ -242,7 +242,7 @@ Result<Trace> read_kineto(std::span<const std::uint8_t> bytes, const std::string
 }
 
 constinit const Format kineto_format = {
-    .name = "trace of PyTorch's profiler",
+    .name = "a trace of PyTorch's profiler",
     .endings = ".trace.json",
     .looks_like = [](InputFile& file) { return looks_like_kineto(file.beginning()); },
     .read =

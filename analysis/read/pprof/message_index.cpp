@@ -112,8 +112,8 @@ Result<MessageIndex> index_message(ByteRange message, const std::string& name) {
   if (cursor.problem() != WireProblem::none)
     return Failure(wire_error(cursor.problem(), cursor.field_begin(), message, "profile", name));
   if (index.samples >= 0xffffffff)
-    return Failure(Error{
-        "the profile has 2^32 samples or more", "Split it, or merge equal stacks with pprof -proto.", name, {}, false});
+    return Failure(
+        refusal("the profile has 2^32 samples or more", "Split it, or merge equal stacks with pprof -proto.", name));
   return index;
 }
 

@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "analysis/model/result.h"
-#include "analysis/read/pprof/wire_cursor.h"
+#include "analysis/read/protobuf_cursor.h"
 
 namespace hbmscope::pprof {
+
+using namespace protobuf;
 
 // A run of the message with at most samples_a_chunk samples in it: what one thread takes at a time.
 inline constexpr std::uint32_t samples_a_chunk = 4096;

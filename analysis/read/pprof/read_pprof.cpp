@@ -169,7 +169,7 @@ Result<Profile> read_pprof_bytes(Bytes bytes, const std::string& name, const Rea
     inflated = inflate_gzip(inflated->bytes(), name, options.max_inflated_bytes, import);
   if (!inflated) return Failure(std::move(inflated.error()));
   if (inflated->size() == 0)
-    return Failure(Error{"nothing is inside the gzip data", "Save the profile again.", name, {}, false});
+    return Failure(refusal("nothing is inside the gzip data", "Save the profile again.", name));
   return read_message(inflated->bytes(), bytes, name, options, control, std::move(import));
 }
 
@@ -181,7 +181,8 @@ Result<Profile> read_pprof(const std::string& file, const ReadOptions& options, 
 
 namespace {
 
-// The message has no magic number, but its first byte is the tag of one of its fields. What can't be inflated may be one.
+// The message has no magic number, but its first byte is the tag of one of its fields. What can't be inflated may be
+// one.
 bool looks_like_profile_message(InputFile& file) {
   using namespace std::string_view_literals;
   constexpr std::string_view tags =
@@ -194,7 +195,7 @@ bool looks_like_profile_message(InputFile& file) {
 }  // namespace
 
 constinit const Format pprof_format = {
-    .name = "pprof profile",
+    .name = "a pprof profile",
     .endings = ".prof .pprof .pb",
     .looks_like = looks_like_profile_message,
     .read = [](InputFile& file, const FileOptions& options, ReadControl* control) -> Result<FileContent> {

@@ -140,18 +140,15 @@ class SampleReader {
       profile_.stack_locations.resize(stack_locations_);
       profile_.label_set.resize(index_.samples);
     } catch (const std::bad_alloc&) {
-      return Failure(Error{
+      return Failure(refusal(
           fmt::format("there is not enough memory for {} samples with {} frames", index_.samples, stack_locations_),
-          "Close other programs, or open it on a larger machine.",
-          name_,
-          {},
-          false});
+          "Close other programs, or open it on a larger machine.", name_));
     }
     return {};
   }
 
   bool read_chunk(std::size_t chunk_number) {
-    if (control_ != nullptr && control_->cancelled) return fail(Error{"reading was cancelled", {}, name_, {}, false});
+    if (control_ != nullptr && control_->cancelled) return fail(refusal("reading was cancelled", {}, name_));
     const SampleChunk& chunk = index_.chunks[chunk_number];
     ChunkResult& result = results_[chunk_number];
     LabelSets label_sets;

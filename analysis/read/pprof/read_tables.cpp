@@ -212,7 +212,7 @@ class TableReader {
 Result<void> FileTexts::read(const MessageIndex& index, const std::string& name, Profile& profile) {
   profile_ = &profile;
   if (index.strings.size() >= 0xffffff00)
-    return Failure(Error{"the file has 2^32 texts or more", "Is this a pprof profile?", name, {}, false});
+    return Failure(refusal("the file has 2^32 texts or more", "Is this a pprof profile?", name));
   profile.strings.reserve(index.strings.size() + 2, index.string_bytes);
   for (std::size_t i = 0; i < index.strings.size(); ++i) {
     const std::string_view text = text_of(index.strings[i]);

@@ -7,7 +7,7 @@
 
 #include "analysis/read/recording/growing_trace.h"
 #include "analysis/read/trace_content.h"
-#include "analysis/trace/told_losses.h"
+#include "analysis/trace/reported_losses.h"
 #include "collector/wire/recording_file.h"
 
 namespace hbmscope {
@@ -61,7 +61,7 @@ class RecordingReader {
     // What this file met, and the one that it was written from.
     const auto add_loss = [&](std::string_view name, Severity severity, std::uint64_t count, std::string_view remedy,
                               std::string_view example = {}) {
-      const ToldLoss told = find_told_loss(trace, name);
+      const ReportedLoss told = find_reported_loss(trace, name);
       const std::int64_t all = static_cast<std::int64_t>(count) + told.count;
       if (all > 0) import.add(name, severity, all, remedy, count > 0 ? example : std::string_view(told.example));
     };
@@ -122,15 +122,12 @@ Result<Trace> read_with(RecordingReader& reader, std::span<const std::uint8_t> b
   }
   const auto scan = wire::scan_recording(bytes.data(), bytes.size(),
                                          [&](const wire::SharedBlock& block) { return reader.take(block); });
-  if (control != nullptr && control->cancelled) return Failure(Error{"reading was cancelled", {}, name, {}, false});
+  if (control != nullptr && control->cancelled) return Failure(refusal("reading was cancelled", {}, name));
   if (!scan) return Failure(Error{"the header of this recording is damaged", "Copy the file again.", name, 12, false});
   if (reader.is_too_large())
     return Failure(
-        Error{fmt::format("the blocks of this recording inflate to more than {}, the limit", max_inflated_bytes),
-              "If this file is really that large, raise the limit: --max-size 16GiB.",
-              name,
-              {},
-              false});
+        refusal(fmt::format("the blocks of this recording inflate to more than {}, the limit", max_inflated_bytes),
+                "If this file is really that large, raise the limit: --max-size 16GiB.", name));
   Trace trace = reader.finish(*scan, bytes.size());
   trace.begun_ms = header.begun_ms;
   if (trace.streams.empty())
@@ -160,7 +157,7 @@ Result<Trace> read_recording_curves(std::span<const std::uint8_t> bytes, const s
 }
 
 constinit const Format recording_format = {
-    .name = "recording",
+    .name = "a recording",
     .endings = ".hbm",
     .looks_like = [](InputFile& file) { return looks_like_recording(file.beginning()); },
     .read =

@@ -95,7 +95,7 @@ LineResult<RecordedState> state_from_json(const json& line) {
   const bool is_final = line.contains("final");
   const auto operations = number_at(line, is_final ? "final" : "snap");
   if (!operations) return LineFailure(operations.error());
-  state.told_operations = *operations;
+  state.operations_before = *operations;
   for (const auto& [key, value] : line.items()) {
     if (key == (is_final ? "final" : "snap")) continue;
     if (const auto taken = take(key, value, state); !taken) return LineFailure(taken.error());

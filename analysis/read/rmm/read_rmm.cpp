@@ -264,12 +264,12 @@ Result<Trace> read_rmm(Bytes bytes, const std::string& name, ReadControl* contro
     return Failure(Error{"this is not a log of RMM: it does not begin with Thread,Time,Action,Pointer,Size,Stream",
                          "RMM writes one with rmm.enable_logging or a logging_resource_adaptor.", name, 0, false});
   RmmReader reader(bytes, name);
-  if (!reader.read(control)) return Failure(Error{"reading was cancelled", {}, name, {}, false});
+  if (!reader.read(control)) return Failure(refusal("reading was cancelled", {}, name));
   return reader.finish();
 }
 
 constinit const Format rmm_format = {
-    .name = "RMM log",
+    .name = "an RMM log",
     .other_endings = ".csv",
     .looks_like = [](InputFile& file) { return looks_like_rmm(file.beginning()); },
     .read =

@@ -18,8 +18,9 @@ namespace hbmscope {
 namespace {
 
 constexpr std::array formats = {
-    &workload_format, &recording_format,  &torch_format,   &rmm_format,  &kineto_format,
-    &hlo_format,      &live_range_format, &tpu_oom_format, &pprof_format,  // What has no first bytes of its own is last.
+    &workload_format, &recording_format,  &torch_format,   &rmm_format,   &kineto_format,
+    &hlo_format,      &live_range_format, &tpu_oom_format, &pprof_format,  // What has no first bytes of its own is
+                                                                           // last.
 };
 
 std::string_view without_gz(std::string_view name) {
@@ -57,7 +58,8 @@ std::span<const Format* const> all_formats() {
 }
 
 const Format* find_format(InputFile& file) {
-  const auto found = std::find_if(formats.begin(), formats.end(), [&](const Format* each) { return each->looks_like(file); });
+  const auto found =
+      std::find_if(formats.begin(), formats.end(), [&](const Format* each) { return each->looks_like(file); });
   return found != formats.end() ? *found : nullptr;
 }
 

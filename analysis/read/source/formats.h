@@ -17,6 +17,6 @@ const Format* find_format(InputFile& file);
 const Format* find_format_of_name(std::string_view name);
 
 std::string text_from_folder_endings();  // "*.prof, *.pprof, *.pb, *.pickle, *.pkl, *.hbm or *.trace.json"
-std::string text_from_formats();         // "TPU workload, recording, PyTorch memory snapshot, ... or pprof profile"
+std::string text_from_formats();  // "a TPU workload, a recording, a PyTorch memory snapshot, ... or a pprof profile"
 
 }  // namespace hbmscope

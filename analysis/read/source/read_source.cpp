@@ -14,7 +14,7 @@ namespace {
 // Where the name promises a format, that one's words help the most.
 Error unknown_format(const InputFile& file) {
   if (const Format* named = find_format_of_name(file.name()))
-    return refusal(fmt::format("this is no {}: {}", named->name, named->beginning), std::string(named->hint),
+    return refusal(fmt::format("this is not {}: {}", named->name, named->beginning), std::string(named->hint),
                    file.name());
   const std::string_view other = find_other_format(file.beginning());
   return refusal(other.empty() ? "hbmscope cannot read this file"

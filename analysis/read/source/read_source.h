@@ -1,6 +1,6 @@
 // One door for every file: its content decides which format reads it (formats.h). A pprof profile comes back as a
-// profile; what has events or addresses as a trace, with the profile of a moment beside it, so that every question about
-// stacks can be asked of both.
+// profile; what has events or addresses as a trace, with the profile of a moment beside it, so that every question
+// about stacks can be asked of both.
 #pragma once
 
 #include <memory>

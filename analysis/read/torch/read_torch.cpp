@@ -108,8 +108,7 @@ Result<TorchSnapshot> read_container(Bytes bytes, const std::string& name, const
     bytes = inflated.bytes();
     place.inflated = true;
   }
-  if (bytes.empty())
-    return Failure(Error{"nothing is inside the gzip data", "Save the snapshot again.", name, {}, false});
+  if (bytes.empty()) return Failure(refusal("nothing is inside the gzip data", "Save the snapshot again.", name));
   if (!is_zip(bytes)) return read_snapshot(bytes, place, std::move(snapshot), options, control);
   const auto entry = read_pickle_of_zip(bytes, name, options.max_inflated_bytes, snapshot.import);
   if (!entry) return Failure(entry.error());
@@ -124,11 +123,8 @@ Result<TorchSnapshot> with_enough_memory(const std::string& name, const Read& re
   } catch (const std::bad_alloc&) {
   } catch (const std::length_error&) {
   }
-  return Failure(Error{"there is not enough memory for what is in this snapshot",
-                       "Close other programs, or read the file on a larger machine.",
-                       name,
-                       {},
-                       false});
+  return Failure(refusal("there is not enough memory for what is in this snapshot",
+                         "Close other programs, or read the file on a larger machine.", name));
 }
 
 // A file of a known size, from its beginning.

@@ -44,13 +44,11 @@ std::optional<Error> SnapshotBuilder::build() {
   }
   add_annotations(document_.find(root, "external_annotations"));
   add_settings(document_.find(root, "allocator_settings"), {}, 0);
-  if (cancelled_) return Error{"reading was cancelled", {}, snapshot_.file, {}, false};
+  if (cancelled_) return refusal("reading was cancelled", {}, snapshot_.file);
   if (too_many_rows_)
-    return Error{"this pickle lists the same records again and again, more than it has bytes for",
-                 "No allocator writes that; save the snapshot again with torch.cuda.memory._dump_snapshot().",
-                 snapshot_.file,
-                 {},
-                 false};
+    return refusal("this pickle lists the same records again and again, more than it has bytes for",
+                   "No allocator writes that; save the snapshot again with torch.cuda.memory._dump_snapshot().",
+                   snapshot_.file);
   add_statistics();
   return std::nullopt;
 }

@@ -1,5 +1,5 @@
-// The row of PyTorch's snapshots. A large one is read piece by piece, or, for somebody who waits, the heap as the snapshot
-// found it first and its history afterwards.
+// The row of PyTorch's snapshots. A large one is read piece by piece, or, for somebody who waits, the heap as the
+// snapshot found it first and its history afterwards.
 #include <utility>
 
 #include "analysis/read/torch/read_torch.h"
@@ -35,7 +35,7 @@ Result<FileContent> read_snapshot_file(InputFile& file, const FileOptions& optio
 }  // namespace
 
 constinit const Format torch_format = {
-    .name = "PyTorch memory snapshot",
+    .name = "a PyTorch memory snapshot",
     .endings = ".pickle .pkl",
     .looks_like = [](InputFile& file) { return looks_like_torch(file.beginning()); },
     .read = read_snapshot_file,

@@ -3,11 +3,10 @@
 // (a trace for each device, oldest entry first). Sizes are bytes, addresses are device addresses of 64 bits (Python may
 // have written them as negative numbers), times are microseconds since 1970 of the host's clock.
 //
-//   segment  a range that came from the driver                        columns of TorchSegments
-//   block    a piece of a segment, in use or not                      columns of TorchBlocks; a segment has a range of
-//   rows entry    one thing the allocator did, with its stack              columns of TorchTrace, one trace a device
-//   stack    the frames that led there, interned                      TorchStacks, a tree whose root is the outermost
-//   caller
+//   segment  a range that came from the driver                  columns of TorchSegments
+//   block    a part of a segment, in use or not                 columns of TorchBlocks; a segment has a range of rows
+//   entry    one thing that the allocator did, with its stack   columns of TorchTrace, one trace a device
+//   stack    the frames that led there, interned                TorchStacks, a tree whose root is the outermost caller
 //
 // What a file does not say is `absent_bytes`, `absent_time`, StringId::empty or TorchStackId::none, never a guess.
 #pragma once

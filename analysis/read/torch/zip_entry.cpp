@@ -95,11 +95,8 @@ Result<CentralEntry> find_entry(const std::vector<CentralEntry>& directory, cons
     const auto count = std::count_if(directory.begin(), directory.end(), fits);
     if (count == 1) return *std::find_if(directory.begin(), directory.end(), fits);
     if (count > 1)
-      return Failure(Error{fmt::format("{} pickles are in this zip archive", count),
-                           "Unpack it and give the snapshot that you mean.",
-                           name,
-                           {},
-                           false});
+      return Failure(refusal(fmt::format("{} pickles are in this zip archive", count),
+                             "Unpack it and give the snapshot that you mean.", name));
   }
   return Failure(Error{fmt::format("none of the {} files in this zip archive is a pickle", directory.size()),
                        "Use the file that torch.cuda.memory._dump_snapshot() wrote.",
@@ -136,22 +133,17 @@ Result<Bytes> find_packed_bytes(Bytes archive, const CentralEntry& entry, const 
 
 std::optional<Error> find_refusal(const CentralEntry& entry, const std::string& name, std::uint64_t limit) {
   if ((entry.flags & 1) != 0)
-    return Error{"the zip archive is encrypted", "Unpack it with its password first.", name, {}, false};
+    return refusal("the zip archive is encrypted", "Unpack it with its password first.", name);
   if (entry.method != stored && entry.method != deflated)
-    return Error{fmt::format("the zip archive uses compression method {}, which hbmscope does not know", entry.method),
-                 "Unpack it first.",
-                 name,
-                 {},
-                 false};
+    return refusal(
+        fmt::format("the zip archive uses compression method {}, which hbmscope does not know", entry.method),
+        "Unpack it first.", name);
   if (entry.packed_bytes == 0xffffffff || entry.unpacked_bytes == 0xffffffff)
-    return Error{"the pickle in this zip archive has 4 GiB or more", "Unpack it first.", name, {}, false};
+    return refusal("the pickle in this zip archive has 4 GiB or more", "Unpack it first.", name);
   if (entry.unpacked_bytes > limit)
-    return Error{fmt::format("the pickle in this zip archive inflates to more than {}, the limit",
-                             text_from_bytes(static_cast<std::int64_t>(limit))),
-                 "If this file is really that large, raise the limit: --max-size 16GiB.",
-                 name,
-                 {},
-                 false};
+    return refusal(fmt::format("the pickle in this zip archive inflates to more than {}, the limit",
+                               text_from_bytes(static_cast<std::int64_t>(limit))),
+                   "If this file is really that large, raise the limit: --max-size 16GiB.", name);
   return std::nullopt;
 }
 

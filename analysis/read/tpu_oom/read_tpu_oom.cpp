@@ -10,7 +10,7 @@
 #include "analysis/read/op_name_stack.h"
 #include "analysis/read/tpu_oom/tpu_report.h"
 #include "analysis/read/trace_content.h"
-#include "analysis/trace/told_figures.h"
+#include "analysis/trace/reported_figures.h"
 #include "analysis/trace/trace_writer.h"
 
 namespace hbmscope {
@@ -52,11 +52,11 @@ class TraceMaker {
       add_statistics(report);
     else
       add_listed(report);
-    tell(told_figure::used, report.used);
-    tell(told_figure::limit, report.limit);
-    tell(told_figure::free, report.free);
-    tell(told_figure::largest_free, report.largest_free);
-    if (report.form != Form::statistics) tell(told_figure::reserved, report.reserved);
+    tell(reported_figure::used, report.used);
+    tell(reported_figure::limit, report.limit);
+    tell(reported_figure::free, report.free);
+    tell(reported_figure::largest_free, report.largest_free);
+    if (report.form != Form::statistics) tell(reported_figure::reserved, report.reserved);
     if (report.form != Form::statistics) add_failure(report);
   }
 
@@ -229,7 +229,7 @@ Result<Trace> read_tpu_oom(std::span<const std::uint8_t> bytes, const std::strin
   TraceMaker maker(name, bytes.size());
   std::size_t repeats = 0;
   for (std::size_t i = 0; i < std::min(reports.size(), reports_max); ++i) {
-    if (control != nullptr && control->cancelled) return Failure(Error{"reading was cancelled", {}, name, {}, false});
+    if (control != nullptr && control->cancelled) return Failure(refusal("reading was cancelled", {}, name));
     if (i > 0 && is_repeat(reports[i], reports[i - 1]))
       ++repeats;
     else
@@ -260,7 +260,7 @@ bool has_report(InputFile& file) {
 }  // namespace
 
 constinit const Format tpu_oom_format = {
-    .name = "log with a TPU's out-of-memory report",
+    .name = "a log with a TPU's out-of-memory report",
     .other_endings = ".log .txt",
     .looks_like = has_report,
     .read =

@@ -20,7 +20,7 @@ Result<OpenedWorkload> with_changes(OpenedWorkload opened, const std::vector<Wor
   opened.changes = changes;
   Trace trace = trace_from_emulation(run->workload, run->emulation, opened.name, opened.file_bytes);
   add_problem_statistics(trace);
-  if (cancelled != nullptr && *cancelled) return Failure(Error{"emulating was cancelled", {}, opened.name, {}, false});
+  if (cancelled != nullptr && *cancelled) return Failure(refusal("emulating was cancelled", {}, opened.name));
   opened.trace = std::make_shared<const Trace>(std::move(trace));
   run->emulation.events = {};
   opened.now = std::make_shared<const EmulatedWorkload>(std::move(*run));
@@ -39,7 +39,7 @@ Result<EmulatedWorkload> emulate_workload(std::span<const std::uint8_t> bytes, c
   EmulatedWorkload run{std::move(*workload), {}};
   allocator::tpu::Work work(emulation_steps_max, cancelled);
   run.emulation = allocator::tpu::emulate(run.workload, &work);
-  if (work.is_cancelled()) return Failure(Error{"emulating was cancelled", {}, name, {}, false});
+  if (work.is_cancelled()) return Failure(refusal("emulating was cancelled", {}, name));
   if (!work.is_over()) return run;
   const std::uint64_t events = run.emulation.events.size();
   return Failure(Error{fmt::format("the workload is too large to emulate; it is not done after {} events",
@@ -72,7 +72,7 @@ Result<OpenedWorkload> change_workload(const OpenedWorkload& opened, const std::
 }
 
 constinit const Format workload_format = {
-    .name = "TPU workload",
+    .name = "a TPU workload",
     .other_endings = ".json",
     .looks_like = [](InputFile& file) { return looks_like_tpu_workload(file.beginning()); },
     .read = [](InputFile& file, const FileOptions& options, ReadControl* control) -> Result<FileContent> {

@@ -62,8 +62,7 @@ class WorkloadReader {
     for (const auto& [key, value] : changes_)
       if (std::none_of(knobs_.begin(), knobs_.end(), [&key = key](const auto& knob) { return knob.key == key; }))
         return Failure(unknown_change(key));
-    if (!refused_.empty())
-      return Failure(Error{refused_, "hbmscope tpu run --help lists what can be changed.", {}, {}, false});
+    if (!refused_.empty()) return Failure(refusal(refused_, "hbmscope tpu run --help lists what can be changed."));
     if (const auto arrays = root_.find("arrays")) {
       scope_.arrays = arrays->members();
       for (const auto& [name, node] : scope_.arrays) {
@@ -309,12 +308,9 @@ Result<tpu::Workload> read_tpu_workload(std::span<const std::uint8_t> bytes, con
                          name, at, false});
   } catch (const Fault& fault) {
     const std::string way = text_from_path(fault.path);
-    return Failure(Error{fmt::format("line {}{}: {}", find_line(text, fault.path),
-                                     way.empty() ? way : fmt::format(" ({})", printable(way)), printable(fault.what)),
-                         fault.remedy.empty() ? how_to_write_one : printable(fault.remedy),
-                         name,
-                         {},
-                         false});
+    return Failure(refusal(fmt::format("line {}{}: {}", find_line(text, fault.path),
+                                       way.empty() ? way : fmt::format(" ({})", printable(way)), printable(fault.what)),
+                           fault.remedy.empty() ? how_to_write_one : printable(fault.remedy), name));
   }
 }
 

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "analysis/trace/layers.h"
-#include "analysis/trace/told_figures.h"
+#include "analysis/trace/reported_figures.h"
 #include "analysis/trace/trace_writer.h"
 
 namespace hbmscope {
@@ -127,10 +127,10 @@ class TraceMaker {
     if (most == emulation_.programs.end()) return;
     writer_.add_job_fact("hlo_module",
                          workload_.programs[static_cast<std::size_t>(most - emulation_.programs.begin())].name);
-    add_figure(told_figure::program_argument, most->argument_bytes);
-    add_figure(told_figure::program_output, most->output_bytes);
-    add_figure(told_figure::program_alias, most->alias_bytes);
-    add_figure(told_figure::program_temp, most->temp_bytes);
+    add_figure(reported_figure::program_argument, most->argument_bytes);
+    add_figure(reported_figure::program_output, most->output_bytes);
+    add_figure(reported_figure::program_alias, most->alias_bytes);
+    add_figure(reported_figure::program_temp, most->temp_bytes);
   }
 
   void play(const Event& event) {
@@ -241,7 +241,7 @@ class TraceMaker {
     const auto& failure =
         event.tier == Tier::gpu ? emulation_.gpu_failures[event.number] : emulation_.failures[event.number];
     const std::uint32_t heap = heaps_[failure.tier];
-    tell(told_figure::limit, failure.limit_bytes, heap, event.time_ns);
+    tell(reported_figure::limit, failure.limit_bytes, heap, event.time_ns);
     wire::OutOfMemoryRecord record;
     record.asked = failure.asked_bytes;
     record.available = wire::unknown_bytes;  // The pool is all of the device.

@@ -90,11 +90,10 @@ void add_pair_options(CLI::App& command, OpenRequest& request) {
   add_time_option(command, "--beside-pin", request.beside_pin, "")->group("");
 }
 
-void add_open_options(CLI::App& command, OpenRequest& request, std::string& size) {
+void add_open_options(CLI::App& command, OpenRequest& request, std::string& size, const OpenWindow& window) {
   command
       .add_option("--view", request.view,
-                  "The view in front: heap-map, timeline, address-time, failure, fragmentation, blocks, events, "
-                  "summary, flame, top, tree, diff, source, sizes, range, compare, beside, totals, import, tpu")
+                  window.views.empty() ? "The view in front" : "The view in front: " + window.views)
       ->type_name("VIEW");
   add_time_option(command, "--at", request.at,
                   "The time of a trace to show: start, end, peak, oom, 12.5s (after the first event) or #EVENT");
@@ -107,12 +106,11 @@ void add_open_options(CLI::App& command, OpenRequest& request, std::string& size
   command.add_option("--find", request.find, "Highlight matching blocks, e.g. 'size>1GiB age>10s', or an address")
       ->type_name("FILTER");
   command.add_option("--where", request.where, "Count only what matches, as in report --where")->type_name("FILTER");
-  command
-      .add_option("--color", request.color,
-                  "Color the heap map by auto, code, size, age, lifetime, state, tag, stream, waste, or with --pin by "
-                  "change")
-      ->check(CLI::IsMember({"auto", "code", "size", "age", "lifetime", "state", "tag", "stream", "waste", "change"}))
-      ->type_name("COLORING");
+  std::string colorings;
+  for (const std::string& one : window.colorings) colorings += (colorings.empty() ? ": " : ", ") + one;
+  CLI::Option* color = command.add_option("--color", request.color, "How to color the heap map" + colorings);
+  color->type_name("COLORING");
+  if (!window.colorings.empty()) color->check(CLI::IsMember(window.colorings));
   command.add_option("--rows", request.rows, "Lay out the heap map by address, or each region in its own rows (region)")
       ->check(CLI::IsMember({"address", "region"}))
       ->type_name("LAYOUT");
@@ -168,7 +166,7 @@ void add_open(CommandList& commands) {
                   "Profiles, snapshots, recordings, folders of them, or a running job: live:PID, live:HOST:PID or "
                   "tcp:HOST:PORT")
       ->type_name("");
-  add_open_options(command, options->request, options->size);
+  add_open_options(command, options->request, options->size, commands.open_window());
   constexpr const char* group = "A running job";
   add_max_memory_option(command, options->max_memory);
   command.add_flag("--from-now", options->request.live_from_now, "Skip what happened before now")->group(group);

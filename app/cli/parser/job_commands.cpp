@@ -99,7 +99,7 @@ void add_run(CommandList& commands) {
       ->type_name("");
   commands.set_action(command, [options, &command, &commands] {
     options->words = words_for_there(command);
-    return run_job(*options, commands.open_window() != nullptr);
+    return run_job(*options, static_cast<bool>(commands.open_window()));
   });
 }
 
@@ -131,7 +131,7 @@ void add_attach(CommandList& commands) {
   add_far_options(command, options->far);
   commands.set_action(command, [options, &command, &commands] {
     options->words = words_for_there(command);
-    return run_attach(*options, commands.open_window() != nullptr);
+    return run_attach(*options, static_cast<bool>(commands.open_window()));
   });
 }
 

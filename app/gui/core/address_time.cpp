@@ -8,6 +8,7 @@
 
 #include "analysis/query/allocation_times.h"
 #include "analysis/query/trace_own_code.h"
+#include "analysis/trace/pass_from.h"
 #include "analysis/trace/range_table.h"
 
 namespace hbmscope::gui {
@@ -153,10 +154,10 @@ class Ranges {
 // Whose code, or which size, has how much: bytes times their time decide who gets a hue.
 class Shades {
  public:
-  Shades(const Definitions& definitions, AddressTime& picture, HeapColoring coloring)
-      : definitions_(definitions), picture_(picture), coloring_(coloring) {
-    if (coloring_ == HeapColoring::size)
-      for (const std::string_view step : size_step_names) add_name(std::string(step));
+  Shades(const Definitions& definitions, AddressTime& picture, const Coloring& coloring)
+      : definitions_(definitions), picture_(picture), coloring_(&coloring) {
+    if (coloring.steps != nullptr)
+      for (const std::string_view step : coloring.steps->names) add_name(std::string(step));
   }
 
   void add(const Box& box) {
@@ -170,35 +171,21 @@ class Shades {
     const auto length = static_cast<double>(picture_.query.span.length());
     for (ShadedName& name : names_)
       name.entry.bytes = length > 0 ? static_cast<std::uint64_t>(name.weight / length) : 0;
-    picture_.legend = choose_shades(names_, rest_name(), [&](std::size_t name) {
-      return coloring_ == HeapColoring::size ? static_cast<Shade>(name)
-                                             : hue_shade(names_[name].entry.name, picture_.colors);
+    const bool is_by_name = coloring_->names != nullptr;
+    picture_.legend = choose_shades(names_, is_by_name ? coloring_->names->rest_name : "", [&](std::size_t name) {
+      return is_by_name ? hue_shade(names_[name].entry.name, picture_.colors) : static_cast<Shade>(name);
     });
   }
-  HeapColoring coloring() const { return coloring_; }
+  HeapColoring coloring() const { return coloring_->kind; }
   Shade shade_of(const Box& box) { return names_[number_of(box.block)].entry.shade; }
 
  private:
-  std::string_view rest_name() const {
-    if (coloring_ == HeapColoring::tag) return "other tags, or none";
-    return coloring_ == HeapColoring::device_stream ? "other streams" : "other code, or none";
-  }
-
-  // As the heap map names them.
-  std::string name_of(const LiveBlock& block) const {
-    if (coloring_ == HeapColoring::device_stream) return "stream " + std::to_string(block.stream);
-    if (coloring_ == HeapColoring::own_code) return own_code_text(definitions_, block.stack);
-    return block.tag == 0 ? "(no tag)" : "tag " + std::string(definitions_.text(block.tag));
-  }
-
   std::size_t number_of(const LiveBlock& block) {
-    if (coloring_ == HeapColoring::size) return std::size_t{size_step_of(block.size)};
-    const std::uint32_t key = coloring_ == HeapColoring::device_stream ? block.stream
-                              : coloring_ == HeapColoring::tag         ? block.tag
-                                                                       : block.stack;
+    if (coloring_->steps != nullptr) return std::size_t{coloring_->steps->step_of(block)};
+    const std::uint32_t key = coloring_->names->key_of(block);
     const auto [found, is_new] = number_of_key_.try_emplace(key, 0);
     if (is_new) {
-      const std::string name = name_of(block);
+      const std::string name = coloring_->names->name_of(definitions_, key);
       found->second = number_of_name_.try_emplace(name, names_.size()).first->second;
       if (found->second == names_.size()) add_name(name);
     }
@@ -208,7 +195,7 @@ class Shades {
 
   const Definitions& definitions_;
   AddressTime& picture_;
-  HeapColoring coloring_;
+  const Coloring* coloring_;
   std::unordered_map<std::uint32_t, std::size_t> number_of_key_;
   std::map<std::string, std::size_t> number_of_name_;
   std::vector<ShadedName> names_;
@@ -262,10 +249,10 @@ std::optional<AddressTime> compute_address_time(const Stream& stream, const Addr
   picture.colors = colors;
   std::vector<Shades> choices;  // Which one of them it is, where that is automatic, is known after the first pass.
   if (query.coloring != HeapColoring::automatic) {
-    choices.emplace_back(stream.definitions(), picture, query.coloring);
+    choices.emplace_back(stream.definitions(), picture, row_of(query.coloring));
   } else {
     for (const HeapColoring one : {HeapColoring::own_code, HeapColoring::tag, HeapColoring::size})
-      choices.emplace_back(stream.definitions(), picture, one);
+      choices.emplace_back(stream.definitions(), picture, row_of(one));
   }
   Told told;
   Ranges regions(0), blocks(loose_gap_max);
@@ -304,9 +291,7 @@ std::optional<AddressTime> compute_address_time(const Stream& stream, const Addr
 }
 
 HeapColoring box_coloring(HeapColoring wanted) {
-  const bool is_of_a_box = wanted == HeapColoring::own_code || wanted == HeapColoring::tag ||
-                           wanted == HeapColoring::size || wanted == HeapColoring::device_stream;
-  return is_of_a_box ? wanted : HeapColoring::automatic;
+  return row_of(wanted).is_of_a_box() ? wanted : HeapColoring::automatic;
 }
 
 RowSpan rows_of_all(const AddressTime& picture, AddressRange seen) {

@@ -7,7 +7,8 @@
 #include <optional>
 #include <vector>
 
-#include "analysis/trace/pass_from.h"
+#include "analysis/trace/pass_control.h"
+#include "analysis/trace/stream.h"
 #include "app/gui/core/address_axis.h"
 #include "app/gui/core/box_raster.h"
 #include "app/gui/core/heap_raster.h"

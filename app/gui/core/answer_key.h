@@ -156,7 +156,7 @@ struct AnswerKey {
   friend bool operator==(const AnswerKey&, const AnswerKey&) = default;
 };
 
-// Of the question, its sources and its moment: equal keys have equal hashes, and the rest seldom tells keys apart.
+// Of the question, its sources and its moment, which is where most keys differ.
 struct AnswerKeyHash {
   std::size_t operator()(const AnswerKey& key) const;
 };

@@ -13,8 +13,8 @@
 #include "analysis/query/failure_facts.h"
 #include "analysis/query/flame.h"
 #include "analysis/query/free_pieces.h"
+#include "analysis/query/heap_comparison.h"
 #include "analysis/query/heap_metrics.h"
-#include "analysis/query/heaps_beside.h"
 #include "analysis/query/job_facts.h"
 #include "analysis/query/own_code.h"
 #include "analysis/query/profile_view.h"
@@ -66,7 +66,7 @@ struct HeapMapAnswer {
 };
 
 struct RangeAnswer {
-  TimeRange range;  // As it was asked for.
+  TimeRange range;  // As it was selected.
   std::shared_ptr<const Trace> trace;
   Moment from, to;
   std::vector<std::int64_t> from_ns, to_ns;  // By stream: the time of the last event before.
@@ -77,7 +77,7 @@ struct RangeAnswer {
 struct FreeAnswer {
   std::shared_ptr<const TraceMoment> moment;
   HeapKey heap;
-  std::optional<FreePieces> free;  // Nothing where the heap's regions are not told.
+  std::optional<FreePieces> free;  // Nothing where the source does not report the heap's regions.
 };
 struct FailureAnswer {
   std::shared_ptr<const Trace> trace;
@@ -94,7 +94,7 @@ struct CompareAnswer {
 // Both sides, each at its moment.
 struct BesideAnswer {
   std::shared_ptr<const TraceMoment> a, b;
-  HeapsBeside heaps;
+  HeapComparison heaps;
   std::vector<SettingChange> settings;  // That differ between the jobs: baseline is A, now is B.
 };
 struct SizesAnswer {

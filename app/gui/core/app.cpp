@@ -100,7 +100,7 @@ bool App::Parts::update() {
   }
   recent.keep();
   changed = ask_what_is_missing(asking) || changed;
-  // By now the active side's moment is asked for, if it is another one.
+  // By now the moment of the active side has been asked for, if it is a new one.
   if (!sides.follow_lock()) return changed;
   ask_what_is_missing(asking);
   return true;

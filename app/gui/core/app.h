@@ -1,4 +1,4 @@
-// Owns the state, applies commands, and works out answers on threads of its own. The platform's loop is:
+// Owns the state, applies commands, and computes answers on threads of its own. The platform's loop is:
 //
 //   app.update();                                    collects what is finished, applies what was pushed
 //   draw_shell(app.state(), shell, app.commands());  views read the state, push commands and ask questions
@@ -32,13 +32,13 @@ class App {
   // Returns true when something changed, so that a frame is worth drawing.
   bool update();
 
-  // Something is being read or worked out, or was pushed and not applied yet.
+  // Something is being read or computed, or was pushed and not applied yet.
   bool busy() const;
 
   void save_settings();
   // Before a running job is opened.
   void set_live_options(const LiveOptions& options);
-  // While no source is there the jobs of this machine are listed (hbmscope ps); otherwise only when somebody asks.
+  // While no file is open the jobs of this machine are listed (hbmscope ps); otherwise only on request.
   void list_jobs();
 
  private:

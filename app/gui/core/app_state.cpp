@@ -37,26 +37,6 @@ ViewRequest without_filters(const ViewRequest& request) {
   return plain;
 }
 
-bool view_exists(const AppState& state, ViewKind kind) {
-  const Source* source = state.source();
-  const Trace* trace = source == nullptr ? nullptr : source->trace.get();
-  if (is_of_trace(kind) && trace == nullptr) return false;
-  switch (kind) {
-    case ViewKind::diff: return state.sources.size() >= 2;
-    case ViewKind::totals: return state.ready_sources() >= 2;
-    case ViewKind::range: return !state.position().range.empty();
-    case ViewKind::compare: return !state.position().pin.empty();
-    case ViewKind::beside:
-      return state.is_split() && std::all_of(state.contexts.begin(), state.contexts.end(), [&](const Context& context) {
-               const Source* shown = state.find_source(context.position.source);
-               return shown != nullptr && shown->trace != nullptr;
-             });
-    case ViewKind::failure: return has_failures(*trace);
-    case ViewKind::tpu: return source->workload.has_value();
-    default: return true;
-  }
-}
-
 std::shared_ptr<const TraceMoment> ready_moment(const AppState& state) {
   const Answer<TraceMoment>& moment = state.answers().moment;
   const Source* source = state.source();

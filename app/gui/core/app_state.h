@@ -13,11 +13,12 @@
 #include <string>
 #include <vector>
 
-#include "analysis/query/moment_beside.h"
+#include "analysis/query/moment_comparison.h"
 #include "app/gui/core/answers.h"
 #include "app/gui/core/color_keeper.h"
 #include "app/gui/core/settings.h"
 #include "app/gui/core/view_position.h"
+#include "app/gui/core/view_row.h"
 #include "app/gui/core/window_state.h"
 #include "app/gui/sources/demo.h"
 #include "app/gui/sources/folder_listing.h"
@@ -112,9 +113,6 @@ struct AppState {
   static constexpr std::size_t unbound = ~std::size_t{0};
   mutable std::size_t bound_ = unbound;
 };
-
-// Whether the file in front, and what is selected, have something to show in the view.
-bool view_exists(const AppState& state, ViewKind kind);
 
 // What lives at the moment that is shown, of a trace. Null while another moment is being computed: the answer is then
 // still that of the moment before, and must not be used under the new one's name.

@@ -102,11 +102,9 @@ void go_to_address(AppState& state, std::uint64_t address) {
 bool apply_to_blocks(AppState& state, const Command& command) {
   ViewPosition& position = state.context().position;
   const bool has_trace = state.source() != nullptr && state.source()->trace;
-  const bool is_about_blocks = has_trace && is_of_trace(position.view);
+  const bool is_about_blocks = has_trace && row_of(position.view).needs_addresses;
   using enum CommandId;
   switch (command.id) {
-    case show_blocks: show_view(state, ViewKind::blocks); return true;
-    case show_events: show_view(state, ViewKind::events); return true;
     case go_to: state.window.palette_open = true; return true;
     case CommandId::go_to_address: gui::go_to_address(state, command.as<std::uint64_t>()); return true;
     case set_block_filter: position.blocks.where = command.as<std::string>(); return true;

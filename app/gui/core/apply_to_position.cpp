@@ -43,24 +43,19 @@ void apply_escape(AppState& state) {
 bool apply_to_position(AppState& state, SideBySide& sides, const Command& command) {
   ViewPosition& position = state.context().position;
   ViewRequest& request = position.request;
+  if (const auto view = view_of(command.id)) {
+    show_view(state, *view);
+    return true;
+  }
   using enum CommandId;
   switch (command.id) {
-    case show_summary: show_view(state, ViewKind::summary); return true;
-    case show_flame: show_view(state, ViewKind::flame); return true;
-    case show_top: show_view(state, ViewKind::top); return true;
-    case show_tree: show_view(state, ViewKind::call_tree); return true;
-    case show_diff: show_view(state, ViewKind::diff); return true;
-    case show_source: show_view(state, ViewKind::source); return true;
-    case show_totals: show_view(state, ViewKind::totals); return true;
-    case show_import: show_view(state, ViewKind::import); return true;
     case set_view: show_view(state, command.as<ViewKind>()); return true;
     case set_view_named:
       if (const auto kind = parse_view_kind(command.as<std::string>())) {
         show_view(state, *kind);
       } else {
-        std::string names;
-        for (const ViewName& name : view_names) names += (names.empty() ? "" : ", ") + std::string(name.key);
-        state.window.notice = "There is no view \"" + command.as<std::string>() + "\": " + names + ".";
+        state.window.notice =
+            "There is no view \"" + command.as<std::string>() + "\". Known views: " + view_keys() + ".";
       }
       return true;
     case next_view: step_view(state); return true;

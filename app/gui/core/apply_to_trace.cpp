@@ -76,15 +76,6 @@ bool apply_to_trace(AppState& state, const Command& command) {
   ViewPosition& position = state.context().position;
   using enum CommandId;
   switch (command.id) {
-    case show_heap_map: show_view(state, ViewKind::heap_map); return true;
-    case show_timeline: show_view(state, ViewKind::timeline); return true;
-    case show_failure: show_view(state, ViewKind::failure); return true;
-    case show_fragmentation: show_view(state, ViewKind::fragmentation); return true;
-    case show_address_time: show_view(state, ViewKind::address_time); return true;
-    case show_sizes: show_view(state, ViewKind::sizes); return true;
-    case show_compare: show_view(state, ViewKind::compare); return true;
-    case show_beside: show_view(state, ViewKind::beside); return true;
-    case show_tpu: show_view(state, ViewKind::tpu); return true;
     case pin_moment:
       pin(state, position.pin == named_moment(position) ? MomentName() : named_moment(position));
       return true;

@@ -31,7 +31,7 @@ void AttachedJobs::stop() {
   attached_.clear();
 }
 
-// While somebody looks: with the first page, or the window of its own.
+// The list is shown on the first page, or in a window of its own.
 void AttachedJobs::watch() {
   const bool is_wanted = state_.jobs.is_open || (lists_on_first_page && state_.sources.empty());
   if (!is_wanted) job_list_.reset();

@@ -1,6 +1,6 @@
 // Which of the eight hues a source file has in the flame graph, or a line of code in the heap map. A file keeps its hue
-// as long as the window is open, whatever is filtered, zoomed or opened beside it; so hues are given away once, to the
-// largest files first, and the ninth file is neutral: a ninth hue could not be told from the other eight.
+// as long as the window is open, whatever is filtered, zoomed or opened later; so hues are given away once, to the
+// largest files first, and the ninth file is neutral: nine hues could not be told apart.
 #pragma once
 
 #include <cstddef>

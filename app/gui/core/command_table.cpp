@@ -5,9 +5,12 @@
 namespace hbmscope::gui {
 namespace {
 
-constexpr CommandInfo table[] = {
+// The commands that show views get their words from the views' rows.
+CommandInfo table[] = {
 #define X(name, title, shortcut, menu, needs, help) {#name, title, shortcut, menu, help, CommandId::name, Needs::needs},
-    HBMSCOPE_MENU_COMMANDS(X)
+#define V(name) {"show_" #name, "", "", "View", "", CommandId::show_##name, Needs::view},
+    HBMSCOPE_MENU_COMMANDS(X, V)
+#undef V
 #undef X
 #define X(name, help) {#name, "", "", "", help, CommandId::name, Needs::hidden},
         HBMSCOPE_COMMANDS_OF_VIEWS(X)
@@ -20,11 +23,32 @@ constexpr CommandInfo table[] = {
 }  // namespace
 
 std::span<const CommandInfo> command_table() {
+  static const bool is_complete = [] {
+    for (CommandInfo& info : table)
+      if (const auto view = view_of(info.id)) {
+        const ViewRow& row = row_of(*view);
+        info.title = row.command;
+        info.shortcut = row.shortcut;
+        info.help = row.help;
+      }
+    return true;
+  }();
+  static_cast<void>(is_complete);
   return table;
 }
 
 const CommandInfo& info_of(CommandId id) {
-  return table[static_cast<std::size_t>(id)];
+  return command_table()[static_cast<std::size_t>(id)];
+}
+
+std::optional<ViewKind> view_of(CommandId id) {
+  switch (id) {
+#define X(name) \
+  case CommandId::show_##name: return ViewKind::name;
+    HBMSCOPE_VIEWS(X)
+#undef X
+    default: return std::nullopt;
+  }
 }
 
 std::string_view why_not(const AppState& state, CommandId id) {
@@ -37,6 +61,9 @@ std::string_view why_not(const AppState& state, CommandId id) {
       if (id == CommandId::open_sample && state.sample.empty()) return "The sample was not installed with the program.";
       return {};
     case Needs::hidden: return {};
+    case Needs::view:
+      if (!ready) return "Open a file first.";
+      return why_missing(state, *view_of(id));
     case Needs::profile:
       if (id == CommandId::close_file && source != nullptr) return {};  // Also one that could not be read.
       if (id == CommandId::reload_file && source != nullptr) return {};
@@ -44,7 +71,6 @@ std::string_view why_not(const AppState& state, CommandId id) {
     case Needs::trace:
       if (!ready) return "Open a snapshot, a recording or a log first.";
       if (!source->trace) return "This file has no addresses and times.";
-      if (id == CommandId::show_failure && !has_failures(*source->trace)) return "No request failed in this file.";
       return {};
     case Needs::live:
       if (source == nullptr || !source->live) return "This is not a running job.";
@@ -73,7 +99,6 @@ std::string_view why_not(const AppState& state, CommandId id) {
       return state.position().pin.empty() ? "Pin a time first (B)." : std::string_view{};
     case Needs::two_sides:
       if (!state.is_split()) return "Only one side is shown (Ctrl+B).";
-      if (id == CommandId::show_beside && !view_exists(state, ViewKind::beside)) return "Both sides need a trace.";
       return {};
     case Needs::two_files: return state.ready_sources() >= 2 ? std::string_view{} : "Open a second profile first.";
   }

@@ -4,8 +4,11 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
+
+#include "app/gui/core/view_kind.h"
 
 namespace hbmscope::gui {
 
@@ -26,11 +29,13 @@ enum class Needs {
   two_files,
   two_sides,
   pinned,
+  view,   // What its view needs.
   hidden  // Neither in the menus nor in the palette.
 };
 
-// X(name, title, keys, menu, needs, help). Single letters act only while no text is being typed.
-#define HBMSCOPE_MENU_COMMANDS(X)                                                                                      \
+// X(name, title, keys, menu, needs, help). Single letters act only while no text is being typed. V(name): the command
+// show_NAME of each view, which view_row.h describes.
+#define HBMSCOPE_MENU_COMMANDS(X, V)                                                                                  \
   X(open_file, "Open file...", "Ctrl+O", "File", nothing, "Opens a profile next to those that are open.")              \
   X(open_folder, "Open folder...", "", "File", nothing, "Opens all profiles of a folder: ranks, or a series.")         \
   X(show_jobs, "Attach to a running job...", "Ctrl+Shift+O", "File", nothing,                                          \
@@ -72,29 +77,8 @@ enum class Needs {
   X(escape, "Clear selection, then filter", "Escape", "Edit", nothing, "Closes what is open first.")                   \
   X(back, "Back", "Alt+Left", "Go", nothing, "Undoes the last change of view, selection or filter.")                   \
   X(forward, "Forward", "Alt+Right", "Go", nothing, "Redoes what Back undid.")                                         \
-  X(show_summary, "Show summary", "Ctrl+1", "View", profile, "What this file is, and its totals.")                     \
-  X(show_flame, "Show flame graph", "Ctrl+2", "View", profile, "Stacks from the outermost frame down.")                \
-  X(show_top, "Show top", "Ctrl+3", "View", profile, "The frames that hold the most.")                                 \
-  X(show_tree, "Show call tree", "Ctrl+4", "View", profile, "Stacks as a tree, from either end.")                      \
-  X(show_diff, "Show diff", "Ctrl+5", "View", two_files, "What changed since the baseline.")                           \
-  X(show_source, "Show source", "Ctrl+6", "View", profile, "The source code of the selected frame.")                   \
-  X(show_totals, "Show totals over files", "Ctrl+7", "View", two_files, "One point a file.")                           \
-  X(show_import, "Show import statistics", "Ctrl+8", "View", profile,                                                  \
-    "What was found, repaired or lost while the file was read.")                                                       \
-  X(show_heap_map, "Show heap map", "Ctrl+9", "View", trace, "Every block and every free block by address.")           \
-  X(show_timeline, "Show timeline", "", "View", trace, "In use, pool size and largest free block over time.")          \
-  X(show_address_time, "Show address x time", "", "View", trace,                                                       \
-    "Every block as a box of its addresses and its lifetime.")                                                         \
-  X(show_failure, "Show why it failed", "", "View", trace,                                                             \
-    "What was requested, what was free, and which blocks were in the way.")                                            \
-  X(show_fragmentation, "Show fragmentation", "", "View", trace, "How much is free, and in how many blocks.")          \
-  X(show_sizes, "Show sizes", "", "View", trace, "Sizes, gaps, ages and lifetimes as histograms.")                     \
-  X(show_compare, "Show compare", "", "View", pinned, "What changed since the pinned time.")                           \
-  X(show_tpu, "Show TPU workload", "", "View", workload,                                                               \
-    "Whether it fits, and what changes with another generation, mesh, buffers or blocks.")                             \
+  HBMSCOPE_VIEWS(V)                                                                                                    \
   X(go_to, "Go to...", "Ctrl+P", "Go", trace, "An address, a size, code, a tag or a time, typed in the palette.")      \
-  X(show_blocks, "Show blocks", "", "View", trace, "The live blocks one by one, sorted and filtered.")                 \
-  X(show_events, "Show events", "", "View", trace, "The events around the current time, one a row.")                   \
   X(go_to_largest_free, "Largest free block", "L", "Go", trace, "Selects it; press again for the next smaller one.")   \
   X(go_to_peak, "Go to the peak", "P", "Go", trace, "The time at which the most memory was in use.")                   \
   X(go_to_end, "Go to the end", "End", "Go", trace, "The time after the last event.")                                  \
@@ -144,8 +128,6 @@ enum class Needs {
   X(stop_comparing, "Stop comparing", "", "Compare", baseline, "Forgets the baseline.")                                \
   X(split, "Two side by side", "Ctrl+B", "Compare", profile,                                                           \
     "Shows the other open file, or this one twice, side by side. Press again for one side only.")                      \
-  X(show_beside, "Show differences side by side", "", "Compare", two_sides,                                            \
-    "The figures of both heaps, and why they differ.")                                                                 \
   X(other_side, "Go to the other side", "F7", "Compare", two_sides,                                                    \
     "Sources, Inspector, filter and the tabs below show one side.")                                                    \
   X(swap_sides, "Swap the sides", "", "Compare", two_sides, "A to the right, B to the left.")                          \
@@ -245,7 +227,9 @@ enum class Needs {
 
 enum class CommandId : std::uint8_t {
 #define X(name, ...) name,
-  HBMSCOPE_MENU_COMMANDS(X) HBMSCOPE_COMMANDS_OF_VIEWS(X) HBMSCOPE_COMMANDS_WITH_ARGUMENT(X)
+#define V(name) show_##name,
+  HBMSCOPE_MENU_COMMANDS(X, V) HBMSCOPE_COMMANDS_OF_VIEWS(X) HBMSCOPE_COMMANDS_WITH_ARGUMENT(X)
+#undef V
 #undef X
 };
 
@@ -262,6 +246,7 @@ inline constexpr std::array menus = {"File", "Edit", "View", "Go", "Compare", "H
 
 std::span<const CommandInfo> command_table();
 const CommandInfo& info_of(CommandId id);
+std::optional<ViewKind> view_of(CommandId id);  // The one that the command shows.
 
 // Empty where the command can be given now; else the reason, a sentence: "Open a profile first."
 std::string_view why_not(const AppState& state, CommandId id);

@@ -19,7 +19,7 @@
 #include "analysis/model/address_range.h"
 #include "analysis/query/block_list.h"
 #include "analysis/query/chosen_heap.h"
-#include "analysis/query/moment_beside.h"
+#include "analysis/query/moment_comparison.h"
 #include "analysis/read/tpu_workload/read_tpu_workload.h"
 #include "app/gui/core/command_table.h"
 #include "app/gui/core/frame_key.h"

@@ -4,7 +4,10 @@
 #include <string>
 
 #include "analysis/query/block_find.h"
+#include "app/gui/core/app_state.h"
+#include "app/gui/core/command_line.h"
 #include "app/gui/core/piece_text.h"
+#include "app/gui/core/view_row.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -13,33 +16,6 @@ bool is_plain(char character) {
   return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') ||
          (character >= '0' && character <= '9') ||
          std::string_view("_-./=,:@%+").find(character) != std::string_view::npos;
-}
-
-class CommandLine {
- public:
-  explicit CommandLine(std::string_view words) : text_(words) {}
-  void add(std::string_view argument) { text_ += " " + shell_quote(argument); }
-  void add_option(std::string_view name, std::string_view value) {
-    if (value.empty()) return;
-    text_ += " " + std::string(name);
-    add(value);
-  }
-  void add_flag(std::string_view name, bool given) {
-    if (given) text_ += " " + std::string(name);
-  }
-  std::string take() { return std::move(text_); }
-
- private:
-  std::string text_;
-};
-
-void add_filters(CommandLine& line, const ViewRequest& request) {
-  line.add_option("--where", request.where);
-  line.add_option("--focus", request.focus);
-  line.add_option("--ignore", request.ignore);
-  line.add_option("--hide", request.hide);
-  line.add_option("--show", request.show);
-  line.add_flag("--keep-dropped-frames", request.keep_dropped_frames);
 }
 
 // Where another heap was chosen than the one that is shown anyway; empty: none.
@@ -123,14 +99,14 @@ std::string open_command(const AppState& state) {
     if (state.lock) line.add_option("--lock", text_from_same_moment(*state.lock));
   }
   if (const Source* baseline = state.baseline()) line.add_option("--baseline", baseline->path);
-  line.add_option("--view", name_of(position.view).key);
+  line.add_option("--view", row_of(position.view).key);
   if (!position.heap.empty() && !position.address) line.add_option("--heap", heap_name(state));
   line.add_option("--from", left.range.from.text());
   line.add_option("--at", (left.range.empty() ? left.at : left.range.to).text());
   line.add_option("--pin", left.pin.text());
   line.add_option("--rows", position.by_region ? "region" : "");
   const HeapColoring plain = left.pin.empty() ? HeapColoring::automatic : HeapColoring::change;
-  if (left.coloring != plain) line.add_option("--color", text_from_coloring(left.coloring));
+  if (left.coloring != plain) line.add_option("--color", row_of(left.coloring).key);
   line.add_option("--where", position.request.where);
   line.add_option("--find", position.blocks.where);
   if (position.address)
@@ -153,77 +129,18 @@ std::string report_command(const AppState& state) {
   const ViewPosition& position = state.position();
   const Source* source = state.source();
   if (source == nullptr) return "hbmscope --help";
-  const Source* baseline = state.baseline();
-  // Of what is not as written no other command knows.
+  // No other command knows a modified workload.
   if (source->workload && (position.view == ViewKind::tpu || !source->what_if.empty()))
     return workload_command(*source);
-  switch (position.view) {
-    case ViewKind::diff:
-      if (baseline != nullptr) {
-        CommandLine line("hbmscope diff");
-        line.add(baseline->path);
-        line.add(source->path);
-        if (source->trace && baseline->trace) {
-          const MomentName now_at = position.at.empty() ? MomentName("end") : position.at;
-          const MomentName at = baseline_moment_for(now_at);
-          line.add_option("--from", at == now_at ? "" : at.text());
-          line.add_option("--at", now_at.text());
-        }
-        add_filters(line, position.request);
-        line.add_option("--match", position.match == StackMatch::line ? "line" : "");
-        return line.take();
-      }
-      break;
-    case ViewKind::compare: {
-      CommandLine line("hbmscope diff");
-      line.add(source->path);
-      line.add_option("--from", position.pin.text());
-      line.add_option("--at", position.at.empty() ? "end" : position.at.text());
-      return line.take();
-    }
-    case ViewKind::import: {
-      CommandLine line("hbmscope check");
-      line.add(source->path);
-      return line.take();
-    }
-    case ViewKind::flame: {
-      CommandLine line("hbmscope export");
-      line.add(source->path);
-      line.add_option("--to", "svg");
-      add_filters(line, position.request);
-      return line.take();
-    }
-    case ViewKind::totals: {
-      CommandLine line("hbmscope report");
-      for (const Source& one : state.sources)
-        if (one.state == AnswerState::ready) line.add(one.path);
-      add_filters(line, position.request);
-      return line.take();
-    }
-    case ViewKind::blocks: {
-      CommandLine line("hbmscope report");
-      line.add(source->path);
-      line.add_option("--at", position.at.text());
-      line.add_option("--blocks", "0");
-      line.add_option("--where", where_of_both(position.request.where, where_from_find(position.blocks.where)));
-      if (position.blocks.order != BlockOrder::size)
-        line.add_option("--order", text_from_block_order(position.blocks.order));
-      line.add_flag("--ascending", position.blocks.is_ascending);
-      return line.take();
-    }
-    default: break;
-  }
+  const ViewRow& row = row_of(position.view);
+  if (view_exists(state, position.view) && row.report_command != nullptr)
+    if (std::string line = row.report_command(state); !line.empty()) return line;
   CommandLine line("hbmscope report");
   line.add(source->path);
-  if (source->trace && position.view == ViewKind::range) {
-    line.add_option("--from", position.range.from.text());
-    line.add_option("--at", position.range.to.text());
-    return line.take();
-  }
   if (source->trace) line.add_option("--at", position.at.text());
-  line.add_flag("--metrics", source->trace && position.view == ViewKind::sizes);
+  if (view_exists(state, position.view) && row.add_report_options != nullptr) row.add_report_options(state, line);
   if (position.request.by != FrameBy::function) line.add_option("--by", text_from_frame_by(position.request.by));
-  add_filters(line, position.request);
+  line.add_filters(position.request);
   return line.take();
 }
 

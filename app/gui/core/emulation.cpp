@@ -44,7 +44,8 @@ bool has_same_heaps(const Trace& a, const Trace& b) {
 Emulation::Emulation(AppState& state, Answering& asking, SideBySide& sides, OpenSources& sources, WorkerPool& pool)
     : state_(state), asking_(asking), sides_(sides), sources_(sources), pool_(pool) {}
 
-// Where both sides show one source, each has its own from the first change on: as written beside what if.
+// Where both sides show one source, the first change gives this side a source of its own, so that the unmodified
+// workload and the changed one stand side by side.
 Source& Emulation::source_of_this_side(Source& source) {
   const bool is_shared = state_.is_split() && state_.contexts[0].position.source == source.id &&
                          state_.contexts[1].position.source == source.id;

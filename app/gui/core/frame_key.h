@@ -24,7 +24,7 @@ bool matches(const FrameKey& key, const Frame& frame, FrameBy by);
 // The first frame of the view that matches; none where the view has no such frame.
 FrameIndex find_frame(const ProfileView& view, const FrameKey& key);
 
-// "train.py:41", "train.py", "" (unknown), as it stands beside a function's name.
+// "train.py:41", "train.py", "" (unknown), as it stands next to a function's name.
 std::string location_text(const Frame& frame);
 
 std::string_view text_from_frame_by(FrameBy by);  // "function", "line", "file", "package", "address"

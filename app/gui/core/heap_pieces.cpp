@@ -3,22 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <map>
-#include <unordered_map>
 
 #include "analysis/query/heap_metrics.h"
 #include "analysis/query/profile_view.h"
-#include "analysis/query/trace_own_code.h"
-#include "app/gui/core/copy_as_command.h"
 #include "app/gui/core/heap_shades.h"
 
 namespace hbmscope::gui {
 namespace {
-
-constexpr std::array<std::string_view, coloring_count> names{"auto",  "code", "size",   "age",   "lifetime",
-                                                             "state", "tag",  "stream", "waste", "change"};
-constexpr std::array<std::string_view, coloring_count> titles{
-    "Automatic", "Own code", "Size", "Age", "Lifetime", "State", "Tag", "Stream", "Rounding", "Change since the pin"};
 
 constexpr std::uint32_t no_slot = 0xffffffff;
 
@@ -80,59 +71,6 @@ void add_loose_blocks(HeapPieces& map, const StreamState& state, std::uint32_t h
   }
 }
 
-// Lines of code (tags, streams) keep the hue that they have; the largest of the others get what is left of the eight.
-// The rest is neutral, and so is what has no name: one that begins with a bracket. `key_of(block)` is what the name
-// depends on, `where_of(key)` finds its blocks.
-template <class KeyOf, class NameOf, class WhereOf>
-void shade_by_name(HeapPieces& map, const StreamState& state, const std::string& rest_name, const KeyOf& key_of,
-                   const NameOf& name_of, const WhereOf& where_of) {
-  std::unordered_map<std::uint32_t, std::size_t> name_of_key;
-  std::map<std::string, std::size_t> known;
-  std::vector<ShadedName> shaded;
-  std::vector<std::size_t> name_of_piece(map.pieces.size());
-  for (std::size_t i = 0; i < map.pieces.size(); ++i) {
-    const HeapPiece& piece = map.pieces[i];
-    if (piece.kind != PieceKind::block) continue;
-    const std::uint32_t key = key_of(state.slots()[piece.slot]);
-    const auto [found, is_new] = name_of_key.try_emplace(key, 0);
-    if (is_new) {
-      const std::string name = name_of(key);
-      found->second = known.try_emplace(name, known.size()).first->second;
-      if (found->second == shaded.size()) shaded.push_back({{several_shade, name, 0, 0, where_of(key)}, 0});
-    }
-    name_of_piece[i] = found->second;
-    ShadedName& name = shaded[found->second];
-    name.entry.bytes += piece.size;
-    name.weight = static_cast<double>(name.entry.bytes);
-    ++name.entry.blocks;
-  }
-  map.legend = choose_shades(shaded, rest_name,
-                             [&](std::size_t name) { return hue_shade(shaded[name].entry.name, map.colors); });
-  for (std::size_t i = 0; i < map.pieces.size(); ++i)
-    if (map.pieces[i].kind == PieceKind::block) map.pieces[i].shade = shaded[name_of_piece[i]].entry.shade;
-}
-
-void shade_by_code(HeapPieces& map, const Definitions& definitions, const StreamState& state) {
-  shade_by_name(
-      map, state, "other code, or none", [](const LiveBlock& block) { return block.stack; },
-      [&](std::uint32_t stack) { return own_code_text(definitions, stack); },
-      [&](std::uint32_t stack) { return "own=" + where_quote(own_code_text(definitions, stack)); });
-}
-
-void shade_by_tag(HeapPieces& map, const Definitions& definitions, const StreamState& state) {
-  shade_by_name(
-      map, state, "other tags, or none", [](const LiveBlock& block) { return block.tag; },
-      [&](std::uint32_t tag) { return tag == 0 ? "(no tag)" : "tag " + std::string(definitions.text(tag)); },
-      [&](std::uint32_t tag) { return "tag=" + where_quote(definitions.text(tag)); });
-}
-
-void shade_by_stream(HeapPieces& map, const StreamState& state) {
-  shade_by_name(
-      map, state, "other streams", [](const LiveBlock& block) { return block.stream; },
-      [](std::uint32_t stream) { return "stream " + std::to_string(stream); },
-      [](std::uint32_t stream) { return "stream=" + std::to_string(stream); });
-}
-
 void keep_larger(const HeapPieces& map, std::optional<std::size_t>& largest, std::size_t piece) {
   if (!largest || map.pieces[piece].size > map.pieces[*largest].size) largest = piece;
 }
@@ -157,15 +95,6 @@ void find_ends(HeapPieces& map, const StreamState& state, std::uint32_t heap) {
 }
 
 }  // namespace
-
-std::string_view why_no_coloring(const HeapInfo& heap, HeapColoring coloring, bool is_pinned) {
-  if (coloring == HeapColoring::change && !is_pinned) return "Pin a moment first (B).";
-  if (coloring == HeapColoring::waste && !heap.has(wire::heap_flag::has_requested))
-    return "This source does not tell what was asked for, so rounding is not known.";
-  if (coloring == HeapColoring::waste && heap.has(wire::heap_flag::sizes_are_requests))
-    return "This source tells what was asked for, and not what blocks take, so rounding is not known.";
-  return {};
-}
 
 std::vector<ShadeEntry> choose_shades(std::vector<ShadedName>& names, std::string_view rest_name,
                                       const std::function<Shade(std::size_t)>& shade_of) {
@@ -202,34 +131,6 @@ Shade size_step_of(std::uint64_t bytes) {
   return static_cast<Shade>(std::upper_bound(borders.begin(), borders.end(), bytes) - borders.begin());
 }
 
-std::string_view text_from_coloring(HeapColoring coloring) {
-  return names[static_cast<std::size_t>(coloring)];
-}
-std::string_view title_of(HeapColoring coloring) {
-  return titles[static_cast<std::size_t>(coloring)];
-}
-std::optional<HeapColoring> parse_coloring(std::string_view text) {
-  for (std::size_t i = 0; i < names.size(); ++i)
-    if (names[i] == text) return static_cast<HeapColoring>(i);
-  return std::nullopt;
-}
-
-HeapColoring choose_coloring(const StreamState& state, std::uint32_t heap) {
-  std::uint64_t bytes = 0, with_stack = 0, with_tag = 0;
-  for (const LiveBlock& block : state.slots()) {
-    if (block.heap != heap) continue;
-    bytes += block.size;
-    if (block.stack != 0) with_stack += block.size;
-    if (block.tag != 0) with_tag += block.size;
-  }
-  return choose_coloring(static_cast<double>(bytes), static_cast<double>(with_stack), static_cast<double>(with_tag));
-}
-
-HeapColoring choose_coloring(double bytes, double with_stack, double with_tag) {
-  if (with_stack >= bytes - with_stack) return HeapColoring::own_code;
-  return with_tag >= bytes - with_tag ? HeapColoring::tag : HeapColoring::size;
-}
-
 const HeapPiece* HeapPieces::find(std::uint64_t address) const {
   const auto region = std::upper_bound(regions.begin(), regions.end(), address,
                                        [](std::uint64_t at, const PieceRegion& one) { return at < one.range.end; });
@@ -257,18 +158,9 @@ HeapPieces compute_heap_pieces(const Stream& stream, const StreamState& state, s
   for (const PieceRegion& region : map.regions) map.region_bytes += region.range.size();
   for (std::size_t i = 0; i < map.pieces.size(); ++i)
     if (map.pieces[i].kind == PieceKind::free) keep_larger(map, map.largest_free, i);
-  switch (map.coloring) {
-    case HeapColoring::automatic:
-    case HeapColoring::own_code: shade_by_code(map, stream.definitions(), state); break;
-    case HeapColoring::tag: shade_by_tag(map, stream.definitions(), state); break;
-    case HeapColoring::device_stream: shade_by_stream(map, state); break;
-    case HeapColoring::waste: shade_by_waste(map); break;
-    case HeapColoring::size: shade_by_size(map); break;
-    case HeapColoring::age: shade_by_age(map, state); break;
-    case HeapColoring::lifetime: shade_by_lifetime(map, stream, state, facts); break;
-    case HeapColoring::state: shade_by_state(map); break;
-    case HeapColoring::change: shade_by_change(map, stream, state, heap, facts); break;
-  }
+  const Coloring& row = row_of(map.coloring);
+  const ColoringInput input{stream, state, heap, facts};
+  row.shade == nullptr ? shade_by_name(map, input, *row.names) : row.shade(map, input);
   return map;
 }
 

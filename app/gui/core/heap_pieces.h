@@ -16,26 +16,9 @@
 #include "analysis/query/block_list_rows.h"
 #include "analysis/trace/stream.h"
 #include "app/gui/core/color_keeper.h"
+#include "app/gui/core/coloring.h"
 
 namespace hbmscope::gui {
-
-// Automatic is one of the others, by what the source tells: choose_coloring().
-enum class HeapColoring { automatic, own_code, size, age, lifetime, state, tag, device_stream, waste, change };
-inline constexpr std::size_t coloring_count = 10;
-std::string_view text_from_coloring(HeapColoring coloring);  // "code", "size", "age", "lifetime", ...
-std::string_view title_of(HeapColoring coloring);            // "Own code", "Size", "Age", ...
-std::optional<HeapColoring> parse_coloring(std::string_view text);
-// Own code where at least half of the heap's bytes have a stack, else tags where half have one, else size: what a
-// source does not tell would be one grey. Of an empty heap own code.
-HeapColoring choose_coloring(const StreamState& state, std::uint32_t heap);
-HeapColoring choose_coloring(double bytes, double with_stack, double with_tag);  // Or their bytes times time.
-// Its shades are steps of one scale; else they are categories.
-constexpr bool is_ordered_coloring(HeapColoring coloring) {
-  return coloring == HeapColoring::size || coloring == HeapColoring::age || coloring == HeapColoring::lifetime ||
-         coloring == HeapColoring::waste;
-}
-// Empty where the heap can be coloured so; else why its source can't tell.
-std::string_view why_no_coloring(const HeapInfo& heap, HeapColoring coloring, bool is_pinned);
 
 enum class PieceKind : std::uint8_t {
   block,
@@ -46,11 +29,6 @@ enum class PieceKind : std::uint8_t {
 // Of a heap with two ends: where a block was taken from, and which end may take a free piece, since no block of the
 // other one lies before it. The gap in the middle is for both.
 enum class PieceEnd : std::uint8_t { both, lower, upper, neither };
-
-// Which colour: a category's hue (0 to 7, 8: several or none), or a step of an ordered coloring (0 to 5, 8: unknown).
-using Shade = std::uint8_t;
-inline constexpr Shade shade_count = 9, several_shade = 8;
-inline constexpr std::size_t step_count = 6;
 
 // Of the change since a pinned moment. `gone` is of no piece: what went is in HeapPieces::gone.
 namespace change_shade {
@@ -120,7 +98,7 @@ struct HeapPieces {
   std::uint64_t blocks_not_drawn = 0;  // Over others, outside of all regions where these are told, or nowhere told.
   bool knows_regions = true;           // Else regions are where blocks lie close together, and nothing is called free.
 
-  bool is_ordered() const { return is_ordered_coloring(coloring); }
+  bool is_ordered() const { return row_of(coloring).is_ordered; }
   const HeapPiece* find(std::uint64_t address) const;  // nullptr where there is no memory.
   std::size_t memory_bytes() const {
     return pieces.size() * sizeof(HeapPiece) + gone.size() * sizeof(AddressRange) +

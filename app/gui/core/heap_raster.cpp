@@ -286,12 +286,9 @@ Pixel pixel_of(const MapCell& cell, const Inks& inks, std::size_t x, int y, int 
 
 Color color_of_shade(Theme theme, HeapColoring coloring, Shade shade) {
   if (shade == several_shade) return color_of(theme, Role::several);
-  if (coloring == HeapColoring::change) {
-    if (shade == change_shade::same) return color_of(theme, Role::same);
-    const bool is_less = shade == change_shade::shrunk || shade == change_shade::gone;
-    return color_of(theme, is_less ? Role::shrunk : Role::grown);
-  }
-  if (is_ordered_coloring(coloring))
+  const Coloring& row = row_of(coloring);
+  if (row.role_of != nullptr) return color_of(theme, row.role_of(shade));
+  if (row.is_ordered)
     return (theme == Theme::dark ? steps_dark : steps_light)[std::min<std::size_t>(shade, step_count - 1)];
   return color_of(theme, role_from_hue(shade));
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <unordered_map>
 
 #include "analysis/query/block_match.h"
 
@@ -73,7 +75,36 @@ void keep_in_regions(HeapPieces& map) {
 
 }  // namespace
 
-void shade_by_size(HeapPieces& map) {
+void shade_by_name(HeapPieces& map, const ColoringInput& input, const NamesOfBlocks& names) {
+  const Definitions& definitions = input.stream.definitions();
+  const StreamState& state = input.state;
+  std::unordered_map<std::uint32_t, std::size_t> name_of_key;
+  std::map<std::string, std::size_t> known;
+  std::vector<ShadedName> shaded;
+  std::vector<std::size_t> name_of_piece(map.pieces.size());
+  for (std::size_t i = 0; i < map.pieces.size(); ++i) {
+    const HeapPiece& piece = map.pieces[i];
+    if (piece.kind != PieceKind::block) continue;
+    const std::uint32_t key = names.key_of(state.slots()[piece.slot]);
+    const auto [found, is_new] = name_of_key.try_emplace(key, 0);
+    if (is_new) {
+      const std::string name = names.name_of(definitions, key);
+      found->second = known.try_emplace(name, known.size()).first->second;
+      if (found->second == shaded.size()) shaded.push_back({{several_shade, name, 0, 0, names.where_of(definitions, key)}, 0});
+    }
+    name_of_piece[i] = found->second;
+    ShadedName& name = shaded[found->second];
+    name.entry.bytes += piece.size;
+    name.weight = static_cast<double>(name.entry.bytes);
+    ++name.entry.blocks;
+  }
+  map.legend = choose_shades(shaded, names.rest_name,
+                             [&](std::size_t name) { return hue_shade(shaded[name].entry.name, map.colors); });
+  for (std::size_t i = 0; i < map.pieces.size(); ++i)
+    if (map.pieces[i].kind == PieceKind::block) map.pieces[i].shade = shaded[name_of_piece[i]].entry.shade;
+}
+
+void shade_by_size(HeapPieces& map, const ColoringInput&) {
   std::vector<ShadeName> names;
   for (std::size_t i = 0; i < step_count; ++i)
     names.push_back({static_cast<Shade>(i), size_step_names[i],
@@ -83,7 +114,8 @@ void shade_by_size(HeapPieces& map) {
 }
 
 // Age is how many events ago a block was taken, in powers of ten: it needs no clock.
-void shade_by_age(HeapPieces& map, const StreamState& state) {
+void shade_by_age(HeapPieces& map, const ColoringInput& input) {
+  const StreamState& state = input.state;
   std::vector<ShadeName> steps{{0, "the last 10 events"}, {1, "the last 100"}, {2, "the last 1,000"},
                                {3, "the last 10,000"},    {4, "before that"},  {5, "before the recording"}};
   std::string younger;  // The first event that is of a younger step.
@@ -102,13 +134,13 @@ void shade_by_age(HeapPieces& map, const StreamState& state) {
   });
 }
 
-void shade_by_state(HeapPieces& map) {
+void shade_by_state(HeapPieces& map, const ColoringInput&) {
   shade_by(map, {{0, "in use", "state=live"}, {1, "freed, a stream still waits", "state=pending"}},
            [](const HeapPiece& piece) { return piece.is_pending ? Shade{1} : Shade{0}; });
 }
 
 // Of the block, in per cent: a few bytes of a small one are as much as a MiB of a large one.
-void shade_by_waste(HeapPieces& map) {
+void shade_by_waste(HeapPieces& map, const ColoringInput&) {
   static const std::vector<ShadeName> steps{{0, "no rounding", "waste=0"},
                                             {1, "under 1 %", "waste>0 rounding<1"},
                                             {2, "1 to 5 %", where_between("rounding", "1", "5")},
@@ -123,8 +155,10 @@ void shade_by_waste(HeapPieces& map) {
   });
 }
 
-void shade_by_lifetime(HeapPieces& map, const Stream& stream, const StreamState& state, const ColoringFacts& facts) {
-  const bool in_time = stream.has_times();
+void shade_by_lifetime(HeapPieces& map, const ColoringInput& input) {
+  const StreamState& state = input.state;
+  const ColoringFacts& facts = input.facts;
+  const bool in_time = input.stream.has_times();
   std::vector<Shade> by_slot(state.slot_count(), several_shade);
   for (const LiveRow& row : facts.live) {
     if (row.stream != facts.stream || row.end_event == LiveRow::no_event) continue;
@@ -155,13 +189,13 @@ void shade_by_lifetime(HeapPieces& map, const Stream& stream, const StreamState&
   shade_by(map, in_time ? of_time : of_events, [&](const HeapPiece& piece) { return by_slot[piece.slot]; });
 }
 
-void shade_by_change(HeapPieces& map, const Stream& stream, const StreamState& state, std::uint32_t heap,
-                     const ColoringFacts& facts) {
+void shade_by_change(HeapPieces& map, const ColoringInput& input) {
+  const StreamState& state = input.state;
   std::vector<Shade> by_slot(state.slot_count(), change_shade::same);
   ShadeEntry gone{change_shade::gone, "gone", 0, 0};
-  std::vector<bool> counts(stream.definitions().heaps().size(), false);
-  counts[heap] = true;
-  match_blocks(*facts.pinned, state, counts, [&](const LiveBlock& was, const LiveBlock& is) {
+  std::vector<bool> counts(input.stream.definitions().heaps().size(), false);
+  counts[input.heap] = true;
+  match_blocks(*input.facts.pinned, state, counts, [&](const LiveBlock& was, const LiveBlock& is) {
     const BlockFate fate = fate_of(was, is);
     if (is.is_live()) by_slot[is.slot] = shade_of_fate(fate);
     // The place that a moved block left is empty as well.

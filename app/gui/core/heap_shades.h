@@ -1,22 +1,26 @@
-// Shades of a heap's blocks by one property that each of them has, with the legend that goes with them. Names of code,
-// tags and streams get hues instead (heap_pieces.h).
+// The shades of a heap's blocks, by one property that each of them has, with the legend that belongs to them. Rows of
+// coloring.cpp name these functions.
 #pragma once
 
+#include "app/gui/core/coloring.h"
 #include "app/gui/core/heap_pieces.h"
 
 namespace hbmscope::gui {
 
-void shade_by_size(HeapPieces& map);
-void shade_by_age(HeapPieces& map, const StreamState& state);
-void shade_by_state(HeapPieces& map);
-void shade_by_waste(HeapPieces& map);
+// Names (lines of code, tags, streams) keep the hue that they have; the largest of the others get what is left of the
+// eight. The rest is neutral, and so is what has no name: a name that begins with a bracket.
+void shade_by_name(HeapPieces& map, const ColoringInput& input, const NamesOfBlocks& names);
 
-// From its allocation to the event that ends it, in time where the stream has times, else in events. Of a block that
-// lives to the end, or is older than the stream, it is unknown.
-void shade_by_lifetime(HeapPieces& map, const Stream& stream, const StreamState& state, const ColoringFacts& facts);
+void shade_by_size(HeapPieces& map, const ColoringInput& input);
+void shade_by_age(HeapPieces& map, const ColoringInput& input);
+void shade_by_state(HeapPieces& map, const ColoringInput& input);
+void shade_by_waste(HeapPieces& map, const ColoringInput& input);
 
-// By what became of blocks between the pinned moment and the one that is shown.
-void shade_by_change(HeapPieces& map, const Stream& stream, const StreamState& state, std::uint32_t heap,
-                     const ColoringFacts& facts);
+// From its allocation to the event that ends it, in time where the stream has times, else in events. Unknown for a block
+// that lives to the end, or is older than the stream.
+void shade_by_lifetime(HeapPieces& map, const ColoringInput& input);
+
+// By what became of the blocks between the pinned moment and the one that is shown.
+void shade_by_change(HeapPieces& map, const ColoringInput& input);
 
 }  // namespace hbmscope::gui

@@ -34,16 +34,16 @@ void show_view_of_source(AppState& state, SourceId id, ViewKind kind) {
 void note_view(AppState& state, ViewKind kind) {
   ViewPosition& position = state.context().position;
   if (kind == position.view) return;
-  if (is_bottom_tab(kind) && is_bottom_tab(position.view)) remember(state, position);
+  if (is_bottom_tab(row_of(kind)) && is_bottom_tab(row_of(position.view))) remember(state, position);
   position.view = kind;
 }
 
 // Only through views that exist now.
 void step_view(AppState& state) {
   std::size_t next = static_cast<std::size_t>(state.position().view);
-  for (std::size_t i = 0; i < view_names.size(); ++i) {
-    next = (next + 1) % view_names.size();
-    if (view_exists(state, view_names[next].kind)) return show_view(state, view_names[next].kind);
+  for (std::size_t i = 0; i < view_count; ++i) {
+    next = (next + 1) % view_count;
+    if (const auto kind = static_cast<ViewKind>(next); view_exists(state, kind)) return show_view(state, kind);
   }
 }
 

@@ -8,29 +8,15 @@
 namespace hbmscope::gui {
 
 std::string why_no_view(const AppState& state, ViewKind kind) {
-  const Source* source = state.source();
-  if (source == nullptr) return "nothing is open";
-  if (view_exists(state, kind)) return {};
-  const std::string name = printable(source->name());
-  if (is_of_trace(kind) && source->trace == nullptr) return name + " has sizes and stacks, but no addresses or times";
-  switch (kind) {
-    case ViewKind::diff: return "there is one file only; --baseline FILE names another to compare it with";
-    case ViewKind::totals: return "there is one file only; several are shown as a series";
-    case ViewKind::range: return "no time is selected; --from and --at select one";
-    case ViewKind::compare: return "no moment is pinned; --pin names one";
-    case ViewKind::beside: return "there are no two traces side by side; --compare-with FILE opens the second one";
-    case ViewKind::failure: return "no request failed in " + name;
-    case ViewKind::tpu: return name + " is no TPU workload (samples/tpu has some)";
-    default: return "this file has none";
-  }
+  if (state.source() == nullptr) return "Nothing is open.";
+  std::string why(why_missing(state, kind));
+  if (const std::string_view how = row_of(kind).how_to_get; !why.empty() && !how.empty()) why += " " + std::string(how);
+  return why;
 }
 
 std::string why_no_request(std::string_view view, std::string_view where) {
-  if (!view.empty() && !parse_view_kind(view)) {
-    std::string known;
-    for (const ViewName& name : view_names) known += (known.empty() ? "" : ", ") + std::string(name.key);
-    return "there is no view '" + printable(view) + "'. Known: " + known + ".";
-  }
+  if (!view.empty() && !parse_view_kind(view))
+    return "There is no view \"" + printable(view) + "\". Known views: " + view_keys() + ".";
   const auto parsed = parse_where(where, profile_where_fields());
   return parsed ? std::string() : printable(parsed.error().text());
 }

@@ -35,7 +35,7 @@ void OpenSources::start_live(const Source& source, const std::string& socket) {
   live_.open(source, socket, live_options, std::move(sinks));
 }
 
-// What was shown stays; a link that never told anything leaves its error.
+// What was shown stays; a link that never sent anything leaves its error.
 WorkerPool::Finish OpenSources::end_live(const std::shared_ptr<ReadControl>& control, const std::string& name,
                                          const LiveSource::Version& trace, const std::string& wrong) {
   if (control == nullptr) return nullptr;

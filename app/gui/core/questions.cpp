@@ -93,7 +93,7 @@ bool ask_for_context(Answering& asking) {
   bool changed = false;
   // The view in front may be one that the file can't have. A file that is not read yet may have it.
   const Source* source = state.source();
-  if (source != nullptr && source->state != AnswerState::pending && is_of_trace(state.position().view) &&
+  if (source != nullptr && source->state != AnswerState::pending && row_of(state.position().view).needs_addresses &&
       !view_exists(state, state.position().view)) {
     show_view(state, source->trace ? ViewKind::heap_map : ViewKind::summary);
     changed = true;

@@ -1,4 +1,4 @@
-// What is being worked out for the views at this moment: how far it is, and what was stopped by the person.
+// What is being computed for the views now: how far it is, and what was cancelled by the person.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@ struct RunningWork {
 };
 std::vector<RunningWork> running_work(const std::vector<Context>& contexts);  // The longest running first.
 
-// Something that the views on screen asked for was stopped, and is not there therefore.
+// Something that the views on screen need was cancelled, and is missing therefore.
 bool has_stopped_work(const std::vector<Context>& contexts);
 
 }  // namespace hbmscope::gui

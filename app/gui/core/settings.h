@@ -1,6 +1,6 @@
 // What is remembered from one start to the next: settings in $XDG_CONFIG_HOME/hbmscope/settings.json, recent files and
-// the layout of the docks in $XDG_STATE_HOME/hbmscope. Never beside a person's files. A missing or broken file means
-// the defaults: it is nobody's fault and must not keep the window from opening.
+// the layout of the docks in $XDG_STATE_HOME/hbmscope. Never next to a person's files. A missing or broken file means
+// the defaults, and never keeps the window from opening.
 #pragma once
 
 #include <cstdint>

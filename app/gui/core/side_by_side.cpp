@@ -156,8 +156,8 @@ bool SideBySide::follow_lock() {
   follow_work_ = std::make_shared<Work>();
   pool_.post([this, work = follow_work_, moment, leads, follows, trace = beside->trace, lead, other,
               same = *state_.lock]() -> WorkerPool::Finish {
-    const auto found = find_moment_beside(*moment->trace, leads.heap, moment->position(leads.heap), *trace,
-                                          follows.heap, same, work.get());
+    const auto found = find_matching_moment(*moment->trace, leads.heap, moment->position(leads.heap), *trace,
+                                            follows.heap, same, work.get());
     return [this, work, found, trace, leads, follows, lead, other] {
       if (follow_work_ != work) return;
       follow_work_ = nullptr;

@@ -54,7 +54,7 @@ void WorkerPool::run_worker() {
       ++running_;
     }
     Finish finish = work();
-    work = nullptr;  // What the work held on to goes before anybody is told that it is done.
+    work = nullptr;  // What the work held on to is released before it counts as done.
     {
       const std::lock_guard lock(mutex_);
       finished_.push_back(std::move(finish));

@@ -6,8 +6,8 @@
 
 #include <imgui.h>
 
-#include "app/gui/sources/trace_moment.h"
 #include "app/gui/look/drawing.h"
+#include "app/gui/sources/trace_moment.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -61,11 +61,6 @@ void draw_side_head(const Look& look, const AppState& state, CommandQueue& comma
   tooltip("Only the other side (Ctrl+B: only the active one).");
 }
 
-// A view whose own head is one line shares it with the letter: room is scarce there.
-bool has_own_line(ViewKind kind) {
-  return kind == ViewKind::heap_map || kind == ViewKind::flame;
-}
-
 }  // namespace
 
 void draw_lock(const AppState& state, CommandQueue& commands) {
@@ -82,7 +77,7 @@ void draw_lock(const AppState& state, CommandQueue& commands) {
   tooltip("How the moments of both sides are locked. " + std::string(now.words));
 }
 
-void draw_sides(const AppState& state, ViewKind kind, SideFocus& focus, CommandQueue& commands,
+void draw_sides(const AppState& state, const ViewRow& row, SideFocus& focus, CommandQueue& commands,
                 const std::function<void()>& draw) {
   const Look look(state);
   const float gap = ImGui::GetStyle().ItemSpacing.x;
@@ -98,9 +93,9 @@ void draw_sides(const AppState& state, ViewKind kind, SideFocus& focus, CommandQ
         if (focus.child != child && side != state.active_context) commands.push(CommandId::activate_side);
         focus.child = child;
       }
-      has_own_line(kind) ? draw_side_head(look, state, commands) : draw_letter(look, state);
+      row.has_one_line_head ? draw_side_head(look, state, commands) : draw_letter(look, state);
       const Source* source = state.source();
-      if (is_of_trace(kind) && source != nullptr && source->state == AnswerState::ready && !source->trace)
+      if (row.needs_addresses && source != nullptr && source->state == AnswerState::ready && !source->trace)
         wrapped_text(source->name() + " has no addresses and times, so this view is of the other side only.");
       else
         draw();

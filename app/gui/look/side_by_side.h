@@ -15,7 +15,7 @@ struct SideFocus {
 };
 
 // `draw` draws the view of the bound context.
-void draw_sides(const AppState& state, ViewKind kind, SideFocus& focus, CommandQueue& commands,
+void draw_sides(const AppState& state, const ViewRow& row, SideFocus& focus, CommandQueue& commands,
                 const std::function<void()>& draw);
 
 // How the moments are locked, as a choice.

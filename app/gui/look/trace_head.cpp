@@ -24,13 +24,13 @@ const AttachedFacts& facts_of_shown(const AppState& state, const Source& source)
 std::string why_no_heap(const Source& source) {
   const bool is_live = source.live.has_value();
   const bool are_told = std::any_of(source.attached.begin(), source.attached.end(), [](const AttachedFacts& one) {
-    return one.are_calls_told || one.driver_calls.empty();
+    return one.are_calls_reported || one.driver_calls.empty();
   });
   if (source.attached.empty() || are_told)
     return is_live ? "No heap of this job has held anything yet: what it allocates from now on appears here."
                    : "No heap of this trace ever held anything, so there is nothing to draw.";
   const AttachedFacts& facts = source.attached.front();
-  if (facts.may_be_told_later)
+  if (facts.may_be_reported_later)
     return is_live
                ? "No heap of this job has held anything yet. It has no CUDA driver loaded; what it allocates when it "
                  "has one appears here."

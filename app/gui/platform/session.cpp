@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "app/gui/core/settings.h"
+#include "app/gui/look/theme.h"
 #include "app/gui/platform/frame_pacer.h"
 #include "app/gui/platform/frame_target.h"
 #include "app/gui/platform/imgui_host.h"
 #include "app/gui/platform/initial_commands.h"
 #include "app/gui/platform/layout_file.h"
 #include "app/gui/platform/wake_signal.h"
-#include "app/gui/look/theme.h"
 #include "app/gui/shell/shell.h"
 
 namespace hbmscope::gui {
@@ -143,7 +143,7 @@ class Session::Impl {
     const AppState& state = app_->state();
     if (writing_.valid()) writing_.wait();
     Picture picture = target_->read();
-    const ImGuiWindow* view = ImGui::FindWindowByName(std::string(name_of(state.position().view).window).c_str());
+    const ImGuiWindow* view = ImGui::FindWindowByName(row_of(state.position().view).title);
     if (view != nullptr && view->WasActive && !state.window.maximised)
       picture = part_of(picture, static_cast<int>(view->Pos.x), static_cast<int>(view->Pos.y),
                         static_cast<int>(view->Pos.x + view->Size.x), static_cast<int>(view->Pos.y + view->Size.y));

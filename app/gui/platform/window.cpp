@@ -3,7 +3,9 @@
 #include <cstdio>
 #include <string>
 
+#include "app/gui/core/coloring.h"
 #include "app/gui/core/missing_view.h"
+#include "app/gui/core/view_row.h"
 #include "app/gui/platform/initial_commands.h"
 #include "app/gui/platform/screenshot.h"
 #include "app/gui/platform/session.h"
@@ -13,13 +15,12 @@ namespace hbmscope::gui {
 
 namespace {
 
-// A picture of another view than the one that was asked for is no failure, but nobody should have to find out by it.
-void tell_missing_view(const AppState& state, std::string_view asked) {
-  const auto kind = parse_view_kind(asked);
+// A picture of another view than the requested one is no failure, but the person should not have to find out by looking.
+void report_missing_view(const AppState& state, std::string_view requested) {
+  const auto kind = parse_view_kind(requested);
   if (!kind) return;
   if (const std::string why = why_no_view(state, *kind); !why.empty())
-    std::fprintf(stderr, "hbmscope: the view \"%s\" is not in the picture: %s.\n", name_of(*kind).window.data(),
-                 why.c_str());
+    std::fprintf(stderr, "hbmscope: the picture does not show the view \"%s\". %s\n", row_of(*kind).title, why.c_str());
 }
 
 int refuse(const std::string& why) {
@@ -29,6 +30,16 @@ int refuse(const std::string& why) {
 }
 
 }  // namespace
+
+std::string view_names() {
+  return view_keys();
+}
+
+std::vector<std::string> coloring_names() {
+  std::vector<std::string> names;
+  for (const Coloring& row : coloring_table()) names.emplace_back(row.key);
+  return names;
+}
 
 Result<int> run_window(const WindowRequest& request) {
   if (const std::string why = why_no_request(request.view, request.where); !why.empty()) return refuse(why);
@@ -47,7 +58,7 @@ Result<int> run_window(const WindowRequest& request) {
     auto written = write_screenshot(**session, request.screenshot);
     if (!written) return written;
     const AppState& state = (*session)->app().state();
-    tell_missing_view(state, request.view);
+    report_missing_view(state, request.view);
     if (const std::string why = why_not_found(state, request.heap, request.find); !why.empty()) return refuse(why);
     if (state.sources.empty() && !request.files.empty() && !state.window.notice.empty())
       return refuse(why_nothing_opened(state));

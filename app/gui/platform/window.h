@@ -42,6 +42,10 @@ struct WindowRequest {
 // Returns when the window is closed (or the screenshot written). Errors: no display, no OpenGL 3.
 Result<int> run_window(const WindowRequest& request);
 
+// What `view` and `color` of a request take.
+std::string view_names();  // "heap-map, timeline, ..."
+std::vector<std::string> coloring_names();
+
 // Is there a display to open a window on?
 bool has_display();
 

@@ -1,14 +1,15 @@
 #include "app/gui/shell/dock_layout.h"
 
 #include <algorithm>
-#include <string>
+#include <bitset>
+#include <vector>
 
 #include <imgui.h>
 #include <imgui_internal.h>  // The dock builder; it has no other door yet.
 
 namespace hbmscope::gui {
 bool bring_to_front(ViewKind kind) {
-  ImGuiWindow* window = ImGui::FindWindowByName(std::string(name_of(kind).window).c_str());
+  ImGuiWindow* window = ImGui::FindWindowByName(row_of(kind).title);
   if (window == nullptr || !window->WasActive || window->DockNode == nullptr || window->DockNode->TabBar == nullptr)
     return false;
   window->DockNode->TabBar->NextSelectedTabId = window->TabId;
@@ -17,15 +18,8 @@ bool bring_to_front(ViewKind kind) {
 
 namespace {
 
-// From left to right, of both kinds of files; a profile has summary, flame graph and totals elsewhere.
-constexpr ViewKind bottom_tabs[] = {ViewKind::timeline,      ViewKind::tpu,       ViewKind::failure, ViewKind::beside,
-                                    ViewKind::fragmentation, ViewKind::range,     ViewKind::compare, ViewKind::top,
-                                    ViewKind::flame,         ViewKind::blocks,    ViewKind::sizes,   ViewKind::events,
-                                    ViewKind::summary,       ViewKind::call_tree, ViewKind::diff,    ViewKind::source,
-                                    ViewKind::totals,        ViewKind::import};
-
-void dock(ViewKind kind, ImGuiID node) {
-  ImGui::DockBuilderDockWindow(std::string(name_of(kind).window).c_str(), node);
+void dock(const ViewRow& row, ImGuiID node) {
+  ImGui::DockBuilderDockWindow(row.title, node);
 }
 
 // The head of both layouts: sources left, inspector right.
@@ -54,11 +48,11 @@ void build_for_profile(ImGuiID space, ImVec2 size) {
   const ImGuiID bottom = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, 0.46F, nullptr, &rest);
   const ImGuiID centre_left =
       is_low(size) ? rest : ImGui::DockBuilderSplitNode(rest, ImGuiDir_Left, 0.42F, nullptr, &rest);
-  dock(ViewKind::summary, centre_left);
-  dock(ViewKind::totals, centre_left);
-  dock(ViewKind::flame, rest);
-  for (const ViewKind kind : {ViewKind::top, ViewKind::call_tree, ViewKind::diff, ViewKind::source, ViewKind::import})
-    dock(kind, bottom);
+  for (const ViewRow& row : view_table()) {
+    if (row.needs_addresses) continue;
+    const bool is_left = row.in_profile == DockPlace::centre, is_right = row.in_profile == DockPlace::right;
+    dock(row, is_left ? centre_left : is_right ? rest : bottom);
+  }
   ImGui::DockBuilderFinish(space);
 }
 
@@ -68,42 +62,47 @@ void build_for_trace(ImGuiID space, ImVec2 size) {
   const bool has_two = is_low(size);
   const ImGuiID bottom = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, has_two ? 0.5F : 0.32F, nullptr, &rest);
   const ImGuiID middle = has_two ? bottom : ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, 0.46F, nullptr, &rest);
-  dock(ViewKind::heap_map, rest);
-  dock(ViewKind::address_time, rest);
-  for (const ViewKind kind : bottom_tabs) dock(kind, kind == ViewKind::timeline ? middle : bottom);
+  for (const ViewRow& row : view_table())
+    dock(row, row.in_trace == DockPlace::centre ? rest : row.in_trace == DockPlace::middle ? middle : bottom);
   ImGui::DockBuilderFinish(space);
 }
 
-// Which tab of each group is in front at first.
+DockPlace place_of(const ViewRow& row, bool of_trace) {
+  return of_trace ? row.in_trace : row.in_profile;
+}
+
+// Which tab of each place is in front at first: of those that are there the one with the highest rank.
+void choose_tab(bool of_trace, DockPlace place) {
+  std::vector<const ViewRow*> rows;
+  for (const ViewRow& row : view_table())
+    if (place_of(row, of_trace) == place && row.opens_first > 0) rows.push_back(&row);
+  std::sort(rows.begin(), rows.end(),
+            [](const ViewRow* a, const ViewRow* b) { return a->opens_first > b->opens_first; });
+  for (const ViewRow* row : rows)
+    if (bring_to_front(row->kind)) return;
+}
+
 void choose_tabs(bool of_trace) {
-  if (!of_trace) {
-    bring_to_front(ViewKind::summary);
-    bring_to_front(ViewKind::top);
-  } else {
-    bring_to_front(ViewKind::heap_map);
-    if (!bring_to_front(ViewKind::tpu) && !bring_to_front(ViewKind::beside) && !bring_to_front(ViewKind::failure))
-      bring_to_front(ViewKind::fragmentation);
-    bring_to_front(ViewKind::timeline);  // Where it shares its place with them.
-  }
+  // The middle comes last: in a low window it is one of the tabs below, and in front of them.
+  for (const DockPlace place : {DockPlace::centre, DockPlace::below, DockPlace::middle}) choose_tab(of_trace, place);
 }
 
 }  // namespace
 
 // A tab that appears goes to the end; it is put where the layout has it, once it is there.
 void put_tabs_in_order(const AppState& state, ViewStates& views) {
-  std::uint32_t there = 0;
-  for (const ViewName& name : view_names)
-    if (view_exists(state, name.kind)) there |= 1U << static_cast<unsigned>(name.kind);
+  std::bitset<view_count> there;
+  for (const ViewRow& row : view_table()) there[static_cast<std::size_t>(row.kind)] = view_exists(state, row.kind);
   if (there != views.views_there) views.reorder = 3;
   views.views_there = there;
   if (views.reorder == 0 || --views.reorder > 0) return;
-  ImGuiWindow* import = ImGui::FindWindowByName("Import");
-  if (import == nullptr || import->DockNode == nullptr || import->DockNode->TabBar == nullptr) return;
-  ImVector<ImGuiTabItem>& tabs = import->DockNode->TabBar->Tabs;
+  const ImGuiWindow* last = ImGui::FindWindowByName(view_table().back().title);
+  if (last == nullptr || last->DockNode == nullptr || last->DockNode->TabBar == nullptr) return;
+  ImVector<ImGuiTabItem>& tabs = last->DockNode->TabBar->Tabs;
   const auto rank = [](const ImGuiTabItem& tab) {
     std::size_t place = 0;
-    for (const ViewKind kind : bottom_tabs) {
-      const ImGuiWindow* window = ImGui::FindWindowByName(std::string(name_of(kind).window).c_str());
+    for (const ViewRow& row : view_table()) {
+      const ImGuiWindow* window = ImGui::FindWindowByName(row.title);
       if (window != nullptr && window->TabId == tab.ID) return place;
       ++place;
     }
@@ -112,40 +111,49 @@ void put_tabs_in_order(const AppState& state, ViewStates& views) {
   std::stable_sort(tabs.begin(), tabs.end(),
                    [&](const ImGuiTabItem& a, const ImGuiTabItem& b) { return rank(a) < rank(b); });
   // The one in front has moved: the strip has to scroll to it again.
-  ImGuiTabBar& bar = *import->DockNode->TabBar;
+  ImGuiTabBar& bar = *last->DockNode->TabBar;
   if (bar.NextSelectedTabId == 0) bar.NextSelectedTabId = bar.SelectedTabId;
 }
 
 // A strip too long for its place scrolls to the tab in front over many frames, and a window at rest draws none.
 void settle_tab_strips() {
-  for (const ViewName& name : view_names) {
-    const ImGuiWindow* window = ImGui::FindWindowByName(std::string(name.window).c_str());
+  for (const ViewRow& row : view_table()) {
+    const ImGuiWindow* window = ImGui::FindWindowByName(row.title);
     if (window == nullptr || window->DockNode == nullptr || window->DockNode->TabBar == nullptr) continue;
     window->DockNode->TabBar->ScrollingAnim = window->DockNode->TabBar->ScrollingTarget;
   }
 }
 
-void follow_range(const AppState& state, ViewStates& views) {
-  const bool has_range = view_exists(state, ViewKind::range);
-  // It comes to the front where it is, without taking the focus: the hand that drags is over the timeline.
-  if (!has_range) views.range_shown = false;
-  if (has_range && !views.range_shown) views.range_shown = bring_to_front(ViewKind::range);
+namespace {
+
+// It comes to the front where it is, without taking the focus: the hand that drags a range is over the timeline.
+void come_forward_when_it_appears(const ViewRow& row, bool exists, ViewStates& views) {
+  const auto kind = static_cast<std::size_t>(row.kind);
+  if (!exists) views.came_forward[kind] = false;
+  if (exists && !views.came_forward[kind]) views.came_forward[kind] = bring_to_front(row.kind);
 }
 
-void follow_beside(const AppState& state, ViewStates& views) {
-  const bool is_there = view_exists(state, ViewKind::beside);
-  if (!is_there) views.beside_shown = false;
-  if (is_there && !views.beside_shown) views.beside_shown = bring_to_front(ViewKind::beside);
-}
-
-void follow_failure(const AppState& state, ViewStates& views) {
+void come_forward_once_a_file(const AppState& state, const ViewRow& row, bool exists, ViewStates& views) {
   const Source* source = state.source();
-  if (source == nullptr || source->live || source->ended || views.settling > 0) return;
-  if (views.failures_shown.contains(source->id) || !view_exists(state, ViewKind::failure)) return;
-  const ViewKind in_front = state.position().view;
-  const bool is_asked = in_front != ViewKind::heap_map && in_front != ViewKind::timeline;
-  const bool has_other_first = view_exists(state, ViewKind::tpu) || view_exists(state, ViewKind::beside);
-  if (is_asked || has_other_first || bring_to_front(ViewKind::failure)) views.failures_shown.insert(source->id);
+  if (!exists || source == nullptr || source->live || source->ended || views.settling > 0) return;
+  if (views.came_for_file.contains({source->id, row.kind})) return;
+  // Somebody asked for another tab of its place, or one that goes before it is there.
+  const ViewRow& in_front = row_of(state.position().view);
+  const bool is_asked = in_front.in_trace == row.in_trace && in_front.kind != row.kind;
+  const bool has_other_first = std::any_of(view_table().begin(), view_table().end(), [&](const ViewRow& other) {
+    return other.in_trace == row.in_trace && other.opens_first > row.opens_first && view_exists(state, other.kind);
+  });
+  if (is_asked || has_other_first || bring_to_front(row.kind)) views.came_for_file.insert({source->id, row.kind});
+}
+
+}  // namespace
+
+void bring_new_views_forward(const AppState& state, ViewStates& views) {
+  for (const ViewRow& row : view_table()) {
+    const bool exists = view_exists(state, row.kind);
+    if (row.comes_forward == ComesForward::when_it_appears) come_forward_when_it_appears(row, exists, views);
+    if (row.comes_forward == ComesForward::once_a_file) come_forward_once_a_file(state, row, exists, views);
+  }
 }
 
 void make_dock_space(const AppState& state, ViewStates& views) {
@@ -155,8 +163,8 @@ void make_dock_space(const AppState& state, ViewStates& views) {
   const Source* source = state.source();
   const bool is_known = source != nullptr && source->state == AnswerState::ready;
   const bool of_trace = is_known ? source->trace != nullptr : views.of_trace.value_or(false);
-  const bool has_place = !of_trace || ImGui::FindWindowSettingsByID(ImHashStr("Heap map")) != nullptr ||
-                         ImGui::FindWindowByName("Heap map") != nullptr;
+  const bool has_place = !of_trace || ImGui::FindWindowSettingsByID(ImHashStr(row_of(ViewKind::heap_map).title)) != nullptr ||
+                         ImGui::FindWindowByName(row_of(ViewKind::heap_map).title) != nullptr;
   const bool is_other_kind = views.layout_made && is_known && views.of_trace.value_or(false) != of_trace;
   const bool reset = views.layout_seen != state.window.layout_serial || !has_place || is_other_kind;
   if (is_known) views.of_trace = of_trace;

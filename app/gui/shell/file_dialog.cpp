@@ -43,7 +43,7 @@ std::string suggested_name(const AppState& state) {
   std::string name = source == nullptr ? "profile" : source->name();
   name = name.substr(0, name.find('.'));
   const std::string& format = state.window.export_format;
-  if (format == "png" || format == "figures.csv") name += "." + std::string(name_of(state.position().view).key);
+  if (format == "png" || format == "figures.csv") name += "." + std::string(row_of(state.position().view).key);
   if (format == "figures.csv") return name + ".csv";
   return name + (format == "pprof" ? ".filtered.pprof.gz" : "." + format);
 }

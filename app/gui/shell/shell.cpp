@@ -19,41 +19,17 @@
 namespace hbmscope::gui {
 namespace {
 
-void draw_one_side(const AppState& state, ViewStates& views, ViewKind kind, CommandQueue& commands) {
-  SideStates& side = views.sides[state.context_index()];
-  switch (kind) {
-    case ViewKind::heap_map: return draw_heap_map(state, side.heap_map, commands);
-    case ViewKind::timeline: return draw_timeline(state, side.timeline, commands);
-    case ViewKind::failure: return draw_failure(state, views.failure, commands);
-    case ViewKind::fragmentation: return draw_fragmentation(state, views.fragmentation, commands);
-    case ViewKind::address_time: return draw_address_time(state, side.address_time, commands);
-    case ViewKind::sizes: return draw_sizes(state, views.sizes, commands);
-    case ViewKind::range: return draw_range(state, views.range, commands);
-    case ViewKind::compare: return draw_compare(state, views.compare, commands);
-    case ViewKind::beside: return draw_beside(state, views.beside, commands);
-    case ViewKind::blocks: return draw_blocks(state, views.blocks, commands);
-    case ViewKind::events: return draw_events(state, views.events, commands);
-    case ViewKind::summary: return draw_summary(state, views.summary, commands);
-    case ViewKind::flame: return draw_flame_graph(state, side.flame, commands);
-    case ViewKind::top: return draw_top(state, views.top, commands);
-    case ViewKind::call_tree: return draw_call_tree(state, views.tree, commands);
-    case ViewKind::diff: return draw_diff(state, views.diff, commands);
-    case ViewKind::source: return draw_source(state, views.source, commands);
-    case ViewKind::totals: return draw_totals(state, views.totals, commands);
-    case ViewKind::import: return draw_import(state, views.import, commands);
-    case ViewKind::tpu: return draw_tpu(state, views.tpu, commands);
-  }
+// Views that are not drawn for both sides have one, which shows the active side.
+void draw_one_side(const AppState& state, ViewStates& views, const ViewRow& row, CommandQueue& commands) {
+  for (std::uint8_t question = 0; question < static_cast<std::uint8_t>(Question::count_); ++question)
+    if (row.asks.has(static_cast<Question>(question))) commands.ask(static_cast<Question>(question));
+  const std::size_t side = row.is_side_by_side ? state.context_index() : 0;
+  views.drawn[side][static_cast<std::size_t>(row.kind)]->draw(state, commands);
 }
 
-void draw_view_inside(const AppState& state, ViewStates& views, ViewKind kind, CommandQueue& commands) {
-  if (!state.is_split() || !is_side_by_side(kind)) return draw_one_side(state, views, kind, commands);
-  draw_sides(state, kind, views.side_focus, commands, [&] { draw_one_side(state, views, kind, commands); });
-}
-
-ImGuiWindowFlags flags_of(const AppState& state, ViewKind kind) {
-  // The dot on the tab: there is something to read.
-  if (kind == ViewKind::import && count_of_import_notes(state) > 0) return ImGuiWindowFlags_UnsavedDocument;
-  return 0;
+void draw_view_inside(const AppState& state, ViewStates& views, const ViewRow& row, CommandQueue& commands) {
+  if (!state.is_split() || !row.is_side_by_side) return draw_one_side(state, views, row, commands);
+  draw_sides(state, row, views.side_focus, commands, [&] { draw_one_side(state, views, row, commands); });
 }
 
 // A view is in front because a command said so, or because the person clicked it; the second is told to the App.
@@ -64,11 +40,12 @@ void note_focus(const AppState& state, ViewStates& views, ViewKind kind, Command
   if (state.position().view != kind) commands.push(command::note_view, kind);
 }
 
-void draw_view(const AppState& state, ViewStates& views, ViewKind kind, CommandQueue& commands) {
-  const std::string name(name_of(kind).window);
-  if (ImGui::Begin(name.c_str(), nullptr, flags_of(state, kind) | ImGuiWindowFlags_NoFocusOnAppearing)) {
-    note_focus(state, views, kind, commands);
-    draw_view_inside(state, views, kind, commands);
+void draw_view(const AppState& state, ViewStates& views, const ViewRow& row, CommandQueue& commands) {
+  const bool has_dot = row.has_notes != nullptr && row.has_notes(state);
+  const ImGuiWindowFlags dot = has_dot ? ImGuiWindowFlags_UnsavedDocument : 0;
+  if (ImGui::Begin(row.title, nullptr, dot | ImGuiWindowFlags_NoFocusOnAppearing)) {
+    note_focus(state, views, row.kind, commands);
+    draw_view_inside(state, views, row, commands);
   }
   ImGui::End();
 }
@@ -78,7 +55,7 @@ void follow_view(const AppState& state, ViewStates& views) {
   if (views.view_seen == state.window.view_serial && views.settling != 1) return;
   views.view_seen = state.window.view_serial;
   views.focused = state.position().view;
-  ImGui::SetWindowFocus(std::string(name_of(state.position().view).window).c_str());
+  ImGui::SetWindowFocus(row_of(state.position().view).title);
   bring_to_front(state.position().view);  // The focus alone does not scroll a long strip of tabs to it.
 }
 
@@ -87,21 +64,20 @@ void draw_docked_views(const AppState& state, ViewStates& views, CommandQueue& c
   ImGui::End();
   if (ImGui::Begin("Inspector")) draw_inspector(state, views.inspector, commands);
   ImGui::End();
-  for (const ViewName& name : view_names)
-    if (view_exists(state, name.kind)) draw_view(state, views, name.kind, commands);
+  for (const ViewRow& row : view_table())
+    if (view_exists(state, row.kind)) draw_view(state, views, row, commands);
   follow_view(state, views);
-  follow_range(state, views);
-  follow_beside(state, views);
-  follow_failure(state, views);
+  bring_new_views_forward(state, views);
   put_tabs_in_order(state, views);
 }
 
 void draw_maximised(const AppState& state, ViewStates& views, CommandQueue& commands) {
   if (ImGui::BeginChild("maximised", {0, 0}, ImGuiChildFlags_AlwaysUseWindowPadding)) {
-    bold_text(name_of(state.position().view).window);
+    const ViewRow& row = row_of(state.position().view);
+    bold_text(row.title);
     ImGui::SameLine();
     if (link("Show all views")) commands.push(CommandId::maximise);
-    draw_view_inside(state, views, state.position().view, commands);
+    draw_view_inside(state, views, row, commands);
   }
   ImGui::EndChild();
 }
@@ -150,6 +126,14 @@ void follow_clipboard(const AppState& state, ViewStates& views) {
 }
 
 }  // namespace
+
+ViewStates::ViewStates() {
+  for (auto& side : drawn) {
+#define X(name) side[static_cast<std::size_t>(ViewKind::name)] = make_##name();
+    HBMSCOPE_VIEWS(X)
+#undef X
+  }
+}
 
 ShellState::ShellState() : views(std::make_unique<ViewStates>()) {}
 ShellState::~ShellState() = default;

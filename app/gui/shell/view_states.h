@@ -2,7 +2,10 @@
 #pragma once
 
 #include <array>
+#include <bitset>
+#include <memory>
 #include <set>
+#include <utility>
 
 #include "app/gui/look/side_by_side.h"
 #include "app/gui/shell/file_dialog.h"
@@ -10,60 +13,18 @@
 #include "app/gui/shell/help_window.h"
 #include "app/gui/shell/palette_window.h"
 #include "app/gui/shell/shell.h"
-#include "app/gui/views/address_time/draw_address_time.h"
-#include "app/gui/views/beside/draw_beside.h"
-#include "app/gui/views/blocks/draw_blocks.h"
-#include "app/gui/views/call_tree/draw_call_tree.h"
-#include "app/gui/views/compare/draw_compare.h"
-#include "app/gui/views/diff/draw_diff.h"
-#include "app/gui/views/events/draw_events.h"
-#include "app/gui/views/failure/draw_failure.h"
-#include "app/gui/views/flame_graph/draw_flame_graph.h"
-#include "app/gui/views/fragmentation/draw_fragmentation.h"
-#include "app/gui/views/heap_map/draw_heap_map.h"
-#include "app/gui/views/import/draw_import.h"
+#include "app/gui/views/drawn_view.h"
 #include "app/gui/views/inspector/draw_inspector.h"
 #include "app/gui/views/jobs/draw_jobs.h"
-#include "app/gui/views/range/draw_range.h"
-#include "app/gui/views/sizes/draw_sizes.h"
-#include "app/gui/views/source/draw_source.h"
-#include "app/gui/views/summary/draw_summary.h"
 #include "app/gui/views/tile_picture/draw_tile_picture.h"
-#include "app/gui/views/timeline/draw_timeline.h"
-#include "app/gui/views/top/draw_top.h"
-#include "app/gui/views/totals/draw_totals.h"
-#include "app/gui/views/tpu/draw_tpu.h"
 
 namespace hbmscope::gui {
 
-// Of the views that are drawn for each side.
-struct SideStates {
-  HeapMapState heap_map;
-  TimelineState timeline;
-  AddressTimeState address_time;
-  FlameState flame;
-};
-
 struct ViewStates {
-  std::set<SourceId> failures_shown;  // Sources whose Why it failed has come to the front, once.
-  std::array<SideStates, 2> sides;
+  ViewStates();
+
+  std::array<std::array<std::unique_ptr<DrawnView>, view_count>, 2> drawn;  // By side and kind; [1]: side by side only.
   SideFocus side_focus;
-  FailureViewState failure;
-  FragmentationState fragmentation;
-  SizesState sizes;
-  RangeViewState range;
-  CompareState compare;
-  BesideState beside;
-  BlocksState blocks;
-  EventsState events;
-  SummaryState summary;
-  TopState top;
-  CallTreeState tree;
-  DiffState diff;
-  SourceViewState source;
-  TotalsState totals;
-  ImportState import;
-  TpuViewState tpu;
   TilePictureState tiles;  // Alone in the window.
   InspectorState inspector;
   FilterLineState filter;
@@ -77,9 +38,9 @@ struct ViewStates {
   bool layout_made = false;       // or the first layout.
   std::uint64_t view_seen = 0;    // The last command that brought a view to the front.
   std::optional<bool> of_trace;   // What the layout was made for.
-  std::uint32_t views_there = 0;  // By kind: those that existed in the frame before.
-  bool range_shown = false;       // The range's tab was brought to the front,
-  bool beside_shown = false;      // and that of what differs side by side.
+  std::bitset<view_count> views_there;                     // By kind: those that existed in the frame before.
+  std::bitset<view_count> came_forward;                    // Those that came to the front when they appeared.
+  std::set<std::pair<SourceId, ViewKind>> came_for_file;   // Those that came to the front once for the file.
   int reorder = 0;                // Frames until tabs are put in order, since one that appears goes to the end.
   int settling = 0;               // Frames until focus is a person's doing again.
   std::optional<ViewKind> focused;

@@ -4,7 +4,7 @@
 namespace hbmscope::gui {
 
 enum class AnswerState {
-  absent,   // Nobody asked, or it makes no sense (a diff with one file).
+  absent,   // Not asked for, or it makes no sense (a diff with one file).
   pending,  // The answer to the question before may be there.
   ready,
   failed,  // An error says why; the answer to the question before may be there.

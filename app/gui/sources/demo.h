@@ -7,7 +7,7 @@
 
 namespace hbmscope::gui {
 
-// What a person chooses; the rest of the command's words are kept as they came.
+// What a person chooses. Other options of the command are passed on unchanged.
 struct DemoSettings {
   std::string workload = "training";
   std::string device_bytes = "24GiB";
@@ -40,7 +40,7 @@ struct DemoState {
 
 // The other program does the same: workload, device, speed and all that is no variable are those of `of`.
 DemoSettings with_program_of(const DemoSettings& of, DemoSettings settings);
-// A configuration worth seeing beside this one.
+// A configuration worth comparing with this one.
 DemoSettings other_than(const DemoSettings& settings);
 
 }  // namespace hbmscope::gui

@@ -1,4 +1,4 @@
-// The jobs of this machine, as hbmscope ps tells them, for choosing one to attach to.
+// The jobs of a machine, as hbmscope ps lists them, for choosing one to attach to.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ struct JobRow {
   bool has_cuda = false;
   std::string user, command;
   std::string loaded;                  // "jax 0.10.2, CUDA"
-  std::optional<std::uint64_t> bytes;  // On all devices, as far as the driver tells.
+  std::optional<std::uint64_t> bytes;  // On all devices, as far as the driver reports them.
   std::vector<std::uint32_t> devices;  // Those that it holds memory of.
   std::optional<std::int64_t> observer;
   std::string refusal, remedy;  // Empty: it can be attached to.
 
   bool can_be_attached() const { return refusal.empty() && !observer; }
-  // At least what the driver tells of it can be watched: it tells of any.
+  // It can't be attached to, but what the driver reports about it can be recorded.
   bool has_totals_alone() const { return !refusal.empty() && !observer && !devices.empty(); }
 };
 struct JobListing {
@@ -31,7 +31,7 @@ struct JobListing {
   };
   std::vector<Device> devices;
   std::vector<JobRow> jobs;
-  std::uint64_t not_looked_at = 0;  // Processes that may not be looked at.
+  std::uint64_t not_looked_at = 0;  // Processes that this user may not inspect.
 };
 // A line of `hbmscope ps --json --every`.
 Result<JobListing> job_listing_from(const std::string& json);
@@ -52,7 +52,7 @@ struct JobsState {
   std::string wrong;        // Why there is none.
   std::string host;         // Whose jobs are listed, by ssh; empty: this machine's.
   bool is_copying = false;  // What is needed there.
-  // It has to be copied there first, which somebody must agree to (hbmscope ps HOST says it in these words).
+  // hbmscope has to be copied there first, which a person must agree to (hbmscope ps --on HOST says it in these words).
   bool needs_copy() const { return !is_copying && wrong.find("hbmscope is not there yet") != std::string::npos; }
   std::string filter;
   std::int64_t chosen = 0;    // A process; 0: the first one.

@@ -1,5 +1,5 @@
-// A running job as a source: reads the link on a thread of its own and keeps the trace that grows. It never waits for
-// whoever draws: a version of the trace is handed out when one is wanted, and only then.
+// A running job as a source: reads the link on a thread of its own and keeps the growing trace. It never waits for the
+// views: a version of the trace is handed out when one is wanted, and only then.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@
 
 namespace hbmscope::gui {
 
-// What the observer told last, and what follows from it.
+// What the observer reported last, and what follows from it.
 struct LiveStatus {
   link::Status told;
   double events_per_second = 0;     // Over the last second or so.
@@ -71,7 +71,7 @@ class LiveSource {
   view::Lag lag_;
   bool is_told_of_file_ = false;
   bool is_from_now_;
-  bool has_ended_ = false;  // The job, as the observer told.
+  bool has_ended_ = false;  // The job, as the observer reported.
   std::thread thread_;
 };
 

@@ -1,4 +1,4 @@
-// The moment of a trace that somebody wants to look at, before it is looked up: either the words of a person (peak,
+// The moment of a trace that a person wants to see, before it is looked up: either typed words (peak,
 // oom, 12.5s: the language of analysis/trace/moment.h), or the place in a stream that a picture was clicked at. Views
 // and commands hand over the place itself; it becomes text only for a command line.
 #pragma once

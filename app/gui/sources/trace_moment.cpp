@@ -102,7 +102,7 @@ bool has_failures(const Trace& trace) {
 
 MomentName opening_moment(const Trace& trace) {
   if (has_failures(trace)) {
-    // The one that an earlier stream's clock tells first; there is seldom more than one stream with any.
+    // The earliest one; there is seldom more than one stream with any.
     std::size_t stream = trace.streams.size();
     const FailureEvent* first = nullptr;
     for (std::size_t i = 0; i < trace.streams.size(); ++i)

@@ -26,21 +26,21 @@ struct WorkloadAnswer {
 };
 std::shared_ptr<const WorkloadAnswer> answer_of(std::shared_ptr<const OpenedWorkload> opened);
 
-// What is being emulated.
+// An emulation that is running.
 struct Emulating {
   Emulating(std::vector<WorkloadChange> wanted, std::chrono::steady_clock::time_point now)
       : changes(std::move(wanted)), since(now) {}
   const std::vector<WorkloadChange> changes;
   const std::chrono::steady_clock::time_point since;
-  mutable std::atomic<bool> cancelled = false;  // Nobody wants it any more.
+  mutable std::atomic<bool> cancelled = false;  // Its result is no longer wanted.
 };
 struct WorkloadPanel {
   std::shared_ptr<const WorkloadAnswer> answer;
-  std::shared_ptr<const Emulating> emulating;  // Null: nothing is on its way.
-  std::optional<Error> error;                  // Why what is wanted now can't be.
+  std::shared_ptr<const Emulating> emulating;  // Null: nothing is running.
+  std::optional<Error> error;                  // Why the wanted changes are not possible.
 };
 
-// What is wanted of it; null: nothing other than as written.
+// The wanted change of it; null: unmodified.
 const WorkloadChange* find_change(const WorkloadKnob& knob, const std::vector<WorkloadChange>& changes);
 
 // What its slider offers, never beyond what may be. By powers: block sizes, batches and meshes are powers of two, and

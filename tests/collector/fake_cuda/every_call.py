@@ -1,7 +1,7 @@
 """A job that calls every entry point that takes memory or gives it back, once, and prints what a recording of it should
 hold: one JSON object, `rows` with the fields that are known, `called` with the names.
 
-    every_call.py [cupti]      cupti: the driver's calls are told by CUPTI, where the driver can't be asked how large
+    every_call.py [cupti]      cupti: the driver's calls are reported by CUPTI, where the driver can't be asked how large
                                another process' block is, so that nothing is told of it
 """
 

@@ -15,6 +15,7 @@
 #include "app/gui/look/frame_menu.h"
 #include "app/gui/look/map_legend.h"
 #include "app/gui/look/trace_head.h"
+#include "app/gui/views/drawn_view.h"
 #include "app/gui/views/timeline/draw_timeline_lanes.h"
 #include "app/gui/views/timeline/draw_timeline_marks.h"
 
@@ -63,7 +64,7 @@ struct DrawnBoxes {
 };
 
 std::string lower_title_of(HeapColoring coloring) {
-  std::string title(title_of(coloring));
+  std::string title(row_of(coloring).title);
   title.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(title.front())));
   return title;
 }
@@ -82,7 +83,7 @@ std::string coloring_text(const AppState& state, const AddressTime& boxes) {
   const HeapColoring wanted = state.position().coloring;
   if (wanted == HeapColoring::automatic || wanted == boxes.query.coloring) return {};
   return "by " + lower_title_of(boxes.query.coloring) + ", since " + lower_title_of(wanted) +
-         (wanted == HeapColoring::lifetime ? " is how long a box is; " : " is no colour of a box; ");
+         " " + std::string(row_of(wanted).why_not_of_a_box) + "; ";
 }
 
 void draw_head(const AppState& state, const TimelineColumns& whole, const AddressTime* boxes, CommandQueue& commands) {
@@ -297,8 +298,6 @@ void draw_boxes(const DrawnBoxes& frame, AddressTimeState& view) {
 }  // namespace
 
 void draw_address_time(const AppState& state, AddressTimeState& view, CommandQueue& commands) {
-  commands.ask(Question::timeline);
-  commands.ask(Question::address_time);
   if (state.position().address) commands.ask(Question::address);
   if (!draw_answer_state(state, state.answers().timeline, "the timeline"))
     return draw_no_heap(state, state.answers().timeline.state);
@@ -351,6 +350,10 @@ void draw_address_time(const AppState& state, AddressTimeState& view, CommandQue
   ImGui::EndChild();
   if (take_copy(state, ViewKind::address_time, view.copy_seen))
     copy_table(state, table_from_address_time(*boxes), commands);
+}
+
+std::unique_ptr<DrawnView> make_address_time() {
+  return make_view(draw_address_time);
 }
 
 }  // namespace hbmscope::gui

@@ -17,7 +17,7 @@ TextTable table_from_beside(const BesideAnswer& answer) {
                            answer.heaps.b.label, phrase_of(answer.b->moment));
   for (const std::string& sentence : answer.heaps.sentences) table.head += " " + sentence;
   table.columns = {{"Figure"}, {"A", true}, {"B", true}, {"B - A", true}};
-  for (const BesideRow& row : answer.heaps.rows) {
+  for (const ComparisonRow& row : answer.heaps.rows) {
     const auto difference = row.a && row.b ? std::optional(*row.b - *row.a) : std::nullopt;
     table.rows.push_back({{std::string(row.name), {}},
                           {text_from_figure(row, row.a), exact_text(row.a)},

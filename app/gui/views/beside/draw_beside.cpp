@@ -12,6 +12,7 @@
 #include "app/gui/look/frame_menu.h"
 #include "app/gui/look/side_by_side.h"
 #include "app/gui/views/beside/beside_table.h"
+#include "app/gui/views/drawn_view.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -36,15 +37,15 @@ void draw_heads(const AppState& state, CommandQueue& commands) {
   draw_copy_menu(ViewKind::beside, commands);
 }
 
-std::string exact_words(const BesideRow& row) {
+std::string exact_words(const ComparisonRow& row) {
   std::string words(row.meaning);
-  if (row.unit != BesideRow::Unit::bytes) return words;
+  if (row.unit != ComparisonRow::Unit::bytes) return words;
   if (row.a) words += "\nA: " + exact_text_from_bytes(*row.a);
   if (row.b) words += "\nB: " + exact_text_from_bytes(*row.b);
   return words;
 }
 
-void draw_figures(const HeapsBeside& heaps) {
+void draw_figures(const HeapComparison& heaps) {
   constexpr ImGuiTableFlags flags = ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingFixedFit;
   if (!ImGui::BeginTable("figures", 4, flags)) return;
   const float figure = ImGui::CalcTextSize("+1,023.9 points").x;
@@ -53,7 +54,7 @@ void draw_figures(const HeapsBeside& heaps) {
   ImGui::TableSetupColumn("B", 0, figure);
   ImGui::TableSetupColumn("B - A", 0, figure);
   table_headers(1, 4);
-  for (const BesideRow& row : heaps.rows) {
+  for (const ComparisonRow& row : heaps.rows) {
     ImGui::TableNextRow();
     ImGui::TableNextColumn();
     text(row.name);
@@ -70,7 +71,7 @@ void draw_figures(const HeapsBeside& heaps) {
 
 // Words on the left, figures on the right; below one another where there is no room for that.
 void draw_answer(const BesideAnswer& answer) {
-  const HeapsBeside& heaps = answer.heaps;
+  const HeapComparison& heaps = answer.heaps;
   const float all = ImGui::GetContentRegionAvail().x, least = ImGui::GetFontSize() * 30;
   const bool has_room = all >= 2 * least;
   ImGui::BeginChild("words", {has_room ? all - least - ImGui::GetStyle().ItemSpacing.x : 0, 0},
@@ -94,12 +95,15 @@ void draw_answer(const BesideAnswer& answer) {
 }  // namespace
 
 void draw_beside(const AppState& state, BesideState& view, CommandQueue& commands) {
-  commands.ask(Question::beside);
   draw_heads(state, commands);
   if (!draw_answer_state(state, state.answers().beside, "what differs")) return;
   draw_answer(*state.answers().beside.value);
   if (take_copy(state, ViewKind::beside, view.copy_seen))
     copy_table(state, table_from_beside(*state.answers().beside.value), commands);
+}
+
+std::unique_ptr<DrawnView> make_beside() {
+  return make_view(draw_beside);
 }
 
 }  // namespace hbmscope::gui

@@ -14,6 +14,7 @@
 #include "app/gui/look/table_columns.h"
 #include "app/gui/look/text_field.h"
 #include "app/gui/look/trace_head.h"
+#include "app/gui/views/drawn_view.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -263,7 +264,6 @@ void draw_block_filter(const AppState& state, BlockFilterState& filter, float wi
 }
 
 void draw_blocks(const AppState& state, BlocksState& blocks, CommandQueue& commands) {
-  commands.ask(Question::blocks);
   if (!draw_source_state(state)) return;
   if (state.answers().moment.failed()) draw_moment_error(state, commands);
   const std::shared_ptr<const BlocksAnswer> answer = state.answers().blocks.value;
@@ -279,6 +279,10 @@ void draw_blocks(const AppState& state, BlocksState& blocks, CommandQueue& comma
     copy_table(state, table_from_blocks(*answer, std::span(rows).first(std::min(rows.size(), copied_rows_max))),
                commands);
   }
+}
+
+std::unique_ptr<DrawnView> make_blocks() {
+  return make_view(draw_blocks);
 }
 
 }  // namespace hbmscope::gui

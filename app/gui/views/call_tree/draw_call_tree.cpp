@@ -11,6 +11,7 @@
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/frame_menu.h"
 #include "app/gui/look/table_columns.h"
+#include "app/gui/views/drawn_view.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -181,7 +182,6 @@ void draw_head(const AppState& state, const TreeAnswer& answer, CommandQueue& co
 }  // namespace
 
 void draw_call_tree(const AppState& state, CallTreeState& tree, CommandQueue& commands) {
-  commands.ask(Question::tree);
   if (!draw_answer_state(state, state.answers().tree, "the call tree")) return;
   const auto answer = state.answers().tree.value;
   const Look look(state);
@@ -208,6 +208,10 @@ void draw_call_tree(const AppState& state, CallTreeState& tree, CommandQueue& co
   if (changed) list_rows(answer->tree, tree);
   if (take_copy(state, ViewKind::call_tree, tree.copy_seen))
     copy_table(state, table_from_nodes(*answer->view, answer->tree, tree.rows), commands);
+}
+
+std::unique_ptr<DrawnView> make_call_tree() {
+  return make_view(draw_call_tree);
 }
 
 }  // namespace hbmscope::gui

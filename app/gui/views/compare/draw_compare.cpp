@@ -13,6 +13,7 @@
 #include "app/gui/look/frame_menu.h"
 #include "app/gui/look/table_columns.h"
 #include "app/gui/views/compare/compare_table.h"
+#include "app/gui/views/drawn_view.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -173,7 +174,6 @@ void draw_table(const AppState& state, const Look& look, const std::shared_ptr<c
 }  // namespace
 
 void draw_compare(const AppState& state, CompareState& compare, CommandQueue& commands) {
-  commands.ask(Question::compare);
   if (state.answers().pinned.failed()) {
     draw_error(state, state.answers().pinned.error);
     if (ImGui::Button("Unpin")) commands.push(CommandId::unpin_moment);
@@ -190,6 +190,10 @@ void draw_compare(const AppState& state, CompareState& compare, CommandQueue& co
     draw_table(state, look, answer, compare, commands);
   }
   if (take_copy(state, ViewKind::compare, compare.copy_seen)) copy_table(state, table_from_compare(*answer), commands);
+}
+
+std::unique_ptr<DrawnView> make_compare() {
+  return make_view(draw_compare);
 }
 
 }  // namespace hbmscope::gui

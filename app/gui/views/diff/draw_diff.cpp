@@ -13,6 +13,7 @@
 #include "app/gui/look/frame_menu.h"
 #include "app/gui/look/table_columns.h"
 #include "app/gui/views/diff/draw_diff_rows.h"
+#include "app/gui/views/drawn_view.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -179,7 +180,6 @@ void draw_table(const AppState& state, const Look& look, const ProfileDiff& diff
 }  // namespace
 
 void draw_diff(const AppState& state, DiffState& local, CommandQueue& commands) {
-  commands.ask(Question::diff);
   if (!draw_source_state(state)) return;
   const Source* baseline = state.baseline();
   if (baseline == nullptr) return draw_choice(state, commands);
@@ -218,6 +218,10 @@ void draw_diff(const AppState& state, DiffState& local, CommandQueue& commands) 
              local.by_function ? table_from_diff_frames(diff, *view, local.rows)
                                : table_from_diff_stacks(diff, *view, local.rows),
              commands);
+}
+
+std::unique_ptr<DrawnView> make_diff() {
+  return make_view(draw_diff);
 }
 
 }  // namespace hbmscope::gui

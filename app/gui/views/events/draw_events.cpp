@@ -10,6 +10,7 @@
 #include "app/gui/look/frame_menu.h"
 #include "app/gui/look/table_columns.h"
 #include "app/gui/look/trace_head.h"
+#include "app/gui/views/drawn_view.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -85,7 +86,6 @@ void draw_row(const AppState& state, const Look& look, const EventsAnswer& answe
 }  // namespace
 
 void draw_events(const AppState& state, EventsState& events, CommandQueue& commands) {
-  commands.ask(Question::events);
   if (!draw_source_state(state)) return;
   if (state.answers().moment.failed()) draw_moment_error(state, commands);
   const std::shared_ptr<const EventsAnswer> answer = state.answers().events.value;
@@ -130,6 +130,10 @@ void draw_events(const AppState& state, EventsState& events, CommandQueue& comma
     ImGui::EndTable();
   }
   if (take_copy(state, ViewKind::events, events.copy_seen)) copy_table(state, table_from_events(*answer), commands);
+}
+
+std::unique_ptr<DrawnView> make_events() {
+  return make_view(draw_events);
 }
 
 }  // namespace hbmscope::gui

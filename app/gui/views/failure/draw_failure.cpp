@@ -13,6 +13,7 @@
 #include "app/gui/look/fragmentation_ruler.h"
 #include "app/gui/look/frame_menu.h"
 #include "app/gui/look/trace_head.h"
+#include "app/gui/views/drawn_view.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -124,7 +125,6 @@ void draw_place(const AppState& state, const Look& look, const FailureAnswer& an
 }  // namespace
 
 void draw_failure(const AppState& state, FailureViewState& view, CommandQueue& commands) {
-  commands.ask(Question::failure);
   if (state.answers().moment.failed()) draw_moment_error(state, commands);
   if (!draw_answer_state(state, state.answers().failure, "why it failed")) {
     const bool is_known = state.answers().moment.state == AnswerState::ready;
@@ -149,6 +149,10 @@ void draw_failure(const AppState& state, FailureViewState& view, CommandQueue& c
   draw_place(state, look, *answer, commands);
   ImGui::EndChild();
   if (take_copy(state, ViewKind::failure, view.copy_seen)) copy_table(state, table_from_failure(*answer), commands);
+}
+
+std::unique_ptr<DrawnView> make_failure() {
+  return make_view(draw_failure);
 }
 
 }  // namespace hbmscope::gui

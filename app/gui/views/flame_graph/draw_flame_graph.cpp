@@ -9,6 +9,7 @@
 #include "app/gui/look/answer_state.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/frame_menu.h"
+#include "app/gui/views/drawn_view.h"
 #include "app/gui/views/flame_graph/draw_flame_legend.h"
 #include "app/gui/views/flame_graph/draw_flame_zoom.h"
 
@@ -205,7 +206,6 @@ void handle_clicks(const AppState& state, const FlameAnswer& answer, const Flame
 }  // namespace
 
 void draw_flame_graph(const AppState& state, FlameState& flame, CommandQueue& commands) {
-  commands.ask(Question::flame);
   if (!draw_answer_state(state, state.answers().flame, "the flame graph")) return;
   const auto answer = state.answers().flame.value;
   const Look look(state);
@@ -267,6 +267,10 @@ void draw_flame_graph(const AppState& state, FlameState& flame, CommandQueue& co
     const auto nodes = nodes_worth_listing(answer->tree, flame.zoom_node, 0.001);
     copy_table(state, table_from_nodes(*answer->view, answer->tree, nodes), commands);
   }
+}
+
+std::unique_ptr<DrawnView> make_flame() {
+  return make_view(draw_flame_graph);
 }
 
 }  // namespace hbmscope::gui

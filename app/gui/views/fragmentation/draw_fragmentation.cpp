@@ -16,6 +16,7 @@
 #include "app/gui/look/step_table.h"
 #include "app/gui/look/table_columns.h"
 #include "app/gui/look/trace_head.h"
+#include "app/gui/views/drawn_view.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -108,8 +109,6 @@ void draw_steps(const AppState& state, const Look& look, const FreeAnswer& answe
 }  // namespace
 
 void draw_fragmentation(const AppState& state, FragmentationState& view, CommandQueue& commands) {
-  commands.ask(Question::free);
-  commands.ask(Question::free_history);
   if (state.answers().moment.failed()) draw_moment_error(state, commands);
   if (!draw_answer_state(state, state.answers().free, "what is free"))
     return draw_no_heap(state, state.answers().free.state);
@@ -147,6 +146,10 @@ void draw_fragmentation(const AppState& state, FragmentationState& view, Command
   }
   ImGui::EndChild();
   if (take_copy(state, ViewKind::fragmentation, view.copy_seen)) copy_table(state, table_from_free(*answer), commands);
+}
+
+std::unique_ptr<DrawnView> make_fragmentation() {
+  return make_view(draw_fragmentation);
 }
 
 }  // namespace hbmscope::gui

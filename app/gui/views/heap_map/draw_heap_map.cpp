@@ -15,6 +15,7 @@
 #include "app/gui/look/frame_menu.h"
 #include "app/gui/look/map_legend.h"
 #include "app/gui/look/trace_head.h"
+#include "app/gui/views/drawn_view.h"
 #include "app/gui/views/heap_map/draw_map_head.h"
 #include "app/gui/views/heap_map/draw_map_marks.h"
 #include "app/gui/views/heap_map/draw_minimap.h"
@@ -308,7 +309,6 @@ std::optional<Shade> draw_legend(const AppState& state, const Look& look, const 
 }  // namespace
 
 void draw_heap_map(const AppState& state, HeapMapState& map, CommandQueue& commands) {
-  commands.ask(Question::heap_map);
   if (state.answers().moment.failed()) draw_moment_error(state, commands);
   if (!draw_answer_state(state, state.answers().heap_map, "the heap map")) {
     if (!state.answers().pinned.pending()) draw_no_heap(state, state.answers().heap_map.state);
@@ -375,6 +375,10 @@ void draw_heap_map(const AppState& state, HeapMapState& map, CommandQueue& comma
   }
   ImGui::EndChild();
   if (take_copy(state, ViewKind::heap_map, map.copy_seen)) copy_table(state, table_from_heap(*answer), commands);
+}
+
+std::unique_ptr<DrawnView> make_heap_map() {
+  return make_view(draw_heap_map);
 }
 
 }  // namespace hbmscope::gui

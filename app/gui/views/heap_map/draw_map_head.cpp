@@ -28,8 +28,8 @@ bool is_low() {
 void draw_coloring(const AppState& state, const HeapInfo& heap, HeapColoring shown, bool in_one_line,
                    CommandQueue& commands) {
   const HeapColoring now = state.position().coloring;
-  std::string title(title_of(now));
-  if (now == HeapColoring::automatic) title += ": " + std::string(title_of(shown));
+  std::string title(row_of(now).title);
+  if (now == HeapColoring::automatic) title += ": " + std::string(row_of(shown).title);
   float width = ImGui::CalcTextSize(title.c_str()).x + 2 * ImGui::GetFrameHeight();
   if (in_one_line) {
     ImGui::SameLine();
@@ -44,13 +44,14 @@ void draw_coloring(const AppState& state, const HeapInfo& heap, HeapColoring sho
   }
   ImGui::SetNextItemWidth(width);
   if (!ImGui::BeginCombo("##color", title.c_str())) return;
-  for (std::size_t i = 0; i < coloring_count; ++i) {
-    const auto one = static_cast<HeapColoring>(i);
-    const std::string_view reason = why_no_coloring(heap, one, !state.position().pin.empty());
+  for (const Coloring& one : coloring_table()) {
+    const bool is_pinned = !state.position().pin.empty();
+    const std::string_view reason = one.why_not == nullptr ? std::string_view{} : one.why_not(heap, is_pinned);
     ImGui::BeginDisabled(!reason.empty());
-    if (ImGui::Selectable(std::string(title_of(one)).c_str(), one == now)) commands.push(command::set_coloring, one);
+    if (ImGui::Selectable(std::string(one.title).c_str(), one.kind == now))
+      commands.push(command::set_coloring, one.kind);
     ImGui::EndDisabled();
-    tooltip(reason);
+    tooltip(reason.empty() ? one.help : reason);
   }
   ImGui::EndCombo();
 }

@@ -7,6 +7,8 @@
 #include "app/gui/look/answer_state.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/frame_menu.h"
+#include "app/gui/views/drawn_view.h"
+#include "app/gui/views/import/import_notes.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -67,14 +69,6 @@ void draw_row(const Look& look, const ImportStatistics& import, const ImportStat
 
 }  // namespace
 
-std::size_t count_of_import_notes(const AppState& state) {
-  const Source* source = state.source();
-  if (source == nullptr || !source->profile) return 0;
-  const auto& rows = source->profile->import.rows();
-  return static_cast<std::size_t>(std::count_if(
-      rows.begin(), rows.end(), [](const ImportStatistic& row) { return row.severity != Severity::info; }));
-}
-
 std::string_view meaning_of(const ImportStatistics& import, const ImportStatistic& row) {
   if (!row.remedy.empty() || !row.example.empty()) return {};
   if (row.name == "blocks")
@@ -115,6 +109,10 @@ void draw_import(const AppState& state, ImportState& import, CommandQueue& comma
   }
   if (take_copy(state, ViewKind::import, import.copy_seen))
     copy_table(state, table_from_import(source.profile->import), commands);
+}
+
+std::unique_ptr<DrawnView> make_import() {
+  return make_view(draw_import);
 }
 
 }  // namespace hbmscope::gui

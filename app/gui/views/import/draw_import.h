@@ -17,7 +17,4 @@ std::string_view meaning_of(const ImportStatistics& import, const ImportStatisti
 
 void draw_import(const AppState& state, ImportState& import, CommandQueue& commands);
 
-// How many statistics of the file in front deserve attention: the badge on the tab.
-std::size_t count_of_import_notes(const AppState& state);
-
 }  // namespace hbmscope::gui

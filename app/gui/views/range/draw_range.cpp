@@ -12,6 +12,7 @@
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/frame_menu.h"
 #include "app/gui/look/table_columns.h"
+#include "app/gui/views/drawn_view.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -193,7 +194,6 @@ void draw_rows(const AppState& state, const Look& look, const RangeViewState& vi
 }  // namespace
 
 void draw_range(const AppState& state, RangeViewState& view, CommandQueue& commands) {
-  commands.ask(Question::range);
   if (!draw_answer_state(state, state.answers().range, "the range")) return;
   const auto answer = state.answers().range.value;
   const Look look(state);
@@ -211,6 +211,10 @@ void draw_range(const AppState& state, RangeViewState& view, CommandQueue& comma
   draw_rows(state, look, view, *answer, commands);
   if (take_copy(state, ViewKind::range, view.copy_seen))
     copy_table(state, table_from_range(*answer, view.by_stack), commands);
+}
+
+std::unique_ptr<DrawnView> make_range() {
+  return make_view(draw_range);
 }
 
 }  // namespace hbmscope::gui

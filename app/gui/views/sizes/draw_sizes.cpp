@@ -11,6 +11,7 @@
 #include "app/gui/look/step_table.h"
 #include "app/gui/look/table_columns.h"
 #include "app/gui/look/trace_head.h"
+#include "app/gui/views/drawn_view.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -47,7 +48,6 @@ void draw_head(const AppState& state, SizesState& view, const SizesAnswer& answe
 }  // namespace
 
 void draw_sizes(const AppState& state, SizesState& view, CommandQueue& commands) {
-  commands.ask(Question::sizes);
   if (state.answers().moment.failed()) draw_moment_error(state, commands);
   if (!draw_answer_state(state, state.answers().sizes, "the sizes"))
     return draw_no_heap(state, state.answers().sizes.state);
@@ -71,6 +71,10 @@ void draw_sizes(const AppState& state, SizesState& view, CommandQueue& commands)
   }
   ImGui::EndChild();
   if (take_copy(state, ViewKind::sizes, view.copy_seen)) copy_table(state, table_from_sizes(*answer), commands);
+}
+
+std::unique_ptr<DrawnView> make_sizes() {
+  return make_view(draw_sizes);
 }
 
 }  // namespace hbmscope::gui

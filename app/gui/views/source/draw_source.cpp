@@ -9,6 +9,7 @@
 #include "app/gui/look/answer_state.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/frame_menu.h"
+#include "app/gui/views/drawn_view.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -43,7 +44,6 @@ void draw_line(const Look& look, const SourceListing& listing, const ProfileView
 }  // namespace
 
 void draw_source(const AppState& state, SourceViewState& source, CommandQueue& commands) {
-  commands.ask(Question::listing);
   if (!draw_source_state(state)) return;
   if (state.position().selection.empty()) {
     wrapped_text("Select a frame in any view: its source stands here, with what each line holds.", true);
@@ -94,6 +94,10 @@ void draw_source(const AppState& state, SourceViewState& source, CommandQueue& c
   }
   if (take_copy(state, ViewKind::source, source.copy_seen))
     copy_table(state, table_from_listing(listing, *view), commands);
+}
+
+std::unique_ptr<DrawnView> make_source() {
+  return make_view(draw_source);
 }
 
 }  // namespace hbmscope::gui

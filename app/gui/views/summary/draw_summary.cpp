@@ -10,6 +10,7 @@
 #include "app/gui/look/answer_state.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/frame_menu.h"
+#include "app/gui/views/drawn_view.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -158,7 +159,6 @@ void draw_what_is_missing(SummaryState& summary) {
 }  // namespace
 
 void draw_summary(const AppState& state, SummaryState& summary, CommandQueue& commands) {
-  commands.ask(Question::summary);
   if (!draw_source_state_in_full(state, commands)) return;
   if (!draw_answer_state(state, state.answers().summary, "the summary")) return;
   const auto& answers = state.answers();
@@ -187,6 +187,10 @@ void draw_summary(const AppState& state, SummaryState& summary, CommandQueue& co
   if (!answer.notes.empty()) draw_what_is_missing(summary);
   if (take_copy(state, ViewKind::summary, summary.copy_seen))
     copy_table(state, table_from_summary(answer, view), commands);
+}
+
+std::unique_ptr<DrawnView> make_summary() {
+  return make_view(draw_summary);
 }
 
 }  // namespace hbmscope::gui

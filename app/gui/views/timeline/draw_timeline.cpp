@@ -12,6 +12,7 @@
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/frame_menu.h"
 #include "app/gui/look/trace_head.h"
+#include "app/gui/views/drawn_view.h"
 #include "app/gui/views/timeline/draw_timeline_marks.h"
 
 namespace hbmscope::gui {
@@ -30,7 +31,7 @@ std::string share_text(const ShareBand& band) {
 }
 
 // Everything that the parts of one frame need.
-struct Frame {
+struct TimelineFrame {
   const AppState& state;
   TimelineState& view;
   CommandQueue& commands;
@@ -97,7 +98,7 @@ void draw_head(const AppState& state, const TimelineColumns& timeline, CommandQu
   draw_copy_menu(ViewKind::timeline, commands);
 }
 
-void draw_column_tooltip(const Frame& frame, float x) {
+void draw_column_tooltip(const TimelineFrame& frame, float x) {
   const int pixel = frame.pixel_of(x);
   const TimelineColumn& column = frame.picture.pixels[static_cast<std::size_t>(pixel)];
   const std::uint64_t before = frame.picture.position_before(pixel), after = frame.picture.position_after(pixel);
@@ -139,7 +140,7 @@ void draw_column_tooltip(const Frame& frame, float x) {
   ImGui::EndTooltip();
 }
 
-void set_moment(const Frame& frame, std::uint64_t position) {
+void set_moment(const TimelineFrame& frame, std::uint64_t position) {
   const MomentName at = frame.moment_at(position);
   if (frame.view.is_scrubbing && frame.view.pushed == at) return;
   frame.commands.push(frame.view.is_scrubbing ? command::move_moment : command::set_moment, at);
@@ -147,14 +148,14 @@ void set_moment(const Frame& frame, std::uint64_t position) {
 }
 
 // What a click there means: a mark within some pixels, else the most in use of the column; with Alt its last event.
-std::uint64_t clicked_position(const Frame& frame, float x) {
+std::uint64_t clicked_position(const TimelineFrame& frame, float x) {
   const TimelineColumn& column = frame.picture.pixels[static_cast<std::size_t>(frame.pixel_of(x))];
   if (ImGui::GetIO().KeyAlt) return column.position;
   if (const auto target = find_snap_target(frame.picture, frame.look, x)) return target->position;
   return column.most_position;
 }
 
-void select_range(const Frame& frame, float x) {
+void select_range(const TimelineFrame& frame, float x) {
   TimelineState& view = frame.view;
   const float pressed = frame.picture.x_of_axis(view.pressed_at);
   const int first = frame.pixel_of(std::min(pressed, x)), last = frame.pixel_of(std::max(pressed, x));
@@ -171,7 +172,7 @@ void select_range(const Frame& frame, float x) {
 }
 
 // `at`: of the pointer, on the axis.
-void handle_wheel(const Frame& frame, double at) {
+void handle_wheel(const TimelineFrame& frame, double at) {
   const ImGuiIO& io = ImGui::GetIO();
   const double length = frame.picture.end - frame.picture.begin;
   const float sideways = io.MouseWheelH + (io.KeyShift ? io.MouseWheel : 0);
@@ -183,7 +184,7 @@ void handle_wheel(const Frame& frame, double at) {
 }
 
 // Over the lanes: click, drag, wheel, hover.
-void handle_lanes(const Frame& frame, bool hovered, bool active) {
+void handle_lanes(const TimelineFrame& frame, bool hovered, bool active) {
   const ImGuiIO& io = ImGui::GetIO();
   TimelineState& view = frame.view;
   const float x = std::clamp(io.MousePos.x, frame.picture.left, frame.picture.right() - 1);
@@ -211,7 +212,7 @@ void handle_lanes(const Frame& frame, bool hovered, bool active) {
 }
 
 // The band with the moment's handle: dragging there moves the moment.
-void handle_scrubber(const Frame& frame, bool active) {
+void handle_scrubber(const TimelineFrame& frame, bool active) {
   if (!active) {
     frame.view.is_scrubbing = false;
     return;
@@ -222,7 +223,7 @@ void handle_scrubber(const Frame& frame, bool active) {
   frame.view.is_scrubbing = true;
 }
 
-void handle_strip(const Frame& frame, bool active, bool hovered) {
+void handle_strip(const TimelineFrame& frame, bool active, bool hovered) {
   const double at = frame.whole.axis_at(
       std::clamp(static_cast<double>(ImGui::GetMousePos().x - frame.picture.left) / frame.picture.width, 0.0, 1.0));
   if (hovered) handle_wheel(frame, std::clamp(at, frame.picture.begin, frame.picture.end));
@@ -235,7 +236,7 @@ void handle_strip(const Frame& frame, bool active, bool hovered) {
   frame.pan(at - frame.view.grip - frame.picture.begin);
 }
 
-void handle_keys(const Frame& frame) {
+void handle_keys(const TimelineFrame& frame) {
   const ImGuiIO& io = ImGui::GetIO();
   if (frame.view.zoom_seen != frame.state.window.zoom_serial) {  // 0 shows all.
     frame.view.zoom_seen = frame.state.window.zoom_serial;
@@ -254,7 +255,7 @@ void handle_keys(const Frame& frame) {
 }
 
 // Where the selected range lies on the axis, as far as it is known by now.
-void follow_range(const Frame& frame) {
+void follow_range(const TimelineFrame& frame) {
   const TimeRange& range = frame.state.position().range;
   const auto& answer = frame.state.answers().range;
   if (range.empty() || answer.state != AnswerState::ready || answer.value->range != range) return;
@@ -270,7 +271,7 @@ void follow_range(const Frame& frame) {
   frame.view.selected_in = answer.value->trace;
 }
 
-void draw_picture(const Frame& frame, float scrubber) {
+void draw_picture(const TimelineFrame& frame, float scrubber) {
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   draw_lanes(draw, frame.look, frame.picture, frame.view.fits_y);
   follow_range(frame);
@@ -294,7 +295,6 @@ void draw_picture(const Frame& frame, float scrubber) {
 }  // namespace
 
 void draw_timeline(const AppState& state, TimelineState& view, CommandQueue& commands) {
-  commands.ask(Question::timeline);
   if (!state.position().range.empty()) commands.ask(Question::range);  // Where it lies.
   if (!draw_answer_state(state, state.answers().timeline, "the timeline"))
     return draw_no_heap(state, state.answers().timeline.state);
@@ -339,7 +339,7 @@ void draw_timeline(const AppState& state, TimelineState& view, CommandQueue& com
     commands.push(command::size_timeline, {width, 0});
 
   const TimelinePicture picture = make();
-  const Frame frame{state, view, commands, look, *whole, picture};
+  const TimelineFrame frame{state, view, commands, look, *whole, picture};
   ImGui::SetCursorScreenPos({from.x, from.y - scrubber});
   ImGui::InvisibleButton("scrubber", {static_cast<float>(width), scrubber});
   if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
@@ -363,6 +363,10 @@ void draw_timeline(const AppState& state, TimelineState& view, CommandQueue& com
   ImGui::EndChild();
   if (take_copy(state, ViewKind::timeline, view.copy_seen))
     copy_table(state, table_from_timeline(picture.source), commands);
+}
+
+std::unique_ptr<DrawnView> make_timeline() {
+  return make_view(draw_timeline);
 }
 
 }  // namespace hbmscope::gui

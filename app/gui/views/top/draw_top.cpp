@@ -9,6 +9,7 @@
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/frame_menu.h"
 #include "app/gui/look/table_columns.h"
+#include "app/gui/views/drawn_view.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -176,7 +177,6 @@ void draw_head(const AppState& state, const TopAnswer& answer, const TopState& t
 }  // namespace
 
 void draw_top(const AppState& state, TopState& top, CommandQueue& commands) {
-  commands.ask(Question::top);
   if (!draw_answer_state(state, state.answers().top, "the top frames")) return;
   const auto answer = state.answers().top.value;
   const Look look(state);
@@ -211,6 +211,10 @@ void draw_top(const AppState& state, TopState& top, CommandQueue& commands) {
     ImGui::EndTable();
   }
   if (take_copy(state, ViewKind::top, top.copy_seen)) copy_table(state, table_from_top(*answer, top.rows), commands);
+}
+
+std::unique_ptr<DrawnView> make_top() {
+  return make_view(draw_top);
 }
 
 }  // namespace hbmscope::gui

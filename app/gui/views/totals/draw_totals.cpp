@@ -13,6 +13,7 @@
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/frame_menu.h"
 #include "app/gui/look/table_columns.h"
+#include "app/gui/views/drawn_view.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -126,7 +127,6 @@ void draw_row(const AppState& state, const Look& look, const std::vector<SeriesP
 }  // namespace
 
 void draw_totals(const AppState& state, TotalsState& totals, CommandQueue& commands) {
-  commands.ask(Question::series);
   if (!draw_answer_state(state, state.answers().series, "the totals")) return;
   const std::vector<SeriesPoint>& series = *state.answers().series.value;
   const Look look(state);
@@ -154,6 +154,10 @@ void draw_totals(const AppState& state, TotalsState& totals, CommandQueue& comma
     ImGui::EndTable();
   }
   if (take_copy(state, ViewKind::totals, totals.copy_seen)) copy_table(state, table_from_series(series), commands);
+}
+
+std::unique_ptr<DrawnView> make_totals() {
+  return make_view(draw_totals);
 }
 
 }  // namespace hbmscope::gui

@@ -6,10 +6,11 @@
 #include <imgui.h>
 
 #include "analysis/units/format.h"
-#include "app/gui/core/workload_table.h"
+#include "app/gui/views/tpu/workload_table.h"
 #include "app/gui/look/answer_state.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/frame_menu.h"
+#include "app/gui/views/drawn_view.h"
 #include "app/gui/views/tpu/draw_workload_knobs.h"
 
 namespace hbmscope::gui {
@@ -198,6 +199,10 @@ void draw_tpu(const AppState& state, TpuViewState& view, CommandQueue& commands)
   if (!has_room) draw_controls();
   ImGui::EndChild();
   if (take_copy(state, ViewKind::tpu, view.copy_seen)) copy_table(state, table_from_workload(*panel.answer), commands);
+}
+
+std::unique_ptr<DrawnView> make_tpu() {
+  return make_view(draw_tpu);
 }
 
 }  // namespace hbmscope::gui

@@ -1,4 +1,4 @@
-#include "analysis/query/told_rows.h"
+#include "analysis/query/reported_rows.h"
 
 #include <algorithm>
 #include <map>

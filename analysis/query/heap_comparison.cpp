@@ -1,4 +1,4 @@
-#include "analysis/query/heaps_beside.h"
+#include "analysis/query/heap_comparison.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 
 #include "analysis/query/failure_facts.h"
 #include "analysis/query/heap_metrics.h"
-#include "analysis/query/moment_beside.h"
+#include "analysis/query/moment_comparison.h"
 #include "analysis/units/format.h"
 
 namespace hbmscope {
@@ -56,11 +56,11 @@ std::optional<std::int64_t> hundredths(std::optional<double> share) {
   return share ? std::optional<std::int64_t>(std::llround(*share * 10'000)) : std::nullopt;
 }
 
-std::vector<BesideRow> rows_of(const HeapFacts& a, const HeapFacts& b) {
-  using Unit = BesideRow::Unit;
-  std::vector<BesideRow> rows;
+std::vector<ComparisonRow> rows_of(const HeapFacts& a, const HeapFacts& b) {
+  using Unit = ComparisonRow::Unit;
+  std::vector<ComparisonRow> rows;
   const auto add = [&](std::string_view name, std::string_view meaning, Unit unit, const auto& figure) {
-    const BesideRow row{name, meaning, unit, figure(a), figure(b)};
+    const ComparisonRow row{name, meaning, unit, figure(a), figure(b)};
     if (row.a || row.b) rows.push_back(row);
   };
   const auto bytes_of = [](Bytes HeapRow::*member) {
@@ -83,9 +83,9 @@ std::vector<BesideRow> rows_of(const HeapFacts& a, const HeapFacts& b) {
       [](const HeapFacts& facts) { return hundredths(facts.row.external_fragmentation); });
   add("internal fragmentation", "1 - requested / in use.", Unit::percent,
       [](const HeapFacts& facts) { return hundredths(facts.row.internal_fragmentation); });
-  add("live blocks", "Without handles.", Unit::count,
+  add("live blocks", "Handles of physical memory are not counted.", Unit::count,
       [](const HeapFacts& facts) { return as_signed(facts.row.live_blocks); });
-  add("peak in use", "Of the whole trace.", Unit::bytes,
+  add("peak in use", "Over the whole trace.", Unit::bytes,
       [](const HeapFacts& facts) { return as_signed(facts.row.peak_in_use_bytes); });
   return rows;
 }
@@ -198,23 +198,23 @@ void say_what_fits(const HeapFacts& a, const HeapFacts& b, std::vector<std::stri
 
 }  // namespace
 
-std::string text_from_figure(const BesideRow& row, std::optional<std::int64_t> figure) {
+std::string text_from_figure(const ComparisonRow& row, std::optional<std::int64_t> figure) {
   if (!figure) return "–";
   switch (row.unit) {
-    case BesideRow::Unit::bytes: return text_from_bytes(*figure);
-    case BesideRow::Unit::count: return text_from_count(*figure);
-    case BesideRow::Unit::percent: return fmt::format("{:.1f} %", static_cast<double>(*figure) / 100);
+    case ComparisonRow::Unit::bytes: return text_from_bytes(*figure);
+    case ComparisonRow::Unit::count: return text_from_count(*figure);
+    case ComparisonRow::Unit::percent: return fmt::format("{:.1f} %", static_cast<double>(*figure) / 100);
   }
   return {};
 }
 
-std::string text_from_difference(const BesideRow& row) {
+std::string text_from_difference(const ComparisonRow& row) {
   if (!row.a || !row.b) return "–";
   const std::int64_t difference = *row.b - *row.a;
   switch (row.unit) {
-    case BesideRow::Unit::bytes: return delta_text_from_bytes(difference);
-    case BesideRow::Unit::count: return delta_text_from_count(difference);
-    case BesideRow::Unit::percent:
+    case ComparisonRow::Unit::bytes: return delta_text_from_bytes(difference);
+    case ComparisonRow::Unit::count: return delta_text_from_count(difference);
+    case ComparisonRow::Unit::percent:
       if (std::abs(difference) < 5) return "0.0 points";  // Less than is shown.
       return fmt::format("{}{:.1f} points", difference < 0 ? "−" : "+",
                          std::abs(static_cast<double>(difference)) / 100);
@@ -222,10 +222,10 @@ std::string text_from_difference(const BesideRow& row) {
   return {};
 }
 
-std::optional<HeapsBeside> compare_heaps(const HeapAt& at_a, const HeapAt& at_b, PassControl* control) {
+std::optional<HeapComparison> compare_heaps(const HeapAt& at_a, const HeapAt& at_b, PassControl* control) {
   const auto a = facts_of(at_a, control), b = facts_of(at_b, control);
   if (!a || !b) return std::nullopt;
-  HeapsBeside answer{a->row, b->row, rows_of(*a, *b), {}};
+  HeapComparison answer{a->row, b->row, rows_of(*a, *b), {}};
   say_inexact(*a, *b, answer.sentences);
   say_next_failure(at_a, *a, at_b, *b, answer.sentences, control);
   say_failures(at_a, *a, at_b, *b, answer.sentences);

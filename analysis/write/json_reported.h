@@ -1,11 +1,11 @@
-// What a trace tells beside its blocks as JSON: facts about the job, counters, attributes, modules. The schema is
+// What a trace reports besides its blocks, as JSON: facts about the job, counters, attributes, modules. The schema is
 // described in app/cli/JSON.md.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
 
 #include "analysis/query/job_facts.h"
-#include "analysis/query/told_rows.h"
+#include "analysis/query/reported_rows.h"
 
 namespace hbmscope {
 

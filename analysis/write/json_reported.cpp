@@ -1,4 +1,4 @@
-#include "analysis/write/json_told.h"
+#include "analysis/write/json_reported.h"
 
 #include <fmt/format.h>
 

@@ -1,12 +1,13 @@
-// Names that an observer gives to what it tells of a process beside its events, and by which a reader finds it again.
+// Names under which an observer records what it knows about a process besides its events, and under which a reader
+// finds it again.
 #pragma once
 
 #include <string_view>
 
 namespace hbmscope::wire {
 
-// A fact about the job, and the mark at the moment: the process was attached to in the middle of its life; or only what
-// the driver tells of it is watched from then on, and nothing is loaded into it: then with this value and mark.
+// A fact about the job, and a marker at that time: the process was attached to in the middle of its life. With the
+// value and marker `left_alone`, nothing is loaded into it, and only the driver's totals are watched from then on.
 inline constexpr std::string_view attached_fact = "hbmscope.attached", attached_mark = "attached",
                                   left_alone = "left alone", left_alone_mark = "watched";
 
@@ -22,7 +23,7 @@ inline constexpr std::string_view driver_calls_fact = "hbmscope.driver_calls",
                                   driver_calls_are = "CUDA driver calls are ", recorded_with = "recorded with ",
                                   not_recorded = "not recorded: ", not_recorded_yet = "not recorded yet: ";
 
-// How the names of counters end that begin with a device, "GPU 0": what the driver (NVML) says.
+// How the names of counters end that begin with a device, "GPU 0": as the driver (NVML) reports it.
 inline constexpr std::string_view held_by_process_ending = " bytes held by this process (NVML)",
                                   in_use_by_all_ending = " bytes in use by all processes (NVML)";
 

@@ -1,4 +1,4 @@
-#include "analysis/trace/told_losses.h"
+#include "analysis/trace/reported_losses.h"
 
 #include <algorithm>
 #include <charconv>
@@ -8,19 +8,19 @@
 
 namespace hbmscope {
 
-std::string key_of_told_loss(std::string_view name) {
+std::string key_of_reported_loss(std::string_view name) {
   return "hbmscope.import." + std::string(name);
 }
 
-std::string value_of_told_loss(const ToldLoss& loss) {
+std::string value_of_reported_loss(const ReportedLoss& loss) {
   return std::to_string(loss.count) + " " + loss.example;
 }
 
-ToldLoss find_told_loss(const Trace& trace, std::string_view name) {
+ReportedLoss find_reported_loss(const Trace& trace, std::string_view name) {
   // Facts come from the file: what makes no sense adds nothing, and no sum overflows.
   constexpr std::int64_t count_max = std::int64_t{1} << 62;
-  const std::string key = key_of_told_loss(name);
-  ToldLoss sum;
+  const std::string key = key_of_reported_loss(name);
+  ReportedLoss sum;
   for (const Stream& stream : trace.streams)
     for (const JobFact& fact : stream.definitions().job()) {
       if (fact.key != key) continue;
@@ -41,19 +41,19 @@ constexpr std::string_view caveat_key = "hbmscope.caveat.";
 }  // namespace
 
 // A recording's own rows are made anew by whoever reads it, and its caveats are facts of its streams already.
-std::vector<ToldCaveat> find_untold_caveats(const Trace& trace) {
-  std::vector<ToldCaveat> caveats;
+std::vector<ReportedCaveat> find_new_caveats(const Trace& trace) {
+  std::vector<ReportedCaveat> caveats;
   if (trace.format == "recording") return caveats;
   for (const ImportStatistic& row : trace.import.rows())
     if (row.severity != Severity::info &&
-        std::find(std::begin(told_losses), std::end(told_losses), row.name) == std::end(told_losses))
+        std::find(std::begin(reported_losses), std::end(reported_losses), row.name) == std::end(reported_losses))
       caveats.push_back({std::string(caveat_key) + row.name, std::string(text_from_severity(row.severity)) + "\n" +
                                                                  std::to_string(row.count) + "\n" + row.remedy + "\n" +
                                                                  row.example});
   return caveats;
 }
 
-void add_told_caveats(Trace& trace) {
+void add_reported_caveats(Trace& trace) {
   ImportStatistics& import = trace.import;
   for (const Stream& stream : trace.streams)
     for (const JobFact& fact : stream.definitions().job()) {

@@ -1,5 +1,5 @@
-// What streams tell beside blocks, up to a moment: the figures of others over time (counters), what became known of
-// allocations later (attributes), and the programs and libraries that were loaded.
+// What streams report besides blocks, up to a given time: figures of other programs over time (counters), facts that
+// became known about allocations later (attributes), and the programs and libraries that were loaded.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace hbmscope {
 struct CounterRow {
   std::size_t stream = 0;
   std::string name, heap;  // The heap's label; empty: of none.
-  // The last one told, the least and the most, in the unit that the name says; absent where nothing was told by then.
+  // The last value, the least and the most, in the unit that the name says; absent if nothing was reported by then.
   std::optional<std::int64_t> value, least, most;
   std::uint64_t samples = 0;
 };
@@ -23,18 +23,18 @@ std::vector<CounterRow> compute_counter_rows(const Trace& trace, const Moment& m
 
 struct AttributeRow {
   std::string key;
-  std::uint64_t count = 0;                        // How often it was told.
-  std::uint64_t live_blocks = 0, live_bytes = 0;  // Blocks and handles that live and of which it was told.
+  std::uint64_t count = 0;                        // How often it was reported.
+  std::uint64_t live_blocks = 0, live_bytes = 0;  // Live blocks and handles that have it.
 };
-// By key, the most bytes first. Of blocks from before the stream, which have no id of their own, nothing lives here.
+// By key, the most bytes first. Blocks from before the stream have no id, so no attribute can name them.
 std::vector<AttributeRow> compute_attribute_rows(const Trace& trace, const std::vector<StreamState>& states);
 
 struct ModuleRow {
   std::size_t stream = 0;
-  std::string path, build_id;  // Empty: not told.
+  std::string path, build_id;  // Empty: unknown.
   std::uint64_t base = 0, size_bytes = 0;
 };
-// Of the whole trace: when one was loaded is not told.
+// Over the whole trace: the time of loading is unknown.
 std::vector<ModuleRow> find_modules(const Trace& trace);
 
 }  // namespace hbmscope

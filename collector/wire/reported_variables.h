@@ -1,5 +1,5 @@
-// Which variables of a process' environment are told of it. No others: there are secrets among them. For the job's own
-// side too, so without the C++ library.
+// The variables of a process' environment that are recorded. No others, because some are secrets. The library inside
+// the job uses this too, so it does without the C++ library.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 namespace hbmscope::wire {
 
 // Read by XLA, JAX, PyTorch and the CUDA driver to size or place device memory.
-inline constexpr const char* told_variables[] = {
+inline constexpr const char* reported_variables[] = {
     "XLA_PYTHON_CLIENT_PREALLOCATE",
     "XLA_CLIENT_MEM_FRACTION",
     "XLA_PYTHON_CLIENT_MEM_FRACTION",
@@ -39,20 +39,20 @@ inline bool is_rank(const char* text) {
   return length != 0 && length <= digits_max && std::strspn(text, "0123456789") == length;
 }
 
-// What the line says of that variable; null: it is another one's.
+// The value in the line, if it is that variable's; null: it is another one's.
 inline const char* value_of(const char* line, const char* variable) {
   const std::size_t length = std::strlen(variable);
   return std::strncmp(line, variable, length) == 0 && line[length] == '=' ? line + length + 1 : nullptr;
 }
 
-// Of lines with a zero behind each, behind the last one at `end`, as in /proc/PID/environ: tell_variable(name, value)
-// of each that is told, and tell_rank(digits) of the process' number, once at most.
+// Reads lines that end with a zero byte each, up to `end`, as in /proc/PID/environ. Calls tell_variable(name, value)
+// for each recorded variable, and tell_rank(digits) for the process' number, once at most.
 template <class TellVariable, class TellRank>
-void find_told_variables(const char* begin, const char* end, const TellVariable& tell_variable,
-                         const TellRank& tell_rank) {
+void find_reported_variables(const char* begin, const char* end, const TellVariable& tell_variable,
+                             const TellRank& tell_rank) {
   const char* ranks[std::size(rank_variables)] = {};
   for (const char* line = begin; line < end; line += std::strlen(line) + 1) {
-    for (const char* variable : told_variables)
+    for (const char* variable : reported_variables)
       if (const char* value = value_of(line, variable)) tell_variable(variable, value);
     for (std::size_t i = 0; i < std::size(ranks); ++i)
       if (const char* value = value_of(line, rank_variables[i]); value != nullptr && is_rank(value)) ranks[i] = value;

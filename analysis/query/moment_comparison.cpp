@@ -1,8 +1,9 @@
-#include "analysis/query/moment_beside.h"
+#include "analysis/query/moment_comparison.h"
 
 #include <algorithm>
 
 #include "analysis/model/clamped.h"
+#include "analysis/trace/pass.h"
 
 namespace hbmscope {
 namespace {
@@ -96,7 +97,7 @@ class PointSearch {
     }
     if (!is_over_ && now_.requests == wanted_.requests) position_ = position;
   }
-  MomentBeside found(std::uint64_t end_position) const {
+  MatchingMoment found(std::uint64_t end_position) const {
     if (now_.requests < wanted_.requests) return {end_position, true};
     return {position_, !is_over_ && now_.frees < wanted_.frees};
   }
@@ -107,7 +108,7 @@ class PointSearch {
   bool is_over_ = false;
 };
 
-MomentBeside find_time(const Stream& stream, const Stream& other, std::uint64_t position) {
+MatchingMoment find_time(const Stream& stream, const Stream& other, std::uint64_t position) {
   if (!stream.has_times() || !other.has_times())
     return {std::min(position, other.end_position()), position > other.end_position()};
   const std::int64_t since =
@@ -143,10 +144,10 @@ std::optional<std::uint64_t> count_requests(const Stream& stream, std::uint32_t 
   return is_done ? std::optional(count) : std::nullopt;
 }
 
-std::optional<MomentBeside> find_moment_beside(const Trace& trace, HeapKey heap, std::uint64_t position,
-                                               const Trace& other, HeapKey other_heap, SameMoment same,
-                                               PassControl* control) {
-  if (&trace == &other && heap == other_heap) return MomentBeside{position, false};
+std::optional<MatchingMoment> find_matching_moment(const Trace& trace, HeapKey heap, std::uint64_t position,
+                                                   const Trace& other, HeapKey other_heap, SameMoment same,
+                                                   PassControl* control) {
+  if (&trace == &other && heap == other_heap) return MatchingMoment{position, false};
   const Stream &stream = trace.streams[heap.stream], &beside = other.streams[other_heap.stream];
   if (same == SameMoment::time) return find_time(stream, beside, position);
   const auto point = point_at(stream, heap.heap, position, control);

@@ -1,5 +1,5 @@
 // What streams tell beside blocks, up to a moment, and traces of several files as one.
-#include "analysis/query/told_rows.h"
+#include "analysis/query/reported_rows.h"
 
 #include <gtest/gtest.h>
 

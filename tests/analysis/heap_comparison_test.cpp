@@ -1,10 +1,10 @@
 // The same program on two allocators: where each stands when the other stands somewhere, and what differs there.
-#include "analysis/query/heaps_beside.h"
+#include "analysis/query/heap_comparison.h"
 
 #include <algorithm>
 #include <limits>
 
-#include "analysis/query/moment_beside.h"
+#include "analysis/query/moment_comparison.h"
 #include "tests/analysis/trace_builder.h"
 #include "tests/sizes.h"
 
@@ -75,13 +75,13 @@ struct Both {
     Program::run_in_pool(a);
     Program::run_from_driver(b);
   }
-  MomentBeside b_when_a_is_at(std::uint64_t position, SameMoment same = SameMoment::requests) {
-    return *find_moment_beside(a.trace(), {0, a.heap}, position, b.trace(), {0, b.heap}, same);
+  MatchingMoment b_when_a_is_at(std::uint64_t position, SameMoment same = SameMoment::requests) {
+    return *find_matching_moment(a.trace(), {0, a.heap}, position, b.trace(), {0, b.heap}, same);
   }
-  MomentBeside a_when_b_is_at(std::uint64_t position) {
-    return *find_moment_beside(b.trace(), {0, b.heap}, position, a.trace(), {0, a.heap}, SameMoment::requests);
+  MatchingMoment a_when_b_is_at(std::uint64_t position) {
+    return *find_matching_moment(b.trace(), {0, b.heap}, position, a.trace(), {0, a.heap}, SameMoment::requests);
   }
-  HeapsBeside compare(std::uint64_t at_a, std::uint64_t at_b) {
+  HeapComparison compare(std::uint64_t at_a, std::uint64_t at_b) {
     const std::vector<StreamState> of_a{a.trace().streams[0].state_at(at_a)}, of_b{b.trace().streams[0].state_at(at_b)};
     return *compare_heaps({a.trace(), of_a, {0, a.heap}, at_a}, {b.trace(), of_b, {0, b.heap}, at_b});
   }
@@ -92,10 +92,10 @@ std::uint64_t in_use(const Trace& trace, std::uint64_t position) {
 }
 
 // A: 1 grow, 3 allocs, 2 frees, the failure. B: 3 times grow and alloc, 2 times free and shrink, grow, alloc.
-TEST(MomentBeside, same_requests_is_the_same_point_of_the_program) {
+TEST(MatchingMoment, same_requests_is_the_same_point_of_the_program) {
   Both both;
   for (std::uint64_t position = 1; position <= 6; ++position) {
-    const MomentBeside found = both.b_when_a_is_at(position);
+    const MatchingMoment found = both.b_when_a_is_at(position);
     EXPECT_FALSE(found.is_short) << position;
     EXPECT_EQ(in_use(both.a.trace(), position), in_use(both.b.trace(), found.position)) << position;
   }
@@ -111,29 +111,29 @@ TEST(MomentBeside, same_requests_is_the_same_point_of_the_program) {
   EXPECT_EQ(4U, both.a_when_b_is_at(6).position);
 }
 
-TEST(MomentBeside, a_trace_that_ends_before_says_so) {
+TEST(MatchingMoment, a_trace_that_ends_before_says_so) {
   Both both;
   Program longer;
   Program::run_in_pool(longer);
   Program::run_in_pool(longer, 100 * mib);
   const std::uint64_t end = longer.trace().streams[0].end_position();
-  const auto found =
-      find_moment_beside(longer.trace(), {0, longer.heap}, end, both.a.trace(), {0, both.a.heap}, SameMoment::requests);
+  const auto found = find_matching_moment(longer.trace(), {0, longer.heap}, end, both.a.trace(), {0, both.a.heap},
+                                          SameMoment::requests);
   EXPECT_TRUE(found->is_short);
   EXPECT_EQ(both.a.trace().streams[0].end_position(), found->position);
 }
 
-TEST(MomentBeside, same_time_counts_from_each_first_event) {
+TEST(MatchingMoment, same_time_counts_from_each_first_event) {
   Both both;
   // A's third event comes 2 us after its first one; B's grows and allocations are 2 and 1 us apart.
-  const MomentBeside found = both.b_when_a_is_at(3, SameMoment::time);
+  const MatchingMoment found = both.b_when_a_is_at(3, SameMoment::time);
   const Stream& b = both.b.trace().streams[0];
   EXPECT_LE(b.state_at(found.position).time_ns(), b.first_time_ns() + 2000);
   EXPECT_GT(b.state_at(found.position + 1).time_ns(), b.first_time_ns() + 2000);
 }
 
 // A file may say any time.
-TEST(MomentBeside, of_any_times_is_a_moment) {
+TEST(MatchingMoment, of_any_times_is_a_moment) {
   TraceBuilder endless, brief;
   const HeapKey heap{0, endless.heap("GPU 0", paired_heap_flags)}, other{0, brief.heap("GPU 0", paired_heap_flags)};
   endless.time_ns = std::numeric_limits<std::int64_t>::min();
@@ -143,15 +143,16 @@ TEST(MomentBeside, of_any_times_is_a_moment) {
   for (std::uint64_t i = 0; i < 3; ++i) brief.alloc(other.heap, i * mib, mib);
   endless.writer.flush();
   brief.writer.flush();
-  const auto found = find_moment_beside(endless.trace, heap, 2, brief.trace, other, SameMoment::time);
+  const auto found = find_matching_moment(endless.trace, heap, 2, brief.trace, other, SameMoment::time);
   EXPECT_TRUE(found->is_short);
   EXPECT_EQ(found->position, 3U);
 }
 
-TEST(MomentBeside, frees_of_other_heaps_do_not_count) {
+TEST(MatchingMoment, frees_of_other_heaps_do_not_count) {
   // Two heaps in one stream: between the requests of the first, blocks of the second come and go.
   TraceBuilder one, two;
-  const std::uint32_t alone = one.heap("GPU 0", paired_heap_flags), heap = two.heap("GPU 0", paired_heap_flags), other = two.heap("GPU 1", paired_heap_flags);
+  const std::uint32_t alone = one.heap("GPU 0", paired_heap_flags), heap = two.heap("GPU 0", paired_heap_flags),
+                      other = two.heap("GPU 1", paired_heap_flags);
   for (std::uint64_t i = 0; i < 3; ++i) {
     one.alloc(alone, i * mib, mib);
     two.alloc(other, i * mib, mib);
@@ -165,7 +166,7 @@ TEST(MomentBeside, frees_of_other_heaps_do_not_count) {
   one.writer.flush();
   two.writer.flush();
   const auto beside = [&](std::uint64_t position) {
-    return *find_moment_beside(one.trace, {0, alone}, position, two.trace, {0, heap}, SameMoment::requests);
+    return *find_matching_moment(one.trace, {0, alone}, position, two.trace, {0, heap}, SameMoment::requests);
   };
   for (std::uint64_t position = 1; position <= 4; ++position)
     EXPECT_EQ(one.trace.streams[0].state_at(position).heap(alone).in_use_bytes,
@@ -174,29 +175,30 @@ TEST(MomentBeside, frees_of_other_heaps_do_not_count) {
   EXPECT_EQ(3U, beside(1).position) << "just after the request: nothing is missing";
   EXPECT_EQ(16U, beside(4).position) << "its own free, not those of the other heap";
   // The same heap of the same trace is where it is.
-  EXPECT_EQ(9U, find_moment_beside(two.trace, {0, heap}, 9, two.trace, {0, heap}, SameMoment::requests)->position);
+  EXPECT_EQ(9U, find_matching_moment(two.trace, {0, heap}, 9, two.trace, {0, heap}, SameMoment::requests)->position);
 }
 
-TEST(MomentBeside, a_cancelled_search_has_no_answer) {
+TEST(MatchingMoment, a_cancelled_search_has_no_answer) {
   Both both;
   PassControl control;
   control.cancelled = true;
-  EXPECT_FALSE(find_moment_beside(both.a.trace(), {0, both.a.heap}, 3, both.b.trace(), {0, both.b.heap},
-                                  SameMoment::requests, &control));
+  EXPECT_FALSE(find_matching_moment(both.a.trace(), {0, both.a.heap}, 3, both.b.trace(), {0, both.b.heap},
+                                    SameMoment::requests, &control));
 }
 
-const BesideRow& row_of(const HeapsBeside& heaps, std::string_view name) {
-  return *std::find_if(heaps.rows.begin(), heaps.rows.end(), [&](const BesideRow& row) { return row.name == name; });
+const ComparisonRow& row_of(const HeapComparison& heaps, std::string_view name) {
+  return *std::find_if(heaps.rows.begin(), heaps.rows.end(),
+                       [&](const ComparisonRow& row) { return row.name == name; });
 }
 
-bool says(const HeapsBeside& heaps, std::string_view words) {
+bool says(const HeapComparison& heaps, std::string_view words) {
   return std::any_of(heaps.sentences.begin(), heaps.sentences.end(),
                      [&](const std::string& one) { return one.find(words) != std::string::npos; });
 }
 
-TEST(HeapsBeside, before_the_failure_the_words_tell_who_fails) {
+TEST(HeapComparison, before_the_failure_the_words_tell_who_fails) {
   Both both;
-  const HeapsBeside heaps = both.compare(6, 10);
+  const HeapComparison heaps = both.compare(6, 10);
   EXPECT_EQ(3, row_of(heaps, "requests").a);
   EXPECT_EQ(3, row_of(heaps, "requests").b);
   EXPECT_EQ(static_cast<std::int64_t>(40 * mib), row_of(heaps, "pool size").a);
@@ -214,7 +216,7 @@ TEST(HeapsBeside, before_the_failure_the_words_tell_who_fails) {
   EXPECT_TRUE(says(heaps, "Largest free block: A 20.0 MiB; B none."));
 }
 
-TEST(HeapsBeside, after_it_they_tell_that_one_failed_and_one_served_all) {
+TEST(HeapComparison, after_it_they_tell_that_one_failed_and_one_served_all) {
   Both both;
   const HeapsBeside heaps = both.compare(7, 12);
   EXPECT_EQ(1, row_of(heaps, "out-of-memories").a);

@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-namespace hbmscope::pprof {
+namespace hbmscope::protobuf {
 
 enum class WireProblem : std::uint8_t { none, cut_off, long_varint, bad_tag, bad_group };
 
@@ -135,4 +135,4 @@ class WireCursor {
   WireProblem problem_ = WireProblem::none;
 };
 
-}  // namespace hbmscope::pprof
+}  // namespace hbmscope::protobuf

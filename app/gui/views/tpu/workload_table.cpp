@@ -1,4 +1,4 @@
-#include "app/gui/core/workload_table.h"
+#include "app/gui/views/tpu/workload_table.h"
 
 #include <algorithm>
 

@@ -1,0 +1,148 @@
+#include "app/gui/core/coloring.h"
+
+#include "analysis/query/trace_own_code.h"
+#include "app/gui/core/copy_as_command.h"
+#include "app/gui/core/heap_pieces.h"
+#include "app/gui/core/heap_shades.h"
+
+namespace hbmscope::gui {
+namespace {
+
+constexpr NamesOfBlocks own_code{
+    [](const LiveBlock& block) { return block.stack; },
+    [](const Definitions& definitions, std::uint32_t stack) { return own_code_text(definitions, stack); },
+    [](const Definitions& definitions, std::uint32_t stack) {
+      return "own=" + where_quote(own_code_text(definitions, stack));
+    },
+    "other code, or unknown"};
+
+constexpr NamesOfBlocks tags{
+    [](const LiveBlock& block) { return block.tag; },
+    [](const Definitions& definitions, std::uint32_t tag) {
+      return tag == 0 ? "(no tag)" : "tag " + std::string(definitions.text(tag));
+    },
+    [](const Definitions& definitions, std::uint32_t tag) { return "tag=" + where_quote(definitions.text(tag)); },
+    "other tags, or none"};
+
+constexpr NamesOfBlocks device_streams{
+    [](const LiveBlock& block) { return block.stream; },
+    [](const Definitions&, std::uint32_t stream) { return "stream " + std::to_string(stream); },
+    [](const Definitions&, std::uint32_t stream) { return "stream=" + std::to_string(stream); }, "other streams"};
+
+constexpr StepsOfBlocks sizes{[](const LiveBlock& block) { return size_step_of(block.size); }, size_step_names};
+
+std::string_view why_no_rounding(const HeapInfo& heap, bool) {
+  if (!heap.has(wire::heap_flag::has_requested))
+    return "This source does not report requested sizes, so rounding is unknown.";
+  if (heap.has(wire::heap_flag::sizes_are_requests))
+    return "This source reports requested sizes only, not what blocks take, so rounding is unknown.";
+  return {};
+}
+
+std::string_view why_no_change(const HeapInfo&, bool is_pinned) {
+  return is_pinned ? "" : "Pin a time first (B).";
+}
+
+Role role_of_change(Shade shade) {
+  if (shade == change_shade::same) return Role::same;
+  return shade == change_shade::shrunk || shade == change_shade::gone ? Role::shrunk : Role::grown;
+}
+
+constexpr Coloring rows[] = {
+    {.kind = HeapColoring::automatic,
+     .key = "auto",
+     .title = "Automatic",
+     .help = "Your code where stacks are known, else tags, else sizes."},
+    {.kind = HeapColoring::own_code,
+     .key = "code",
+     .title = "Your code",
+     .help = "The line of your own code that allocated the block.",
+     .names = &own_code},
+    {.kind = HeapColoring::size,
+     .key = "size",
+     .title = "Size",
+     .is_ordered = true,
+     .help = "The size of the block.",
+     .shade = shade_by_size,
+     .steps = &sizes},
+    {.kind = HeapColoring::age,
+     .key = "age",
+     .title = "Age",
+     .is_ordered = true,
+     .help = "How many events ago the block was allocated.",
+     .shade = shade_by_age,
+     .why_not_of_a_box = "changes with the time"},
+    {.kind = HeapColoring::lifetime,
+     .key = "lifetime",
+     .title = "Lifetime",
+     .is_ordered = true,
+     .help = "From the allocation of the block to its release.",
+     .shade = shade_by_lifetime,
+     .why_not_of_a_box = "is the length of a box"},
+    {.kind = HeapColoring::state,
+     .key = "state",
+     .title = "State",
+     .help = "In use, or released while a stream still needs the block.",
+     .shade = shade_by_state,
+     .why_not_of_a_box = "changes with the time"},
+    {.kind = HeapColoring::tag,
+     .key = "tag",
+     .title = "Tag",
+     .help = "The tag that the framework or the program gave the block.",
+     .names = &tags},
+    {.kind = HeapColoring::device_stream,
+     .key = "stream",
+     .title = "Stream",
+     .help = "The stream of the device that the block was allocated for.",
+     .names = &device_streams},
+    {.kind = HeapColoring::waste,
+     .key = "waste",
+     .title = "Rounding",
+     .is_ordered = true,
+     .help = "The share of the block that was not requested.",
+     .why_not = why_no_rounding,
+     .shade = shade_by_waste,
+     .why_not_of_a_box = "is not shown for boxes"},
+    {.kind = HeapColoring::change,
+     .key = "change",
+     .title = "Change since the pin",
+     .help = "New, grown, moved, shrunk or unchanged since the pinned time.",
+     .why_not = why_no_change,
+     .shade = shade_by_change,
+     .role_of = role_of_change,
+     .why_not_of_a_box = "changes with the time"},
+};
+
+}  // namespace
+
+std::span<const Coloring> coloring_table() {
+  return rows;
+}
+
+const Coloring& row_of(HeapColoring coloring) {
+  return rows[static_cast<std::size_t>(coloring)];
+}
+
+std::optional<HeapColoring> parse_coloring(std::string_view key) {
+  for (const Coloring& row : rows)
+    if (row.key == key) return row.kind;
+  return std::nullopt;
+}
+
+HeapColoring choose_coloring(const StreamState& state, std::uint32_t heap) {
+  std::uint64_t bytes = 0, with_stack = 0, with_tag = 0;
+  for (const LiveBlock& block : state.slots()) {
+    if (block.heap != heap) continue;
+    bytes += block.size;
+    if (block.stack != 0) with_stack += block.size;
+    if (block.tag != 0) with_tag += block.size;
+  }
+  return choose_coloring(static_cast<double>(bytes), static_cast<double>(with_stack), static_cast<double>(with_tag));
+}
+
+HeapColoring choose_coloring(double bytes, double with_stack, double with_tag) {
+  if (with_stack >= bytes - with_stack) return HeapColoring::own_code;
+  return with_tag >= bytes - with_tag ? HeapColoring::tag : HeapColoring::size;
+}
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,24 @@
+// A command line for a POSIX shell, an argument at a time.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "analysis/query/profile_view.h"
+
+namespace hbmscope::gui {
+
+class CommandLine {
+ public:
+  explicit CommandLine(std::string_view words) : text_(words) {}
+  void add(std::string_view argument);
+  void add_option(std::string_view name, std::string_view value);  // Nothing where the value is empty.
+  void add_flag(std::string_view name, bool given);
+  void add_filters(const ViewRequest& request);
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+}  // namespace hbmscope::gui

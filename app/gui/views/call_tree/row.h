@@ -1,0 +1,17 @@
+#pragma once
+
+#include "app/gui/core/view_row.h"
+
+namespace hbmscope::gui {
+
+inline constexpr ViewRow call_tree_row{
+    .kind = ViewKind::call_tree,
+    .key = "tree",
+    .title = "Call tree",
+    .command = "Show call tree",
+    .help = "Stacks as a tree, from either end.",
+    .shortcut = "Ctrl+4",
+    .asks = {Question::tree},
+};
+
+}  // namespace hbmscope::gui

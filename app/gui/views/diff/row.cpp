@@ -1,0 +1,26 @@
+#include "app/gui/views/diff/row.h"
+
+#include "app/gui/core/app_state.h"
+#include "app/gui/core/command_line.h"
+
+namespace hbmscope::gui {
+
+std::string diff_report_command(const AppState& state) {
+  const ViewPosition& position = state.position();
+  const Source *source = state.source(), *baseline = state.baseline();
+  if (baseline == nullptr) return {};
+  CommandLine line("hbmscope diff");
+  line.add(baseline->path);
+  line.add(source->path);
+  if (source->trace && baseline->trace) {
+    const MomentName now_at = position.at.empty() ? MomentName("end") : position.at;
+    const MomentName at = baseline_moment_for(now_at);
+    line.add_option("--from", at == now_at ? "" : at.text());
+    line.add_option("--at", now_at.text());
+  }
+  line.add_filters(position.request);
+  line.add_option("--match", position.match == StackMatch::line ? "line" : "");
+  return line.take();
+}
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "app/gui/core/view_row.h"
+
+namespace hbmscope::gui {
+
+inline constexpr ViewRow events_row{
+    .kind = ViewKind::events,
+    .key = "events",
+    .title = "Events",
+    .command = "Show events",
+    .help = "The events around the current time, one a row.",
+    .shortcut = "",
+    .asks = {Question::events},
+    .needs_addresses = true,
+};
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "app/gui/core/app_state.h"
+#include "app/gui/core/view_row.h"
+
+namespace hbmscope::gui {
+
+inline constexpr ViewRow failure_row{
+    .kind = ViewKind::failure,
+    .key = "failure",
+    .title = "Why it failed",
+    .command = "Show why it failed",
+    .help = "What was requested, what was free, and which blocks were in the way.",
+    .shortcut = "",
+    .asks = {Question::failure},
+    .needs_addresses = true,
+    .why_missing = [](const AppState& state) -> std::string_view {
+      return has_failures(*state.source()->trace) ? "" : "No request failed in this file.";
+    },
+    .opens_first = 3,
+    .comes_forward = ComesForward::once_a_file,
+};
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,23 @@
+// The row of each view (core/view_row.h).
+#pragma once
+
+#include "app/gui/views/address_time/row.h"
+#include "app/gui/views/beside/row.h"
+#include "app/gui/views/blocks/row.h"
+#include "app/gui/views/call_tree/row.h"
+#include "app/gui/views/compare/row.h"
+#include "app/gui/views/diff/row.h"
+#include "app/gui/views/events/row.h"
+#include "app/gui/views/failure/row.h"
+#include "app/gui/views/flame_graph/row.h"
+#include "app/gui/views/fragmentation/row.h"
+#include "app/gui/views/heap_map/row.h"
+#include "app/gui/views/import/row.h"
+#include "app/gui/views/range/row.h"
+#include "app/gui/views/sizes/row.h"
+#include "app/gui/views/source/row.h"
+#include "app/gui/views/summary/row.h"
+#include "app/gui/views/timeline/row.h"
+#include "app/gui/views/top/row.h"
+#include "app/gui/views/totals/row.h"
+#include "app/gui/views/tpu/row.h"

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "app/gui/core/app_state.h"
+#include "app/gui/core/command_line.h"
+#include "app/gui/core/view_row.h"
+
+namespace hbmscope::gui {
+
+inline constexpr ViewRow sizes_row{
+    .kind = ViewKind::sizes,
+    .key = "sizes",
+    .title = "Sizes",
+    .command = "Show sizes",
+    .help = "Sizes, gaps, ages and lifetimes as histograms.",
+    .shortcut = "",
+    .asks = {Question::sizes},
+    .needs_addresses = true,
+    .add_report_options = [](const AppState&, CommandLine& line) { line.add_flag("--metrics", true); },
+};
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "app/gui/core/view_row.h"
+
+namespace hbmscope::gui {
+
+inline constexpr ViewRow source_row{
+    .kind = ViewKind::source,
+    .key = "source",
+    .title = "Source",
+    .command = "Show source",
+    .help = "The source code of the selected frame.",
+    .shortcut = "Ctrl+6",
+    .asks = {Question::listing},
+};
+
+}  // namespace hbmscope::gui

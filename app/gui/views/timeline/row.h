@@ -1,0 +1,21 @@
+#pragma once
+
+#include "app/gui/core/view_row.h"
+
+namespace hbmscope::gui {
+
+inline constexpr ViewRow timeline_row{
+    .kind = ViewKind::timeline,
+    .key = "timeline",
+    .title = "Timeline",
+    .command = "Show timeline",
+    .help = "In use, pool size and largest free block over time.",
+    .shortcut = "",
+    .asks = {Question::timeline},
+    .needs_addresses = true,
+    .is_side_by_side = true,
+    .in_trace = DockPlace::middle,
+    .opens_first = 9,
+};
+
+}  // namespace hbmscope::gui
