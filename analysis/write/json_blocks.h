@@ -1,4 +1,4 @@
-// Live blocks, and what an address held, as JSON. The schema is described in app/cli/README.md.
+// Live blocks, and what an address held, as JSON. The schema is described in app/cli/JSON.md.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

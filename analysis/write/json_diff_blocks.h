@@ -1,5 +1,5 @@
 // What a comparison of traces has beside that of their profiles: settings that differ, blocks that came, went, grew and
-// moved. The schema is described in app/cli/README.md.
+// moved. The schema is described in app/cli/JSON.md.
 #pragma once
 
 #include <cstddef>

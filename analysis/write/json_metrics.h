@@ -1,5 +1,5 @@
 // The metrics of heaps as JSON: one object a heap, in the order of json_from_heap_rows. The schema is described in
-// app/cli/README.md.
+// app/cli/JSON.md.
 #pragma once
 
 #include <vector>

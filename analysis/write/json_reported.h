@@ -1,5 +1,5 @@
 // What a trace reports besides its blocks, as JSON: facts about the job, counters, attributes, modules. The schema is
-// described in app/cli/README.md.
+// described in app/cli/JSON.md.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -1,4 +1,4 @@
-// A trace's answers as JSON: heaps, events, failures. The schema is described in app/cli/README.md.
+// A trace's answers as JSON: heaps, events, failures. The schema is described in app/cli/JSON.md.
 #pragma once
 
 #include <vector>

@@ -73,7 +73,7 @@ std::vector<pid_t> find_processes(const std::string& name, bool is_all) {
   std::vector<attach::RunningJob> found = attach::list_jobs().jobs;
   const auto named =
       std::find_if(found.begin(), found.end(), [&](const attach::RunningJob& job) { return job.process == number; });
-  if (number && named == found.end()) return {*number};  // Why it is none is said when it is looked at.
+  if (number && named == found.end()) return {*number};  // add_target() prints what is wrong with it.
   const attach::RunningJob one = number ? *named : attach::RunningJob{};
   const std::vector<attach::RunningJob> all = found;
   std::erase_if(found, [&](const attach::RunningJob& job) {

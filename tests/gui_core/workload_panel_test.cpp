@@ -213,7 +213,7 @@ TEST_F(WorkloadPanelTest, a_change_of_one_side_leaves_the_other_as_it_is) {
   EXPECT_EQ("server.json", shown(0)->name());
   EXPECT_EQ("server.json (defragmentation=off)", shown(1)->name());
   const std::string command = open_command(state());
-  EXPECT_NE(std::string::npos, command.find("--beside-what-if defragmentation=off")) << command;
+  EXPECT_NE(std::string::npos, command.find("--compare-what-if defragmentation=off")) << command;
 }
 
 TEST_F(WorkloadPanelTest, the_command_has_the_changes_and_opens_the_same) {
