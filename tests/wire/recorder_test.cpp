@@ -131,7 +131,7 @@ class Child {
     EXPECT_TRUE(WIFSIGNALED(status)) << "it was to be killed, and ended by itself";
     pid_ = 0;
     std::vector<Told> all;
-    for (Told told; read(told_fd_, &told, sizeof(told)) == sizeof(told);) all.push_back(told);
+    for (Told told; ::read(told_fd_, &told, sizeof(told)) == sizeof(told);) all.push_back(told);
     close(told_fd_);
     return all;
   }
