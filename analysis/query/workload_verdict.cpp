@@ -301,7 +301,7 @@ std::vector<WorkloadFigure> compute_workload_figures(const EmulatedWorkload& run
     };
     add("argument", memory.argument_bytes);
     add("output", memory.output_bytes);
-    add("alias", memory.alias_bytes, "donated arguments whose memory outputs take");
+    add("alias", memory.alias_bytes, "donated arguments whose memory outputs reuse");
     std::string kind = "emulated: live ranges packed as XLA packs them";
     if (memory.temp_bytes_without_vmem != memory.temp_bytes)
       kind +=

@@ -1,5 +1,5 @@
 // The answers as JSON, for --json and `export --to json`. One object, snake_case keys with units last, unknown is null
-// and never 0; the schema is described in app/cli/README.md, has the number 1 and only ever grows.
+// and never 0; the schema is described in app/cli/JSON.md, has the number 1 and only ever grows.
 #pragma once
 
 #include <cstddef>

@@ -73,7 +73,7 @@ std::vector<pid_t> find_processes(const std::string& name, bool is_all) {
   std::vector<attach::RunningJob> found = attach::list_jobs().jobs;
   const auto named =
       std::find_if(found.begin(), found.end(), [&](const attach::RunningJob& job) { return job.process == number; });
-  if (number && named == found.end()) return {*number};  // Why it is none is said when it is looked at.
+  if (number && named == found.end()) return {*number};  // add_target() prints what is wrong with it.
   const attach::RunningJob one = number ? *named : attach::RunningJob{};
   const std::vector<attach::RunningJob> all = found;
   std::erase_if(found, [&](const attach::RunningJob& job) {
@@ -224,7 +224,7 @@ class AttachedJob {
     std::string words = printable(calls.sentence);
     if (calls.may_be_recorded_later && !options_.no_cupti)
       words += " (when it loads the driver, hbmscope uses CUPTI if it is free; --no-cupti prevents that)";
-    if (!calls.are_told && !calls.may_be_recorded_later) words += std::string("; ") + totals_remain;
+    if (!calls.are_recorded && !calls.may_be_recorded_later) words += std::string("; ") + totals_remain;
     return words;
   }
 
@@ -232,7 +232,7 @@ class AttachedJob {
     for (auto& calls : observation_.observer().take_driver_calls()) driver_calls_.push_back(std::move(calls));
     for (const serve::Observer::DriverCalls& calls : std::exchange(driver_calls_, {})) {
       const std::string words = fmt::format("{}: {}", calls.pid, printable(calls.sentence));
-      if (calls.are_told)
+      if (calls.are_recorded)
         say(fmt::format(
             "{} from now on; earlier allocations are unknown. {} can't start there until hbmscope detaches.", words,
             profilers));

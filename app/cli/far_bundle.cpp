@@ -90,7 +90,7 @@ int refuse_failure(const std::string& host, const Said& said) {
 }
 
 // One line for each question; what else is printed there (a greeting) begins otherwise. No quote, backslash
-// or exclamation mark in it: whatever shell the user has there hands it on as it is.
+// or exclamation mark in it, so that any shell of the user there passes it on unchanged.
 std::string probe(const std::string& identity) {
   return fmt::format(
       "sh -c 'c=\"$HOME/.cache/hbmscope\"; d=\"$c/{}\"; echo hbmscope-machine $(uname -s) $(uname -m); "

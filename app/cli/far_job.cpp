@@ -112,7 +112,7 @@ class FollowedJob {
                       printable(*failure_)));
   }
 
-  // False: it is the second one while nobody hears the first.
+  // False: it is the second signal while the first could not be sent.
   bool take_signal(int signal) {
     const auto request = !is_run_            ? link::RequestKind::detach
                        : signal == SIGTERM ? link::RequestKind::terminate

@@ -18,7 +18,7 @@ struct FarJobOptions {
   bool no_window = false;
 };
 
-// run: the job's own exit code; attach: 0 when the job has ended or was let go.
+// run: the job's own exit code; attach: 0 when the job has ended or was detached.
 int follow_far_job(const FarJobOptions& options, bool has_window);
 
 }  // namespace hbmscope::cli

@@ -16,7 +16,7 @@ int run_far_start(const std::vector<std::string>& words,
 
 // attach and run call this when the job is observed.
 void report_far_start();
-// Whether this is such a command: then nobody is at a terminal, and the last viewer is waited for.
+// Whether this is such a command: it has no terminal, and waits for the last viewer.
 bool is_far_started();
 
 // That line: "hbmscope-far OBSERVER FOLDER", the folder as encoded() has it.

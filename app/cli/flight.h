@@ -49,7 +49,7 @@ class Flight {
   void note(const std::vector<serve::Failure>& failures, bool is_recording);
   // The job has ended with this status (of waitpid). `has_recording`: something was recorded.
   void finish(int status, bool has_recording);
-  // The job was let go, or has ended, nobody knows how.
+  // hbmscope detached from the job, or it ended with an unknown exit code.
   void finish_attached(bool has_ended);
 
  private:

@@ -54,7 +54,7 @@ pid_t ObservedJob::start_job(const std::vector<std::string>& command, const std:
       unsetenv(wire::no_follow_variable);
     else
       setenv(wire::no_follow_variable, std::to_string(getpid()).c_str(), 1);
-    setenv("NVTX_INJECTION64_PATH", collector.c_str(), 0);  // Its ranges and marks, where nobody else is to have them.
+    setenv("NVTX_INJECTION64_PATH", collector.c_str(), 0);  // For its NVTX ranges and markers, unless another tool takes them.
     if (!settings.memory_dump_prefix.empty()) setenv("TF_BFC_MEMORY_DUMP", settings.memory_dump_prefix.c_str(), 0);
     if (settings.wants_cupti)
       setenv(wire::cupti_variable, "1", 1);

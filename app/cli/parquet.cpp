@@ -47,7 +47,7 @@ class Reader {
     return failed;
   }
 
-  // False: nobody reads any more.
+  // False: the reader has gone.
   bool write(std::string_view text) const {
     while (!text.empty()) {
       const ssize_t written = ::write(pipe_, text.data(), text.size());

@@ -49,8 +49,8 @@ class Output {
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
 
-  // Some of what there is, so that a job that prints without end leaves time for what is asked of it, and for its
-  // recording. False: nobody takes it.
+  // Part of the output, so that a job that prints without end leaves time for requests and for its recording. False: the
+  // reader has gone.
   bool carry(std::vector<char>& part) {
     constexpr int parts_max = 4;
     has_more_ = true;
@@ -90,7 +90,7 @@ class Relay {
     while (is_there) {
       std::array<pollfd, 2> waited{pollfd{observer_, POLLIN, 0}, pollfd{STDIN_FILENO, POLLIN, 0}};
       poll(waited.data(), waited.size(), output_.has_more() || errors_.has_more() ? 0 : round_ms);
-      if (waited[1].revents != 0 && !carry_there()) return exit_ok;  // Whoever asked has gone.
+      if (waited[1].revents != 0 && !carry_there()) return exit_ok;  // The other end has gone.
       if (!carry_output()) return exit_ok;
       if (waited[0].revents != 0 && !carry_here(is_there)) return exit_ok;
     }

@@ -96,14 +96,14 @@ void StderrTail::hand_over() const {
 }
 
 bool StderrTail::start_copying() {
-  // Nobody's child: it may outlive this process, and whoever looks for the job among our children finds the job.
+  // Not a child of this process: it may outlive it, and waiting for children finds the job.
   const pid_t between = fork();
   if (between == 0) {
     const pid_t copier = fork();
     if (copier == 0) copy();
     _exit(copier < 0 ? 1 : 0);
   }
-  close(read_end_);  // From here on a copying process that ends is told to the job.
+  close(read_end_);  // From here on the job notices when the copying process ends.
   read_end_ = -1;
   int status = 1;
   return between > 0 && waitpid(between, &status, 0) == between && status == 0;

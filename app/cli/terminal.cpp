@@ -33,7 +33,7 @@ std::string Terminal::paint(std::string_view text, Ink ink) const {
     case Ink::plain: break;
     case Ink::dim: code = "2"; break;
     case Ink::bold: code = "1"; break;
-    case Ink::good: code = "34"; break;  // Blue and orange, not green and red: told apart by all eyes.
+    case Ink::good: code = "34"; break;  // Blue and orange, not green and red: distinct for all eyes.
     case Ink::bad: code = "38;5;208"; break;
     case Ink::accent: code = "36"; break;
   }

@@ -28,7 +28,7 @@ const char* const compiled_for_no_tpu = "this program was compiled for a CPU or 
 
 namespace {
 
-// Its memory is no TPU's, though arrays are told: none of them has tiles.
+// Compiled for a CPU or a GPU: its arrays are reported, but none of them has tiles.
 bool is_of_no_tpu(const Trace& trace, const ProgramMemoryRow& program) {
   const bool is_device = std::any_of(program.by_space.begin(), program.by_space.end(),
                                      [](const ProgramMemoryRow::Space& space) { return space.name == "device"; });

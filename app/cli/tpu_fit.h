@@ -49,12 +49,12 @@ nlohmann::ordered_json json_from_advice(const std::vector<FitAdvice>& advice);
 struct Fit {
   std::string file;
   ProgramMemoryRow program;
-  std::optional<std::uint64_t> code_bytes;  // No dump tells it; the compiler does.
+  std::optional<std::uint64_t> code_bytes;  // No dump has it; the compiler reports it.
   std::uint64_t needed = 0;                 // Code included where it is known.
   bool is_emulated = false;                 // A recording of `tpu run`.
 };
 
-// Of a dump. Errors: it can't be read, tells no program's memory, or is of a CPU or a GPU (`compiled_for_no_tpu`).
+// Of a dump. Errors: it can't be read, has no program's memory, or is for a CPU or a GPU (`compiled_for_no_tpu`).
 Result<Fit> fit_of(const std::string& file, const std::string& max_size);
 extern const char* const compiled_for_no_tpu;
 FitRow row_of(const Fit& fit, const std::string& name, std::uint64_t usable_bytes);
@@ -72,7 +72,7 @@ struct WorkloadFit {
 };
 Result<WorkloadFit> fit_workload(const OpenedWorkload& opened, const std::vector<FitTarget>& targets);
 
-// The dump of each module in a folder that --xla_dump_to named, the one that tells the most of it; ordered by name.
+// The dump of each module in a folder that --xla_dump_to named, the most informative one; ordered by name.
 // Errors: no folder, or none in it.
 Result<std::vector<std::string>> find_dumps_in_folder(const std::string& folder);
 

@@ -20,7 +20,7 @@
 namespace hbmscope::cli {
 namespace {
 
-// What tells the most first; nothing: it is another kind of dump.
+// The most informative kind first; nothing: it is another kind of dump.
 std::optional<std::size_t> rank_of(std::string_view rest) {
   if (rest.ends_with(".gz")) rest.remove_suffix(3);
   constexpr std::array<std::string_view, 3> kinds = {".hlo.pb", "_after_buffer_assignment.hlo.pb",

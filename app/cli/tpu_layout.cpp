@@ -85,7 +85,7 @@ struct Batch {
   PaddingTotals totals;
 };
 
-// Which column has what; nothing: there is none.
+// The position of each column; nothing if it is missing.
 struct Columns {
   std::optional<std::size_t> layout, generation, dtype, shape, bytes;
   std::size_t count = 0;

@@ -18,7 +18,7 @@ Result<ArrayPadding> padding_of(allocator::tpu::Shape shape, const allocator::tp
                                 allocator::tpu::SecondMinor mode);
 // "4 arrays: 2.05 MiB in memory, 2.01 MiB of it values, 1.2 % padding", and what other orders would save.
 std::string text_from_totals(const PaddingTotals& totals);
-// Without "schema". Described in app/cli/README.md.
+// Without "schema". Described in app/cli/JSON.md.
 nlohmann::ordered_json json_from_padding(const ArrayPadding& padding);
 
 }  // namespace hbmscope::cli

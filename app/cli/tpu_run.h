@@ -21,12 +21,12 @@ struct TpuRunOptions {
   bool window = false;  // Open it there, with the same changes.
 };
 int run_tpu_workload(const TpuRunOptions& options);
-// What the window is asked for: the file with the same changes.
+// Opens the file in the window, with the same changes.
 int open_tpu_workload(const TpuRunOptions& options, const OpenWindow& open_window);
 
-// What a person reads; `other`: as the file has it, beside what-ifs. Null: there are none.
+// As text; `other`: the unmodified workload, to compare with what-ifs. Null: there are none.
 std::string text_from_emulation(const EmulatedWorkload& run, const EmulatedWorkload* other, const Terminal& terminal);
-// Described in app/cli/README.md.
+// Described in app/cli/JSON.md.
 nlohmann::ordered_json json_from_emulation(const EmulatedWorkload& run);
 // The key "reasons" of `tpu run --json` and `tpu fit --json`.
 nlohmann::ordered_json json_from_reasons(const std::vector<WorkloadReason>& reasons);

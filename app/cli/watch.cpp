@@ -36,7 +36,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Empty: there is none.
+// Empty if there is none.
 std::string socket_for(const std::string& job) {
   const bool is_named = job.starts_with("live:") || job.starts_with("tcp:");
   const std::string socket = view::socket_of(is_named ? job : "live:" + job);

@@ -1,4 +1,4 @@
-// The window beside a command that observes: a process of its own.
+// The window of a command that observes, in a process of its own.
 #pragma once
 
 #include <sys/types.h>

@@ -1,5 +1,5 @@
 // The functions of libfmt, which Debian has as a shared library only, for the static program: fmt's headers can be all
-// of it (FMT_HEADER_ONLY), and the compiler is asked to keep their inline functions (-fkeep-inline-functions).
+// of it (FMT_HEADER_ONLY), and the compiler keeps their inline functions (-fkeep-inline-functions).
 #define FMT_HEADER_ONLY 1
 #include <locale>
 

@@ -74,7 +74,7 @@ class Observer {
   // How the CUDA driver calls of a process that was attached to are recorded.
   struct DriverCalls {
     std::int64_t pid = 0;
-    bool are_told = false, may_be_recorded_later = false;
+    bool are_recorded = false, may_be_recorded_later = false;
     std::string sentence;  // "CUDA driver calls are recorded with CUPTI (...)"; without its full stop.
   };
   // Those that changed since the last call.

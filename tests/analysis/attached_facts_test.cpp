@@ -79,21 +79,21 @@ TEST(AttachedFacts, WhoTellsOfTheDriversCallsIsTheLastWordOfIt) {
   silent.attach(second_ns);
   EXPECT_EQ(text_from_driver_calls(silent.facts()), "") << "a recording from before it was told";
   Attached busy;
-  busy.attach(second);
+  busy.attach(second_ns);
   busy.tell_who_tells("not recorded: CUPTI is in use");
   EXPECT_EQ(text_from_driver_calls(busy.facts()), "CUDA driver calls are not recorded: CUPTI is in use.");
   EXPECT_FALSE(busy.facts().are_calls_recorded || busy.facts().may_be_recorded_later);
   Attached late;
-  late.attach(second);
+  late.attach(second_ns);
   late.tell_who_tells("not recorded yet: no CUDA driver is loaded");
   EXPECT_TRUE(late.facts().may_be_recorded_later);
-  late.tell_who_tells_later("recorded with CUPTI (libcupti.so)", 3 * second);
+  late.tell_who_tells_later("recorded with CUPTI (libcupti.so)", 3 * second_ns);
   EXPECT_TRUE(late.facts().are_calls_recorded);
   EXPECT_EQ(
       text_from_driver_calls(late.facts()),
       "CUDA driver calls are recorded with CUPTI (libcupti.so), since 2.0 s after that; earlier allocations are unknown.");
   Attached earlier;
-  earlier.attach(second);
+  earlier.attach(second_ns);
   earlier.tell_who_tells("told by CUPTI (libcupti.so)");
   EXPECT_TRUE(earlier.facts().are_calls_recorded);
   EXPECT_EQ(text_from_driver_calls(earlier.facts()), "CUDA driver calls are recorded with CUPTI (libcupti.so).");

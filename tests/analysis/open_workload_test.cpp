@@ -12,6 +12,8 @@
 #include "analysis/query/fit_advice.h"
 #include "analysis/query/workload_verdict.h"
 #include "analysis/read/source/read_source.h"
+#include "analysis/read/tpu_workload/open_workload.h"
+#include "analysis/read/tpu_workload/read_tpu_workload.h"
 #include "analysis/units/format.h"
 
 namespace hbmscope {

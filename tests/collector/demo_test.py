@@ -87,7 +87,7 @@ class Demo(OwnFolderTest):
         done = self.run_it("demo", "--headless", "--workload", "training", "--speed", "50", "--for", "1", "--beside",
                            "XLA_CLIENT_MEM_FRACTION=.5", "--record", str(self.folder / "runs.hbm"))
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn(f"hbmscope open {self.folder}/runs.hbm --beside {self.folder}/runs-b.hbm --lock requests", done.stdout)
+        self.assertIn(f"hbmscope open {self.folder}/runs.hbm --compare-with {self.folder}/runs-b.hbm --lock requests", done.stdout)
         self.assertIn("Taken from the device: A 18.0 GiB, B 12.0 GiB, which is 6.00 GiB less.", done.stdout)
         for name in ("runs.hbm", "runs-b.hbm"):
             checked = self.run_it("check", str(self.folder / name))

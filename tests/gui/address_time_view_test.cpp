@@ -10,7 +10,6 @@ namespace {
 
 using gui::CommandId;
 
-
 class AddressTimeView : public GuiTest {
  protected:
   // One block in the upper half of the addresses, from the middle of the time on; 100 small ones come and go below.

@@ -14,7 +14,6 @@ using gui::CommandId;
 namespace command = gui::command;
 using gui::ViewKind;
 
-
 class BlocksView : public GuiTest {
  protected:
   // Blocks of 1 to 40 MiB at every 64 MiB, every fourth freed again, two in another heap.

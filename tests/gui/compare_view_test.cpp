@@ -12,7 +12,6 @@ namespace {
 using gui::HeapColoring;
 using gui::ViewKind;
 
-
 class CompareView : public GuiTest {
  protected:
   // Ten steps: in each, 4 MiB of "leak" stay, and 20 MiB of "step" replace those of the step before.

@@ -15,7 +15,6 @@ namespace {
 using gui::CommandId;
 namespace command = gui::command;
 
-
 class LargeText : public GuiTest {
  protected:
   // More lines of code than a legend has colours for; those that share the last one have most bytes together.
@@ -64,7 +63,7 @@ TEST_F(LargeText, tables_leave_out_columns_until_names_can_be_read) {
   run([&](ImGuiTestContext& hand) {
     open_large(hand, file);
     show(hand, CommandId::show_blocks);
-    EXPECT_GE(width_of("Own code").value_or(0), 120);
+    EXPECT_GE(width_of("Allocated by").value_or(0), 120);
     EXPECT_GT(width_of("Size").value_or(0), 60) << "the blocks are sorted by it";
     EXPECT_EQ(0, width_of("Requested"));
     show(hand, CommandId::show_top);
@@ -72,7 +71,7 @@ TEST_F(LargeText, tables_leave_out_columns_until_names_can_be_read) {
     show(hand, CommandId::show_call_tree);
     EXPECT_GE(width_of("Frame").value_or(0), 150);
     show(hand, CommandId::show_events);
-    EXPECT_GE(width_of("By").value_or(0), 90);
+    EXPECT_GE(width_of("Allocated by").value_or(0), 90);
     // With the room they come back.
     show(hand, CommandId::show_blocks);
     for (int i = 0; i < 30; ++i) commands().push(CommandId::text_smaller);
@@ -88,8 +87,7 @@ TEST_F(LargeText, the_tab_in_front_is_in_sight) {
     open_large(hand, file);
     for (const CommandId view : {CommandId::show_import, CommandId::show_blocks, CommandId::show_summary}) {
       show(hand, view);
-      const ImGuiWindow* window =
-          ImGui::FindWindowByName(gui::row_of(state().position().view).title);
+      const ImGuiWindow* window = ImGui::FindWindowByName(gui::row_of(state().position().view).title);
       ASSERT_NE(nullptr, window);
       const ImGuiTabBar& bar = *window->DockNode->TabBar;
       ASSERT_EQ(window->TabId, bar.VisibleTabId);

@@ -17,7 +17,6 @@ namespace {
 
 using namespace gui;
 
-
 class PictureTruth : public GuiTest {
  protected:
   // Of 100 MiB 50 are one's, 20 another's; 10 MiB between two of his blocks and 20 at the end are free.

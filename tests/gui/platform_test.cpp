@@ -96,9 +96,9 @@ TEST_F(Platform, folders_and_files_are_opened_differently) {
   const std::vector<Command> pushed = commands.take_commands();
   ASSERT_EQ(pushed.size(), 2U);
   EXPECT_EQ(pushed[0].id, CommandId::open_folder_path);
-  EXPECT_EQ(pushed[0].text, folder.string());
+  EXPECT_EQ(pushed[0].as<std::string>(), folder.string());
   EXPECT_EQ(pushed[1].id, CommandId::open_paths);
-  EXPECT_EQ(pushed[1].texts, (std::vector<std::string>{"/not/there.prof", "b.prof"}));
+  EXPECT_EQ(pushed[1].as<std::vector<std::string>>(), (std::vector<std::string>{"/not/there.prof", "b.prof"}));
 }
 
 TEST_F(Platform, no_display_without_a_window_system) {

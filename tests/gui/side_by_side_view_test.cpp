@@ -12,7 +12,6 @@ using gui::CommandId;
 namespace command = gui::command;
 using gui::ViewKind;
 
-
 class SideBySideView : public GuiTest {
  protected:
   // The same program: a pool at once, and one that grows block by block.

@@ -17,7 +17,6 @@ namespace {
 
 using gui::ViewKind;
 
-
 class TimelineView : public GuiTest {
  protected:
   // 100 steps, each of which leaves 1 MiB of "leak" behind; then a request of 500 MiB fails.
@@ -215,8 +214,8 @@ TEST_F(TimelineView, what_has_no_room_is_said) {
                                   height > 50);
     };
     EXPECT_EQ("", words(300));
-    EXPECT_EQ("No room for fragmentation (F11: all of the window)", words(80));
-    EXPECT_EQ("No room for what still fits, fragmentation, the strip of the whole time (F11: all of the window)",
+    EXPECT_EQ("No room for fragmentation (F11 maximises the view)", words(80));
+    EXPECT_EQ("No room for largest free block, fragmentation, the overview of the whole trace (F11 maximises the view)",
               words(40));
   });
 }

@@ -84,7 +84,7 @@ TEST_F(TpuView, numbers_are_typed_and_switches_are_clicked) {
     ASSERT_TRUE(wait_until_idle(hand));
     EXPECT_NE(std::string::npos,
               state().window.clipboard.find("fsdp.json --what-if mesh.fsdp=4 --what-if donation=off"));
-    hand.ItemClick("As written");
+    hand.ItemClick("Undo changes");
     ASSERT_TRUE(wait_until_idle(hand));
     EXPECT_TRUE(answer().opened->changes.empty());
     EXPECT_TRUE(answer().verdict.fits);

@@ -12,7 +12,6 @@ namespace {
 
 using gui::ViewKind;
 
-
 bool tooltip_is_there() {
   for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows)
     if (window->Active && (window->Flags & ImGuiWindowFlags_Tooltip) != 0) return true;

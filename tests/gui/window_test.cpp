@@ -214,7 +214,8 @@ TEST_F(Window, diff_names_what_grew_what_is_new_and_what_shrank) {
   run([&](ImGuiTestContext& hand) {
     commands().push(gui::CommandId::swap_baseline);
     ASSERT_TRUE(wait_until_idle(hand));
-    EXPECT_EQ(state().answers().diff.value->now.bytes - state().answers().diff.value->baseline.bytes, -128 * profile_mib);
+    EXPECT_EQ(state().answers().diff.value->now.bytes - state().answers().diff.value->baseline.bytes,
+              -128 * profile_mib);
   });
 }
 

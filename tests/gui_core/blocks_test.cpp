@@ -276,11 +276,11 @@ TEST_F(BlocksTest, inspector_says_when_a_block_came_when_it_goes_and_what_it_bec
   EXPECT_EQ("10.0 MiB", value(first, "How much", "block"));
   EXPECT_EQ("0 B", value(first, "How much", "rounding"));
   EXPECT_EQ("+0 B", value(first, "Where", "offset"));
-  EXPECT_EQ("1 µs, event 1", value(first, "When", "taken"));
+  EXPECT_EQ("1 µs, event 1", value(first, "When", "allocated"));
   EXPECT_EQ("4 µs, event 4", value(first, "When", "freed"));
   EXPECT_EQ("3.00 µs", value(first, "When", "lifetime"));
   EXPECT_EQ("step  train.py:10, 2.00 MiB, at 5 µs, event 5", value(first, "When", "then"));
-  EXPECT_EQ("the region's end", value(first, "Neighbours", "before"));
+  EXPECT_EQ("the end of the region", value(first, "Neighbours", "before"));
   EXPECT_EQ("10.0 MiB  free", value(first, "Neighbours", "after"));
   ASSERT_EQ(2U, first.stack.size());
   EXPECT_EQ("main  train.py:90", first.stack[1].text);

@@ -226,13 +226,13 @@ TEST_F(SideBySide, a_heap_is_chosen_by_its_name_and_a_wrong_one_is_told) {
 TEST_F(SideBySide, is_a_command_line) {
   open_both();
   give(CommandId::lock_requests);
-  EXPECT_EQ("hbmscope open " + path("pool.hbm") + " --beside " + path("growing.hbm") +
-                " --beside-at '#9' --lock requests --view heap-map --at oom",
+  EXPECT_EQ("hbmscope open " + path("pool.hbm") + " --compare-with " + path("growing.hbm") +
+                " --compare-at '#9' --lock requests --view heap-map --at oom",
             open_command(state()));
   give(CommandId::other_side);
-  EXPECT_NE(std::string::npos, open_command(state()).find("pool.hbm --beside")) << "A stays the first one";
+  EXPECT_NE(std::string::npos, open_command(state()).find("pool.hbm --compare-with")) << "A stays the first one";
   give_to(1, command::set_pin, "#3");
-  EXPECT_NE(std::string::npos, open_command(state()).find(" --beside-pin '#3' ")) << open_command(state());
+  EXPECT_NE(std::string::npos, open_command(state()).find(" --compare-pin '#3' ")) << open_command(state());
   EXPECT_EQ(std::string::npos, open_command(state()).find(" --pin ")) << "A has none";
 }
 

@@ -49,7 +49,7 @@ TEST(TakenIn, what_a_reader_left_out_is_said_where_it_is_no_number_of_events) {
   copy->import.add("reports_left_out", Severity::loss, 1, "They make no sense.");
   source.trace = copy;
   const TakenIn taken = taken_in(source);
-  EXPECT_EQ("1 event, not all that it had", taken.words);
+  EXPECT_EQ("1 event, incomplete", taken.words);
   EXPECT_FALSE(taken.is_whole);
 }
 

@@ -227,8 +227,7 @@ TEST_F(TraceMoments, what_is_free_and_why_it_failed_are_answered) {
   const FreePieces& free = *answers.free.value->free;
   const LargestRequest* before = answers.free_history.value->largest_request_at(7);
   EXPECT_EQ("largest request so far 10.0 MiB: fits", largest_request_text(free, before, std::nullopt));
-  EXPECT_EQ("largest request so far 50.0 MiB, which failed: does not fit into a free piece",
-            largest_request_text(free, before, 50 * mib))
+  EXPECT_EQ("largest request so far 50.0 MiB, which failed: does not fit", largest_request_text(free, before, 50 * mib))
       << "what is refused at the moment is the largest so far";
   EXPECT_EQ("", largest_request_text(free, nullptr, std::nullopt));
 }

@@ -84,7 +84,7 @@ TEST_F(WorkloadPanelTest, what_fits_is_not_opened_at_a_failure_of_the_pool_besid
   EXPECT_EQ("HBM", heap_name());
   std::vector<std::string> devices;
   for (const DeviceHeaps& device : state().source()->devices) devices.push_back(device.name);
-  EXPECT_EQ((std::vector<std::string>{"device 0", "GPU beside it"}), devices);
+  EXPECT_EQ((std::vector<std::string>{"device 0", "compared GPU"}), devices);
   give(command::choose_heap_named, "GPU_0_bfc");
   EXPECT_EQ("GPU_0_bfc", heap_name());
   give(change({"defragmentation=off"}));
@@ -213,7 +213,7 @@ TEST_F(WorkloadPanelTest, a_change_of_one_side_leaves_the_other_as_it_is) {
   EXPECT_EQ("server.json", shown(0)->name());
   EXPECT_EQ("server.json (defragmentation=off)", shown(1)->name());
   const std::string command = open_command(state());
-  EXPECT_NE(std::string::npos, command.find("--beside-what-if defragmentation=off")) << command;
+  EXPECT_NE(std::string::npos, command.find("--compare-what-if defragmentation=off")) << command;
 }
 
 TEST_F(WorkloadPanelTest, the_command_has_the_changes_and_opens_the_same) {
@@ -264,8 +264,8 @@ TEST_F(WorkloadPanelTest, the_table_has_both_sides_of_every_row) {
   const auto rows = compute_tier_rows(*panel().answer->opened->as_written);
   const auto vmem = std::find_if(rows.begin(), rows.end(), [](const TierRow& row) { return row.name == "vmem"; });
   ASSERT_NE(rows.end(), vmem);
-  EXPECT_EQ("not there | " + text_from_bytes(vmem->peak_bytes), find("vmem", "peak"));
-  EXPECT_EQ("not there | 96.0 MiB", find("program chain", "in VMEM"));
+  EXPECT_EQ("none | " + text_from_bytes(vmem->peak_bytes), find("vmem", "peak"));
+  EXPECT_EQ("none | 96.0 MiB", find("program chain", "in VMEM"));
   EXPECT_EQ(text_from_bytes(rows.front().peak_bytes), find("hbm", "peak").substr(find("hbm", "peak").find("| ") + 2));
 }
 

@@ -33,7 +33,7 @@ MAY_INCLUDE = {
     "analysis/write": ["analysis/model", "analysis/units", "analysis/trace", "analysis/query", "collector/wire"],
     "app/cli": ["analysis", "collector/link", "collector/attach", "collector/serve", "collector/view", "allocator"],
     "app/gui/sources": ["analysis", "allocator", "collector/view"],
-    "app/gui/core": ["app/gui/sources", "analysis", "allocator", "collector/view"],
+    "app/gui/core": ["app/gui/sources", "analysis", "collector/view"],
     # What gui/core hands out is made of analysis' rows, so those who may include core may name these types; reading and
     # writing files stays behind core.
     "app/gui/look": ["app/gui/core", "app/gui/sources", "analysis/model", "analysis/units", "analysis/query"],

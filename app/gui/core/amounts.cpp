@@ -49,7 +49,7 @@ std::string value_text(const ProfileView& view, const Weight& weight, FlameValue
 }
 
 std::string base_text(const ProfileView& view, FlameValue value) {
-  return "of " + value_text(view, view.total, value) + (value == FlameValue::bytes ? "" : " pieces") + " in all";
+  return "of " + value_text(view, view.total, value) + (value == FlameValue::bytes ? "" : " allocations") + " in total";
 }
 
 }  // namespace hbmscope::gui

@@ -38,17 +38,17 @@ std::string text_from_duration_ns(std::int64_t ns) {
 
 const std::array<BlockColumn, block_column_count>& block_columns() {
   static constexpr std::array<BlockColumn, block_column_count> columns{
-      {{"Size", "What the block takes, rounding included.", true},
-       {"Requested", "What was asked for.", true},
-       {"Rounding", "What the block takes beyond what was asked for.", true},
-       {"Age", "How long ago it was taken. ? is from before the first event.", true},
-       {"Lifetime", "From when it was taken to when it will be gone. Blocks that stay to the end have none.", true},
-       {"Address", "Where it begins.", false},
-       {"Heap", "Where it lies.", false},
-       {"Own code", "The innermost line of your own code that took it.", false},
-       {"Tag", "What the allocator was told that it is for.", false},
-       {"Stream", "The device stream that it was taken for.", true},
-       {"State", "Pending: freed by the program, while a device stream may still use it.", false}}};
+      {{"Size", "Size of the block, rounding included.", true},
+       {"Requested", "Requested size.", true},
+       {"Rounding", "Size of the block - requested size.", true},
+       {"Age", "Time since its allocation. ?: allocated before the first event.", true},
+       {"Lifetime", "From its allocation to its release. Empty for blocks that are alive at the end.", true},
+       {"Address", "Its first address.", false},
+       {"Heap", "The heap that it belongs to.", false},
+       {"Allocated by", "The innermost line of your own code in its stack.", false},
+       {"Tag", "The tag that the program gave it.", false},
+       {"Stream", "The device stream that it was allocated for.", true},
+       {"State", "Pending: freed by the program, but a device stream can still use it.", false}}};
   return columns;
 }
 

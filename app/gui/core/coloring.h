@@ -54,7 +54,7 @@ struct NamesOfBlocks {
   std::uint32_t (*key_of)(const LiveBlock& block);  // What the name depends on.
   std::string (*name_of)(const Definitions& definitions, std::uint32_t key);
   std::string (*where_of)(const Definitions& definitions, std::uint32_t key);  // Finds them, in the filter language.
-  std::string_view rest_name;  // Of the names that got no hue.
+  std::string_view rest_name;                                                  // Of the names that got no hue.
 };
 // For blocks that are coloured by a scale on which each has a place on its own.
 struct StepsOfBlocks {
@@ -64,10 +64,10 @@ struct StepsOfBlocks {
 
 struct Coloring {
   HeapColoring kind = HeapColoring::automatic;
-  std::string_view key;      // "code", for --color.
-  std::string_view title;    // "Your code"
-  bool is_ordered = false;   // Its shades are steps of one scale; else they are categories.
-  std::string_view help;     // What the colours mean, a sentence.
+  std::string_view key;     // "code", for --color.
+  std::string_view title;   // "Your code"
+  bool is_ordered = false;  // Its shades are steps of one scale; else they are categories.
+  std::string_view help;    // What the colours mean, a sentence.
   // Why the heap can't be coloured so, a sentence; empty: it can. Null: it always can.
   std::string_view (*why_not)(const HeapInfo& heap, bool is_pinned) = nullptr;
   // Gives each block of the map its shade, and fills the legend. Null: by `names`.

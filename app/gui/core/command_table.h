@@ -35,7 +35,7 @@ enum class Needs {
 
 // X(name, title, keys, menu, needs, help). Single letters act only while no text is being typed. V(name): the command
 // show_NAME of each view, which view_row.h describes.
-#define HBMSCOPE_MENU_COMMANDS(X, V)                                                                                  \
+#define HBMSCOPE_MENU_COMMANDS(X, V)                                                                                   \
   X(open_file, "Open file...", "Ctrl+O", "File", nothing, "Opens a profile next to those that are open.")              \
   X(open_folder, "Open folder...", "", "File", nothing, "Opens all profiles of a folder: ranks, or a series.")         \
   X(show_jobs, "Attach to a running job...", "Ctrl+Shift+O", "File", nothing,                                          \
@@ -208,7 +208,7 @@ enum class Needs {
   X(show_span, TimelineSpan, "Shows this span in the timeline. Empty: all of it. Back does not undo it.")             \
   X(size_address_time, PixelSize, "Sets the size of the picture of addresses and time.")                              \
   X(size_timeline, PixelSize, "Sets the size of the timeline, of which only the width matters.")                      \
-  X(set_range, TimeRange, "Selects the time between two moments.")                                                    \
+  X(set_range, TimeRange, "Selects the range between two times.")                                                     \
   X(move_range, TimeRange, "Like set_range, as the next step of one drag.")                                           \
   X(choose_heap, HeapKey, "Shows this heap in the heap map and the timeline.")                                        \
   X(choose_heap_named, std::string, "Shows the heap with this name, as --heap gives it.")                             \

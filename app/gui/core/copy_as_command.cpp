@@ -88,14 +88,14 @@ std::string open_command(const AppState& state) {
   if (state.is_split()) {
     const Source* beside = state.find_source(beside_id(state));
     if (beside != nullptr) {
-      line.add_option("--beside", beside->path);
-      add_changes(line, "--beside-what-if", *beside);
+      line.add_option("--compare-with", beside->path);
+      add_changes(line, "--compare-what-if", *beside);
     }
     const ViewPosition& right = state.contexts[1].position;
-    line.add_option("--beside-at", right.at.text());
-    line.add_option("--beside-pin", right.pin.text());
+    line.add_option("--compare-at", right.at.text());
+    line.add_option("--compare-pin", right.pin.text());
     const ContextScope scope(state, 1);
-    line.add_option("--beside-heap", heap_name(state));
+    line.add_option("--compare-heap", heap_name(state));
     if (state.lock) line.add_option("--lock", text_from_same_moment(*state.lock));
   }
   if (const Source* baseline = state.baseline()) line.add_option("--baseline", baseline->path);

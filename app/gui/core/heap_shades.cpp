@@ -90,7 +90,8 @@ void shade_by_name(HeapPieces& map, const ColoringInput& input, const NamesOfBlo
     if (is_new) {
       const std::string name = names.name_of(definitions, key);
       found->second = known.try_emplace(name, known.size()).first->second;
-      if (found->second == shaded.size()) shaded.push_back({{several_shade, name, 0, 0, names.where_of(definitions, key)}, 0});
+      if (found->second == shaded.size())
+        shaded.push_back({{several_shade, name, 0, 0, names.where_of(definitions, key)}, 0});
     }
     name_of_piece[i] = found->second;
     ShadedName& name = shaded[found->second];
@@ -117,7 +118,7 @@ void shade_by_size(HeapPieces& map, const ColoringInput&) {
 void shade_by_age(HeapPieces& map, const ColoringInput& input) {
   const StreamState& state = input.state;
   std::vector<ShadeName> steps{{0, "the last 10 events"}, {1, "the last 100"}, {2, "the last 1,000"},
-                               {3, "the last 10,000"},    {4, "before that"},  {5, "before the recording"}};
+                               {3, "the last 10,000"},    {4, "older"},        {5, "before the recording"}};
   std::string younger;  // The first event that is of a younger step.
   for (std::uint64_t step = 0, limit = 10; step < 5; ++step, limit *= 10) {
     const std::string first = step < 4 && limit < state.position() ? std::to_string(state.position() - limit) : "";
@@ -135,7 +136,7 @@ void shade_by_age(HeapPieces& map, const ColoringInput& input) {
 }
 
 void shade_by_state(HeapPieces& map, const ColoringInput&) {
-  shade_by(map, {{0, "in use", "state=live"}, {1, "freed, a stream still waits", "state=pending"}},
+  shade_by(map, {{0, "in use", "state=live"}, {1, "freed, still needed by a stream", "state=pending"}},
            [](const HeapPiece& piece) { return piece.is_pending ? Shade{1} : Shade{0}; });
 }
 
@@ -178,14 +179,14 @@ void shade_by_lifetime(HeapPieces& map, const ColoringInput& input) {
                                               {3, "100 ms to 1 s", where_between("lifetime", "100ms", "1s")},
                                               {4, "1 to 10 s", where_between("lifetime", "1s", "10s")},
                                               {5, "10 s and more", where_between("lifetime", "10s", "")},
-                                              {several_shade, "unknown: alive at the end, or from before"}};
+                                              {several_shade, "unknown: alive at the end, or older than the trace"}};
   static const std::vector<ShadeName> of_events{{0, "under 10 events"},
                                                 {1, "10 to 100"},
                                                 {2, "100 to 1,000"},
                                                 {3, "1,000 to 10,000"},
                                                 {4, "10,000 to 100,000"},
                                                 {5, "100,000 events and more"},
-                                                {several_shade, "unknown: alive at the end, or from before"}};
+                                                {several_shade, "unknown: alive at the end, or older than the trace"}};
   shade_by(map, in_time ? of_time : of_events, [&](const HeapPiece& piece) { return by_slot[piece.slot]; });
 }
 

@@ -16,8 +16,8 @@ void shade_by_age(HeapPieces& map, const ColoringInput& input);
 void shade_by_state(HeapPieces& map, const ColoringInput& input);
 void shade_by_waste(HeapPieces& map, const ColoringInput& input);
 
-// From its allocation to the event that ends it, in time where the stream has times, else in events. Unknown for a block
-// that lives to the end, or is older than the stream.
+// From its allocation to the event that ends it, in time where the stream has times, else in events. Unknown for a
+// block that lives to the end, or is older than the stream.
 void shade_by_lifetime(HeapPieces& map, const ColoringInput& input);
 
 // By what became of the blocks between the pinned moment and the one that is shown.

@@ -17,7 +17,7 @@ std::string exact_bytes(std::uint64_t bytes) {
   return exact_text_from_bytes(static_cast<std::int64_t>(bytes));
 }
 std::string bound_text(const HeapMapAnswer& answer, const HeapPiece* neighbour) {
-  if (neighbour == nullptr || neighbour->kind != PieceKind::block) return "the region's end";
+  if (neighbour == nullptr || neighbour->kind != PieceKind::block) return "the end of the region";
   const LiveBlock block = answer.moment->state_of(answer.heap).slots()[neighbour->slot];
   return own_code_text(answer.moment->stream(answer.heap).definitions(), block.stack) + " (" +
          text_from_bytes(block.size) + ")";
@@ -38,22 +38,22 @@ void add_own_frames(const Definitions& definitions, std::uint32_t stack, std::ve
 
 std::string change_text(Shade shade) {
   switch (shade) {
-    case change_shade::added: return "new since the pinned moment";
-    case change_shade::grown: return "grown since the pinned moment";
-    case change_shade::shrunk: return "shrunk since the pinned moment";
-    case change_shade::moved: return "at another address at the pinned moment";
-    default: return "alive at the pinned moment too";
+    case change_shade::added: return "new since the pinned time";
+    case change_shade::grown: return "grown since the pinned time";
+    case change_shade::shrunk: return "shrunk since the pinned time";
+    case change_shade::moved: return "at another address at the pinned time";
+    default: return "alive at the pinned time too";
   }
 }
 
 std::string end_text(PieceEnd end) {
   switch (end) {
-    case PieceEnd::lower: return "only the lower end may take it: blocks of the upper end lie below it";
-    case PieceEnd::upper: return "only the upper end may take it: blocks of the lower end lie above it";
-    case PieceEnd::neither: return "neither end may take it: blocks of both lie before it";
+    case PieceEnd::lower: return "only the lower end can use it: blocks of the upper end are below it";
+    case PieceEnd::upper: return "only the upper end can use it: blocks of the lower end are above it";
+    case PieceEnd::neither: return "neither end can use it: blocks of both ends are in between";
     case PieceEnd::both: break;
   }
-  return "the gap in the middle: either end may take it";
+  return "the gap in the middle: either end can use it";
 }
 
 // What took a part of it as the pinned moment was.
@@ -63,8 +63,8 @@ std::string gone_text(const std::vector<AddressRange>& gone, const HeapPiece& pi
   std::uint64_t bytes = 0, blocks = 0;
   for (; one != gone.end() && one->begin < piece.end(); ++one, ++blocks)
     bytes += one->intersection({piece.begin, piece.end()}).size();
-  return blocks == 0 ? "free at the pinned moment too"
-                     : text_from_bytes(bytes) + " of it was in use at the pinned moment, by " + text_from_count(blocks) +
+  return blocks == 0 ? "free at the pinned time too"
+                     : text_from_bytes(bytes) + " of it was in use at the pinned time, by " + text_from_count(blocks) +
                            (blocks == 1 ? " block" : " blocks");
 }
 
@@ -76,14 +76,14 @@ void describe_block(const HeapMapAnswer& answer, const HeapPiece& piece, PieceTe
   if (block.tag != 0) text.title += "  " + std::string(stream.definitions().text(block.tag));
   std::string size = text_from_bytes(block.size) + " (" + exact_bytes(block.size) + ")";
   if (block.requested == wire::unknown_bytes)
-    size += ", what was requested is not told";
+    size += ", requested size unknown";
   else if (piece.waste > 0)
     size += ", requested " + text_from_bytes(block.requested) + ", rounding " + text_from_bytes(piece.waste);
   else
     size += ", all of it requested";
   text.lines.push_back(size);
   text.lines.push_back(
-      std::string(piece.is_pending ? "freed by the program, a device stream still waits for it" : "in use") +
+      std::string(piece.is_pending ? "freed by the program, but a device stream still needs it" : "in use") +
       (block.stream != 0 ? fmt::format(", stream {}", block.stream) : ""));
   const char* end = piece.ends == PieceEnd::lower   ? ", from the lower end"
                     : piece.ends == PieceEnd::upper ? ", from the upper end"
@@ -91,9 +91,9 @@ void describe_block(const HeapMapAnswer& answer, const HeapPiece& piece, PieceTe
   text.lines.push_back(address_text(block.address) + ", " + offset_text(answer.pieces, block.address) + end);
   if (answer.pinned) text.lines.push_back(change_text(piece.shade));
   if (block.event == wire::before_the_stream) {
-    text.lines.emplace_back("taken before the recording began");
+    text.lines.emplace_back("allocated before the recording began");
   } else {
-    text.lines.push_back(fmt::format("taken at event {}, {} events ago", text_from_count(block.event),
+    text.lines.push_back(fmt::format("allocated at event {}, {} events ago", text_from_count(block.event),
                                      text_from_count(state.position() - std::min(state.position(), block.event))));
   }
   add_own_frames(stream.definitions(), block.stack, text.lines);
@@ -141,10 +141,11 @@ PieceText text_from_piece(const HeapMapAnswer& answer, const HeapPiece& piece) {
   text.title = piece.kind == PieceKind::free ? "Free" : "Not identified";
   text.lines.push_back(text_from_bytes(piece.size) + " (" + exact_bytes(piece.size) + ")");
   if (piece.kind == PieceKind::not_identified)
-    text.lines.emplace_back("This source does not tell where the pool's memory is, so it may be free or not.");
+    text.lines.emplace_back(
+        "This source does not report where the memory of the pool is, so this may be free or in use.");
   text.lines.push_back(address_text(piece.begin) + ", " + offset_text(answer.pieces, piece.begin));
   if (answer.pieces.largest_free && &piece == &answer.pieces.pieces[*answer.pieces.largest_free])
-    text.lines.emplace_back("the largest free block: a larger request does not fit into this pool as it is");
+    text.lines.emplace_back("the largest free block: a larger request does not fit unless the pool grows");
   if (answer.pieces.has_two_ends) text.lines.push_back(end_text(piece.ends));
   if (answer.pinned && piece.kind == PieceKind::free) text.lines.push_back(gone_text(answer.pieces.gone, piece));
   const HeapPiece* before = piece.begin == 0 ? nullptr : answer.pieces.find(piece.begin - 1);
@@ -161,11 +162,12 @@ std::string heap_sentence(const HeapMapAnswer& answer) {
     text += " of " + text_from_bytes(*pool) + " in use, " + text_from_bytes(*free) + " free";
     if (*free > 0)
       text += " in " + text_from_count(heap.space.free_chunks()) +
-              (heap.space.free_chunks() == 1 ? " piece" : " pieces, the largest " + text_from_bytes(*largest));
+              (heap.space.free_chunks() == 1 ? " block" : " blocks, the largest " + text_from_bytes(*largest));
   } else {
-    text += " in use; what is free is not told";
+    text += " in use; free memory unknown";
   }
-  if (heap.pending_bytes > 0) text += ", " + text_from_bytes(heap.pending_bytes) + " of it freed and still waited for";
+  if (heap.pending_bytes > 0)
+    text += ", " + text_from_bytes(heap.pending_bytes) + " of it freed, but still needed by a stream";
   text += ".";
   const StreamState& state = answer.moment->state_of(answer.heap);
   if (state.is_inexact(answer.heap.heap)) {
@@ -177,7 +179,7 @@ std::string heap_sentence(const HeapMapAnswer& answer) {
   }
   if (answer.pieces.blocks_not_drawn > 0)
     text += " " + text_from_count(answer.pieces.blocks_not_drawn) +
-            " blocks lie over others, outside, or it is not told where, and are not drawn.";
+            " blocks are not drawn: they overlap others, lie outside the regions, or have no address.";
   return text;
 }
 

@@ -14,7 +14,7 @@ struct PieceText {
 };
 PieceText text_from_piece(const HeapMapAnswer& answer, const HeapPiece& piece);
 
-// "7.54 GiB of 7.96 GiB in use, 426 MiB free in 231 pieces, the largest 162 MiB."
+// "7.54 GiB of 7.96 GiB in use, 426 MiB free in 231 blocks, the largest 162 MiB."
 std::string heap_sentence(const HeapMapAnswer& answer);
 
 FrameKey frame_of_stack(const Definitions& definitions, std::uint32_t stack);

@@ -48,9 +48,10 @@ Result<std::vector<std::string>> read_lines(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
   if (!in && text.empty() && size > 0)
-    return Failure(Error{"the source file can't be read", "Is it readable for you?", path, std::nullopt, false});
+    return Failure(Error{"the source file can't be read", "Check its permissions.", path, std::nullopt, false});
   if (text.find('\0') != std::string::npos)
-    return Failure(Error{"the file is not text", "The profile names a binary here.", path, std::nullopt, false});
+    return Failure(
+        Error{"the file is not text", "The profile gives the path of a binary here.", path, std::nullopt, false});
 
   std::vector<std::string> lines;
   std::string line;
@@ -88,7 +89,7 @@ std::int64_t choose_focus(const ProfileView& by_line, const std::vector<TopRow>&
 
 Result<std::string> find_source_file(const std::string& named, const std::vector<std::string>& folders) {
   if (named.empty())
-    return Failure(Error{"this profile names no source file for the frame", "", "", std::nullopt, false});
+    return Failure(Error{"this profile has no source file for the frame", "", "", std::nullopt, false});
   if (is_file(named)) return named;
   const std::vector<std::string> parts = path_parts(named);
   for (std::size_t first = 0; first < parts.size(); ++first)
@@ -99,8 +100,8 @@ Result<std::string> find_source_file(const std::string& named, const std::vector
   std::string looked;
   for (const std::string& folder : folders) looked += (looked.empty() ? "" : ", ") + folder;
   return Failure(Error{named + " is not on this machine",
-                       "Looked for it and for every tail of its path below: " + looked +
-                           ". Start hbmscope in the project's folder, or put the profile there.",
+                       "Searched for it and for every tail of its path in: " + looked +
+                           ". Start hbmscope in the folder of the project, or put the profile there.",
                        "", std::nullopt, false});
 }
 

@@ -1,5 +1,5 @@
-#include "app/gui/core/table_cells.h"
 #include "app/gui/core/tables.h"
+#include "app/gui/core/table_cells.h"
 
 #include "analysis/query/trace_own_code.h"
 #include "app/gui/core/piece_text.h"
@@ -33,7 +33,7 @@ std::string name_or(const std::optional<std::string>& name, std::string_view non
 TextTable table_from_top(const TopAnswer& top, std::span<const std::uint32_t> rows) {
   const ProfileView& view = *top.view;
   TextTable table;
-  table.head = "Frames by what they hold; % " + base_text(view) + ".";
+  table.head = "Frames by bytes held; % " + base_text(view) + ".";
   table.columns = {{"Flat", true},
                    {"Flat %", true},
                    {"Cumulative", true},
@@ -98,8 +98,8 @@ TextTable table_from_summary(const ProfileSummary& summary, const ProfileView& v
                           share_cell(weight.bytes, view.total.bytes), count_cell(weight.count),
                           count_cell(weight.unknown)});
   };
-  for (const GroupRow& row : summary.by_device) add("device", name_or(row.name, "(no device named)"), row.weight);
-  for (const GroupRow& row : summary.by_kind) add("kind", name_or(row.name, "(no kind named)"), row.weight);
+  for (const GroupRow& row : summary.by_device) add("device", name_or(row.name, "(unknown device)"), row.weight);
+  for (const GroupRow& row : summary.by_kind) add("kind", name_or(row.name, "(unknown kind)"), row.weight);
   add("all", "total", summary.total);
   return table;
 }
@@ -107,7 +107,7 @@ TextTable table_from_summary(const ProfileSummary& summary, const ProfileView& v
 TextTable table_from_diff_stacks(const ProfileDiff& diff, const ProfileView& view,
                                  std::span<const std::uint32_t> rows) {
   TextTable table;
-  table.head = "now: " + diff.now_name + " against baseline: " + diff.baseline_name + "; sign = now - baseline.";
+  table.head = "now: " + diff.now_name + " compared with baseline: " + diff.baseline_name + "; sign = now - baseline.";
   table.columns = {{"Change", true}, {"Baseline", true}, {"Now", true},
                    {"Count", true},  {"What"},           {"Stack, innermost first"}};
   for (const std::uint32_t index : rows) {
@@ -128,7 +128,7 @@ TextTable table_from_diff_stacks(const ProfileDiff& diff, const ProfileView& vie
 TextTable table_from_diff_frames(const ProfileDiff& diff, const ProfileView& view,
                                  std::span<const std::uint32_t> rows) {
   TextTable table;
-  table.head = "now: " + diff.now_name + " against baseline: " + diff.baseline_name + "; sign = now - baseline.";
+  table.head = "now: " + diff.now_name + " compared with baseline: " + diff.baseline_name + "; sign = now - baseline.";
   table.columns = {{"Flat change", true},
                    {"Cumulative change", true},
                    {"Baseline", true},
@@ -164,7 +164,7 @@ TextTable table_from_listing(const SourceListing& listing, const ProfileView& vi
 
 TextTable table_from_series(const std::vector<SeriesPoint>& series) {
   TextTable table;
-  table.head = "Totals over files; the change is against the file before.";
+  table.head = "Totals over files; the change is since the previous file.";
   table.columns = {{"File"}, {"Time (UTC)"}, {"Bytes", true}, {"Change", true}, {"Count", true}};
   for (std::size_t i = 0; i < series.size(); ++i) {
     const SeriesPoint& point = series[i];
@@ -180,7 +180,7 @@ TextTable table_from_series(const std::vector<SeriesPoint>& series) {
 
 TextTable table_from_import(const ImportStatistics& import) {
   TextTable table;
-  table.columns = {{"Severity"}, {"Statistic"}, {"Count", true}, {"First seen"}, {"What it means"}};
+  table.columns = {{"Severity"}, {"Statistic"}, {"Count", true}, {"First seen"}, {"Meaning"}};
   for (const ImportStatistic& row : import.rows())
     table.rows.push_back({text_cell(text_from_severity(row.severity)), text_cell(row.name), count_cell(row.count),
                           text_cell(row.example), text_cell(row.remedy)});
@@ -198,7 +198,7 @@ TextTable table_from_timeline(const TimelineColumns& timeline) {
   if (has_heap) add_band("In use");
   if (timeline.knows_requested) add_band("Requested");
   if (timeline.knows_regions) add_band("Pool size");
-  if (timeline.knows_regions) add_band("Largest free");
+  if (timeline.knows_regions) add_band("Largest free block");
   for (const TimelineHeap& heap : timeline.heaps) add_band((heap.name + ", in use").c_str());
   for (const TimelineCounter& counter : timeline.counters) add_band(counter.name.c_str());
   for (std::size_t i = 0; i < timeline.columns.size(); ++i) {
@@ -228,7 +228,7 @@ TextTable table_from_timeline(const TimelineColumns& timeline) {
 TextTable table_from_heap(const HeapMapAnswer& answer) {
   TextTable table;
   table.head = "Heap " + phrase_of(answer.moment->moment) + ": " + heap_sentence(answer);
-  table.columns = {{"Address"}, {"Bytes", true}, {"Rounding", true}, {"State"}, {"Own code"}};
+  table.columns = {{"Address"}, {"Bytes", true}, {"Rounding", true}, {"State"}, {"Allocated by"}};
   const bool has_change = answer.pieces.coloring == HeapColoring::change;
   if (has_change) table.columns.push_back({"Change"});
   const auto change_of = [&](Shade shade) -> std::string_view {
@@ -245,7 +245,7 @@ TextTable table_from_heap(const HeapMapAnswer& answer) {
     const bool is_block = piece.kind == PieceKind::block;
     const char* const kind = piece.kind == PieceKind::free ? "free"
                              : !is_block                   ? "not identified"
-                             : piece.is_pending            ? "freed, a stream waits"
+                             : piece.is_pending            ? "freed, still needed by a stream"
                                                            : "in use";
     table.rows.push_back({text_cell(address_text(piece.begin)), bytes_cell(piece.size), bytes_cell(piece.waste),
                           text_cell(kind),
@@ -267,8 +267,8 @@ TextTable table_from_detail(const FrameDetail& detail) {
   };
   add("flat", self.function, detail.neighbours.self.flat);
   add("cumulative", self.function, detail.neighbours.self.cum);
-  for (const GroupRow& row : detail.by_device) add("device", name_or(row.name, "(no device named)"), row.weight);
-  for (const GroupRow& row : detail.by_kind) add("kind", name_or(row.name, "(no kind named)"), row.weight);
+  for (const GroupRow& row : detail.by_device) add("device", name_or(row.name, "(unknown device)"), row.weight);
+  for (const GroupRow& row : detail.by_kind) add("kind", name_or(row.name, "(unknown kind)"), row.weight);
   const auto add_edges = [&](std::string_view what, const std::vector<TopRow>& edges) {
     for (const TopRow& edge : edges)
       add(what, edge.frame == FrameIndex::none ? "(outermost)" : frame_of(view, edge.frame).function, edge.cum);

@@ -28,7 +28,7 @@ std::string marks_of(const Trace& trace, const EventCounts& counts) {
   const std::uint64_t known = counts.total + counts.lost + counts.skipped;
   if (places <= known) return {};
   const std::uint64_t rest = places - known;
-  if (rest == marks) return " and " + counted(rest, "mark");
+  if (rest == marks) return " and " + counted(rest, "marker");
   return " and " + text_from_count(rest) + (rest == 1 ? " other entry" : " other entries");
 }
 
@@ -57,7 +57,7 @@ TakenIn taken_in(const Source& source) {
   else if (taken.is_whole)
     taken.words = "all " + taken.words;
   else if (counts.lost == 0 && damaged == 0)
-    taken.words += ", not all that it had";
+    taken.words += ", incomplete";
   return taken;
 }
 

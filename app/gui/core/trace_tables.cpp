@@ -1,5 +1,5 @@
-#include "app/gui/core/table_cells.h"
 #include "app/gui/core/trace_tables.h"
+#include "app/gui/core/table_cells.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -30,8 +30,8 @@ void add_lifetimes(TextTable& table, const std::string& what, const LifetimeHist
   if (lifetimes.by_ns) add_histogram(table, (what + ", in time").c_str(), *lifetimes.by_ns, StepUnit::ns);
   add_histogram(table, (what + ", in events").c_str(), lifetimes.by_events, StepUnit::events);
   if (lifetimes.unknown_count > 0)
-    table.rows.push_back({text_cell(what), text_cell("?, older than the trace"), count_cell(lifetimes.unknown_count),
-                          bytes_cell(lifetimes.unknown_bytes)});
+    table.rows.push_back({text_cell(what), text_cell("unknown, older than the trace"),
+                          count_cell(lifetimes.unknown_count), bytes_cell(lifetimes.unknown_bytes)});
 }
 
 std::string text_from_unit(std::uint64_t value, StepUnit unit) {
@@ -91,7 +91,7 @@ TextTable table_from_range(const RangeAnswer& answer, bool by_stack) {
   TextTable table;
   table.head = range_sentence(answer);
   table.columns = {{"Survived", true}, {"Blocks", true}, {"Net", true}, {"Allocated", true}, {"Freed", true}};
-  table.columns.push_back({by_stack ? "Stack, innermost first" : "Own code"});
+  table.columns.push_back({by_stack ? "Stack, innermost first" : "Your code"});
   if (by_stack) {
     for (const RangeStackRow& row : answer.summary.stacks) {
       add_sums(table.rows.emplace_back(), row.sums);
@@ -125,13 +125,13 @@ std::string largest_request_text(const FreePieces& free, const LargestRequest* b
   if (before == nullptr && !failing) return {};
   return "largest request so far " + text_from_bytes(static_cast<std::int64_t>(largest.bytes)) +
          (largest.has_failed ? ", which failed" : "") + ": " +
-         (largest.bytes <= free.largest_bytes() ? "fits" : "does not fit into a free piece");
+         (largest.bytes <= free.largest_bytes() ? "fits" : "does not fit");
 }
 
 TextTable table_from_failure(const FailureAnswer& answer) {
   TextTable table;
   table.head = sentence_of(answer.facts) + " " + unknowns_of(answer.facts);
-  table.columns = {{"Address"}, {"Bytes", true}, {"Own code"}};
+  table.columns = {{"Address"}, {"Bytes", true}, {"Your code"}};
   if (!answer.facts.place) return table;
   const Definitions& definitions = answer.trace->streams[answer.heap.stream].definitions();
   for (const LiveBlock& block : answer.facts.place->blocks)
@@ -142,7 +142,7 @@ TextTable table_from_failure(const FailureAnswer& answer) {
 
 TextTable table_from_address_time(const AddressTime& picture) {
   TextTable table;
-  table.columns = {{"Colour"}, {"Bytes, on average", true}, {"Blocks", true}};
+  table.columns = {{"Colour"}, {"Average bytes", true}, {"Blocks", true}};
   for (const ShadeEntry& entry : picture.legend)
     table.rows.push_back({text_cell(entry.name), bytes_cell(entry.bytes), count_cell(entry.blocks)});
   return table;

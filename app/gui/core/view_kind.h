@@ -8,25 +8,25 @@ namespace hbmscope::gui {
 
 // X(name), in the order of the tabs.
 #define HBMSCOPE_VIEWS(X) \
-  X(heap_map) \
-  X(address_time) \
-  X(timeline) \
-  X(tpu) \
-  X(failure) \
-  X(beside) \
-  X(fragmentation) \
-  X(range) \
-  X(compare) \
-  X(top) \
-  X(flame) \
-  X(blocks) \
-  X(sizes) \
-  X(events) \
-  X(summary) \
-  X(call_tree) \
-  X(diff) \
-  X(source) \
-  X(totals) \
+  X(heap_map)             \
+  X(address_time)         \
+  X(timeline)             \
+  X(tpu)                  \
+  X(failure)              \
+  X(beside)               \
+  X(fragmentation)        \
+  X(range)                \
+  X(compare)              \
+  X(top)                  \
+  X(flame)                \
+  X(blocks)               \
+  X(sizes)                \
+  X(events)               \
+  X(summary)              \
+  X(call_tree)            \
+  X(diff)                 \
+  X(source)               \
+  X(totals)               \
   X(import)
 
 enum class ViewKind : std::uint8_t {

@@ -1,6 +1,6 @@
 // All that the program knows of a view without drawing it. Each view has a folder in app/gui/views with its row (row.h)
-// and the files that draw it (draw_*); this table is made of the rows, and tabs, menus, keys, palette, help, `--view` and
-// the copied commands are made of this table.
+// and the files that draw it (draw_*); this table is made of the rows, and tabs, menus, keys, palette, help, `--view`
+// and the copied commands are made of this table.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What is there sooner needs no words.
+// Answers that take less time than this are not announced.
 constexpr auto patience = std::chrono::milliseconds(300);
 
 std::string reading_text(const Source& source) {
@@ -52,7 +52,7 @@ void draw_reading(const Source& source, CommandQueue& commands) {
   if (ImGui::Button("Cancel")) commands.push(command::cancel_loading, source.id);
   if (source.is_part()) {
     if (ImGui::Button("Stop here and show")) commands.push(command::stop_reading, source.id);
-    tooltip("Keeps what was read, and leaves out what comes later in the file.");
+    tooltip("Stops reading here, keeps what was read and leaves out the rest of the file.");
   }
   ImGui::PopID();
 }
@@ -96,16 +96,16 @@ void draw_error(const AppState& state, const Error& error) {
 }
 
 void draw_stopped(bool has_older) {
-  dim_text(has_older ? "Stopped: this is what was there before. Go on at the foot of the window."
-                     : "Stopped before anything was there. Go on at the foot of the window.");
+  dim_text(has_older ? "Cancelled: this is the previous result. Resume in the status line below."
+                     : "Cancelled before there was a result. Resume in the status line below.");
 }
 
 bool draw_pending(std::string_view what, Clock::time_point since, const Work* work) {
   if (Clock::now() - since < patience) return false;
   const std::uint64_t total = work == nullptr ? 0 : work->total_events.load();
-  // Blocks are counted whole, also the last one, of which only a part may be wanted.
+  // Work counts whole blocks of events, so it can exceed the total in the last one.
   const std::uint64_t done = total == 0 ? 0 : std::min(total, work->done_events.load());
-  dim_text("Working out " + std::string(what) + " ..." +
+  dim_text("Computing " + std::string(what) + " ..." +
            (total == 0 ? ""
                        : " " + text_from_count(static_cast<std::int64_t>(done)) + " of " +
                              text_from_count(static_cast<std::int64_t>(total)) + " events"));

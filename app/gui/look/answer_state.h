@@ -1,4 +1,4 @@
-// What stands in a view while there is nothing to show yet, or where it failed: always with words and a way on.
+// What a view shows while its answer is computed, or after it failed: a sentence, and a button that helps.
 #pragma once
 
 #include <string_view>
@@ -8,20 +8,20 @@
 
 namespace hbmscope::gui {
 
-// True when the source in front is there. The Summary says all of why it isn't: reading (how far, Cancel) or failed
-// (why, Try again, Close); the other views say one line, so that the same words don't stand everywhere.
+// True when the source in front is ready. Summary says in full why it isn't: it is being read (progress, Cancel) or
+// failed (reason, Try again, Close). Other views say it in one line.
 bool draw_source_state(const AppState& state);
 bool draw_source_state_in_full(const AppState& state, CommandQueue& commands);
 
 void draw_error(const AppState& state, const Error& error);
 void draw_stopped(bool has_older);
-// False: not yet, for it is quick mostly.
+// Draws nothing and returns false for the first 300 ms, which most answers need.
 bool draw_pending(std::string_view what, std::chrono::steady_clock::time_point since, const Work* work = nullptr);
 
-// How far reading is: "Reading a.prof: 1.10 of 2.00 GiB, about 9 s left."
+// The progress of reading: "Reading a.prof: 1.10 of 2.00 GiB, about 9 s left."
 void draw_reading(const Source& source, CommandQueue& commands);
 
-// True when `answer` has something to show; words in its place otherwise. `what`: "the call tree".
+// True when `answer` has something to show; draws a sentence otherwise. `what`: "the call tree".
 template <class T>
 bool draw_answer_state(const AppState& state, const Answer<T>& answer, std::string_view what) {
   if (!draw_source_state(state)) return false;
@@ -33,7 +33,7 @@ bool draw_answer_state(const AppState& state, const Answer<T>& answer, std::stri
   return answer.value != nullptr;
 }
 
-// Copy table and Copy as text are answered by the view in front. True once for each time that they were given.
+// The view in front answers Copy table and Copy as text. True once for each of these commands.
 bool take_copy(const AppState& state, ViewKind view, std::uint64_t& seen);
 
 // The button at the right end of a view's head: copy as table, text, command.

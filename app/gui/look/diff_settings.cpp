@@ -9,7 +9,7 @@
 namespace hbmscope::gui {
 namespace {
 
-// Without the figures in brackets.
+// The name without the text in brackets.
 std::string name_of_moment(const Moment& moment) {
   const std::string phrase = phrase_of(moment);
   return phrase.substr(0, phrase.find(" ("));
@@ -31,10 +31,10 @@ void draw_diff_settings(const AppState& state, const Look& look) {
       lines += (lines.empty() ? "" : "\n") + setting_line(setting);
       all += (all.empty() ? "" : ";   ") + setting_line(setting);
     }
-    // As a list where there is room for it beside the table.
+    // As a list where there is room next to the table.
     const float height = static_cast<float>(settings->size()) * ImGui::GetTextLineHeightWithSpacing();
     const bool is_list = ImGui::GetContentRegionAvail().y - height > look.px(260);
-    dim_text("settings that differ, baseline > now:");
+    dim_text("different settings, baseline > now:");
     if (is_list) {
       ImGui::Indent(look.px(10));
       wrapped_text(lines);
@@ -48,7 +48,7 @@ void draw_diff_settings(const AppState& state, const Look& look) {
   const std::string moments = "now " + name_of_moment(now->moment) + ", baseline " + name_of_moment(baseline->moment);
   dim_text(moments);
   tooltip("now " + phrase_of(now->moment) + "\nbaseline " + phrase_of(baseline->moment) +
-          "\nA moment that both have by name is that of both; else the baseline is at its peak.");
+          "\nWhere the time has a name (peak, end, oom, start), both files show it; else the baseline shows its peak.");
 }
 
 }  // namespace hbmscope::gui

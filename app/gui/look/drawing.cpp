@@ -17,7 +17,7 @@ ImVec2 size_of(std::string_view words) {
   return ImGui::CalcTextSize(begin_of(words), end_of(words));
 }
 
-// The cell's box from the cursor on: as wide as what is left, as high as a line.
+// The box of the cell from the cursor on: the rest of its width, the height of a line.
 struct Box {
   ImVec2 from, to;
 };
@@ -79,7 +79,7 @@ void table_header(int column, bool right) {
   if (!ImGui::TableSetColumnIndex(column)) return;
   const char* title = ImGui::TableGetColumnName(column);
   if (right) {
-    // The arrow of a sorted column takes its room at the right end.
+    // The arrow of a sorted column is at the right end.
     const bool sorted = (ImGui::TableGetColumnFlags(column) & ImGuiTableColumnFlags_IsSorted) != 0;
     const float arrow = sorted ? ImGui::GetFontSize() * 0.65F + ImGui::GetStyle().FramePadding.x : 0;
     const float space = ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(title).x - arrow;

@@ -1,5 +1,5 @@
-// The small pieces that all views are made of: figures aligned to the right, bars behind them, dim words, the
-// selection's double line, tooltips.
+// The small parts of all views: right-aligned figures, bars behind them, dim text, the double line of a selection,
+// tooltips.
 #pragma once
 
 #include <string>
@@ -16,15 +16,15 @@ void dim_text(std::string_view words);
 void bold_text(std::string_view words);
 void wrapped_text(std::string_view words, bool dim = false);
 
-// A column's title in a row of headers; those of figures stand on the right, over the figures.
+// The title of a column in a row of headers; right-aligned over figures.
 void table_header(int column, bool right);
 // The whole row; columns [numbers_from, numbers_to) hold figures.
 void table_headers(int numbers_from, int numbers_to);
 
-// In a table's cell or what is left of the line.
+// In a table cell, or in the rest of the line.
 void right_text(std::string_view words, bool dim = false);
 
-// Words in a table's cell: as many as fit; all of them in a tooltip where that is not all.
+// Text in a table cell, shortened to fit; the full text is then in a tooltip.
 void cell_text(std::string_view words, bool dim = false);
 
 // A figure over a bar that fills `share` (0 to 1) of the cell.
@@ -39,22 +39,22 @@ void draw_selection(ImDrawList& draw, const Look& look, ImVec2 from, ImVec2 to);
 // 45 degrees, 2 px of `lines` every 5.
 void draw_hatch(ImDrawList& draw, const Look& look, ImVec2 from, ImVec2 to, ImU32 lines);
 
-// Shows `words` after the usual rest of the pointer on the item before.
+// Shows `words` while the pointer rests on the previous item.
 void tooltip(std::string_view words);
 
-// A text that is a button; for crumbs and links.
+// Text that can be clicked; for crumbs and links.
 bool link(const char* label);
 
-// Whether so much fits behind the item before, in its line.
+// Whether this width fits behind the previous item, in its line.
 bool has_room_behind(float width, float gap = -1);
-// What comes next, so wide, goes on in the line of the item before where it fits there; else it begins the next one.
+// Puts the next item, which has this width, in the line of the previous one if it fits, else in a new line.
 void flow(float width, float gap = -1);
 float button_width(const char* label);
-// Dim words behind the item before, as many as leave room for what comes at the line's end; none where it is too
+// Dim text behind the previous item, shortened to leave this room at the end of the line; nothing where there is too
 // little.
 void draw_rest_of_line(std::string_view words, float room_behind);
 
-// What fits into `width`, with "..." at its end (or in front, for paths).
+// Shortened to `width`, with "..." at its end (or in front, for paths).
 std::string shortened(std::string_view words, float width, bool keep_end = false);
 
 }  // namespace hbmscope::gui

@@ -9,7 +9,7 @@
 namespace hbmscope::gui {
 namespace {
 
-// Inside of the bar where there is room, else behind it.
+// Inside the bar where it fits, else behind it.
 void draw_label(ImDrawList& draw, const Look& look, ImVec2 from, ImVec2 to, Role fill, const std::string& words) {
   const float width = ImGui::CalcTextSize(words.c_str()).x,
               y = from.y + (to.y - from.y - ImGui::GetTextLineHeight()) / 2;
@@ -23,7 +23,7 @@ void draw_label(ImDrawList& draw, const Look& look, ImVec2 from, ImVec2 to, Role
 void draw_ruler(const Look& look, const FreePieces& free, const std::optional<RulerRequest>& request) {
   const float height = ImGui::GetTextLineHeight() + look.px(6), gap = look.px(4);
   const ImVec2 from = ImGui::GetCursorScreenPos();
-  // What stands behind a short bar keeps its place.
+  // Text behind a short bar stays there.
   const float width = std::max(look.px(60), ImGui::GetContentRegionAvail().x - look.px(190));
   ImGui::Dummy({ImGui::GetContentRegionAvail().x, 2 * height + gap});
   ImDrawList& draw = *ImGui::GetWindowDrawList();
@@ -38,7 +38,7 @@ void draw_ruler(const Look& look, const FreePieces& free, const std::optional<Ru
     draw_label(draw, look, from, to, role, std::string(request->words) + " " + text_from_bytes(request->bytes));
   }
   const float top = from.y + height + gap, bottom = top + height;
-  // Below a pixel each, pieces are a stretch without hairlines.
+  // Blocks below a pixel are drawn without hairlines.
   std::uint64_t at = 0;
   const float hairline = look.px(1);
   for (std::size_t i = 0; i < free.largest.size(); ++i) {
@@ -60,7 +60,7 @@ void draw_ruler(const Look& look, const FreePieces& free, const std::optional<Ru
     draw_label(draw, look, {from.x, top}, first, Role::largest_free, words);
   draw.AddText({x_of(free.bytes) + look.px(5), top + look.px(3)}, look.role(Role::text),
                ("free " + text_from_bytes(free.bytes)).c_str());
-  // How far the request reaches, over what is free.
+  // The end of the request, over free memory.
   if (request) {
     const float x = std::floor(x_of(request->bytes)) + 0.5F;
     draw.AddLine({x, from.y + height}, {x, bottom}, look.role(request->has_failed ? Role::failure : Role::text),

@@ -11,23 +11,25 @@ void draw_frame_menu(const Frame& frame, CommandQueue& commands) {
   ImGui::TextDisabled("%s", frame.function.c_str());
   ImGui::Separator();
   const auto item = [](const char* label) { return ImGui::MenuItem(label); };
-  if (item("Filter to stacks through it")) commands.push(command::add_filter, "stack:" + where_quote(frame.function));
-  if (item("Leave stacks through it out")) commands.push(command::add_filter, "-stack:" + where_quote(frame.function));
-  if (!frame.file.empty() && item("Filter to its file"))
+  if (item("Filter to stacks through this frame"))
+    commands.push(command::add_filter, "stack:" + where_quote(frame.function));
+  if (item("Exclude stacks through this frame"))
+    commands.push(command::add_filter, "-stack:" + where_quote(frame.function));
+  if (!frame.file.empty() && item("Filter to this file"))
     commands.push(command::add_filter, "file:" + where_quote(file_tail(frame.file)));
   ImGui::Separator();
-  if (item("Zoom to it in the flame graph")) {
+  if (item("Zoom to this frame in the flame graph")) {
     commands.select(key_from_frame(frame));
     commands.push(CommandId::show_flame);
     commands.push(CommandId::zoom_to_selection);
   }
-  if (item("Show its source")) {
+  if (item("Show source")) {
     commands.select(key_from_frame(frame));
     commands.push(CommandId::show_source);
   }
   ImGui::Separator();
-  if (item("Copy its name")) commands.push(command::set_clipboard, frame.function);
-  if (!frame.file.empty() && item("Copy its place"))
+  if (item("Copy name")) commands.push(command::set_clipboard, frame.function);
+  if (!frame.file.empty() && item("Copy location"))
     commands.push(command::set_clipboard, frame.file + (frame.line > 0 ? ":" + std::to_string(frame.line) : ""));
   ImGui::EndPopup();
 }

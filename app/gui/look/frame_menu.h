@@ -1,4 +1,4 @@
-// What can be done with a frame wherever it is shown: the same menu, the same words, in every view.
+// The menu of a frame, the same in every view.
 #pragma once
 
 #include "app/gui/core/app_state.h"
@@ -7,16 +7,16 @@
 
 namespace hbmscope::gui {
 
-// To be called right after an item that stands for the frame; opens on a right click.
+// Call it right after the item of the frame; opens on a right click.
 void draw_frame_menu(const Frame& frame, CommandQueue& commands);
 
-// Selects the frame, or nothing where it is selected already.
+// Selects the frame; clears the selection where the frame was selected already.
 void select_frame(const AppState& state, const Frame& frame, CommandQueue& commands);
 
-// Puts a view's table on the clipboard in the form that was asked for.
+// Copies the table of a view in the requested form.
 void copy_table(const AppState& state, const TextTable& table, CommandQueue& commands);
 
-// Does the name or file of the frame hold what Find looks for? Upper and lower case alike; true for an empty text.
+// Whether the name or file of the frame contains the text of Find, ignoring case; true for an empty text.
 bool found_by(std::string_view find, const Frame& frame);
 
 }  // namespace hbmscope::gui

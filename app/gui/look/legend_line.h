@@ -1,5 +1,5 @@
-// Little squares with words, in one line. Where it is too short for all, those that stand for most are shown, in their
-// own order, and the last words say how many more there are, with their names in the tooltip.
+// Coloured squares with names, in one line. Where there is no room for all, the weightiest are shown in their order,
+// and the end of the line says how many more there are, with their names in its tooltip.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace hbmscope::gui {
 struct LegendEntry {
   std::string id, words, tip;
   ImU32 color = 0;
-  double weight = 0;  // How much of the picture it stands for.
+  double weight = 0;  // How much of the picture has this colour.
   bool is_outline = false, is_chosen = false;
 };
 
@@ -22,7 +22,7 @@ struct LegendPick {
   std::optional<std::size_t> hovered, clicked;
 };
 
-// `room_behind`: what is left free at the line's end.
+// `room_behind`: the width to leave free at the end of the line.
 LegendPick draw_legend_line(const Look& look, std::span<const LegendEntry> entries, float room_behind = 0);
 
 }  // namespace hbmscope::gui

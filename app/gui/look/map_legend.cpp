@@ -14,7 +14,7 @@ LegendPick draw_map_legend(const Look& look, bool knows_regions, HeapColoring co
   std::vector<LegendEntry> shown;
   shown.push_back({"##free", knows_regions ? "free" : "not identified",
                    knows_regions ? "An empty stretch of full height is contiguous free memory."
-                                 : "The source does not tell what is free.",
+                                 : "The source does not report free memory.",
                    look.role(knows_regions ? Role::free : Role::not_identified), std::numeric_limits<double>::max(),
                    false, false});
   for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -24,12 +24,12 @@ LegendPick draw_map_legend(const Look& look, bool knows_regions, HeapColoring co
     shown.push_back(
         {one.name, one.name + "  " + bytes,
          one.name + ": " + bytes + " in " + text_from_count(static_cast<std::int64_t>(one.blocks)) + " blocks" +
-             (mark.where.empty() ? "" : "\nClick: only these, in all views (" + std::string(mark.where) + ")"),
+             (mark.where.empty() ? "" : "\nClick to show only these in all views (" + std::string(mark.where) + ")"),
          look.color(color_of_shade(look.theme, coloring, one.shade)), static_cast<double>(one.bytes),
          coloring == HeapColoring::change && one.shade == change_shade::gone, mark.is_chosen});
   }
   LegendPick pick = draw_legend_line(look, shown, room_behind);
-  // The first one is free memory, which is no entry.
+  // The first one is free memory, which is not an entry.
   const auto number = [](std::optional<std::size_t> picked) {
     return picked && *picked > 0 ? std::optional(*picked - 1) : std::nullopt;
   };

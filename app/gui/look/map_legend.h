@@ -1,4 +1,4 @@
-// What the colours of a picture of addresses are, in one line.
+// The legend of a heap map or of addresses over time, in one line.
 #pragma once
 
 #include <functional>
@@ -10,14 +10,14 @@
 
 namespace hbmscope::gui {
 
-// Has the entry a frame, and what would a click look for? Empty: nothing, it only stands out.
+// Whether the entry is framed, and the filter that a click sets. Empty: a click only highlights it.
 struct LegendMark {
   bool is_chosen = false;
   std::string_view where;
 };
 
-// With bytes and blocks, as the entries have them; a pick's numbers are theirs. `mark_of`: by number; none: nothing can
-// be chosen.
+// Shows bytes and blocks of each entry; a pick has the number of an entry. `mark_of`: by number; without it, entries
+// can't be chosen.
 LegendPick draw_map_legend(const Look& look, bool knows_regions, HeapColoring coloring,
                            const std::vector<ShadeEntry>& entries,
                            const std::function<LegendMark(std::size_t)>& mark_of = {}, float room_behind = 0);

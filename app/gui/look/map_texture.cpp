@@ -8,7 +8,7 @@
 namespace hbmscope::gui {
 namespace {
 
-// Room to grow, so that dragging a border does not make a texture a frame.
+// Larger than needed, so that dragging a border does not create a texture in each frame.
 int with_room(int size) {
   return (size + 255) / 256 * 256;
 }
@@ -21,7 +21,7 @@ void forget(ImTextureData& texture) {
 }  // namespace
 
 MapTexture::~MapTexture() {
-  // What the graphics system holds of them goes with its context.
+  // The graphics system releases them with its context.
   if (texture_) forget(*texture_);
   for (const auto& old : retired_) forget(*old);
 }

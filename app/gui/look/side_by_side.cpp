@@ -18,10 +18,10 @@ struct LockChoice {
   std::string_view words;
 };
 constexpr LockChoice lock_choices[] = {
-    {std::nullopt, "not locked", "Each side has its own moment."},
-    {SameMoment::time, "by time", "The other side goes to the moment as long after its first event."},
+    {std::nullopt, "not locked", "Each side has its own time."},
+    {SameMoment::time, "by time", "Both sides show the same time since their first event."},
     {SameMoment::requests, "by requests",
-     "The other side goes to where its program had made as many requests: the same point of one program."}};
+     "Both sides show the same number of requests: the same point of one program."}};
 
 void draw_letter(const Look& look, const AppState& state) {
   const std::size_t side = state.context_index();
@@ -29,8 +29,8 @@ void draw_letter(const Look& look, const AppState& state) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImGui::AlignTextToFramePadding();
   is_active ? bold_text(side_name(side)) : dim_text(side_name(side));
-  tooltip(is_active ? "Sources, Inspector and the tabs below are about this side (F7: the other one)."
-                    : "Click into it, or press F7: the tabs below are then about this side.");
+  tooltip(is_active ? "Sources, Inspector and the tabs below show this side (F7: the other one)."
+                    : "Click here or press F7 to show this side in the tabs below.");
   const ImVec2 end = ImGui::GetItemRectMax();
   if (is_active)
     ImGui::GetWindowDrawList()->AddRectFilled({at.x, end.y}, {end.x, end.y + look.px(2)}, look.role(Role::text));
@@ -58,7 +58,7 @@ void draw_side_head(const Look& look, const AppState& state, CommandQueue& comma
     ImGui::SameLine(right - close);
   }
   if (ImGui::Button("x", {close, 0})) commands.push(CommandId::close_this_side);
-  tooltip("Only the other side (Ctrl+B: only the active one).");
+  tooltip("Closes this side (Ctrl+B keeps only the active one).");
 }
 
 }  // namespace
@@ -74,7 +74,7 @@ void draw_lock(const AppState& state, CommandQueue& commands) {
     }
     ImGui::EndCombo();
   }
-  tooltip("How the moments of both sides are locked. " + std::string(now.words));
+  tooltip("How the times of both sides are locked. " + std::string(now.words));
 }
 
 void draw_sides(const AppState& state, const ViewRow& row, SideFocus& focus, CommandQueue& commands,
@@ -96,7 +96,7 @@ void draw_sides(const AppState& state, const ViewRow& row, SideFocus& focus, Com
       row.has_one_line_head ? draw_side_head(look, state, commands) : draw_letter(look, state);
       const Source* source = state.source();
       if (row.needs_addresses && source != nullptr && source->state == AnswerState::ready && !source->trace)
-        wrapped_text(source->name() + " has no addresses and times, so this view is of the other side only.");
+        wrapped_text(source->name() + " has no addresses and times, so only the other side has this view.");
       else
         draw();
     }

@@ -1,4 +1,4 @@
-// A view drawn twice, for what is on the left (A) and on the right (B). Each half pushes commands and asks questions of
+// A view drawn twice, for the left side (A) and the right side (B). Each half pushes commands and asks questions for
 // its own side; a click into one makes its side the active one.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace hbmscope::gui {
 
-// Which half of which view had the focus in the frame before: a person has clicked when it is another one.
+// Which half of which view had the focus in the previous frame; a change means that the person clicked.
 struct SideFocus {
   unsigned child = 0;
 };
@@ -18,7 +18,7 @@ struct SideFocus {
 void draw_sides(const AppState& state, const ViewRow& row, SideFocus& focus, CommandQueue& commands,
                 const std::function<void()>& draw);
 
-// How the moments are locked, as a choice.
+// The choice of how the times of both sides are locked.
 void draw_lock(const AppState& state, CommandQueue& commands);
 
 }  // namespace hbmscope::gui

@@ -40,7 +40,7 @@ std::string text_from_state(const AppState& state, const Source& source) {
     case SourceState::held: return "held";
     case SourceState::paused: return "paused";
     case SourceState::silent:
-      return fmt::format("not heard of for {} s",
+      return fmt::format("no data for {} s",
                          std::chrono::duration_cast<std::chrono::seconds>(silence_of(source)).count());
     case SourceState::ended: break;
   }

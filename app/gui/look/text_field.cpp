@@ -13,7 +13,7 @@ int resize(ImGuiInputTextCallbackData* data) {
   return 0;
 }
 
-// As many words of it as there is room for.
+// Shortened to the width.
 std::string fitting(std::string hint) {
   const float room = ImGui::CalcItemWidth() - 2 * ImGui::GetStyle().FramePadding.x;
   while (ImGui::CalcTextSize(hint.c_str()).x > room) {

@@ -1,4 +1,4 @@
-// An input for a std::string that grows with what is typed.
+// An input field for a std::string.
 #pragma once
 
 #include <string>

@@ -7,7 +7,7 @@
 
 namespace hbmscope::gui {
 
-// One look at the theme and the scale, taken at the begin of a view.
+// Theme and scale, read at the beginning of a view.
 struct Look {
   Theme theme = Theme::dark;
   float unit = 1;  // One pixel of a 96-dpi display at 100 % text.
@@ -26,9 +26,9 @@ struct Look {
 ImFont* bold_font();
 ImFont* mono_font();
 
-// Colours, sizes and font scale of ImGui and ImPlot. `scale` is the display's (1 at 96 dpi); the person's own text
-// scale (settings) comes on top. To be called before the first frame and whenever theme, text scale or display change;
-// it sets everything anew, so that calling it each frame before NewFrame is fine too. Fonts are loaded by the platform,
+// Colours, sizes and font scale of ImGui and ImPlot. `scale` is that of the display (1 at 96 dpi), multiplied by
+// the text scale of the settings. Call it before the first frame and whenever theme, text scale or display change;
+// calling it before each NewFrame is fine too. Fonts are loaded by the platform,
 // the first one for text; sizes follow style.FontSizeBase (ImGui 1.92 and later bake glyphs at any size).
 void apply_theme(const AppState& state, float scale);
 

@@ -13,7 +13,7 @@
 namespace hbmscope::gui {
 namespace {
 
-// Of several processes the one whose heap is shown.
+// Of several processes, the one whose heap is shown.
 const AttachedFacts& facts_of_shown(const AppState& state, const Source& source) {
   const HeapKey shown = choose_heap(*source.trace, state.position().heap);
   const auto found = std::find_if(source.attached.begin(), source.attached.end(),
@@ -23,21 +23,21 @@ const AttachedFacts& facts_of_shown(const AppState& state, const Source& source)
 
 std::string why_no_heap(const Source& source) {
   const bool is_live = source.live.has_value();
-  const bool are_told = std::any_of(source.attached.begin(), source.attached.end(), [](const AttachedFacts& one) {
+  const bool are_recorded = std::any_of(source.attached.begin(), source.attached.end(), [](const AttachedFacts& one) {
     return one.are_calls_recorded || one.driver_calls.empty();
   });
-  if (source.attached.empty() || are_told)
-    return is_live ? "No heap of this job has held anything yet: what it allocates from now on appears here."
-                   : "No heap of this trace ever held anything, so there is nothing to draw.";
+  if (source.attached.empty() || are_recorded)
+    return is_live ? "The job has allocated nothing yet. What it allocates from now on appears here."
+                   : "Nothing was ever allocated in this trace.";
   const AttachedFacts& facts = source.attached.front();
   if (facts.may_be_recorded_later)
     return is_live
-               ? "No heap of this job has held anything yet. It has no CUDA driver loaded; what it allocates when it "
-                 "has one appears here."
-               : "There is no heap to draw: no CUDA driver was loaded in it, and no annotated allocator told of one.";
-  return "There is no heap to draw: " + facts.driver_calls +
-         ". What the driver tells of the whole stands in the timeline, where it does (NVML)." +
-         (is_live && !facts.is_left_alone ? " Only a heap of an annotated allocator would appear here." : "");
+               ? "The job has allocated nothing yet: it has not loaded a CUDA driver. What it allocates then appears "
+                 "here."
+               : "There is no heap: the job loaded no CUDA driver, and no annotated allocator reported one.";
+  return "There is no heap: " + facts.driver_calls +
+         ". The timeline shows the totals that the driver reports (NVML), if it does." +
+         (is_live && !facts.is_left_alone ? " Only heaps of annotated allocators appear here." : "");
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ bool draw_heap_chooser(const AppState& state, const Trace& trace, HeapKey shown,
     ImGui::EndCombo();
   }
   const Look look(state);
-  tooltip("The heap that the heap map and the timeline show");
+  tooltip("The heap shown in the heap map and the timeline");
   return true;
 }
 
@@ -73,8 +73,8 @@ void draw_attached_line(const AppState& state) {
   const AttachedFacts& facts = facts_of_shown(state, *source);
   std::string words = text_from_attached(facts) + " " + text_from_driver_calls(facts);
   if (const std::size_t others = source->attached.size() - 1; others > 0)
-    words += " " + text_from_count(others) + (others == 1 ? " more process was" : " more processes were") +
-             " attached to: choose a heap of one, or see the report.";
+    words += " " + text_from_count(others) + (others == 1 ? " more process is" : " more processes are") +
+             " attached: choose one of its heaps, or see the report.";
   const float pad = ImGui::GetStyle().WindowPadding.x;
   ImGui::SetCursorPosX(ImGui::GetCursorPosX() + pad);
   ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - pad);

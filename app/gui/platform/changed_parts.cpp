@@ -135,7 +135,7 @@ std::vector<PixelBox> ChangedParts::find(const ImDrawData& frame) {
   size_ = box_of(frame);
   const std::vector<DrawnList> before = std::exchange(before_, now);
   if (!had_before) return {box_of(frame)};
-  // What came, went, or lies above others than before is between what is the same at the beginning and at the end.
+  // What appeared, disappeared or changed its order lies between the equal parts at the beginning and at the end.
   const auto is_same_owner = [](const DrawnList& a, const DrawnList& b) { return a.owner == b.owner; };
   const std::size_t fewer = std::min(now.size(), before.size());
   const auto head = static_cast<std::size_t>(

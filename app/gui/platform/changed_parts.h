@@ -1,7 +1,7 @@
-// Which parts of a frame look other than in the one before. Under a software driver, as over a remote desktop, each
+// Which parts of a frame differ from the previous one. Under a software driver, as over a remote desktop, each
 // pixel costs, and most frames change few: a tooltip, a lane, a number.
 //
-// Compared are the lists of what is drawn, one a window. Where one is other than before, all that it covered and covers
+// It compares the draw lists, one a window. Where one has changed, all that it covered and covers
 // is drawn anew, by all lists, in their order.
 #pragma once
 

@@ -26,7 +26,7 @@ Result<FrameTarget> FrameTarget::make(int width, int height) {
   glBindFramebuffer(GL_FRAMEBUFFER, target.framebuffer_);
   glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, target.color_);
   if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE) {
-    return Failure(Error{.what = "the graphics driver refuses to draw into memory",
+    return Failure(Error{.what = "the graphics driver can't draw into memory",
                          .remedy = "Try the software driver: LIBGL_ALWAYS_SOFTWARE=1.",
                          .file = {},
                          .offset = {}});

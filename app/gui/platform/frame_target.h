@@ -1,4 +1,4 @@
-// What frames are drawn on: a framebuffer of exactly the size that was asked for, which keeps what was drawn. The
+// What frames are drawn on: a framebuffer of exactly the requested size, which keeps what was drawn. The
 // context's own surface would not do: it has nothing any more once it was shown, and offscreen its size is up to the
 // driver.
 #pragma once

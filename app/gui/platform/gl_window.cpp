@@ -18,7 +18,7 @@ namespace {
 std::string last_glfw_error() {
   const char* text = nullptr;
   glfwGetError(&text);
-  return text != nullptr ? text : "no reason was given";
+  return text != nullptr ? text : "no reason given";
 }
 
 // Which window system to ask for. Wayland's library writes to stderr when it is tried where it can't be, so it isn't.
@@ -44,7 +44,7 @@ Error no_opengl_error(Surface surface, const std::string& why) {
   return {.what = what + " (" + why + ")", .remedy = install_hint, .file = {}, .offset = {}};
 }
 
-// A laptop's screen is often smaller than the size asked for; the window must not reach beyond it.
+// The screen of a laptop is often smaller than the requested size; the window must not reach beyond it.
 void fit_into_monitor(GLFWwindow* window) {
   GLFWmonitor* monitor = glfwGetPrimaryMonitor();
   if (monitor == nullptr) return;

@@ -75,7 +75,7 @@ Result<std::unique_ptr<ImGuiHost>> ImGuiHost::start(const GlWindow& window) {
   io.ConfigFlags |= ImGuiConfigFlags_DockingEnable | ImGuiConfigFlags_NavEnableKeyboard;
   io.ConfigInputTextCursorBlink = false;  // Nothing blinks, and a blinking cursor would never let the window sleep.
   io.ConfigWindowsMoveFromTitleBarOnly = true;
-  // A view's mistake is for the tests to find, which count them; ImGui's red box would help nobody at work.
+  // Tests count the errors of views; ImGui's red box would not help a person at work.
   io.ConfigErrorRecoveryEnableTooltip = false;
   io.ConfigErrorRecoveryEnableDebugLog = false;
   add_fonts();

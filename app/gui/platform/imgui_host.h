@@ -20,7 +20,7 @@ class ImGuiHost {
   ImGuiHost& operator=(const ImGuiHost&) = delete;
 
   void begin_frame();
-  // Draws onto what is bound, which has the frame before: what is other than there. Returns how many pixels that was.
+  // Draws what has changed onto the bound target, which has the previous frame. Returns the number of pixels drawn.
   std::uint64_t end_frame(const ImVec4& background);
   // Something else is bound from now on, or nothing is on it.
   void forget_frame() { changed_.forget(); }

@@ -1,4 +1,4 @@
-// What the command line asked for, and what is dropped onto the window, in the window's own commands.
+// Turns the command line, and files dropped onto the window, into commands of the window.
 #pragma once
 
 #include <string>

@@ -38,7 +38,7 @@ Result<std::uint64_t> write_png(const Picture& picture, const std::string& file)
   out.close();
   if (!out) {
     return Failure(Error{.what = std::string("can't write the picture: ") + std::strerror(errno),
-                         .remedy = "Give a file in a folder that exists and can be written.",
+                         .remedy = "Choose a file in a folder that exists and is writable.",
                          .file = file,
                          .offset = {}});
   }

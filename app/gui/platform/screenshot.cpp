@@ -44,7 +44,7 @@ Picture draw_settled(Session& session) {
   std::optional<std::chrono::steady_clock::time_point> live_since;
   while (alike < frames_alike && at_rest < frames_at_rest_max) {
     const bool changed = session.update();
-    // Views ask in a frame, so a change is drawn; frames beside it would only take the time of what is worked out.
+    // Views ask in a frame, so a change is drawn; more frames would only take time from the computations.
     if (changed || !session.app().busy()) session.draw();
     if (shows_running_job(session.app().state())) {
       const auto now = std::chrono::steady_clock::now();

@@ -136,8 +136,7 @@ class Session::Impl {
   // The view in front, or all of the window where it is maximised or nowhere; compressed and written off the frame.
   void export_picture() {
     if (!target_) {
-      app_->commands().push(command::say,
-                            "The picture can't be taken: the graphics driver refuses to draw into memory.");
+      app_->commands().push(command::say, "The picture can't be exported: the graphics driver can't draw into memory.");
       return;
     }
     const AppState& state = app_->state();

@@ -36,7 +36,7 @@ class Session {
   void wait(std::optional<std::chrono::steady_clock::duration> time);
   // Applies commands and finished work. Returns true when there is something new to draw: that, input, or a new size.
   bool update();
-  void draw();  // What is other than in the last frame.
+  void draw();  // What has changed since the last frame.
   // For tests: how many pixels the last draw() has drawn, and that the next one draws all of them.
   std::uint64_t drawn_pixels() const;
   void draw_all_anew();

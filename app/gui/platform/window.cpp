@@ -15,7 +15,8 @@ namespace hbmscope::gui {
 
 namespace {
 
-// A picture of another view than the requested one is no failure, but the person should not have to find out by looking.
+// A picture of another view than the requested one is no failure, but the person should not have to find out by
+// looking.
 void report_missing_view(const AppState& state, std::string_view requested) {
   const auto kind = parse_view_kind(requested);
   if (!kind) return;

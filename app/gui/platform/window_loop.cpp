@@ -17,7 +17,7 @@ bool WindowLoop::run_once(std::optional<std::chrono::steady_clock::duration> wai
   ++frames_;
   const auto drawn = FramePacer::Clock::now();
   pacer_.note_frame(woken, drawn);
-  if (!session_.app().commands().empty()) pacer_.note_change(drawn);  // A view asked for something in this frame.
+  if (!session_.app().commands().empty()) pacer_.note_change(drawn);  // A view pushed something in this frame.
   return true;
 }
 

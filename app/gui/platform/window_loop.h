@@ -15,7 +15,7 @@ class WindowLoop {
  public:
   explicit WindowLoop(Session& session) : session_(session) {}
 
-  // Waits for what is due next, at most as long as told, and draws the frame if one is due then. True where it drew.
+  // Waits for what is due next, at most this long, and draws the frame if one is due then. True where it drew.
   bool run_once(std::optional<std::chrono::steady_clock::duration> wait_most = {});
   std::uint64_t frames() const { return frames_; }
 

@@ -37,8 +37,7 @@ ImGuiID begin_layout(ImGuiID space, ImVec2 size) {
   return rest;
 }
 
-// With large text or in a low window there is room for two above one another, not for three, and not for two beside one
-// another in between.
+// With large text or in a low window two rows of views fit, not three, and only one view in the upper one.
 bool is_low(ImVec2 size) {
   return size.y < ImGui::GetTextLineHeight() * 40;
 }
@@ -110,7 +109,7 @@ void put_tabs_in_order(const AppState& state, ViewStates& views) {
   };
   std::stable_sort(tabs.begin(), tabs.end(),
                    [&](const ImGuiTabItem& a, const ImGuiTabItem& b) { return rank(a) < rank(b); });
-  // The one in front has moved: the strip has to scroll to it again.
+  // The tab in front has moved: the strip has to scroll to it again.
   ImGuiTabBar& bar = *last->DockNode->TabBar;
   if (bar.NextSelectedTabId == 0) bar.NextSelectedTabId = bar.SelectedTabId;
 }
@@ -137,7 +136,7 @@ void come_forward_once_a_file(const AppState& state, const ViewRow& row, bool ex
   const Source* source = state.source();
   if (!exists || source == nullptr || source->live || source->ended || views.settling > 0) return;
   if (views.came_for_file.contains({source->id, row.kind})) return;
-  // Somebody asked for another tab of its place, or one that goes before it is there.
+  // The person chose another tab of its place, or there is one that goes first.
   const ViewRow& in_front = row_of(state.position().view);
   const bool is_asked = in_front.in_trace == row.in_trace && in_front.kind != row.kind;
   const bool has_other_first = std::any_of(view_table().begin(), view_table().end(), [&](const ViewRow& other) {
@@ -159,11 +158,13 @@ void bring_new_views_forward(const AppState& state, ViewStates& views) {
 void make_dock_space(const AppState& state, ViewStates& views) {
   const ImGuiID space = ImGui::GetID("dock space");
   const bool remembered = ImGui::DockBuilderGetNode(space) != nullptr;
-  // A trace and a profile have other views, so each begins with its own layout. While a file is read, nobody knows.
+  // A trace and a profile have other views, so each begins with its own layout. While a file is read, its kind is
+  // unknown.
   const Source* source = state.source();
   const bool is_known = source != nullptr && source->state == AnswerState::ready;
   const bool of_trace = is_known ? source->trace != nullptr : views.of_trace.value_or(false);
-  const bool has_place = !of_trace || ImGui::FindWindowSettingsByID(ImHashStr(row_of(ViewKind::heap_map).title)) != nullptr ||
+  const bool has_place = !of_trace ||
+                         ImGui::FindWindowSettingsByID(ImHashStr(row_of(ViewKind::heap_map).title)) != nullptr ||
                          ImGui::FindWindowByName(row_of(ViewKind::heap_map).title) != nullptr;
   const bool is_other_kind = views.layout_made && is_known && views.of_trace.value_or(false) != of_trace;
   const bool reset = views.layout_seen != state.window.layout_serial || !has_place || is_other_kind;

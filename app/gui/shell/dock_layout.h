@@ -1,6 +1,7 @@
 // Where views are: sources on the left, inspector on the right, tabs at the bottom. Between them the summary and the
-// flame graph of a profile (with large text they are tabs), or the heap map over the timeline of a trace. Made once for each kind of file and after
-// Reset layout; whatever a person moves stays there until a file of the other kind comes to the front.
+// flame graph of a profile (with large text they are tabs), or the heap map over the timeline of a trace. Made once
+// for each kind of file and after Reset layout; what a person moves stays there until a file of the other kind comes to
+// the front.
 #pragma once
 
 #include "app/gui/core/app_state.h"
@@ -8,7 +9,7 @@
 
 namespace hbmscope::gui {
 
-// Where it is, without taking the focus; its strip of tabs scrolls to it. False where it has no tab by now.
+// Selects its tab without taking the focus. False where it has no tab yet.
 bool bring_to_front(ViewKind kind);
 
 // Views whose rows say so come to the front when they appear, or once for each file.

@@ -56,7 +56,7 @@ void draw_path_line(FileDialogState& dialog, const FolderListing* listing, Comma
   ImGui::SameLine();
   ImGui::SetNextItemWidth(-1);
   if (text_field("##path", "Folder or file", dialog.path, ImGuiInputTextFlags_EnterReturnsTrue)) {
-    // What has a profile's ending is meant as a file; all else is a folder to look into.
+    // A path that ends like a profile is a file; any other is a folder.
     if (dialog.shown != Dialog::export_file && looks_like_profile(dialog.path)) {
       open_chosen(dialog.shown, dialog.path, commands);
     } else {
@@ -104,8 +104,7 @@ void draw_entries(const Look& look, FileDialogState& dialog, const FolderListing
   ImGui::Checkbox("All files", &dialog.all_files);
   ImGui::SameLine();
   if (left_out > 0) {
-    dim_text(text_from_count(static_cast<std::int64_t>(left_out)) +
-             " others are not shown: they have no profile's ending");
+    dim_text(text_from_count(static_cast<std::int64_t>(left_out)) + " others are hidden: their names end differently");
   } else {
     dim_text(text_from_count(static_cast<std::int64_t>(listing.entries.size())) + " entries");
   }

@@ -1,5 +1,5 @@
-// Chooses a file or folder to open, or a name to write to. A window like others, not a modal one; the folder is listed
-// by a worker, so that a slow disk holds nothing up.
+// Chooses a file or folder to open, or a name to write to. It is not modal, and a worker lists the folder, so a slow
+// disk blocks nothing.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ namespace hbmscope::gui {
 
 struct FileDialogState {
   WindowState::Dialog shown = WindowState::Dialog::none;
-  std::string path;       // The line on top: a folder to go to, or a file.
-  std::string file_name;  // Of what is written.
+  std::string path;       // The text field at the top: a folder or a file.
+  std::string file_name;  // Of the file to write.
   std::string chosen;     // The entry that was clicked.
   bool all_files = false;
   std::shared_ptr<const FolderListing> listed;  // What `path` was set from.

@@ -12,7 +12,7 @@
 namespace hbmscope::gui {
 namespace {
 
-// The offset of a filter's error is a column, not a byte of a file.
+// The offset of an error in a filter is a column, not a byte of a file.
 std::string words_of(const Error& error) {
   std::string words = error.what;
   if (error.offset) words += " (at character " + std::to_string(*error.offset + 1) + ")";
@@ -28,7 +28,7 @@ std::string error_of(const std::string& where) {
 void draw_language_help() {
   if (!ImGui::BeginTooltip()) return;
   bold_text("size>1GiB stack:adam device:0 -file:site-packages (kind:buffer or kind:executable)");
-  dim_text("Terms beside one another must all hold. : contains, = equals, /.../ a regular expression, - not.");
+  dim_text("All terms must match. : contains, = equals, /.../ is a regular expression, - negates.");
   for (const WhereField& field : profile_where_fields()) {
     if (!field.unavailable.empty()) continue;
     text(field.name);
@@ -79,7 +79,7 @@ void draw_find(const AppState& state, FilterLineState& line, float width, Comman
   ImGui::SetNextItemWidth(width);
   text_field("##find", "Find a function or file", line.find);
   if (ImGui::IsItemDeactivatedAfterEdit() && line.find != find) commands.push(command::set_find, line.find);
-  tooltip("Marks frames in the pictures and narrows the tables. Enter, then F3 for the next.");
+  tooltip("Highlights frames in the pictures and narrows the tables. Press Enter, then F3 for the next.");
 }
 
 void draw_by(const AppState& state, CommandQueue& commands) {
@@ -87,7 +87,7 @@ void draw_by(const AppState& state, CommandQueue& commands) {
                                            FrameBy::address};
   const std::string now = "By " + std::string(text_from_frame_by(state.position().request.by));
   ImGui::SetNextItemWidth(ImGui::GetFontSize() * 7.5F);
-  if (!ImGui::BeginCombo("##by", now.c_str())) return tooltip("What is one frame in all views");
+  if (!ImGui::BeginCombo("##by", now.c_str())) return tooltip("How frames are grouped in all views");
   for (const FrameBy by : choices) {
     const std::string name(text_from_frame_by(by));
     if (ImGui::Selectable(name.c_str(), by == state.position().request.by)) commands.push(command::set_by, by);
@@ -128,14 +128,14 @@ void draw_filter_line(const AppState& state, FilterLineState& line, CommandQueue
   ImGui::SameLine();
   const bool bytes = state.position().value == FlameValue::bytes;
   if (ImGui::Button(bytes ? "Bytes" : "Count")) commands.push(CommandId::toggle_value);
-  tooltip("What the flame graph's widths mean (C)");
+  tooltip("Weighs the flame graph by bytes or by count (C)");
   if (state.answers().view.failed()) {
     ImGui::SetCursorPosX(style.WindowPadding.x);
     ImGui::PushStyleColor(ImGuiCol_Text, Look(state).vec(Role::failure));
     text("! " + words_of(state.answers().view.error));
     ImGui::PopStyleColor();
     ImGui::SameLine();
-    dim_text("What is shown is what was there before.");
+    dim_text("The views show the previous filter.");
   }
 }
 

@@ -1,5 +1,5 @@
-// The line under the menu: the one filter of all views (the language of --where, with its errors shown while typing),
-// what Find looks for, and how frames are grouped and weighed.
+// The line under the menu: the filter of all views (the language of --where, checked while typing), Find, and how
+// frames are grouped and weighed.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 namespace hbmscope::gui {
 
 struct FilterLineState {
-  std::string where, find;            // What stands in the fields; applied on Enter, or when left.
-  std::string where_seen, find_seen;  // What the state said last.
+  std::string where, find;            // The text of the fields; applied on Enter, or when they lose the focus.
+  std::string where_seen, find_seen;  // The last values of the state.
   std::string error;                  // Of the filter as it is typed.
   std::uint64_t filter_seen = 0, find_serial_seen = 0;
 };

@@ -22,7 +22,7 @@ std::string age_text(std::int64_t opened_s) {
   return text_from_count(age / 86400) + " d ago";
 }
 
-// The box with a dashed rim into which files are dropped.
+// The box with a dashed border for dropping files.
 void draw_drop_target(const Look& look) {
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const ImVec2 size{ImGui::GetContentRegionAvail().x, look.px(110)};
@@ -86,7 +86,7 @@ void draw_recent_file(const Look& look, const RecentFile& file, CommandQueue& co
     commands.push(command::open_paths, {file.path});
   }
   ImGui::EndDisabled();
-  tooltip(file.missing ? file.path + "\nThis file is not there any more." : file.path);
+  tooltip(file.missing ? file.path + "\nThis file no longer exists." : file.path);
   const ImVec2 after = ImGui::GetCursorPos();
   ImGui::SetCursorPos({corner.x + look.px(6), corner.y + look.px(4)});
   const std::string name = std::filesystem::path(file.path).filename().string();
@@ -112,7 +112,7 @@ void draw_recent_file(const Look& look, const RecentFile& file, CommandQueue& co
 
 void draw_recent(const AppState& state, const Look& look, CommandQueue& commands) {
   heading("Recent");
-  if (state.recent.empty()) dim_text("Files that you open will stand here.");
+  if (state.recent.empty()) dim_text("Files that you open appear here.");
   for (const RecentFile& file : state.recent) draw_recent_file(look, file, commands);
 }
 
@@ -120,7 +120,7 @@ void draw_watch(const AppState& state, const Look& look, CommandQueue& commands)
   heading("Watch");
   draw_job_list(state, commands, false);
   ImGui::Dummy({0, look.px(10)});
-  wrapped_text("From its start, also on a server without a screen:", true);
+  wrapped_text("From its start, also on a server without a display:", true);
   ImGui::PushFont(mono_font(), ImGui::GetStyle().FontSizeBase * 0.9F);
   wrapped_text("hbmscope run -- python train.py");
   ImGui::PopFont();
@@ -129,12 +129,12 @@ void draw_watch(const AppState& state, const Look& look, CommandQueue& commands)
 void draw_learn(const AppState& state, const Look& look, CommandQueue& commands) {
   heading("Learn");
   if (ImGui::Button("Start the demo", {-1, look.px(32)})) commands.push(CommandId::start_demo);
-  wrapped_text("A training step on an emulated device: the heap map moves, and JAX's variables are yours to change.",
+  wrapped_text("A training step on an emulated device: watch the heap map live and change the memory settings of JAX.",
                true);
   ImGui::Spacing();
   if (!state.sample.empty()) {
     if (ImGui::Button("Open the sample profile", {-1, look.px(32)})) commands.push(CommandId::open_sample);
-    wrapped_text("A JAX training loop that keeps something from every step. Who holds the memory?", true);
+    wrapped_text("A JAX training loop that keeps something from every step. What holds the memory?", true);
     ImGui::Spacing();
   }
   if (ImGui::Button("Keys and commands", {-1, look.px(32)})) commands.push(CommandId::help);
@@ -152,7 +152,7 @@ void draw_first_launch(const AppState& state, CommandQueue& commands) {
   ImGui::PushFont(bold_font(), ImGui::GetStyle().FontSizeBase * 1.8F);
   text("hbmscope");
   ImGui::PopFont();
-  dim_text("What holds the device's memory, what changed, and where in the code it came from.");
+  dim_text("What holds device memory, what changed, and which line of code allocated it.");
   ImGui::Dummy({0, look.px(16)});
   const auto column = [&](const char* id, float share, const auto& draw) {
     ImGui::BeginChild(id, {width * share - look.px(24), 0}, ImGuiChildFlags_AutoResizeY);

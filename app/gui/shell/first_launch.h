@@ -1,4 +1,4 @@
-// What stands there while no file is open: open one, one of the last ones, or the sample.
+// The page shown while no file is open: open a file, a recent one, the sample or the demo, or attach to a job.
 #pragma once
 
 #include "app/gui/core/app_state.h"

@@ -13,16 +13,14 @@ struct Gesture {
   const char *what, *does;
 };
 constexpr Gesture gestures[] = {
-    {"click", "select the frame, block or gap in all views; again: clear"},
-    {"double-click",
-     "zoom the flame graph so that the frame fills it; open a node of the call tree; zoom the heap map to a block"},
+    {"click", "select the frame, block or gap in all views; click again to clear"},
+    {"double-click", "zoom the flame graph to the frame; open a node of the call tree; zoom the heap map to the block"},
     {"wheel", "zoom at the pointer (Ctrl: in large steps); lists scroll"},
     {"Shift+wheel, drag", "pan"},
     {"W S A D", "zoom in and out, pan, in the flame graph, the heap map and the timeline"},
-    {"timeline: click",
-     "show that moment; near a failure, a marker or the peak it is that one (Alt: just where it is)"},
-    {"timeline: drag", "select a range; on the band above the lanes: move the moment; right button: pan"},
-    {"timeline: Y", "the y axes end at what is seen, or at the most of the whole trace"},
+    {"timeline: click", "go to that time; snaps to a failure, a marker or the peak nearby (Alt: no snapping)"},
+    {"timeline: drag", "select a range; on the band above the lanes: move the current time; right button: pan"},
+    {"timeline: Y", "fit the y axes to the visible data, or to the whole trace"},
     {"right click", "menu: filter, zoom, source, copy"},
     {"mouse 4 and 5", "view back, forward"},
 };
@@ -87,8 +85,8 @@ void draw_help(const AppState& state, HelpState& help, CommandQueue& commands) {
     }
     ImGui::Spacing();
     wrapped_text(
-        "A screen reader can't read this window. Every view can be copied as text (Copy as text), and every state "
-        "is a command that prints or opens the same (Copy as command).",
+        "Screen readers can't read this window. Every view can be copied as text (Copy as text), and Copy as command "
+        "gives a command that prints or opens the same.",
         true);
     ImGui::EndChild();
   }

@@ -1,4 +1,4 @@
-// All commands with their keys, made of the command table, and the gestures of the pictures.
+// All commands with their keys, from the command table, and the gestures in pictures.
 #pragma once
 
 #include <string>

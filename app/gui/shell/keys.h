@@ -1,4 +1,4 @@
-// Keys, made of the command table: "Ctrl+Shift+P" in the table is what is pressed, shown and explained.
+// Keys, from the command table: "Ctrl+Shift+P" there is what is pressed and what menus show.
 #pragma once
 
 #include <string_view>
@@ -9,11 +9,11 @@
 
 namespace hbmscope::gui {
 
-// 0 where the text names no key.
+// 0 where the text is not a key.
 ImGuiKeyChord parse_shortcut(std::string_view shortcut);
 
-// Pushes the commands whose keys were pressed in this frame. Single letters act only while no text is being typed
-// and no dialog is in front.
+// Pushes the commands whose keys were pressed in this frame. Single letters act only while no text is being typed and
+// no dialog is in front.
 void handle_keys(CommandQueue& commands);
 
 }  // namespace hbmscope::gui

@@ -33,34 +33,32 @@ void draw_live_head(const AppState& state, CommandQueue& commands) {
   text(words);
   tooltip(text_from_count(static_cast<std::int64_t>(live.told.events)) + " events of " +
           text_from_count(live.told.processes) + (live.told.processes == 1 ? " process" : " processes") +
-          (live.told.lost_events == 0 ? "" : "\nLost: the job wrote faster than they were read.") +
-          (live.behind_seconds < lag_that_is_said
-               ? ""
-               : "\nBehind: more was recorded than has come here; it is on its way.") +
+          (live.told.lost_events == 0 ? "" : "\nLost: the job wrote events faster than they were read.") +
+          (live.behind_seconds < lag_that_is_said ? "" : "\nBehind: more was recorded than has arrived here.") +
           (live.told.pending_requests == 0
                ? ""
                : "\nPending: the driver refused" +
                      (live.told.pending_bytes == 0
                           ? std::string()
                           : " " + text_from_bytes(static_cast<std::int64_t>(live.told.pending_bytes))) +
-                     ", and the allocator may still try again. Not failed yet.") +
+                     ", and the allocator may try again. It has not failed yet.") +
           (live.file_bytes == 0 ? ""
                                 : "\n" + text_from_bytes(static_cast<std::int64_t>(live.file_bytes)) +
-                                      " of the events are in a file, as memory is limited (--max-memory).") +
-          (is_held ? "\nThe view stands; the job and its recording go on. End follows again." : ""));
+                                      " of the events are kept in a file, because memory is limited (--max-memory).") +
+          (is_held ? "\nHeld: the picture stands still, the job and its recording go on. End follows again." : ""));
   ImGui::SameLine();
   if (ImGui::SmallButton(is_held ? "Follow" : "Hold")) commands.push(is_held ? CommandId::go_to_end : CommandId::play);
-  tooltip(is_held ? "Shows the newest again (End)." : "The view stands; the job and its recording go on (Space).");
+  tooltip(is_held ? "Follows the job again (End)." : "Holds the picture; the job and its recording go on (Space).");
   if (why_not(state, CommandId::skip_to_now).empty()) {
     ImGui::SameLine();
     if (ImGui::SmallButton("Skip to now")) commands.push(CommandId::skip_to_now);
-    tooltip(fmt::format("{} have not come yet. Goes on with what is there now; they stay in the recording.",
+    tooltip(fmt::format("{} have not arrived yet. Continues with what happens now; they stay in the recording.",
                         text_from_bytes(static_cast<std::int64_t>(live.waiting_bytes))));
   }
   if ((live.told.flags & link::status_flag::is_attached) != 0) {
     ImGui::SameLine();
     if (ImGui::SmallButton("Detach")) commands.push(CommandId::detach);
-    tooltip("The job is let go, and runs on; what was seen of it stays.");
+    tooltip("Lets the job run on without hbmscope; what was seen of it stays.");
   }
 }
 

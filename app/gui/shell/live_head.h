@@ -1,4 +1,4 @@
-// How the running job in front stands: its state, how fast it tells, what was lost, and what is recorded.
+// The running job in front: its state, its rate of events, what was lost, and what is recorded.
 #pragma once
 
 #include "app/gui/core/app_state.h"
@@ -6,7 +6,7 @@
 
 namespace hbmscope::gui {
 
-// In the line that it is called in; nothing where what is in front is a file.
+// In the current line; nothing where a file is in front.
 void draw_live_head(const AppState& state, CommandQueue& commands);
 
 }  // namespace hbmscope::gui

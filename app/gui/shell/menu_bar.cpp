@@ -10,7 +10,7 @@
 namespace hbmscope::gui {
 namespace {
 
-// Where a line separates what belongs together.
+// A line separates groups of commands.
 bool begins_group(CommandId id) {
   switch (id) {
     case CommandId::close_file:
@@ -78,7 +78,7 @@ void draw_menu_bar(const AppState& state, CommandQueue& commands) {
   for (const char* name : menus) draw_menu(state, name, commands);
   ImGui::SetCursorPosX(ImGui::GetCursorPosX() + 2 * ImGui::GetFontSize());
   draw_live_head(state, commands);
-  // What fits is said on the right: the way to the palette and the theme.
+  // On the right, where they fit: the buttons of the palette and of the theme.
   const std::string palette = "Find a command   Ctrl+Shift+P";
   const std::string theme = state.settings.theme == Theme::dark ? "Light" : "Dark";
   const float width = ImGui::CalcTextSize((palette + theme).c_str()).x + 6 * ImGui::GetStyle().FramePadding.x +
@@ -88,7 +88,7 @@ void draw_menu_bar(const AppState& state, CommandQueue& commands) {
     ImGui::SetCursorPosX(ImGui::GetCursorPosX() + space);
     if (ImGui::SmallButton(palette.c_str())) commands.push(CommandId::palette);
     if (ImGui::SmallButton(theme.c_str())) commands.push(CommandId::toggle_theme);
-    tooltip("The other theme");
+    tooltip("Switches the theme");
   }
   ImGui::EndMenuBar();
 }

@@ -1,4 +1,4 @@
-// The menu, made of the command table; disabled commands say why.
+// The menus, from the command table; disabled commands say why.
 #pragma once
 
 #include "app/gui/core/app_state.h"

@@ -9,9 +9,9 @@
 #include "analysis/query/block_find.h"
 #include "analysis/query/block_list.h"
 #include "app/gui/core/place_text.h"
-#include "app/gui/sources/trace_moment.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/text_field.h"
+#include "app/gui/sources/trace_moment.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -33,7 +33,7 @@ std::vector<Found> find_commands(const std::string& typed) {
   return found;
 }
 
-// A place in the trace in front that what was typed may name.
+// A place in the trace in front that the typed text can mean.
 struct Place {
   std::string title, help;
   std::vector<Command> commands;
@@ -49,16 +49,16 @@ std::vector<Place> find_places(const AppState& state, const std::string& typed) 
     const std::string number = where.substr(address.size());
     if (const auto parsed = parse_address(number))
       places.push_back({"Go to the address " + number,
-                        "Selects what lies there, in whichever heap it is.",
+                        "Selects what lies there, in any heap.",
                         {{command::go_to_address, *parsed}}});
   }
   if (const auto moment = find_moment(trace, typed); moment && typed.find_first_of("#0123456789") == 0)
-    places.push_back({"Go to the moment " + moment->text, "All views show it.", {{command::set_moment, typed}}});
-  // A plain word is a command's name first; as code it is found in the field of Find.
+    places.push_back({"Go to the time " + moment->text, "All views show it.", {{command::set_moment, typed}}});
+  // A plain word is the name of a command; Find searches it in code.
   const bool is_word = where == typed && typed.find_first_of(":<>=0123456789") == std::string::npos;
   if (!is_word && parse_where(where, block_where_fields(trace)))
     places.push_back({"Find blocks: " + typed,
-                      "Marks them in the heap map and lists them in Blocks; F3 goes on.",
+                      "Highlights them in the heap map and lists them in Blocks. F3 goes to the next.",
                       {CommandId::show_heap_map, {command::set_block_filter, typed}}});
   return places;
 }
@@ -128,7 +128,7 @@ void draw_palette(const AppState& state, PaletteState& palette, CommandQueue& co
     ImGui::SetNextItemWidth(-1);
     const bool has_trace = state.source() != nullptr && state.source()->trace;
     const char* const hint = has_trace
-                                 ? "A few letters of a command; an address, size>1GiB, tag:opt, a moment such as 1.2s"
+                                 ? "A few letters of a command, an address, size>1GiB, tag:opt, or a time such as 1.2s"
                                  : "Type a few letters of a command";
     if (text_field("##command", hint, palette.typed)) palette.chosen = 0;
     const std::vector<Found> found = find_commands(palette.typed);
@@ -146,7 +146,7 @@ void draw_palette(const AppState& state, PaletteState& palette, CommandQueue& co
           give(state, found[palette.chosen - places.size()].info->id, commands);
       }
     } else {
-      dim_text("No command is like \"" + palette.typed + "\".");
+      dim_text("No command matches \"" + palette.typed + "\".");
     }
     if (ImGui::GetIO().WantTextInput && ImGui::IsKeyPressed(ImGuiKey_Escape, false)) commands.push(CommandId::palette);
     ImGui::BeginChild("found");

@@ -32,7 +32,7 @@ void draw_view_inside(const AppState& state, ViewStates& views, const ViewRow& r
   draw_sides(state, row, views.side_focus, commands, [&] { draw_one_side(state, views, row, commands); });
 }
 
-// A view is in front because a command said so, or because the person clicked it; the second is told to the App.
+// A view is in front because of a command, or because the person clicked it; the App has to know the second.
 void note_focus(const AppState& state, ViewStates& views, ViewKind kind, CommandQueue& commands) {
   if (!ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows)) return;
   if (views.focused == kind || views.settling > 0) return;
@@ -93,7 +93,7 @@ void draw_ground(const AppState& state, ViewStates& views, CommandQueue& command
   constexpr ImGuiWindowFlags flags = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
                                      ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoNavFocus |
                                      ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoSavedSettings;
-  // Of a picture that is written to a file the menu is no part.
+  // A picture that is written to a file has no menu.
   const bool has_menu = state.window.tiles.empty() || !state.sources.empty();
   ImGui::Begin("hbmscope", nullptr, flags | (has_menu ? ImGuiWindowFlags_MenuBar : 0));
   ImGui::PopStyleVar(2);
@@ -151,7 +151,7 @@ void draw_shell(const AppState& state, ShellState& shell, CommandQueue& commands
   draw_help(state, views.help, commands);
   draw_jobs_window(state, views.jobs, commands);
   if (views.settling > 0) --views.settling;
-  // A question that was not asked before, or docks that have not found their places yet, want one more frame.
+  // A new question, or docks that have not found their places yet, need one more frame.
   if (commands.asked() != views.asked || views.settling > 0 || views.reorder > 0) commands.push(CommandId::draw_again);
   views.asked = commands.asked();
 }

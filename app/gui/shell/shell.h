@@ -9,7 +9,7 @@
 
 namespace hbmscope::gui {
 
-// What views keep between frames that is nobody else's business: scroll, sort order, half-typed text.
+// What views keep between frames for themselves: scroll, sort order, half-typed text.
 struct ViewStates;
 
 struct ShellState {

@@ -27,7 +27,7 @@ void divide() {
   ImGui::SameLine(0, ImGui::GetFontSize());
 }
 
-// What all views of a trace have in common: how much there is, and how the heap in front stands at the moment.
+// What all views of a trace have in common: how much of it was read, and the heap in front at the current time.
 void draw_trace(const AppState& state, const Source& source, CommandQueue& commands) {
   const Trace& trace = *source.trace;
   const TakenIn taken = taken_in(source);
@@ -39,10 +39,10 @@ void draw_trace(const AppState& state, const Source& source, CommandQueue& comma
     commands.push(command::set_view, ViewKind::import);
   ImGui::PopStyleColor(2);
   tooltip(
-      "What was read of what the file holds; a click opens Import, which says what is missing and why. Other entries "
-      "are marks, counters, attributes and frees that were worked out.");
+      "How much of the file was read. Click to open Import, which lists what is missing and why. Other entries are "
+      "markers, counters, attributes and computed frees.");
   const auto& map = state.answers().heap_map;
-  // Of a running job the figures before stay until the next ones are there.
+  // The figures of a running job stay until the next ones are ready.
   const bool is_newest = map.state == AnswerState::ready && map.value->moment->trace.get() == &trace;
   if (!map.value || (!is_newest && !source.live)) return;
   const HeapMapAnswer& answer = *map.value;
@@ -51,22 +51,22 @@ void draw_trace(const AppState& state, const Source& source, CommandQueue& comma
   const auto largest = heap.space.largest_free();
   if (external && largest) {
     divide();
-    text("external fragmentation " + fmt::format("{:.1f} %", *external * 100) + ", fits up to " +
+    text("external fragmentation " + fmt::format("{:.1f} %", *external * 100) + ", largest free block " +
          text_from_bytes(static_cast<std::int64_t>(*largest)));
     tooltip("1 - largest free block / all free bytes, " + phrase_of(answer.moment->moment) + ".");
   }
 }
 
-// What is there sooner needs no words.
+// Answers that take less time than this are not announced.
 constexpr auto patience = std::chrono::milliseconds(300);
 
-// One line for all that workers do: the longest running is named, and Stop gives up all of it.
+// One line for all work: it names the longest running one, and Cancel cancels all of it.
 void draw_work(const AppState& state, CommandQueue& commands) {
   const std::vector<RunningWork> running = running_work(state.contexts);
   if (!running.empty() && std::chrono::steady_clock::now() - running.front().since > patience) {
     const RunningWork& first = running.front();
     divide();
-    std::string words = "working out " + std::string(first.what);
+    std::string words = "computing " + std::string(first.what);
     if (first.total_events > 0)
       words += ": " + text_from_share(static_cast<std::int64_t>(first.done_events),
                                       static_cast<std::int64_t>(first.total_events));
@@ -74,13 +74,13 @@ void draw_work(const AppState& state, CommandQueue& commands) {
       words += ", and " + text_from_count(static_cast<std::int64_t>(running.size() - 1)) + " more";
     dim_text(words);
     ImGui::SameLine();
-    if (ImGui::SmallButton("Stop")) commands.push(CommandId::stop_work);
+    if (ImGui::SmallButton("Cancel")) commands.push(CommandId::stop_work);
     tooltip(info_of(CommandId::stop_work).help);
   } else if (running.empty() && has_stopped_work(state.contexts)) {
     divide();
-    dim_text("stopped");
+    dim_text("cancelled");
     ImGui::SameLine();
-    if (ImGui::SmallButton("Go on")) commands.push(CommandId::go_on_working);
+    if (ImGui::SmallButton("Resume")) commands.push(CommandId::go_on_working);
     tooltip(info_of(CommandId::go_on_working).help);
   }
 }
@@ -103,7 +103,7 @@ void draw_status_line(const AppState& state, CommandQueue& commands) {
     if (view.value->total.unknown > 0) {
       divide();
       text("? " + text_from_count(view.value->total.unknown) + " of unknown size");
-      tooltip("Counted, never summed.");
+      tooltip("Counted, but not in the sum.");
     }
     if (source != nullptr && source->profile && is_device_memory_profile(*source->profile)) {
       divide();

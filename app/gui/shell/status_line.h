@@ -1,4 +1,4 @@
-// The last line: what of the file is seen, in exact words, what is still being worked out, and what was done last.
+// The last line: which part of the file is shown, what is still being computed, and the last message.
 #pragma once
 
 #include "app/gui/core/app_state.h"

@@ -1,4 +1,4 @@
-// What every view keeps for itself, in one place that lives as long as the window.
+// What all parts of the window keep for themselves; it lives as long as the window.
 #pragma once
 
 #include <array>
@@ -34,15 +34,15 @@ struct ViewStates {
   FileDialogState dialog;
 
   // The docks.
-  std::uint64_t layout_seen = 0;  // The last Reset layout that was followed,
-  bool layout_made = false;       // or the first layout.
-  std::uint64_t view_seen = 0;    // The last command that brought a view to the front.
-  std::optional<bool> of_trace;   // What the layout was made for.
-  std::bitset<view_count> views_there;                     // By kind: those that existed in the frame before.
-  std::bitset<view_count> came_forward;                    // Those that came to the front when they appeared.
-  std::set<std::pair<SourceId, ViewKind>> came_for_file;   // Those that came to the front once for the file.
-  int reorder = 0;                // Frames until tabs are put in order, since one that appears goes to the end.
-  int settling = 0;               // Frames until focus is a person's doing again.
+  std::uint64_t layout_seen = 0;                          // The last Reset layout that was applied,
+  bool layout_made = false;                               // or the first layout.
+  std::uint64_t view_seen = 0;                            // The last command that brought a view to the front.
+  std::optional<bool> of_trace;                           // What the layout was made for.
+  std::bitset<view_count> views_there;                    // By kind: those that existed in the frame before.
+  std::bitset<view_count> came_forward;                   // Those that came to the front when they appeared.
+  std::set<std::pair<SourceId, ViewKind>> came_for_file;  // Those that came to the front once for the file.
+  int reorder = 0;   // Frames until tabs are put in order, since one that appears goes to the end.
+  int settling = 0;  // Frames until focus is a person's doing again.
   std::optional<ViewKind> focused;
   std::uint64_t clipboard_seen = 0;
   std::array<std::uint32_t, 2> asked{};  // In the frame before.

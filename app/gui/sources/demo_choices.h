@@ -13,6 +13,6 @@ struct DemoChoice {
 };
 std::vector<DemoChoice> demo_workloads();
 std::vector<DemoChoice> demo_allocators();  // Values of XLA_PYTHON_CLIENT_ALLOCATOR.
-std::vector<DemoChoice> demo_devices();  // Sizes, and common GPUs by name.
+std::vector<DemoChoice> demo_devices();     // Sizes, and common GPUs by name.
 
 }  // namespace hbmscope::gui

@@ -29,7 +29,7 @@ std::string name_of_device(const Trace& trace, std::size_t stream, const HeapInf
   if (const std::string tier = name_of_tier(heap.memory_kind); !tier.empty())
     name = has_number && heap.device > 0 ? fmt::format("{} of device {}", tier, heap.device) : tier;
   else if (stands_beside(heap))
-    name = "GPU beside it";
+    name = "compared GPU";
   else if (has_number)
     name += fmt::format(" {}", heap.device);
   const std::string part = part_of_stream(trace, stream);

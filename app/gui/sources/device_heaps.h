@@ -18,7 +18,7 @@ struct DeviceHeap {
 };
 
 struct DeviceHeaps {
-  std::string name;  // "device 0", "VMEM", "GPU beside it", "host memory"; with its rank, or its file where several
+  std::string name;  // "device 0", "VMEM", "compared GPU", "host memory"; with its rank, or its file where several
                      // were joined.
   std::vector<DeviceHeap> heaps;
 };

@@ -36,7 +36,7 @@ struct DrawnBoxes {
 
   float top() const { return picture.top; }
   float height() const { return picture.bottom - picture.top; }
-  // Of the texture's cells, which may still be those of another size or stretch.
+  // Of the cells of the texture, which can still have another size or span.
   double row_of(float y) const {
     return static_cast<double>(y - top()) / static_cast<double>(picture.bottom - top()) * boxes.query.height;
   }
@@ -78,12 +78,12 @@ std::string scale_text(const AddressTime& boxes) {
          " blocks, 1 px = " + bytes(boxes.axis.bytes_per_px()) + " x " + time;
 }
 
-// Where the heap map's colours are none of a box.
+// Says why boxes are coloured otherwise than the heap map.
 std::string coloring_text(const AppState& state, const AddressTime& boxes) {
   const HeapColoring wanted = state.position().coloring;
   if (wanted == HeapColoring::automatic || wanted == boxes.query.coloring) return {};
-  return "by " + lower_title_of(boxes.query.coloring) + ", since " + lower_title_of(wanted) +
-         " " + std::string(row_of(wanted).why_not_of_a_box) + "; ";
+  return "by " + lower_title_of(boxes.query.coloring) + ", since " + lower_title_of(wanted) + " " +
+         std::string(row_of(wanted).why_not_of_a_box) + "; ";
 }
 
 void draw_head(const AppState& state, const TimelineColumns& whole, const AddressTime* boxes, CommandQueue& commands) {
@@ -95,7 +95,7 @@ void draw_head(const AppState& state, const TimelineColumns& whole, const Addres
   draw_copy_menu(ViewKind::address_time, commands);
 }
 
-// "[][][][] 25 to 100 % in use, bytes on average": what a colour's strength says.
+// "[][][][] 25 to 100 % in use, bytes are averages": what the strength of a colour means.
 struct ShareLegend {
   static constexpr std::string_view words = "25 to 100 % in use; bytes are averages";
   const Look& look;
@@ -117,7 +117,9 @@ struct ShareLegend {
     }
     ImGui::SetCursorScreenPos({at.x + 4 * side() + look.px(5), at.y});
     dim_text(words);
-    tooltip("A pixel has the colour that is there most, as strong as the share of it that is in use, in four steps.");
+    tooltip(
+        "A pixel has the colour of most bytes in it. The more of it is in use, the stronger the colour, in four "
+        "steps.");
   }
 };
 
@@ -130,8 +132,8 @@ void draw_legend(const Look& look, const AddressTime& boxes) {
   shares.draw(has_room);
 }
 
-// From which offsets count: the heap's lowest address at the moment, as in the heap map and the Inspector; the
-// picture's own where the heap holds nothing then.
+// The origin of offsets: the lowest address of the heap at the current time, as in the heap map and the Inspector, or
+// that of the picture where the heap is empty then.
 std::uint64_t lowest_of(const DrawnBoxes& frame) {
   const auto& moment = frame.state.answers().moment.value;
   const HeapKey heap = frame.whole.heap;
@@ -145,7 +147,7 @@ std::string offset_text(std::uint64_t lowest, std::uint64_t address) {
   return "+" + text_from_bytes(static_cast<std::int64_t>(address - lowest));
 }
 
-// What lies between regions takes no height, and counts.
+// Gaps between regions take no height, but count as offset.
 void draw_offsets(const DrawnBoxes& frame, float left) {
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const AddressAxis& axis = frame.boxes.axis;
@@ -162,7 +164,7 @@ void draw_offsets(const DrawnBoxes& frame, float left) {
   }
 }
 
-// As high as what was asked for, from the foot up: beside it, no empty stretch is as high.
+// As high as the request, from the bottom up: no empty stretch next to it is as high.
 void draw_failures(const DrawnBoxes& frame) {
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const ImU32 ink = frame.look.role(Role::failure);
@@ -202,7 +204,7 @@ void draw_tooltip(const DrawnBoxes& frame, float x, float y) {
                        : cell.quarters == 3 ? "about three quarters in use"
                        : cell.quarters == 2 ? "about half in use"
                                             : "a quarter in use, or less") +
-           (shade == boxes.legend.end() ? "" : ", most of it by " + shade->name));
+           (shade == boxes.legend.end() ? "" : ", most of it " + shade->name));
     }
   }
   ImGui::EndTooltip();
@@ -248,7 +250,7 @@ void zoom_with_keys(const DrawnBoxes& frame) {
   if (ImGui::IsKeyPressed(ImGuiKey_D)) frame.pan_addresses(0.125);
 }
 
-// The box of the block that is selected: its addresses, from when to when it lay there.
+// The box of the selected block: its addresses, from its allocation to its release.
 void draw_selected(const DrawnBoxes& frame) {
   const auto& answer = frame.state.answers().address;
   if (!frame.state.position().address || answer.state != AnswerState::ready) return;

@@ -1,5 +1,5 @@
-// A heap's addresses over time: what lay where from when to when. It shows the stretch that the timeline shows; a click
-// goes to that moment and selects what lay there.
+// The addresses of a heap over time: where each block was, from its allocation to its release. It shows the span of the
+// timeline; a click goes to that time and selects what was there.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace hbmscope::gui {
 
 struct AddressTimeState {
   MapTexture texture;
-  std::shared_ptr<const AddressTime> drawn;  // What is in the texture,
+  std::shared_ptr<const AddressTime> drawn;  // Is in the texture,
   Theme theme = Theme::dark;                 // in these colours.
   std::uint64_t copy_seen = 0, zoom_seen = 0;
 };

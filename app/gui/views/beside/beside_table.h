@@ -1,4 +1,4 @@
-// The figures of two heaps side by side as the table that Beside shows and copies.
+// The figures of two heaps side by side, as the view shows and copies them.
 #pragma once
 
 #include <string>

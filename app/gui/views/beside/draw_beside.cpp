@@ -29,9 +29,9 @@ void draw_heads(const AppState& state, CommandQueue& commands) {
     text(source == nullptr ? std::string() : shortened(source->name(), room));
     if (source != nullptr) tooltip(source->path);
   }
-  flow(button_width("moments by requests") + 2 * ImGui::GetFrameHeight(), ImGui::GetFontSize());
+  flow(button_width("locked by requests") + 2 * ImGui::GetFrameHeight(), ImGui::GetFontSize());
   ImGui::AlignTextToFramePadding();
-  dim_text("moments");
+  dim_text("times");
   ImGui::SameLine();
   draw_lock(state, commands);
   draw_copy_menu(ViewKind::beside, commands);
@@ -69,7 +69,7 @@ void draw_figures(const HeapComparison& heaps) {
   ImGui::EndTable();
 }
 
-// Words on the left, figures on the right; below one another where there is no room for that.
+// Sentences on the left, figures on the right; one above the other where there is no room.
 void draw_answer(const BesideAnswer& answer) {
   const HeapComparison& heaps = answer.heaps;
   const float all = ImGui::GetContentRegionAvail().x, least = ImGui::GetFontSize() * 30;
@@ -82,7 +82,7 @@ void draw_answer(const BesideAnswer& answer) {
   }
   if (!answer.settings.empty()) {
     ImGui::Spacing();
-    dim_text("settings that differ, A > B:");
+    dim_text("different settings, A > B:");
     for (const SettingChange& setting : answer.settings) wrapped_text(setting_line(setting));
   }
   ImGui::EndChild();
@@ -96,7 +96,7 @@ void draw_answer(const BesideAnswer& answer) {
 
 void draw_beside(const AppState& state, BesideState& view, CommandQueue& commands) {
   draw_heads(state, commands);
-  if (!draw_answer_state(state, state.answers().beside, "what differs")) return;
+  if (!draw_answer_state(state, state.answers().beside, "the differences")) return;
   draw_answer(*state.answers().beside.value);
   if (take_copy(state, ViewKind::beside, view.copy_seen))
     copy_table(state, table_from_beside(*state.answers().beside.value), commands);

@@ -1,4 +1,4 @@
-// Both sides' heaps in figures and in words: what differs between two runs, ranks or configurations, and why.
+// The heaps of both sides in figures and words: the differences between two runs, ranks or configurations, and why.
 #pragma once
 
 #include "app/gui/core/app_state.h"

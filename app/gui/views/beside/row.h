@@ -22,7 +22,7 @@ inline constexpr ViewRow beside_row{
       }
       return "";
     },
-    .how_to_get = "--beside FILE opens the other side.",
+    .how_to_get = "--compare-with FILE opens the other side.",
     .opens_first = 4,
     .comes_forward = ComesForward::when_it_appears,
 };

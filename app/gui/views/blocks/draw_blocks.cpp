@@ -19,7 +19,7 @@
 namespace hbmscope::gui {
 namespace {
 
-// What can be copied at once: more does no clipboard good.
+// The largest number of rows that is copied: more is too much for a clipboard.
 constexpr std::size_t copied_rows_max = 1'000'000;
 
 std::string error_of(const AppState& state, const std::string& find) {
@@ -32,7 +32,7 @@ std::string error_of(const AppState& state, const std::string& find) {
 void draw_language_help(const AppState& state) {
   if (state.source() == nullptr || !state.source()->trace || !ImGui::BeginTooltip()) return;
   bold_text("0x7f3a14000000   +12.3GiB   512MiB   size>1GiB age>10s stack:adam tag:opt lifetime<1ms device:0");
-  dim_text("Terms beside one another must all hold. : contains, = equals, /.../ a regular expression, - not.");
+  dim_text("All terms must match. : contains, = equals, /.../ is a regular expression, - negates.");
   for (const WhereField& field : block_where_fields(*state.source()->trace)) {
     if (!field.unavailable.empty()) continue;
     text(field.name);
@@ -140,7 +140,7 @@ void draw_row(const Look& look, const BlocksAnswer& answer, std::uint32_t row, b
   ImGui::PopID();
 }
 
-// Selected elsewhere: brought into sight here, once.
+// Scrolls once to what was selected elsewhere.
 void follow_selection(const AppState& state, const std::shared_ptr<const BlocksAnswer>& answer, BlocksState& blocks,
                       HeapKey heap, float row_height) {
   const auto& address = state.position().address;
@@ -171,7 +171,7 @@ void draw_head(const AppState& state, BlocksState& blocks, const BlocksAnswer* a
     const std::uint64_t waste = answer->list.waste_bytes;
     tooltip(exact_text_from_bytes(static_cast<std::int64_t>(answer->list.bytes)) + " " +
             phrase_of(answer->of->moment->moment) +
-            (waste > 0 ? ", " + text_from_bytes(static_cast<std::int64_t>(waste)) + " of it rounding" : ""));
+            (waste > 0 ? ", " + text_from_bytes(static_cast<std::int64_t>(waste)) + " of that is rounding" : ""));
   }
   const Answers& answers = state.answers();
   if (answers.live_blocks.pending() || answers.blocks.pending()) {
@@ -186,12 +186,12 @@ void draw_head(const AppState& state, BlocksState& blocks, const BlocksAnswer* a
 void draw_nothing(const AppState& state, const BlocksAnswer& answer, CommandQueue& commands) {
   const std::string count = text_from_count(static_cast<std::int64_t>(answer.list.all_blocks));
   if (answer.list.all_blocks == 0) {
-    wrapped_text("No block lives " + phrase_of(answer.of->moment->moment) + ".");
+    wrapped_text("No block is alive " + phrase_of(answer.of->moment->moment) + ".");
     if (ImGui::Button("Go to the peak")) commands.push(CommandId::go_to_peak);
     return;
   }
   const bool by_find = !state.position().blocks.where.empty();
-  wrapped_text("Nothing among " + count + " blocks matches \"" + answer.query.where + "\".");
+  wrapped_text("None of " + count + " blocks matches \"" + answer.query.where + "\".");
   if (!ImGui::Button("Clear filter")) return;
   if (by_find)
     commands.push(command::set_block_filter, "");

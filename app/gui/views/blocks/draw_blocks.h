@@ -1,5 +1,5 @@
-// The live blocks of the moment one by one: a filter in the one language, any order, millions of rows of which only
-// those on the screen are made. A click selects the block in all views.
+// The live blocks at the current time, one by one: filtered, in any order, millions of rows of which only the visible
+// ones are made. A click selects the block in all views.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace hbmscope::gui {
 
-// The field in which blocks are looked for; the heap map shows it too.
+// The text field that finds blocks; the heap map shows it too.
 struct BlockFilterState {
   std::string text, seen, error;
   std::uint64_t focus_seen = 0;
@@ -19,7 +19,7 @@ struct BlockFilterState {
 
 struct BlocksState {
   BlockFilterState filter;
-  std::shared_ptr<const BlocksAnswer> followed;  // In which the selection was last looked for,
+  std::shared_ptr<const BlocksAnswer> followed;  // In which the selection was last searched,
   HeapKey followed_heap;                         // and what it then was.
   std::optional<std::uint64_t> followed_address;
   std::uint64_t copy_seen = 0;
@@ -27,7 +27,7 @@ struct BlocksState {
 
 void draw_blocks(const AppState& state, BlocksState& blocks, CommandQueue& commands);
 
-// `width` in pixels. A text that does not parse is not looked for; the reason is in its tooltip.
+// `width` in pixels. A text that does not parse is not applied; the reason is in its tooltip.
 void draw_block_filter(const AppState& state, BlockFilterState& filter, float width, bool takes_focus,
                        CommandQueue& commands);
 

@@ -35,7 +35,7 @@ void list_rows(const CallTree& tree, CallTreeState& state) {
   }
 }
 
-// The way down that keeps at least half of what its parent holds: where most bytes are is seen without a click.
+// Opens the path on which each node holds at least half of its parent, so the largest stack is visible at once.
 void open_largest_way(const CallTree& tree, std::vector<bool>& open) {
   std::uint32_t node = 0;
   while (node != no_node) {
@@ -171,11 +171,11 @@ bool draw_row(const AppState& state, const Look& look, const TreeAnswer& answer,
 void draw_head(const AppState& state, const TreeAnswer& answer, CommandQueue& commands) {
   const bool down = state.position().tree_direction == TreeDirection::callees;
   if (ImGui::RadioButton("Top-down", down) && !down) commands.push(CommandId::toggle_tree_direction);
-  tooltip("From the outermost frame to what it calls.");
+  tooltip("From the outermost frame to its callees.");
   ImGui::SameLine();
   if (ImGui::RadioButton("Bottom-up", !down) && down) commands.push(CommandId::toggle_tree_direction);
-  tooltip("From the frame that allocated to who called it.");
-  draw_rest_of_line("% " + base_text(*answer.view) + ". Shift+click opens all below.", button_width("Copy"));
+  tooltip("From the frame that allocated to its callers.");
+  draw_rest_of_line("% " + base_text(*answer.view) + ". Shift+click opens all levels below.", button_width("Copy"));
   draw_copy_menu(ViewKind::call_tree, commands);
 }
 

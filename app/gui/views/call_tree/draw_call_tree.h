@@ -1,4 +1,4 @@
-// The stacks as a tree, from the outermost frame down or from the innermost up. Only open nodes cost anything; the way
+// The stacks as a tree, from the outermost frame down or from the innermost up. Only open nodes cost anything; the path
 // to the largest stack is open at first.
 #pragma once
 
@@ -14,8 +14,8 @@ namespace hbmscope::gui {
 struct CallTreeState {
   std::shared_ptr<const TreeAnswer> answer;  // What the rest belongs to.
   std::vector<bool> open;                    // By node.
-  std::vector<std::uint32_t> rows;           // The nodes that are seen, from top to bottom.
-  std::string find;                          // What the open nodes were chosen for.
+  std::vector<std::uint32_t> rows;           // The visible nodes, from top to bottom.
+  std::string find;                          // The text for which nodes were opened.
   std::uint64_t copy_seen = 0;
 };
 

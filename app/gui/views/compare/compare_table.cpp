@@ -1,5 +1,5 @@
-#include "app/gui/core/table_cells.h"
 #include "app/gui/views/compare/compare_table.h"
+#include "app/gui/core/table_cells.h"
 
 #include <fmt/format.h>
 
@@ -17,20 +17,19 @@ void add_cells(std::vector<TableCell>& cells, const BlockChanges& changes) {
 }  // namespace
 
 const std::array<NamedChange, 6> named_changes{{
-    {"new", "Alive at the moment that is shown, and not at the pinned one.", &BlockChanges::added},
-    {"gone", "Alive at the pinned moment, and not at the one that is shown.", &BlockChanges::gone},
-    {"grown", "The same allocation with more bytes.", &BlockChanges::grown},
-    {"shrunk", "The same allocation with fewer bytes.", &BlockChanges::shrunk},
+    {"new", "Alive at the current time, but not at the pinned time.", &BlockChanges::added},
+    {"gone", "Alive at the pinned time, but not at the current time.", &BlockChanges::gone},
+    {"grown", "The same allocation, larger.", &BlockChanges::grown},
+    {"shrunk", "The same allocation, smaller.", &BlockChanges::shrunk},
     {"moved", "The same allocation at another address.", &BlockChanges::moved},
-    {"same", "Alive at both moments, at the same place.", &BlockChanges::unchanged},
+    {"same", "Alive at both times, at the same address.", &BlockChanges::unchanged},
 }};
 
 std::string compare_sentence(const CompareAnswer& answer) {
   const BlockChange total = answer.diff.changes.total();
   const TextPair sides = texts_from_bytes(total.now_bytes, total.baseline_bytes);
-  return fmt::format("now: {}, in use {}; against pinned: {}, in use {}; change {} (now - pinned)",
-                     answer.now->moment.text, sides.first, answer.pinned->moment.text, sides.second,
-                     delta_text_from_bytes(total.delta_bytes()));
+  return fmt::format("now: {}, in use {}; pinned: {}, in use {}; change {} (now - pinned)", answer.now->moment.text,
+                     sides.first, answer.pinned->moment.text, sides.second, delta_text_from_bytes(total.delta_bytes()));
 }
 
 std::string own_line_text(const BlockDiffRow& row) {
@@ -43,7 +42,7 @@ TextTable table_from_compare(const CompareAnswer& answer) {
   table.head = compare_sentence(answer);
   table.columns = {{"Change", true}};
   for (const NamedChange& named : named_changes) table.columns.push_back({std::string(named.name), true});
-  table.columns.push_back({"Own code"});
+  table.columns.push_back({"Your code"});
   add_cells(table.rows.emplace_back(), answer.diff.changes);
   table.rows.back().push_back({"(all blocks and handles)", {}});
   for (const BlockDiffRow& row : answer.diff.own_code) {

@@ -1,4 +1,4 @@
-// Two moments of one trace side by side, in words and as the table that Compare shows and copies.
+// Two times of one trace, in words and as the table that Compare shows and copies.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ struct NamedChange {
 };
 extern const std::array<NamedChange, 6> named_changes;
 
-// Of blocks and handles that live: now - pinned.
+// Of live blocks and handles: now - pinned.
 std::string compare_sentence(const CompareAnswer& answer);
 std::string own_line_text(const BlockDiffRow& row);
 TextTable table_from_compare(const CompareAnswer& answer);

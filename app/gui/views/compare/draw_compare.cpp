@@ -45,10 +45,10 @@ void draw_head(const Look& look, const CompareAnswer& answer, CommandQueue& comm
   ImGui::AlignTextToFramePadding();
   draw_side(look, "now:", answer.now->moment, in_use.first, true);
   ImGui::SameLine();
-  draw_side(look, "against pinned:", answer.pinned->moment, in_use.second, false);
+  draw_side(look, "compared with pinned:", answer.pinned->moment, in_use.second, false);
   flow(button_width("Swap"));
   if (ImGui::Button("Swap")) commands.push(CommandId::swap_pin);
-  tooltip("Shows the pinned moment and pins this one. Sign = now - pinned.");
+  tooltip("Shows the pinned time and pins this one. Sign = now - pinned.");
   flow(button_width("Unpin"));
   if (ImGui::Button("Unpin")) commands.push(CommandId::unpin_moment);
   draw_copy_menu(ViewKind::compare, commands);
@@ -60,7 +60,7 @@ void draw_totals(const Look& look, const CompareAnswer& answer) {
   ImGui::PushFont(bold_font(), ImGui::GetStyle().FontSizeBase * 1.15F);
   colored_text(look, role_of_change(total.delta_bytes()), delta_text_from_bytes(total.delta_bytes()));
   ImGui::PopFont();
-  tooltip("now - pinned, of blocks and handles that live: " + exact_text_from_bytes(total.now_bytes) + " - " +
+  tooltip("now - pinned, of live blocks and handles: " + exact_text_from_bytes(total.now_bytes) + " - " +
           exact_text_from_bytes(total.baseline_bytes));
   for (const NamedChange& named : named_changes) {
     const BlockChange& change = answer.diff.changes.*named.part;
@@ -79,7 +79,7 @@ void draw_totals(const Look& look, const CompareAnswer& answer) {
   }
 }
 
-// What happened to no block at all has no column.
+// A change without blocks has no column.
 std::vector<const NamedChange*> shown_changes(const BlockDiff& diff) {
   std::vector<const NamedChange*> shown;
   for (const NamedChange& named : named_changes)
@@ -87,7 +87,7 @@ std::vector<const NamedChange*> shown_changes(const BlockDiff& diff) {
   return shown;
 }
 
-// Without a column the query's own order: by absolute change.
+// Without a sorted column, the order of the query: by absolute change.
 void sort_rows(const std::shared_ptr<const CompareAnswer>& answer, CompareState& compare) {
   ImGuiTableSortSpecs* specs = ImGui::TableGetSortSpecs();
   const bool is_resorted = specs != nullptr && specs->SpecsDirty;
@@ -153,7 +153,7 @@ void draw_table(const AppState& state, const Look& look, const std::shared_ptr<c
   for (const std::string& title : titles)
     set_up.push_back({title.c_str(), 64, static_cast<int>(set_up.size()), number});
   set_up.push_back(
-      {"Own code that allocated", 170, 0, ImGuiTableColumnFlags_WidthStretch | ImGuiTableColumnFlags_NoSort});
+      {"Allocated by (your code)", 170, 0, ImGuiTableColumnFlags_WidthStretch | ImGuiTableColumnFlags_NoSort});
   set_up_table_columns(look, set_up);
   table_headers(0, columns - 1);
   sort_rows(answer, compare);
@@ -185,7 +185,7 @@ void draw_compare(const AppState& state, CompareState& compare, CommandQueue& co
   draw_head(look, *answer, commands);
   draw_totals(look, *answer);
   if (answer->diff.own_code.empty()) {
-    wrapped_text("Between the two moments no block came, went, grew or moved.");
+    wrapped_text("No block was allocated, released, resized or moved between the two times.");
   } else {
     draw_table(state, look, answer, compare, commands);
   }

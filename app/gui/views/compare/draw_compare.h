@@ -1,4 +1,4 @@
-// Two moments of one trace: what is new, gone, grown or moved since the pinned one, in all and by line of code.
+// Two times of one trace: what is new, gone, grown or moved since the pinned time, in total and by line of code.
 #pragma once
 
 #include <cstdint>

@@ -19,13 +19,14 @@ inline constexpr ViewRow compare_row{
       return state.position().pin.empty() ? "No time is pinned (B)." : "";
     },
     .how_to_get = "--pin pins one.",
-    .report_command = [](const AppState& state) {
-      CommandLine line("hbmscope diff");
-      line.add(state.source()->path);
-      line.add_option("--from", state.position().pin.text());
-      line.add_option("--at", state.position().at.empty() ? "end" : state.position().at.text());
-      return line.take();
-    },
+    .report_command =
+        [](const AppState& state) {
+          CommandLine line("hbmscope diff");
+          line.add(state.source()->path);
+          line.add_option("--from", state.position().pin.text());
+          line.add_option("--at", state.position().at.empty() ? "end" : state.position().at.text());
+          return line.take();
+        },
 };
 
 }  // namespace hbmscope::gui

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
-#include "app/gui/sources/demo_choices.h"
 #include "app/gui/look/drawing.h"
+#include "app/gui/sources/demo_choices.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -18,7 +18,7 @@ void start_with(std::size_t run, const DemoSettings& settings, CommandQueue& com
   commands.push(run == 0 ? command::set_demo : command::set_demo_beside, settings);
 }
 
-// One of a few texts, by a combo as wide as the panel.
+// A choice among a few texts, as wide as the panel.
 template <class Choices, class Take>
 void choose(const char* id, const std::string& shown, const Choices& choices, const Take& take) {
   ImGui::SetNextItemWidth(-1);
@@ -29,7 +29,7 @@ void choose(const char* id, const std::string& shown, const Choices& choices, co
 }
 
 void draw_pace(const DemoState& demo, CommandQueue& commands) {
-  if (ImGui::Button(demo.is_paused ? "Go on" : "Pause")) commands.push(CommandId::pause_demo);
+  if (ImGui::Button(demo.is_paused ? "Resume" : "Pause")) commands.push(CommandId::pause_demo);
   ImGui::SameLine();
   ImGui::BeginDisabled(!demo.is_paused);
   if (ImGui::Button("Step")) commands.push(CommandId::step_demo);
@@ -42,7 +42,7 @@ void draw_pace(const DemoState& demo, CommandQueue& commands) {
   const std::string shown = fmt::format("{:.3g} x", speed);
   if (ImGui::SliderFloat("##speed", &exponent, -4, 8, shown.c_str()))
     commands.push(command::set_demo_speed, std::exp2(exponent));
-  tooltip("How fast the program goes; 1 x is some hundred allocations a second.");
+  tooltip("Speed of the program; 1 x is a few hundred allocations a second.");
 }
 
 void draw_variables(const DemoState& demo, std::size_t run, CommandQueue& commands) {
@@ -84,7 +84,7 @@ void draw_device(const DemoState& demo, CommandQueue& commands) {
   });
 }
 
-// One after the other: A's variables, then B's where it runs beside it.
+// A's variables, then those of B where it runs too.
 void draw_runs(const DemoState& demo, CommandQueue& commands) {
   const bool is_split = demo.runs.size() > 1;
   std::string change;
@@ -97,10 +97,10 @@ void draw_runs(const DemoState& demo, CommandQueue& commands) {
   }
   draw_device(demo, commands);
   wrapped_text(change.empty()
-                   ? "All three are read once, at the first use of the device. A change here starts the program anew."
+                   ? "JAX reads all three once, when it first uses the device. A change here restarts the program."
                    : change,
                true);
-  if (ImGui::Button(is_split ? "Only A" : "Another configuration beside it")) commands.push(CommandId::split_demo);
+  if (ImGui::Button(is_split ? "Only A" : "Compare another configuration")) commands.push(CommandId::split_demo);
   tooltip(info_of(CommandId::split_demo).help);
 }
 

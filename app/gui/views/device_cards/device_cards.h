@@ -1,5 +1,5 @@
-// The devices, or ranks, of a trace at a moment, one card each: how full, what is free, what still fits, and whether a
-// request failed there.
+// The devices, or ranks, of a trace at the current time, a card each: how full, free memory, largest free block, and
+// whether a request failed there.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@ struct DeviceCard {
   std::size_t device = 0;  // Its place among the devices.
   HeapKey heap;            // Of those that count, the one that held the most: what a click shows.
   std::uint64_t in_use_bytes = 0;
-  std::uint64_t whole_bytes = 0;  // Pool size; where that is not told, the highest peak of all cards.
+  std::uint64_t whole_bytes = 0;  // Pool size; where it is unknown, the highest peak of all cards.
   bool knows_whole = false;
-  std::optional<std::uint64_t> free_bytes, largest_free_bytes;  // Absent: not told.
-  std::uint64_t failures = 0;                                   // Out-of-memories up to the moment, and right at it.
+  std::optional<std::uint64_t> free_bytes, largest_free_bytes;  // Absent: unknown.
+  std::uint64_t failures = 0;                                   // Out-of-memories up to the current time.
 };
 
 // In the order of the file. Empty where there is one device only: nothing to choose from.

@@ -24,15 +24,15 @@ std::string words_of(const DeviceCard& card) {
   std::string words = card.name + "\nin use " + text_from_bytes(card.in_use_bytes);
   if (card.knows_whole && card.free_bytes)
     words += " of " + text_from_bytes(card.whole_bytes) + "\nfree " + text_from_bytes(*card.free_bytes) +
-             ", the largest piece " + text_from_bytes(card.largest_free_bytes.value_or(0));
+             ", largest free block " + text_from_bytes(card.largest_free_bytes.value_or(0));
   else
-    words += "\nThis source does not tell the pool size. The full width is the highest peak of all devices.";
+    words += "\nThis source does not report the pool size. The full width is the highest peak of all devices.";
   if (card.failures > 0)
     words += "\n! " + text_from_count(card.failures) + (card.failures == 1 ? " request" : " requests") + " failed";
   return words;
 }
 
-// "free 12.4 GiB, largest 2.10 GiB", as much of it as there is room for.
+// "free 12.4 GiB, largest 2.10 GiB", shortened to the room.
 std::string figure_of(const DeviceCard& card, float width) {
   if (!card.free_bytes) return text_from_bytes(card.in_use_bytes);
   const std::string free = "free " + text_from_bytes(*card.free_bytes);

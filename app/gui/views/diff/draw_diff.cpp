@@ -22,7 +22,7 @@ std::string name_of_source(const Source* source) {
   return source == nullptr ? "" : source->name();
 }
 
-// Which file to compare with, while none is chosen.
+// The choice of the baseline, while there is none.
 void draw_choice(const AppState& state, CommandQueue& commands) {
   const Source* front = state.source();
   wrapped_text("Compare " + name_of_source(front) + " with which baseline?");
@@ -60,11 +60,11 @@ void draw_head(const AppState& state, const Look& look, const ProfileDiff& diff,
   ImGui::AlignTextToFramePadding();
   draw_side(look, "now:", name_of_source(state.source()), totals.first, true);
   const std::string baseline = name_of_source(state.baseline());
-  flow(ImGui::CalcTextSize(("against baseline: " + baseline + totals.second).c_str()).x + look.px(12));
-  draw_side(look, "against baseline:", baseline, totals.second, false);
+  flow(ImGui::CalcTextSize(("compared with baseline: " + baseline + totals.second).c_str()).x + look.px(12));
+  draw_side(look, "compared with baseline:", baseline, totals.second, false);
   flow(button_width("Swap"));
   if (ImGui::Button("Swap")) commands.push(CommandId::swap_baseline);
-  tooltip("Turns the sign round. Sign = now - baseline.");
+  tooltip("Reverses the sign. Sign = now - baseline.");
   draw_copy_menu(ViewKind::diff, commands);
 
   const std::int64_t change = diff.now.bytes - diff.baseline.bytes;
@@ -77,11 +77,11 @@ void draw_head(const AppState& state, const Look& look, const ProfileDiff& diff,
           exact_amount_text(view, diff.baseline.bytes));
   ImGui::SameLine();
   dim_text("count " + delta_text_from_count(diff.now.count - diff.baseline.count) + ";  " +
-           text_from_share(diff.unmatched_bytes, diff.compared_bytes) + " of the bytes of both have no partner");
-  tooltip(std::string("Bytes of stacks that are in one of the two files only, of all bytes of both. Stacks match by "
+           text_from_share(diff.unmatched_bytes, diff.compared_bytes) + " of all bytes unmatched");
+  tooltip(std::string("Share of the bytes of both files whose stacks are in only one of them. Stacks match by "
                       "function and ") +
-          (diff.is_by_file_name ? "the file's name, because a side was stripped of its folders" : "the file's tail") +
-          "; with \"match by line\" a moved line is a new stack.");
+          (diff.is_by_file_name ? "file name, because one side has no folders" : "the end of the file path") +
+          ". With *Match by line*, a moved line is a new stack.");
 
   if (ImGui::RadioButton("Stacks", !local.by_function)) local.by_function = false;
   ImGui::SameLine();
@@ -89,18 +89,18 @@ void draw_head(const AppState& state, const Look& look, const ProfileDiff& diff,
   flow(button_width("Match by line") + ImGui::GetFrameHeight());
   bool by_line = state.position().match == StackMatch::line;
   if (ImGui::Checkbox("Match by line", &by_line)) commands.push(CommandId::toggle_match_line);
-  tooltip("Strict: a stack whose line moved is gone and new.");
+  tooltip("Strict: a stack with a moved line counts as gone and new.");
   flow(button_width("Stop comparing"));
   if (ImGui::Button("Stop comparing")) commands.push(CommandId::stop_comparing);
 }
 
-// Only what changed: "TPU 3 +1.20 GiB   TPU 4 −12.0 MiB". `any`: something stands in the line already.
+// Only what changed: "TPU 3 +1.20 GiB   TPU 4 −12.0 MiB". `any`: the line has text already.
 void draw_groups(const Look& look, const std::vector<GroupDiffRow>& rows, bool devices, const ProfileView& view,
                  bool& any) {
   for (const GroupDiffRow& row : rows) {
     const std::int64_t change = row.now.bytes - row.baseline.bytes;
     if (change == 0) continue;
-    std::string name = row.name ? (devices ? parse_device_name(*row.name).short_text() : *row.name) : "not named";
+    std::string name = row.name ? (devices ? parse_device_name(*row.name).short_text() : *row.name) : "unnamed";
     const std::string words = delta_amount_text(view, change);
     if (any) flow(ImGui::CalcTextSize((name + words).c_str()).x + look.px(5), look.px(18));
     any = true;
@@ -158,7 +158,7 @@ void draw_table(const AppState& state, const Look& look, const ProfileDiff& diff
                                  {"Now", 84, 1, number},
                                  {"Count", 72, 3, number},
                                  {"What", 60, 4},
-                                 {local.by_function ? "Function" : "Stack, innermost own frame first", 170, 0,
+                                 {local.by_function ? "Function" : "Stack, innermost frame of your code first", 170, 0,
                                   ImGuiTableColumnFlags_WidthStretch | ImGuiTableColumnFlags_NoSort}};
   set_up_table_columns(look, columns);
   table_headers(0, 4);
@@ -190,7 +190,7 @@ void draw_diff(const AppState& state, DiffState& local, CommandQueue& commands) 
   }
   if (baseline->state == AnswerState::pending) return draw_reading(*baseline, commands);
   if (baseline->id == state.position().source) {
-    wrapped_text(baseline->name() + " is the baseline. Choose the file to compare with it:");
+    wrapped_text(baseline->name() + " is the baseline. Choose the file to compare:");
     for (const Source& source : state.sources) {
       if (source.id == baseline->id || source.state != AnswerState::ready) continue;
       ImGui::PushID(static_cast<int>(source.id));

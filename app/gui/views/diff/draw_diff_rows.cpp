@@ -44,7 +44,7 @@ std::int64_t sort_value(const Amounts& amounts, int column) {
   }
 }
 
-// What is the same on both sides is left out of the list.
+// Frames that are equal on both sides are not in the list.
 bool worth_a_row(const Amounts& amounts) {
   return amounts.now.bytes != amounts.baseline.bytes || amounts.now.count != amounts.baseline.count;
 }

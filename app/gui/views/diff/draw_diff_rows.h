@@ -1,4 +1,4 @@
-// The rows of the diff's table: what one of them shows, in which order they stand, and what its tooltip tells.
+// The rows of the diff: their figures, their order, and their tooltips.
 #pragma once
 
 #include <cstdint>

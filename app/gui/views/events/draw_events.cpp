@@ -39,7 +39,7 @@ void draw_head(const AppState& state, const EventsAnswer& answer, std::uint64_t 
   ImGui::AlignTextToFramePadding();
   const std::uint64_t last = answer.rows.empty() ? 0 : answer.rows.back().event;
   dim_text("events " + count(answer.rows.empty() ? 0 : answer.rows.front().event) + " to " + count(last) + " of " +
-           count(end) + "; after " + count(position) + " of them");
+           count(end) + "; current: " + count(position));
   const Answer<EventsAnswer>& pending = state.answers().events;
   if (pending.pending()) {
     ImGui::SameLine();
@@ -105,7 +105,7 @@ void draw_events(const AppState& state, EventsState& events, CommandQueue& comma
                                        {"Size", 84, 1},
                                        {"Address", 130, 3},
                                        {"Heap", 70, 4},
-                                       {"By", 100, 0, ImGuiTableColumnFlags_WidthStretch}};
+                                       {"Allocated by", 100, 0, ImGuiTableColumnFlags_WidthStretch}};
     set_up_table_columns(look, columns);
     ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
     for (int column = 0; column < 7; ++column) table_header(column, column == 0 || column == 1 || column == 3);

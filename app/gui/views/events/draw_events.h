@@ -1,4 +1,4 @@
-// What happened around the moment, one event a row; the last one before the moment is marked. A click goes there.
+// The events around the current time, one a row; the last one before it is marked. A click goes to an event.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace hbmscope::gui {
 
 struct EventsState {
-  std::shared_ptr<const EventsAnswer> followed;  // In which the moment was last brought into sight,
+  std::shared_ptr<const EventsAnswer> followed;  // In which the current time was last scrolled to,
   std::uint64_t followed_position = 0;           // and where it was.
   std::uint64_t copy_seen = 0;
 };

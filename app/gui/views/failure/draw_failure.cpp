@@ -37,7 +37,7 @@ void draw_head(const AppState& state, const FailureAnswer& answer, CommandQueue&
   const auto& moment = state.answers().moment;
   if (moment.value && moment.value->trace == answer.trace && moment.value->position(answer.heap) != facts.event) {
     ImGui::SameLine(0, ImGui::GetFontSize());
-    if (ImGui::Button("Show that moment")) go_to(answer, facts.event, commands);
+    if (ImGui::Button("Show that time")) go_to(answer, facts.event, commands);
   }
   if (answer.of > 1) {
     ImGui::SameLine(0, ImGui::GetFontSize());
@@ -53,7 +53,7 @@ void draw_asked_by(const FailureAnswer& answer, CommandQueue& commands) {
   const auto own = find_own_frame(definitions, answer.facts.stack);
   if (!own) return;
   ImGui::AlignTextToFramePadding();
-  dim_text("asked by");
+  dim_text("requested by");
   ImGui::SameLine();
   if (link((own_line_text(definitions, answer.facts.stack) + "##asked").c_str()))
     commands.select(
@@ -64,12 +64,12 @@ void draw_last_fit(const FailureAnswer& answer, CommandQueue& commands) {
   const FailureFacts& facts = answer.facts;
   if (facts.last_fit) {
     ImGui::AlignTextToFramePadding();
-    dim_text("last moment a free piece was large enough:");
+    dim_text("last time the request would have fit:");
     ImGui::SameLine();
     if (link(when_text(*facts.last_fit, facts.last_fit_since_start_ns).c_str()))
       go_to(answer, *facts.last_fit, commands);
   } else if (facts.free_pieces && facts.verdict != FailureVerdict::had_room) {
-    dim_text("at no moment before was a free piece large enough");
+    dim_text("the request would not have fit at any earlier time");
   }
 }
 
@@ -95,24 +95,22 @@ void draw_blocker(const AppState& state, const FailureAnswer& answer, const Live
 void draw_place(const AppState& state, const Look& look, const FailureAnswer& answer, CommandQueue& commands) {
   const FailureFacts& facts = answer.facts;
   if (facts.verdict == FailureVerdict::unknown || facts.verdict == FailureVerdict::had_room) return;
-  if (!facts.free_pieces) return;  // Where regions are not told, nothing is known of places.
+  if (!facts.free_pieces) return;  // Without regions, no place is known.
   if (!facts.place) {
-    dim_text("No region of the pool is as large as the request, so no freed block could have made room for it.");
+    dim_text("No region of the pool is as large as the request, so releasing blocks could not have made room for it.");
     return;
   }
   const CheapestPlace& place = *facts.place;
-  bold_text("In its way, in the cheapest place");
-  tooltip(
-      "The addresses of one region where the fewest bytes in use stand between free pieces that together would "
-      "hold the request: " +
-      address_text(place.range.begin) + " to " + address_text(place.range.end));
+  bold_text("Blocking allocations");
+  tooltip("The smallest set of blocks in one region whose release makes room for the request, from " +
+          address_text(place.range.begin) + " to " + address_text(place.range.end));
   ImGui::SameLine(0, ImGui::GetFontSize());
   dim_text(text_from_count(place.blocks.size()) + (place.blocks.size() == 1 ? " block, " : " blocks, ") +
            text_from_bytes(place.in_use_bytes));
   if (!ImGui::BeginTable("blockers", 3, ImGuiTableFlags_RowBg)) return;
   ImGui::TableSetupColumn("Address", ImGuiTableColumnFlags_WidthFixed, look.px(130));
   ImGui::TableSetupColumn("Size", ImGuiTableColumnFlags_WidthFixed, look.px(90));
-  ImGui::TableSetupColumn("Own code", ImGuiTableColumnFlags_WidthStretch, 1);
+  ImGui::TableSetupColumn("Your code", ImGuiTableColumnFlags_WidthStretch, 1);
   table_headers(1, 2);
   ImGuiListClipper clipper;
   clipper.Begin(static_cast<int>(place.blocks.size()));

@@ -1,5 +1,5 @@
-// Why a request failed: one sentence with the figures, the ruler, since when it would not have fitted, and which blocks
-// stand in the cheapest place for it.
+// Why a request failed: one sentence with the figures, the ruler, the last time the request would have fit, and the
+// blocking allocations.
 #pragma once
 
 #include <cstdint>

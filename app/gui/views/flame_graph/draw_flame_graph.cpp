@@ -16,7 +16,7 @@
 namespace hbmscope::gui {
 namespace {
 
-// Everything that drawing one box needs to know.
+// What drawing a box needs.
 struct Drawing {
   const AppState& state;
   const Look& look;
@@ -49,7 +49,7 @@ void draw_box(ImDrawList& draw, const Drawing& drawing, const FlameBox& box) {
   const Look& look = drawing.look;
   const float y = drawing.origin.y + static_cast<float>(box.depth) * drawing.row_height;
   const ImVec2 from{drawing.origin.x + box.x0, y};
-  // The last pixel in both directions stays empty, so that neighbours of one colour are seen as two.
+  // The last pixel in both directions stays empty, so that neighbours of one colour are distinct.
   const ImVec2 to{drawing.origin.x + std::max(box.x0 + 1, box.x1 - 1), y + drawing.row_height - 1};
   bool dimmed = false;
   Color fill = fill_of(drawing, box, dimmed);
@@ -127,12 +127,12 @@ void draw_tooltip(const AppState& state, const FlameAnswer& answer, const FlameB
 
 void draw_crumbs(const AppState& state, CommandQueue& commands) {
   const std::vector<FrameKey>& zoom = state.position().zoom;
-  // The line is there without a zoom too: if it came with the zoom, the picture would move under the pointer.
+  // The line is always there: if it appeared with a zoom, the picture would move under the pointer.
   ImGui::PushID("crumbs");
   ImGui::BeginDisabled(zoom.empty());
   if (link("all")) commands.push(CommandId::zoom_out);
   ImGui::EndDisabled();
-  // Only the ends of a long way; the middle is in the flame graph itself.
+  // Only both ends of a long path; the middle is in the flame graph itself.
   constexpr std::size_t ends = 3;
   for (std::size_t i = 0; i < zoom.size(); ++i) {
     if (zoom.size() > 2 * ends && i == ends) {
@@ -152,7 +152,7 @@ void draw_crumbs(const AppState& state, CommandQueue& commands) {
   ImGui::PopID();
 }
 
-// What the widths are: "bytes in use at the peak (...)", "bytes held" of a profile, which is one moment.
+// What the widths mean: "bytes in use at the peak (...)", or "bytes held" for a profile, which has no times.
 std::string value_words(const AppState& state, const FlameAnswer& answer) {
   const bool is_count = state.position().value != FlameValue::bytes;
   const auto& moment = state.answers().moment.value;
@@ -167,11 +167,13 @@ bool draw_head(const AppState& state, const FlameAnswer& answer, CommandQueue& c
   const bool down = answer.tree.direction == TreeDirection::callees;
   const char* const turn = down ? "Callers on top" : "Leaves on top";
   if (ImGui::Button(turn)) commands.push(CommandId::toggle_flame_direction);
-  tooltip("From the outermost frame down, or from the innermost frame up to its callers (I)");
+  tooltip(
+      "Inverts the flame graph: from the outermost frame to its callees, or from the innermost frame to its callers "
+      "(I)");
   flow(button_width("Fold libraries") + ImGui::GetFrameHeight());
   bool fold = position.fold_library;
   if (ImGui::Checkbox("Fold libraries", &fold)) commands.push(CommandId::toggle_fold);
-  tooltip("Joins runs of library frames to one grey frame (F)");
+  tooltip("Joins consecutive library frames into one grey frame (F)");
   if (state.answers().search.value && !position.find.empty()) {
     const SearchAnswer& search = *state.answers().search.value;
     ImGui::SameLine();
@@ -210,13 +212,13 @@ void draw_flame_graph(const AppState& state, FlameState& flame, CommandQueue& co
   const auto answer = state.answers().flame.value;
   const Look look(state);
   const bool is_narrow = draw_head(state, *answer, commands);
-  // Of a low place the frames need the lines; which file a frame is of stands in its tooltip too.
+  // In little height, the frames need the lines; the file of a frame is in its tooltip too.
   const bool is_low = ImGui::GetContentRegionAvail().y < 9 * ImGui::GetFrameHeight();
   flame.hovered_hue = is_low ? hue_count + 1 : draw_flame_legend(state, commands);
   draw_crumbs(state, commands);
   if (is_narrow) draw_copy_menu(ViewKind::flame, commands);
   if (answer->layout.rows.size() <= 1) {
-    wrapped_text("Nothing is left to draw: the filter leaves no stack.");
+    wrapped_text("The filter hides all stacks.");
     if (ImGui::Button("Clear filter")) commands.push(CommandId::clear_filter);
     return;
   }

@@ -12,15 +12,15 @@ std::size_t draw_flame_legend(const AppState& state, CommandQueue& commands) {
   const Look look(state);
   const std::vector<std::string>& files = state.colors.files();
   std::vector<LegendEntry> entries;
-  // Hues go to the files that held most when they were given: these stay where there is no room for all.
+  // The files that held most when hues were assigned have one; these are shown where there is no room for all.
   double weight = static_cast<double>(files.size()) + 2;
   const auto add = [&](std::string name, std::string tip, ImU32 color) {
     entries.push_back(
         {name + "##" + std::to_string(entries.size()), name, std::move(tip), color, weight--, false, false});
   };
   for (std::size_t hue = 0; hue < files.size(); ++hue)
-    add(file_title(files[hue]), files[hue] + "\nClick: filter to this file, click again: show all.", look.hue(hue));
-  if (files.size() == hue_count) add("other files", "Files that hold less share a colour.", look.role(Role::several));
+    add(file_title(files[hue]), files[hue] + "\nClick to filter to this file, click again to show all.", look.hue(hue));
+  if (files.size() == hue_count) add("other files", "Files that hold less share one colour.", look.role(Role::several));
   add("libraries", "Frames of libraries", look.role(Role::same));
   const LegendPick pick = draw_legend_line(look, entries);
   if (pick.clicked && *pick.clicked < files.size())

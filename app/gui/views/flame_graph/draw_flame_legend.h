@@ -8,7 +8,7 @@
 
 namespace hbmscope::gui {
 
-// The hue that the pointer rests on; hue_count + 1 where it rests on none.
+// The hue under the pointer; hue_count + 1 where there is none.
 std::size_t draw_flame_legend(const AppState& state, CommandQueue& commands);
 
 }  // namespace hbmscope::gui

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double smallest_span = 1e-9;
 
-// The deepest node that the path still leads to; a filter may have taken its end away.
+// The deepest node of the path that still exists; a filter can have removed its end.
 std::uint32_t node_at(const FlameAnswer& answer, const std::vector<FrameKey>& path) {
   const auto& nodes = answer.tree.nodes;
   std::uint32_t node = 0;
@@ -91,7 +91,7 @@ void follow_selection(const AppState& state, const FlameAnswer& answer, FlameSta
   if (flame.shown != state.position().selection) {
     flame.shown = state.position().selection;
     const FrameIndex selected = state.selected_frame(answer.view);
-    // The widest one stands for a frame that is in many places; F3 has its own.
+    // The widest node stands for a frame that is in many places; F3 goes through all.
     if (selected != FrameIndex::none && (flame.target == no_node || nodes[flame.target].frame != selected)) {
       flame.target = no_node;
       for (std::uint32_t node = 1; node < nodes.size(); ++node)
@@ -101,7 +101,7 @@ void follow_selection(const AppState& state, const FlameAnswer& answer, FlameSta
     }
   }
   if (flame.target == no_node || flame.target >= nodes.size()) return;
-  // What is too narrow to be seen there is no reason to leave the overview.
+  // A frame that is too narrow to see is no reason to leave the overview.
   const double width = answer.layout.end[flame.target] - answer.layout.begin[flame.target];
   if (width < 0.004 * (flame.end - flame.begin)) {
     flame.target = no_node;

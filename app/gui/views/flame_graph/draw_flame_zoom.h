@@ -1,5 +1,4 @@
-// What is seen of a flame graph, and how pointer and keys change it: the fraction under the pointer stays under the
-// pointer.
+// The visible part of a flame graph, and how pointer and keys change it: what is under the pointer stays there.
 #pragma once
 
 #include <memory>
@@ -9,10 +8,10 @@
 
 namespace hbmscope::gui {
 
-// Sets begin and end anew after a zoom command, for another tree, or when Alt+Left brought another zoom back.
+// Resets begin and end after a zoom command, for another tree, or when Back brought another zoom back.
 void follow_zoom(const AppState& state, const std::shared_ptr<const FlameAnswer>& answer, FlameState& flame);
 
-// Wheel: zoom (Ctrl: in large steps); Shift+wheel, sideways and dragging: pan. `left` is the picture's left edge.
+// Wheel: zoom (Ctrl: in large steps); Shift+wheel, sideways and dragging: pan. `left` is the left edge of the picture.
 void zoom_with_pointer(FlameState& flame, float width, float left);
 
 // W, S: in and out; A, D: left and right.
@@ -21,7 +20,7 @@ void zoom_with_keys(FlameState& flame);
 // F3 and Shift+F3.
 void step_through_hits(const AppState& state, const FlameAnswer& answer, FlameState& flame, CommandQueue& commands);
 
-// Brings the row of what was selected elsewhere, or stepped to, into sight. To be called inside the picture's window.
+// Scrolls to the frame that was selected elsewhere or stepped to. Call it inside the window of the picture.
 void follow_selection(const AppState& state, const FlameAnswer& answer, FlameState& flame, float row_height);
 
 std::vector<FrameKey> path_of(const FlameAnswer& answer, std::uint32_t node);

@@ -17,13 +17,14 @@ inline constexpr ViewRow flame_row{
     .is_side_by_side = true,
     .has_one_line_head = true,
     .in_profile = DockPlace::right,
-    .report_command = [](const AppState& state) {
-      CommandLine line("hbmscope export");
-      line.add(state.source()->path);
-      line.add_option("--to", "svg");
-      line.add_filters(state.position().request);
-      return line.take();
-    },
+    .report_command =
+        [](const AppState& state) {
+          CommandLine line("hbmscope export");
+          line.add(state.source()->path);
+          line.add_option("--to", "svg");
+          line.add_filters(state.position().request);
+          return line.take();
+        },
 };
 
 }  // namespace hbmscope::gui

@@ -25,7 +25,7 @@ std::string percent(std::uint64_t part, std::uint64_t whole) {
   return text_from_share(static_cast<std::int64_t>(part), static_cast<std::int64_t>(whole));
 }
 
-// The request that fails at this very moment, else the largest one so far.
+// The request that fails at the current time, else the largest one so far.
 std::optional<RulerRequest> find_request(const FreeAnswer& answer, const FreeHistory* history) {
   const std::uint64_t position = answer.moment->position(answer.heap);
   const auto& failures = answer.moment->stream(answer.heap).failures();
@@ -42,15 +42,15 @@ std::optional<RulerRequest> find_request(const FreeAnswer& answer, const FreeHis
 void draw_figures(const FreePieces& free, const std::optional<RulerRequest>& request, const FreeHistory* history,
                   std::uint64_t position) {
   text("external fragmentation " + percent(free.scattered_bytes(), free.bytes));
-  tooltip("1 - largest free block / all free bytes: how much of what is free is not in the largest piece");
+  tooltip("1 - largest free block / all free bytes: the share of free memory outside the largest free block");
   const auto figure = [](const std::string& words) {
     flow(ImGui::CalcTextSize(words.c_str()).x, ImGui::GetFontSize() * 2);
     text(words);
   };
-  figure("fits up to " + text_from_bytes(free.largest_bytes()));
+  figure("largest free block " + text_from_bytes(free.largest_bytes()));
   tooltip(
-      "A request of that size fits into a free piece. Whether the pool could still grow is not told, so that a "
-      "larger one may succeed.");
+      "A request of this size fits. The source does not report whether the pool can still grow; if it can, a larger "
+      "request fits too.");
   const std::string largest =
       largest_request_text(free, history == nullptr ? nullptr : history->largest_request_at(position),
                            request && request->is_now ? std::optional(request->bytes) : std::nullopt);
@@ -75,7 +75,7 @@ void draw_step(const Look& look, const FreeAnswer& answer, const ScatterStep& st
   const bool is_here = step.position == answer.moment->position(answer.heap);
   if (ImGui::Selectable(at.c_str(), is_here, ImGuiSelectableFlags_SpanAllColumns))
     commands.push(command::set_moment, {*answer.moment->trace, answer.heap.stream, step.position});
-  tooltip("Shows the moment after it, event " + text_from_count(static_cast<std::int64_t>(step.position)));
+  tooltip("Shows the time after it, event " + text_from_count(static_cast<std::int64_t>(step.position)));
   ImGui::PopID();
   ImGui::TableNextColumn();
   const std::int64_t delta = step.scattered_after > step.scattered_before ? static_cast<std::int64_t>(step.change())
@@ -89,16 +89,18 @@ void draw_step(const Look& look, const FreeAnswer& answer, const ScatterStep& st
 }
 
 void draw_steps(const AppState& state, const Look& look, const FreeAnswer& answer, CommandQueue& commands) {
-  bold_text("What moved it most, in the whole trace");
-  tooltip("By how many of the free bytes an event put outside of the largest piece, or brought back into it");
+  bold_text("Largest changes in the whole trace");
+  tooltip("How many free bytes an event moved out of the largest free block, or back into it");
   const auto& history = state.answers().free_history;
-  if (history.pending()) draw_pending("what moved it most", history.asked, history.work.get());
+  if (history.pending()) draw_pending("the largest changes", history.asked, history.work.get());
   if (history.failed()) draw_error(state, history.error);
   if (!history.value) return;
-  if (history.value->steps.empty()) return dim_text("nothing did");
+  if (history.value->steps.empty()) return dim_text("none");
   if (!ImGui::BeginTable("steps", 4, ImGuiTableFlags_RowBg)) return;
-  constexpr ColumnSetup columns[] = {
-      {"When", 90}, {"Scattered", 100}, {"Fragmentation", 130, 1}, {"By", 120, 0, ImGuiTableColumnFlags_WidthStretch}};
+  constexpr ColumnSetup columns[] = {{"When", 90},
+                                     {"Fragmented", 100},
+                                     {"Fragmentation", 130, 1},
+                                     {"Allocated by", 120, 0, ImGuiTableColumnFlags_WidthStretch}};
   set_up_table_columns(look, columns);
   table_headers(1, 3);
   const std::uint64_t most = std::max<std::uint64_t>(1, history.value->steps.front().change());
@@ -110,12 +112,12 @@ void draw_steps(const AppState& state, const Look& look, const FreeAnswer& answe
 
 void draw_fragmentation(const AppState& state, FragmentationState& view, CommandQueue& commands) {
   if (state.answers().moment.failed()) draw_moment_error(state, commands);
-  if (!draw_answer_state(state, state.answers().free, "what is free"))
+  if (!draw_answer_state(state, state.answers().free, "free memory"))
     return draw_no_heap(state, state.answers().free.state);
   const auto answer = state.answers().free.value;
   const Look look(state);
   if (!answer->free) {
-    wrapped_text("What is free in this heap is not known: its source does not tell the pool's regions.");
+    wrapped_text("Free memory of this heap is unknown: its source does not report the regions of the pool.");
     return;
   }
   // The history of another heap says nothing about this one.
@@ -139,7 +141,7 @@ void draw_fragmentation(const AppState& state, FragmentationState& view, Command
     ImGui::TableSetupColumn("pieces", ImGuiTableColumnFlags_WidthStretch, 1);
     if (beside > 1) ImGui::TableSetupColumn("steps", ImGuiTableColumnFlags_WidthStretch, 1.5F);
     ImGui::TableNextColumn();
-    draw_step_table(look, "by size", "Free pieces, by size", answer->free->by_size, StepUnit::bytes);
+    draw_step_table(look, "by size", "Free blocks, by size", answer->free->by_size, StepUnit::bytes);
     ImGui::TableNextColumn();
     draw_steps(state, look, *answer, commands);
     ImGui::EndTable();

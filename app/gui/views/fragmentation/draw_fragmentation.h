@@ -1,5 +1,5 @@
-// Is it fragmented? The ruler, the figures that a percentage never stands without, free pieces by size, and what moved
-// it most.
+// Is it fragmented? The ruler, the percentage with the figures that it needs, free blocks by size, and the largest
+// changes.
 #pragma once
 
 #include <cstdint>

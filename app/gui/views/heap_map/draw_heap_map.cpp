@@ -24,7 +24,7 @@
 namespace hbmscope::gui {
 namespace {
 
-// Opens with Ctrl+F, and stays while something is looked for.
+// Opens with Ctrl+F, and stays while there is a search.
 void draw_find(const AppState& state, HeapMapState& map, CommandQueue& commands) {
   const bool is_in_front = state.is_active_side() && state.position().view != ViewKind::blocks;
   if (map.find_seen != state.window.find_blocks_serial) {
@@ -41,13 +41,13 @@ void draw_find(const AppState& state, HeapMapState& map, CommandQueue& commands)
   const auto& answer = state.answers().blocks;
   const auto& found = answer.value;
   ImGui::SameLine();
-  if (looks_for && found) {  // The arrows stay where they are while what is new is looked for.
+  if (looks_for && found) {  // The arrows stay in place during a search.
     ImGui::BeginDisabled(found->list.rows.empty() || answer.state != AnswerState::ready);
     if (ImGui::ArrowButton("previous hit", ImGuiDir_Left)) commands.push(CommandId::find_previous);
-    tooltip("The hit before (Shift+F3)");
+    tooltip("Previous hit (Shift+F3)");
     ImGui::SameLine();
     if (ImGui::ArrowButton("next hit", ImGuiDir_Right)) commands.push(CommandId::find_next);
-    tooltip("The next hit (F3)");
+    tooltip("Next hit (F3)");
     ImGui::EndDisabled();
     ImGui::SameLine();
   }
@@ -59,13 +59,13 @@ void draw_find(const AppState& state, HeapMapState& map, CommandQueue& commands)
   ImGui::SameLine();
   ImGui::AlignTextToFramePadding();
   const std::string words = answer.failed()            ? answer.error.what
-                            : !found                   ? "Looking for them ..."
-                            : found->list.rows.empty() ? "Nothing among them matches."
+                            : !found                   ? "Searching ..."
+                            : found->list.rows.empty() ? "No block matches."
                                                        : blocks_sentence(*found);
   dim_text(shortened(words, ImGui::GetContentRegionAvail().x));
 }
 
-// The picture stays at its addresses when another moment is shown.
+// The picture stays at its addresses when the time changes.
 void follow_answer(HeapMapState& map, const std::shared_ptr<const HeapMapAnswer>& answer, int width, int height) {
   const bool is_other_heap = map.shown && map.shown->heap != answer->heap;
   const bool has_new_size = width != map.width || height != map.height;
@@ -85,8 +85,8 @@ void follow_answer(HeapMapState& map, const std::shared_ptr<const HeapMapAnswer>
   if (map.by_region && map.view.origin > 0) map.view.origin -= map.view.origin % map.view.width;
 }
 
-// What keeps its colour: the legend's entry under the pointer, or the one that was clicked; and of that what is found.
-// Adjacent pieces are one range.
+// What keeps its colour: the entry of the legend under the pointer, or the one that was clicked, limited to hits.
+// Adjacent blocks are one range.
 void light(HeapMapState& map, Shade shade, std::span<const AddressRange> found, bool looks_for) {
   const HeapPieces& pieces = map.shown->pieces;
   map.lit_ranges.clear();
@@ -121,7 +121,7 @@ void redraw(const AppState& state, HeapMapState& map, const std::shared_ptr<cons
   map.drawn = map.view;
   map.theme = theme;
   map.lit = lit;
-  // Of the same moment only: at another one other blocks lie there.
+  // Only at the same time: at another one, other blocks are there.
   const HeapHits* hits = found && found->of->moment == answer->moment ? found->hits_of(answer->heap) : nullptr;
   auto ranges = hits != nullptr ? std::span<const AddressRange>(hits->ranges) : std::span<const AddressRange>();
   if (lit) {
@@ -131,7 +131,7 @@ void redraw(const AppState& state, HeapMapState& map, const std::shared_ptr<cons
   map.texture.set(map.raster.draw(answer->pieces, map.view, theme, ranges, !lit), map.view.width, map.view.height());
 }
 
-// Zoomed in, the minimap takes its place on the right: the picture gets narrower, and what is at (x, y) stays there.
+// While zoomed, the minimap is on the right: the picture gets narrower, and what is at (x, y) stays there.
 void set_view(HeapMapState& map, const HeapMapView& view, int x, int y) {
   const bool was_fit = map.is_fit;
   map.view = view;
@@ -142,7 +142,7 @@ void set_view(HeapMapState& map, const HeapMapView& view, int x, int y) {
   const auto address = HeapLine(map.shown->pieces, view).address_at(px);
   map.width = std::max(16, map.width - map.minimap_width);
   map.view.width = map.width;
-  // Where rows begin with regions, everything lies elsewhere on a line of other rows.
+  // With rows by region, all positions on the line differ.
   if (map.by_region && address) px = static_cast<std::int64_t>(HeapLine(map.shown->pieces, map.view).px_of(*address));
   map.view.origin = px - row * map.width - std::min(x, map.width - 1);
   map.view = pan_heap_map(map.shown->pieces, map.view, 0);
@@ -164,7 +164,7 @@ void zoom_to_piece(HeapMapState& map, const HeapPiece& piece) {
   map.is_fit = false;
 }
 
-// Chosen elsewhere: brought into sight here, once.
+// Scrolls once to what was chosen elsewhere.
 void follow_selection(const AppState& state, HeapMapState& map) {
   const auto& address = state.position().address;
   const HeapPieces& pieces = map.shown->pieces;
@@ -204,7 +204,7 @@ void zoom_with_pointer(HeapMapState& map, ImVec2 origin) {
     map.dragged_y = 0;
     return;
   }
-  // Where regions begin at the left they stay there: whole rows only.
+  // Regions stay at the left edge: it pans by whole rows.
   if (map.view.by_region && map.view.origin % map.view.width == 0) {
     map.dragged_y += io.MouseDelta.y;
     const int rows = static_cast<int>(map.dragged_y) / map.view.pitch;
@@ -248,7 +248,7 @@ void draw_piece_tooltip(const HeapMapAnswer& answer, const HeapPiece& piece, std
   bold_text(words.title);
   for (const std::string& line : words.lines) text(line);
   if (in_cell > 1)
-    dim_text("the largest of " + text_from_count(static_cast<std::int64_t>(in_cell)) + " pieces in this pixel");
+    dim_text("the largest of " + text_from_count(static_cast<std::int64_t>(in_cell)) + " blocks in this pixel");
   ImGui::PopTextWrapPos();
   ImGui::EndTooltip();
 }
@@ -280,13 +280,13 @@ void handle_pointer(HeapMapState& map, const HeapMapAnswer& answer, ImVec2 origi
   } else if (const auto behind = line.region_after_notch(px)) {
     const std::uint64_t hole =
         answer.pieces.regions[*behind].range.begin - answer.pieces.regions[*behind - 1].range.end;
-    ImGui::SetTooltip("%s", hole == 0 ? "Two regions that touch; no block crosses."
+    ImGui::SetTooltip("%s", hole == 0 ? "Two adjacent regions; no block spans both."
                                       : (text_from_bytes(hole) + " of addresses without memory").c_str());
   }
 }
 
-// Which colour stands out. A click filters the blocks of every view; where the filter language has no words for an
-// entry, it only stands out here.
+// Which colour is highlighted. A click filters the blocks of all views; an entry that the filter language can't express
+// is only highlighted here.
 std::optional<Shade> draw_legend(const AppState& state, const Look& look, const HeapMapAnswer& answer,
                                  CommandQueue& commands) {
   const HeapPieces& pieces = answer.pieces;

@@ -19,12 +19,12 @@ std::string bytes(double bytes) {
   return text_from_bytes(std::llround(bytes));
 }
 
-// In a low place, as of large text, the picture needs the lines: one for the choices and the answer, keys for the rest.
+// In little height, as with large text, the picture needs the lines: one is for choices and answer, keys do the rest.
 bool is_low() {
   return ImGui::GetContentRegionAvail().y < 12 * ImGui::GetTextLineHeight();
 }
 
-// `shown`: what an automatic choice has come to.
+// `shown`: the coloring that an automatic choice chose.
 void draw_coloring(const AppState& state, const HeapInfo& heap, HeapColoring shown, bool in_one_line,
                    CommandQueue& commands) {
   const HeapColoring now = state.position().coloring;
@@ -56,7 +56,7 @@ void draw_coloring(const AppState& state, const HeapInfo& heap, HeapColoring sho
   ImGui::EndCombo();
 }
 
-// One chip for each view of the device's bytes, where there are several.
+// A button for each layer of the bytes of the device, where there are several.
 void draw_layers(const Trace& trace, HeapKey shown, CommandQueue& commands) {
   const std::vector<LayerChoice> layers = layers_of(trace, shown);
   if (layers.size() < 2) return;
@@ -67,7 +67,7 @@ void draw_layers(const Trace& trace, HeapKey shown, CommandQueue& commands) {
     if (ImGui::Button(std::string(title_of(one.layer)).c_str()) && !is_shown)
       commands.push(command::choose_heap, one.heap);
     if (is_shown) ImGui::PopStyleColor();
-    tooltip("The same bytes as this layer sees them");
+    tooltip("Shows the same bytes as this layer sees them");
   }
 }
 
@@ -89,7 +89,7 @@ void draw_map_head(const AppState& state, const HeapMapState& map, const HeapMap
   draw_coloring(state, answer.moment->stream(answer.heap).definitions().heap(answer.heap.heap), answer.pieces.coloring,
                 in_one_line, commands);
   std::string sentence = heap_sentence(answer);
-  if (answer.pinned) sentence += " The change is since the pinned moment: " + answer.pinned->moment.text + ".";
+  if (answer.pinned) sentence += " The change is since the pinned time: " + answer.pinned->moment.text + ".";
   if (in_one_line) {
     draw_rest_of_line(sentence, button_width("Copy"));
     tooltip("This is " + phrase_of(answer.moment->moment) + ". " + sentence + " " + scale_text(map, answer));
@@ -100,7 +100,7 @@ void draw_map_head(const AppState& state, const HeapMapState& map, const HeapMap
     bool by_region = state.position().by_region;
     flow(button_width("by region") + ImGui::GetFrameHeight(), ImGui::GetFontSize());
     if (ImGui::Checkbox("by region", &by_region)) commands.push(CommandId::toggle_regions);
-    tooltip("Each region begins a row of its own (R)");
+    tooltip("Starts a new row at each region (R)");
   }
   draw_rest_of_line(scale_text(map, answer), button_width("Copy"));
   draw_copy_menu(ViewKind::heap_map, commands);

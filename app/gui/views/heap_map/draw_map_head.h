@@ -1,5 +1,5 @@
-// The lines over a heap map: which heap and which view of its bytes, what the colours are, how large a pixel is, and
-// the state of the heap in a sentence.
+// The lines over a heap map: which heap and layer, how it is coloured, how large a pixel is, and the state of the heap
+// in a sentence.
 #pragma once
 
 #include "app/gui/views/heap_map/draw_heap_map.h"

@@ -13,7 +13,7 @@
 namespace hbmscope::gui {
 namespace {
 
-// Where a piece lies on the line, in whole pixels from the picture's corner on.
+// Where a block lies on the line, in whole pixels from the corner of the picture.
 struct Span {
   std::int64_t begin = 0, end = 0;
 };
@@ -98,7 +98,7 @@ void MapMarks::names(const HeapMapAnswer& answer) const {
   const HeapLine line(pieces, view);
   const Stream& stream = answer.moment->stream(answer.heap);
   const StreamState& state = answer.moment->state_of(answer.heap);
-  // Only what begins in the picture, and only as many as can be wide enough.
+  // Only blocks that begin in the picture, and only as many as can be wide enough.
   const std::size_t region = line.region_at_or_after(std::max<std::int64_t>(0, view.origin));
   if (region == pieces.regions.size()) return;
   const auto from = line.address_at(std::max(view.origin, line.begin_px(region)));
@@ -161,7 +161,7 @@ void MapMarks::largest_free() const {
   if (upper) flag(pieces.pieces[*upper], "largest free, upper end " + size_of(*upper));
 }
 
-// Above the piece, or below it, with a line to it.
+// Above the block, or below it, with a line to it.
 void MapMarks::flag(const HeapPiece& piece, const std::string& words) const {
   const HeapLine line(pieces, view);
   const Span span = span_of(line, view, piece);
@@ -207,7 +207,7 @@ void MapMarks::outline(const HeapPiece& piece, Role role, float thickness, float
     const bool is_last = !inside(box.row * width + box.end);
     const float left = static_cast<float>(box.begin) + (is_first ? inset : 0);
     const float right = static_cast<float>(box.end) - (is_last ? inset : 0);
-    // Where the row above is the same piece, and where it is not.
+    // Whether the row above belongs to the same block.
     const auto above = std::clamp(span.begin - (box.row - 1) * width, box.begin, box.end);
     const auto below = std::clamp(span.end - (box.row + 1) * width, box.begin, box.end);
     fill(left, top, std::min(right, static_cast<float>(above)), top + thickness);

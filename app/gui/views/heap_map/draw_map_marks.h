@@ -1,5 +1,5 @@
-// What lies over the pixels of a heap map: offsets at its left, names in wide blocks, the flag of the largest free
-// block, the contours of what is selected and under the pointer. Some hundred lines and words, whatever the heap holds.
+// What is drawn over the pixels of a heap map: offsets on the left, names in wide blocks, the flag of the largest free
+// block, contours of the selection and of the block under the pointer. A few hundred shapes, however large the heap is.
 #pragma once
 
 #include <cstdint>
@@ -24,18 +24,18 @@ struct MapMarks {
 
   void offsets(float left, float width) const;
   void names(const HeapMapAnswer& answer) const;
-  // Of a heap with two ends: which one is at the top of the gutter, from `left` on, and which at its foot.
+  // For a heap with two ends: names the end at the top of the gutter, from `left` on, and the one at its bottom.
   void ends(float left) const;
   void largest_free() const;  // Of two ends, for each.
   void flag(const HeapPiece& piece, const std::string& words) const;
   void select(const HeapPiece& piece) const;
-  // Rows with something found, and the row of what is selected: ticks in the gutter left of the picture.
+  // Ticks in the gutter on the left: rows with hits, and the row of the selection.
   void ticks(const std::vector<bool>& hit_rows, const HeapPiece* selected) const;
   // Its contour over all rows, at least 3 px wide.
   void outline(const HeapPiece& piece, Role role, float thickness, float inset = 0) const;
 };
 
-// The largest piece that the pixel shows, and how many there are; nullptr in a notch and beyond the ends.
+// The largest block in the pixel, and how many there are; nullptr in a notch and beyond the ends.
 const HeapPiece* piece_in_cell(const HeapPieces& pieces, const HeapLine& line, std::int64_t px, std::size_t& count);
 
 // The addresses of a pixel; nothing in a notch and beyond the ends.

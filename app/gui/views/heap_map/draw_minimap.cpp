@@ -18,7 +18,7 @@ std::vector<bool> hit_lines(const HeapMapState& map, std::size_t lines) {
   const HeapHits* hits =
       map.found && map.found->of->moment == answer.moment ? map.found->hits_of(answer.heap) : nullptr;
   if (hits == nullptr) return found;
-  // Line by line: is there a hit that begins in it, or reaches into it?
+  // For each line: whether a hit begins in it or reaches into it.
   for (std::size_t i = 0; i < lines; ++i) {
     const auto from = address_of_minimap(answer.pieces, static_cast<double>(i) / static_cast<double>(lines));
     const auto to = address_of_minimap(answer.pieces, static_cast<double>(i + 1) / static_cast<double>(lines));
@@ -62,7 +62,7 @@ std::optional<std::uint64_t> draw_minimap(const Look& look, HeapMapState& map, I
   }
   if (pieces.largest_free) mark(pieces.pieces[*pieces.largest_free], Role::largest_free);
   if (selected != nullptr) mark(*selected, Role::selection);
-  // What the picture shows.
+  // The part that the picture shows.
   const HeapLine line(pieces, map.view);
   const auto place = [&](std::int64_t px) {
     return static_cast<float>(static_cast<double>(std::clamp<std::int64_t>(px, 0, line.length_px())) /
@@ -74,7 +74,7 @@ std::optional<std::uint64_t> draw_minimap(const Look& look, HeapMapState& map, I
   draw_selection(draw, look, {at.x, top}, {end.x, std::min(end.y, bottom)});
   ImGui::SetCursorScreenPos(at);
   ImGui::InvisibleButton("minimap", size);
-  tooltip("All of the heap, in use from the left. A click shows what lies there.");
+  tooltip("The whole heap, memory in use from the left. Click to show the addresses there.");
   if (!ImGui::IsItemActive()) return std::nullopt;
   return address_of_minimap(pieces, static_cast<double>((ImGui::GetIO().MousePos.y - at.y) / size.y));
 }

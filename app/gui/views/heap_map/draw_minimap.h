@@ -1,5 +1,5 @@
-// The strip beside a zoomed heap map: all of the heap, how full each part is, what of it is in the picture, and where
-// the largest free block, what is selected and what was found lie.
+// The strip next to a zoomed heap map: the whole heap, how full each part is, which part is in the picture, and where
+// the largest free block, the selection and the hits are.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace hbmscope::gui {
 
-// The address that the person points at with the button down.
+// The address under the pointer while the button is down.
 std::optional<std::uint64_t> draw_minimap(const Look& look, HeapMapState& map, ImVec2 at, ImVec2 size,
                                           const HeapPiece* selected);
 

@@ -1,5 +1,4 @@
-// All of a heap in a narrow strip: how full each part of it is. What the heap map shows beside itself while it is
-// zoomed.
+// A whole heap in a narrow strip: how full each part of it is. The heap map shows it while it is zoomed.
 #pragma once
 
 #include <vector>
@@ -8,11 +7,10 @@
 
 namespace hbmscope::gui {
 
-// For each of `lines` equal parts of the heap's regions, end to end, the share of it in use: 0 to 1. A walk over all
-// pieces.
+// For each of `lines` equal parts of the heap's regions, end to end, the share in use: 0 to 1. Walks over all blocks.
 std::vector<float> compute_minimap(const HeapPieces& map, int lines);
 
-// Where an address lies in it, 0 to 1; of one outside of all regions, where the next one begins.
+// The place of an address in it, 0 to 1; for one outside all regions, where the next region begins.
 double minimap_place(const HeapPieces& map, std::uint64_t address);
 // The address at a place; the last one for 1 and beyond. The map must have a region.
 std::uint64_t address_of_minimap(const HeapPieces& map, double place);

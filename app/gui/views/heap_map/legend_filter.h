@@ -1,5 +1,5 @@
-// A legend's entry as a part of the filter of all blocks: the words for its blocks, and how they come and go beside
-// what a person has typed.
+// An entry of the legend as a part of the filter of blocks: the terms that find its blocks, added to what a person has
+// typed and removed again.
 #pragma once
 
 #include <span>
@@ -12,13 +12,13 @@
 
 namespace hbmscope::gui {
 
-// For each entry of the heap's legend; of its blocks alone, where the trace has several heaps. Empty: the language has
-// no words for them.
+// For each entry of the heap's legend, the terms that find its blocks; limited to this heap where the trace has
+// several. Empty: the filter language can't say it.
 std::vector<std::string> parts_of_legend(const Trace& trace, HeapKey heap, const HeapPieces& pieces);
 
-// Is the part what is looked for, by itself or beside something typed?
+// Whether the filter has this part, alone or with something typed.
 bool has_part(std::string_view where, std::string_view part);
-// With the part where it is not there, without it where it is; of `parts`, the legend's own, no other one stays. What
+// Adds the part where it is missing, and removes it where it is there. Other `parts` of the legend are removed; what
 // was typed stays.
 std::string toggle_part(std::string_view where, std::span<const std::string> parts, std::string_view part);
 

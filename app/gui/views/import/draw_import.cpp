@@ -27,21 +27,22 @@ struct Meaning {
   std::string_view name, words;
 };
 constexpr Meaning meanings[] = {
-    {"allocations", "Pieces of memory that the compiler planned; several buffers may share one."},
-    {"blocks_before_the_first_event", "Blocks that lived when the history begins; when they were taken is not known."},
+    {"allocations", "Ranges of memory that the compiler planned; several buffers can share one."},
+    {"blocks_before_the_first_event",
+     "Blocks that were alive when the history begins; the time of their allocation is unknown."},
     {"buffers", "Arrays of the program, each with its place in an allocation."},
-    {"events", "Allocations, frees, regions and failures that the source recorded; marks and counters are not in it."},
+    {"events", "Allocations, frees, regions and failures in the recording, without markers and counters."},
     {"frames", "Different lines of code in the stacks."},
     {"functions", "Different functions in the stacks."},
-    {"gzip_members", "Compressed parts that lie one after the other in the file; all were read."},
-    {"locations", "Different places in code in the stacks."},
-    {"reports", "Reports of a failed allocation or compilation in the text, each a heap here."},
-    {"samples", "Different stacks with what they hold."},
-    {"segments", "Regions that the pool took from the driver, as they were when the file was written."},
-    {"spans", "Named stretches of time, shown as markers."},
-    {"stacks", "Different stacks of calls."},
-    {"sums_checked", "Totals of the text that were added up again from its rows."},
-    {"threads", "Threads that allocated or freed."},
+    {"gzip_members", "Compressed parts of the file; all were read."},
+    {"locations", "Different code locations in the stacks."},
+    {"reports", "Reports of a failed allocation or compilation in the text; each is a heap here."},
+    {"samples", "Different stacks, with the bytes that they hold."},
+    {"segments", "Regions that the pool had reserved from the driver when the file was written."},
+    {"spans", "Named time ranges, shown as markers."},
+    {"stacks", "Different call stacks."},
+    {"sums_checked", "Totals in the text that were checked against the sum of its rows."},
+    {"threads", "Threads that allocated or freed memory."},
     {"trace_entries", "Lines of the allocator's history in the file."},
     {"trace_events", "Events of all kinds in the profiler's trace."},
 };
@@ -72,8 +73,8 @@ void draw_row(const Look& look, const ImportStatistics& import, const ImportStat
 std::string_view meaning_of(const ImportStatistics& import, const ImportStatistic& row) {
   if (!row.remedy.empty() || !row.example.empty()) return {};
   if (row.name == "blocks")
-    return import.count_of("segments") > 0 ? "Pieces of the segments, in use or free."
-                                           : "Parts in which the file stores its events, each with a checksum.";
+    return import.count_of("segments") > 0 ? "Blocks of the segments, in use or free."
+                                           : "Parts of the file that store its events, each with a checksum.";
   for (const Meaning& one : meanings)
     if (one.name == row.name) return one.words;
   return {};
@@ -87,9 +88,8 @@ void draw_import(const AppState& state, ImportState& import, CommandQueue& comma
   ImGui::AlignTextToFramePadding();
   text(source.name());
   ImGui::SameLine();
-  dim_text(notes == 0
-               ? "read completely, nothing to report"
-               : text_from_count(static_cast<std::int64_t>(notes)) + (notes == 1 ? " thing" : " things") + " to know");
+  dim_text(notes == 0 ? "read completely, no problems"
+                      : text_from_count(static_cast<std::int64_t>(notes)) + (notes == 1 ? " note" : " notes"));
   draw_copy_menu(ViewKind::import, commands);
   constexpr ImGuiTableFlags flags = ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg | ImGuiTableFlags_Resizable |
                                     ImGuiTableFlags_NoBordersInBodyUntilResize;
@@ -99,9 +99,9 @@ void draw_import(const AppState& state, ImportState& import, CommandQueue& comma
     ImGui::TableSetupColumn("Statistic", ImGuiTableColumnFlags_WidthFixed,
                             std::min(look.px(190), ImGui::GetContentRegionAvail().x * 0.3F));
     ImGui::TableSetupColumn("Count", ImGuiTableColumnFlags_WidthFixed, look.px(76));
-    ImGui::TableSetupColumn("What it means", ImGuiTableColumnFlags_WidthStretch);
+    ImGui::TableSetupColumn("Meaning", ImGuiTableColumnFlags_WidthStretch);
     table_headers(2, 3);
-    // What needs attention stands on top; how much was read below.
+    // Notes come first, counts below.
     for (const Severity severity : {Severity::loss, Severity::warning, Severity::notice, Severity::info})
       for (const ImportStatistic& row : source.profile->import.rows())
         if (row.severity == severity) draw_row(look, source.profile->import, row);

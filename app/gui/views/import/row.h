@@ -16,11 +16,12 @@ inline constexpr ViewRow import_row{
     .shortcut = "Ctrl+8",
     .asks = {},
     .has_notes = [](const AppState& state) { return count_of_import_notes(state) > 0; },
-    .report_command = [](const AppState& state) {
-      CommandLine line("hbmscope check");
-      line.add(state.source()->path);
-      return line.take();
-    },
+    .report_command =
+        [](const AppState& state) {
+          CommandLine line("hbmscope check");
+          line.add(state.source()->path);
+          return line.take();
+        },
 };
 
 }  // namespace hbmscope::gui

@@ -30,19 +30,19 @@ void draw_what(const AppState& state, const FrameDetail& detail, CommandQueue& c
     dim_text(shortened(place, ImGui::GetContentRegionAvail().x, true));
     tooltip(place + (state.position().request.by == FrameBy::function ? "\nThe function's first line." : ""));
   } else {
-    dim_text("? no source file is named");
+    dim_text("source file unknown");
   }
   if (frame.is_library) dim_text("library code");
   if (ImGui::Button("Source")) commands.push(CommandId::show_source);
   ImGui::SameLine();
   if (ImGui::Button("Zoom")) commands.push(CommandId::zoom_to_selection);
-  tooltip("Fills the flame graph with it (Z)");
+  tooltip("Zooms the flame graph to the frame (Z)");
   ImGui::SameLine();
   if (ImGui::Button("Filter")) commands.push(CommandId::filter_to_selection);
-  tooltip("Only stacks that pass through it");
+  tooltip("Keeps only stacks that pass through the frame");
   ImGui::SameLine();
   if (ImGui::Button("Copy")) commands.push(command::set_clipboard, text_from_table(table_from_detail(detail)));
-  tooltip("All that stands here, as text");
+  tooltip("Copies everything shown here as text");
 }
 
 void draw_amount(const Look& look, const char* name, const Weight& weight, const ProfileView& view,
@@ -64,7 +64,7 @@ void draw_amount(const Look& look, const char* name, const Weight& weight, const
 }
 
 bool begin_amounts(const Look& look, const char* id) {
-  // Names need their room; where it is short, count and share are in the tooltip only.
+  // Names need room; where it is short, count and share are only in the tooltip.
   const float room = ImGui::GetContentRegionAvail().x;
   const auto hidden_below = [&](float width) { return room < look.px(width) ? ImGuiTableColumnFlags_Disabled : 0; };
   if (!ImGui::BeginTable(id, 4, ImGuiTableFlags_SizingStretchProp)) return false;
@@ -80,9 +80,8 @@ void draw_how_much(const Look& look, const FrameDetail& detail) {
   const ProfileView& view = *detail.view;
   if (begin_amounts(look, "amounts")) {
     draw_amount(look, "flat", detail.neighbours.self.flat, view,
-                "What the frame itself allocated: it is the innermost one.");
-    draw_amount(look, "cumulative", detail.neighbours.self.cum, view,
-                "What it and everything that it called allocated.");
+                "Allocated by the frame itself: the stacks in which it is the innermost frame.");
+    draw_amount(look, "cumulative", detail.neighbours.self.cum, view, "Allocated by it and everything that it calls.");
     ImGui::EndTable();
   }
   if (detail.neighbours.self.cum.unknown > 0)
@@ -94,16 +93,14 @@ void draw_groups(const Look& look, const FrameDetail& detail, const char* id, co
   if (!begin_amounts(look, id)) return;
   for (const GroupRow& row : rows) {
     if (row.weight == Weight{}) continue;
-    const std::string name = !row.name ? "(not named)"
-                             : devices ? parse_device_name(*row.name).short_text()
-                                       : *row.name;
+    const std::string name = !row.name ? "(unnamed)" : devices ? parse_device_name(*row.name).short_text() : *row.name;
     draw_amount(look, name.c_str(), row.weight, *detail.view, row.name ? *row.name : "Samples without this label.");
   }
   ImGui::EndTable();
 }
 
 void draw_stacks(InspectorState& inspector, const FrameDetail& detail, CommandQueue& commands) {
-  ImGui::SeparatorText("Largest stacks through it");
+  ImGui::SeparatorText("Largest stacks through this frame");
   ImGui::Checkbox("With library frames", &inspector.all_frames);
   const ProfileView& view = *detail.view;
   for (std::size_t i = 0; i < detail.stacks.size(); ++i) {
@@ -142,8 +139,8 @@ void draw_inspector(const AppState& state, InspectorState& inspector, CommandQue
   const FrameKey& selection = state.position().selection;
   if (selection.empty()) {
     wrapped_text(state.source()->trace
-                     ? "Click a block, a gap or a frame in any view: all about it stands here."
-                     : "Click a frame in any view: what it holds, where, and through whom stands here.",
+                     ? "Click a block, a gap or a frame in any view to see its details here."
+                     : "Click a frame in any view to see here what it holds, on which device, and who calls it.",
                  true);
     return;
   }
@@ -155,7 +152,7 @@ void draw_inspector(const AppState& state, InspectorState& inspector, CommandQue
       return;
     }
     bold_text(selection.function);
-    wrapped_text("is not among the frames that the filter leaves.", true);
+    wrapped_text("is hidden by the filter.", true);
     if (ImGui::Button("Clear filter")) commands.push(CommandId::clear_filter);
     return;
   }

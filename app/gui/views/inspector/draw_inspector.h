@@ -1,5 +1,5 @@
-// Everything about the selected block or gap (inspector_piece.h) or frame, always in this order: what, how much, where
-// (devices, kinds), by whom (callers, callees, the stacks that hold most).
+// Everything about the selected block or gap (draw_inspector_piece.h) or frame, always in this order: what, how much,
+// where (devices, kinds), allocated by (callers, callees, the largest stacks).
 #pragma once
 
 #include "app/gui/core/app_state.h"
@@ -10,7 +10,7 @@ namespace hbmscope::gui {
 
 struct InspectorState {
   bool all_frames = false;                            // Library frames of the stacks too.
-  std::shared_ptr<const AddressAnswer> history_seen;  // That was brought to its row of now.
+  std::shared_ptr<const AddressAnswer> history_seen;  // Was scrolled to its current row.
   TilePictureState tiles;                             // Of the selected block's array.
 };
 

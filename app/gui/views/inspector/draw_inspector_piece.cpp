@@ -28,15 +28,15 @@ void draw_title(const PieceDetail& detail, const AddressAnswer* address, bool is
     commands.push(CommandId::show_heap_map);
     commands.push(CommandId::zoom_to_selection);
   }
-  tooltip("Fills the heap map with it (Z)");
+  tooltip("Zooms the heap map to the block (Z)");
   ImGui::SameLine();
   if (is_block) {
     if (ImGui::Button("In Blocks")) commands.push(CommandId::show_blocks);
-    tooltip("Its row in the table of blocks");
+    tooltip("Shows its row in the table of blocks");
     ImGui::SameLine();
   }
   if (ImGui::Button("Copy")) commands.push(command::set_clipboard, text_from_table(table_from_piece(detail, address)));
-  tooltip("All that stands here, as text");
+  tooltip("Copies everything shown here as text");
 }
 
 void draw_sections(const Look& look, const HeapMapAnswer& map, const PieceDetail& detail, CommandQueue& commands) {
@@ -70,10 +70,11 @@ void draw_layout(const AppState& state, InspectorState& inspector, const PieceDe
   ImGui::SeparatorText("Tiles");
   draw_tiles(state, inspector.tiles, *detail.tiles, Look(state).px(160));
   if (ImGui::Button("Larger")) commands.push(command::show_tiles, detail.tiles->layout);
-  tooltip("All of the window; Escape leads back. hbmscope tpu layout --picture writes it to a file.");
+  tooltip(
+      "Shows the tiles in the whole window; Escape goes back. hbmscope tpu layout --picture writes them to a file.");
 }
 
-// Own code first: library frames only where the person wants them, or where there is nothing else.
+// Your code first: library frames only where the person wants them, or where there is nothing else.
 void draw_stack(const AppState& state, InspectorState& inspector, const PieceDetail& detail, CommandQueue& commands) {
   if (detail.stack.empty()) return;
   ImGui::SeparatorText(detail.by_whom.c_str());
@@ -93,7 +94,7 @@ void draw_stack(const AppState& state, InspectorState& inspector, const PieceDet
       commands.push(CommandId::show_source);
     }
     if (!line.is_own) ImGui::PopStyleColor();
-    tooltip(line.text + "\n" + line.frame.file + "\nA click shows its source.");
+    tooltip(line.text + "\n" + line.frame.file + "\nClick to show its source.");
     ImGui::PopID();
   }
 }
@@ -131,7 +132,7 @@ void draw_history(const AppState& state, InspectorState& inspector, const Look& 
   }
   const AddressHistory& history = answer.value->history;
   if (history.rows.empty()) {
-    dim_text("No block was ever put here.");
+    dim_text("No block was ever allocated here.");
     return;
   }
   dim_text(count(history.rows.size()) + (history.rows.size() == 1 ? " allocation" : " allocations, oldest first"));
@@ -157,7 +158,7 @@ void draw_history(const AppState& state, InspectorState& inspector, const Look& 
       if (ImGui::Selectable(line.when.c_str(), line.is_now, ImGuiSelectableFlags_SpanAllColumns))
         commands.push(command::set_moment, {*answer.value->moment->trace, answer.value->heap.stream, line.event + 1});
       ImGui::PopID();
-      tooltip(line.exact + "\nA click goes to the moment at which it came.");
+      tooltip(line.exact + "\nClick to go to the time of its allocation.");
       ImGui::TableNextColumn();
       right_text(line.size);
       ImGui::TableNextColumn();
@@ -184,7 +185,7 @@ bool draw_piece_inspector(const AppState& state, InspectorState& inspector, Comm
   const AddressAnswer* address = state.answers().address.value.get();
   const PieceDetail detail = detail_of_piece(*map, *piece, address);
   draw_title(detail, address, piece->kind == PieceKind::block, commands);
-  // By whom comes before the neighbours.
+  // The stack comes before the neighbours.
   PieceDetail before = detail, after = detail;
   before.sections.pop_back();
   after.sections.erase(after.sections.begin(), after.sections.end() - 1);

@@ -1,5 +1,4 @@
-// Callers and callees of the selected frame: how much of it came through each caller, and how much went on into each
-// callee. A click walks along.
+// Callers and callees of the selected frame, with the bytes that came through each of them. A click goes there.
 #pragma once
 
 #include "app/gui/core/app_state.h"

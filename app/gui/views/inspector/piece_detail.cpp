@@ -20,7 +20,7 @@ DetailLine bytes_line(std::string name, std::uint64_t amount) {
   return {std::move(name), text_from_bytes(amount), exact(amount), {}};
 }
 
-// Everything of one piece, with what it is a piece of.
+// A block or a gap, with the heap that it belongs to.
 class Describer {
  public:
   Describer(const HeapMapAnswer& map, const HeapPiece& piece, const AddressAnswer* address)
@@ -39,7 +39,7 @@ class Describer {
     add_where(block.address);
     add_when(block);
     add_neighbours();
-    detail_.by_whom = "By whom";
+    detail_.by_whom = "Allocated by";
     add_stack(block.stack);
     return std::move(detail_);
   }
@@ -49,11 +49,11 @@ class Describer {
     detail_.title = is_free ? "Free" : "Not identified";
     auto& what = section("What");
     if (!is_free)
-      what.push_back({"state", "not identified", "The source does not tell where the pool's memory is.", {}});
+      what.push_back({"state", "not identified", "The source does not report where the memory of the pool is.", {}});
     if (is_free) what.push_back({"state", "free", {}, {}});
     const bool is_largest = map_.pieces.largest_free && &piece_ == &map_.pieces.pieces[*map_.pieces.largest_free];
     if (is_largest)
-      what.push_back({"", "the largest free block", "A larger request does not fit without growing.", {}});
+      what.push_back({"", "the largest free block", "A larger request does not fit unless the pool grows.", {}});
     section("How much").push_back(bytes_line("size", piece_.size));
     add_where(piece_.begin);
     if (is_free) add_since();
@@ -74,7 +74,7 @@ class Describer {
         lines.push_back({std::string(definitions_.text(one.key)), std::string(definitions_.text(one.value)), {}, {}});
         if (lines.back().name == "shape") detail_.tiles = compute_tile_grid(lines.back().value);
       }
-    lines.push_back({"state", piece_.is_pending ? "freed, a device stream still waits" : "in use", {}, {}});
+    lines.push_back({"state", piece_.is_pending ? "released, but a device stream still needs it" : "in use", {}, {}});
     if (block.stream != 0) lines.push_back({"stream", std::to_string(block.stream), {}, {}});
   }
 
@@ -83,7 +83,7 @@ class Describer {
     const bool is_told =
         definitions_.heap(block.heap).has(wire::heap_flag::has_requested) && block.requested != wire::unknown_bytes;
     lines.push_back(is_told ? bytes_line("requested", block.requested)
-                            : DetailLine{"requested", "?", "The source does not tell what was asked for.", {}});
+                            : DetailLine{"requested", "?", "The source does not report the requested size.", {}});
     lines.push_back(bytes_line("block", block.size));
     if (!is_told || definitions_.heap(block.heap).has(wire::heap_flag::sizes_are_requests)) return;
     DetailLine waste = bytes_line(detail_.tiles ? "padding" : "rounding", piece_.waste);
@@ -119,9 +119,9 @@ class Describer {
     auto& lines = section("When");
     const HeldRow* row = now();
     if (block.event == wire::before_the_stream) {
-      lines.push_back({"taken", "before the recording began", {}, {}});
+      lines.push_back({"allocated", "before the recording began", {}, {}});
     } else {
-      lines.push_back(event_line("taken", block.event, row != nullptr ? row->begin_ns : std::nullopt));
+      lines.push_back(event_line("allocated", block.event, row != nullptr ? row->begin_ns : std::nullopt));
       const std::uint64_t events = state_.position() - std::min(state_.position(), block.event);
       DetailLine age{"age", text_from_count(events) + (events == 1 ? " event" : " events"), {}, {}};
       if (row != nullptr && row->begin_ns)
@@ -129,12 +129,12 @@ class Describer {
       lines.push_back(std::move(age));
     }
     if (row == nullptr) {
-      lines.push_back({"gone", "...", "Being looked for.", {}});
+      lines.push_back({"released", "...", "Searching.", {}});
       return;
     }
-    static constexpr const char* names[] = {"gone", "freed", "moved", "gone", "gone"};
+    static constexpr const char* names[] = {"released", "freed", "moved", "released", "released"};
     if (row->how == HeldEnd::lives) {
-      lines.push_back({"gone", "stays to the end", {}, {}});
+      lines.push_back({"released", "never, alive at the end", {}, {}});
     } else {
       DetailLine end = event_line(names[static_cast<std::size_t>(row->how)], row->end_event, row->end_ns);
       if (row->how == HeldEnd::heap_gone) end.value += ", with its heap";
@@ -151,14 +151,14 @@ class Describer {
           own_code_text(definitions_, later.stack) + ", " + text_from_bytes(later.size) + ", at " + becomes.value;
       lines.push_back(std::move(becomes));
     } else if (row->how != HeldEnd::lives) {
-      lines.push_back({"then", "nothing more is put at its address", {}, {}});
+      lines.push_back({"then", "no later block at this address", {}, {}});
     }
   }
 
   void add_since() {
     auto& lines = section("When");
     if (address_ == nullptr) {
-      lines.push_back({"free since", "...", "Being looked for.", {}});
+      lines.push_back({"free since", "...", "Searching.", {}});
       return;
     }
     const auto& since = address_->history.since;
@@ -173,14 +173,16 @@ class Describer {
         lines.push_back(
             {"before it", "a block of " + text_from_bytes(since->size) + " by " + code, exact(since->size), {}});
         if (since->stack != 0) {
-          detail_.by_whom = "Who freed it";
+          detail_.by_whom = "Released by";
           add_stack(since->stack);
         }
         break;
       case FreeSince::Why::region_grew:
-        lines.push_back(
-            {"before it", "no memory: a region of " + text_from_bytes(since->size) + " came", exact(since->size), {}});
-        detail_.by_whom = "Who grew the pool";
+        lines.push_back({"before it",
+                         "no memory: a region of " + text_from_bytes(since->size) + " was added",
+                         exact(since->size),
+                         {}});
+        detail_.by_whom = "Pool grown by";
         add_stack(since->stack);
         break;
       case FreeSince::Why::other:
@@ -193,7 +195,7 @@ class Describer {
     auto& lines = section("Neighbours");
     const auto add = [&](const char* name, const HeapPiece* piece) {
       if (piece == nullptr) {
-        lines.push_back({name, "the region's end", {}, {}});
+        lines.push_back({name, "the end of the region", {}, {}});
         return;
       }
       std::string words = piece->kind == PieceKind::free ? "free" : "not identified";
@@ -250,10 +252,11 @@ HistoryLine history_line(const AddressAnswer& address, std::size_t index) {
   line.code = own_code_text(stream.definitions(), row.stack);
   line.event = row.event == HeldRow::no_event ? 0 : row.event;
   line.is_now = address.history.now == index;
-  line.exact = exact(row.size) + " from " + address_text(row.address) + "\nfrom " + when(row.event, row.begin_ns) +
-               (row.event == HeldRow::no_event ? "" : " (event " + text_from_count(row.event) + ")") + " to " +
-               (row.how == HeldEnd::lives ? "the end"
-                                          : when(row.end_event, row.end_ns) + " (event " + text_from_count(row.end_event) + ")");
+  line.exact =
+      exact(row.size) + " from " + address_text(row.address) + "\nfrom " + when(row.event, row.begin_ns) +
+      (row.event == HeldRow::no_event ? "" : " (event " + text_from_count(row.event) + ")") + " to " +
+      (row.how == HeldEnd::lives ? "the end"
+                                 : when(row.end_event, row.end_ns) + " (event " + text_from_count(row.end_event) + ")");
   return line;
 }
 

@@ -1,5 +1,5 @@
-// All that is known of the selected block or gap, in the order in which the Inspector says it: what, how much, where,
-// when, by whom, beside what; then what the address held, and what else lies in the same pixel of the heap map.
+// Everything known about the selected block or gap, in the order of the Inspector: what, how much, where, when,
+// allocated by, neighbours; then the history of the address, and the other blocks in the same pixel of the heap map.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace hbmscope::gui {
 
 struct DetailLine {
   std::string name, value;
-  std::string exact;                     // In the tooltip; empty: nothing more to say.
-  std::optional<std::uint64_t> address;  // Of another piece: a click selects it.
+  std::string exact;                     // In the tooltip; empty: none.
+  std::optional<std::uint64_t> address;  // Of another block: a click selects it.
 };
 
 struct DetailSection {
@@ -27,13 +27,13 @@ struct DetailSection {
 struct StackLine {
   std::string text;
   FrameKey frame;
-  bool is_own = false;  // Code of the person's own, not a library's.
+  bool is_own = false;  // Your code, not that of a library.
 };
 
 struct HistoryLine {
   std::string when, size, code;
-  std::string exact;    // When it came and went, in full.
-  std::uint64_t event;  // At which it came; before the stream: 0.
+  std::string exact;    // When it was allocated and released, in full.
+  std::uint64_t event;  // Of its allocation; before the stream: 0.
   bool is_now = false;
 };
 
@@ -42,13 +42,13 @@ struct PieceDetail {
   std::vector<DetailSection> sections;
   std::vector<StackLine> stack;   // Innermost first.
   std::optional<TileGrid> tiles;  // Of a block that is an array with a layout.
-  std::string by_whom;            // Says whose stack that is: "By whom", "Who freed it".
+  std::string by_whom;            // What the stack is: "Allocated by", "Released by".
 };
 
-// `address`: what its history says, where it is of this piece; null while it is worked out.
+// `address`: the history of its address; null while it is computed.
 PieceDetail detail_of_piece(const HeapMapAnswer& map, const HeapPiece& piece, const AddressAnswer* address);
 
-// The row of a history: made when it is drawn, for there may be a hundred thousand.
+// A row of the history, made when it is drawn: there can be a hundred thousand.
 HistoryLine history_line(const AddressAnswer& address, std::size_t row);
 
 // The blocks that lie in a pixel of the map, largest first.

@@ -34,55 +34,56 @@ void draw_device(std::size_t number, const JobListing::Device& device, const Loo
                      look.px(2));
 }
 
-// The heads of devices from `next` up to this one, and behind the last one, once, that of the jobs of none.
+// The heads of devices from `next` up to this one, and after the last one, once, that of jobs without a device.
 void draw_heads(const JobListing& listing, std::uint32_t device, std::size_t& next, const Look& look) {
   const std::size_t count = listing.devices.size();
   for (; next < count && next <= device; ++next) draw_device(next, listing.devices[next], look);
   if (count == 0 || next != count || device < count) return;
   ++next;
-  dim_text("No device memory that the driver tells of");
+  dim_text("No device memory reported by the driver");
 }
 
 std::string empty_words(const JobListing& listing) {
   return fmt::format(
-      "No process {} a CUDA driver, a PJRT plugin or an annotated allocator loaded. Jobs appear here when they start.",
-      listing.not_looked_at == 0 ? "here has" : "that may be looked at has");
+      "{} has loaded a CUDA driver, a PJRT plugin or an annotated allocator. Jobs appear here when they start.",
+      listing.not_looked_at == 0 ? "No process on this machine" : "No process that you may inspect");
 }
 
 void draw_not_looked_at(const JobListing& listing) {
   if (listing.not_looked_at > 0)
     wrapped_text(text_from_count(listing.not_looked_at) +
-                     (listing.not_looked_at == 1 ? " more process could not be looked at, as it is another user's"
-                                                 : " more processes could not be looked at, as they are other users'") +
-                     " or protected: an administrator sees all.",
+                     (listing.not_looked_at == 1
+                          ? " more process could not be inspected, because it belongs to another user"
+                          : " more processes could not be inspected, because they belong to other users") +
+                     " or is protected. An administrator sees all of them.",
                  true);
 }
 
 constexpr const char* totals_words =
-    "Records what the driver tells of it (NVML), once a second: what it holds of each device in all. Nothing is loaded "
-    "into it, and no right over it is needed.";
+    "Records once a second what the driver reports about the process (NVML): how much memory it holds on each device. "
+    "Nothing is loaded into the process, and no permission is needed.";
 
-// What attaching does, before it is done.
+// Explains what attaching does before it is done.
 void draw_question(const JobRow& job, std::size_t ranks, bool leaves_cupti, CommandQueue& commands) {
   ImGui::Indent();
   wrapped_text(
-      fmt::format("A library is loaded into process {}: one of its threads stands still for less than a "
-                  "millisecond, and the job runs on. What happened before now can't be seen, nor what processes do "
-                  "that it starts; what lives is listed where its allocator can tell. Detach, or closing this window, "
-                  "undoes it.",
+      fmt::format("Attaching loads a library into process {}: one of its threads stops for less than a millisecond, "
+                  "and the job runs on. What happened before is unknown, and so is what its child processes do. "
+                  "Blocks that are alive now are listed if the allocator can list them. Detaching, or closing this "
+                  "window, undoes it.",
                   job.process));
   wrapped_text(
-      fmt::format("{}CUPTI, if it is free, tells of its calls of the driver: until it is let go, "
-                  "torch.profiler, jax.profiler and nsys can't be started in it.",
+      fmt::format("{}CUPTI reports its driver calls, unless another profiler uses CUPTI. Until you detach, "
+                  "torch.profiler, jax.profiler and nsys can't start in this process.",
                   job.has_cuda ? "" : "When it loads a CUDA driver, "));
   if (ImGui::Checkbox("Leave CUPTI to them (--no-cupti)", &leaves_cupti)) commands.push(CommandId::leave_cupti);
-  tooltip("Then nobody tells of the driver's calls; what the job holds of each device in all is still told (NVML).");
+  tooltip("Driver calls are then not recorded. How much the job holds on each device still is (NVML).");
   if (ImGui::Button("Attach")) commands.push(command::attach_to, {job.process});
   if (ranks > 1) {
     ImGui::SameLine();
     if (ImGui::Button(fmt::format("Attach to all {}", ranks).c_str()))
       commands.push(command::attach_to_all, {job.process});
-    tooltip("All processes with this command, as one recording: the ranks of one job.");
+    tooltip("Attaches to all processes with this command and makes one recording: the ranks of one job.");
   }
   if (!job.devices.empty()) {
     ImGui::SameLine();
@@ -104,7 +105,7 @@ std::string short_command(const std::string& command) {
 
 std::string second_line_of(const JobRow& job) {
   if (job.observer) return fmt::format("watched by hbmscope {}", *job.observer);
-  if (!job.refusal.empty()) return "can't be attached to: " + job.refusal;
+  if (!job.refusal.empty()) return "can't attach: " + job.refusal;
   return job.user + (job.loaded.empty() ? "" : "  |  " + job.loaded);
 }
 
@@ -154,14 +155,14 @@ void draw_job(const JobsState& jobs, const JobRow& job, bool is_chosen, bool is_
   ImGui::PopID();
 }
 
-// The machine whose jobs are listed. True: somebody types there.
+// The machine whose jobs are listed. True while a person types there.
 bool draw_host(const JobsState& jobs, CommandQueue& commands) {
   std::string host = jobs.host;
   ImGui::SetNextItemWidth(-1);
-  const bool is_given =
-      text_field("##host", "This machine; or type one that your ssh knows", host, ImGuiInputTextFlags_EnterReturnsTrue);
+  const bool is_given = text_field("##host", "This machine, or the name of one that you can reach by ssh", host,
+                                   ImGuiInputTextFlags_EnterReturnsTrue);
   const bool is_typing = ImGui::IsItemActive();
-  tooltip("Jobs of another machine, by your own ssh and its configuration. Empty: of this one. Enter lists them.");
+  tooltip("Lists the jobs of another machine, using your ssh and its configuration. Empty: this machine. Press Enter.");
   if (is_given) commands.push(command::list_host, host);
   return is_typing || is_given;
 }
@@ -173,9 +174,9 @@ void draw_trouble(const JobsState& jobs, CommandQueue& commands) {
   } else if (jobs.wrong.empty()) {
     wrapped_text("Looking for jobs" + where + "...", true);
   } else {
-    wrapped_text(
-        fmt::format("The list of jobs{} {}: {}", where, jobs.listing ? "is not renewed" : "can't be had", jobs.wrong),
-        true);
+    wrapped_text(fmt::format("The list of jobs{} {}: {}", where,
+                             jobs.listing ? "could not be updated" : "is not available", jobs.wrong),
+                 true);
     if (jobs.needs_copy() && ImGui::Button("Copy it there")) commands.push(CommandId::copy_to_host);
     if (!jobs.needs_copy() && ImGui::Button("Try again")) commands.push(command::list_host, jobs.host);
   }
@@ -206,7 +207,7 @@ void draw_job_list(const AppState& state, CommandQueue& commands, bool has_keys,
   const auto chosen =
       std::find_if(rows.begin(), rows.end(), [&](const JobRow* row) { return row->process == jobs.chosen; });
   const auto at = static_cast<std::size_t>(chosen == rows.end() ? 0 : chosen - rows.begin());
-  // What was agreed to is about one job: where that has ended, no other one takes its place.
+  // The question is about one job: when that has ended, no other job takes its place.
   const bool is_asking = jobs.is_asking && chosen != rows.end();
   if (takes_keys) {
     if (ImGui::IsKeyPressed(ImGuiKey_DownArrow))
@@ -215,7 +216,7 @@ void draw_job_list(const AppState& state, CommandQueue& commands, bool has_keys,
       commands.push(command::choose_job, {rows[at == 0 ? 0 : at - 1]->process});
     if (ImGui::IsKeyPressed(ImGuiKey_Enter, false)) act_on(*rows[at], jobs.host, is_asking, commands);
   }
-  // Arrows and Enter are the list's, so the toolkit's own moving about stays out of it.
+  // Arrows and Enter belong to the list, so the toolkit's own navigation is off.
   if (has_keys) ImGui::BeginChild("rows", {0, 0}, ImGuiChildFlags_None, ImGuiWindowFlags_NoNav);
   std::size_t next = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {

@@ -1,4 +1,4 @@
-// The jobs of this machine or another one, and attaching to one: on the first page, and as a window of its own.
+// Lists the jobs of this machine or another one and attaches to them: on the first page, and as a window of its own.
 #pragma once
 
 #include "app/gui/core/app_state.h"

@@ -24,7 +24,7 @@ std::string share(const std::optional<double>& known) {
   return known ? fmt::format("{:.1f} %", *known * 100) : "–";
 }
 
-// Words that belong together and a figure between them, which go to the next line together.
+// Text with a figure, which go to the next line together.
 void draw_sum(const char* what, const std::string& figure, const std::string& behind, const char* words,
               bool is_first = false) {
   const auto width = [](const std::string& one) {
@@ -47,7 +47,7 @@ void draw_sum(const char* what, const BlockSum& sum, const char* words, bool is_
   draw_sum(what, text_from_bytes(sum.bytes), "in " + text_from_count(sum.count), words, is_first);
 }
 
-// To where the range ends, with the blocks that were allocated in it: those of them that live there are the survivors.
+// Goes to the end of the range and keeps the blocks that were allocated in it: those alive there are the survivors.
 void show_survivors(const RangeAnswer& answer, CommandQueue& commands) {
   commands.push(command::set_moment, answer.range.to);
   commands.push(command::set_block_filter, "event>=" + std::to_string(answer.from.positions[0]) + " event<" +
@@ -64,16 +64,18 @@ void draw_survivors_button(const RangeAnswer& answer, CommandQueue& commands) {
   ImGui::BeginDisabled(!is_one_stream);
   if (ImGui::SmallButton(label)) show_survivors(answer, commands);
   ImGui::EndDisabled();
-  tooltip(is_one_stream ? "Goes to the end of the range and filters heap map and Blocks to what was allocated in it"
-                        : "Each of this trace's streams counts its own events: no filter says which are meant.");
+  tooltip(is_one_stream
+              ? "Goes to the end of the range and keeps only blocks allocated in it, in the heap map and in Blocks"
+              : "Each stream of this trace counts its own events, so a filter can't select them.");
 }
 
 void draw_totals(const RangeAnswer& answer, CommandQueue& commands) {
   const RangeSummary& summary = answer.summary;
   draw_sum("allocated", summary.total.allocated, "Blocks that were allocated in the range, rounding included", true);
-  draw_sum("freed", summary.total.freed, "Blocks whose free was completed in the range, whenever they were allocated");
-  draw_sum("of them older", summary.freed_older, "Freed in the range, allocated before it");
-  draw_sum("survived", summary.total.survived, "Allocated in the range and alive at its end: the suspects of a leak");
+  draw_sum("freed", summary.total.freed,
+           "Blocks whose release was completed in the range, whenever they were allocated");
+  draw_sum("of them older", summary.freed_older, "Released in the range, allocated before it");
+  draw_sum("survived", summary.total.survived, "Allocated in the range and alive at its end: leak suspects");
   draw_survivors_button(answer, commands);
   const std::int64_t other = summary.other_delta_bytes;
   draw_sum("in use", delta_text_from_bytes(summary.in_use_delta_bytes),
@@ -89,7 +91,7 @@ bool has_changed(const HeapRow& before, const HeapRow& after) {
          before.free_bytes != after.free_bytes || before.largest_free_bytes != after.largest_free_bytes;
 }
 
-// Those that came out of the range other than they went in.
+// Heaps that differ between the two ends of the range.
 void draw_heaps(const Look& look, const RangeSummary& summary) {
   if (!ImGui::BeginTable("heaps", 5, ImGuiTableFlags_RowBg)) return;
   constexpr ImGuiTableColumnFlags pair_of = ImGuiTableColumnFlags_WidthStretch;
@@ -132,7 +134,7 @@ void draw_sums(const Look& look, const RangeSums& sums, const RangeSums& total) 
   right_text(text_from_bytes(sums.freed.bytes));
 }
 
-// The row's name, over all of the row; selects its line in all views.
+// The name of the row, clickable over the whole row; selects its line in all views.
 void draw_name(const AppState& state, const std::string& words, const FrameKey& frame, int id, CommandQueue& commands) {
   ImGui::TableNextColumn();
   ImGui::PushID(id);
@@ -178,7 +180,7 @@ void draw_rows(const AppState& state, const Look& look, const RangeViewState& vi
       {"Net", 84, 1},
       {"Allocated", 84, 2},
       {"Freed", 84, 4},
-      {view.by_stack ? "Stack that allocated, innermost frame first" : "Own code that allocated", 150, 0,
+      {view.by_stack ? "Allocated by (stack, innermost frame first)" : "Allocated by (your code)", 150, 0,
        ImGuiTableColumnFlags_WidthStretch}};
   set_up_table_columns(look, columns);
   table_headers(0, 5);
@@ -198,7 +200,7 @@ void draw_range(const AppState& state, RangeViewState& view, CommandQueue& comma
   const auto answer = state.answers().range.value;
   const Look look(state);
   ImGui::AlignTextToFramePadding();
-  if (ImGui::RadioButton("by own code", !view.by_stack)) view.by_stack = false;
+  if (ImGui::RadioButton("by your code", !view.by_stack)) view.by_stack = false;
   ImGui::SameLine();
   if (ImGui::RadioButton("by stack", view.by_stack)) view.by_stack = true;
   ImGui::SameLine(0, ImGui::GetFontSize());

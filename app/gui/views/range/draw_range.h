@@ -1,4 +1,4 @@
-// What was allocated and freed in the selected time, and what of it lives still: the suspects of a leak.
+// What was allocated and released in the selected range, and what survived it: leak suspects.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 namespace hbmscope::gui {
 
 struct RangeViewState {
-  bool by_stack = false;  // Else by own code.
+  bool by_stack = false;  // Else by your code.
   std::uint64_t copy_seen = 0;
 };
 

@@ -20,13 +20,14 @@ inline constexpr ViewRow range_row{
     },
     .how_to_get = "--from and --at select one.",
     .comes_forward = ComesForward::when_it_appears,
-    .report_command = [](const AppState& state) {
-      CommandLine line("hbmscope report");
-      line.add(state.source()->path);
-      line.add_option("--from", state.position().range.from.text());
-      line.add_option("--at", state.position().range.to.text());
-      return line.take();
-    },
+    .report_command =
+        [](const AppState& state) {
+          CommandLine line("hbmscope report");
+          line.add(state.source()->path);
+          line.add_option("--from", state.position().range.from.text());
+          line.add_option("--at", state.position().range.to.text());
+          return line.take();
+        },
 };
 
 }  // namespace hbmscope::gui

@@ -25,7 +25,7 @@ void draw_lifetimes(const Look& look, const char* id, const char* title, const L
   if (lifetimes.unknown_count == 0) return;
   dim_text("? " + text_from_count(static_cast<std::int64_t>(lifetimes.unknown_count)) + " blocks, " +
            text_from_bytes(static_cast<std::int64_t>(lifetimes.unknown_bytes)));
-  tooltip("From before the first event: nobody knows how old.");
+  tooltip("Allocated before the first event: age unknown.");
 }
 
 void draw_head(const AppState& state, SizesState& view, const SizesAnswer& answer, CommandQueue& commands) {
@@ -66,7 +66,7 @@ void draw_sizes(const AppState& state, SizesState& view, CommandQueue& commands)
     ImGui::TableNextColumn();
     draw_lifetimes(look, "ages", "Age of live blocks", metrics.ages, view.by_events);
     ImGui::TableNextColumn();
-    draw_lifetimes(look, "lifetimes", "Lifetime of freed blocks, so far", metrics.lifetimes, view.by_events);
+    draw_lifetimes(look, "lifetimes", "Lifetime of released blocks, so far", metrics.lifetimes, view.by_events);
     ImGui::EndTable();
   }
   ImGui::EndChild();

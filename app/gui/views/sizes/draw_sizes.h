@@ -1,4 +1,4 @@
-// How large and how old blocks are, how large the gaps between them, how long those lived that are gone.
+// Sizes and ages of live blocks, sizes of the gaps between them, lifetimes of released blocks.
 #pragma once
 
 #include <cstdint>

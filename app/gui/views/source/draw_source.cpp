@@ -46,7 +46,7 @@ void draw_line(const Look& look, const SourceListing& listing, const ProfileView
 void draw_source(const AppState& state, SourceViewState& source, CommandQueue& commands) {
   if (!draw_source_state(state)) return;
   if (state.position().selection.empty()) {
-    wrapped_text("Select a frame in any view: its source stands here, with what each line holds.", true);
+    wrapped_text("Select a frame in any view to see its source code here, with the bytes of each line.", true);
     return;
   }
   const Answer<SourceListing>& answer = state.answers().listing;
@@ -58,18 +58,17 @@ void draw_source(const AppState& state, SourceViewState& source, CommandQueue& c
   if (answer.pending()) draw_pending("the source", answer.asked);
   if (!answer.value || !view) {
     if (!answer.pending())
-      wrapped_text("\"" + state.position().selection.function + "\" is not among the frames that the filter leaves.",
-                   true);
+      wrapped_text("\"" + state.position().selection.function + "\" is hidden by the filter.", true);
     return;
   }
   const SourceListing& listing = *answer.value;
   const Look look(state);
   ImGui::AlignTextToFramePadding();
   text(shortened(listing.path, ImGui::GetContentRegionAvail().x * 0.6F, true));
-  tooltip(listing.path + "\nThe profile names it " + listing.named);
+  tooltip(listing.path + "\nIts path in the profile: " + listing.named);
   if (!listing.exact) {
     ImGui::SameLine();
-    dim_text("found by its name; it may be another version");
+    dim_text("found by name; it may be another version of the file");
   }
   draw_copy_menu(ViewKind::source, commands);
   constexpr ImGuiTableFlags flags = ImGuiTableFlags_ScrollY | ImGuiTableFlags_ScrollX | ImGuiTableFlags_SizingFixedFit;

@@ -1,4 +1,4 @@
-// The source of the selected frame with what each line holds, when the file is on this machine.
+// The source code of the selected frame with the bytes of each line, where the file is on this machine.
 #pragma once
 
 #include <cstdint>

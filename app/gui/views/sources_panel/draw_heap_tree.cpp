@@ -12,7 +12,7 @@
 namespace hbmscope::gui {
 namespace {
 
-// A line with a figure at its right end; what is left of it for the name.
+// A line with a figure at its right end; the rest is for the name.
 float room_for_name(const std::string& figure) {
   return ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(figure.c_str()).x - ImGui::GetFontSize() / 2;
 }
@@ -25,7 +25,7 @@ void put_figure(const std::string& figure, float right, bool on_same_line = true
   text(figure);
 }
 
-// In use as a part of the pool; where its size is not told, of the heap's peak.
+// In use as a share of the pool; where its size is unknown, of the heap's peak.
 void draw_bar(const Look& look, std::uint64_t in_use, std::uint64_t whole) {
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, height = look.px(8);
@@ -40,14 +40,14 @@ void draw_bar(const Look& look, std::uint64_t in_use, std::uint64_t whole) {
 
 std::string words_of(const DeviceHeap& heap, const HeapState& state, std::uint64_t in_use) {
   std::string words = heap.name + (heap.layer.empty() ? std::string() : ", " + std::string(heap.layer)) + "\nin use " +
-                      text_from_bytes(in_use) + ", at its peak " + text_from_bytes(heap.peak_bytes);
+                      text_from_bytes(in_use) + ", peak " + text_from_bytes(heap.peak_bytes);
   if (const auto pool = state.space.region_bytes())
     words += "\npool size " + text_from_bytes(*pool) + ", free " +
-             text_from_bytes(state.space.free_bytes().value_or(0)) + ", the largest piece " +
-             text_from_bytes(state.space.largest_free().value_or(0)) + "\nThe bar's full width is the pool size.";
+             text_from_bytes(state.space.free_bytes().value_or(0)) + ", largest free block " +
+             text_from_bytes(state.space.largest_free().value_or(0)) + "\nThe full width of the bar is the pool size.";
   else
-    words += "\nThis source does not tell the pool size. The bar's full width is the peak.";
-  if (!heap.is_counted) words += "\nIn no total: the same bytes seen by another source, or memory of the host.";
+    words += "\nThis source does not report the pool size. The full width of the bar is the peak.";
+  if (!heap.is_counted) words += "\nNot in the totals: another source reports the same bytes, or it is host memory.";
   return words;
 }
 
@@ -59,7 +59,7 @@ void draw_heap(const Look& look, const DeviceHeap& heap, const TraceMoment& mome
   const TextPair sizes =
       texts_from_bytes(static_cast<std::int64_t>(in_use), static_cast<std::int64_t>(pool.value_or(0)));
   std::string figure = pool ? sizes.first + " of " + sizes.second : text_from_bytes(in_use);
-  // With large text or a long name the figure is shorter, then goes below: a heap without its name is no answer.
+  // With large text or a long name the figure gets shorter, then goes below: the name of a heap matters more.
   if (!has_room(heap.name, figure) && has_room(heap.name, text_from_bytes(in_use))) figure = text_from_bytes(in_use);
   const bool is_beside = has_room(heap.name, figure);
   const float right = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x;
@@ -86,7 +86,7 @@ void draw_device(const Look& look, const DeviceHeaps& device, const TraceMoment&
   ImGui::Unindent(look.px(8));
 }
 
-// Of a running job a version may be there whose moment is on its way: the tree stays, less what is new in it.
+// A running job can have a version whose state is still computed: the tree stays, without what is new.
 DeviceHeaps known_by(const TraceMoment& moment, DeviceHeaps device) {
   std::erase_if(device.heaps, [&](const DeviceHeap& heap) { return !has_heap(*moment.trace, heap.key); });
   return device;

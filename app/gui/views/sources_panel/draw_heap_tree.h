@@ -1,4 +1,5 @@
-// The heaps of a trace under their devices, with what each holds at the moment; a click shows a heap in all pictures.
+// The heaps of a trace under their devices, with the bytes of each at the current time; a click shows a heap in all
+// pictures.
 #pragma once
 
 #include "app/gui/core/app_state.h"

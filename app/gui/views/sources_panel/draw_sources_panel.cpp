@@ -14,8 +14,8 @@
 namespace hbmscope::gui {
 namespace {
 
-// Kinds of a profile are few: the first hues in the order of size would change their meaning from device to device, so
-// each kind that JAX knows has its own, and all others share the neutral one.
+// Profiles have few kinds. Hues by size would change their meaning from device to device, so each kind of JAX has its
+// own hue, and all others share the neutral one.
 Role role_of_kind(const std::optional<std::string>& kind) {
   if (!kind) return Role::several;
   if (*kind == "buffer") return Role::parameters;
@@ -24,7 +24,7 @@ Role role_of_kind(const std::optional<std::string>& kind) {
 }
 
 std::string name_of_kind(const std::optional<std::string>& kind) {
-  return kind ? *kind : "(no kind named)";
+  return kind ? *kind : "(unknown kind)";
 }
 
 void draw_bar(const Look& look, const DeviceAccount& account, std::string_view unit, std::int64_t largest) {
@@ -42,13 +42,13 @@ void draw_bar(const Look& look, const DeviceAccount& account, std::string_view u
                        look.role(role_of_kind(amount.kind)), look.px(2));
     x += part;
   }
-  std::string words = account.device ? *account.device : "Samples that name no device.";
+  std::string words = account.device ? *account.device : "Samples without a device.";
   for (const KindAmount& amount : account.kinds) {
     words += "\n" + name_of_kind(amount.kind) + "  " + amount_text(unit, amount.weight.bytes) + " (" +
              exact_amount_text(unit, amount.weight.bytes) + "), count " + text_from_count(amount.weight.count);
     if (amount.weight.unknown > 0) words += ", " + text_from_count(amount.weight.unknown) + " of unknown size";
   }
-  tooltip(words + "\nThe bar's full width is the largest device's total.");
+  tooltip(words + "\nThe full width of the bar is the total of the largest device.");
 }
 
 bool is_filtered_to(const AppState& state, const std::string& term) {
@@ -64,13 +64,14 @@ void draw_device(const AppState& state, const Look& look, const Source& source, 
   const float right = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x;
   const bool nothing_known = account.total.bytes == 0 && account.total.unknown > 0;
   const std::string amount = nothing_known ? "?" : amount_text(unit, account.total.bytes);
-  // The end of a device's name is its number: that must be seen.
+  // The name of a device ends with its number, which must stay visible.
   const float room =
       ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(amount.c_str()).x - ImGui::GetFontSize() / 2;
   const std::string name = shortened(account.short_name, room, account.device.has_value());
   if (ImGui::Selectable(name.c_str(), chosen, ImGuiSelectableFlags_AllowOverlap) && in_front && !term.empty())
     commands.push(command::add_filter, term);
-  if (in_front && !term.empty()) tooltip(*account.device + "\nClick: only this device, click again: all.");
+  if (in_front && !term.empty())
+    tooltip(*account.device + "\nClick to show only this device, click again to show all.");
   ImGui::SameLine();
   ImGui::SetCursorPosX(right - ImGui::CalcTextSize(amount.c_str()).x);
   text(amount);
@@ -84,9 +85,9 @@ void draw_file_menu(const AppState& state, const Source& source, CommandQueue& c
   const bool other = source.id != state.position().source && source.state == AnswerState::ready;
   if (ImGui::MenuItem("Compare the file in front with this", nullptr, false, other))
     commands.push(command::compare_with, source.id);
-  if (ImGui::MenuItem("Show it beside what is in front", nullptr, false, source.state == AnswerState::ready))
+  if (ImGui::MenuItem("Show side by side with the file in front", nullptr, false, source.state == AnswerState::ready))
     commands.push(command::put_beside, source.id);
-  if (ImGui::MenuItem("Copy its path")) commands.push(command::set_clipboard, source.path);
+  if (ImGui::MenuItem("Copy path")) commands.push(command::set_clipboard, source.path);
   if (ImGui::MenuItem("Close")) commands.push(command::close_source, source.id);
   ImGui::EndPopup();
 }
@@ -113,15 +114,16 @@ void draw_legend(const Look& look, const std::vector<DeviceAccount>& accounts, s
     dim_text(shortened(name_of_kind(kind), room));
     ImGui::SameLine();
     right_text(amount, true);
-    if (sum.unknown > 0) tooltip(text_from_count(sum.unknown) + " of unknown size: counted, never summed.");
+    if (sum.unknown > 0)
+      tooltip(text_from_count(sum.unknown) + " of unknown size, which are counted but not in the sum.");
   }
 }
 
-// "2.86 GiB in 447 blocks at the end": of a trace the bars above are of its end, whatever moment is shown.
+// "2.86 GiB in 447 blocks at the end": the bars above show the end of a trace, whatever the current time is.
 std::string held_text(const Source& source) {
   const Weight& total = source.summary->total;
-  if (!source.attached.empty() && source.devices.empty()) return "no block of it is known";
-  const std::string what = !source.trace ? " pieces" : total.count == 1 ? " block" : " blocks";
+  if (!source.attached.empty() && source.devices.empty()) return "no blocks known";
+  const std::string what = !source.trace ? " allocations" : total.count == 1 ? " block" : " blocks";
   return amount_text(source.summary->unit, total.bytes) + " in " + text_from_count(total.count) + what +
          (source.trace ? " at the end" : "");
 }
@@ -152,7 +154,7 @@ void draw_file(const AppState& state, const Look& look, const Source& source, Co
   if (source.control && !source.live) draw_reading(source, commands);
   if (source.state == AnswerState::failed) {
     ImGui::PushStyleColor(ImGuiCol_Text, look.role(Role::failure));
-    text("! not readable");
+    text("! can't be read");
     ImGui::PopStyleColor();
     tooltip(source.error.text());
   }
@@ -189,7 +191,7 @@ void draw_sources(const AppState& state, CommandQueue& commands) {
   ImGui::Separator();
   const float right = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x;
   if (ImGui::Button("Open file...")) commands.push(CommandId::open_file);
-  // With large text there is no room beside it.
+  // With large text there is no room next to it.
   const ImGuiStyle& style = ImGui::GetStyle();
   const float end_of_next = ImGui::GetItemRectMax().x - ImGui::GetWindowPos().x + style.ItemSpacing.x +
                             ImGui::CalcTextSize("Compare...").x + 2 * style.FramePadding.x;

@@ -1,5 +1,5 @@
-// The files that are open, and for each its devices with a bar of what they hold, cut by kind. A click on a file brings
-// it to the front; a click on a device shows only that device.
+// The open files, and for each its devices with a bar of what they hold, by kind. A click on a file brings it to the
+// front; a click on a device shows only that device.
 #pragma once
 
 #include "app/gui/core/app_state.h"

@@ -38,11 +38,11 @@ void draw_groups(const Look& look, std::string_view key, const std::vector<Group
     ImGui::PushID(static_cast<int>(i));
     const std::string name = shown_name(key, group.name);
     if (group.name) {
-      // The end of a device's name is its number: that must be seen.
+      // The name of a device ends with its number, which must stay visible.
       const std::string shown = shortened(name, ImGui::GetContentRegionAvail().x, true);
       if (ImGui::Selectable(shown.c_str(), false, ImGuiSelectableFlags_SpanAllColumns))
         commands.push(command::add_filter, std::string(key) + "=" + where_quote(*group.name));
-      tooltip(*group.name + "\nClick: show only this, click again: show all.");
+      tooltip(*group.name + "\nClick to show only this, click again to show all.");
     } else {
       dim_text(name);
     }
@@ -61,18 +61,18 @@ void draw_groups(const Look& look, std::string_view key, const std::vector<Group
                    (group.weight.unknown > 0 ? " + " + text_from_count(group.weight.unknown) + " ?" : ""),
                true);
     if (group.weight.unknown > 0)
-      tooltip(text_from_count(group.weight.unknown) + " of unknown size: counted, never summed.");
+      tooltip(text_from_count(group.weight.unknown) + " of unknown size, which are counted but not in the sum.");
     ImGui::PopID();
   }
   ImGui::EndTable();
 }
 
-// The innermost frames of most stacks are a library's; these lines are what a person can change.
+// The innermost frames of most stacks belong to libraries; these lines are those that a person can change.
 void draw_own_code(const Look& look, const std::vector<OwnCodeRow>& rows, const ProfileView& view, bool& shows_all,
                    CommandQueue& commands) {
   constexpr std::size_t rows_at_first = 5;
   if (rows.empty() || rows.front().is_without_own_code()) return;
-  ImGui::SeparatorText("Held by your own code");
+  ImGui::SeparatorText("Held by your code");
   if (!ImGui::BeginTable("own code", 3, ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingStretchProp)) return;
   ImGui::TableSetupColumn("bytes", ImGuiTableColumnFlags_WidthFixed, look.px(96));
   ImGui::TableSetupColumn("share", ImGuiTableColumnFlags_WidthFixed, look.px(56));
@@ -127,33 +127,34 @@ void draw_figures(const Look& look, const ProfileSummary& summary, const Profile
          exact_amount_text(view, summary.total.bytes));
   if (view.selected.bytes != view.total.bytes)
     figure("Of the profile", text_from_share(view.selected.bytes, view.total.bytes),
-           "The filter leaves " + amount_text(view, view.selected.bytes) + " of " +
-               amount_text(view, view.total.bytes) + ".");
+           "The filter keeps " + amount_text(view, view.selected.bytes) + " of " + amount_text(view, view.total.bytes) +
+               ".");
   figure(of_trace ? "Blocks" : "Count", text_from_count(summary.total.count),
          exact_text_from_count(summary.total.count));
   if (summary.total.unknown > 0)
     figure("Of unknown size", "? (" + text_from_count(summary.total.unknown) + ")",
-           "The source does not know how large these are. They are counted and never summed.");
+           "The source does not report their size. They are counted but not in the sums.");
   figure("Samples",
          text_from_count(static_cast<std::int64_t>(view.sample_count())) + " of " +
              text_from_count(static_cast<std::int64_t>(view.profile->sample_count())),
          "A sample is one stack with one set of labels.");
-  figure("Frames", text_from_count(static_cast<std::int64_t>(view.frames.size())), "Grouped as chosen in By.");
+  figure("Frames", text_from_count(static_cast<std::int64_t>(view.frames.size())),
+         "Grouped as chosen in the list at the top.");
   if (view.profile->time_ns != 0) figure("Taken", text_from_unix_ns(view.profile->time_ns) + " UTC", "");
   figure("File", text_from_bytes(static_cast<std::int64_t>(view.profile->file_bytes)),
-         text_from_bytes(static_cast<std::int64_t>(view.profile->inflated_bytes)) + " after inflating");
+         text_from_bytes(static_cast<std::int64_t>(view.profile->inflated_bytes)) + " uncompressed");
   ImGui::EndTable();
 }
 
-// The notes end with why there is no heap map; this is what can be done about it.
+// The notes end with the reason why there is no heap map; this says what helps.
 void draw_what_is_missing(SummaryState& summary) {
   ImGui::Spacing();
   if (ImGui::Button("How to get them")) summary.how_open = !summary.how_open;
   if (!summary.how_open) return;
   wrapped_text(
-      "A profile is one moment. Write several while the job runs (jax.profiler.save_device_memory_profile every few "
-      "hundred steps) and open them together: their totals become a series over files, and any two can be "
-      "compared. Addresses are in no pprof file; they are in what an allocator writes itself.");
+      "A profile shows one time. Write several while the job runs (jax.profiler.save_device_memory_profile every few "
+      "hundred steps) and open them together: Totals shows them as a series, and any two can be compared. pprof files "
+      "have no addresses; recordings of hbmscope run and snapshots of an allocator do.");
 }
 
 }  // namespace
@@ -179,7 +180,7 @@ void draw_summary(const AppState& state, SummaryState& summary, CommandQueue& co
   draw_own_code(look, answers.summary.value->own_code, view, summary.own_code_open, commands);
   draw_groups(look, "device", answer.by_device, view, commands);
   draw_groups(look, "kind", answer.by_kind, view, commands);
-  if (!answer.notes.empty()) ImGui::SeparatorText("What to know");
+  if (!answer.notes.empty()) ImGui::SeparatorText("Notes");
   for (const std::string& note : answer.notes) {
     ImGui::Bullet();
     wrapped_text(note);

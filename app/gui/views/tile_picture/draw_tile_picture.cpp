@@ -50,7 +50,7 @@ void draw_tiles(const AppState& state, TilePictureState& tiles, const TileGrid& 
   const Look look(state);
   wrapped_text(grid.layout);
   wrapped_text(text_from_tiles(grid), true);
-  // In a narrow panel the picture's steps of 16 px keep it from being drawn anew with each pixel of a drag.
+  // Steps of 16 px keep a picture in a narrow panel from being redrawn with each pixel of a drag.
   const float room = ImGui::GetContentRegionAvail().x;
   const int width = std::max(16, static_cast<int>(room) / 16 * 16), height = static_cast<int>(height_most);
   make_picture(state, tiles, grid, width, height);
@@ -74,7 +74,7 @@ void draw_tiles_alone(const AppState& state, TilePictureState& tiles, CommandQue
     if (grid)
       draw_tiles(state, tiles, *grid, std::max(16.0F, ImGui::GetContentRegionAvail().y - ImGui::GetFontSize() * 8));
     else
-      wrapped_text("This is no array with a layout, or it is empty: " + state.window.tiles);
+      wrapped_text("This is not an array with a layout, or it is empty: " + state.window.tiles);
   }
   ImGui::EndChild();
 }

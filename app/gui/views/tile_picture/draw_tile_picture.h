@@ -16,10 +16,10 @@ struct TilePictureState {
   MapTexture texture;
 };
 
-// As wide as there is room, at most so high. `state` may show another array in the next frame.
+// As wide as there is room, at most this high. `state` can show another array in the next frame.
 void draw_tiles(const AppState& state, TilePictureState& tiles, const TileGrid& grid, float height_most);
 
-// All of the window; Escape ends it.
+// In the whole window; Escape ends it.
 void draw_tiles_alone(const AppState& state, TilePictureState& tiles, CommandQueue& commands);
 
 }  // namespace hbmscope::gui

@@ -8,20 +8,20 @@
 namespace hbmscope::gui {
 namespace {
 
-// So large that a tile is seen, and so small that it is no poster.
+// Large enough to see a tile, small enough for a panel.
 constexpr double tile_px_least = 6, tile_width_px_most = 192, tile_height_px_most = 64;
 
 std::uint64_t tiles_in(int pixels, double unit) {
   return static_cast<std::uint64_t>(std::max(1.0, pixels / (tile_px_least * unit)));
 }
 
-// Of one tile, in whole pixels; in whole pixels a value where there is room for that.
+// The size of a tile in whole pixels, with whole pixels a value where they fit.
 int tile_side(int room, std::uint64_t tiles, double most, std::uint64_t values) {
   const auto side = static_cast<std::uint64_t>(std::max(1.0, std::min(room / static_cast<double>(tiles), most)));
   return static_cast<int>(side >= values ? side / values * values : side);
 }
 
-// Where the values end, of `pixels` that stand for `all`.
+// Where the values end, in `pixels` that show `all`.
 int data_pixels(int pixels, std::uint64_t values, std::uint64_t all) {
   if (values >= all) return pixels;
   const double share = static_cast<double>(values) / static_cast<double>(all);
@@ -32,7 +32,7 @@ int data_pixels(int pixels, std::uint64_t values, std::uint64_t all) {
 
 TileInk tile_ink(Theme theme) {
   const auto pixel = [&](Role role) { return pixel_from_color(color_of(theme, role)); };
-  // Lines are of either, so that areas add up: dark in data, and light in what is hatched.
+  // Lines belong to data or padding, so that areas add up: dark in data, light in padding.
   const auto line = [&](Role role, Role of, double share) {
     return pixel_from_color(mix(color_of(theme, role), color_of(theme, of), share));
   };
@@ -42,7 +42,7 @@ TileInk tile_ink(Theme theme) {
 
 TilePicture draw_tile_picture(const TileGrid& grid, int width_most, int height_most, double unit, Theme theme) {
   TilePicture picture;
-  // What is not tiled has neither lines nor padding, so that all of it is one.
+  // An array without tiles has neither lines nor padding.
   const std::uint64_t tile_rows = grid.is_tiled() ? grid.tile_rows : grid.padded_rows;
   const std::uint64_t tile_columns = grid.is_tiled() ? grid.tile_columns : grid.padded_columns;
   picture.part = grid.is_tiled() ? last_tiles(grid, tiles_in(height_most, unit), tiles_in(width_most, unit))

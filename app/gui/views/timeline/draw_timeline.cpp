@@ -30,7 +30,7 @@ std::string share_text(const ShareBand& band) {
                                                    : percent(band.least) + " to " + percent(band.most) + " %";
 }
 
-// Everything that the parts of one frame need.
+// What the parts of a frame need.
 struct TimelineFrame {
   const AppState& state;
   TimelineState& view;
@@ -77,14 +77,14 @@ void draw_head(const AppState& state, const TimelineColumns& timeline, CommandQu
   button(">", CommandId::next_event, "One event later (Right, .)");
   if (!state.source()->live)  // It plays by itself: Hold stands in the head of the window.
     button(state.context().is_playing ? "Pause" : "Play", CommandId::play,
-           "Moves the moment on: in real time, more than 10 s in 10 s, less than 3 s in 3 s (Space)");
-  button("Peak", CommandId::go_to_peak, "The moment with the most in use (P)");
+           "Plays the trace in real time, but in 10 s at most and in 3 s at least (Space)");
+  button("Peak", CommandId::go_to_peak, "The time with the most memory in use (P)");
   if (!timeline.failures.empty()) {
-    button(is_narrow ? "[" : "< Failure", CommandId::previous_failure, "The out-of-memory before ([)");
+    button(is_narrow ? "[" : "< Failure", CommandId::previous_failure, "The previous out-of-memory ([)");
     button(is_narrow ? "]" : "Failure >", CommandId::next_failure, "The next out-of-memory (])");
   }
   button(state.position().pin.empty() ? "Pin" : "Pin here", CommandId::pin_moment,
-         "Colours the heap map by what changes against this moment (B); once more: no longer");
+         "Pins this time and colours the heap map by the changes since (B). Press again to unpin.");
   button("End", CommandId::go_to_end, "After the last event (End)");
   if (state.context().is_playing) {
     const double speed = state.context().play_speed;
@@ -117,7 +117,7 @@ void draw_column_tooltip(const TimelineFrame& frame, float x) {
   if (frame.whole.knows_requested) text("requested " + band_text(column.requested));
   if (frame.whole.knows_regions) {
     text("pool size " + band_text(column.pool));
-    text("fits up to " + band_text(column.largest_free) + " without growing the pool");
+    text("largest free block " + band_text(column.largest_free));
     text("external fragmentation " + share_text(column.fragmentation));
   }
   for (std::size_t i = 0; i < frame.picture.heaps.size(); ++i) {
@@ -127,16 +127,16 @@ void draw_column_tooltip(const TimelineFrame& frame, float x) {
   for (std::size_t i = 0; !has_heap && i < frame.picture.counters.size(); ++i) {
     const TimelineCounter& counter = frame.picture.source.counters[i];
     const CounterBand told = frame.picture.under(counter.columns, pixel);
-    text(counter.name + ": " + (told.is_defined ? text_from_counter(counter, told.most) : "not told yet"));
+    text(counter.name + ": " + (told.is_defined ? text_from_counter(counter, told.most) : "not reported yet"));
   }
   if (column.is_skipped)
-    text("Skipped: what happened here was not fetched; the figures are those from before.");
+    text("Skipped: these events were not fetched. The figures are the last ones before them.");
   else if (column.is_inexact)
-    text("Events were lost before this, or contradict each other: the figures are inexact.");
+    text("The figures are inexact: events were lost before this time, or contradict each other.");
   dim_text("up to event " + text_from_count(after) +
-           (target     ? "; a click goes to the mark, with Alt to the last event here"
-            : has_heap ? "; a click goes to the most in use here, a drag selects"
-                       : "; a drag selects"));
+           (target     ? "; click to go to the marker, Alt+click to the last event here"
+            : has_heap ? "; click to go to the most in use here, drag to select"
+                       : "; drag to select"));
   ImGui::EndTooltip();
 }
 
@@ -147,7 +147,8 @@ void set_moment(const TimelineFrame& frame, std::uint64_t position) {
   frame.view.pushed = at;
 }
 
-// What a click there means: a mark within some pixels, else the most in use of the column; with Alt its last event.
+// Where a click goes: to a marker within some pixels, else to the most in use of the column; with Alt to its last
+// event.
 std::uint64_t clicked_position(const TimelineFrame& frame, float x) {
   const TimelineColumn& column = frame.picture.pixels[static_cast<std::size_t>(frame.pixel_of(x))];
   if (ImGui::GetIO().KeyAlt) return column.position;
@@ -211,7 +212,7 @@ void handle_lanes(const TimelineFrame& frame, bool hovered, bool active) {
   if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) draw_column_tooltip(frame, x);
 }
 
-// The band with the moment's handle: dragging there moves the moment.
+// The band with the handle of the current time: dragging there moves it.
 void handle_scrubber(const TimelineFrame& frame, bool active) {
   if (!active) {
     frame.view.is_scrubbing = false;
@@ -254,7 +255,7 @@ void handle_keys(const TimelineFrame& frame) {
   if (ImGui::IsKeyPressed(ImGuiKey_Y)) frame.view.fits_y = !frame.view.fits_y;
 }
 
-// Where the selected range lies on the axis, as far as it is known by now.
+// Where the selected range is on the axis, as far as that is known.
 void follow_range(const TimelineFrame& frame) {
   const TimeRange& range = frame.state.position().range;
   const auto& answer = frame.state.answers().range;
@@ -322,7 +323,8 @@ void draw_timeline(const AppState& state, TimelineState& view, CommandQueue& com
     return make_picture(*whole, part.get(), state.position().span, from, to, look, view.fits_y);
   };
   if (!place()) return ImGui::EndChild();
-  // The line that says so takes room too, which a lane may have needed: not for the strip alone, where the wheel does.
+  // This line takes room that a lane could have used, so it does not appear for the overview alone: the wheel does the
+  // same.
   if (!words_not_drawn(make(), true).empty()) {
     const ImVec2 line = corner;
     const float taken = ImGui::GetTextLineHeight() + look.px(2);

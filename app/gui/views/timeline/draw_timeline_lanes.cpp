@@ -15,7 +15,7 @@ namespace {
 std::string bytes(double bytes) {
   return text_from_bytes(std::llround(bytes));
 }
-// So little of the pool is in use that its course is hardly seen.
+// So little of the pool is in use that its changes are hardly visible.
 bool is_low(const TimelineColumns& timeline) {
   return timeline.in_use_most < timeline.pool_most / 4;
 }
@@ -36,7 +36,7 @@ std::string percent(double share) {
   return fmt::format("{:.0f} %", share * 100);
 }
 
-// Calls draw(left, right, pixel) for runs of pixels that are the same: most of a trace is flat.
+// Calls draw(left, right, pixel) for runs of equal pixels: most of a trace is flat.
 template <class Same, class Draw>
 void for_runs(const TimelinePicture& picture, const Same& same, const Draw& draw) {
   for (std::size_t x = 0; x < picture.pixels.size();) {
@@ -47,7 +47,7 @@ void for_runs(const TimelinePicture& picture, const Same& same, const Draw& draw
   }
 }
 
-// Solid up to the least, then weaker to the most: a spike of one event stays visible.
+// Solid up to the minimum, weaker up to the maximum: a spike of one event stays visible.
 void draw_band(ImDrawList& draw, const Lane& lane, float left, float right, const Band& here, ImU32 solid,
                ImU32 spread) {
   const float least = lane.y_of(static_cast<double>(here.least)), most = lane.y_of(static_cast<double>(here.most));
@@ -72,7 +72,7 @@ void draw_line(ImDrawList& draw, const TimelinePicture& picture, Band TimelineCo
   });
 }
 
-// The same over columns that are not the heap's own.
+// The same for columns of something else than the heap.
 template <class Value, class Draw>
 void for_runs_of(const TimelinePicture& picture, const std::vector<Value>& columns, const Draw& draw) {
   for (int x = 0; x < picture.width;) {
@@ -84,7 +84,7 @@ void for_runs_of(const TimelinePicture& picture, const std::vector<Value>& colum
   }
 }
 
-// A step from one sample to the next; a pixel has what it covers, like everything here.
+// A step from one sample to the next; a pixel shows all that it covers.
 void draw_counter(ImDrawList& draw, const Look& look, const TimelinePicture& picture, const TimelineCounter& counter,
                   const Lane& lane) {
   draw.AddRectFilled(lane.from, lane.to, look.role(Role::free));
@@ -100,7 +100,7 @@ void draw_counter(ImDrawList& draw, const Look& look, const TimelinePicture& pic
              Role::text);
 }
 
-// A break where nothing was free: there is no fragmentation then.
+// A gap where nothing was free: fragmentation is undefined then.
 void draw_fragmentation(ImDrawList& draw, const TimelinePicture& picture, ImU32 solid, ImU32 spread) {
   const Lane& lane = *picture.fragmentation;
   const auto same = [](const TimelineColumn& a, const TimelineColumn& b) { return a.fragmentation == b.fragmentation; };
@@ -138,7 +138,7 @@ void draw_title(ImDrawList& draw, const Look& look, const Lane& lane, const char
              shortened(title, lane.to.x - lane.from.x - look.px(12)), Role::text);
 }
 
-// Its scale is its own, from nothing to its peak: of 128 MiB of VMEM not a pixel would be seen beside HBM.
+// It has its own scale, from 0 to its peak: on the scale of HBM, 128 MiB of VMEM would be less than a pixel.
 void draw_heap(ImDrawList& draw, const Look& look, const TimelinePicture& picture, const TimelineHeap& heap,
                const Lane& lane) {
   draw.AddRectFilled(lane.from, lane.to, look.role(Role::free));
@@ -216,7 +216,7 @@ TimelinePicture::ColumnRange TimelinePicture::columns_under(int pixel) const {
   const float x = left + static_cast<float>(pixel);
   const auto count = static_cast<std::int64_t>(source.columns.size());
   const auto at = [&](float place) { return source.share_of_axis(axis_of(place)) * static_cast<double>(count); };
-  // What is a rounding error over the border is not in it.
+  // Tolerates rounding errors at the border.
   const auto first = std::clamp<std::int64_t>(static_cast<std::int64_t>(std::floor(at(x) + 1e-6)), 0, count - 1);
   const auto behind =
       std::clamp<std::int64_t>(static_cast<std::int64_t>(std::ceil(at(x + 1) - 1e-6)), first + 1, count);
@@ -238,7 +238,7 @@ TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns
   picture.pixels.reserve(static_cast<std::size_t>(picture.width));
   for (int x = 0; x < picture.width; ++x) picture.pixels.push_back(picture.under(picture.source.columns, x));
 
-  // Lanes, as many as there is room for; the memory's first.
+  // Lanes, as many as fit; memory first.
   const TimelineColumns& scale = fits_y ? picture.source : whole;
   const float gap = look.px(8), row = ImGui::GetTextLineHeight() + look.px(2);
   int marker_rows = picture.source.instants.empty() && picture.source.refusals.empty() ? 0 : 1;
@@ -254,7 +254,7 @@ TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns
   const float lane_height = ImGui::GetTextLineHeight() * 2;
   const bool has_heap = !whole.heap.empty();
   const float room_of_heap = has_heap ? look.px(whole.knows_regions ? 130 : 60) : 0;
-  // Other kinds of memory before what still fits in this one: they are what a TPU's program is about.
+  // Other kinds of memory come before the largest free block: for a TPU program they matter more.
   const auto& heaps = picture.source.heaps;
   const auto kinds = static_cast<std::size_t>(
       std::count_if(heaps.begin(), heaps.end(), [](const TimelineHeap& heap) { return heap.is_other_kind; }));
@@ -266,7 +266,7 @@ TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns
   std::size_t heap_lanes = as_many(kinds, look.px(60));
   const std::size_t counter_lanes = as_many(picture.source.counters.size(), room_of_heap);
   if (heap_lanes == kinds) heap_lanes += as_many(heaps.size() - kinds, room_of_heap);
-  // Where there is no heap they share what it would have.
+  // Without a heap they share its room.
   const float counter_height =
       has_heap || counter_lanes == 0 ? lane_height : (foot - from.y + gap) / static_cast<float>(counter_lanes) - gap;
   const auto add_lanes = [&](std::vector<Lane>& lanes, std::size_t count, float height) {
@@ -306,20 +306,20 @@ std::string words_not_drawn(const TimelinePicture& picture, bool has_strip) {
       without_room.push_back(text_from_count(static_cast<std::int64_t>(count)) + " " + what + (count == 1 ? "" : "s"));
   };
   if (source.knows_regions && !source.heap.empty()) {
-    if (!picture.fits) without_room.emplace_back("what still fits");
+    if (!picture.fits) without_room.emplace_back("largest free block");
     if (!picture.fragmentation) without_room.emplace_back("fragmentation");
   }
   add(source.counters.size() - picture.counters.size(), "counter");
-  // Other devices have their cards above; other tiers are what the picture lacks.
+  // Other devices have their cards above; only other tiers are missing.
   const bool has_other_kinds = !source.heaps.empty() && source.heaps.front().is_other_kind;
   if (!picture.heaps.empty() || has_other_kinds)
     add(source.heaps.size() - picture.heaps.size() + source.heaps_left_out, "heap");
   const bool has_markers = !source.instants.empty() || !source.refusals.empty() || !source.stretches.empty();
   if (has_markers && !picture.markers) without_room.emplace_back("markers");
-  if (!has_strip) without_room.emplace_back("the strip of the whole time");
+  if (!has_strip) without_room.emplace_back("the overview of the whole trace");
   std::string words;
   for (const std::string& one : without_room) words += (words.empty() ? "No room for " : ", ") + one;
-  if (!words.empty()) words += " (F11: all of the window)";
+  if (!words.empty()) words += " (F11 maximises the view)";
   if (source.counters_left_out > 0)
     words += (words.empty() ? "" : "; ") + text_from_count(static_cast<std::int64_t>(source.counters_left_out)) +
              " more counter" + (source.counters_left_out == 1 ? "" : "s") + " in the report";
@@ -362,12 +362,12 @@ void draw_memory(ImDrawList& draw, const Look& look, const TimelinePicture& pict
   const bool has_pool_line = knows_regions && static_cast<double>(picture.source.pool_most) <= picture.memory.most;
   if (has_pool_line) draw_line(draw, picture, &TimelineColumn::pool, look.role(Role::text, 0.8F));
   draw_bytes_scale(draw, look, picture.memory);
-  std::string title = has_pool_line   ? "in use, below the line of the pool's size"
-                      : knows_regions ? "in use; the pool's size is far above"
-                                      : "in use; the pool's regions are not told";
-  if (picture.source.knows_requested) title += "; the line in it: what was asked for";
-  if (fits_y) title += "; y fits what is seen (Y)";
-  if (!fits_y && knows_regions && is_low(picture.source)) title += "; Y fits it";
+  std::string title = has_pool_line   ? "in use; the line above: pool size"
+                      : knows_regions ? "in use; the pool size is far above"
+                                      : "in use; the pool size is unknown";
+  if (picture.source.knows_requested) title += "; the line in it: requested";
+  if (fits_y) title += "; y axis fitted to the visible data (Y)";
+  if (!fits_y && knows_regions && is_low(picture.source)) title += "; Y fits the y axis";
   draw_title(draw, look, picture.memory, title.c_str());
 }
 
@@ -380,7 +380,7 @@ void draw_lanes(ImDrawList& draw, const Look& look, const TimelinePicture& pictu
     draw_area(draw, picture, *picture.fits, &TimelineColumn::largest_free, look.role(Role::largest_free, 0.75F),
               look.role(Role::largest_free, 0.35F));
     draw_bytes_scale(draw, look, *picture.fits);
-    draw_title(draw, look, *picture.fits, "what still fits");
+    draw_title(draw, look, *picture.fits, "largest free block");
   }
   if (picture.fragmentation) {
     draw.AddRectFilled(picture.fragmentation->from, picture.fragmentation->to, look.role(Role::free));

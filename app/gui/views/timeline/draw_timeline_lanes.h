@@ -22,7 +22,8 @@ struct Lane {
   float y_of(double value) const;
 };
 
-// What is seen of the axis, and where. `source` has the figures; `pixels` are its columns, one for each pixel.
+// The visible part of the axis, and where it is drawn. `source` has the figures; `pixels` are its columns, one for each
+// pixel.
 struct TimelinePicture {
   const TimelineColumns& source;
   double begin = 0, end = 0;  // On the axis.
@@ -31,17 +32,17 @@ struct TimelinePicture {
   std::vector<TimelineColumn> pixels{};
   Lane memory{};
   std::optional<Lane> fits{}, fragmentation{}, markers{};
-  std::vector<Lane> counters{}, heaps{};  // Of the first ones of the source, as many as there is room for.
+  std::vector<Lane> counters{}, heaps{};  // The first ones of the source, as many as fit.
   float top = 0, bottom = 0;              // Of all lanes.
 
   float right() const { return left + static_cast<float>(width); }
   float x_of_axis(double at) const;
   float x_of(double share) const { return x_of_axis(source.axis_at(share)); }  // Of something in `source`.
   double axis_of(float x) const;
-  // So many events had happened before the pixel, and after it.
+  // The number of events before the pixel, and after it.
   std::uint64_t position_before(int pixel) const;
   std::uint64_t position_after(int pixel) const;
-  // All that was the case in the pixel, of columns of the source.
+  // The sum of the columns of the source in the pixel.
   template <class Value>
   Value under(const std::vector<Value>& columns, int pixel) const {
     const auto [first, behind] = columns_under(pixel);
@@ -57,15 +58,15 @@ struct TimelinePicture {
   ColumnRange columns_under(int pixel) const;
 };
 
-// `part` where it has all that is seen, else `whole`.
+// `part` where it covers all that is visible, else `whole`.
 TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns* part, TimelineSpan seen, ImVec2 from,
                              ImVec2 to, const Look& look, bool fits_y);
 
-// What the source has and the picture, or the strip of the whole time below it, has no room for; empty: nothing.
+// What the picture, or the overview below it, has no room for; empty: nothing.
 std::string words_not_drawn(const TimelinePicture& picture, bool has_strip);
 
-// Asks for another stretch of the axis: from here to there; zoomed by a factor above 1 (nearer) so that `at` stays
-// where it is; moved.
+// Shows another span of the axis: from here to there; zoomed by a factor (above 1: in) so that `at` stays where it is;
+// moved.
 void show_span(const AppState& state, const TimelineColumns& whole, double begin, double end, CommandQueue& commands);
 void zoom_span(const AppState& state, const TimelinePicture& picture, const TimelineColumns& whole, double factor,
                double at, CommandQueue& commands);
@@ -74,7 +75,7 @@ void pan_span(const AppState& state, const TimelinePicture& picture, const Timel
 
 void draw_lanes(ImDrawList& draw, const Look& look, const TimelinePicture& picture, bool fits_y);
 
-// Words over data, on a plate of the background.
+// Text over data, on a plate in the background colour.
 void draw_words(ImDrawList& draw, const Look& look, ImVec2 at, const std::string& words, Role role);
 
 }  // namespace hbmscope::gui

@@ -11,7 +11,7 @@ namespace {
 
 constexpr float snap_px = 4;
 
-// A flag with a word: state is never colour alone.
+// A flag with text: state is never shown by colour alone.
 void draw_flag(ImDrawList& draw, const Look& look, float x, float y, float right, const std::string& words, Role role) {
   const ImVec2 size = ImGui::CalcTextSize(words.c_str());
   const float left = x + size.x + look.px(8) > right ? x - size.x - look.px(14) : x;
@@ -27,14 +27,14 @@ void draw_peak(ImDrawList& draw, const Look& look, const TimelinePicture& pictur
   const std::string words = "peak " + text_from_bytes(peak.bytes);
   const float width = ImGui::CalcTextSize(words.c_str()).x;
   const float left = x + look.px(8) + width > picture.right() ? x - look.px(8) - width : x + look.px(8);
-  // Below the lane's title, where they would meet.
+  // Below the title of the lane, where they would overlap.
   const float below_title = picture.memory.from.y + ImGui::GetTextLineHeight() + look.px(4);
   const float top = std::max(picture.memory.from.y, y - ImGui::GetTextLineHeight() - look.px(1));
   draw_words(draw, look, {left, left < picture.left + look.px(380) ? std::max(top, below_title) : top}, words,
              Role::text);
 }
 
-// One flag for failures that lie close to one another: the words of each would lie over those of the next.
+// One flag for failures that are close to one another: their texts would overlap.
 void draw_failure_flags(ImDrawList& draw, const Look& look, const TimelinePicture& picture,
                         const std::vector<FailureColumn>& columns) {
   const Lane& lane = picture.fits ? *picture.fits : picture.memory;
@@ -42,7 +42,7 @@ void draw_failure_flags(ImDrawList& draw, const Look& look, const TimelinePictur
     FailureColumn group = columns[first];
     const auto is_near = [&](const FailureColumn& one) {
       const float words = look.px(group.count + one.count > 1 ? 190 : 110);
-      // What has no room for a flag of its own at the right end belongs to the one before.
+      // A flag without room at the right end joins the previous one.
       return one.x - group.x < words || (group.x > picture.right() - 2 * words && one.x > picture.right() - words);
     };
     for (next = first + 1; next < columns.size() && is_near(columns[next]); ++next) {
@@ -51,10 +51,10 @@ void draw_failure_flags(ImDrawList& draw, const Look& look, const TimelinePictur
     }
     const std::string asked = text_from_bytes(group.bytes);
     const float y = std::min(lane.y_of(picture.fits ? static_cast<double>(group.bytes) : 0), lane.to.y - look.px(20));
-    draw_flag(
-        draw, look, group.x + look.px(3), std::max(lane.from.y, y), picture.right(),
-        group.count == 1 ? "! asked " + asked : "! " + text_from_count(group.count) + " failures, asked up to " + asked,
-        Role::failure);
+    draw_flag(draw, look, group.x + look.px(3), std::max(lane.from.y, y), picture.right(),
+              group.count == 1 ? "! requested " + asked
+                               : "! " + text_from_count(group.count) + " failures, requested up to " + asked,
+              Role::failure);
   }
 }
 
@@ -67,7 +67,7 @@ void draw_failures(ImDrawList& draw, const Look& look, const TimelinePicture& pi
     const float x = column.x + 0.5F;
     for (float y = top; y < memory.to.y; y += look.px(6))
       draw.AddLine({x, y}, {x, std::min(memory.to.y, y + look.px(4))}, look.role(Role::failure));
-    // As high as what was asked, beside what was there.
+    // As high as the request.
     if (picture.fits)
       draw.AddLine({x, picture.fits->to.y}, {x, picture.fits->y_of(static_cast<double>(column.bytes))},
                    look.role(Role::failure), is_crowded ? 1 : look.px(3));
@@ -75,7 +75,7 @@ void draw_failures(ImDrawList& draw, const Look& look, const TimelinePicture& pi
   draw_failure_flags(draw, look, picture, columns);
 }
 
-// What of a compiled program, or a workload, happens before what.
+// The order in a compiled program or a workload.
 const char* order_words(const AppState& state, const TimelineColumns& whole) {
   const Source* source = state.source();
   const bool is_program = source != nullptr && source->trace && whole.heap.stream < source->trace->streams.size() &&
@@ -97,7 +97,7 @@ std::vector<FailureColumn> failure_columns(const TimelinePicture& picture, const
   return columns;
 }
 
-// Where the file has no times, the axis says so at its right end, and ticks leave it the room.
+// Without times, the axis says so at its right end, and ticks leave room for that.
 void draw_time_axis(ImDrawList& draw, const AppState& state, const TimelinePicture& picture,
                     const TimelineColumns& whole, float y) {
   const Look look(state);
@@ -131,7 +131,7 @@ void draw_selected_range(ImDrawList& draw, const Look& look, const TimelinePictu
   const float left = std::clamp(picture.x_of_axis(from), picture.left, picture.right());
   const float right = std::max(left + 1, std::clamp(picture.x_of_axis(to), picture.left, picture.right()));
   if (picture.x_of_axis(to) < picture.left || picture.x_of_axis(from) > picture.right()) return;
-  // What is not in it steps back: the colours inside stay those of the legend.
+  // What is outside is dimmed: the colours inside stay those of the legend.
   draw.AddRectFilled({picture.left, picture.top}, {left, picture.bottom}, look.role(Role::panel, 0.55F));
   draw.AddRectFilled({right, picture.top}, {picture.right(), picture.bottom}, look.role(Role::panel, 0.55F));
   draw.AddLine({left, picture.top}, {left, picture.bottom}, look.role(Role::text), look.px(1));
@@ -198,7 +198,7 @@ std::optional<SnapTarget> find_snap_target(const TimelinePicture& picture, const
   };
   // At equal distance the first one wins.
   for (const TimelineMark& one : picture.source.failures)
-    offer(one.at, one.position, [&] { return "out of memory, asked " + text_from_bytes(one.bytes); });
+    offer(one.at, one.position, [&] { return "out of memory, requested " + text_from_bytes(one.bytes); });
   if (const auto& peak = picture.source.peak)
     offer(peak->at, peak->position, [&] { return "the peak, " + text_from_bytes(peak->bytes); });
   const auto marker = [](const TimelineMarker& one) {
@@ -207,9 +207,9 @@ std::optional<SnapTarget> find_snap_target(const TimelinePicture& picture, const
   };
   for (const TimelineMarker& one : picture.source.instants) offer(one.begin, one.position, [&] { return marker(one); });
   for (const TimelineMarker& one : picture.source.stretches)
-    offer(one.begin, one.position, [&] { return "begin of " + marker(one); });
+    offer(one.begin, one.position, [&] { return "start of " + marker(one); });
   for (const TimelineMark& one : picture.source.refusals)
-    offer(one.at, one.position, [&] { return "refused by the driver, asked " + text_from_bytes(one.bytes); });
+    offer(one.at, one.position, [&] { return "refused by the driver, requested " + text_from_bytes(one.bytes); });
   return best;
 }
 

@@ -1,4 +1,4 @@
-// What stands over the lanes of the timeline: the axis, the peak, failures, the selected range and the moment.
+// What is drawn over the lanes of the timeline: axis, peak, failures, selected range, current and pinned time.
 #pragma once
 
 #include "app/gui/views/timeline/draw_timeline_lanes.h"
@@ -10,9 +10,9 @@ struct FailureColumn {
   float x = 0;
   std::uint64_t count = 0, bytes = 0;  // Of the largest request.
 };
-// Those that are seen, from left to right.
+// The visible ones, from left to right.
 std::vector<FailureColumn> failure_columns(const TimelinePicture& picture, const std::vector<TimelineMark>& failures);
-// More lines than that over a picture hide what it shows: then they are ticks at its foot.
+// More lines than that would hide the picture: then they are ticks at its bottom.
 inline constexpr std::size_t failure_lines_max = 12;
 
 void draw_time_axis(ImDrawList& draw, const AppState& state, const TimelinePicture& picture,
@@ -20,20 +20,20 @@ void draw_time_axis(ImDrawList& draw, const AppState& state, const TimelinePictu
 void draw_marks(ImDrawList& draw, const Look& look, const TimelinePicture& picture);
 // `from`, `to`: on the axis.
 void draw_selected_range(ImDrawList& draw, const Look& look, const TimelinePicture& picture, double from, double to);
-// With its handle in the scrubber, which is so high and lies above the lanes.
+// With its handle in the scrubber, a band of this height above the lanes.
 void draw_moment_line(ImDrawList& draw, const Look& look, const TimelinePicture& picture, double at, float scrubber);
 
-// The pinned moment: dashed, with a flag that says so.
+// The pinned time: dashed, with a flag.
 void draw_pin_line(ImDrawList& draw, const Look& look, const TimelinePicture& picture, double at, float scrubber);
 
-// A strip of the whole time with what is seen of it.
+// The overview of the whole trace, with the visible part.
 void draw_strip(ImDrawList& draw, const Look& look, const TimelineColumns& whole, TimelineSpan seen, ImVec2 from,
                 ImVec2 to);
 
-// The mark that a click at x means: a failure, a marker or the peak within 4 px, the nearest.
+// What a click at x snaps to: the nearest failure, marker or peak within 4 px.
 struct SnapTarget {
   std::uint64_t position = 0;
-  std::string words;  // "out of memory, asked 3.00 GiB"
+  std::string words;  // "out of memory, requested 3.00 GiB"
 };
 std::optional<SnapTarget> find_snap_target(const TimelinePicture& picture, const Look& look, float x);
 

@@ -59,7 +59,7 @@ void sort_rows(const TopAnswer& answer, const std::string& find, TopState& top) 
   });
 }
 
-// Rows are numbers into an answer: before anything is read through them, they must be those of this answer.
+// Rows are indices into an answer: before they are used, they must belong to this answer.
 void renew_rows(const AppState& state, const std::shared_ptr<const TopAnswer>& answer, TopState& top) {
   const std::string& find = state.position().find;
   if (top.rows_of == answer && top.rows_find == find) return;
@@ -68,7 +68,7 @@ void renew_rows(const AppState& state, const std::shared_ptr<const TopAnswer>& a
   sort_rows(*answer, find, top);
 }
 
-// Inside of the table, which knows what its headers were clicked for.
+// Inside the table, which has the sort order.
 void apply_sorting(const TopAnswer& answer, TopState& top) {
   ImGuiTableSortSpecs* specs = ImGui::TableGetSortSpecs();
   if (specs == nullptr || !specs->SpecsDirty || specs->SpecsCount == 0) return;
@@ -96,16 +96,16 @@ void set_up_columns(const Look& look, const ProfileView& view) {
   set_up_table_columns(look, columns);
 }
 
-// Titles of numbers stand over the numbers, on the right.
+// Titles of numbers are right-aligned over the numbers.
 void draw_headers() {
   ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
   for (int column = 0; column < column_count; ++column) {
     table_header(column, column < name);
     if ((ImGui::TableGetColumnFlags(column) & ImGuiTableColumnFlags_IsEnabled) == 0) continue;
     switch (column) {
-      case flat: tooltip("What the frame itself allocated: it is the innermost one."); break;
-      case cum: tooltip("What the frame and everything that it called allocated."); break;
-      case count: tooltip("How many arrays or allocations the flat bytes are."); break;
+      case flat: tooltip("Allocated by the frame itself: the stacks in which it is the innermost frame."); break;
+      case cum: tooltip("Allocated by the frame and everything that it calls."); break;
+      case count: tooltip("Number of arrays or allocations in the flat bytes."); break;
       default: break;
     }
   }
@@ -148,7 +148,7 @@ void draw_row(const AppState& state, const Look& look, const TopAnswer& answer, 
   ImGui::PopID();
 }
 
-// Chosen elsewhere: brought into sight here.
+// Scrolls to what was chosen elsewhere.
 void follow_selection(const AppState& state, const TopAnswer& answer, TopState& top, float row_height) {
   if (state.position().selection == top.shown) return;
   top.shown = state.position().selection;
@@ -184,8 +184,8 @@ void draw_top(const AppState& state, TopState& top, CommandQueue& commands) {
   draw_head(state, *answer, top, commands);
   if (top.rows.empty()) {
     const std::string& find = state.position().find;
-    wrapped_text("Nothing among " + text_from_count(static_cast<std::int64_t>(answer->rows.size())) +
-                 " frames matches " + (find.empty() ? "the filter." : "\"" + find + "\"."));
+    wrapped_text("None of " + text_from_count(static_cast<std::int64_t>(answer->rows.size())) + " frames matches " +
+                 (find.empty() ? "the filter." : "\"" + find + "\"."));
     if (ImGui::Button(find.empty() ? "Clear filter" : "Clear search")) {
       if (find.empty()) {
         commands.push(CommandId::clear_filter);

@@ -41,7 +41,8 @@ void set_up_axes(const std::vector<SeriesPoint>& series, double largest) {
   const auto count = static_cast<double>(series.size());
   const bool timed =
       std::all_of(series.begin(), series.end(), [](const SeriesPoint& point) { return point.time_ns != 0; });
-  ImPlot::SetupAxis(ImAxis_X1, timed ? "file, in the order of time" : "file, as opened (these files have no time)",
+  ImPlot::SetupAxis(ImAxis_X1,
+                    timed ? "file, ordered by time" : "file, in the order of opening (these files have no time)",
                     ImPlotAxisFlags_NoGridLines | ImPlotAxisFlags_Lock);
   ImPlot::SetupAxis(ImAxis_Y1, nullptr, ImPlotAxisFlags_Lock);
   ImPlot::SetupAxisLimits(ImAxis_X1, 0.4, count + 0.6, ImPlotCond_Always);
@@ -133,8 +134,8 @@ void draw_totals(const AppState& state, TotalsState& totals, CommandQueue& comma
   ImGui::AlignTextToFramePadding();
   text(text_from_count(static_cast<std::int64_t>(series.size())) + " files");
   ImGui::SameLine();
-  dim_text("what each holds");
-  tooltip("A click on a bar or a row brings the file to the front.");
+  dim_text("total of each file");
+  tooltip("Click a bar or a row to bring its file to the front.");
   draw_copy_menu(ViewKind::totals, commands);
   draw_plot(state, look, series, commands);
   std::int64_t largest = 0;

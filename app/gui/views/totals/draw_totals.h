@@ -1,5 +1,5 @@
-// Totals over all files that are open: one point a file, in the order of their time, or as they were opened where the
-// files have no time; the axis says which. A click brings the file to the front.
+// Totals of all open files: one point a file, ordered by time, or by opening where the files have no time; the axis
+// says which. A click brings the file to the front.
 #pragma once
 
 #include <cstdint>

@@ -6,12 +6,12 @@
 #include <imgui.h>
 
 #include "analysis/units/format.h"
-#include "app/gui/views/tpu/workload_table.h"
 #include "app/gui/look/answer_state.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/frame_menu.h"
 #include "app/gui/views/drawn_view.h"
 #include "app/gui/views/tpu/draw_workload_knobs.h"
+#include "app/gui/views/tpu/workload_table.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -31,31 +31,32 @@ void draw_head(const AppState& state, const Source& source, CommandQueue& comman
   tooltip(answer.opened->now->workload.about);
   ImGui::SameLine(0, ImGui::GetFontSize());
   ImGui::BeginDisabled(source.what_if.empty());
-  if (ImGui::Button("As written")) commands.push(CommandId::reset_workload);
+  if (ImGui::Button("Undo changes")) commands.push(CommandId::reset_workload);
   ImGui::EndDisabled();
-  tooltip(source.what_if.empty() ? "Nothing is changed." : "Takes back: " + text_from_changes(source.what_if));
+  tooltip(source.what_if.empty() ? "The workload is unmodified." : "Undoes: " + text_from_changes(source.what_if));
   ImGui::SameLine();
   if (ImGui::Button("Copy command")) commands.push(CommandId::copy_workload_command);
-  tooltip("hbmscope tpu run with these changes");
+  tooltip("Copies the hbmscope tpu run command with these changes");
   ImGui::SameLine();
   if (ImGui::Button(state.context().is_playing ? "Pause" : "Play")) commands.push(CommandId::play);
-  tooltip("Moves the moment through the program, operation by operation (Space)");
+  tooltip("Plays the program operation by operation (Space)");
   draw_copy_menu(ViewKind::tpu, commands);
 }
 
-// What is on its way, or why it can't be; the figures below are those of the last answer.
+// The running emulation, or why it failed; the figures below are those of the last result.
 void draw_state(const AppState& state, const WorkloadPanel& panel, const Source& source, CommandQueue& commands) {
   if (panel.emulating &&
-      draw_pending("what comes of " + text_from_changes(panel.emulating->changes), panel.emulating->since)) {
+      draw_pending("the emulation with " + text_from_changes(panel.emulating->changes), panel.emulating->since)) {
     ImGui::SameLine();
-    if (ImGui::SmallButton("Stop")) commands.push(CommandId::stop_emulating);
-    tooltip("Keeps what is shown (a workload of a million operations takes seconds)");
+    if (ImGui::SmallButton("Cancel")) commands.push(CommandId::stop_emulating);
+    tooltip("Keeps what is shown. A workload of a million operations takes seconds.");
   }
   if (!panel.error) return;
   draw_error(state, *panel.error);
   const auto& shown = panel.answer->opened->changes;
-  wrapped_text("Can't be emulated: " + text_from_changes(source.what_if) + ". Below is what comes of " +
-                   (shown.empty() ? "it as written." : text_from_changes(shown) + "."),
+  wrapped_text("This can't be emulated: " + text_from_changes(source.what_if) +
+                   ". The result below is of the workload " +
+                   (shown.empty() ? "without changes." : "with " + text_from_changes(shown) + "."),
                true);
 }
 
@@ -69,13 +70,13 @@ void draw_verdict(const Look& look, const WorkloadAnswer& answer) {
     wrapped_text(verdict.reasons[i].sentence);
     std::string more;
     if (verdict.reasons[i].step) more = "Step " + text_from_count(*verdict.reasons[i].step) + ". ";
-    if (!verdict.reasons[i].text.empty()) more += "The compiler's or the runtime's own words:\n" + verdict.reasons[i].text;
+    if (!verdict.reasons[i].text.empty()) more += "Message of the compiler or the runtime:\n" + verdict.reasons[i].text;
     if (!more.empty()) tooltip(more);
   }
   if (verdict.reasons.size() > reasons_shown)
     dim_text("and " + text_from_count(verdict.reasons.size() - reasons_shown) + " more");
   if (!answer.opened->changes.empty() && answer.as_written_fits != verdict.fits)
-    dim_text(answer.as_written_fits ? "As written it fits." : "As written it does not fit.");
+    dim_text(answer.as_written_fits ? "Unmodified, it fits." : "Unmodified, it does not fit.");
 }
 
 void draw_tiers(const Look& look, const WorkloadAnswer& answer) {
@@ -96,20 +97,20 @@ void draw_tiers(const Look& look, const WorkloadAnswer& answer) {
     tooltip(exact_text_from_bytes(signed_from(row.peak_bytes)));
     ImGui::TableNextColumn();
     right_text(row.capacity_bytes ? text_from_bytes(*row.capacity_bytes) : "?", true);
-    if (!row.capacity_bytes) tooltip("Nobody publishes how large it is, or it is the host's.");
+    if (!row.capacity_bytes) tooltip("Its size is not published, or it is host memory.");
     ImGui::TableNextColumn();
     if (row.capacity_bytes)
       bar_cell(look, static_cast<double>(row.peak_bytes) / static_cast<double>(*row.capacity_bytes),
                text_from_share(signed_from(row.peak_bytes), signed_from(*row.capacity_bytes)), look.bar());
     ImGui::TableNextColumn();
     row.over_bytes ? colored(look, Role::failure, "! " + text_from_room(row)) : dim_text(text_from_room(row));
-    if (row.over_bytes) tooltip("By so much the largest request that failed was larger than what it could have.");
+    if (row.over_bytes) tooltip("How much larger the largest failed request was than the memory available to it.");
   }
   ImGui::EndTable();
 }
 
 std::string text_of(const std::optional<WorkloadFigure>& figure) {
-  return figure ? text_from_figure(*figure) : "not there";
+  return figure ? text_from_figure(*figure) : "none";
 }
 
 std::string change_of(const WorkloadDifference& difference) {
@@ -126,13 +127,13 @@ std::string change_of(const WorkloadDifference& difference) {
 void draw_differences(const WorkloadAnswer& answer) {
   const bool is_changed = !answer.opened->changes.empty();
   if (is_changed && answer.differences.empty())
-    return dim_text(answer.has_words_as_written ? "No figure is other than as written."
-                                                : "Only what is said above is other than as written.");
+    return dim_text(answer.has_words_as_written ? "No figure differs from the unmodified workload."
+                                                : "Only the verdict above differs from the unmodified workload.");
   if (!ImGui::BeginTable("figures", is_changed ? 4 : 3, ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingFixedFit)) return;
   const float figure = ImGui::CalcTextSize("+1,023.99 GiB").x;
-  ImGui::TableSetupColumn(is_changed ? "What is other" : "What it takes");
+  ImGui::TableSetupColumn(is_changed ? "Differences" : "Cost");
   ImGui::TableSetupColumn("Now", 0, figure);
-  if (is_changed) ImGui::TableSetupColumn("As written", 0, figure);
+  if (is_changed) ImGui::TableSetupColumn("Unmodified", 0, figure);
   ImGui::TableSetupColumn(is_changed ? "Change" : "", is_changed ? 0 : ImGuiTableColumnFlags_WidthStretch,
                           is_changed ? figure : 1);
   table_headers(1, is_changed ? 4 : 2);
@@ -166,7 +167,7 @@ void draw_answer(const Look& look, const WorkloadAnswer& answer) {
   draw_tiers(look, answer);
   ImGui::Spacing();
   draw_differences(answer);
-  wrapped_text("Sizes, padding and packing are emulated; where buffers lie is assumed; times are modelled.", true);
+  wrapped_text("Sizes, padding and packing are emulated, addresses of buffers are assumed, times are modelled.", true);
 }
 
 }  // namespace
@@ -178,7 +179,7 @@ void draw_tpu(const AppState& state, TpuViewState& view, CommandQueue& commands)
   const WorkloadPanel& panel = *source.workload;
   const Look look(state);
   draw_head(state, source, commands);
-  // Controls on the left, what comes of them on the right; where there is no room for that the answer is above them.
+  // Controls on the left, results on the right; where there is no room, the results are above them.
   const float all = ImGui::GetContentRegionAvail().x, least = ImGui::GetFontSize() * 22;
   const bool has_room = all >= 2.2F * least;
   const auto draw_controls = [&] {

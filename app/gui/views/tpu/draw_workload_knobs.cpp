@@ -20,17 +20,17 @@ std::int64_t number_of(const std::string& text) {
   return number;
 }
 
-// Those of memory space assignment are many, and seldom touched.
+// The parameters of memory space assignment are many and seldom changed.
 bool is_of_assignment(const WorkloadKnob& knob) {
   return knob.key.starts_with("vmem.");
 }
 
-// What holds where the file says nothing.
+// The value where the file has none.
 const char* unwritten(const WorkloadKnob& knob) {
-  return is_of_assignment(knob) ? "default" : "as written";
+  return is_of_assignment(knob) ? "default" : "unmodified";
 }
 
-// What is shown, and how one value of it is taken.
+// The value shown, and what to call with a new one.
 struct Knob {
   const WorkloadKnob& knob;
   std::string value;
@@ -58,7 +58,7 @@ void draw_switch(const Knob& of) {
   if (ImGui::Checkbox(is_on ? "on##switch" : "off##switch", &is_on)) of.take(is_on ? "on" : "off");
 }
 
-// The power of two that is not above it.
+// The largest power of two that is not above it.
 int exponent_of(std::int64_t number) {
   return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(number, 1)))) - 1;
 }
@@ -85,13 +85,13 @@ void draw_number(const Look& look, const Knob& of) {
   draw_slider(of, number_of(of.value));
   ImGui::SameLine(0, look.px(6));
   ImGui::SetNextItemWidth(field);
-  // As text: a number's field takes nothing where it shows nothing.
+  // A text field: a field for numbers accepts nothing while it is empty.
   std::array<char, 32> typed{};
   of.value.copy(typed.data(), typed.size() - 1);
   if (ImGui::InputText("##number", typed.data(), typed.size(),
                        ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CharsDecimal))
     of.take(typed.data());
-  tooltip("Any number; Enter takes it.");
+  tooltip("Type any number and press Enter.");
 }
 
 void draw_knob(const Look& look, const WorkloadKnob& knob, const Source& source, CommandQueue& commands) {
@@ -104,9 +104,9 @@ void draw_knob(const Look& look, const WorkloadKnob& knob, const Source& source,
   is_changed ? bold_text(knob.key) : text(knob.key);
   const std::string written = !knob.written.empty()    ? knob.written
                               : is_of_assignment(knob) ? "its default"
-                                                       : "each has its own";
-  tooltip((is_changed ? "as written: " : "as it is written: ") + written +
-          (knob.is_worked_out ? ", worked out of others" : ""));
+                                                       : "one value each";
+  tooltip((is_changed ? "in the file: " : "as in the file: ") + written +
+          (knob.is_worked_out ? ", computed from other values" : ""));
   ImGui::TableNextColumn();
   if (knob.kind == KnobKind::choice)
     draw_choice(shown);
@@ -114,7 +114,7 @@ void draw_knob(const Look& look, const WorkloadKnob& knob, const Source& source,
     draw_switch(shown);
   else
     draw_number(look, shown);
-  if (is_changed && knob.is_worked_out && ImGui::SmallButton("as its formula gives it")) shown.take({});
+  if (is_changed && knob.is_worked_out && ImGui::SmallButton("use the formula")) shown.take({});
   ImGui::PopID();
 }
 

@@ -1,4 +1,4 @@
-// What of a workload can be changed, each by a control of its kind.
+// The parameters of a workload that can be changed, each with a control of its kind.
 #pragma once
 
 #include "app/gui/core/app_state.h"

@@ -8,7 +8,7 @@ namespace hbmscope::gui {
 namespace {
 
 TableCell cell_of(const std::optional<WorkloadFigure>& figure) {
-  if (!figure) return {"not there", {}};
+  if (!figure) return {"none", {}};
   return {text_from_figure(*figure), figure->value ? fmt::to_string(*figure->value) : std::string()};
 }
 
@@ -17,9 +17,8 @@ TableCell cell_of(const std::optional<WorkloadFigure>& figure) {
 TextTable table_from_workload(const WorkloadAnswer& answer) {
   TextTable table;
   table.head = answer.title + ": " + answer.verdict.sentence;
-  for (const WorkloadReason& reason : answer.verdict.reasons)
-    table.head += " " + text_from_reason(reason);
-  table.columns = {{"Of"}, {"What"}, {"Now", true}, {"As written", true}};
+  for (const WorkloadReason& reason : answer.verdict.reasons) table.head += " " + text_from_reason(reason);
+  table.columns = {{"Part"}, {"Figure"}, {"Now", true}, {"Unmodified", true}};
   const auto add = [&](const WorkloadFigure& figure, const std::string& name) {
     const auto difference =
         std::find_if(answer.differences.begin(), answer.differences.end(),
