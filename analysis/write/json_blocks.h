@@ -1,10 +1,15 @@
-// Live blocks, and what an address held, as JSON. The schema is described in app/cli/JSON.md.
+// Blocks as JSON: live ones, what an address held, and those that differ between two traces. The schema is described in
+// app/cli/README.md.
 #pragma once
 
+#include <cstddef>
 #include <nlohmann/json_fwd.hpp>
+#include <vector>
 
+#include "analysis/query/block_diff.h"
 #include "analysis/query/block_history.h"
 #include "analysis/query/block_list.h"
+#include "analysis/query/job_facts.h"
 
 namespace hbmscope {
 
@@ -19,5 +24,8 @@ nlohmann::ordered_json json_from_block_list(const Trace& trace, const std::vecto
 nlohmann::ordered_json json_from_address_history(const Stream& stream, const AddressHistory& history,
                                                  std::size_t limit);
 std::string_view text_from_held_end(HeldEnd how);  // "freed", "moved", "heap_gone", "not_listed", "lives"
+
+nlohmann::ordered_json json_from_settings(const std::vector<SettingChange>& settings);
+nlohmann::ordered_json json_from_block_diff(const BlockDiff& diff, std::size_t limit);  // Of rows; 0: all.
 
 }  // namespace hbmscope

@@ -2,6 +2,8 @@
 
 #include "analysis/write/json_optional.h"
 
+#include <fmt/format.h>
+
 namespace hbmscope {
 namespace {
 
@@ -128,6 +130,95 @@ Json json_from_moment(const Trace& trace, const Moment& moment) {
   for (std::size_t i = 0; i < moment.positions.size(); ++i)
     streams.push_back({{"events", moment.positions[i]}, {"of", trace.streams[i].end_position()}});
   return {{"name", moment.text}, {"streams", std::move(streams)}};
+}
+
+Json json_from_job_facts(const std::vector<JobFactRow>& facts) {
+  Json list = Json::array();
+  for (const JobFactRow& fact : facts) list.push_back({{"key", fact.key}, {"values", fact.values}});
+  return list;
+}
+
+Json json_from_counter_rows(const std::vector<CounterRow>& rows) {
+  Json list = Json::array();
+  for (const CounterRow& row : rows)
+    list.push_back({{"name", row.name},
+                    {"heap", or_null(row.heap)},
+                    {"stream", row.stream},
+                    {"value", or_null(row.value)},
+                    {"least", or_null(row.least)},
+                    {"most", or_null(row.most)},
+                    {"samples", row.samples}});
+  return list;
+}
+
+Json json_from_attribute_rows(const std::vector<AttributeRow>& rows) {
+  Json list = Json::array();
+  for (const AttributeRow& row : rows)
+    list.push_back(
+        {{"key", row.key}, {"count", row.count}, {"live_blocks", row.live_blocks}, {"live_bytes", row.live_bytes}});
+  return list;
+}
+
+// Addresses go beyond what a number of JSON keeps.
+Json json_from_modules(const std::vector<ModuleRow>& rows) {
+  Json list = Json::array();
+  for (const ModuleRow& row : rows)
+    list.push_back({{"path", or_null(row.path)},
+                    {"build_id", or_null(row.build_id)},
+                    {"base_address", fmt::format("0x{:x}", row.base)},
+                    {"size_bytes", row.size_bytes},
+                    {"stream", row.stream}});
+  return list;
+}
+
+namespace {
+
+Json json_from_histogram(const PowerHistogram& histogram, const char* unit) {
+  Json list = Json::array();
+  const std::string from = std::string("from_") + unit, to = std::string("to_") + unit;
+  for (const PowerHistogram::Step& step : histogram.steps())
+    list.push_back({{from, step.from}, {to, or_null(step.to)}, {"count", step.count}, {"bytes", step.bytes}});
+  return list;
+}
+
+Json json_from_histogram(const std::optional<PowerHistogram>& histogram, const char* unit) {
+  return histogram ? json_from_histogram(*histogram, unit) : Json(nullptr);
+}
+
+Json json_from_lifetimes(const LifetimeHistograms& lifetimes) {
+  return {{"by_events", json_from_histogram(lifetimes.by_events, "events")},
+          {"by_time", json_from_histogram(lifetimes.by_ns, "ns")},
+          {"unknown_count", lifetimes.unknown_count},
+          {"unknown_bytes", lifetimes.unknown_bytes}};
+}
+
+Json json_from_high_water(const HighWater& mark) {
+  return {
+      {"events", mark.position}, {"since_start_ns", or_null(mark.since_start_ns)}, {"in_use_bytes", mark.in_use_bytes}};
+}
+
+}  // namespace
+
+Json json_from_heap_metrics(const HeapMetrics& metrics) {
+  Json marks = Json::array();
+  for (const HighWater& mark : metrics.high_waters) marks.push_back(json_from_high_water(mark));
+  return {{"rounding_waste_bytes", or_null(metrics.rounding_waste_bytes)},
+          {"largest_fit",
+           {{"bytes", or_null(metrics.fit.bytes)},
+            {"lower_end_bytes", or_null(metrics.fit.lower_end_bytes)},
+            {"upper_end_bytes", or_null(metrics.fit.upper_end_bytes)},
+            {"growth_bytes", nullptr}}},
+          {"free_gaps", json_from_histogram(metrics.free_gaps, "bytes")},
+          {"live_sizes", json_from_histogram(metrics.live_sizes, "bytes")},
+          {"age", json_from_lifetimes(metrics.ages)},
+          {"allocated_bytes", metrics.allocated_bytes},
+          {"allocations", metrics.allocations},
+          {"allocated_bytes_per_second", or_null(metrics.allocated_bytes_per_second)},
+          {"allocated_bytes_per_event", or_null(metrics.allocated_bytes_per_event)},
+          {"turnover", or_null(metrics.turnover)},
+          {"peak_so_far", json_from_high_water(metrics.peak_so_far)},
+          {"high_water", {{"step_bytes", metrics.high_water_step_bytes}, {"moments", std::move(marks)}}},
+          {"lifetime", json_from_lifetimes(metrics.lifetimes)}};
 }
 
 }  // namespace hbmscope

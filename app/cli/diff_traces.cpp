@@ -7,7 +7,7 @@
 
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
-#include "analysis/write/json_diff_blocks.h"
+#include "analysis/write/json_blocks.h"
 #include "analysis/write/json_trace.h"
 
 namespace hbmscope::cli {

@@ -10,7 +10,7 @@
 #include "analysis/read/source/read_source.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
-#include "analysis/write/json_reported.h"
+#include "analysis/write/json_trace.h"
 #include "app/cli/figure_text.h"
 #include "app/cli/report_section.h"
 #include "app/cli/report_text.h"

@@ -1,4 +1,5 @@
-// The section of a report that --metrics adds: the sizes, gaps, ages, lifetimes, churn and high-water marks of each heap.
+// The section of a report that --metrics adds: the sizes, gaps, ages, lifetimes, churn and high-water marks of each
+// heap.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -9,7 +10,7 @@
 #include "analysis/read/source/read_source.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
-#include "analysis/write/json_metrics.h"
+#include "analysis/write/json_trace.h"
 #include "app/cli/figure_text.h"
 #include "app/cli/report_section.h"
 #include "app/cli/report_text.h"
@@ -74,8 +75,7 @@ std::string churn_text(const HeapMetrics& metrics) {
   std::string text = fmt::format("  allocated so far: {} in {} allocations", text_from_bytes(metrics.allocated_bytes),
                                  text_from_count(metrics.allocations));
   if (metrics.allocated_bytes_per_second)
-    text +=
-        fmt::format(", {}/s", text_from_bytes(static_cast<std::uint64_t>(*metrics.allocated_bytes_per_second)));
+    text += fmt::format(", {}/s", text_from_bytes(static_cast<std::uint64_t>(*metrics.allocated_bytes_per_second)));
   if (metrics.allocated_bytes_per_event)
     text +=
         fmt::format(", {} per event", text_from_bytes(static_cast<std::uint64_t>(*metrics.allocated_bytes_per_event)));
@@ -125,8 +125,7 @@ Result<std::string> metrics_text(const ReportInput& input, const ReportStyle& st
 Result<void> add_metrics(nlohmann::ordered_json& json, const ReportInput& input) {
   const auto metrics = load_metrics(input.source);
   if (!metrics) return Failure(metrics.error());
-  for (std::size_t i = 0; i < metrics->size(); ++i)
-    json["heaps"][i]["metrics"] = json_from_heap_metrics((*metrics)[i]);
+  for (std::size_t i = 0; i < metrics->size(); ++i) json["heaps"][i]["metrics"] = json_from_heap_metrics((*metrics)[i]);
   return {};
 }
 

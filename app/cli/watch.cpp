@@ -19,7 +19,6 @@
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/json.h"
-#include "analysis/write/json_reported.h"
 #include "analysis/write/json_trace.h"
 #include "app/cli/cli.h"
 #include "app/cli/figure_text.h"
