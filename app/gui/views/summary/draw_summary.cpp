@@ -16,7 +16,7 @@ namespace hbmscope::gui {
 namespace {
 
 std::string shown_name(std::string_view key, const std::optional<std::string>& name) {
-  if (!name) return "(no " + std::string(key) + " named)";
+  if (!name) return "(unknown " + std::string(key) + ")";
   return key == "device" ? parse_device_name(*name).short_text() : *name;
 }
 
