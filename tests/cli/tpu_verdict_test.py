@@ -56,7 +56,7 @@ RUN = [{"put": "a"}, {"run": "p"}]
 # What v5e has: 15.75 GiB usable. `halves` leave no block of 5 GiB free in the middle.
 HOLES = [{"put": "big", "as": f"big{i}"} for i in range(3)] + [{"free": "big1"}]
 
-# name, workload, expected headline, a word of its reason
+# name, workload, expected headline (None: the file is refused), a word of its reason
 CASES = [
     ("everything fits", workload(SMALL, {"p": program()}, RUN), FITS, ""),
     ("a workload that runs no program", workload(SMALL, {}, [{"put": "a"}]), FITS, ""),
@@ -70,16 +70,16 @@ CASES = [
     ("a program's reserved memory, for which no room is left", workload({"a": array(8), "x": array(9 * 1024)}, {"p": temporary(**array(8 * 1024))},
                                                             [{"put": ["a", "x"]}, {"run": "p"}]), REFUSED, "reserved below all buffers"),
     ("code larger than what is left", workload(SMALL, {"p": program(code_bytes=17 * GIB)}, RUN), REFUSED, "code 17.0 GiB"),
-    ("SparseCore arrays and temporaries larger than HBM", workload({"a": array(8), "s": {"dtype": "f32", "shape": [700_000_000, 8], "memory": "sparse_core"}},
-                                        {"p": program(arguments=("a", "s"))}, [{"put": ["a", "s"]}, {"run": "p"}], "v5p",
-                                        ) | {"arrays": {"a": array(8), "s": {"dtype": "f32", "shape": [3_400_000_000, 8], "memory": "sparse_core"}}}, REFUSED, "over by"),
+    ("SparseCore arrays and temporaries larger than HBM together",
+     workload({"a": array(8), "s": {"dtype": "f32", "shape": [3_000_000_000, 8], "memory": "sparse_core"}},
+              {"p": temporary(**array(10 * 1024)) | {"arguments": ["a", "s"]}}, [{"put": ["a", "s"]}, {"run": "p"}], "v5p"), REFUSED, "temporaries 10.0 GiB"),
     ("temporaries in VMEM larger than VMEM", workload(SMALL, {"p": temporary(**array(130, memory="vmem"))}, RUN), REFUSED, "of VMEM"),
     ("temporaries in CMEM larger than CMEM", workload(SMALL, {"p": temporary(**array(130, memory="cmem"))}, RUN, "v4"), REFUSED, "of CMEM"),
     ("a kernel's blocks over its limit of VMEM", kernel_workload(8192), REFUSED, "a kernel may have"),
     ("a kernel's scratch in VMEM over its limit", kernel_workload(scratch=[{"name": "s", "dtype": "f32", "shape": [4608, 1024]}]), REFUSED, "of VMEM"),
     ("a kernel's scratch larger than SMEM", kernel_workload(scratch=[{"name": "s", "dtype": "s32", "shape": [1024, 512], "memory": "smem"}]), REFUSED, "of SMEM"),
     ("a kernel's scalars larger than SMEM", kernel_workload(65536, memory="smem", index=[0, 0]), REFUSED, "of SMEM"),
-    ("a kernel's accumulators over those of tpu7x", kernel_workload(scratch=[{"name": "s", "dtype": "f32", "shape": [1024, 1024], "memory": "accumulator"}],
+    ("a kernel's accumulators over those of tpu7x, which go to VMEM", kernel_workload(scratch=[{"name": "s", "dtype": "f32", "shape": [1024, 1024], "memory": "accumulator"}],
                                                                 generation="tpu7x"), FITS, ""),
     ("a kernel's rows over a subcore's memory", kernel_workload(scratch=[{"name": "s", "dtype": "f32", "shape": [8192, 16], "memory": "tile_spmem"}],
                                                                generation="v5p"), REFUSED, "TileSpmem"),
