@@ -198,7 +198,7 @@ WorkloadVerdict compute_workload_verdict(const EmulatedWorkload& run, std::optio
   if (is_too_wide) {
     const std::string text = fmt::format("its mesh of {} devices is larger than the topology, which has {}",
                                          text_from_count(run.workload.mesh.devices()), text_from_count(*devices));
-    verdict.room += "; " + text;
+    verdict.room = verdict.reasons.empty() ? text : verdict.room + "; " + text;
     verdict.reasons.insert(verdict.reasons.begin(), {std::nullopt, "mesh", text + ".", {}});
   }
   verdict.fits = verdict.reasons.empty();
