@@ -180,7 +180,7 @@ TEST(TpuGenerations, every_figure_has_a_source_and_both_names_find_it) {
     EXPECT_LT(generation.hbm_usable.value, generation.hbm_total.value) << generation.name;
     EXPECT_EQ(generation.hbm_usable.source, FigureSource::compiler) << generation.name;
   }
-  // Of two only memories are published: each with its source, and no layout is made up for them.
+  // Of two only the memories of TPU: each with its source, and no layout is made up for them.
   const auto listed = listed_generations();
   ASSERT_EQ(listed.size(), all_generations().size() + 2);
   for (const Generation& generation : listed.last(2)) {
@@ -188,7 +188,7 @@ TEST(TpuGenerations, every_figure_has_a_source_and_both_names_find_it) {
     EXPECT_TRUE(generation.hbm_total.known());
     EXPECT_FALSE(generation.hbm_usable.known());
     EXPECT_FALSE(generation.vmem_scoped_limit.known());
-    EXPECT_NE(why_no_generation(generation.other_name).what.find("only memories are published"), std::string::npos);
+    EXPECT_NE(why_no_generation(generation.other_name).what.find("only the memories of TPU"), std::string::npos);
   }
   EXPECT_EQ(why_no_generation("v9").what, "there is no TPU generation 'v9'");
   EXPECT_EQ(find_generation("v7x"), find_generation("tpu7x"));
