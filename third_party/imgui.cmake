@@ -25,7 +25,7 @@ target_compile_definitions(imgui_test PUBLIC IMGUI_ENABLE_TEST_ENGINE IMGUI_TEST
                                              IMGUI_TEST_ENGINE_ENABLE_COROUTINE_STDTHREAD_IMPL=1
                                              IMGUI_TEST_ENGINE_ENABLE_CAPTURE=0
                                       PRIVATE IMGUI_DISABLE_DEMO_WINDOWS)
-target_compile_options(imgui_test PRIVATE -w)
+target_compile_options(imgui_test PRIVATE -w $<$<CONFIG:Release>:-O1>)  # Tests draw a few hundred frames.
 
 if(HBMSCOPE_SANITIZE MATCHES "address")
   target_sources(imgui INTERFACE ${CMAKE_CURRENT_SOURCE_DIR}/driver_leaks.cpp)
@@ -43,7 +43,7 @@ set(implot_dir ${HBMSCOPE_BUNDLE_EXTERNAL}/implot/implot)
 add_library(implot STATIC EXCLUDE_FROM_ALL ${implot_dir}/implot.cpp ${implot_dir}/implot_items.cpp)
 target_include_directories(implot SYSTEM PUBLIC ${implot_dir})
 target_link_libraries(implot PUBLIC imgui_headers)
-target_compile_options(implot PRIVATE -w)
+target_compile_options(implot PRIVATE -w $<$<CONFIG:Release>:-O1>)
 # Its plots are templates, made for thirteen types of number unless told otherwise; ours are all double.
 target_compile_definitions(implot PRIVATE "IMPLOT_CUSTOM_NUMERIC_TYPES=(double)")
 

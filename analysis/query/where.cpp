@@ -300,7 +300,7 @@ class Parser {
 };
 
 constexpr std::string_view no_times =
-    "What is summed up by stacks is of one moment and has no times; of a trace, report --blocks 0 --where takes it.";
+    "Sums by stack have no ages; for blocks of a trace use report --blocks 0 --where.";
 constexpr std::string_view no_addresses = "A pprof profile has no addresses.";
 
 constexpr std::array<WhereField, 16> profile_fields = {

@@ -142,6 +142,8 @@ int run_demo_job(const DemoOptions& options) {
   std::signal(SIGTERM, end_it);
   std::signal(SIGINT, end_it);
   allocator::AnnotatedDevice device(setup->options, setup->upstream);
+  Pace pace(options.speed);
+  PacedDevice paced(device, pace);
   const auto work = workload::make_workload(options.workload, options.seed);  // Its arrays go before their device.
   if (work == nullptr)
     return fail({fmt::format("there is no workload '{}'", options.workload),
@@ -149,8 +151,6 @@ int run_demo_job(const DemoOptions& options) {
                  {},
                  {},
                  false});
-  Pace pace(options.speed);
-  PacedDevice paced(device, pace);
   bool has_failed = false;
   try {
     for (;;) {

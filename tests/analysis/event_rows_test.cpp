@@ -96,7 +96,7 @@ TEST(EventRows, failures_and_unknown_frees_have_what_they_tell) {
   EXPECT_EQ(failure.stack, rows[0].stack);
   EXPECT_EQ("out of memory", words_for_event(rows[0]));
   EXPECT_EQ(0x7000U, rows[1].address);
-  EXPECT_EQ("freed, unknown block", words_for_event(rows[1]));
+  EXPECT_EQ("freed, unknown", words_for_event(rows[1]));
 }
 
 }  // namespace

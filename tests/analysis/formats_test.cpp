@@ -65,13 +65,13 @@ TEST_F(Formats, content_decides_and_not_the_name) {
 
 TEST_F(Formats, a_file_of_another_content_is_refused_in_the_words_of_its_ending) {
   EXPECT_EQ(
-      "this is not an RMM log: one begins with the line Thread,Time,Action,Pointer,Size,Stream. Give the file that "
+      "this is not an RMM log: one begins with the line Thread,Time,Action,Pointer,Size,Stream. Use the file that "
       "rmm.enable_logging() wrote.",
       error_of("log.csv", "a,b,c\n1,2,3\n"));
   EXPECT_EQ(0U, error_of("job.hbm", "something else").find("this is not a recording: one begins with the letters"));
   EXPECT_EQ(0U, error_of("a.pickle", "something else").find("this is not a PyTorch memory snapshot: a pickle begins"));
   const std::string unknown = error_of("train.py", "print('hello')\n");
-  EXPECT_EQ(0U, unknown.find("this looks like plain text, which hbmscope does not read. It reads a TPU workload, "))
+  EXPECT_EQ(0U, unknown.find("this looks like plain text, which hbmscope cannot read. It reads: a TPU workload, "))
       << unknown;
 }
 
@@ -95,7 +95,7 @@ TEST_F(Formats, a_change_is_only_for_a_workload) {
   options.what_if = {{"layers", "3"}};
   const auto source = read_source(write("log.csv", "Thread,Time,Action,Pointer,Size,Stream\n"), options);
   ASSERT_FALSE(source);
-  EXPECT_EQ("only a workload file has something to change", source.error().what);
+  EXPECT_EQ("only a workload file can be changed", source.error().what);
 }
 
 }  // namespace

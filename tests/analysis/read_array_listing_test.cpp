@@ -40,7 +40,7 @@ TEST(ArrayListing, safetensors_with_its_length_and_as_json_alone) {
   EXPECT_EQ(told(head), told(safetensors(head)));
   EXPECT_EQ(told(safetensors(head) + std::string(819208, 'x')), told(head));
   EXPECT_EQ(told(safetensors(head).substr(0, 60)),
-            "refused: the list: its head of " + std::to_string(head.size()) + " bytes is cut off");
+            "refused: the list: its header of " + std::to_string(head.size()) + " bytes is cut off");
 }
 
 TEST(ArrayListing, of_a_large_file_only_the_head_is_read) {

@@ -218,7 +218,7 @@ TEST(Torch, other_files_are_named) {
   expect_error("\x01\x02\x03", "not a PyTorch memory snapshot");
   expect_error(pickle_of(dict({{"state_dict", "N"}, {"epoch", integer(3)}})), "a dict with state_dict, epoch");
   expect_error(pickle_of(integer(12)), "it has 12");
-  expect_error(pickle_of(list({dict({{"loss", "N"}}), "N"})), "it holds <list of 2>");
+  expect_error(pickle_of(list({dict({{"loss", "N"}}), "N"})), "it has <list of 2>");
   expect_error(pickle_of("cos\nsystem\n"), "wants to run code: opcode GLOBAL (os.system) at byte 2");
   expect_error("\x80\x02K", "ends too early");
 }

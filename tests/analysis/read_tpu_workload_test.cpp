@@ -98,7 +98,7 @@ TEST(TpuWorkload, says_what_is_wrong_and_where) {
   EXPECT_EQ(fault_of(file_with("\"steps\": []"), {{"vmem.assignment", "maybe"}}),
             "'maybe' is neither on nor off, for vmem.assignment");
   EXPECT_EQ(fault_of(file_with("\"generation\": \"8t\", \"steps\": []")),
-            "line 2 (generation): of TPU 8t only memories are published, no layouts and limits");
+            "line 2 (generation): only the memories of TPU 8t are published, not its layouts and limits");
   EXPECT_EQ(fault_of(file_with("\"steps\": [{\"for\": {\"i\": 2000000}, \"mark\": \"x\"}]")),
             "line 2 (steps[0].for.i): a loop of 2000000 turns");
 }

@@ -115,7 +115,7 @@ TEST(WriteHtml, needs_nothing_else) {
 
 TEST(WriteHtml, says_when_it_is_filtered) {
   const ProfileBuilder builder = ProfileBuilder().sample("f", 1024).sample("g", 1024);
-  EXPECT_TRUE(has(write_html(view_of(builder, {.where = "f"})), "Filtered: 1.00 KiB of 2.00 KiB"));
+  EXPECT_TRUE(has(write_html(view_of(builder, {.where = "f"})), "Filtered: showing 1.00 KiB of 2.00 KiB"));
   EXPECT_FALSE(has(write_html(view_of(builder)), "Filtered"));
 }
 

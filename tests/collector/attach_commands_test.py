@@ -136,7 +136,7 @@ class Attach(AttachTest):
         path.symlink_to(TARGET)
         ranks = [self.target(program=str(path)) for _ in range(3)]
         several = self.run_it("attach", "Ranks-Target annot", "--record", self.recording)
-        self.assertIn('3 jobs\' commands contain "Ranks-Target annot"', several.stderr)
+        self.assertIn('3 jobs have commands that contain "Ranks-Target annot"', several.stderr)
         for rank in ranks:
             self.assertIn(f"\n  {rank.pid}  {path} annotated 60\n", several.stderr)
         held = self.attach(ranks[0].pid, "--for", "1m")
@@ -206,7 +206,7 @@ class Attach(AttachTest):
     def test_a_program_with_another_c_library_is_refused(self):
         source = '#include <unistd.h>\nint main() { write(1, "begun\\n", 6); for (;;) pause(); }\n'
         program = self.built("musl-gcc", name="pauses.c", source=source)
-        self.assert_is_refused(program, "its C library is musl, the collector is made for glibc. Use an image with glibc.")
+        self.assert_is_refused(program, "its C library is musl, and the collector needs glibc. Use an image with glibc.")
 
     def test_a_program_of_32_bits_is_refused(self):
         source = """
@@ -229,7 +229,7 @@ class Attach(AttachTest):
         self.assertNotIn(target.pid, [job["pid"] for job in listing["jobs"]])
         self.assertGreater(listing["not_looked_at"], 0)
         said = subprocess.run([HBMSCOPE, "ps"], **nobody).stdout
-        self.assertRegex(said, "[0-9]+ more could not be looked at, as they are other users' or protected: an administrator .sudo. sees all")
+        self.assertRegex(said, "[0-9]+ more belong to other users or are protected; run with sudo to see all")
         self.assertNotIn("No process here has", said)
         self.end(target)
 

@@ -74,8 +74,8 @@ class Demo(OwnFolderTest):
         heaps = found["heaps"]
         self.assertEqual((heaps["baseline"], heaps["now"]), ("GPU_0_bfc", "GPU_0_platform"))
         figures = {one["name"]: one for one in heaps["figures"]}
-        self.assertGreater(figures["out of memory"]["baseline"], 0)
-        self.assertEqual(figures["out of memory"]["now"], 0)
+        self.assertGreater(figures["out-of-memories"]["baseline"], 0)
+        self.assertEqual(figures["out-of-memories"]["now"], 0)
         self.assertEqual(figures["pool size"]["baseline"], 18 * GIB)
         self.assertTrue(any(one.startswith("B served every request") for one in heaps["sentences"]), heaps["sentences"])
         changed = {one["key"]: one for one in found["settings"]}
@@ -88,7 +88,7 @@ class Demo(OwnFolderTest):
                            "XLA_CLIENT_MEM_FRACTION=.5", "--record", str(self.folder / "runs.hbm"))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(f"hbmscope open {self.folder}/runs.hbm --compare-with {self.folder}/runs-b.hbm --lock requests", done.stdout)
-        self.assertIn("Taken from the device: A 18.0 GiB, B 12.0 GiB, which is 6.00 GiB less.", done.stdout)
+        self.assertIn("Reserved by the pool: A 18.0 GiB, B 12.0 GiB (6.00 GiB less in B).", done.stdout)
         for name in ("runs.hbm", "runs-b.hbm"):
             checked = self.run_it("check", str(self.folder / name))
             self.assertEqual(checked.returncode, 0, checked.stdout)
@@ -98,7 +98,7 @@ class Demo(OwnFolderTest):
         self.assertEqual(done.returncode, 2, done.stdout)
         self.assertIn("NO_SUCH_SETTING", done.stderr)
         for words, said in ((("--workload", "tetris"), "there is no workload 'tetris'"),
-                            (("--device-bytes", "much"), "'much' is no size of a device"),
+                            (("--device-bytes", "much"), "'much' is not a device size"),
                             (("--set", "XLA_CLIENT_MEM_FRACTION"), "is no setting"),
                             (("--version", "spatial_v9"), "there is no version 'spatial_v9'")):
             done = self.run_it("demo", "--headless", *words)

@@ -299,7 +299,7 @@ class Driver(unittest.TestCase):
                 break
             time.sleep(0.01)
         os.kill(process.pid, signal.SIGCONT)
-        self.assertEqual(process.communicate(timeout=300)[1].count(", 0 lost"), 1)
+        self.assertEqual(process.communicate(timeout=300)[1].count("(0 lost)"), 1)
         report = self.report()
         self.assertEqual([(heap["rank"], heap["in_use_bytes"]) for heap in report["heaps"]], [(3, 100)])
         facts = {fact["key"]: fact["values"] for fact in report["job"]}

@@ -133,7 +133,7 @@ class Flight(unittest.TestCase):
     def test_a_refusal_without_a_retry_leaves_a_flight(self):
         done = self.run_python("assert take(3000000) == 2; assert take(100) == 0")
         flight = self.only_one(done)
-        self.assertIn("the driver refused 2.86 MiB of GPU 0 memory to process ", self.told(flight))
+        self.assertIn("the driver refused 2.86 MiB of GPU 0 memory for process ", self.told(flight))
         self.assertRegex(self.told(flight), r"\(cuMemAlloc_v2\); [\d.]+ \w+ was free on the device, and no retry followed\.")
         found = self.report(flight)
         self.assertEqual(found["events"]["driver_refusals"], 1)
@@ -226,7 +226,7 @@ class Flight(unittest.TestCase):
         flight = self.only_one(done)
         told = self.told(flight)
         self.assertLessEqual(told.count("ran out of memory"), 6 + 6 * int(told.count("s after the start") > 6), told)
-        self.assertRegex(told, r"And \d+ more out-of-memories or refusals, above 6 a minute")
+        self.assertRegex(told, r"And \d+ more out-of-memory errors or refusals, beyond 6 a minute")
         self.assertEqual(self.report(flight)["events"]["oom"], 30)
 
     def test_only_so_many_are_kept_and_foreign_files_stay(self):

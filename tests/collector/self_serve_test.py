@@ -168,7 +168,7 @@ class SelfServe(OwnFolderTest):
         done = subprocess.run([PROGRAM, "--serve", "--record", str(self.folder / "missing" / "x.hbm")], capture_output=True, text=True, env=self.environment,
                               timeout=60)
         self.assertEqual(done.returncode, 0)
-        self.assertIn("no recording can be written to", done.stderr)
+        self.assertIn("cannot write a recording to", done.stderr)
         json.loads(done.stdout)
 
     def test_one_that_was_refused_serves_later_and_exits(self):
@@ -176,7 +176,7 @@ class SelfServe(OwnFolderTest):
             done = subprocess.run([PROGRAM, "--fail-first", "100", *serves], capture_output=True, text=True, env=self.environment, timeout=60)
             self.assertEqual(done.returncode, 0, done.stderr)
             said = done.stderr.splitlines()
-            self.assertIn("no recording can be written to /nowhere/x.hbm", said[0])
+            self.assertIn("cannot write a recording to /nowhere/x.hbm", said[0])
             self.assertEqual(said[1:], ["serves"] if serves else [])
         self.assert_heaps_are(json.loads(done.stdout), self.report())
 

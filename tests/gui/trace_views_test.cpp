@@ -224,7 +224,7 @@ TEST_F(TraceViews, profile_has_neither_and_the_layout_follows_the_file) {
     EXPECT_EQ(0U, hand.ItemInfo("//Heap map/**/pieces", ImGuiTestOpFlags_NoError).ID);
     commands().push(gui::CommandId::show_heap_map);
     hand.Yield(3);
-    EXPECT_EQ("This file has no addresses and times.", state().window.notice);
+    EXPECT_EQ("This file has sizes and stacks, but no addresses or times.", state().window.notice);
   });
 }
 

@@ -247,7 +247,7 @@ TEST_F(BlocksTest, next_hit_goes_from_address_to_address_and_on_to_the_next_heap
   EXPECT_EQ(0x1000000 + 40 * mib, position().address);
   give(command::set_block_filter, std::string("size>1GiB"));
   give(CommandId::find_next);
-  EXPECT_NE(std::string::npos, app_->state().window.notice.find("Nothing")) << app_->state().window.notice;
+  EXPECT_NE(std::string::npos, app_->state().window.notice.find("No live block matches")) << app_->state().window.notice;
 }
 
 TEST_F(BlocksTest, largest_free_is_selected_and_then_the_next_smaller_one) {
@@ -265,7 +265,7 @@ TEST_F(BlocksTest, an_address_is_found_in_whichever_heap_it_is) {
   EXPECT_EQ(0x90000000U, position().address);
   EXPECT_EQ("forward", position().selection.function);
   give(command::go_to_address, std::uint64_t{0x10});
-  EXPECT_EQ("No heap has memory at 0x10 then.", app_->state().window.notice);
+  EXPECT_EQ("No heap has memory at 0x10 at this time.", app_->state().window.notice);
 }
 
 TEST_F(BlocksTest, inspector_says_when_a_block_came_when_it_goes_and_what_it_becomes) {

@@ -23,7 +23,7 @@ TEST(TakenIn, all_of_it_counts_events_as_import_does_and_marks_beside_them) {
   made.mark("step 1");
   made.free(0);
   const TakenIn taken = taken_in(source_of(made.trace()));
-  EXPECT_EQ("all 3 events and 1 mark", taken.words);
+  EXPECT_EQ("all 3 events and 1 marker", taken.words);
   EXPECT_TRUE(taken.is_whole);
 }
 

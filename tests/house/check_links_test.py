@@ -61,6 +61,9 @@ class CheckLinks(unittest.TestCase):
     def test_commands_are_not_names(self):
         self.expect("    cat analysis/read/zip.h\n\n`cat analysis/read/zip.h`\n")
 
+    def test_a_name_that_stands_for_any(self):
+        self.expect("`draw_NAME.cpp` `analysis/read/NAME/row.h`\n")
+
     def test_history_may_name_what_is_gone(self):
         self.expect("`analysis/read/zip.h`\n", file="analysis/DECISIONS.md")
 

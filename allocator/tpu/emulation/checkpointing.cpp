@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "allocator/tpu/emulation/emulation.h"
+
 namespace hbmscope::allocator::tpu {
 namespace {
 
@@ -138,6 +140,10 @@ Program apply_checkpointing(const Program& program, Checkpointing policy) {
   Rewriter rewriter(program, policy);
   if (policy == Checkpointing::none || !rewriter.has_segments()) return program;
   return rewriter.run();
+}
+
+void apply_options(Workload& workload) {
+  for (Program& program : workload.programs) program = apply_checkpointing(program, workload.options.checkpointing);
 }
 
 }  // namespace hbmscope::allocator::tpu

@@ -424,7 +424,7 @@ class Emulator {
     const auto end = [&](std::uint32_t value) {
       const auto found = live.find(value);
       if (found == live.end()) return;
-      log_.free(temp_tier(program, value), base_of(program, value) + found->second->offset, found->second->bytes);
+      log_.free(temporary_tier(program, value), base_of(program, value) + found->second->offset, found->second->bytes);
       live.erase(found);
     };
     for (std::size_t i = 0; i < program.operations.size() && !log_.is_over(); ++i) {
@@ -437,7 +437,7 @@ class Emulator {
       for (const PlacedValue* placed : begins[i]) {
         if (placed->over) end(*placed->over);
         const Array& array = program.values[placed->value].array;
-        log_.alloc(temp_tier(program, placed->value), base_of(program, placed->value) + placed->offset, placed->bytes,
+        log_.alloc(temporary_tier(program, placed->value), base_of(program, placed->value) + placed->offset, placed->bytes,
                    array.shard.unpadded_bytes, array.name, &array);
         live[placed->value] = placed;
       }
@@ -452,19 +452,8 @@ class Emulator {
       for (const PlacedValue* placed : ends.back()) end(placed->value);
   }
 
-  static Tier temp_tier(const Program& program, std::uint32_t value) {
-    const Place place = program.values[value].array.spec.place;
-    switch (place) {
-      case Place::host: return Tier::host;
-      case Place::vmem: return Tier::vmem;
-      case Place::cmem: return Tier::cmem;
-      case Place::hbm:
-      case Place::sparse_core: break;
-    }
-    return Tier::temporaries;
-  }
   std::uint64_t base_of(const Program& program, std::uint32_t value) const {
-    return temp_tier(program, value) == Tier::host ? host_end_ : 0;
+    return temporary_tier(program, value) == Tier::host ? host_end_ : 0;
   }
 
   void work(const Program& program, const ProgramMemory& memory, std::size_t number) {
@@ -500,10 +489,6 @@ class Emulator {
 };
 
 }  // namespace
-
-void apply_options(Workload& workload) {
-  for (Program& program : workload.programs) program = apply_checkpointing(program, workload.options.checkpointing);
-}
 
 Emulation emulate(const Workload& workload, Work* work) {
   return Emulator(workload, work).run();

@@ -28,6 +28,8 @@ enum class Tier : std::uint8_t {
   gpu,  // The pool beside it.
 };
 constexpr std::size_t tiers = 10;
+// Where a temporary of a running program is; in HBM that is the block of temporaries.
+Tier temporary_tier(const Program& program, std::uint32_t value);
 std::string_view text_from_tier(Tier tier);  // As the compiler names it: "hbm", "vmem", ...; "gpu".
 
 // Copies begin and end beside what runs: not inside of one another, as programs, operations and kernels do.

@@ -4,6 +4,17 @@
 
 namespace hbmscope::allocator::tpu {
 
+Tier temporary_tier(const Program& program, std::uint32_t value) {
+  switch (program.values[value].array.spec.place) {
+    case Place::host: return Tier::host;
+    case Place::vmem: return Tier::vmem;
+    case Place::cmem: return Tier::cmem;
+    case Place::hbm:
+    case Place::sparse_core: break;
+  }
+  return Tier::temporaries;
+}
+
 std::string_view text_from_tier(Tier tier) {
   constexpr std::array<std::string_view, tiers> names = {"hbm",  "hbm",         "vmem",       "vmem", "smem",
                                                          "cmem", "accumulator", "tilespmem", "host", "gpu"};

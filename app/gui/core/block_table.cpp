@@ -45,7 +45,7 @@ const std::array<BlockColumn, block_column_count>& block_columns() {
        {"Lifetime", "From its allocation to its release. Empty for blocks that are alive at the end.", true},
        {"Address", "Its first address.", false},
        {"Heap", "The heap that it belongs to.", false},
-       {"Allocated by", "The innermost line of your own code in its stack.", false},
+       {"Allocated by", "The innermost line of your code in its stack.", false},
        {"Tag", "The tag that the program gave it.", false},
        {"Stream", "The device stream that it was allocated for.", true},
        {"State", "Pending: freed by the program, but a device stream can still use it.", false}}};

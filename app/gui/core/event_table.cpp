@@ -35,7 +35,7 @@ EventText text_from_event(const EventsAnswer& answer, const EventRow& row) {
 
 TextTable table_from_events(const EventsAnswer& answer) {
   TextTable table;
-  table.columns = {{"Event", true}, {"Time"}, {"What"}, {"Bytes", true}, {"Address"}, {"Heap"}, {"Allocated by"}};
+  table.columns = {{"Event", true}, {"Time"}, {"What"}, {"Bytes", true}, {"Address"}, {"Heap"}, {"Your code"}};
   for (const EventRow& row : answer.rows) {
     const EventText text = text_from_event(answer, row);
     const auto bytes = text.is_failure || !row.size ? row.requested : row.size;

@@ -36,7 +36,7 @@ std::vector<DeviceAccount> compute_accounts(const ProfileView& view) {
   for (const GroupRow& group : compute_groups(view, "device")) {
     DeviceAccount account;
     account.device = group.name;
-    account.short_name = group.name ? parse_device_name(*group.name).short_text() : "no device named";
+    account.short_name = group.name ? parse_device_name(*group.name).short_text() : "unknown device";
     account.total = group.weight;
     accounts.push_back(std::move(account));
   }

@@ -105,7 +105,7 @@ void draw_events(const AppState& state, EventsState& events, CommandQueue& comma
                                        {"Size", 84, 1},
                                        {"Address", 130, 3},
                                        {"Heap", 70, 4},
-                                       {"Allocated by", 100, 0, ImGuiTableColumnFlags_WidthStretch}};
+                                       {"Your code", 100, 0, ImGuiTableColumnFlags_WidthStretch}};
     set_up_table_columns(look, columns);
     ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
     for (int column = 0; column < 7; ++column) table_header(column, column == 0 || column == 1 || column == 3);

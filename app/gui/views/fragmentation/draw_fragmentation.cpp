@@ -100,7 +100,7 @@ void draw_steps(const AppState& state, const Look& look, const FreeAnswer& answe
   constexpr ColumnSetup columns[] = {{"When", 90},
                                      {"Fragmented", 100},
                                      {"Fragmentation", 130, 1},
-                                     {"Allocated by", 120, 0, ImGuiTableColumnFlags_WidthStretch}};
+                                     {"Your code", 120, 0, ImGuiTableColumnFlags_WidthStretch}};
   set_up_table_columns(look, columns);
   table_headers(1, 3);
   const std::uint64_t most = std::max<std::uint64_t>(1, history.value->steps.front().change());

@@ -16,7 +16,7 @@ namespace hbmscope::gui {
 namespace {
 
 std::string shown_name(std::string_view key, const std::optional<std::string>& name) {
-  if (!name) return "(no " + std::string(key) + " named)";
+  if (!name) return "(unknown " + std::string(key) + ")";
   return key == "device" ? parse_device_name(*name).short_text() : *name;
 }
 
@@ -73,7 +73,7 @@ void draw_own_code(const Look& look, const std::vector<OwnCodeRow>& rows, const 
   constexpr std::size_t rows_at_first = 5;
   if (rows.empty() || rows.front().is_without_own_code()) return;
   ImGui::SeparatorText("Held by your code");
-  if (!ImGui::BeginTable("own code", 3, ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingStretchProp)) return;
+  if (!ImGui::BeginTable("your code", 3, ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingStretchProp)) return;
   ImGui::TableSetupColumn("bytes", ImGuiTableColumnFlags_WidthFixed, look.px(96));
   ImGui::TableSetupColumn("share", ImGuiTableColumnFlags_WidthFixed, look.px(56));
   ImGui::TableSetupColumn("where", ImGuiTableColumnFlags_WidthStretch);
