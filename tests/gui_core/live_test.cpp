@@ -159,7 +159,7 @@ TEST_F(Live, what_was_seen_stays_when_the_job_has_ended) {
   run_until([&] { return in_use() == 10 * block_bytes; });
   alloc(7);
   status_.flags |= link::status_flag::job_has_ended;
-  run_until([&] { return source()->live && source()->live->told.flags != 0; });
+  run_until([&] { return source()->live && source()->live->report.flags != 0; });
   port_->finish(status_, 100);
   port_.reset();
   run_until([&] { return !source()->live; });

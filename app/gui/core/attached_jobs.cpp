@@ -93,7 +93,7 @@ void AttachedJobs::attach_to(std::int64_t process, Attaching how) {
       },
       wrong);
   if (command == nullptr) {
-    state_.window.notice = "Attaching can't be started: " + wrong + ".";
+    state_.window.notice = "Can't attach: " + wrong + ".";
     return;
   }
   // Elsewhere the observer has another number, and is found by the job's.
@@ -109,7 +109,7 @@ std::optional<Error> AttachedJobs::attach_error(const std::string& name) {
   if (found == attached_.end()) return std::nullopt;
   const std::lock_guard lock(found->said->mutex);
   const std::string text = without_name(found->said->text);
-  return Error{text.empty() ? "nothing came from it" : text, {}, {}, std::nullopt, false};
+  return Error{text.empty() ? "it sent nothing" : text, {}, {}, std::nullopt, false};
 }
 
 bool AttachedJobs::apply(const Command& command) {

@@ -74,16 +74,16 @@ std::string_view why_not(const AppState& state, CommandId id) {
       return {};
     case Needs::live:
       if (source == nullptr || !source->live) return "This is not a running job.";
-      if ((source->live->told.flags & link::status_flag::is_recording) == 0) return "Its recording has stopped.";
+      if ((source->live->report.flags & link::status_flag::is_recording) == 0) return "Its recording has stopped.";
       return {};
     case Needs::behind:
       if (source == nullptr || !source->live) return "This is not a running job.";
-      if ((source->live->told.flags & link::status_flag::can_skip) == 0)
+      if ((source->live->report.flags & link::status_flag::can_skip) == 0)
         return "The hbmscope that observes the job is older and can't skip events.";
       return source->live->is_far_behind() ? std::string_view{} : "The picture is up to date.";
     case Needs::attached:
       if (source == nullptr || !source->live) return "This is not a running job.";
-      if ((source->live->told.flags & link::status_flag::is_attached) == 0) return "The job was started by hbmscope.";
+      if ((source->live->report.flags & link::status_flag::is_attached) == 0) return "The job was started by hbmscope.";
       return {};
     case Needs::demo: return state.demo ? std::string_view{} : "No demo is running.";
     case Needs::workload:

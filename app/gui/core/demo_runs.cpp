@@ -28,7 +28,7 @@ void DemoRuns::start_demo(std::vector<DemoSettings> settings) {
     auto started = view::StartedCommand::start(command_of(settings[i]), wrong);
     if (started == nullptr) {
       end_demo();
-      state_.window.notice = "The demo can't be started: " + wrong + ".";
+      state_.window.notice = "Can't start the demo: " + wrong + ".";
       return;
     }
     demos_.push_back(std::move(started));

@@ -7,8 +7,9 @@ namespace hbmscope::gui {
 namespace {
 
 Error lost_link(const std::string& name, const std::string& wrong) {
-  return {"no running job answers: " + wrong, "Is its hbmscope run still there? What it recorded is in its .hbm file.",
-          name, std::nullopt, false};
+  return {"no running job answers: " + wrong,
+          "Check that its hbmscope run is still there. What it recorded is in its .hbm file.", name, std::nullopt,
+          false};
 }
 
 }  // namespace
@@ -22,7 +23,7 @@ void OpenSources::start_live(const Source& source, const std::string& socket) {
       return [this, control, status] {
         Source* live = find_reading(control.lock());
         // They come by way of several workers.
-        if (live != nullptr && (!live->live || live->live->told_at < status.told_at)) live->live = status;
+        if (live != nullptr && (!live->live || live->live->reported_at < status.reported_at)) live->live = status;
       };
     });
   };
@@ -44,10 +45,10 @@ WorkerPool::Finish OpenSources::end_live(const std::shared_ptr<ReadControl>& con
   return [this, control, file, wrong] {
     live_.erase(control.get());
     finish_reading(control, [&](Source& source) {
-      const auto has_flag = [&](std::uint32_t flag) { return source.live && (source.live->told.flags & flag) != 0; };
+      const auto has_flag = [&](std::uint32_t flag) { return source.live && (source.live->report.flags & flag) != 0; };
       const bool has_ended = has_flag(link::status_flag::job_has_ended);
       const bool was_let_go = has_flag(link::status_flag::is_attached);
-      const std::uint64_t lost_events = source.live ? source.live->told.lost_events : 0;
+      const std::uint64_t lost_events = source.live ? source.live->report.lost_events : 0;
       source.live.reset();
       if (!file) {
         source.state = AnswerState::failed;
@@ -57,8 +58,8 @@ WorkerPool::Finish OpenSources::end_live(const std::shared_ptr<ReadControl>& con
       if (source.is_part()) renew_id(source);
       file->fill(source);
       source.ended = EndedLive{has_ended       ? "The job has ended."
-                               : was_let_go    ? "Let go: the job runs on, and what was seen of it stays here."
-                               : wrong.empty() ? "The observer has ended; the job may go on."
+                               : was_let_go    ? "Detached: the job runs on, and what was seen of it stays here."
+                               : wrong.empty() ? "The observer has ended; the job may still run."
                                                : "The connection was lost: " + wrong + ".",
                                lost_events};
       state_.window.notice = source.ended->words;

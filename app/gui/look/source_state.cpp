@@ -16,7 +16,7 @@ namespace {
 constexpr auto silence_that_is_said = std::chrono::seconds(2);
 
 std::chrono::steady_clock::duration silence_of(const Source& source) {
-  return std::chrono::steady_clock::now() - source.live->told_at;
+  return std::chrono::steady_clock::now() - source.live->reported_at;
 }
 
 bool is_paused(const AppState& state, const Source& source) {
@@ -85,7 +85,7 @@ void draw_source_state(const AppState& state, const Source& source) {
     return;
   }
   wrapped_text(text_from_state(state, source) + "  |  " + rate_text(source.live->events_per_second) + "  |  " +
-                   lost_text(source.live->told.lost_events),
+                   lost_text(source.live->report.lost_events),
                true);
 }
 

@@ -22,25 +22,25 @@ void draw_live_head(const AppState& state, CommandQueue& commands) {
   const LiveStatus& live = *source->live;
   const bool is_held = !state.position().is_at_end();
   constexpr double lag_that_is_said = 1;
-  const bool is_recording = (live.told.flags & link::status_flag::is_recording) != 0;
+  const bool is_recording = (live.report.flags & link::status_flag::is_recording) != 0;
   std::string words = text_from_state(state, *source);
   words += "  |  " + rate_text(live.events_per_second);
   if (live.behind_seconds >= lag_that_is_said) words += fmt::format("  |  {:.0f} s behind", live.behind_seconds);
-  words += "  |  " + lost_text(live.told.lost_events);
-  if (live.told.pending_requests > 0) words += fmt::format("  |  {} refused, pending", live.told.pending_requests);
-  words += is_recording ? "  |  recording " + text_from_bytes(static_cast<std::int64_t>(live.told.recording_bytes))
+  words += "  |  " + lost_text(live.report.lost_events);
+  if (live.report.pending_requests > 0) words += fmt::format("  |  {} refused, pending", live.report.pending_requests);
+  words += is_recording ? "  |  recording " + text_from_bytes(static_cast<std::int64_t>(live.report.recording_bytes))
                         : std::string("  |  not recorded");
   text(words);
-  tooltip(text_from_count(static_cast<std::int64_t>(live.told.events)) + " events of " +
-          text_from_count(live.told.processes) + (live.told.processes == 1 ? " process" : " processes") +
-          (live.told.lost_events == 0 ? "" : "\nLost: the job wrote events faster than they were read.") +
+  tooltip(text_from_count(static_cast<std::int64_t>(live.report.events)) + " events of " +
+          text_from_count(live.report.processes) + (live.report.processes == 1 ? " process" : " processes") +
+          (live.report.lost_events == 0 ? "" : "\nLost: the job wrote events faster than they were read.") +
           (live.behind_seconds < lag_that_is_said ? "" : "\nBehind: more was recorded than has arrived here.") +
-          (live.told.pending_requests == 0
+          (live.report.pending_requests == 0
                ? ""
                : "\nPending: the driver refused" +
-                     (live.told.pending_bytes == 0
+                     (live.report.pending_bytes == 0
                           ? std::string()
-                          : " " + text_from_bytes(static_cast<std::int64_t>(live.told.pending_bytes))) +
+                          : " " + text_from_bytes(static_cast<std::int64_t>(live.report.pending_bytes))) +
                      ", and the allocator may try again. It has not failed yet.") +
           (live.file_bytes == 0 ? ""
                                 : "\n" + text_from_bytes(static_cast<std::int64_t>(live.file_bytes)) +
@@ -55,7 +55,7 @@ void draw_live_head(const AppState& state, CommandQueue& commands) {
     tooltip(fmt::format("{} have not arrived yet. Continues with what happens now; they stay in the recording.",
                         text_from_bytes(static_cast<std::int64_t>(live.waiting_bytes))));
   }
-  if ((live.told.flags & link::status_flag::is_attached) != 0) {
+  if ((live.report.flags & link::status_flag::is_attached) != 0) {
     ImGui::SameLine();
     if (ImGui::SmallButton("Detach")) commands.push(CommandId::detach);
     tooltip("Lets the job run on without hbmscope; what was seen of it stays.");

@@ -59,7 +59,7 @@ std::vector<std::string> words_of(const DemoSettings& settings) {
 }
 
 std::string text_from_change(const DemoSettings& before, const DemoSettings& now) {
-  const std::string is_read = ": read once, at the first use of the device; so the program was started anew.";
+  const std::string is_read = ": read once, at the first use of the device, so the program was restarted.";
   const auto fraction = [](const DemoSettings& of) { return of.fraction.empty() ? ".75 (not set)" : of.fraction; };
   if (before.preallocates != now.preallocates)
     return fmt::format("{}{}{}", preallocate_name, now.preallocates ? "true (not set)" : "false", is_read);

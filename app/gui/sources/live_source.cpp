@@ -18,7 +18,7 @@ LiveSource::LiveSource(const std::string& name, const std::string& socket, const
     : growing_(name),
       sinks_(std::move(sinks)),
       link_([this](const wire::SharedBlock& block) { growing_.take(block); },
-            [this](const link::Status& told) { note_status(told); }),
+            [this](const link::Status& report) { note_status(report); }),
       is_from_now_(options.from_now) {
   growing_.set_memory_max(options.memory_max);
   growing_.expect_skips();
@@ -73,24 +73,24 @@ void LiveSource::follow() {
   }
 }
 
-void LiveSource::note_status(const link::Status& told) {
-  has_ended_ = (told.flags & link::status_flag::job_has_ended) != 0;
-  if (is_from_now_) link_.skip_what_was(told);
+void LiveSource::note_status(const link::Status& report) {
+  has_ended_ = (report.flags & link::status_flag::job_has_ended) != 0;
+  if (is_from_now_) link_.skip_what_was(report);
   const auto now = std::chrono::steady_clock::now();
-  const double passed = std::chrono::duration<double>(now - before_.told_at).count();
-  if (before_.told_at == std::chrono::steady_clock::time_point{}) {
-    before_.told = told;
-    before_.told_at = now;
+  const double passed = std::chrono::duration<double>(now - before_.reported_at).count();
+  if (before_.reported_at == std::chrono::steady_clock::time_point{}) {
+    before_.report = report;
+    before_.reported_at = now;
   } else if (passed >= rate_seconds) {
-    rate_ = static_cast<double>(told.events - std::min(told.events, before_.told.events)) / passed;
-    before_.told = told;
-    before_.told_at = now;
+    rate_ = static_cast<double>(report.events - std::min(report.events, before_.report.events)) / passed;
+    before_.report = report;
+    before_.reported_at = now;
   }
-  lag_.note(told, link_.place(), growing_.last_time_ns());
-  const std::uint64_t waiting = told.blocks_bytes - std::min(told.blocks_bytes, link_.place());
-  sinks_.status({told, rate_, lag_.seconds(), waiting, growing_.file_bytes(), now});
-  if (const std::string fault = growing_.file_fault(); !fault.empty() && !is_told_of_file_) {
-    is_told_of_file_ = true;
+  lag_.note(report, link_.place(), growing_.last_time_ns());
+  const std::uint64_t waiting = report.blocks_bytes - std::min(report.blocks_bytes, link_.place());
+  sinks_.status({report, rate_, lag_.seconds(), waiting, growing_.file_bytes(), now});
+  if (const std::string fault = growing_.file_fault(); !fault.empty() && !has_reported_file_) {
+    has_reported_file_ = true;
     sinks_.news("Events that memory has no room for (--max-memory) can't be kept in a file: " + fault + ".");
   }
 }

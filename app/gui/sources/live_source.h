@@ -19,12 +19,12 @@ namespace hbmscope::gui {
 
 // What the observer reported last, and what follows from it.
 struct LiveStatus {
-  link::Status told;
+  link::Status report;
   double events_per_second = 0;     // Over the last second or so.
   double behind_seconds = 0;        // What comes next was recorded so long ago; 0: nothing waits.
   std::uint64_t waiting_bytes = 0;  // Of blocks that were recorded and have not come.
   std::uint64_t file_bytes = 0;     // Of events that memory has no room for.
-  std::chrono::steady_clock::time_point told_at;
+  std::chrono::steady_clock::time_point reported_at;
 
   bool is_far_behind() const { return behind_seconds > 5; }
 };
@@ -58,7 +58,7 @@ class LiveSource {
  private:
   void run(const std::string& socket);
   void follow();
-  void note_status(const link::Status& told);
+  void note_status(const link::Status& report);
 
   GrowingTrace growing_;
   Sinks sinks_;
@@ -69,7 +69,7 @@ class LiveSource {
   LiveStatus before_;
   double rate_ = 0;
   view::Lag lag_;
-  bool is_told_of_file_ = false;
+  bool has_reported_file_ = false;
   bool is_from_now_;
   bool has_ended_ = false;  // The job, as the observer reported.
   std::thread thread_;
