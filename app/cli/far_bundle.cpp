@@ -130,7 +130,7 @@ std::optional<std::string> find_system_fault(std::map<std::string, std::string>&
   machine >> system >> name;
   if (system != "Linux") return fmt::format("runs {}, and hbmscope observes jobs on Linux only", printable(system));
   if (name != bundle.machine)
-    return fmt::format("is a {} machine, and this hbmscope can only be copied to {} machines", printable(name),
+    return fmt::format("has the architecture {}, and this hbmscope can only be copied to {} machines", printable(name),
                        bundle.machine);
   std::istringstream library(reported["libc"]);
   int major = 0, minor = 0;

@@ -61,7 +61,7 @@ std::string text_from(const serve::Failure& failure) {
                        failure.asked_bytes == 0 ? "a call" : text_from_bytes(failure.asked_bytes) + heap, failure.pid);
     if (!failure.what.empty()) text += fmt::format(" ({})", printable(failure.what));
     if (failure.free_bytes) text += fmt::format("; {} was free on the device", text_from_bytes(*failure.free_bytes));
-    text += ", with no retry";
+    text += ", and no retry followed";
   } else {
     text = fmt::format("process {} ran out of memory: it requested {}{}", failure.pid,
                        text_from_bytes(failure.asked_bytes), heap);

@@ -99,7 +99,7 @@ class Demo(OwnFolderTest):
         self.assertIn("NO_SUCH_SETTING", done.stderr)
         for words, said in ((("--workload", "tetris"), "there is no workload 'tetris'"),
                             (("--device-bytes", "much"), "'much' is not a device size"),
-                            (("--set", "XLA_CLIENT_MEM_FRACTION"), "is no setting"),
+                            (("--set", "XLA_CLIENT_MEM_FRACTION"), "is not a setting"),
                             (("--version", "spatial_v9"), "there is no version 'spatial_v9'")):
             done = self.run_it("demo", "--headless", *words)
             self.assertNotEqual(done.returncode, 0)

@@ -262,7 +262,7 @@ class Jobs(Remote):
         attaching2 = self.start(HBMSCOPE, "watch", f"{HOST}:{target.pid}", "--for", "3", "--every", "0.5")
         said = attaching2.communicate(timeout=60)[1]
         self.assertEqual(attaching2.returncode, 0, said)
-        self.assertRegex(said, "the line to far.example is lost .Connection to far.example closed by remote host")
+        self.assertRegex(said, "the connection to far.example is lost .Connection to far.example closed by remote host")
         self.assertRegex(said, "is back after [0-9]+ s and continues where it stopped; nothing is missing")
         attaching.send_signal(signal.SIGINT)
         attaching.communicate(timeout=30)
