@@ -180,7 +180,7 @@ TEST(TpuGenerations, every_figure_has_a_source_and_both_names_find_it) {
     EXPECT_LT(generation.hbm_usable.value, generation.hbm_total.value) << generation.name;
     EXPECT_EQ(generation.hbm_usable.source, FigureSource::compiler) << generation.name;
   }
-  // Of two only memories are published: each with its source, and no layout is made up for them.
+  // Of two only the memories of TPU: each with its source, and no layout is made up for them.
   const auto listed = listed_generations();
   ASSERT_EQ(listed.size(), all_generations().size() + 2);
   for (const Generation& generation : listed.last(2)) {

@@ -87,7 +87,7 @@ TEST(WhereView, frames_without_functions_are_their_address_and_module) {
 }
 
 TEST(WhereView, what_profiles_cannot_answer_is_refused_with_the_reason) {
-  EXPECT_NE(left("age>10s").find("no times"), std::string::npos);
+  EXPECT_NE(left("age>10s").find("no ages"), std::string::npos);
   EXPECT_NE(left("address:0x7f").find("no addresses"), std::string::npos);
 }
 

@@ -139,7 +139,7 @@ class Flight(unittest.TestCase):
         self.assertEqual(found["events"]["driver_refusals"], 1)
         self.assertEqual(found["failures"], [])  # The job has ended: nothing is pending, and nobody told of an out-of-memory.
         text = subprocess.run([HBMSCOPE, "report", str(flight / "recording.hbm")], capture_output=True, text=True, check=True).stdout
-        self.assertRegex(text, r"the driver refused 2\.86 MiB to cuMemAlloc_v2 \([\d.]+ \w+ was free on the device\), and no retry followed until the job had ended\.")
+        self.assertRegex(text, r"the driver refused 2\.86 MiB to cuMemAlloc_v2 \([\d.]+ \w+ was free on the device\), and no retry followed before the job ended\.")
 
     def test_a_refusal_is_pending_until_its_retry(self):
         script = """

@@ -146,7 +146,7 @@ class Carrying(Remote):
             self.assertNotEqual(done.returncode, 0)
         (self.far / "refuse").unlink()
         for name, text, words in (
-            ("machine", "Linux aarch64", "is a machine of kind aarch64"),
+            ("machine", "Linux aarch64", "has the architecture aarch64"),
             ("machine", "Darwin arm64", "runs Darwin"),
             ("glibc", "glibc 2.12", "has glibc 2.12, and the collector needs 2.18"),
             ("glibc", "musl", "has no glibc"),

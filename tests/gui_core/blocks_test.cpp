@@ -130,7 +130,7 @@ TEST(HeapPieces, streams_have_hues_and_rounding_has_steps) {
   for (const Coloring& row : coloring_table()) {
     EXPECT_EQ(row.kind, parse_coloring(row.key));
     EXPECT_EQ(&row, &row_of(row.kind));
-    EXPECT_TRUE(row.kind == HeapColoring::automatic || row.shade != nullptr || row.names != nullptr) << row.key;
+    EXPECT_TRUE(row.kind == HeapColoring::automatic || row.shade != nullptr || row.is_of_a_box()) << row.key;
     EXPECT_NE(row.is_of_a_box(), !row.why_not_of_a_box.empty() || row.kind == HeapColoring::automatic) << row.key;
   }
 }
@@ -247,7 +247,8 @@ TEST_F(BlocksTest, next_hit_goes_from_address_to_address_and_on_to_the_next_heap
   EXPECT_EQ(0x1000000 + 40 * mib, position().address);
   give(command::set_block_filter, std::string("size>1GiB"));
   give(CommandId::find_next);
-  EXPECT_NE(std::string::npos, app_->state().window.notice.find("No live block matches")) << app_->state().window.notice;
+  EXPECT_NE(std::string::npos, app_->state().window.notice.find("No live block matches"))
+      << app_->state().window.notice;
 }
 
 TEST_F(BlocksTest, largest_free_is_selected_and_then_the_next_smaller_one) {

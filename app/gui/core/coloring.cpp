@@ -29,7 +29,12 @@ constexpr NamesOfBlocks device_streams{
     [](const Definitions&, std::uint32_t stream) { return "stream " + std::to_string(stream); },
     [](const Definitions&, std::uint32_t stream) { return "stream=" + std::to_string(stream); }, "other streams"};
 
-constexpr StepsOfBlocks sizes{[](const LiveBlock& block) { return size_step_of(block.size); }, size_step_names};
+constexpr StepsOfBlocks sizes{[](const LiveBlock& block) { return size_step_of(block.size); }, size_step_names,
+                              [](std::size_t step) {
+                                return where_between(
+                                    "size", step == 0 ? "" : std::to_string(size_step_borders[step - 1]),
+                                    step + 1 == step_count ? "" : std::to_string(size_step_borders[step]));
+                              }};
 
 std::string_view why_no_rounding(const HeapInfo& heap, bool) {
   if (!heap.has(wire::heap_flag::has_requested))
@@ -63,7 +68,6 @@ constexpr Coloring rows[] = {
      .title = "Size",
      .is_ordered = true,
      .help = "The size of the block.",
-     .shade = shade_by_size,
      .steps = &sizes},
     {.kind = HeapColoring::age,
      .key = "age",

@@ -60,6 +60,7 @@ struct NamesOfBlocks {
 struct StepsOfBlocks {
   Shade (*step_of)(const LiveBlock& block);
   std::span<const std::string_view> names;
+  std::string (*where_of)(std::size_t step) = nullptr;  // Finds them, in the filter language.
 };
 
 struct Coloring {
@@ -70,7 +71,7 @@ struct Coloring {
   std::string_view help;    // What the colours mean, a sentence.
   // Why the heap can't be coloured so, a sentence; empty: it can. Null: it always can.
   std::string_view (*why_not)(const HeapInfo& heap, bool is_pinned) = nullptr;
-  // Gives each block of the map its shade, and fills the legend. Null: by `names`.
+  // Gives each block of the map its shade, and fills the legend. Null: by `names` or `steps`.
   void (*shade)(HeapPieces& map, const ColoringInput& input) = nullptr;
   // One of them where a block has its shade for all of its life: then it can also be a box of addresses and time.
   const NamesOfBlocks* names = nullptr;

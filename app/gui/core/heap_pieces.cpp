@@ -160,7 +160,13 @@ HeapPieces compute_heap_pieces(const Stream& stream, const StreamState& state, s
     if (map.pieces[i].kind == PieceKind::free) keep_larger(map, map.largest_free, i);
   const Coloring& row = row_of(map.coloring);
   const ColoringInput input{stream, state, heap, facts};
-  row.shade == nullptr ? shade_by_name(map, input, *row.names) : row.shade(map, input);
+  if (row.shade != nullptr) {
+    row.shade(map, input);
+  } else if (row.names != nullptr) {
+    shade_by_name(map, input, *row.names);
+  } else if (row.steps != nullptr) {
+    shade_by_steps(map, input, *row.steps);
+  }
   return map;
 }
 

@@ -22,14 +22,6 @@ Shade shade_of_fate(BlockFate fate) {
   return change_shade::same;
 }
 
-// "size>=1 size<2": of a field's values those from `first` on, and below `end`; an empty one is no border.
-std::string where_between(std::string_view field, const std::string& first, const std::string& end) {
-  std::string where;
-  if (!first.empty()) where = std::string(field) + ">=" + first;
-  if (!end.empty()) where += (where.empty() ? "" : " ") + std::string(field) + "<" + end;
-  return where;
-}
-
 // Powers of ten: 10 of the unit and more, 100 and more, ...
 Shade step_of(std::uint64_t value, std::uint64_t first) {
   Shade step = 0;
@@ -75,6 +67,13 @@ void keep_in_regions(HeapPieces& map) {
 
 }  // namespace
 
+std::string where_between(std::string_view field, const std::string& first, const std::string& end) {
+  std::string where;
+  if (!first.empty()) where = std::string(field) + ">=" + first;
+  if (!end.empty()) where += (where.empty() ? "" : " ") + std::string(field) + "<" + end;
+  return where;
+}
+
 void shade_by_name(HeapPieces& map, const ColoringInput& input, const NamesOfBlocks& names) {
   const Definitions& definitions = input.stream.definitions();
   const StreamState& state = input.state;
@@ -105,13 +104,12 @@ void shade_by_name(HeapPieces& map, const ColoringInput& input, const NamesOfBlo
     if (map.pieces[i].kind == PieceKind::block) map.pieces[i].shade = shaded[name_of_piece[i]].entry.shade;
 }
 
-void shade_by_size(HeapPieces& map, const ColoringInput&) {
+void shade_by_steps(HeapPieces& map, const ColoringInput& input, const StepsOfBlocks& steps) {
   std::vector<ShadeName> names;
-  for (std::size_t i = 0; i < step_count; ++i)
-    names.push_back({static_cast<Shade>(i), size_step_names[i],
-                     where_between("size", i == 0 ? "" : std::to_string(size_step_borders[i - 1]),
-                                   i + 1 == step_count ? "" : std::to_string(size_step_borders[i]))});
-  shade_by(map, names, [](const HeapPiece& piece) { return size_step_of(piece.size); });
+  for (std::size_t step = 0; step < steps.names.size(); ++step)
+    names.push_back({static_cast<Shade>(step), steps.names[step],
+                     steps.where_of == nullptr ? std::string() : steps.where_of(step)});
+  shade_by(map, names, [&](const HeapPiece& piece) { return steps.step_of(input.state.slots()[piece.slot]); });
 }
 
 // Age is how many events ago a block was taken, in powers of ten: it needs no clock.

@@ -10,8 +10,11 @@ namespace hbmscope::gui {
 // Names (lines of code, tags, streams) keep the hue that they have; the largest of the others get what is left of the
 // eight. The rest is neutral, and so is what has no name: a name that begins with a bracket.
 void shade_by_name(HeapPieces& map, const ColoringInput& input, const NamesOfBlocks& names);
+void shade_by_steps(HeapPieces& map, const ColoringInput& input, const StepsOfBlocks& steps);
 
-void shade_by_size(HeapPieces& map, const ColoringInput& input);
+// "size>=1 size<2": of a field's values those from `first` on, and below `end`; an empty one is no border.
+std::string where_between(std::string_view field, const std::string& first, const std::string& end);
+
 void shade_by_age(HeapPieces& map, const ColoringInput& input);
 void shade_by_state(HeapPieces& map, const ColoringInput& input);
 void shade_by_waste(HeapPieces& map, const ColoringInput& input);

@@ -51,12 +51,13 @@ std::string empty_words(const JobListing& listing) {
 
 void draw_not_looked_at(const JobListing& listing) {
   if (listing.not_looked_at > 0)
-    wrapped_text(text_from_count(listing.not_looked_at) +
-                     (listing.not_looked_at == 1
-                          ? " more process could not be inspected, because it belongs to another user"
-                          : " more processes could not be inspected, because they belong to other users") +
-                     " or is protected. An administrator sees all of them.",
-                 true);
+    wrapped_text(
+        text_from_count(listing.not_looked_at) +
+            (listing.not_looked_at == 1
+                 ? " more process could not be inspected, because it belongs to another user or is protected"
+                 : " more processes could not be inspected, because they belong to other users or are protected") +
+            ". An administrator sees all of them.",
+        true);
 }
 
 constexpr const char* totals_words =

@@ -27,7 +27,7 @@ std::uint64_t most_of(const TimelineHeap& heap, bool fits_y) {
   return most;
 }
 std::string words_of_heap(const TimelineHeap& heap) {
-  std::string words = heap.name + ", " + text_from_bytes(static_cast<std::int64_t>(heap.peak)) + " at most";
+  std::string words = heap.name + ", peak " + text_from_bytes(static_cast<std::int64_t>(heap.peak));
   if (heap.pool > 0) words += " of " + text_from_bytes(static_cast<std::int64_t>(heap.pool));
   return words;
 }
