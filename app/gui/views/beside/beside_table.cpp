@@ -18,7 +18,8 @@ TextTable table_from_beside(const BesideAnswer& answer) {
   for (const std::string& sentence : answer.heaps.sentences) table.head += " " + sentence;
   table.columns = {{"Figure"}, {"A", true}, {"B", true}, {"B - A", true}};
   for (const ComparisonRow& row : answer.heaps.rows) {
-    const auto difference = row.a && row.b ? std::optional(*row.b - *row.a) : std::nullopt;
+    std::optional<std::int64_t> difference;
+    if (row.a && row.b) difference = *row.b - *row.a;
     table.rows.push_back({{std::string(row.name), {}},
                           {text_from_figure(row, row.a), exact_text(row.a)},
                           {text_from_figure(row, row.b), exact_text(row.b)},
