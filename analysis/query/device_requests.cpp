@@ -190,8 +190,7 @@ Result<DeviceRequests> find_device_requests(const Trace& trace, std::optional<st
       if (!collector.found.stream.operations.empty()) all.push_back(std::move(collector.found));
     }
   }
-  if (all.empty())
-    return Failure(Error{"it has no requests for memory", "Open a trace with allocations.", {}, {}, {}});
+  if (all.empty()) return Failure(Error{"it has no requests for memory", "Open a trace with allocations.", {}, {}, {}});
   const auto chosen = std::max_element(all.begin(), all.end(), [&](const DeviceRequests& a, const DeviceRequests& b) {
     const auto rank = [&](const DeviceRequests& requests) {
       return std::pair(!device || requests.device == device, requests.stream.operations.size());

@@ -199,12 +199,13 @@ std::string sentence_of(const FailureFacts& facts) {
   const std::string requested = "Requested " + text_from_bytes(facts.asked_bytes);
   if (facts.verdict == FailureVerdict::too_big) return not_enough_text(facts);
   if (facts.verdict == FailureVerdict::unknown && facts.is_inexact)
-    return requested + "; how much was free is unknown, because events of this heap were lost or contradict each other.";
+    return requested +
+           "; how much was free is unknown, because events of this heap were lost or contradict each other.";
   if (!facts.free_bytes) return requested + "; how much was free is unknown.";
   const TextPair pair =
       texts_from_bytes(signed_from(facts.asked_bytes), signed_from(facts.largest_free_bytes.value_or(0)));
-  const std::string largest =
-      facts.largest_free_bytes ? "the largest free block is " + pair.second : std::string("no free block is large enough");
+  const std::string largest = facts.largest_free_bytes ? "the largest free block is " + pair.second
+                                                       : std::string("no free block is large enough");
   switch (facts.verdict) {
     case FailureVerdict::scattered:
       return "Fragmented: requested " + pair.first + "; " + text_from_bytes(*facts.free_bytes) +

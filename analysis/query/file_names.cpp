@@ -111,7 +111,8 @@ bool is_library_binary(std::string_view file) {
 
 // What PyTorch's profiler, or the reader of its traces, has in place of a file; "<not told>" in earlier recordings.
 bool is_no_file(std::string_view file) {
-  return file == "<operator>" || file == "<built-in>" || file == "<module>" || file == "<unknown>" || file == "<not told>";
+  return file == "<operator>" || file == "<built-in>" || file == "<module>" || file == "<unknown>" ||
+         file == "<not told>";
 }
 
 // "/tmp/ipykernel_35137/199179691.py": the numbers change with every start of the notebook.

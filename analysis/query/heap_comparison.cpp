@@ -69,13 +69,15 @@ std::vector<ComparisonRow> rows_of(const HeapFacts& a, const HeapFacts& b) {
   const auto count_of = [](std::uint64_t HeapFacts::*member) {
     return [member](const HeapFacts& facts) { return as_signed(facts.*member); };
   };
-  add("requests", "Allocated blocks and out-of-memory errors, up to this time.", Unit::count, count_of(&HeapFacts::requests));
+  add("requests", "Allocated blocks and out-of-memory errors, up to this time.", Unit::count,
+      count_of(&HeapFacts::requests));
   add("out-of-memories", "Of these requests.", Unit::count, count_of(&HeapFacts::failures));
   add("in use", "Bytes of live blocks, including rounding.", Unit::bytes,
       [](const HeapFacts& facts) { return as_signed(facts.row.in_use_bytes); });
   add("requested", "Bytes that the program requested; the rest of the bytes in use is rounding.", Unit::bytes,
       bytes_of(&HeapRow::requested_bytes));
-  add("pool size", "Memory that the pool reserved on the device, in use or not.", Unit::bytes, bytes_of(&HeapRow::pool_bytes));
+  add("pool size", "Memory that the pool reserved on the device, in use or not.", Unit::bytes,
+      bytes_of(&HeapRow::pool_bytes));
   add("free in the pool", "Pool size - in use.", Unit::bytes, bytes_of(&HeapRow::free_bytes));
   add("largest free", "The largest free block: larger requests need more memory from the device.", Unit::bytes,
       bytes_of(&HeapRow::largest_free_bytes));
@@ -96,9 +98,8 @@ std::string count_text(std::uint64_t count, std::string_view one) {
 
 std::string failures_of(const char* name, const HeapAt& at, const HeapFacts& facts) {
   if (facts.failures == 0) return fmt::format("{} served every request up to here.", name);
-  const std::string times = facts.failures == 1
-                                ? "one request"
-                                : fmt::format("{} requests, the last one", text_from_count(facts.failures));
+  const std::string times =
+      facts.failures == 1 ? "one request" : fmt::format("{} requests, the last one", text_from_count(facts.failures));
   return fmt::format("{} failed at {}. {}", name, times,
                      sentence_of(compute_failure_facts(at.trace.streams[at.heap.stream], *facts.last_failure)));
 }
@@ -203,7 +204,7 @@ std::string text_from_figure(const ComparisonRow& row, std::optional<std::int64_
   switch (row.unit) {
     case ComparisonRow::Unit::bytes: return text_from_bytes(*figure);
     case ComparisonRow::Unit::count: return text_from_count(*figure);
-    case ComparisonRow::Unit::percent: return fmt::format("{:.1f} %", static_cast<double>(*figure) / 100);
+    case ComparisonRow::Unit::percent: return text_from_known_share(static_cast<double>(*figure) / 10'000);
   }
   return {};
 }

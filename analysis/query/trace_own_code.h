@@ -1,5 +1,5 @@
-// Whose memory is it, of a trace: the innermost frame of a stack that is a person's own code, by the rule of own_file.h.
-// As own_code.h, for stacks that are in no profile.
+// Whose memory is it, of a trace: the innermost frame of a stack that is a person's own code, by the rule of
+// own_file.h. As own_code.h, for stacks that are in no profile.
 #pragma once
 
 #include <cstdint>

@@ -67,9 +67,10 @@ Result<InputFile> InputFile::open(const std::string& path, std::uint64_t max_byt
   first->shrink(*got);
   file.first_ = std::move(*first);
   if (*got == 0)
-    return Failure(is_stdin ? refusal("nothing came", "Pipe a profile into it.", file.name_)
-                            : refusal("the file is empty",
-                                      "The job may have been stopped while it was writing; save the profile again.", path));
+    return Failure(is_stdin
+                       ? refusal("nothing came", "Pipe a profile into it.", file.name_)
+                       : refusal("the file is empty",
+                                 "The job may have been stopped while it was writing; save the profile again.", path));
   file.is_gzip_ = hbmscope::is_gzip(file.first_.bytes());
   if (file.is_gzip_) file.inside_ = inflate_beginning(file.first_.bytes());
   return file;

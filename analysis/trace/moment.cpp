@@ -81,7 +81,8 @@ Result<Moment> find_peak(const Trace& trace) {
       best_stream = i;
     }
   if (best.in_use_bytes == 0)
-    return moment_refusal("there is no peak: no heap of this trace ever had memory in use", "Leave --at out for the end.");
+    return moment_refusal("there is no peak: no heap of this trace ever had memory in use",
+                          "Leave --at out for the end.");
   return moment_of_event(trace, best_stream, best.position, best.time_ns, "the peak");
 }
 

@@ -166,7 +166,8 @@ class ProfileMaker {
     for (std::size_t column = 0; column < values.size(); ++column) {
       if (values[column] > std::numeric_limits<std::int64_t>::max() - totals_[column]) {
         profile_.import.add("sum_over_2_63", Severity::loss, 1,
-                            "Blocks add up to 2^63 bytes or more, which no device has; those beyond count as 0. The producer wrote wrong values, or the file is damaged.");
+                            "Blocks add up to 2^63 bytes or more, which no device has; those beyond count as 0. The "
+                            "producer wrote wrong values, or the file is damaged.");
         values[column] = 0;
       }
       totals_[column] += values[column];

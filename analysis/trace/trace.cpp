@@ -76,7 +76,8 @@ void add_problem_statistics(Trace& trace) {
       trace.import.add(name, severity, static_cast<std::int64_t>(std::min<std::uint64_t>(count, 1ULL << 62)), remedy);
   };
   add("unknown_free", Severity::notice, problems.unknown_frees,
-      "Frees of addresses without a live block: the blocks were allocated before the recording, or while events were lost.");
+      "Frees of addresses without a live block: the blocks were allocated before the recording, or while events were "
+      "lost.");
   add("block_overlap", Severity::warning, space.overlaps,
       "Blocks that overlap a live block: the source lost a free. Both count as in use.");
   add("block_outside", Severity::warning, space.outside,
@@ -86,14 +87,14 @@ void add_problem_statistics(Trace& trace) {
       "Blocks larger than any device; they are counted, but their bytes are not.");
   add("blocks_without_region", Severity::warning, space.blocks_removed,
       "Live blocks whose region was released; they still count as in use.");
-  add("region_overlap", Severity::warning, space.region_overlaps,
-      "Overlapping regions; only the new part counts.");
+  add("region_overlap", Severity::warning, space.region_overlaps, "Overlapping regions; only the new part counts.");
   add("region_missing", Severity::warning, space.region_missing,
       "Regions were released that the heap never reserved: the source lost an event.");
   add("region_size_impossible", Severity::loss, space.region_sizes,
       "Regions that are empty or larger than any device; ignored.");
   add("bad_slot", Severity::loss, problems.bad_slots,
-      "Frees of an unknown block: parts of the stream are missing; heaps are inexact from there until they are listed again.");
+      "Frees of an unknown block: parts of the stream are missing; heaps are inexact from there until they are listed "
+      "again.");
   add_physical(physical, add);
   add("undefined_heap", Severity::loss, problems.undefined_heaps + physical.undefined_heaps,
       "Records of heaps that were never defined; ignored.");

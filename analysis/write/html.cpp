@@ -86,7 +86,8 @@ std::string group_table(const std::vector<GroupRow>& rows, const char* head, con
 std::string top_table(const ProfileView& view, const std::string& unit) {
   const std::vector<TopRow> rows = compute_top(view);
   std::string html = fmt::format(
-      "<h2>Top functions</h2><p class=dim>{} of {} functions. flat: allocated by the function itself; cum: including everything it "
+      "<h2>Top functions</h2><p class=dim>{} of {} functions. flat: allocated by the function itself; cum: including "
+      "everything it "
       "called. Percentages are of {}.</p>",
       text_from_count(static_cast<std::int64_t>(std::min(rows.size(), top_rows))),
       text_from_count(static_cast<std::int64_t>(rows.size())), value_html(view.total.bytes, unit));

@@ -28,12 +28,13 @@ int run_convert(const ConvertOptions& options) {
   if (!sources) return fail(sources.error());
   const Source& source = sources->front();
   if (!source.trace)
-    return fail({"cannot convert a profile: it has no events",
-                 "Convert a snapshot, a log or a profiler's trace. A profile is already small; export writes it in other "
-                 "formats.",
-                 options.file,
-                 {},
-                 false});
+    return fail(
+        {"cannot convert a profile: it has no events",
+         "Convert a snapshot, a log or a profiler's trace. A profile is already small; export writes it in other "
+         "formats.",
+         options.file,
+         {},
+         false});
   const auto written =
       write_recording(*source.trace, options.output, options.strip_paths ? Paths::stripped : Paths::as_they_are);
   if (!written) return fail(written.error());

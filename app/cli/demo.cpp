@@ -154,12 +154,11 @@ int print_end(const DemoRequest& request, const std::vector<std::string>& record
 
 int run_headless(const DemoRequest& request) {
   if (getauxval(AT_BASE) == 0)  // No loader brought it here, and none brings the collector.
-    return fail(
-        {"this hbmscope is linked statically, for servers, and can't observe its own demo",
-         "Run hbmscope demo on the machine where hbmscope is installed.",
-         {},
-         {},
-         false});
+    return fail({"this hbmscope is linked statically, for servers, and can't observe its own demo",
+                 "Run hbmscope demo on the machine where hbmscope is installed.",
+                 {},
+                 {},
+                 false});
   std::vector<std::string> recordings;
   for (std::size_t i = 0; i < (request.beside.empty() ? 1U : 2U); ++i) {
     const auto recording = recording_of(request, i);

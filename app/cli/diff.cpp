@@ -65,7 +65,8 @@ std::string stack_text(const ProfileDiff& diff, const DiffRow& stack, const Diff
   for (std::size_t i = 0; i < shown; ++i) text += "            " + text_from_frame(*frames[i], terminal) + "\n";
   if (all.empty()) text += "            (no stack)\n";
   if (shown < all.size())
-    text += terminal.paint(fmt::format("            and {}", count_text(all.size() - shown, "more frame")), Ink::dim) + "\n";
+    text += terminal.paint(fmt::format("            and {}", count_text(all.size() - shown, "more frame")), Ink::dim) +
+            "\n";
   return text;
 }
 
@@ -105,11 +106,11 @@ std::string diff_text(const ProfileDiff& diff, const std::optional<TraceDiff>& t
                            Ink::dim) +
             "\n";
   if (diff.is_by_file_name)
-    text +=
-        "\nOne side has no paths (convert --strip-paths): files are matched by name, without folders.\n";
-  text += fmt::format("\n{} of the bytes of both sides are in stacks that only one side has{}.\n",
-                      text_from_share(diff.unmatched_bytes, diff.compared_bytes),
-                      diff.match == StackMatch::function ? " (line numbers are ignored; --match line compares them)" : "");
+    text += "\nOne side has no paths (convert --strip-paths): files are matched by name, without folders.\n";
+  text +=
+      fmt::format("\n{} of the bytes of both sides are in stacks that only one side has{}.\n",
+                  text_from_share(diff.unmatched_bytes, diff.compared_bytes),
+                  diff.match == StackMatch::function ? " (line numbers are ignored; --match line compares them)" : "");
   return text;
 }
 
@@ -122,7 +123,9 @@ int run_diff(const DiffOptions& options) {
                  {},
                  {},
                  false});
-  if (auto allowed = options.used.refuse({"--relative"}, "does not apply to diff, which prints percentages of the change"); !allowed)
+  if (auto allowed =
+          options.used.refuse({"--relative"}, "does not apply to diff, which prints percentages of the change");
+      !allowed)
     return fail(allowed.error());
   if (options.json)
     if (auto allowed = options.used.refuse({"--frames"}, "does not apply to JSON, which has whole stacks"); !allowed)
@@ -144,8 +147,7 @@ int run_diff(const DiffOptions& options) {
   const auto same = parse_same_moment(options.same);
   const bool baseline_leads = same && !options.from.empty();
   if (baseline_leads && !options.view.at.empty())
-    return fail(
-        {"--same finds one of the two times, and both are given", "Remove --from or --at.", {}, {}, false});
+    return fail({"--same finds one of the two times, and both are given", "Remove --from or --at.", {}, {}, false});
   LoadOptions load = load_options(options.view);
   if (!options.from.empty() || same) load.at = options.from;
   // The unmodified workload is the baseline of a what-if.

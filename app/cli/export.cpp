@@ -19,18 +19,21 @@
 
 namespace hbmscope::cli {
 int run_export(const ExportOptions& options) {
-  if (auto allowed = options.used.refuse({"--relative"}, "does not apply to exports, which have no percentages"); !allowed)
+  if (auto allowed = options.used.refuse({"--relative"}, "does not apply to exports, which have no percentages");
+      !allowed)
     return fail(allowed.error());
   if (options.to != "parquet")
-    if (auto allowed = options.used.refuse({"--python"}, "needs --to parquet"); !allowed)
-      return fail(allowed.error());
+    if (auto allowed = options.used.refuse({"--python"}, "needs --to parquet"); !allowed) return fail(allowed.error());
   if (auto allowed = check_output(options.files, options.output); !allowed) return fail(allowed.error());
   if (is_trace_export(options)) return run_trace_export(options);
   const auto format = parse_export_format(options.to);
   if (!format) return fail(format.error());
   if (options.output.empty() && *format == ExportFormat::pprof && isatty(STDOUT_FILENO) == 1)
-    return fail(
-        {"a pprof profile is binary and can't be printed in a terminal", "Write it to a file with -o FILE, or pipe it.", {}, {}, false});
+    return fail({"a pprof profile is binary and can't be printed in a terminal",
+                 "Write it to a file with -o FILE, or pipe it.",
+                 {},
+                 {},
+                 false});
   const auto source = load_merged(options.files, load_options(options.view));
   if (!source) return fail(source.error());
   const auto view = make_view(source->profile, options.view.request);

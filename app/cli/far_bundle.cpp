@@ -84,9 +84,9 @@ int refuse_failure(const std::string& host, const Said& said) {
   const std::string words = printable(trimmed(said.errors));
   if (said.code == view::ssh_failed || said.code < 0 || said.code > 128)
     return fail(refusal(fmt::format("cannot reach {}: {}", host, words.empty() ? "ssh printed no reason" : words),
-                  fmt::format("Check that `ssh {} true` works.", host)));
+                        fmt::format("Check that `ssh {} true` works.", host)));
   return fail(refusal(fmt::format("{} answered with exit code {}: {}", host, said.code, words),
-                "It needs a POSIX shell, tar, gzip and sha256sum."));
+                      "It needs a POSIX shell, tar, gzip and sha256sum."));
 }
 
 // One line for each question; what else is printed there (a greeting) begins otherwise. No quote, backslash
@@ -136,8 +136,7 @@ std::optional<std::string> find_system_fault(std::map<std::string, std::string>&
   int major = 0, minor = 0;
   char dot = 0;
   if (!(library >> name >> major >> dot >> minor) || name != "glibc")
-    return fmt::format("has no glibc, and the collector needs glibc {}.{} or newer", glibc_major,
-                       glibc_minor);
+    return fmt::format("has no glibc, and the collector needs glibc {}.{} or newer", glibc_major, glibc_minor);
   if (major < glibc_major || (major == glibc_major && minor < glibc_minor))
     return fmt::format("has glibc {}.{}, and the collector needs {}.{} or newer", major, minor, glibc_major,
                        glibc_minor);
@@ -150,8 +149,7 @@ std::optional<std::string> find_folder_fault(const std::string& reported, const 
   std::string owner, mode;
   if (!(words >> owner >> mode)) return std::nullopt;
   if (owner != uid) return "belongs to another user, number " + printable(owner);
-  if ((std::strtol(mode.c_str(), nullptr, 8) & 022) != 0)
-    return "is writable by others (mode " + printable(mode) + ")";
+  if ((std::strtol(mode.c_str(), nullptr, 8) & 022) != 0) return "is writable by others (mode " + printable(mode) + ")";
   return std::nullopt;
 }
 
@@ -169,7 +167,7 @@ std::optional<view::Bundle> find_bundle_for(const std::string& host) {
   auto bundle = view::find_bundle();
   if (!bundle)
     fail(refusal(fmt::format("this hbmscope has no server bundle to copy to {}", host),
-           "Build it with make bundle, or set HBMSCOPE_SERVER_BUNDLE to its folder."));
+                 "Build it with make bundle, or set HBMSCOPE_SERVER_BUNDLE to its folder."));
   return bundle;
 }
 
@@ -179,7 +177,8 @@ std::optional<int> take_host_from(std::string& job, FarOptions& options) {
   const auto far = view::far_job_from(job);
   if (!far) return std::nullopt;
   if (!options.host.empty() && options.host != far->host)
-    return fail(refusal(fmt::format("there are two machines: {} and {}", options.host, far->host), "Remove one of them."));
+    return fail(
+        refusal(fmt::format("there are two machines: {} and {}", options.host, far->host), "Remove one of them."));
   options.host = far->host;
   job = far->process;
   return std::nullopt;
@@ -197,14 +196,15 @@ std::optional<int> prepare_host(const FarOptions& options) {
     return fail(refusal(fmt::format("{} {}", options.host, *fault), {}));
   for (const char* folder : {"cache", "folder"})
     if (const auto fault = find_folder_fault(reported[folder], reported["uid"]))
-      return fail(refusal(fmt::format("~/.cache/hbmscope{} on {} {}, so hbmscope starts nothing from it",
-                                std::string(folder) == "cache" ? "" : "/" + bundle->identity, options.host, *fault),
-                    "Make it writable by you alone, or remove it."));
+      return fail(
+          refusal(fmt::format("~/.cache/hbmscope{} on {} {}, so hbmscope starts nothing from it",
+                              std::string(folder) == "cache" ? "" : "/" + bundle->identity, options.host, *fault),
+                  "Make it writable by you alone, or remove it."));
   if (!reported["sum"].empty() && bundle->identity.ends_with("-" + reported["sum"])) return std::nullopt;
   if (!is_agreed(options, *bundle))
     return fail(refusal(fmt::format("{}: {}", options.host, not_there_yet),
-                  fmt::format("Add --yes to copy {} to ~/.cache/hbmscope/{} there, or run it in a terminal.",
-                              text_from_bytes(static_cast<std::int64_t>(bundle->bytes)), bundle->identity)));
+                        fmt::format("Add --yes to copy {} to ~/.cache/hbmscope/{} there, or run it in a terminal.",
+                                    text_from_bytes(static_cast<std::int64_t>(bundle->bytes)), bundle->identity)));
   const int archive = open(bundle->archive.c_str(), O_RDONLY | O_CLOEXEC);
   if (archive < 0) return fail({"cannot read the file", {}, bundle->archive, {}, false});
   const Said copied = listen(options.host, install(bundle->identity), archive, true);

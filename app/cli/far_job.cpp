@@ -115,17 +115,18 @@ class FollowedJob {
   // False: it is the second signal while the first could not be sent.
   bool take_signal(int signal) {
     const auto request = !is_run_            ? link::RequestKind::detach
-                       : signal == SIGTERM ? link::RequestKind::terminate
-                       : signal == SIGHUP  ? link::RequestKind::hang_up
-                                           : link::RequestKind::interrupt;
+                         : signal == SIGTERM ? link::RequestKind::terminate
+                         : signal == SIGHUP  ? link::RequestKind::hang_up
+                                             : link::RequestKind::interrupt;
     if (!link_.is_lost()) {
       link_.request(request);
       return true;
     }
     if (pending_request_) return false;
     pending_request_ = request;
-    say(fmt::format("the connection to {} is lost; the signal is sent when it is back. Press again to end only this command",
-                    options_.far.host));
+    say(fmt::format(
+        "the connection to {} is lost; the signal is sent when it is back. Press again to end only this command",
+        options_.far.host));
     return true;
   }
 
@@ -137,7 +138,8 @@ class FollowedJob {
   }
 
   int fail_to_follow(const std::string& name, const std::string& wrong) {
-    return fail({printable(wrong), fmt::format("Check whether it is still running: hbmscope watch {}", name), name, {}, false});
+    return fail(
+        {printable(wrong), fmt::format("Check whether it is still running: hbmscope watch {}", name), name, {}, false});
   }
 
   void finish_recording() {
@@ -154,10 +156,10 @@ class FollowedJob {
       return;
     }
     const auto count = [](std::uint64_t number) { return text_from_count(static_cast<std::int64_t>(number)); };
-    say(fmt::format("{} events of {} {} on {} ({} lost) saved in {} ({}); on that machine in {}/recording.hbm", count(status_.events),
-                    status_.processes, status_.processes == 1 ? "process" : "processes", options_.far.host,
-                    count(status_.lost_events), printable(options_.record), text_from_bytes(recording_.bytes()),
-                    printable(begun.folder)));
+    say(fmt::format("{} events of {} {} on {} ({} lost) saved in {} ({}); on that machine in {}/recording.hbm",
+                    count(status_.events), status_.processes, status_.processes == 1 ? "process" : "processes",
+                    options_.far.host, count(status_.lost_events), printable(options_.record),
+                    text_from_bytes(recording_.bytes()), printable(begun.folder)));
   }
 
   const FarJobOptions& options_;

@@ -195,9 +195,9 @@ void Flight::finish(int status, bool has_recording) {
   const int code = WIFSIGNALED(status) ? 0 : WEXITSTATUS(status);
   const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : code > 128 && code < 128 + NSIG ? code - 128 : 0;
   if (signal != 0 && is_fatal(signal))
-    begin_note(fmt::format("killed by {}{}", name_of(signal),
-                           WIFSIGNALED(status) ? "" : fmt::format(" (exit code {})", code)),
-               has_recording);
+    begin_note(
+        fmt::format("killed by {}{}", name_of(signal), WIFSIGNALED(status) ? "" : fmt::format(" (exit code {})", code)),
+        has_recording);
   // One that XLA's allocator wrote at a request that succeeded later is no failure.
   else if (!has_notes_ && code != 0 && has_dumps())
     begin_note(fmt::format("XLA's allocator refused a request, and the job exited with code {}", code), has_recording);

@@ -78,11 +78,8 @@ Result<std::string> subject_field(const WhereNode& where, std::span<const WhereF
   });
   if (is_empty) return Failure(Error{"--fail-if has no condition", "Write one, e.g. 'bytes>40GiB'.", {}, {}, false});
   if (is_mixed)
-    return Failure(Error{"--fail-if can check devices or kinds, not both",
-                         "Run it twice, or filter with --where.",
-                         {},
-                         {},
-                         false});
+    return Failure(Error{
+        "--fail-if can check devices or kinds, not both", "Run it twice, or filter with --where.", {}, {}, false});
   return found;
 }
 

@@ -1,5 +1,5 @@
-// --fail-if: the filter language over one report or comparison, for scripts and CI. A condition that names a device or a
-// kind is checked for every device or kind, any other for the totals. The first that is true fails.
+// --fail-if: the filter language over one report or comparison, for scripts and CI. A condition that names a device or
+// a kind is checked for every device or kind, any other for the totals. The first that is true fails.
 #pragma once
 
 #include <cstdint>

@@ -30,8 +30,8 @@ Result<std::vector<Source>> load_sources(const std::vector<std::string>& names, 
 // If the file is a trace, what a series of them needs (read_curves); null: it is not.
 Result<std::shared_ptr<const Trace>> load_curves(const std::string& file, const LoadOptions& options);
 
-// All files as one source: one file as it is; several traces as one, the ranks of a job, at one time; profiles, or both,
-// as one profile.
+// All files as one source: one file as it is; several traces as one, the ranks of a job, at one time; profiles, or
+// both, as one profile.
 Result<Source> load_merged(const std::vector<std::string>& names, const LoadOptions& options);
 
 // The same trace at another time.

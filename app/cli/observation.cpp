@@ -190,17 +190,17 @@ bool Observation::print_summary() const {
   const serve::Observer::Totals totals = observer_.totals();
   for (const auto& process : processes) {
     if (process.stacks_lost > 0)
-      say(
-          fmt::format("{} events of process {} have no stack, because it has too many different stacks; a lower --stack-depth "
-                      "makes fewer",
-                      text_from_count(process.stacks_lost), process.pid));
+      say(fmt::format(
+          "{} events of process {} have no stack, because it has too many different stacks; a lower --stack-depth "
+          "makes fewer",
+          text_from_count(process.stacks_lost), process.pid));
     if (process.is_broken)
-      say(fmt::format("process {} overwrote memory of its collector; later events are missing",
-                      process.pid));
+      say(fmt::format("process {} overwrote memory of its collector; later events are missing", process.pid));
   }
   if (is_far_started()) return true;  // Whoever follows it has a recording too, and says this.
-  const std::string summary = fmt::format("{} events of {} {} ({} lost)", text_from_count(totals.events), text_from_count(processes.size()),
-                                       processes.size() == 1 ? "process" : "processes", text_from_count(totals.lost));
+  const std::string summary =
+      fmt::format("{} events of {} {} ({} lost)", text_from_count(totals.events), text_from_count(processes.size()),
+                  processes.size() == 1 ? "process" : "processes", text_from_count(totals.lost));
   const std::string bytes = text_from_bytes(recorder_.bytes()), file = printable(recording());
   if (recorder_.failure())
     say(fmt::format("{}; {} ends at the write error ({}).", summary, file, bytes));

@@ -53,7 +53,8 @@ class Observation {
   const serve::Observer& observer() const { return observer_; }
   const std::string& recording() const { return recording_path_; }
   const std::string& viewer_socket() const { return port_.socket_path(); }
-  // Prints rejected processes and viewers, and what was recorded, on standard error. False: no process reported anything.
+  // Prints rejected processes and viewers, and what was recorded, on standard error. False: no process reported
+  // anything.
   bool print_summary() const;
 
  private:
@@ -70,8 +71,7 @@ class Observation {
   DeviceSampler devices_;
   std::uint64_t refusals_seen_ = 0;
   std::string recording_path_;
-  bool was_there_ = false, is_busy_ = false, detach_requested_ = false, watches_devices_ = false,
-       has_all_come_ = false;
+  bool was_there_ = false, is_busy_ = false, detach_requested_ = false, watches_devices_ = false, has_all_come_ = false;
   int requested_signal_ = 0;
   std::optional<std::int32_t> exit_code_;
 };

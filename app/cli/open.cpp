@@ -35,8 +35,7 @@ std::optional<Error> find_wrong_change(const OpenRequest& request) {
   if (request.files.empty() && !request.what_if.empty())
     return Error{"--what-if needs a file to open", "Use hbmscope open FILE.", {}, {}, false};
   if (request.beside.empty() && !(request.beside_what_if.empty() && request.beside_heap.empty()))
-    return Error{
-        "--compare-what-if and --compare-heap need a second file", "Add --compare-with FILE.", {}, {}, false};
+    return Error{"--compare-what-if and --compare-heap need a second file", "Add --compare-with FILE.", {}, {}, false};
   for (const auto* list : {&request.what_if, &request.beside_what_if})
     for (const std::string& text : *list)
       if (auto change = parse_workload_change(text); !change) return change.error();
@@ -70,17 +69,10 @@ int run_open(OpenRequest& request, const std::string& size, const OpenWindow& op
         std::pair("--compare-with", &request.beside), std::pair("--select", &request.select),
         std::pair("--where", &request.where), std::pair("--at", &request.at), std::pair("--pin", &request.pin)})
     if (request.files.empty() && !value->empty())
-      return fail({fmt::format("{} needs a file to open", option),
-                   "Use hbmscope open FILE.",
-                   {},
-                   {},
-                   false});
+      return fail({fmt::format("{} needs a file to open", option), "Use hbmscope open FILE.", {}, {}, false});
   if (request.beside.empty() && !(request.lock + request.beside_at + request.beside_pin).empty())
-    return fail({"--lock, --compare-at and --compare-pin need a second file",
-                 "Add --compare-with FILE.",
-                 {},
-                 {},
-                 false});
+    return fail(
+        {"--lock, --compare-at and --compare-pin need a second file", "Add --compare-with FILE.", {}, {}, false});
   if (const auto refused = find_wrong_change(request)) return fail(*refused);
   return open_window_or_say(request, open_window);
 }

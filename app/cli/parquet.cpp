@@ -96,19 +96,20 @@ Result<void> write_parquet(const std::string& python, const std::string& output,
   std::signal(SIGPIPE, before);
   if (failed != 0)
     return Failure(refusal(fmt::format("cannot start '{}': {}", printable(python), std::strerror(failed)),
-                            "Name a Python that has pyarrow with --python."));
+                           "Name a Python that has pyarrow with --python."));
   const bool is_whole = code == 0 && end == ExportEnd::whole;
   if (is_whole && std::rename(partial.c_str(), output.c_str()) == 0) return {};
   const int why = errno;
   std::remove(partial.c_str());
   if (code == parquet_without_pyarrow)
-    return Failure(refusal(fmt::format("the Python '{}' has no pyarrow, which is needed to write Parquet", printable(python)),
-                            fmt::format("Run {} -m pip install pyarrow, or name another Python with --python.", python)));
+    return Failure(
+        refusal(fmt::format("the Python '{}' has no pyarrow, which is needed to write Parquet", printable(python)),
+                fmt::format("Run {} -m pip install pyarrow, or name another Python with --python.", python)));
   if (code != 0)
     return Failure(refusal(fmt::format("cannot write Parquet: Python exited with code {}", code),
-                            "Its messages are above.", output));
+                           "Its messages are above.", output));
   return Failure(is_whole ? refusal(fmt::format("cannot write the file: {}", std::strerror(why)),
-                                     "Check the free space and the permissions of the folder.", output)
+                                    "Check the free space and the permissions of the folder.", output)
                           : refusal("writing Parquet was cancelled", "No file was left behind.", output));
 }
 

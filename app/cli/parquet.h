@@ -11,8 +11,8 @@
 
 namespace hbmscope::cli {
 
-// `write` hands on the CSV. The file appears only when it is complete; until then it has another name in the same folder. Errors:
-// no such Python, no pyarrow, what pyarrow says, no room.
+// `write` hands on the CSV. The file appears only when it is complete; until then it has another name in the same
+// folder. Errors: no such Python, no pyarrow, what pyarrow says, no room.
 Result<void> write_parquet(const std::string& python, const std::string& output,
                            const std::function<ExportEnd(const TextSink&)>& write);
 

@@ -1,6 +1,6 @@
-// What `hbmscope export --to parquet` runs in the person's own Python: CSV from standard input, with a head line, into a
-// Parquet file. Argument: the file. Exit codes: 0 written, 3 pyarrow is missing, 4 it could not be written (why stands on
-// standard error).
+// What `hbmscope export --to parquet` runs in the person's own Python: CSV from standard input, with a head line, into
+// a Parquet file. Argument: the file. Exit codes: 0 written, 3 pyarrow is missing, 4 it could not be written (why
+// stands on standard error).
 #pragma once
 
 namespace hbmscope::cli {

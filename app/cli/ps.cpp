@@ -82,7 +82,8 @@ void print_text(const attach::JobList& list, const std::string& host) {
     if (elsewhere > 0)
       fmt::print("  and {} more that are not visible here, in containers or of other users\n", elsewhere);
     if (totals.used_bytes > known)
-      fmt::print("  {:>8}  {:<10} {:>9}  the driver and unknown processes\n", "", "", text_from_bytes(totals.used_bytes - known));
+      fmt::print("  {:>8}  {:<10} {:>9}  the driver and unknown processes\n", "", "",
+                 text_from_bytes(totals.used_bytes - known));
   }
   bool has_title = false;
   for (const attach::RunningJob& job : list.jobs) {

@@ -49,8 +49,8 @@ class Output {
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
 
-  // Part of the output, so that a job that prints without end leaves time for requests and for its recording. False: the
-  // reader has gone.
+  // Part of the output, so that a job that prints without end leaves time for requests and for its recording. False:
+  // the reader has gone.
   bool carry(std::vector<char>& part) {
     constexpr int parts_max = 4;
     has_more_ = true;

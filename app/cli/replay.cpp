@@ -19,13 +19,13 @@ namespace {
 
 Result<void> refuse_what_does_not_apply(const ReplayOptions& options, const ReplayPlan& plan) {
   if (options.check)
-    if (auto allowed =
-            options.used.refuse({"--oom-log", "--memory-dump", "--traceme", "--output"}, "can't be combined with --check");
+    if (auto allowed = options.used.refuse({"--oom-log", "--memory-dump", "--traceme", "--output"},
+                                           "can't be combined with --check");
         !allowed)
       return allowed;
   if (std::holds_alternative<allocator::xla_gpu::Options>(plan.options)) return {};
   return options.used.refuse({"--oom-log", "--memory-dump", "--traceme", "--with-hang"},
-                            "needs xla_gpu or another of JAX's pools");
+                             "needs xla_gpu or another of JAX's pools");
 }
 
 // The replay, and the files that the options name.

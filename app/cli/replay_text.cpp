@@ -77,8 +77,7 @@ std::string verdict_text(const ReplayFailure& failure) {
     case ReplayVerdict::scattered: return "fragmented: enough was free in the pool, but every free block is too small";
     case ReplayVerdict::stepped_over:
       return "the driver had enough, but the retries at nine tenths of the size skipped it";
-    case ReplayVerdict::segment:
-      return "the driver had enough for the request, but not for the whole region around it";
+    case ReplayVerdict::segment: return "the driver had enough for the request, but not for the whole region around it";
     case ReplayVerdict::split: return "enough in total, but partly free in the pool and partly free on the device";
   }
   return {};

@@ -84,7 +84,7 @@ Result<void> check_rows(const ReportOptions& options, bool has_groups) {
   if (flag.empty() || options.json) return {};
   if (has_groups)
     return Failure(refusal(fmt::format("{} shows frames, and --by {} groups samples", flag, options.by),
-                         fmt::format("Remove {}, or use --by function, line, file, package or address.", flag)));
+                           fmt::format("Remove {}, or use --by function, line, file, package or address.", flag)));
   return options.used.refuse({"--own", "--cum", "--count"}, fmt::format("can't be combined with {}", flag));
 }
 

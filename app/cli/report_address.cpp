@@ -40,7 +40,8 @@ Result<std::uint64_t> parse_address(std::string_view text) {
   std::uint64_t address = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), address, is_hex ? 16 : 10);
   if (error != std::errc() || end != digits.data() + digits.size())
-    return Failure(Error{fmt::format("'{}' is not an address", text), "Write one such as 0x7f3a14000000.", {}, {}, false});
+    return Failure(
+        Error{fmt::format("'{}' is not an address", text), "Write one such as 0x7f3a14000000.", {}, {}, false});
   return address;
 }
 
@@ -92,7 +93,9 @@ std::string stack_text(const Definitions& definitions, std::uint32_t stack) {
       ++left_out;
   }
   if (own.empty()) return all;
-  if (left_out > 0) own += fmt::format("    ({} hidden; --json has all)\n", count_text(static_cast<std::uint64_t>(left_out), "library frame"));
+  if (left_out > 0)
+    own += fmt::format("    ({} hidden; --json has all)\n",
+                       count_text(static_cast<std::uint64_t>(left_out), "library frame"));
   return own;
 }
 
@@ -161,8 +164,7 @@ std::string neighbour_text(const Source& source, const Found& found, std::uint64
 std::string history_text(const Source& source, const Found& found, std::size_t limit) {
   const Stream& stream = source.trace->streams[found.stream];
   const auto& rows = found.history.rows;
-  std::string text =
-      fmt::format("\n{} at this address, oldest first:\n", count_text(rows.size(), "allocation"));
+  std::string text = fmt::format("\n{} at this address, oldest first:\n", count_text(rows.size(), "allocation"));
   const std::size_t first = rows.size() - std::min(limit, rows.size());
   if (first > 0) text += fmt::format("  ({} older; --top 0 prints all)\n", text_from_count(first));
   for (std::size_t i = first; i < rows.size(); ++i) {

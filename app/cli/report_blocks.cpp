@@ -54,10 +54,10 @@ std::string code_text(const Source& source, const BlockFacts& facts) {
 
 std::string text_from_blocks(const Source& source, const LiveRows& live, const BlockList& list, std::size_t limit) {
   const Terminal terminal = Terminal::of_stdout();
-  std::string text =
-      fmt::format("{}: {} of {} blocks, {} of {}{}.\n\n", moment_text(source), text_from_count(list.rows.size()),
-                  text_from_count(list.all_blocks), text_from_bytes(list.bytes), text_from_bytes(list.all_bytes),
-                  list.waste_bytes > 0 ? fmt::format(", {} of it rounding waste", text_from_bytes(list.waste_bytes)) : "");
+  std::string text = fmt::format(
+      "{}: {} of {} blocks, {} of {}{}.\n\n", moment_text(source), text_from_count(list.rows.size()),
+      text_from_count(list.all_blocks), text_from_bytes(list.bytes), text_from_bytes(list.all_bytes),
+      list.waste_bytes > 0 ? fmt::format(", {} of it rounding waste", text_from_bytes(list.waste_bytes)) : "");
   const std::size_t shown = std::min(limit, list.rows.size());
   if (shown == 0) return text + "No block matches.\n";
   std::array<Column, 8> columns{{{"size", true, size_text},

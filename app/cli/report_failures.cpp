@@ -108,8 +108,7 @@ std::string text_from_pending(const Trace& trace) {
     text += fmt::format("{} (event {}): the driver refused", row.is_pending ? "Pending" : "Refused", row.event);
     if (row.asked_bytes > 0) text += " " + text_from_bytes(row.asked_bytes);
     if (!row.reason.empty()) text += " to " + printable(row.reason);
-    if (row.available_bytes)
-      text += fmt::format(" ({} was free on the device)", text_from_bytes(*row.available_bytes));
+    if (row.available_bytes) text += fmt::format(" ({} was free on the device)", text_from_bytes(*row.available_bytes));
     text += row.is_pending ? ". No retry has followed yet, so it is not counted as a failure.\n"
                            : ", and no retry followed before the job ended.\n";
   }

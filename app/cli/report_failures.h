@@ -9,8 +9,8 @@
 
 namespace hbmscope::cli {
 
-// Of one failure, named by its stream's number and its place in failures(): a sentence, when the request would last have
-// fit, and the blocking allocations.
+// Of one failure, named by its stream's number and its place in failures(): a sentence, when the request would last
+// have fit, and the blocking allocations.
 std::string text_from_failure_facts(const Trace& trace, std::size_t stream, std::size_t failure,
                                     const Terminal& terminal);
 

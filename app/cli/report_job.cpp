@@ -82,10 +82,15 @@ std::string attributes_text(const std::vector<AttributeRow>& rows) {
 }
 
 nlohmann::ordered_json json_from_attached(const AttachedFacts& facts) {
-  nlohmann::ordered_json json{
-      {"stream", facts.stream},  {"since_start_ns", facts.since_start_ns}, {"time_unix_ns", nullptr},
-      {"held_bytes", nullptr},   {"told_after_ns", nullptr},           {"identified_bytes", facts.identified_bytes},
-      {"driver_calls", nullptr}, {"driver_calls_since_ns", nullptr},       {"is_left_alone", facts.is_left_alone}};
+  nlohmann::ordered_json json{{"stream", facts.stream},
+                              {"since_start_ns", facts.since_start_ns},
+                              {"time_unix_ns", nullptr},
+                              {"held_bytes", nullptr},
+                              {"told_after_ns", nullptr},
+                              {"identified_bytes", facts.identified_bytes},
+                              {"driver_calls", nullptr},
+                              {"driver_calls_since_ns", nullptr},
+                              {"is_left_alone", facts.is_left_alone}};
   if (facts.realtime_ns) json["time_unix_ns"] = *facts.realtime_ns;
   if (facts.held_bytes) json["held_bytes"] = *facts.held_bytes;
   if (facts.held_bytes) json["told_after_ns"] = facts.reported_after_ns;

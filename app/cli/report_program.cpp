@@ -24,7 +24,8 @@ std::string needed_text(const ProgramMemoryRow& row) {
 Result<std::string> program_text(const ReportInput& input, const ReportStyle&) {
   const auto row = find_program_memory(*input.source.trace);
   if (!row) return std::string();
-  std::string text = (row->name.empty() ? "Program" : fmt::format("Program {}", printable(row->name))) + needed_text(*row);
+  std::string text =
+      (row->name.empty() ? "Program" : fmt::format("Program {}", printable(row->name))) + needed_text(*row);
   if (row->argument_bytes)
     text += fmt::format(": arguments {} + outputs {} − aliased {} + temporaries {}{}",
                         text_from_known_bytes(row->argument_bytes), text_from_known_bytes(row->output_bytes),

@@ -71,7 +71,8 @@ std::string heaps_text(const RangeReport& report, const Terminal& terminal) {
                         pair(text_or_dash(before.in_use_bytes), text_or_dash(after.in_use_bytes), 23),
                         pair(text_or_dash(before.pool_bytes), text_or_dash(after.pool_bytes), 23),
                         pair(text_or_dash(before.largest_free_bytes), text_or_dash(after.largest_free_bytes), 23),
-                        pair(text_from_known_share(before.external_fragmentation), text_from_known_share(after.external_fragmentation), 18));
+                        pair(text_from_known_share(before.external_fragmentation),
+                             text_from_known_share(after.external_fragmentation), 18));
   }
   return text;
 }
@@ -190,10 +191,10 @@ std::string json_report(const RangeReport& report) {
 Result<void> check_range_options(const ReportOptions& options) {
   constexpr std::string_view why = "can't be combined with --from, which prints everything that changed";
   if (auto allowed = options.used.refuse(section_flags(), why); !allowed) return allowed;
-  return options.used.refuse({"--where", "--focus", "--ignore", "--hide", "--show", "--value", "--keep-dropped-frames",
-                              "--relative", "--by", "--cum", "--count", "--series", "--fail-if", "--blocks",
-                              "--address", "--order", "--ascending"},
-                             why);
+  return options.used.refuse(
+      {"--where", "--focus", "--ignore", "--hide", "--show", "--value", "--keep-dropped-frames", "--relative", "--by",
+       "--cum", "--count", "--series", "--fail-if", "--blocks", "--address", "--order", "--ascending"},
+      why);
 }
 
 }  // namespace

@@ -56,9 +56,10 @@ Result<void> add_rows(Json& json, const ReportInput& input) {
   json["by"] = input.options.by;
   const std::string key = label_key_of(input.options.by);
   json["rows"] =
-      key.empty() ? json_from_top(input.view, compute_top(input.view, order_of(input.options), rows_wanted(input.options)),
-                                  input.options.top)
-                  : json_from_group_rows(compute_groups(input.view, key));
+      key.empty()
+          ? json_from_top(input.view, compute_top(input.view, order_of(input.options), rows_wanted(input.options)),
+                          input.options.top)
+          : json_from_group_rows(compute_groups(input.view, key));
   json["own_code"] = json_from_own_code(compute_own_code(input.view), input.options.own);
   return {};
 }
@@ -92,11 +93,8 @@ Result<std::vector<Neighbours>> find_peeked(const ReportInput& input) {
     if (input.options.top != 0 && found.size() == input.options.top) break;
   }
   if (found.empty())
-    return Failure(Error{fmt::format("no frame matches '{}'", expression),
-                         "Try a part of the name of a function.",
-                         {},
-                         {},
-                         false});
+    return Failure(Error{
+        fmt::format("no frame matches '{}'", expression), "Try a part of the name of a function.", {}, {}, false});
   return found;
 }
 

@@ -30,8 +30,8 @@ struct ReportInput {
 struct ReportSection {
   std::string_view name;  // The key of its JSON; two sections of one name are not printed at once.
   std::string_view flag = {}, value_name = {}, help = {};  // "--peek", "REGEX"; no flag: always printed.
-  bool needs_trace = false;    // Without a flag: left out of a report on a profile.
-  bool replaces_rows = false;  // As text it is printed instead of the rows.
+  bool needs_trace = false;                                // Without a flag: left out of a report on a profile.
+  bool replaces_rows = false;                              // As text it is printed instead of the rows.
   // Either may be missing. Errors are found before anything is printed.
   Result<std::string> (*text)(const ReportInput& input, const ReportStyle& style) = nullptr;
   Result<void> (*add_json)(nlohmann::ordered_json& json, const ReportInput& input) = nullptr;

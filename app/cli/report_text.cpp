@@ -120,9 +120,8 @@ std::string text_from_own_code(const std::vector<OwnCodeRow>& rows, std::size_t 
   if (limit == 0) limit = rows.size();
   if (rows.empty() || rows.front().is_without_own_code()) return {};
   const Terminal& terminal = style.terminal;
-  const std::string head =
-      fmt::format("{:>10} {:>8}  {:>10}  your code: the innermost line of each stack  (% of {})",
-                  style.unit.empty() ? "value" : style.unit, "share", "count", style.whole_text);
+  const std::string head = fmt::format("{:>10} {:>8}  {:>10}  your code: the innermost line of each stack  (% of {})",
+                                       style.unit.empty() ? "value" : style.unit, "share", "count", style.whole_text);
   std::string text = terminal.paint(head, Ink::dim) + "\n";
   const std::size_t shown = std::min(rows.size(), limit);
   for (std::size_t i = 0; i < shown; ++i) {
@@ -136,10 +135,9 @@ std::string text_from_own_code(const std::vector<OwnCodeRow>& rows, std::size_t 
   }
   const auto number = [](std::size_t n) { return text_from_count(n); };
   if (shown < rows.size())
-    text +=
-        terminal.paint(fmt::format("{} of {} lines; --own 0 prints all", number(shown), number(rows.size())),
-                       Ink::dim) +
-        "\n";
+    text += terminal.paint(fmt::format("{} of {} lines; --own 0 prints all", number(shown), number(rows.size())),
+                           Ink::dim) +
+            "\n";
   return text;
 }
 
@@ -175,10 +173,10 @@ std::string text_from_tree(const ProfileView& view, const CallTree& tree, const 
     todo.insert(todo.end(), children.rbegin(), children.rend());
   }
   if (left_out > 0)
-    text += terminal.paint(fmt::format("{} branches below 0.5 % are hidden; --top 0 prints all",
-                                       text_from_count(left_out)),
-                           Ink::dim) +
-            "\n";
+    text +=
+        terminal.paint(fmt::format("{} branches below 0.5 % are hidden; --top 0 prints all", text_from_count(left_out)),
+                       Ink::dim) +
+        "\n";
   return text;
 }
 

@@ -20,8 +20,7 @@ namespace {
 
 std::string inexact_text(const HeapRow& row) {
   std::string text = row.is_inexact ? "inexact" : "the peak is inexact";
-  if (row.is_inexact && row.inexact_since_start_ns)
-    text += " since " + seconds_text(*row.inexact_since_start_ns);
+  if (row.is_inexact && row.inexact_since_start_ns) text += " since " + seconds_text(*row.inexact_since_start_ns);
   text += ": events were lost or contradict each other";
   if (row.is_inexact && row.is_peak_inexact) text += "; the peak is inexact too";
   return text;
@@ -38,12 +37,13 @@ std::string heaps_text(std::vector<HeapRow> rows, const Terminal& terminal) {
                      Ink::dim) +
       "\n";
   for (const HeapRow& row : rows) {
-    text += fmt::format("{}  {:>10}  {}  {}  {}  {}  {}  {}  {:>10}  {:>8}",
-                        pad_right(printable(row.label), width), text_from_bytes(row.in_use_bytes),
-                        pad_left(text_or_dash(row.requested_bytes), 10), pad_left(text_or_dash(row.pool_bytes), 10), pad_left(text_or_dash(row.free_bytes), 10),
-                        pad_left(text_or_dash(row.largest_free_bytes), 12), pad_left(text_from_known_share(row.external_fragmentation), 9),
-                        pad_left(text_from_known_share(row.internal_fragmentation), 9), text_from_bytes(row.peak_in_use_bytes),
-                        text_from_count(row.live_blocks));
+    text += fmt::format("{}  {:>10}  {}  {}  {}  {}  {}  {}  {:>10}  {:>8}", pad_right(printable(row.label), width),
+                        text_from_bytes(row.in_use_bytes), pad_left(text_or_dash(row.requested_bytes), 10),
+                        pad_left(text_or_dash(row.pool_bytes), 10), pad_left(text_or_dash(row.free_bytes), 10),
+                        pad_left(text_or_dash(row.largest_free_bytes), 12),
+                        pad_left(text_from_known_share(row.external_fragmentation), 9),
+                        pad_left(text_from_known_share(row.internal_fragmentation), 9),
+                        text_from_bytes(row.peak_in_use_bytes), text_from_count(row.live_blocks));
     if (row.pending_bytes > 0) text += fmt::format("  {} pending", text_from_bytes(row.pending_bytes));
     if (row.is_inexact || row.is_peak_inexact) text += terminal.paint("  " + inexact_text(row), Ink::bad);
     text += "\n";

@@ -3,8 +3,8 @@
 // A terminal is left alone, and nothing is kept. So is a file: its end is read when needed. Anything else (a
 // pipe, a socket, /dev/null) is handed to the job as a pipe, whose bytes a process of our own copies on unchanged: it
 // lives as long as somebody can write, so that a killed observer costs the job nothing. When nothing reads the
-// bytes any more, the job gets the same error as without it. Where standard output and standard error are one and the same,
-// both go through it, so that their order stays.
+// bytes any more, the job gets the same error as without it. Where standard output and standard error are one and the
+// same, both go through it, so that their order stays.
 #pragma once
 
 #include <cstddef>

@@ -33,9 +33,9 @@ void print_text(const std::vector<DeviceTotals>& devices, pid_t process, double 
     const serve::HeldMemory held = serve::held_by(process, device);
     if (!held.is_told) continue;
     is_any = true;
-    fmt::print("{:>8.1f} s  GPU {} {}  {} in process {}, {} of {} in use in total\n", seconds, i, printable(device.name),
-               held.bytes ? text_from_bytes(*held.bytes) : "an unknown amount", process, text_from_bytes(device.used_bytes),
-               text_from_bytes(device.total_bytes));
+    fmt::print("{:>8.1f} s  GPU {} {}  {} in process {}, {} of {} in use in total\n", seconds, i,
+               printable(device.name), held.bytes ? text_from_bytes(*held.bytes) : "an unknown amount", process,
+               text_from_bytes(device.used_bytes), text_from_bytes(device.total_bytes));
   }
   if (!is_any) fmt::print("{:>8.1f} s  the driver reports no device memory for process {}\n", seconds, process);
 }

@@ -123,7 +123,7 @@ Result<int> run_command(std::vector<std::string> words) {
   posix_spawn_file_actions_destroy(&actions);
   if (failed != 0)
     return Failure(refusal(fmt::format("cannot start '{}': {}", printable(words[0]), strerror(failed)),
-                            "Name a Python that has jax and libtpu with --python."));
+                           "Name a Python that has jax and libtpu with --python."));
   const int status = wait_for(pid);
   if (cancelling_signal != 0) return Failure(refusal("cancelled", {}));
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
@@ -134,8 +134,8 @@ Result<Json> ask_compiler(const TpuCompileOptions& options, const std::string& t
                           const std::string& answer) {
   const std::size_t colon = options.target.rfind(':');
   if (colon == std::string::npos || colon == 0 || colon + 1 == options.target.size())
-    return Failure(refusal(fmt::format("'{}' is not a function of a script", printable(options.target)),
-                            "Write SCRIPT.py:NAME."));
+    return Failure(
+        refusal(fmt::format("'{}' is not a function of a script", printable(options.target)), "Write SCRIPT.py:NAME."));
   const std::string script = options.target.substr(0, colon);
   std::error_code error;
   if (!std::filesystem::is_regular_file(script, error))
@@ -149,7 +149,7 @@ Result<Json> ask_compiler(const TpuCompileOptions& options, const std::string& t
   auto json = Json::parse(text, nullptr, false);
   if (*code != 0 || json.is_discarded() || !json.is_object())
     return Failure(refusal(fmt::format("the compiler exited with code {} and without a result", *code),
-                            "Its messages are above."));
+                           "Its messages are above."));
   return json;
 }
 
@@ -169,16 +169,16 @@ Error refusal_of(const Json& answer, const std::string& topology) {
   const std::string text = answer.value("text", ""), what = answer.value("refused", "compile");
   if (answer.contains("missing"))
     return refusal(fmt::format("this Python has no {} ({})", answer["missing"].get<std::string>(), printable(text)),
-                    "pip install \"jax==0.10.2\" \"libtpu==0.0.51\" on x86-64 Linux (no TPU is needed), or use another "
-                    "Python with --python.");
+                   "pip install \"jax==0.10.2\" \"libtpu==0.0.51\" on x86-64 Linux (no TPU is needed), or use another "
+                   "Python with --python.");
   if (what == "topology")
     return refusal(fmt::format("there is no topology '{}': {}", printable(topology), printable(text)),
                    fmt::format("Known: {} and larger ones.", allocator::tpu::text_from_topologies()));
   std::fputs(lines_of(answer.value("traceback", "")).c_str(), stderr);
   return refusal(fmt::format("the {} failed: {}", what == "compile" ? "compiler" : "script",
-                              printable(text.substr(0, text.find('\n')))),
-                  "The function takes nothing and returns a jax.stages.Lowered, or (function, args, kwargs) of "
-                  "jax.ShapeDtypeStruct.");
+                             printable(text.substr(0, text.find('\n')))),
+                 "The function takes nothing and returns a jax.stages.Lowered, or (function, args, kwargs) of "
+                 "jax.ShapeDtypeStruct.");
 }
 
 std::optional<std::uint64_t> usable_of(const std::string& topology) {
@@ -206,7 +206,8 @@ Result<Compiled> read_compiled(const std::string& topology, const Json& answer, 
     auto fit = fit_of(file, options.max_size);
     if (fit && (!compiled.fit || fit->needed > compiled.fit->needed)) compiled.fit = std::move(*fit);
   }
-  if (!compiled.fit) return Failure(refusal("the compiler's dump does not have the memory of a program", "This libtpu may be too new."));
+  if (!compiled.fit)
+    return Failure(refusal("the compiler's dump does not have the memory of a program", "This libtpu may be too new."));
   const auto bytes = [&](const char* key) { return compiled.memory.value(key, std::uint64_t{0}); };
   compiled.fit->program.argument_bytes = bytes("argument");
   compiled.fit->program.output_bytes = bytes("output");
@@ -288,8 +289,7 @@ std::string text_of(const std::vector<Compiled>& all, const Terminal& terminal) 
   text += text_from_advice(rows);
   for (const Compiled& compiled : all)
     if (!compiled.fit)
-      text +=
-          fmt::format("{} does not fit:\n{}", printable(compiled.topology), lines_of(compiled.failure, "  "));
+      text += fmt::format("{} does not fit:\n{}", printable(compiled.topology), lines_of(compiled.failure, "  "));
   return text;
 }
 
@@ -322,7 +322,8 @@ Result<void> record(const Fit& fit, const TpuCompileOptions& options) {
 Result<Compiled> compile_for(const TpuCompileOptions& options, const std::string& topology) {
   const Workplace workplace;
   if (workplace.path().empty())
-    return Failure(refusal("cannot create a folder for the compiler's dump", "Set TMPDIR to a folder with free space."));
+    return Failure(
+        refusal("cannot create a folder for the compiler's dump", "Set TMPDIR to a folder with free space."));
   const std::string dump = workplace.path() + "/dump", answer_file = workplace.path() + "/answer.json";
   const auto answer = ask_compiler(options, topology, dump, answer_file);
   if (!answer) return Failure(answer.error());

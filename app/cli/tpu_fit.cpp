@@ -46,7 +46,7 @@ Result<Fit> fit_of_trace(const Trace* trace, const std::string& file) {
   const auto needed = program ? program->needed_without_code_bytes() : std::nullopt;
   if (!needed)
     return Failure(refusal("this dump does not have the arguments, outputs and temporaries of a program",
-                            "XLA writes them with --xla_dump_to and --xla_dump_hlo_as_proto.", file));
+                           "XLA writes them with --xla_dump_to and --xla_dump_hlo_as_proto.", file));
   if (is_of_no_tpu(*trace, *program))
     return Failure(refusal(compiled_for_no_tpu,
                            "What a TPU makes of it, its compiler says: hbmscope tpu compile SCRIPT.py:NAME.", file));

@@ -50,7 +50,7 @@ Result<tpu::Shape> shape_from_query(const ArrayQuery& query, const tpu::Generati
   const tpu::ElementType* type = find_array_type(query.dtype);
   if (type == nullptr)
     return Failure(refusal(fmt::format("there is no element type '{}'", printable(query.dtype)),
-                            "Write it as XLA does: f32, bf16, s8, pred, ..."));
+                           "Write it as XLA does: f32, bf16, s8, pred, ..."));
   auto dimensions = tpu::parse_dimensions(query.shape);
   if (!dimensions) return Failure(error_at(query.shape, dimensions.error(), "Write sizes as 100x200, or scalar."));
   return tpu::default_shape(generation, *type, std::move(*dimensions), mode);
@@ -193,12 +193,12 @@ std::optional<Error> find_misuse(const TpuLayoutOptions& options) {
   const bool has_all_parts = !options.generation.empty() && !options.dtype.empty() && !options.shape.empty();
   const bool is_many = !options.batch.empty() || !options.listings.empty();
   const int arrays = (options.layout.empty() ? 0 : 1) + (has_parts ? 1 : 0) + (options.batch.empty() ? 0 : 1) +
-                    (options.listings.empty() ? 0 : 1);
+                     (options.listings.empty() ? 0 : 1);
   if (has_parts && !has_all_parts)
     return refusal("--generation, --dtype and --shape belong together", "Use all three.");
   if (arrays != 1)
     return refusal(arrays == 0 ? "the array is missing" : "these options can't be combined",
-                    "Use a layout, or --generation, --dtype and --shape, or --batch, or --listing.");
+                   "Use a layout, or --generation, --dtype and --shape, or --batch, or --listing.");
   if (!options.batch.empty() && options.json)
     return refusal("--batch prints rows, not JSON", "Remove --json, or use --listing.");
   if (is_many && !options.picture.empty())
@@ -228,7 +228,7 @@ int run_tpu_layout(const TpuLayoutOptions& options, const OpenWindow& open_windo
     const auto grid = compute_tile_grid(tpu::text_from_shape(answer->shape));
     if (!grid)
       return fail(refusal(fmt::format("there is no picture of {}", tpu::text_from_shape(answer->shape)),
-                           "A picture needs a layout in braces and at least one value."));
+                          "A picture needs a layout in braces and at least one value."));
     if (options.picture == "-")
       text += fmt::format("  {}\n{}", text_from_tiles(*grid), picture_from_tiles(*grid));
     else if (const int code = write_picture(*grid, options, open_window); code != exit_ok)

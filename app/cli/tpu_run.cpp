@@ -38,7 +38,9 @@ Result<void> write_oom_log(const tpu::Emulation& emulation, const std::string& p
   std::ofstream file(path, std::ios::binary);
   for (const tpu::EmulatedFailure& failure : emulation.failures) file << failure.text << '\n';
   file.flush();
-  if (!file) return Failure(Error{"cannot write the file", "Check the free space and the permissions of the folder.", path, {}, false});
+  if (!file)
+    return Failure(
+        Error{"cannot write the file", "Check the free space and the permissions of the folder.", path, {}, false});
   return {};
 }
 

@@ -47,7 +47,8 @@ typedef struct hbmscope_text {
   const char* text;
   uint64_t known;
 } hbmscope_text;
-#define HBMSCOPE_TEXT(text) { (text), 0 }
+#define HBMSCOPE_TEXT(text) \
+  { (text), 0 }
 
 typedef struct hbmscope_frame {
   const char* function;
@@ -62,7 +63,8 @@ typedef struct hbmscope_stack {
   uint32_t unused;
   uint64_t known;
 } hbmscope_stack;
-#define HBMSCOPE_STACK(frames) { (frames), (uint32_t)(sizeof(frames) / sizeof((frames)[0])), 0, 0 }
+#define HBMSCOPE_STACK(frames) \
+  { (frames), (uint32_t)(sizeof(frames) / sizeof((frames)[0])), 0, 0 }
 
 enum hbmscope_layer { HBMSCOPE_PHYSICAL, HBMSCOPE_POOL, HBMSCOPE_CHUNK, HBMSCOPE_FRAMEWORK, HBMSCOPE_PROGRAM };
 enum hbmscope_heap_flag {
@@ -83,11 +85,11 @@ typedef struct hbmscope_listing {
 
 typedef struct hbmscope_heap {
   const char* name;
-  const char* memory_kind; /* "device", "host_pinned", "managed", "hbm", "vmem", ... */
-  uint32_t device;         /* Ordinal; ~0u: none. */
-  uint32_t layer;          /* hbmscope_layer */
-  uint32_t flags;          /* hbmscope_heap_flag */
-  uint32_t id;             /* Belongs to the listener, like the last two fields. */
+  const char* memory_kind;      /* "device", "host_pinned", "managed", "hbm", "vmem", ... */
+  uint32_t device;              /* Ordinal; ~0u: none. */
+  uint32_t layer;               /* hbmscope_layer */
+  uint32_t flags;               /* hbmscope_heap_flag */
+  uint32_t id;                  /* Belongs to the listener, like the last two fields. */
   struct hbmscope_heap* parent; /* The heap that its regions come from, or null. */
   void (*enumerate)(struct hbmscope_heap* heap, const hbmscope_listing* listing); /* May be null. */
   void* user;                                                                     /* Yours. */
@@ -142,9 +144,22 @@ static inline void hbmscope_unlock(struct hbmscope_table* table) {
 
 #ifndef HBMSCOPE_LISTENER /* A listener has no table of its own. */
 /* Weak and hidden: one for each module, however many of its files include this. */
-__attribute__((weak, used, visibility("hidden"))) struct hbmscope_table hbmscope_table = {
-    sizeof(struct hbmscope_table), HBMSCOPE_VERSION, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-    NULL, NULL};
+__attribute__((weak, used, visibility("hidden"))) struct hbmscope_table hbmscope_table = {sizeof(struct hbmscope_table),
+                                                                                          HBMSCOPE_VERSION,
+                                                                                          0,
+                                                                                          0,
+                                                                                          NULL,
+                                                                                          NULL,
+                                                                                          NULL,
+                                                                                          NULL,
+                                                                                          NULL,
+                                                                                          NULL,
+                                                                                          NULL,
+                                                                                          NULL,
+                                                                                          NULL,
+                                                                                          NULL,
+                                                                                          NULL,
+                                                                                          NULL};
 
 /* Also emitted once for each module. The name has eight bytes and a closing zero, hence nine, padded to twelve. */
 __asm__(
@@ -171,10 +186,10 @@ __attribute__((weak, visibility("hidden"), constructor)) void hbmscope_announce_
 }
 
 /* A listener may set its pointers, or remove them, between any two instructions. */
-#define HBMSCOPE_TELL(call, ...)                                                              \
-  do {                                                                                        \
+#define HBMSCOPE_TELL(call, ...)                                                                             \
+  do {                                                                                                       \
     __typeof__(hbmscope_table.call) hbmscope_told = __atomic_load_n(&hbmscope_table.call, __ATOMIC_ACQUIRE); \
-    if (__builtin_expect(hbmscope_told != NULL, 0)) hbmscope_told(__VA_ARGS__);               \
+    if (__builtin_expect(hbmscope_told != NULL, 0)) hbmscope_told(__VA_ARGS__);                              \
   } while (0)
 
 /* Must come before the first call about the heap. */

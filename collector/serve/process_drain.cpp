@@ -64,8 +64,7 @@ void ProcessDrain::note_attached(bool has_driver) {
 void ProcessDrain::note_left_alone() {
   may_hold_memory_ = is_left_alone_ = true;
   add_job_fact(wire::attached_fact, wire::left_alone);
-  add_job_fact(wire::driver_calls_fact,
-               std::string(wire::not_recorded) + "nothing is loaded into the job (--totals)");
+  add_job_fact(wire::driver_calls_fact, std::string(wire::not_recorded) + "nothing is loaded into the job (--totals)");
   mark(wire::left_alone_mark);
 }
 

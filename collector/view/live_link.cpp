@@ -119,7 +119,8 @@ std::optional<std::string> LiveLink::open_tcp(const std::string& address) {
   }
   // A peer that hangs up with our bytes unread resets the connection.
   const std::string hung_up =
-      "it closed the connection: the token is of another run, the run has ended, it already has 64 viewers, or too many came "
+      "it closed the connection: the token is of another run, the run has ended, it already has 64 viewers, or too "
+      "many came "
       "at "
       "once. Its hbmscope prints the reason when it ends";
   auto failed = wait_for_answer(tcp_patience, hung_up);
@@ -217,7 +218,8 @@ bool LiveLink::receive() {
     is_told_lost_ = false;
     const std::chrono::duration<double> gone = Clock::now() - lost_at_;
     if (news_)
-      news_("the connection to " + far_->host + " is back after " + std::to_string(static_cast<int>(gone.count() + 0.5)) +
+      news_("the connection to " + far_->host + " is back after " +
+            std::to_string(static_cast<int>(gone.count() + 0.5)) +
             " s and continues where it stopped; nothing is missing");
   }
   return true;

@@ -16,9 +16,9 @@ inline constexpr std::string_view attached_fact = "hbmscope.attached", attached_
 // launcher gave it, in decimals.
 inline constexpr std::string_view command_fact = "command", variable_facts = "variable.", rank_fact = "rank";
 
-// A fact about a job that was attached to, each time that it changes: how its CUDA driver calls are recorded, as the rest
-// of a sentence that begins with "CUDA driver calls are ", and begins itself with one of these. When it changes later
-// than at the attaching there is a mark, whose name is that sentence.
+// A fact about a job that was attached to, each time that it changes: how its CUDA driver calls are recorded, as the
+// rest of a sentence that begins with "CUDA driver calls are ", and begins itself with one of these. When it changes
+// later than at the attaching there is a mark, whose name is that sentence.
 inline constexpr std::string_view driver_calls_fact = "hbmscope.driver_calls",
                                   driver_calls_are = "CUDA driver calls are ", recorded_with = "recorded with ",
                                   not_recorded = "not recorded: ", not_recorded_yet = "not recorded yet: ";

@@ -14,7 +14,6 @@ using xla_gpu::Bfc;
 using xla_gpu::Chunk;
 using xla_gpu::Tag;
 
-
 NaiveBfc::Owner owner_of(Tag tag) {
   if (tag == Tag::gap) return NaiveBfc::Owner::nobody;
   return tag == Tag::upper ? NaiveBfc::Owner::upper : NaiveBfc::Owner::lower;

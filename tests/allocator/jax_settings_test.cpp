@@ -10,7 +10,6 @@ namespace {
 
 using xla_gpu::Version;
 
-
 JaxMemory memory_of(const std::vector<Setting>& settings, Version version = Version::spatial_v1,
                     std::uint64_t device_bytes = 80 * gib) {
   const auto memory = memory_from_settings(settings, device_bytes, version);

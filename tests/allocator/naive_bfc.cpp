@@ -9,7 +9,6 @@ namespace {
 
 using xla_gpu::Version;
 
-
 std::uint64_t up_to(std::uint64_t value, std::uint64_t step) {
   return value % step == 0 ? value : value - value % step + step;
 }

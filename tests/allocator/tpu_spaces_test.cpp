@@ -29,7 +29,7 @@ Value space_value(const std::string& name, Role role, std::uint64_t rows) {
 }
 
 Operation space_operation(const std::string& name, std::vector<std::uint32_t> reads, std::vector<std::uint32_t> writes,
-                       std::uint64_t compute_ns) {
+                          std::uint64_t compute_ns) {
   Operation operation;
   operation.name = name;
   operation.reads = std::move(reads);

@@ -89,9 +89,9 @@ TEST(AttachedFacts, WhoTellsOfTheDriversCallsIsTheLastWordOfIt) {
   EXPECT_TRUE(late.facts().may_be_recorded_later);
   late.tell_who_tells_later("recorded with CUPTI (libcupti.so)", 3 * second_ns);
   EXPECT_TRUE(late.facts().are_calls_recorded);
-  EXPECT_EQ(
-      text_from_driver_calls(late.facts()),
-      "CUDA driver calls are recorded with CUPTI (libcupti.so), since 2.0 s after that; earlier allocations are unknown.");
+  EXPECT_EQ(text_from_driver_calls(late.facts()),
+            "CUDA driver calls are recorded with CUPTI (libcupti.so), since 2.0 s after that; earlier allocations are "
+            "unknown.");
   Attached earlier;
   earlier.attach(second_ns);
   earlier.tell_who_tells("told by CUPTI (libcupti.so)");

@@ -98,7 +98,8 @@ TEST(FailureFacts, after_a_loss_nothing_is_concluded) {
   EXPECT_EQ(FailureVerdict::unknown, facts.verdict);
   EXPECT_FALSE(facts.place || facts.last_fit);
   EXPECT_EQ(
-      "Requested 10.0 MiB; how much was free is unknown, because events of this heap were lost or contradict each other.",
+      "Requested 10.0 MiB; how much was free is unknown, because events of this heap were lost or contradict each "
+      "other.",
       sentence_of(facts));
   EXPECT_NE(std::string::npos, unknowns_of(facts).find("the largest free block 10.0 MiB; neither is exact"));
   const FailureRow row = compute_failure_rows(comb.builder.trace).front();

@@ -91,7 +91,8 @@ TEST_F(LiveRanges, make_the_arenas_of_a_text_live) {
   EXPECT_EQ(stream.peak(1).in_use_bytes, 4096U + 8192 + 4096);
   EXPECT_EQ(compute_event_counts(trace).alloc, 1U + 3);  // a with c over it is one block.
   EXPECT_EQ(stream.last_state().problems().total(), 0U);
-  const Trace other = joined_trace(assignment, {bytes_of("HloLiveRange (max 6):\n  BufferLiveRange:\n    a{}:1-3\n"), {}});
+  const Trace other =
+      joined_trace(assignment, {bytes_of("HloLiveRange (max 6):\n  BufferLiveRange:\n    a{}:1-3\n"), {}});
   EXPECT_EQ(other.import.count_of("values_without_ranges"), 3);
 }
 

@@ -27,7 +27,6 @@ namespace {
 
 using tests::Message;
 
-
 Trace program_trace(const std::string& bytes) {
   EXPECT_TRUE(looks_like_hlo(bytes_of(bytes)));
   auto trace = read_hlo(bytes_of(bytes), "dump");

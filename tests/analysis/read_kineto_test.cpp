@@ -229,7 +229,8 @@ TEST(KinetoReader, bytes_that_no_event_names_are_a_block_without_an_address) {
 TEST(KinetoReader, an_out_of_memory_is_a_failure_with_its_stack) {
   std::string failure = memory("50", 68'719'476'736, 0);
   failure.replace(failure.find("[memory]"), 8, "[OutOfMemory]");
-  const Trace trace = kineto_trace(file_of({memory("5", 100, 4096), failure, span("cpu_op", "aten::empty", "40", "20")}));
+  const Trace trace =
+      kineto_trace(file_of({memory("5", 100, 4096), failure, span("cpu_op", "aten::empty", "40", "20")}));
   const Stream& stream = trace.streams.front();
   ASSERT_EQ(1U, stream.failures().size());
   EXPECT_EQ(68'719'476'736U, stream.failures()[0].asked_bytes);

@@ -24,7 +24,6 @@ namespace {
 
 namespace tpu = allocator::tpu;
 
-
 Result<tpu::Workload> workload_from(const std::string& text, const std::vector<WorkloadChange>& changes = {}) {
   return read_tpu_workload(bytes_of(text), "w.json", changes);
 }
@@ -116,10 +115,10 @@ TEST(TpuWorkload, options_of_vmem_are_of_the_file_or_a_change) {
   EXPECT_FALSE(written->options.vmem.evictions_max);
   EXPECT_FALSE(written->options.vmem.prefetches_across_programs);
   const auto changed = workload_from(text, {{"vmem.assignment", "off"},
-                                   {"vmem.picker", "count"},
-                                   {"vmem.prefetches_max", "2"},
-                                   {"vmem.evictions_max", "0"},
-                                   {"vmem.residency_percent", "400"}});
+                                            {"vmem.picker", "count"},
+                                            {"vmem.prefetches_max", "2"},
+                                            {"vmem.evictions_max", "0"},
+                                            {"vmem.residency_percent", "400"}});
   ASSERT_TRUE(changed);
   EXPECT_EQ(changed->options.assigns_vmem, false);
   EXPECT_EQ(changed->options.vmem.picker, tpu::IntervalPicker::operation_count);

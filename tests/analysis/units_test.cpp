@@ -127,7 +127,8 @@ TEST(ParseBytes, units_of_people) {
 }
 
 TEST(ParseBytes, reads_what_the_formatter_prints) {
-  for (const std::int64_t bytes : {std::int64_t{0}, std::int64_t{512}, 846 * signed_kib, 3 * signed_gib, 5 * signed_gib * 1024 * 1024}) {
+  for (const std::int64_t bytes :
+       {std::int64_t{0}, std::int64_t{512}, 846 * signed_kib, 3 * signed_gib, 5 * signed_gib * 1024 * 1024}) {
     EXPECT_EQ(parse_bytes(text_from_bytes(bytes)).value(), bytes);
     EXPECT_EQ(parse_bytes(exact_text_from_bytes(bytes)).value(), bytes);
   }

@@ -37,6 +37,7 @@ void read_tpu_oom_text(const std::string& text) {
 FUZZ_TARGET(fuzz_read_tpu_oom, data, size) {
   const std::string bytes(reinterpret_cast<const char*>(data), size);
   read_tpu_oom_text(bytes);
-  read_tpu_oom_text("Ran out of memory in memory space hbm. Used 2.00G of 1.00G hbm.\nTotal hbm usage >= 2.25G:\n" + bytes);
+  read_tpu_oom_text("Ran out of memory in memory space hbm. Used 2.00G of 1.00G hbm.\nTotal hbm usage >= 2.25G:\n" +
+                    bytes);
   return 0;
 }

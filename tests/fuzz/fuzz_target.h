@@ -23,8 +23,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 #else
 using FuzzTarget = int (*)(const std::uint8_t* data, std::size_t size);
 bool add_fuzz_target(const char* name, FuzzTarget target);  // True, to be called before main.
-#define FUZZ_TARGET(name, data, size)                                   \
-  static int run_##name(const std::uint8_t* data, std::size_t size);    \
-  static const bool has_##name = add_fuzz_target(#name, &run_##name);   \
+#define FUZZ_TARGET(name, data, size)                                 \
+  static int run_##name(const std::uint8_t* data, std::size_t size);  \
+  static const bool has_##name = add_fuzz_target(#name, &run_##name); \
   static int run_##name(const std::uint8_t* data, std::size_t size)
 #endif

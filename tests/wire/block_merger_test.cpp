@@ -232,9 +232,9 @@ SharedBlock block_of_the_future(std::uint16_t kind, std::size_t struct_bytes, st
 TEST(BlockMerger, what_this_version_does_not_know_goes_through_as_it_is) {
   const auto alloc = static_cast<std::uint16_t>(RecordKind::alloc);
   const SharedBlocks blocks = {block_of_the_future(alloc, sizeof(AllocRecord), 0), block_of_the_future(200, 32, 1),
-                         block_of_the_future(alloc, sizeof(AllocRecord) + 8, 2),
-                         block_of_the_future(alloc, sizeof(AllocRecord), 3),
-                         block_of_the_future(alloc, sizeof(AllocRecord), 4)};
+                               block_of_the_future(alloc, sizeof(AllocRecord) + 8, 2),
+                               block_of_the_future(alloc, sizeof(AllocRecord), 3),
+                               block_of_the_future(alloc, sizeof(AllocRecord), 4)};
   const SharedBlocks merged = merge(blocks);
   ASSERT_EQ(4U, merged.size());
   EXPECT_NE(BlockForm::rows, merged[0]->header.form) << "rows become columns";

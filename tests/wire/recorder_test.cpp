@@ -323,7 +323,8 @@ TEST(Recorder, a_disk_that_fills_up_anywhere_is_told_with_the_systems_reason) {
     if (!found.scan) {
       const auto trace = read_recording(bytes, file.path);
       ASSERT_FALSE(trace);
-      EXPECT_EQ(!bytes.empty(), trace.error().text().find("disk may have been full") != std::string::npos) << bytes.size();
+      EXPECT_EQ(!bytes.empty(), trace.error().text().find("disk may have been full") != std::string::npos)
+          << bytes.size();
       continue;
     }
     EXPECT_EQ(whole, found.times_ns.size()) << room;

@@ -437,8 +437,8 @@ class Emulator {
       for (const PlacedValue* placed : begins[i]) {
         if (placed->over) end(*placed->over);
         const Array& array = program.values[placed->value].array;
-        log_.alloc(temporary_tier(program, placed->value), base_of(program, placed->value) + placed->offset, placed->bytes,
-                   array.shard.unpadded_bytes, array.name, &array);
+        log_.alloc(temporary_tier(program, placed->value), base_of(program, placed->value) + placed->offset,
+                   placed->bytes, array.shard.unpadded_bytes, array.name, &array);
         live[placed->value] = placed;
       }
       if (operation.pipeline)

@@ -16,7 +16,7 @@ Tier temporary_tier(const Program& program, std::uint32_t value) {
 }
 
 std::string_view text_from_tier(Tier tier) {
-  constexpr std::array<std::string_view, tiers> names = {"hbm",  "hbm",         "vmem",       "vmem", "smem",
+  constexpr std::array<std::string_view, tiers> names = {"hbm",  "hbm",         "vmem",      "vmem", "smem",
                                                          "cmem", "accumulator", "tilespmem", "host", "gpu"};
   return names[static_cast<std::size_t>(tier)];
 }

@@ -109,7 +109,8 @@ class JsonWalk {
   static tpu::Shape shape_of(const Json& node, const std::string& name) {
     tpu::Shape shape{&type_of(name, node["dtype"].get_ref<const std::string&>()), {}, {}};
     for (const Json& size : node["shape"]) {
-      if (!size.is_number_unsigned()) refuse(name, "its shape has a size that is not a whole number", "Write [100, 200].");
+      if (!size.is_number_unsigned())
+        refuse(name, "its shape has a size that is not a whole number", "Write [100, 200].");
       shape.dimensions.push_back({size.get<std::uint64_t>(), false});
     }
     const bool has_layout = node.contains("layout") && node["layout"].is_string();

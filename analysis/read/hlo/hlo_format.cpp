@@ -53,9 +53,9 @@ Result<FileContent> read_assignment(InputFile& file, const FileOptions& options,
 Result<FileContent> read_live_ranges(InputFile& file, const FileOptions& options, ReadControl* control) {
   const auto neighbour = find_neighbour(file.name(), live_range_text, assignment_text, options.max_inflated_bytes);
   if (!neighbour || !looks_like_hlo(neighbour->text.bytes))
-    return Failure(refusal("this text has the live ranges of values, but not their addresses",
-                           "Put the -buffer-assignment.txt of the same module in the same folder, or open the HloProto.",
-                           file.name()));
+    return Failure(refusal(
+        "this text has the live ranges of values, but not their addresses",
+        "Put the -buffer-assignment.txt of the same module in the same folder, or open the HloProto.", file.name()));
   return read_unzipped(file, options, [&](Bytes text) {
     return read_hlo(neighbour->text.bytes, neighbour->name, control, {text, std::nullopt});
   });

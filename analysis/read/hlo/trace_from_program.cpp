@@ -297,13 +297,15 @@ class TraceMaker {
          static_cast<std::uint64_t>(std::count_if(program_.allocations.begin(), program_.allocations.end(), is_local)),
          "Memory of a computation while it runs; these may overlap, and no sum includes them.");
     note("arenas_without_times", Severity::notice, untimed_,
-         "The dump does not have the live ranges of the values in these arenas, so each arena is one block. The HloProto (--xla_dump_hlo_as_proto) has them, and so has the -live-range.txt of the same module next to a buffer-assignment.txt.");
-    note(
-        "values_without_ranges", Severity::warning, program_.without_ranges,
-        "The text of live ranges does not name these values, so they were ignored. Check that it is from the same compilation.");
-    note(
-        "written_in_place", Severity::notice, in_place_,
-        "Values whose memory the compiler reuses for a value made from them before their live range ends; they end there.");
+         "The dump does not have the live ranges of the values in these arenas, so each arena is one block. The "
+         "HloProto (--xla_dump_hlo_as_proto) has them, and so has the -live-range.txt of the same module next to a "
+         "buffer-assignment.txt.");
+    note("values_without_ranges", Severity::warning, program_.without_ranges,
+         "The text of live ranges does not name these values, so they were ignored. Check that it is from the same "
+         "compilation.");
+    note("written_in_place", Severity::notice, in_place_,
+         "Values whose memory the compiler reuses for a value made from them before their live range ends; they end "
+         "there.");
     if (!program_.knows_kinds)
       note("kinds_not_told", Severity::notice, program_.allocations.size(),
            "A memory usage report does not say what is an argument, an output or a temporary: each allocation is one "

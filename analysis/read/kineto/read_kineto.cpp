@@ -128,9 +128,11 @@ class TraceMaker {
     block.tag = writer_.define_string(unnamed_block);
     block.flags = wire::block_flag::has_no_address;
     writer_.live(block);
-    out_.trace().import.add("bytes_before_profile", Severity::notice, static_cast<std::int64_t>(bytes),
-                            "Bytes that were live before the profile began and that no event names; PyTorch's total includes them. They are shown as one block without an address, \"in use before the profile\".",
-                            name_of(events_.devices[device]));
+    out_.trace().import.add(
+        "bytes_before_profile", Severity::notice, static_cast<std::int64_t>(bytes),
+        "Bytes that were live before the profile began and that no event names; PyTorch's total includes them. They "
+        "are shown as one block without an address, \"in use before the profile\".",
+        name_of(events_.devices[device]));
   }
 
   void add_event(const MemoryEvent& event, std::uint32_t stack) {
@@ -190,7 +192,8 @@ class TraceMaker {
       import.add("empty_events", Severity::notice, static_cast<std::int64_t>(empty_),
                  "Events of 0 bytes are neither allocations nor frees.");
     report_finding("without_address", events_.without_address,
-                   "Events without an address were ignored; old versions of PyTorch (such as 1.9) write none. Profile with a newer version.");
+                   "Events without an address were ignored; old versions of PyTorch (such as 1.9) write none. Profile "
+                   "with a newer version.");
     report_finding("bad_times", events_.bad_times, "Events without a valid time were ignored.");
     report_finding("bad_fields", events_.bad_fields, "Events with invalid bytes or an invalid device were ignored.");
   }

@@ -84,8 +84,9 @@ bool Machine::fail_refused(Opcode opcode) {
   switch (info.use) {
     case OpcodeUse::code: return fail_global(info.name);
     case OpcodeUse::reference:
-      return fail(fmt::format("this pickle refers to data outside of it: opcode {} at byte {}", info.name, at),
-                  "It looks like a saved model or tensor. A memory snapshot is a single file: " + std::string(save_again));
+      return fail(
+          fmt::format("this pickle refers to data outside of it: opcode {} at byte {}", info.name, at),
+          "It looks like a saved model or tensor. A memory snapshot is a single file: " + std::string(save_again));
     case OpcodeUse::text:
       return fail(fmt::format("opcode {} at byte {} is of pickle protocol 0 or 1", info.name, at),
                   "Save the snapshot again with pickle.dump(snapshot, file, protocol=4).");

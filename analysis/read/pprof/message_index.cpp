@@ -57,8 +57,7 @@ Error wire_error(WireProblem problem, const std::uint8_t* at, ByteRange message,
     case WireProblem::none: break;
     case WireProblem::cut_off:
       error.what = fmt::format("the data ends inside a {}", part);
-      error.remedy =
-          "The file was cut off while it was written or copied, or is not a pprof profile; save it again.";
+      error.remedy = "The file was cut off while it was written or copied, or is not a pprof profile; save it again.";
       break;
     case WireProblem::long_varint:
       error.what = fmt::format("a number in a {} is longer than ten bytes", part);

@@ -68,10 +68,10 @@ void keep_sums_exact(Profile& profile) {
       ++left_out;
     }
     if (left_out > 0)
-      profile.import.add(
-          "sum_over_2_63", Severity::loss, left_out,
-          "The values add up to 2^63 or more, which no device has; samples beyond that count as 0. The producer wrote wrong values, or the file is damaged.",
-          fmt::format("value type {}", profile.text(profile.value_types[type].type)));
+      profile.import.add("sum_over_2_63", Severity::loss, left_out,
+                         "The values add up to 2^63 or more, which no device has; samples beyond that count as 0. The "
+                         "producer wrote wrong values, or the file is damaged.",
+                         fmt::format("value type {}", profile.text(profile.value_types[type].type)));
   }
 }
 
@@ -81,9 +81,9 @@ void count_unknown_sizes(Profile& profile) {
   std::int64_t executables = 0;
   for (const std::uint32_t sample : profile.unknown_size)
     executables += std::max<std::int64_t>(0, profile.values[0][sample]);
-  profile.import.add(
-      "unknown_size", Severity::notice, executables,
-      "Compiled programs whose size the runtime does not report (-1, on TPU). They are counted and listed, but no sum includes them.");
+  profile.import.add("unknown_size", Severity::notice, executables,
+                     "Compiled programs whose size the runtime does not report (-1, on TPU). They are counted and "
+                     "listed, but no sum includes them.");
 }
 
 void check_texts(Profile& profile) {
@@ -100,8 +100,11 @@ void check_texts(Profile& profile) {
 std::optional<Error> find_missing_part(const pprof::MessageIndex& index, const std::string& name) {
   if (!index.value_types.empty()) return std::nullopt;
   if (index.strings.empty() && index.samples == 0)
-    return Error{
-        "no part of a pprof profile is in this file", "It may have been cut off; save the profile again.", name, {}, false};
+    return Error{"no part of a pprof profile is in this file",
+                 "It may have been cut off; save the profile again.",
+                 name,
+                 {},
+                 false};
   return Error{
       "the profile does not say what its values are (no sample types)", "Save the profile again.", name, {}, false};
 }
@@ -159,8 +162,11 @@ Result<Profile> read_message(Bytes message, Bytes file, const std::string& name,
 Result<Profile> read_pprof_bytes(Bytes bytes, const std::string& name, const ReadOptions& options,
                                  ReadControl* control) {
   if (bytes.empty())
-    return Failure(Error{
-        "the file is empty", "The job may have been stopped while it was writing; save the profile again.", name, {}, false});
+    return Failure(Error{"the file is empty",
+                         "The job may have been stopped while it was writing; save the profile again.",
+                         name,
+                         {},
+                         false});
   ImportStatistics import;
   if (!is_gzip(bytes)) return read_message(bytes, bytes, name, options, control, std::move(import));
   auto inflated = inflate_gzip(bytes, name, options.max_inflated_bytes, import);

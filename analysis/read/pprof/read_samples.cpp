@@ -316,9 +316,9 @@ class SampleReader {
       profile_.line_begin.push_back(static_cast<std::uint32_t>(profile_.lines.size()));
     }
     if (value_mismatches > 0)
-      profile_.import.add(
-          "value_mismatch", Severity::loss, static_cast<std::int64_t>(value_mismatches),
-          "Samples have more or fewer values than the profile has value types; missing ones count as 0, extra ones are ignored. Save the profile again.");
+      profile_.import.add("value_mismatch", Severity::loss, static_cast<std::int64_t>(value_mismatches),
+                          "Samples have more or fewer values than the profile has value types; missing ones count as "
+                          "0, extra ones are ignored. Save the profile again.");
   }
 
   MessageIndex& index_;

@@ -233,7 +233,8 @@ Result<void> FileTexts::read(const MessageIndex& index, const std::string& name,
 StringId FileTexts::missing(std::uint64_t number) {
   if (missing_text_ == StringId::empty) missing_text_ = profile_->strings.append("<missing text>");
   profile_->import.add("missing_text", Severity::warning, 1,
-                       "The file refers to strings that it does not have, perhaps because it was cut off; they are shown as <missing text>. Save the profile again.",
+                       "The file refers to strings that it does not have, perhaps because it was cut off; they are "
+                       "shown as <missing text>. Save the profile again.",
                        fmt::format("text {} of {}", number, count_));
   return missing_text_;
 }

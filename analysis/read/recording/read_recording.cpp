@@ -66,20 +66,20 @@ class RecordingReader {
       if (all > 0) import.add(name, severity, all, remedy, count > 0 ? example : std::string_view(told.example));
     };
     if (is_stopped())
-      import.add("stopped_here", Severity::warning, 1,
-                 "Reading was cancelled: the rest of the recording is missing.");
+      import.add("stopped_here", Severity::warning, 1, "Reading was cancelled: the rest of the recording is missing.");
     add_loss("not_finished", Severity::warning, scan.has_index || is_stopped() ? 0 : 1,
-             "The recording is incomplete: the job or hbmscope was stopped, or the disk was full. It is read up to its last complete block.");
+             "The recording is incomplete: the job or hbmscope was stopped, or the disk was full. It is read up to its "
+             "last complete block.");
     add_loss("lost_bytes", Severity::loss, scan.lost_bytes,
              "Bytes that do not belong to a complete block; the events in them are missing.",
              fmt::format("byte {}: {}", scan.first_fault_offset.value_or(0), scan.first_fault));
     add_loss("unknown_blocks", Severity::notice, scan.unknown_blocks,
              "Unknown kinds of blocks were skipped; a newer hbmscope reads them.");
-    add_loss("bad_blocks", Severity::loss, growing_.bad_blocks(), "Invalid blocks were ignored.",
-             growing_.fault());
+    add_loss("bad_blocks", Severity::loss, growing_.bad_blocks(), "Invalid blocks were ignored.", growing_.fault());
     if (missing > 0)
       import.add("lost_events", Severity::loss, static_cast<std::int64_t>(missing),
-                 "Events that were lost while recording, or in damaged blocks; heaps are inexact from there until they are listed again.");
+                 "Events that were lost while recording, or in damaged blocks; heaps are inexact from there until they "
+                 "are listed again.");
     add_reported_caveats(trace);
     return trace;
   }
@@ -133,8 +133,9 @@ Result<Trace> read_with(RecordingReader& reader, std::span<const std::uint8_t> b
   if (trace.streams.empty())
     return Failure(Error{scan->first_fault.empty() ? "nothing was recorded in it"
                                                    : fmt::format("it has no complete block: {}", scan->first_fault),
-                         scan->damaged_blocks > 0 ? "Copy or convert the file again."
-                                                  : "The job may have been stopped right after its start; record again.",
+                         scan->damaged_blocks > 0
+                             ? "Copy or convert the file again."
+                             : "The job may have been stopped right after its start; record again.",
                          name, scan->first_fault_offset, false});
   return trace;
 }

@@ -204,8 +204,9 @@ class RmmReader {
     const EventCounts& counts = out_.stream().counts();
     import.add("threads", Severity::info, static_cast<std::int64_t>(threads_.size()));
     if (counts.alloc > 0)
-      import.add("sizes_as_asked", Severity::notice, static_cast<std::int64_t>(counts.alloc),
-                 "RMM's log has requested sizes, not block sizes: in use is the sum of requests, and free memory is unknown.");
+      import.add(
+          "sizes_as_asked", Severity::notice, static_cast<std::int64_t>(counts.alloc),
+          "RMM's log has requested sizes, not block sizes: in use is the sum of requests, and free memory is unknown.");
     if (clock_.backward_times() > 0)
       import.add("times_backward", Severity::notice, static_cast<std::int64_t>(clock_.backward_times()),
                  "Threads wrote these rows a little late; they stay in the order of the log, at the time of the row "
@@ -213,13 +214,16 @@ class RmmReader {
     report_finding("null_pointers", Severity::notice, null_pointers_,
                    "Rows without an address, such as requests of 0 bytes, are not blocks.");
     report_finding("other_size_freed", Severity::notice, other_sizes_,
-                   "The free has another size than the allocation, which can corrupt RMM's pools. The size of the allocation is used.");
+                   "The free has another size than the allocation, which can corrupt RMM's pools. The size of the "
+                   "allocation is used.");
     report_finding("unknown_frees", Severity::warning, unknown_frees_,
                    "There was no live block: the allocation is missing, or was before the log began.");
     report_finding("missing_frees", Severity::warning, missing_frees_,
-                   "An address was allocated again without a free; the free is assumed to be just before. More than one adaptor may write to this file.");
+                   "An address was allocated again without a free; the free is assumed to be just before. More than "
+                   "one adaptor may write to this file.");
     report_finding("several_logs", Severity::warning, headers_,
-                   "The column names are repeated in the middle of the file: these are several logs with different memory. Split the file there.");
+                   "The column names are repeated in the middle of the file: these are several logs with different "
+                   "memory. Split the file there.");
     report_finding("odd_times", Severity::warning, odd_times_,
                    "These rows have the time of the row above; RMM writes HH:MM:SS.ffffff.");
     report_finding("bad_fields", Severity::loss, bad_fields_, "Lines without six fields were ignored.");

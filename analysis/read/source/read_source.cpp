@@ -59,8 +59,8 @@ Result<Source> read_source(const std::string& file, const SourceOptions& options
   if (content->workload) return source_of(std::move(content->workload), options);
   if (content->trace) return source_at(std::move(content->trace), options);
   if (!options.at.empty() && options.at != "end")
-    return Failure(refusal("a profile has only one time", "Remove --at and --from.",
-                           file == "-" ? "standard input" : file));
+    return Failure(
+        refusal("a profile has only one time", "Remove --at and --from.", file == "-" ? "standard input" : file));
   Source source;
   source.profile = std::move(content->profile);
   return source;

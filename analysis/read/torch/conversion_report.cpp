@@ -22,7 +22,8 @@ void add_statistics(const ConversionCounts& counts, ImportStatistics& import) {
   };
   import.add("blocks_before_the_first_event", Severity::info, static_cast<std::int64_t>(counts.blocks_before));
   add("size_derived", Severity::notice, static_cast<std::int64_t>(counts.derived_sizes),
-      "PyTorch's trace has requested sizes, not block sizes; the sizes of blocks that were freed before the snapshot follow from the allocator's rules.");
+      "PyTorch's trace has requested sizes, not block sizes; the sizes of blocks that were freed before the snapshot "
+      "follow from the allocator's rules.");
   add("impossible_time", Severity::warning, counts.impossible_times,
       "Times before 1970 or after 2116 count as missing; such an entry has the time of the one before it.");
   add("merged_pools", Severity::warning, counts.has_merged_pools ? 1 : 0,
@@ -30,9 +31,11 @@ void add_statistics(const ConversionCounts& counts, ImportStatistics& import) {
   add("late_entries", Severity::notice, counts.late_entries,
       "Entries with an earlier time than the entry before them; they keep their place in the file.");
   add("history_overflowed", Severity::notice, counts.has_history_overflowed ? 1 : 0,
-      "PyTorch keeps this many entries and drops the oldest, so earlier events are not in the file. _record_memory_history(max_entries=...) keeps more.");
+      "PyTorch keeps this many entries and drops the oldest, so earlier events are not in the file. "
+      "_record_memory_history(max_entries=...) keeps more.");
   add("contradiction", Severity::warning, static_cast<std::int64_t>(counts.contradictions),
-      "Entries of the trace contradict the blocks of the snapshot: another thread allocated while the history was recorded, or the trace is from another snapshot. Earlier times are inexact.");
+      "Entries of the trace contradict the blocks of the snapshot: another thread allocated while the history was "
+      "recorded, or the trace is from another snapshot. Earlier times are inexact.");
 }
 
 void add_end_contradicts_snapshot(const std::string& heap, const TorchTableSum& told, const TorchTableSum& listed,
@@ -48,7 +51,8 @@ void add_end_contradicts_snapshot(const std::string& heap, const TorchTableSum& 
 void add_tables_contradict_themselves(const std::string& heap, const TorchTableSum& told, const TorchTableSum& listed,
                                       ImportStatistics& import) {
   import.add("tables_contradict_themselves", Severity::loss, 1,
-             "Blocks or segments of the snapshot overlap, or have impossible sizes: figures of this heap are inexact at the end, too. The file may be damaged.",
+             "Blocks or segments of the snapshot overlap, or have impossible sizes: figures of this heap are inexact "
+             "at the end, too. The file may be damaged.",
              text_from_difference(heap, "what can be listed are", told, listed));
 }
 

@@ -29,13 +29,14 @@ std::int64_t FieldReader::other_size(pickle::Value value, std::int64_t absent) {
 
 void FieldReader::add_statistics(ImportStatistics& import) const {
   if (odd_numbers_ > 0)
-    import.add(
-        "odd_numbers", Severity::warning, odd_numbers_,
-        "Invalid numbers, or numbers of more than 64 bits, were ignored. A program other than PyTorch wrote them, or the file is damaged.",
-        first_odd_number_);
+    import.add("odd_numbers", Severity::warning, odd_numbers_,
+               "Invalid numbers, or numbers of more than 64 bits, were ignored. A program other than PyTorch wrote "
+               "them, or the file is damaged.",
+               first_odd_number_);
   if (odd_sizes_ > 0)
     import.add("odd_sizes", Severity::loss, odd_sizes_,
-               "Sizes that are negative or larger than any device (2^48 bytes) count as 0 or as missing. A program other than PyTorch wrote them, or the file is damaged.",
+               "Sizes that are negative or larger than any device (2^48 bytes) count as 0 or as missing. A program "
+               "other than PyTorch wrote them, or the file is damaged.",
                first_odd_size_);
 }
 

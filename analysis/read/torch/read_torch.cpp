@@ -175,8 +175,11 @@ std::optional<TorchSnapshot> read_torch_state(Bytes bytes, const std::string& na
 Result<TorchSnapshot> read_torch(Bytes bytes, const std::string& name, const TorchReadOptions& options,
                                  ReadControl* control) {
   if (bytes.empty())
-    return Failure(Error{
-        "the file is empty", "The job may have been stopped while it was writing; save the snapshot again.", name, {}, false});
+    return Failure(Error{"the file is empty",
+                         "The job may have been stopped while it was writing; save the snapshot again.",
+                         name,
+                         {},
+                         false});
   return with_enough_memory(name, [&] { return read_container(bytes, name, options, control); });
 }
 

@@ -101,11 +101,9 @@ void SnapshotBuilder::add_statistics() {
   add("missing_address", Severity::warning, odd_.entries_without_address,
       "Entries without an address can't be matched with their allocation.");
   add("unknown_action", Severity::warning, odd_.actions,
-      "Entries with an unknown action are kept but not counted; a newer hbmscope may know them.",
-      odd_.first_action);
+      "Entries with an unknown action are kept but not counted; a newer hbmscope may know them.", odd_.first_action);
   add("unknown_block_state", Severity::warning, odd_.block_states,
-      "Blocks in an unknown state count as free; a newer hbmscope may know it.",
-      odd_.first_state);
+      "Blocks in an unknown state count as free; a newer hbmscope may know it.", odd_.first_state);
   add("unknown_segment_type", Severity::notice, odd_.segment_types, "Segments that are neither small nor large.");
   add("segment_sum", Severity::warning, odd_.segment_sums,
       "Segments whose blocks do not add up to the segment's size.");

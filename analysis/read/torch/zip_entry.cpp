@@ -176,9 +176,9 @@ Result<ZipEntry> read_pickle_of_zip(Bytes archive, const std::string& name, std:
     result.is_inflated = true;
   }
   if (libdeflate_crc32(0, result.bytes.data(), result.bytes.size()) != entry->crc)
-    import.add(
-        "zip_checksum", Severity::warning, 1,
-        "The checksum of the pickle in the zip archive does not match: the file was changed or damaged. Figures may be wrong; copy or save it again.");
+    import.add("zip_checksum", Severity::warning, 1,
+               "The checksum of the pickle in the zip archive does not match: the file was changed or damaged. Figures "
+               "may be wrong; copy or save it again.");
   return result;
 }
 

@@ -80,8 +80,7 @@ class TraceMaker {
     if (check.identities > 0) import.add("sums_checked", Severity::info, static_cast<std::int64_t>(check.identities));
     for (const std::string& difference : check.differences)
       import.add("sums_differ", Severity::warning, 1,
-                 "Figures of a report do not add up, beyond rounding; they are shown as printed.",
-                 difference);
+                 "Figures of a report do not add up, beyond rounding; they are shown as printed.", difference);
     for (const std::string& cut : check.cuts)
       import.add("text_cut", Severity::notice, 1,
                  "The report is incomplete, and the rest is unknown. The log of the job may have all of it.",

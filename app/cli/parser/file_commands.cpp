@@ -111,7 +111,8 @@ void add_open_options(CLI::App& command, OpenRequest& request, std::string& size
   CLI::Option* color = command.add_option("--color", request.color, "How to color the heap map" + colorings);
   color->type_name("COLORING");
   if (!window.colorings.empty()) color->check(CLI::IsMember(window.colorings));
-  command.add_option("--rows", request.rows, "Lay out the heap map by address, or each region in its own rows (region)")
+  command
+      .add_option("--rows", request.rows, "Lay out the heap map by address, or each region in its own rows (region)")
       ->check(CLI::IsMember({"address", "region"}))
       ->type_name("LAYOUT");
   command.add_option("--baseline", request.baseline, "A profile to compare with")->type_name("FILE");
@@ -126,8 +127,10 @@ void add_open_options(CLI::App& command, OpenRequest& request, std::string& size
   command.add_option("--scale", request.scale, "The size of text and spacing, 0.75 to 2")
       ->check(CLI::Range(0.75, 2.0))
       ->type_name("FACTOR");
-  command.add_option("--screenshot", request.screenshot, "Write a picture of the window to this PNG and exit; no "
-                     "display is needed")
+  command
+      .add_option("--screenshot", request.screenshot,
+                  "Write a picture of the window to this PNG and exit; no "
+                  "display is needed")
       ->type_name("FILE");
   command.add_option("--size", size, "The size of the window or picture in pixels, e.g. 1600x1000")->type_name("SIZE");
 }
@@ -155,7 +158,8 @@ void add_open(CommandList& commands) {
     FarOptions far;
 #endif
   };
-  CLI::App& command = commands.add("open", "Open files or a running job in the window; `hbmscope FILE` does the same", R"(
+  CLI::App& command =
+      commands.add("open", "Open files or a running job in the window; `hbmscope FILE` does the same", R"(
   hbmscope snapshot.pickle --at oom                               the heap when a request failed
   hbmscope open live:4711                                         a job that hbmscope observes
   hbmscope open a.hbm --compare-with b.hbm --lock requests        two recordings side by side
@@ -198,7 +202,9 @@ void add_report(CommandList& commands) {
   hbmscope report memory.prof --json --fail-if 'bytes>40GiB'      for scripts and CI)");
   const auto options = std::make_shared<ReportOptions>();
   add_files(command, options->files, profile_or_trace_help);
-  command.add_option("--by", options->by, "Group rows by function, line, file, package, address, device, kind or label:KEY")
+  command
+      .add_option("--by", options->by,
+                  "Group rows by function, line, file, package, address, device, kind or label:KEY")
       ->capture_default_str()
       ->type_name("GROUP");
   add_count_option(command, "--top", options->top, "Print this many rows, 0: all");
@@ -224,7 +230,8 @@ void add_report(CommandList& commands) {
 }
 
 void add_diff(CommandList& commands) {
-  CLI::App& command = commands.add("diff", "Compare two files, or two times of one trace: what changed, now - baseline", R"(
+  CLI::App& command =
+      commands.add("diff", "Compare two files, or two times of one trace: what changed, now - baseline", R"(
   hbmscope diff monday.prof friday.prof                           what grew, and where
   hbmscope diff profiles/ --fail-if 'growth>5%'                   first against last; exit code 1 if it grew
   hbmscope diff snapshot.pickle --from start --at peak            what changed up to the peak
@@ -233,9 +240,10 @@ void add_diff(CommandList& commands) {
   add_files(command, options->files, "BASELINE NOW, or a folder: its first and its last file");
   add_time_option(command, "--from", options->from, "The time of the baseline; see --at");
   command
-      .add_option("--same", options->same,
-                  "Of two traces: take the baseline at the same time after its start (time), or after the same number of "
-                  "requests, as now; with --from, now as the baseline")
+      .add_option(
+          "--same", options->same,
+          "Of two traces: take the baseline at the same time after its start (time), or after the same number of "
+          "requests, as now; with --from, now as the baseline")
       ->check(CLI::IsMember({"time", "requests"}));
   command
       .add_option("--heap", options->heap,
@@ -271,12 +279,12 @@ void add_check(CommandList& commands) {
 }
 
 void add_convert(CommandList& commands) {
-  CLI::App& command = commands.add("convert", "Save a trace as a recording (.hbm), which is much smaller and opens faster", R"(
+  CLI::App& command =
+      commands.add("convert", "Save a trace as a recording (.hbm), which is much smaller and opens faster", R"(
   hbmscope convert snapshot.pickle -o snapshot.hbm                30x smaller, or more, with the same answers
   hbmscope convert snapshot.pickle -o share.hbm --strip-paths     to share: without folder names)");
   const auto options = std::make_shared<ConvertOptions>();
-  command
-      .add_option("FILE", options->file, "A PyTorch memory snapshot, a profiler trace, an RMM log, or a recording")
+  command.add_option("FILE", options->file, "A PyTorch memory snapshot, a profiler trace, an RMM log, or a recording")
       ->required()
       ->type_name("");
   command.add_option("-o,--output", options->output, "The recording to write, usually *.hbm")
@@ -289,7 +297,8 @@ void add_convert(CommandList& commands) {
 }
 
 void add_export(CommandList& commands) {
-  CLI::App& command = commands.add("export", "Write a file for other programs: HTML, Perfetto, CSV, Parquet, pprof, ...", R"(
+  CLI::App& command =
+      commands.add("export", "Write a file for other programs: HTML, Perfetto, CSV, Parquet, pprof, ...", R"(
   hbmscope export memory.prof --to html -o report.html            a page that opens in any browser
   hbmscope export snapshot.pickle --to perfetto -o trace.json     for ui.perfetto.dev
   hbmscope export snapshot.pickle --to csv --what events          one row per allocation and free)");

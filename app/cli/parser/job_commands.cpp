@@ -44,11 +44,13 @@ void add_demo_options(CLI::App& command, DemoOptions& options) {
       ->type_name("NAME");
   command.add_option("--set", options.settings, "A setting of JAX, e.g. XLA_CLIENT_MEM_FRACTION=.9; repeat for more")
       ->type_name("NAME=VALUE");
-  command.add_option("--allocator", options.allocator,
-                     "The allocator: " + allocators + "; default: as JAX's settings choose")
+  command
+      .add_option("--allocator", options.allocator,
+                  "The allocator: " + allocators + "; default: as JAX's settings choose")
       ->type_name("NAME");
   command
-      .add_option("--version", options.version, "The version of XLA's allocator: classic, classic_align, spatial_v1, ...")
+      .add_option("--version", options.version,
+                  "The version of XLA's allocator: classic, classic_align, spatial_v1, ...")
       ->type_name("NAME");
   command
       .add_option("--device-bytes,--device", options.device_bytes,
@@ -87,7 +89,8 @@ void add_run(CommandList& commands) {
                   "other processes), native, or none")
       ->check(CLI::IsMember({"python", "native", "none"}))
       ->capture_default_str();
-  command.add_option("--stack-depth", options->stack_depth, "Record at most this many frames; outer callers are cut off")
+  command
+      .add_option("--stack-depth", options->stack_depth, "Record at most this many frames; outer callers are cut off")
       ->check(CLI::Range(1U, wire::stack_depth_max))
       ->capture_default_str()
       ->type_name("N");
@@ -110,7 +113,8 @@ void add_attach(CommandList& commands) {
   hbmscope attach gpu7:4711                                       on another machine, over your own ssh)");
   const auto options = std::make_shared<AttachOptions>();
   command
-      .add_option("JOB", options->job, "A process number, a part of its command, or HOST:NUMBER; hbmscope ps lists jobs")
+      .add_option("JOB", options->job,
+                  "A process number, a part of its command, or HOST:NUMBER; hbmscope ps lists jobs")
       ->required()
       ->type_name("");
   command.add_flag("--all", options->is_all,
@@ -119,8 +123,9 @@ void add_attach(CommandList& commands) {
       ->type_name("FILE");
   add_seconds_option(command, "--for", options->seconds,
                      "How long to stay attached: 60s, 5m, 1.5h; default: until the job ends or you press Ctrl+C");
-  auto* no_cupti = command.add_flag("--no-cupti", options->no_cupti,
-                                    "Leave CUPTI to the job's own profilers; calls of the CUDA driver are then not seen");
+  auto* no_cupti =
+      command.add_flag("--no-cupti", options->no_cupti,
+                       "Leave CUPTI to the job's own profilers; calls of the CUDA driver are then not seen");
   command
       .add_flag("--totals", options->totals,
                 "Load nothing into the job; only record its total memory, once a second, from the driver (NVML)")
@@ -156,8 +161,9 @@ void add_watch(CommandList& commands) {
   hbmscope watch gpu7:4711 --every 10s --json                     on another machine, for scripts)");
   const auto options = std::make_shared<WatchOptions>();
   command
-      .add_option("JOB", options->job,
-                  "The process number of a job or of its hbmscope, a part of its command, HOST:NUMBER, or tcp:HOST:PORT")
+      .add_option(
+          "JOB", options->job,
+          "The process number of a job or of its hbmscope, a part of its command, HOST:NUMBER, or tcp:HOST:PORT")
       ->required()
       ->type_name("");
   add_seconds_option(command, "--for", options->seconds, "How long to watch: 60s, 5m; default: until the job ends");
@@ -174,7 +180,8 @@ void add_watch(CommandList& commands) {
 }
 
 void add_ps(CommandList& commands) {
-  CLI::App& command = commands.add("ps", "List jobs that use device memory, and whether hbmscope can attach to them", R"(
+  CLI::App& command =
+      commands.add("ps", "List jobs that use device memory, and whether hbmscope can attach to them", R"(
   hbmscope ps                                                     this machine
   hbmscope ps gpu7                                                another machine, over your own ssh
   hbmscope ps --every 2s                                          again every two seconds)");
@@ -202,7 +209,8 @@ void add_demo(CommandList& commands) {
                   "Run the workload a second time, side by side, with this setting; repeat for more")
       ->type_name("NAME=VALUE");
   command.add_option("--beside", request->beside)->group("");  // Its earlier name.
-  command.add_flag("--headless", request->headless, "Run without a window for a while, then print the heap at its peak");
+  command.add_flag("--headless", request->headless,
+                   "Run without a window for a while, then print the heap at its peak");
   add_seconds_option(command, "--for", request->seconds,
                      "How long to run without a window: 10s, 5m; 0: until you press Ctrl+C")
       ->capture_default_str();

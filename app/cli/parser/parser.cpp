@@ -107,8 +107,8 @@ std::optional<int> take_file_as_command(const CLI::App& app, std::vector<std::st
     return std::nullopt;
   }
   const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
-  const bool is_command = std::any_of(commands.begin(), commands.end(),
-                                      [&](const CLI::App* c) { return c->get_name() == words.front(); });
+  const bool is_command =
+      std::any_of(commands.begin(), commands.end(), [&](const CLI::App* c) { return c->get_name() == words.front(); });
   if (is_command) return std::nullopt;
   std::error_code error;
   const bool is_name = words.front().find_first_of("./") == std::string::npos;

@@ -59,9 +59,10 @@ void add_layout(CLI::App& tpu, TpuLayoutOptions& options) {
       ->check(CLI::IsMember({"compiled", "compact", "large"}))
       ->capture_default_str();
   command
-      .add_option("--batch", options.batch,
-                  "Read a tab-separated file with a header line (layout, or generation, dtype and shape), print it with "
-                  "the bytes of each row, and the totals on standard error")
+      .add_option(
+          "--batch", options.batch,
+          "Read a tab-separated file with a header line (layout, or generation, dtype and shape), print it with "
+          "the bytes of each row, and the totals on standard error")
       ->type_name("FILE");
   command
       .add_option("--listing", options.listings,
@@ -96,7 +97,8 @@ void add_fit(CLI::App& tpu, TpuFitOptions& options) {
       ->type_name("");
   command.add_option("--generation", options.generations, "Check only this generation; repeat for more")
       ->type_name("NAME");
-  command.add_option("--topology", options.topologies, "Check this topology, e.g. v5e:2x2 (4 devices); repeat for more")
+  command
+      .add_option("--topology", options.topologies, "Check this topology, e.g. v5e:2x2 (4 devices); repeat for more")
       ->type_name("NAME");
   command.add_option("--python", options.python, "For a script: the Python that has jax and libtpu")
       ->capture_default_str()
@@ -106,8 +108,7 @@ void add_fit(CLI::App& tpu, TpuFitOptions& options) {
 }
 
 void add_run(CLI::App& tpu, TpuRunOptions& options) {
-  CLI::App& command =
-      *tpu.add_subcommand("run", "Emulate a workload file on a TPU: what fits, what fails, and when");
+  CLI::App& command = *tpu.add_subcommand("run", "Emulate a workload file on a TPU: what fits, what fails, and when");
   set_examples(command, R"(
   hbmscope tpu run samples/tpu/server.json                            as the file describes it
   hbmscope tpu run samples/tpu/server.json --what-if defragmentation=off
@@ -193,7 +194,8 @@ int run_tpu(const CLI::App& command, const TpuOptions& options, const OpenWindow
 }  // namespace
 
 void add_tpu(CommandList& commands) {
-  CLI::App& command = commands.add("tpu", "Check whether a program fits on a TPU: layouts, padding, memory, emulation", R"(
+  CLI::App& command =
+      commands.add("tpu", "Check whether a program fits on a TPU: layouts, padding, memory, emulation", R"(
   hbmscope tpu fit module.hlo.pb --generation v5e                     does this compiled program fit?
   hbmscope tpu run samples/tpu/server.json                            a workload on an emulated TPU
   hbmscope tpu layout --generation v5e --dtype f32 --shape 1000x1     what padding does to an array
@@ -207,13 +209,13 @@ hbmscope tpu SUBCOMMAND --help shows the options of each.)");
   add_compile(command, options->compile);
   add_import(command, options->dumps);
   add_generations(command, options->json);
-  commands.set_action(
-      command, [options, &command, &commands] { return run_tpu(command, *options, commands.open_window()); });
+  commands.set_action(command,
+                      [options, &command, &commands] { return run_tpu(command, *options, commands.open_window()); });
 }
 
 void add_replay(CommandList& commands) {
-  CLI::App& command =
-      commands.add("replay", "Replay recorded requests in an allocator: JAX's, PyTorch's, ... What would fail, and why?", R"(
+  CLI::App& command = commands.add(
+      "replay", "Replay recorded requests in an allocator: JAX's, PyTorch's, ... What would fail, and why?", R"(
   hbmscope replay snapshot.pickle --allocator pytorch --device h100-80      on another GPU
   hbmscope replay snapshot.pickle --device-bytes 40GiB --set XLA_CLIENT_MEM_FRACTION=.9
   hbmscope replay requests.jsonl.zst --version spatial_v1 --check           compare with the recorded addresses)");
@@ -238,15 +240,17 @@ void add_replay(CommandList& commands) {
                   "The memory of the device, e.g. 80GiB; replaces the configuration of a stream of requests")
       ->type_name("SIZE");
   command
-      .add_option("--device", options->device,
-                  "A GPU instead of --device-bytes: h100-80, a100-40, mi300x, ... (allocator/devices/README.md); or the "
-                  "number of a device in the trace, default: the one with the most requests")
+      .add_option(
+          "--device", options->device,
+          "A GPU instead of --device-bytes: h100-80, a100-40, mi300x, ... (allocator/devices/README.md); or the "
+          "number of a device in the trace, default: the one with the most requests")
       ->check(find_device_fault)
       ->type_name("NAME");
   command
-      .add_option("--set", options->settings,
-                  "A setting of JAX, e.g. XLA_CLIENT_MEM_FRACTION=.9 (allocator/jax/README.md lists them), or PyTorch's "
-                  "PYTORCH_CUDA_ALLOC_CONF; repeat for more")
+      .add_option(
+          "--set", options->settings,
+          "A setting of JAX, e.g. XLA_CLIENT_MEM_FRACTION=.9 (allocator/jax/README.md lists them), or PyTorch's "
+          "PYTORCH_CUDA_ALLOC_CONF; repeat for more")
       ->allow_extra_args(false)
       ->type_name("NAME=VALUE");
   command.add_flag("--check", options->check,
@@ -254,7 +258,8 @@ void add_replay(CommandList& commands) {
   command.add_flag("--time", options->time, "Also measure the time per operation: the best of three passes");
   command.add_flag("--with-hang", options->with_hang,
                    "Reproduce the hang of versions before 2026-08-14, when a small request finds the driver full");
-  command.add_option("-o,--output", options->output, "Save the replay as a recording, which report and the window open")
+  command
+      .add_option("-o,--output", options->output, "Save the replay as a recording, which report and the window open")
       ->type_name("FILE");
   command
       .add_option("--oom-log", options->oom_log,

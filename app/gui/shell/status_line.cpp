@@ -51,7 +51,7 @@ void draw_trace(const AppState& state, const Source& source, CommandQueue& comma
   const auto largest = heap.space.largest_free();
   if (external && largest) {
     divide();
-    text("external fragmentation " + fmt::format("{:.1f} %", *external * 100) + ", largest free block " +
+    text("external fragmentation " + text_from_known_share(external) + ", largest free block " +
          text_from_bytes(static_cast<std::int64_t>(*largest)));
     tooltip("1 - largest free block / all free bytes, " + phrase_of(answer.moment->moment) + ".");
   }

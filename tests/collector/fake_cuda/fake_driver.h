@@ -30,8 +30,8 @@ constexpr Result invalid_value = 1, not_found = 500;
 extern "C" Result cuCtxGetDevice(Device* device);
 Device device_of(Object context);
 Device device_of_stream(Object stream);  // Of one that nobody made, the thread's.
-void give_all_of(Object context);     // What it has taken and not given back.
-Result failure_of(const char* name);  // What the next call of it is to answer.
+void give_all_of(Object context);        // What it has taken and not given back.
+Result failure_of(const char* name);     // What the next call of it is to answer.
 
 // The entry points of the table, and what they do.
 #define TAKES(name, since, parameters, ...) \

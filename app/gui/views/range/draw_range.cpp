@@ -17,13 +17,6 @@
 namespace hbmscope::gui {
 namespace {
 
-std::string known_text(const std::optional<std::uint64_t>& known) {
-  return known ? text_from_bytes(*known) : "?";
-}
-std::string share(const std::optional<double>& known) {
-  return known ? fmt::format("{:.1f} %", *known * 100) : "–";
-}
-
 // Text with a figure, which go to the next line together.
 void draw_sum(const char* what, const std::string& figure, const std::string& behind, const char* words,
               bool is_first = false) {
@@ -112,10 +105,10 @@ void draw_heaps(const Look& look, const RangeSummary& summary) {
       ImGui::TableNextColumn();
       right_text(a + " > " + b);
     };
-    pair(known_text(before.in_use_bytes), known_text(after.in_use_bytes));
-    pair(known_text(before.pool_bytes), known_text(after.pool_bytes));
-    pair(known_text(before.largest_free_bytes), known_text(after.largest_free_bytes));
-    pair(share(before.external_fragmentation), share(after.external_fragmentation));
+    pair(text_from_known_bytes(before.in_use_bytes), text_from_known_bytes(after.in_use_bytes));
+    pair(text_from_known_bytes(before.pool_bytes), text_from_known_bytes(after.pool_bytes));
+    pair(text_from_known_bytes(before.largest_free_bytes), text_from_known_bytes(after.largest_free_bytes));
+    pair(text_from_known_share(before.external_fragmentation), text_from_known_share(after.external_fragmentation));
   }
   ImGui::EndTable();
 }
