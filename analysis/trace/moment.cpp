@@ -15,10 +15,6 @@
 namespace hbmscope {
 namespace {
 
-Failure moment_refusal(std::string what, std::string remedy) {
-  return Failure(refusal(std::move(what), std::move(remedy)));
-}
-
 std::vector<std::uint64_t> end_positions(const Trace& trace) {
   std::vector<std::uint64_t> positions;
   for (const Stream& stream : trace.streams) positions.push_back(stream.end_position());
@@ -81,8 +77,8 @@ Result<Moment> find_peak(const Trace& trace) {
       best_stream = i;
     }
   if (best.in_use_bytes == 0)
-    return moment_refusal("there is no peak: no heap of this trace ever had memory in use",
-                          "Leave --at out for the end.");
+    return Failure(
+        refusal("there is no peak: no heap of this trace ever had memory in use", "Leave --at out for the end."));
   return moment_of_event(trace, best_stream, best.position, best.time_ns, "the peak");
 }
 
@@ -105,7 +101,7 @@ Result<Moment> find_out_of_memory(const Trace& trace, bool of_those_beside = fal
   }
   if (last == nullptr && !of_those_beside) return find_out_of_memory(trace, true);
   if (last == nullptr)
-    return moment_refusal("this trace has no out-of-memory error", "Use --at peak, or remove --at for the end.");
+    return Failure(refusal("this trace has no out-of-memory error", "Use --at peak, or remove --at for the end."));
   return moment_of_event(trace, last_stream, last->event, last->time_ns, "the last out-of-memory");
 }
 
@@ -136,14 +132,15 @@ Result<Moment> find_event(const Trace& trace, std::string_view stream_number, st
   // More digits than any stream has events: as out of range as one event too many.
   if (!position && !number.empty() && number.find_first_not_of("0123456789") == std::string_view::npos)
     position = std::numeric_limits<std::uint64_t>::max();
-  if (!position) return moment_refusal(fmt::format("'#{}' is no number of an event", number), "Write --at '#4711'.");
+  if (!position) return Failure(refusal(fmt::format("'#{}' is no number of an event", number), "Write --at '#4711'."));
   if (stream_number.empty() && trace.streams.size() != 1)
-    return moment_refusal("this trace has several streams, each with its own numbers",
-                          "Name the stream too, as in --at '2#4711', or a time, peak, oom or end.");
+    return Failure(refusal("this trace has several streams, each with its own numbers",
+                           "Name the stream too, as in --at '2#4711', or a time, peak, oom or end."));
   const auto named = stream_number.empty() ? std::optional<std::uint64_t>(1) : parse_whole(stream_number);
   if (!named || *named == 0 || *named > trace.streams.size())
-    return moment_refusal(fmt::format("there is no stream '{}': the trace has {}", stream_number, trace.streams.size()),
-                          "Streams count from 1.");
+    return Failure(
+        refusal(fmt::format("there is no stream '{}': the trace has {}", stream_number, trace.streams.size()),
+                "Streams count from 1."));
   return find_moment(trace, *named - 1, *position);
 }
 
@@ -156,9 +153,9 @@ std::string text_from_position(const Trace& trace, std::size_t stream, std::uint
 Result<Moment> find_moment(const Trace& trace, std::size_t stream_index, std::uint64_t position) {
   const Stream& stream = trace.streams[stream_index];
   if (position > stream.end_position())
-    return moment_refusal(
+    return Failure(refusal(
         fmt::format("there is no event {}: the trace has {}, including markers", position, stream.end_position()),
-        "Use one of them, or a time.");
+        "Use one of them, or a time."));
   if (trace.streams.size() > 1)
     return moment_of_event(trace, stream_index, position, time_at(stream, position),
                            fmt::format("stream {}", stream_index + 1));
@@ -169,7 +166,7 @@ Result<Moment> find_moment(const Trace& trace, std::size_t stream_index, std::ui
 }
 
 Result<Moment> find_moment(const Trace& trace, std::string_view text) {
-  if (trace.streams.empty()) return moment_refusal("this trace has no stream", {});
+  if (trace.streams.empty()) return Failure(refusal("this trace has no stream", {}));
   Moment moment;
   if (text.empty() || text == "end") {
     moment.positions = end_positions(trace);
@@ -187,11 +184,11 @@ Result<Moment> find_moment(const Trace& trace, std::string_view text) {
     return find_event(trace, text.substr(0, mark), text.substr(mark + 1));
   const auto since = parse_time_ns(text);
   if (!since)
-    return moment_refusal(
-        fmt::format("'{}' is no moment", text),
-        "Write start, end, peak, oom, a time since the first event such as 12.5s or 300ms, or #EVENT.");
+    return Failure(
+        refusal(fmt::format("'{}' is no moment", text),
+                "Write start, end, peak, oom, a time since the first event such as 12.5s or 300ms, or #EVENT."));
   if (std::none_of(trace.streams.begin(), trace.streams.end(), [](const Stream& s) { return s.has_times(); }))
-    return moment_refusal("this file has no times", "Name an event: --at '#4711'.");
+    return Failure(refusal("this file has no times", "Name an event: --at '#4711'."));
   // The clock of the stream that began first is the one that a person means.
   const Stream* reference = &trace.streams.front();
   for (const Stream& stream : trace.streams)

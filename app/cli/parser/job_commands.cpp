@@ -36,9 +36,6 @@ std::vector<std::string> words_for_there(const CLI::App& command) {
 }
 
 void add_demo_options(CLI::App& command, DemoOptions& options) {
-  std::string allocators;
-  for (const allocator::AllocatorRow& row : allocator::all_allocators())
-    allocators += fmt::format("{}{}", allocators.empty() ? "" : ", ", row.name);
   command.add_option("--workload", options.workload, "The workload; --list names them")
       ->capture_default_str()
       ->type_name("NAME");
@@ -46,7 +43,7 @@ void add_demo_options(CLI::App& command, DemoOptions& options) {
       ->type_name("NAME=VALUE");
   command
       .add_option("--allocator", options.allocator,
-                  "The allocator: " + allocators + "; default: as JAX's settings choose")
+                  "The allocator: " + allocator::text_from_allocators() + "; default: as JAX's settings choose")
       ->type_name("NAME");
   command
       .add_option("--version", options.version,

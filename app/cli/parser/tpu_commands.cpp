@@ -15,22 +15,10 @@
 namespace hbmscope::cli {
 namespace {
 
-std::string names_of_allocators() {
-  std::string names;
-  for (const allocator::AllocatorRow& row : allocator::all_allocators())
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", row.name);
-  return names;
-}
 std::string names_of_versions() {
   std::string names;
   for (const auto& rules : allocator::xla_gpu::all_versions())
     names += fmt::format("{}{}", names.empty() ? "" : ", ", rules.name);
-  return names;
-}
-std::string names_of_generations() {
-  std::string names;
-  for (const allocator::tpu::Generation& generation : allocator::tpu::listed_generations())
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", generation.name);
   return names;
 }
 
@@ -48,7 +36,8 @@ void add_layout(CLI::App& tpu, TpuLayoutOptions& options) {
       ->type_name("");
   command
       .add_option("--generation", options.generation,
-                  "Use the layout that the compiler chooses for " + names_of_generations() + "; v4 and later are alike")
+                  "Use the layout that the compiler chooses for " + allocator::tpu::text_from_generations() +
+                      "; v4 and later are alike")
       ->type_name("NAME");
   command.add_option("--dtype", options.dtype, "The type of the array: f32, bf16, s8, ...; also float32 and bfloat16")
       ->type_name("TYPE");
@@ -227,8 +216,9 @@ void add_replay(CommandList& commands) {
       ->required()
       ->type_name("");
   command
-      .add_option("--allocator", options->allocator,
-                  "The allocator: " + names_of_allocators() + "; default: as JAX's settings choose, xla_gpu")
+      .add_option(
+          "--allocator", options->allocator,
+          "The allocator: " + allocator::text_from_allocators() + "; default: as JAX's settings choose, xla_gpu")
       ->type_name("NAME");
   command
       .add_option("--version", options->version,

@@ -126,8 +126,8 @@ void draw_column_tooltip(const TimelineFrame& frame, float x) {
   }
   for (std::size_t i = 0; !has_heap && i < frame.picture.counters.size(); ++i) {
     const TimelineCounter& counter = frame.picture.source.counters[i];
-    const CounterBand told = frame.picture.under(counter.columns, pixel);
-    text(counter.name + ": " + (told.is_defined ? text_from_counter(counter, told.most) : "not reported yet"));
+    const CounterBand band = frame.picture.under(counter.columns, pixel);
+    text(counter.name + ": " + (band.is_defined ? text_from_counter(counter, band.most) : "not reported yet"));
   }
   if (column.is_skipped)
     text("Skipped: these events were not fetched. The figures are the last ones before them.");
