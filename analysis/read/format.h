@@ -25,7 +25,8 @@ struct FileOptions {
   std::vector<WorkloadChange> what_if;  // Of a workload file; of another one it is an error.
 };
 
-// One of the first two; a workload file has a trace, that of its emulation, and the workload.
+// What a reader makes of a file: a trace or a profile. A workload file becomes the trace of its emulation, and the
+// workload.
 struct FileContent {
   std::shared_ptr<const Trace> trace;
   std::shared_ptr<const Profile> profile;

@@ -1,6 +1,6 @@
-// One door for every file: its content decides which format reads it (formats.h). A pprof profile comes back as a
-// profile; what has events or addresses as a trace, with the profile of a moment beside it, so that every question
-// about stacks can be asked of both.
+// The one way to open a file: its content decides which format reads it (formats.h). A pprof profile becomes a profile.
+// Whatever has events or addresses becomes a trace, together with the profile at one time of it, so that questions
+// about stacks work on both.
 #pragma once
 
 #include <memory>
@@ -16,29 +16,27 @@
 namespace hbmscope {
 
 struct SourceOptions : FileOptions {
-  std::string at;                              // The moment of a trace (analysis/trace/moment.h); empty: its end.
-  ProfileValues values = ProfileValues::live;  // Of a trace's profile.
+  std::string at;                              // A time of the trace (analysis/trace/moment.h); empty: its end.
+  ProfileValues values = ProfileValues::live;  // What the profile of a trace counts.
 };
 
-struct Source {
-  std::shared_ptr<const Profile> profile;  // Of a trace: what lives at the moment.
-  std::shared_ptr<const Trace> trace;      // Null for pprof.
-  Moment moment;
-  std::vector<StreamState> states;                 // Then, one a stream.
-  std::shared_ptr<const OpenedWorkload> workload;  // Of a workload file, whose emulation `trace` is; null: it is none.
+// A file's content at one time. `profile` is always there: for a trace it holds what is live at `moment`.
+struct Source : FileContent {
+  Moment moment;                    // Of a trace.
+  std::vector<StreamState> states;  // One per stream, at `moment`.
 };
 
-// Another moment, or other values, of a trace that was read. Errors: a moment that it does not have.
+// The same trace at another time, or with other values. Errors: a time that the trace does not have.
 Result<Source> source_at(std::shared_ptr<const Trace> trace, const SourceOptions& options);
 
 // The emulation of a workload.
 Result<Source> source_of(std::shared_ptr<const OpenedWorkload> workload, const SourceOptions& options);
 
-// "-" is standard input. Errors: those of the readers; a moment that the file does not have.
+// "-" is standard input. Errors: those of the readers; a time that the file does not have.
 Result<Source> read_source(const std::string& file, const SourceOptions& options, ReadControl* control = nullptr);
 
-// Of a trace its definitions, counts, peaks and curves of bytes in use, for who looks at many files
-// (Format::read_curves). Null: the file is no trace.
+// Only a trace's definitions, counts, peaks and curves of bytes in use, for views of many files (Format::read_curves).
+// Null: the file is not a trace.
 Result<std::shared_ptr<const Trace>> read_curves(const std::string& file, const SourceOptions& options,
                                                  ReadControl* control = nullptr);
 

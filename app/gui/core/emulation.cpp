@@ -7,7 +7,6 @@
 #include "analysis/query/chosen_heap.h"
 #include "app/gui/core/copy_as_command.h"
 #include "app/gui/core/looking.h"
-#include "app/gui/sources/read_file.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -83,14 +82,14 @@ void Emulation::start_emulating(Source& source) {
   source.workload->emulating = run;
   pool_.post([this, run, opened = source.workload->answer->opened]() -> WorkerPool::Finish {
     auto changed = change_workload(*opened, run->changes, &run->cancelled);
-    auto read = changed ? source_of(std::make_shared<const OpenedWorkload>(std::move(*changed)), {})
-                        : Result<hbmscope::Source>(Failure(changed.error()));
-    auto file = read ? ReadFile::from(*read) : Result<ReadFile>(Failure(read.error()));
-    return [this, run, file = std::move(file)] { finish_emulating(run, file); };
+    auto content = changed
+                       ? source_of(std::make_shared<const OpenedWorkload>(std::move(*changed)), {}).and_then(content_of)
+                       : Failure(changed.error());
+    return [this, run, content = std::move(content)] { finish_emulating(run, content); };
   });
 }
 
-void Emulation::finish_emulating(const std::shared_ptr<const Emulating>& run, const Result<ReadFile>& file) {
+void Emulation::finish_emulating(const std::shared_ptr<const Emulating>& run, const Result<SourceContent>& content) {
   const auto found = std::find_if(state_.sources.begin(), state_.sources.end(), [&](const Source& source) {
     return source.workload && source.workload->emulating == run;
   });
@@ -98,10 +97,10 @@ void Emulation::finish_emulating(const std::shared_ptr<const Emulating>& run, co
   found->workload->emulating = nullptr;
   const auto is_shown = [&] { return found->what_if == found->workload->answer->opened->changes; };
   if (run->cancelled && is_shown()) return;  // Stopped, whether or not it was done by then.
-  if (file) {
-    take_emulation(*found, *file);
+  if (content) {
+    take_emulation(*found, *content);
   } else if (found->what_if == run->changes && !run->cancelled) {
-    found->workload->error = file.error();
+    found->workload->error = content.error();
     return;
   }
   if (!is_shown()) start_emulating(*found);
@@ -115,12 +114,11 @@ void Emulation::stop_emulating() {
   source->what_if = source->workload->answer->opened->changes;
 }
 
-void Emulation::take_emulation(Source& source, const ReadFile& file) {
+void Emulation::take_emulation(Source& source, const SourceContent& content) {
   const auto before = source.trace;
   const MomentName opened_before = source.opening_at;
   sources_.renew_id(source);
-  file.fill(source);
-  source.opening_at = file.opening_at;
+  source.take(content);
   for (std::size_t i = 0; i < state_.contexts.size(); ++i) {
     Context& context = state_.contexts[i];
     const auto keep = [&](ViewPosition& position) {

@@ -24,8 +24,8 @@ class Emulation {
   void want_changes(std::vector<WorkloadChange> changes);
   void start_emulating(Source& source);
   void stop_emulating();
-  void finish_emulating(const std::shared_ptr<const Emulating>& run, const Result<ReadFile>& file);
-  void take_emulation(Source& source, const ReadFile& file);
+  void finish_emulating(const std::shared_ptr<const Emulating>& run, const Result<SourceContent>& content);
+  void take_emulation(Source& source, const SourceContent& content);
 
   AppState& state_;
   Answering& asking_;

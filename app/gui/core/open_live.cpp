@@ -1,7 +1,8 @@
 // Running jobs as sources: each version is shown like a part of a file that is being read.
+#include <utility>
+
 #include "app/gui/core/looking.h"
 #include "app/gui/core/open_sources.h"
-#include "app/gui/sources/read_file.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -40,9 +41,9 @@ void OpenSources::start_live(const Source& source, const std::string& socket) {
 WorkerPool::Finish OpenSources::end_live(const std::shared_ptr<ReadControl>& control, const std::string& name,
                                          const LiveSource::Version& trace, const std::string& wrong) {
   if (control == nullptr) return nullptr;
-  const auto read = trace ? source_at(trace, {}) : Result<hbmscope::Source>(Failure(lost_link(name, wrong)));
-  const auto file = read ? ReadFile::from(*read) : Result<ReadFile>(Failure(read.error()));
-  return [this, control, file, wrong] {
+  auto content = trace ? source_at(trace, {}).and_then(content_of) : Failure(lost_link(name, wrong));
+  if (content) content->opening_at.clear();  // A job is watched at its end.
+  return [this, control, content = std::move(content), wrong] {
     live_.erase(control.get());
     finish_reading(control, [&](Source& source) {
       const auto has_flag = [&](std::uint32_t flag) { return source.live && (source.live->report.flags & flag) != 0; };
@@ -50,13 +51,13 @@ WorkerPool::Finish OpenSources::end_live(const std::shared_ptr<ReadControl>& con
       const bool was_let_go = has_flag(link::status_flag::is_attached);
       const std::uint64_t lost_events = source.live ? source.live->report.lost_events : 0;
       source.live.reset();
-      if (!file) {
+      if (!content) {
         source.state = AnswerState::failed;
-        source.error = (why_nothing_came ? why_nothing_came(source.path) : std::nullopt).value_or(file.error());
+        source.error = (why_nothing_came ? why_nothing_came(source.path) : std::nullopt).value_or(content.error());
         return;
       }
       if (source.is_part()) renew_id(source);
-      file->fill(source);
+      source.take(*content);
       source.ended = EndedLive{has_ended       ? "The job has ended."
                                : was_let_go    ? "Detached: the job runs on, and what was seen of it stays here."
                                : wrong.empty() ? "The observer has ended; the job may still run."

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <utility>
 
 #include "analysis/read/source/profile_folder.h"
 #include "analysis/read/source/read_source.h"
 #include "analysis/units/format.h"
 #include "app/gui/core/absolute_path.h"
 #include "app/gui/core/looking.h"
-#include "app/gui/sources/read_file.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -109,8 +109,7 @@ void OpenSources::start_reading(SourceId id) {
     pool_.post([this, weak, trace]() -> WorkerPool::Finish {
       const auto control = weak.lock();
       if (control == nullptr || control->cancelled) return nullptr;
-      const auto read = source_at(trace, {});
-      const auto part = read ? ReadFile::from(*read) : Result<ReadFile>(Failure(read.error()));
+      const auto part = source_at(trace, {}).and_then(content_of);
       if (!part) return [this, control] { note_version(control.get()); };  // The next one may be better.
       return [this, control, part = *part] { show_part(control, part); };
     });
@@ -125,21 +124,19 @@ WorkerPool::Finish OpenSources::read_to_end(const std::string& path, const std::
                                             const std::shared_ptr<ReadControl>& control) {
   SourceOptions options;
   options.what_if = what_if;
-  auto read = read_source(path, options, control.get());
-  const auto file = read ? ReadFile::from(*read) : Result<ReadFile>(Failure(read.error()));
-  if (!file) {
-    return [this, control, error = file.error()] {
+  const auto content = read_source(path, options, control.get()).and_then(content_of);
+  if (!content) {
+    return [this, control, error = content.error()] {
       finish_reading(control, [&](Source& failed) {
         failed.state = AnswerState::failed;
         failed.error = error;
       });
     };
   }
-  return [this, control, file = *file] {
+  return [this, control, content = *content] {
     finish_reading(control, [&](Source& ready) {
       if (ready.is_part()) renew_id(ready);
-      file.fill(ready);
-      ready.opening_at = file.opening_at;
+      ready.take(content);
       recent_.remember(ready);
     });
   };
@@ -157,13 +154,14 @@ void OpenSources::renew_id(Source& source) {
   for_all_positions(state_.contexts, [&](ViewPosition& position) { replace_id(position, old, source.id); });
 }
 
-void OpenSources::show_part(const std::shared_ptr<ReadControl>& control, const ReadFile& part) {
+void OpenSources::show_part(const std::shared_ptr<ReadControl>& control, SourceContent part) {
   Source* source = find_reading(control);
   if (source == nullptr) return;  // All of it is there by now, or it was closed.
   const bool is_first = !source->is_part();
   if (!is_first && count_events(*source->trace) > count_events(*part.trace)) return;
   if (!is_first) renew_id(*source);
-  part.fill(*source);
+  part.opening_at.clear();  // What failed so far is not where the whole file opens.
+  source->take(std::move(part));
   show_wanted_heaps(*source);
   note_version(control.get());
   if (is_first && state_.window.view_serial == 0) show_view_of_source(state_, source->id, ViewKind::heap_map);

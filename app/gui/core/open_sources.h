@@ -17,8 +17,6 @@
 
 namespace hbmscope::gui {
 
-struct ReadFile;
-
 class OpenSources {
  public:
   OpenSources(AppState& state, Answering& asking, SideBySide& sides, RecentFiles& recent, WorkerPool& pool);
@@ -47,7 +45,7 @@ class OpenSources {
   void start_reading(SourceId id);
   WorkerPool::Finish read_to_end(const std::string& path, const std::vector<WorkloadChange>& what_if,
                                  const std::shared_ptr<ReadControl>& control);
-  void show_part(const std::shared_ptr<ReadControl>& control, const ReadFile& part);
+  void show_part(const std::shared_ptr<ReadControl>& control, SourceContent part);
   void show_wanted_heaps(const Source& source);
   void finish_reading(const std::shared_ptr<ReadControl>& control, const std::function<void(Source&)>& fill);
   Source* find_reading(const std::shared_ptr<ReadControl>& control);  // nullptr where nobody wants it any more.

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <set>
 #include <string_view>
+#include <utility>
 
 namespace hbmscope::gui {
 namespace {
@@ -30,6 +31,27 @@ std::string name_of_job(const Trace& trace) {
 }
 
 }  // namespace
+
+Result<SourceContent> content_of(const hbmscope::Source& read) {
+  const auto view = make_view(read.profile, {});
+  if (!view) return Failure(view.error());
+  SourceContent content;
+  content.profile = read.profile;
+  content.trace = read.trace;
+  content.summary = std::make_shared<const ProfileSummary>(compute_summary(*view));
+  content.accounts = compute_accounts(*view);
+  if (!read.trace) return content;
+  content.devices = find_device_heaps(*read.trace);
+  content.attached = find_attached(*read.trace);
+  content.opening_at = opening_moment(*read.trace);
+  if (read.workload) content.workload = WorkloadPanel{answer_of(read.workload), nullptr, std::nullopt};
+  return content;
+}
+
+void Source::take(SourceContent content) {
+  static_cast<SourceContent&>(*this) = std::move(content);
+  state = AnswerState::ready;
+}
 
 std::string Source::name() const {
   if (trace && (path.starts_with("live:") || path.starts_with("tcp:")))

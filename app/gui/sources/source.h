@@ -12,6 +12,7 @@
 #include "analysis/query/attached_facts.h"
 #include "analysis/query/summary.h"
 #include "analysis/read/read_control.h"
+#include "analysis/read/source/read_source.h"
 #include "app/gui/sources/accounting.h"
 #include "app/gui/sources/answer_state.h"
 #include "app/gui/sources/device_heaps.h"
@@ -23,26 +24,32 @@
 
 namespace hbmscope::gui {
 
-struct Source {
+// What was read of a file, or of the part of it that is there so far, and what follows from it for every view.
+struct SourceContent {
+  std::shared_ptr<const Profile> profile;         // For a trace: what is live at its end.
+  std::shared_ptr<const Trace> trace;             // Null for files without addresses.
+  std::shared_ptr<const ProfileSummary> summary;  // Of the whole file, whatever the filter says.
+  std::vector<DeviceAccount> accounts;            // Likewise.
+  std::vector<DeviceHeaps> devices;               // Of the trace.
+  std::vector<AttachedFacts> attached;            // Processes of the trace that were attached to.
+  std::optional<WorkloadPanel> workload;          // Of a workload file.
+  MomentName opening_at;                          // Where the trace is shown first; empty: its end.
+};
+Result<SourceContent> content_of(const hbmscope::Source& read);
+
+struct Source : SourceContent {
   SourceId id = SourceId::none;
   std::string path;
   AnswerState state = AnswerState::pending;
   std::shared_ptr<ReadControl> control;  // How far reading is; only App sets `cancelled` and `stop_here`.
   std::chrono::steady_clock::time_point started;
-  std::shared_ptr<const Profile> profile;         // For a trace: what lives at its end.
-  std::shared_ptr<const Trace> trace;             // Null for files without addresses.
-  std::vector<DeviceHeaps> devices;               // Of the trace.
-  std::vector<AttachedFacts> attached;            // Of the trace: of processes that were attached to.
-  MomentName opening_at;                          // Where the trace is shown first.
-  std::shared_ptr<const ProfileSummary> summary;  // Of the whole file, whatever the filter says.
-  std::vector<DeviceAccount> accounts;            // Likewise.
-  std::optional<LiveStatus> live;                 // Of a running job.
-  std::optional<EndedLive> ended;                 // Of a job that was watched and is no more.
-  std::vector<WorkloadChange> what_if;            // The changes of a workload file that are wanted.
-  std::optional<WorkloadPanel> workload;          // Of a workload that is there.
+  std::optional<LiveStatus> live;       // Of a running job.
+  std::optional<EndedLive> ended;       // Of a job that was watched and has ended.
+  std::vector<WorkloadChange> what_if;  // The requested changes of a workload file.
   Error error;
 
-  std::string name() const;  // The path's last part.
+  void take(SourceContent content);  // The source is ready with it.
+  std::string name() const;          // The path's last part.
   bool is_part() const { return state == AnswerState::ready && control != nullptr; }
   // Also true for the previous version of a running job, which may lack what is new, and for the previous emulation of
   // a workload with the same heaps.
