@@ -166,20 +166,27 @@ FailureFacts compute_failure_facts(const Stream& stream, std::size_t index) {
 
 namespace {
 
-// ", 6.00 GiB on the device outside the pool"; nothing where that is unknown.
+// "6.00 GiB"; "Nothing" for 0.
+std::string amount_text(std::uint64_t bytes) {
+  return bytes == 0 ? "Nothing" : text_from_bytes(bytes);
+}
+
+// " 6.00 GiB was free on the device, outside the pool."; empty where that is unknown.
 std::string device_text(const FailureFacts& facts) {
-  return facts.driver_bytes ? ", and " + text_from_bytes(*facts.driver_bytes) + " on the device, outside the pool"
+  return facts.driver_bytes ? " " + amount_text(*facts.driver_bytes) + " was free on the device, outside the pool."
                             : std::string();
 }
 
-// "12.0 GiB was free in the pool, in 8 blocks": how many blocks a source may not report.
+// " (8 blocks)"; empty where the source does not report how many.
+std::string blocks_text(const FailureFacts& facts) {
+  if (*facts.free_bytes == 0 || !facts.free_pieces) return {};
+  return *facts.free_pieces == 1 ? " (one block)"
+                                 : " (" + text_from_count(signed_from(*facts.free_pieces)) + " blocks)";
+}
+
+// "12.0 GiB was free in the pool (8 blocks). 6.00 GiB was free on the device, outside the pool."
 std::string free_text(const FailureFacts& facts) {
-  std::string text = *facts.free_bytes == 0 ? "Nothing" : text_from_bytes(*facts.free_bytes);
-  text += " was free in the pool";
-  if (*facts.free_bytes > 0 && facts.free_pieces)
-    text += *facts.free_pieces == 1 ? ", in one block"
-                                    : ", in " + text_from_count(signed_from(*facts.free_pieces)) + " blocks";
-  return text + device_text(facts) + ".";
+  return amount_text(*facts.free_bytes) + " was free in the pool" + blocks_text(facts) + "." + device_text(facts);
 }
 
 std::string not_enough_text(const FailureFacts& facts) {
@@ -208,8 +215,8 @@ std::string sentence_of(const FailureFacts& facts) {
                                                        : std::string("no free block is large enough");
   switch (facts.verdict) {
     case FailureVerdict::scattered:
-      return "Fragmented: requested " + pair.first + "; " + text_from_bytes(*facts.free_bytes) +
-             " is free in total, but " + largest + ". " + free_text(facts);
+      return "Fragmented: requested " + pair.first + "; " + text_from_bytes(*facts.free_bytes) + " is free in total" +
+             blocks_text(facts) + ", but " + largest + "." + device_text(facts);
     case FailureVerdict::split:
       return "Free memory is split between the pool and the device: requested " + pair.first + ", but " + largest +
              ". " + free_text(facts);

@@ -62,11 +62,11 @@ std::uint64_t program_over_of(const EmulatedWorkload& run) {
   return largest != nullptr && largest->needed_bytes() > usable ? largest->needed_bytes() - usable : 0;
 }
 
-// "arguments 5.20 GiB, outputs beside them 512 B, temporaries 13.0 GiB"
+// "arguments 5.20 GiB, outputs that reuse no argument 512 B, temporaries 13.0 GiB"
 std::string parts_of(const tpu::ProgramMemory& memory) {
   std::string parts = "arguments " + text_from_bytes(memory.argument_bytes);
   const std::uint64_t outputs = memory.output_bytes - std::min(memory.alias_bytes, memory.output_bytes);
-  if (outputs > 0) parts += ", outputs that take no argument's place " + text_from_bytes(outputs);
+  if (outputs > 0) parts += ", outputs that reuse no argument " + text_from_bytes(outputs);
   parts += ", temporaries " + text_from_bytes(memory.temp_bytes);
   if (memory.code_bytes) parts += ", code " + text_from_bytes(*memory.code_bytes);
   return parts;
@@ -83,11 +83,11 @@ std::string sentence_of(const EmulatedWorkload& run, const tpu::EmulatedFailure&
   if (!failure.free_bytes) {
     const auto [asked, limit] = compared_with(failure.limit_bytes.value_or(0));
     if (program == nullptr)
-      return fmt::format("kernel {} needs {} of {}; a kernel may have {}: over by {}.", what, asked, tier, limit, over);
+      return fmt::format("kernel {} needs {} of {}; the limit for a kernel is {}: over by {}.", what, asked, tier, limit, over);
     const bool is_whole = failure.tier == tpu::Tier::hbm;
     return fmt::format("{} needs {} of {}{}; {} {}: over by {}.", what, asked, tier,
                        is_whole ? fmt::format(" ({})", parts_of(*program)) : "", limit,
-                       is_whole ? "is usable" : "is there", over);
+                       is_whole ? "is usable" : "is available", over);
   }
   const bool is_over = !is_fragmented(failure);
   const auto [asked, room] = compared_with(is_over ? *failure.free_bytes : failure.largest_free_bytes.value_or(0));
@@ -99,7 +99,7 @@ std::string sentence_of(const EmulatedWorkload& run, const tpu::EmulatedFailure&
                      text_from_bytes(*failure.free_bytes), program != nullptr ? " there" : "", room, over);
 }
 
-// What the job would have needed if it had not ended at a smaller request: empty where that is no more.
+// What the job would have needed in all, where it ended at a smaller request; else empty.
 std::string sentence_of_rest(const EmulatedWorkload& run) {
   const auto& failures = run.emulation.failures;
   std::string name;
@@ -107,7 +107,7 @@ std::string sentence_of_rest(const EmulatedWorkload& run) {
   const std::uint64_t over = program_over_of(run);
   if (failures.empty() || !run.emulation.stopped_at || over == 0 || find_program(run, failures.back().what) == largest)
     return {};
-  return fmt::format(" There the job ends; {} would need {} of HBM in all ({}): over by {}.", printable(name),
+  return fmt::format(" The job ends there; {} would need {} of HBM in all ({}): over by {}.", printable(name),
                      text_from_bytes(largest->needed_bytes()), parts_of(*largest), text_from_bytes(over));
 }
 
@@ -206,7 +206,7 @@ WorkloadVerdict compute_workload_verdict(const EmulatedWorkload& run, std::optio
   verdict.headline = verdict.fits ? "fits" : is_refused ? "does not fit" : "does not run in full";
   verdict.sentence =
       verdict.headline +
-      (verdict.fits ? ": " + text_from_runs(emulation.runs) + " of programs, nothing refused" : " because");
+      (verdict.fits ? ": " + text_from_runs(emulation.runs) + " of programs, no request refused" : ":");
   // The same requests on the pool of a GPU, which moves nothing.
   const std::size_t refused = emulation.gpu_failures.size();
   if (verdict.fits && run.workload.options.has_gpu)

@@ -31,7 +31,7 @@ std::string text_from_reason(const WorkloadReason& reason);  // "step 3: train_s
 struct WorkloadVerdict {
   bool fits = true;
   std::string headline;                 // "fits", "does not fit", "does not run in full"
-  std::string sentence;                 // "fits: 2 runs of programs, nothing refused", "does not fit because"
+  std::string sentence;                 // "fits: 2 runs of programs, no request refused", "does not fit:"
   std::vector<WorkloadReason> reasons;  // By step. Empty where it fits.
   std::int64_t spare_bytes = 0;         // Of HBM; negative: over.
   std::string room;                     // For a table's cell: "2.10 GiB to spare", "over by 7.00 MiB of vmem".

@@ -48,8 +48,7 @@ TEST(FailureFacts, enough_in_pieces_is_scattered) {
   EXPECT_EQ(5U, facts.free_pieces);
   EXPECT_EQ(10 * mib, facts.largest_free_bytes);
   EXPECT_EQ(
-      "Fragmented: requested 15.0 MiB; 50.0 MiB is free in total, but the largest free block is 10.0 MiB. 50.0 MiB was "
-      "free in the pool, in 5 blocks.",
+      "Fragmented: requested 15.0 MiB; 50.0 MiB is free in total (5 blocks), but the largest free block is 10.0 MiB.",
       sentence_of(facts));
   // Between two free pieces stands one block of 10 MiB.
   ASSERT_TRUE(facts.place);

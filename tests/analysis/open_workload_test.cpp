@@ -59,7 +59,7 @@ TEST(OpenWorkload, a_workload_is_known_by_its_content_and_is_the_trace_of_its_em
 
 TEST(OpenWorkload, what_is_wrong_with_a_file_has_its_line) {
   EXPECT_NE(std::string::npos,
-            error_of("{\n \"hbmscope_tpu_workload\": 1,\n \"name\": }").find("line 3: this is no JSON"));
+            error_of("{\n \"hbmscope_tpu_workload\": 1,\n \"name\": }").find("line 3: this is not JSON"));
   const std::string unknown = error_of("{\"hbmscope_tpu_workload\": 1,\n\n \"generation\": \"v99\"}");
   EXPECT_NE(std::string::npos, unknown.find("line 3 (generation): there is no TPU generation 'v99'")) << unknown;
 }

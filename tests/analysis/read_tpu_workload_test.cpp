@@ -69,7 +69,7 @@ TEST(TpuWorkloadJson, a_place_has_a_line) {
 }
 
 TEST(TpuWorkload, says_what_is_wrong_and_where) {
-  EXPECT_EQ(fault_of("{\n\n,"), "line 3: this is no JSON");
+  EXPECT_EQ(fault_of("{\n\n,"), "line 3: this is not JSON");
   EXPECT_EQ(fault_of(file_with("\"stepz\": []")), "line 2 (stepz): there is no key 'stepz' here");
   EXPECT_EQ(fault_of(file_with("\"name\": \"x\"")), "line 1: 'steps' is missing");
   EXPECT_EQ(

@@ -109,7 +109,7 @@ def ask(*words, stdin=None):
 
 
 def headline_of_run(text):
-    """Of the last paragraph: "fits: 2 runs ...", "does not fit because"."""
+    """Of the last paragraph: "fits: 2 runs ...", "does not fit:"."""
     found = re.findall(r"^(fits|does not fit|does not run in full)(?:: .*| because)$", text, flags=re.M)
     return found[-1] if found else "none"
 

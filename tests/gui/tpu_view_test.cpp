@@ -64,7 +64,7 @@ TEST_F(TpuView, another_generation_is_chosen_and_the_words_say_why_it_does_not_f
     EXPECT_TRUE(gui::view_exists(state(), ViewKind::failure));
     commands().push(CommandId::copy_as_text);
     ASSERT_TRUE(wait_until_idle(hand));
-    EXPECT_NE(std::string::npos, state().window.clipboard.find("does not fit because")) << state().window.clipboard;
+    EXPECT_NE(std::string::npos, state().window.clipboard.find("does not fit:")) << state().window.clipboard;
   });
   take_picture("tpu_does_not_fit");
 }

@@ -303,7 +303,7 @@ Result<tpu::Workload> read_tpu_workload(std::span<const std::uint8_t> bytes, con
   } catch (const nlohmann::json::parse_error& error) {
     const std::size_t at = std::min<std::size_t>(error.byte, text.size());
     const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
-    return Failure(Error{fmt::format("line {}: this is no JSON", line),
+    return Failure(Error{fmt::format("line {}: this is not JSON", line),
                          "Check for a missing or extra comma or quote. " + std::string(how_to_write_one), name, at,
                          false});
   } catch (const Fault& fault) {

@@ -362,10 +362,10 @@ void draw_memory(ImDrawList& draw, const Look& look, const TimelinePicture& pict
   const bool has_pool_line = knows_regions && static_cast<double>(picture.source.pool_most) <= picture.memory.most;
   if (has_pool_line) draw_line(draw, picture, &TimelineColumn::pool, look.role(Role::text, 0.8F));
   draw_bytes_scale(draw, look, picture.memory);
-  std::string title = has_pool_line   ? "in use; line above: pool size"
-                      : knows_regions ? "in use; the pool size is far above"
-                                      : "in use; the pool size is unknown";
-  if (picture.source.knows_requested) title += "; line inside: requested";
+  std::string title = has_pool_line   ? "in use; upper line: pool"
+                      : knows_regions ? "in use; the pool is far larger"
+                                      : "in use; pool unknown";
+  if (picture.source.knows_requested) title += "; inner line: requested";
   if (fits_y) title += "; y axis fitted to the visible data (Y)";
   if (!fits_y && knows_regions && is_low(picture.source)) title += "; Y fits the y axis";
   draw_title(draw, look, picture.memory, title.c_str());
