@@ -1,13 +1,13 @@
-// A pprof profile as flat columns: a trace with one moment, with sizes and stacks, without addresses or times.
+// A pprof profile as flat columns: sizes and stacks at one point in time, without addresses or event times.
 //
-// A million samples of 40 frames are 40 million locations. As objects (one per sample, one per label, one per
-// location) that is several GiB and a minute of pointer chasing; here it is a handful of vectors: sample i has the
-// values `values[type][i]`, the stack `stack_locations[stack_begin[i] .. stack_begin[i + 1])`, innermost frame
-// first, and the labels of the set `label_set[i]`. Label sets are stored once each, because samples are many and
-// sets are few (devices times kinds).
+// A million samples of 40 frames each have 40 million locations. As objects (one per sample, label and location) they
+// take several GiB and a minute of pointer chasing; here they take a handful of vectors. Sample i has the values
+// `values[type][i]`, the stack `stack_locations[stack_begin[i] .. stack_begin[i + 1])`, innermost frame first, and the
+// labels of the set `label_set[i]`. Each distinct label set is stored once: there are many samples and few sets
+// (devices times kinds).
 //
-// The message is documented at https://github.com/google/pprof/blob/main/doc/README.md; what JAX leaves out of it
-// (no mappings, no addresses, no times, no period, no default value) is absent here too, never invented.
+// The message is documented at https://github.com/google/pprof/blob/main/doc/README.md. What JAX omits (mappings,
+// addresses, times, period, default value) is absent here too, never invented.
 #pragma once
 
 #include <cstdint>
