@@ -31,7 +31,7 @@ struct ComparisonRow {
   std::optional<std::int64_t> a, b;
 };
 
-std::string text_from_figure(const ComparisonRow& row, std::optional<std::int64_t> figure);  // "–" where there is none.
+std::string text_from_figure(const ComparisonRow& row, std::optional<std::int64_t> figure);  // "–" if unknown.
 std::string text_from_difference(const ComparisonRow& row);                                  // B - A.
 
 struct HeapComparison {
