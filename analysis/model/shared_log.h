@@ -106,7 +106,7 @@ class SharedLog {
     using Late = std::array<std::unique_ptr<T[]>, (48 - doublings) * chunks_a_doubling>;
     std::array<std::unique_ptr<T[]>, doublings> early;  // Each twice as long as the previous one.
     std::unique_ptr<Late> late;                         // Allocated together with the first late chunk.
-    std::size_t used = 0;  // By the longest copy; read by the thread that appends.
+    std::size_t used = 0;                               // By the longest copy; read by the thread that appends.
 
     std::unique_ptr<T[]>& held(std::size_t chunk) {
       return chunk < doublings ? early[chunk] : (*late)[chunk - doublings];

@@ -63,7 +63,7 @@ struct HeapMetrics {
   HighWater peak_so_far;                               // Includes blocks from before the first event (position 0).
   std::uint64_t high_water_step_bytes = 0;
   std::vector<HighWater> high_waters;  // Each at least a step above the previous one, the first above 0.
-  LifetimeHistograms lifetimes;  // Of blocks whose free completed, not of those that disappeared with their heap.
+  LifetimeHistograms lifetimes;        // Of blocks whose free completed, not of those that disappeared with their heap.
 };
 
 // One per heap, in the order of compute_heap_rows. Returns nothing if it was cancelled.
