@@ -97,7 +97,7 @@ class SharedLog {
     return count == 0 ? std::span<const T>{} : std::span<const T>{place(at), count};
   }
 
-  // Of the chunks in use, which copies may share.
+  // The capacity of the chunks in use, which copies may share.
   std::size_t capacity() const { return size_ == 0 ? 0 : chunk_end(size_ - 1); }
 
  private:

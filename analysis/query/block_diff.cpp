@@ -112,7 +112,7 @@ bool is_counted(const PhysicalHandle& handle, const std::vector<bool>& counted) 
 
 void match_handles_by_id(const Definitions& definitions, const std::vector<bool>& counted, const StreamState& baseline,
                          const StreamState& now, RowMaker& rows) {
-  std::unordered_map<std::uint64_t, const PhysicalHandle*> left;  // Of the baseline, by allocation id.
+  std::unordered_map<std::uint64_t, const PhysicalHandle*> left;  // The baseline's handles by allocation id.
   for (const PhysicalHandle& was : baseline.physical().handles())
     if (is_counted(was, counted)) left.emplace(was.event, &was);
   for (const PhysicalHandle& is : now.physical().handles()) {
@@ -167,7 +167,7 @@ class StackSymbols {
 };
 
 struct SideBlock {
-  std::uint32_t symbol = 0;  // Of its stack.
+  std::uint32_t symbol = 0;  // The symbol of its stack.
   std::uint64_t size = 0;
   const Definitions* definitions = nullptr;
   std::uint32_t stack = 0;

@@ -7,8 +7,6 @@
 // Between two traces, stacks are equal if function and file tail are, as in diff.h. Within a stack, blocks of equal
 // size match. The remaining ones are paired by rank of size, the largest with the largest, and count as grown or
 // shrunk. Whatever is left over is new or gone. Addresses of two jobs are not compared, so nothing is moved.
-// the same; what is left over on both sides is paired by rank of size, the largest with the largest, as grown or
-// shrunk; what is still left is new or gone. Addresses of two jobs are not compared: nothing is moved.
 #pragma once
 
 #include <atomic>
@@ -44,7 +42,7 @@ struct BlockChanges {
 };
 
 struct BlockDiffRow {
-  std::string function, file;  // Of the innermost frame in your code; both empty: library code only, or no stack.
+  std::string function, file;  // The innermost frame in your code; both empty: library code only, or no stack.
   std::uint32_t line = 0;      // Two traces are compared without lines; then a line of `now`. 0: unknown.
   BlockChanges changes;
 };

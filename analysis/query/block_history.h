@@ -41,13 +41,13 @@ struct FreeSince {
   Why why = Why::other;
   std::uint64_t event = 0;
   std::optional<std::int64_t> time_ns;
-  std::uint64_t size = 0;                        // Of the freed block or the new region.
+  std::uint64_t size = 0;                        // The size of the freed block or the new region.
   std::uint32_t stack = 0, allocated_stack = 0;  // Who freed it (or grew the region), and who had allocated it.
 };
 
 struct AddressHistory {
   std::vector<HeldRow> rows;       // The blocks over the range's first address, in order of time.
-  std::optional<FreeSince> since;  // Of the whole range, before the given time; absent: since before the first event.
+  std::optional<FreeSince> since;  // For the whole range, before the given time; absent: since before the first event.
   // The row that is live at the given time; nothing if the address is free then.
   std::optional<std::size_t> now;
 };
@@ -66,7 +66,7 @@ struct PlaceAt {
   };
   What what = What::no_memory;
   AddressRange range;
-  std::optional<std::uint32_t> slot;  // Of a block.
+  std::optional<std::uint32_t> slot;  // Only for a block.
 };
 // Scans the stream's slots.
 PlaceAt find_place(const StreamState& state, std::uint32_t heap, std::uint64_t address);

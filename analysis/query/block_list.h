@@ -32,8 +32,8 @@ struct BlockQuery {
 };
 
 struct BlockList {
-  std::vector<std::uint32_t> rows;           // Of LiveRows::rows, in the requested order; unknown values come last.
-  std::uint64_t bytes = 0, waste_bytes = 0;  // Of `rows`. Blocks with unknown requested size add no waste.
+  std::vector<std::uint32_t> rows;  // Indices in LiveRows::rows, in the requested order; unknown values come last.
+  std::uint64_t bytes = 0, waste_bytes = 0;  // Sums over `rows`. Blocks with unknown requested size add no waste.
   std::uint64_t all_blocks = 0, all_bytes = 0;
 };
 

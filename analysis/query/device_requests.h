@@ -17,7 +17,7 @@ struct DeviceRequests {
   std::optional<std::uint32_t> device;  // Absent: unknown.
   std::string file;                     // If the trace has several files; else empty.
   allocator::RecordedPlaces places;     // Where the trace reports their addresses.
-  std::size_t heaps = 0;                // Of the device, that had any.
+  std::size_t heaps = 0;                // The device's heaps that had requests.
   std::size_t other_devices = 0;        // Devices that also had requests, and are left out.
   std::uint64_t lived_before = 0;       // Blocks from before the first event: requested first, by address.
   std::uint64_t unknown_requests = 0;   // Blocks without a known requested size: their block size is used.

@@ -46,7 +46,7 @@ struct ProfileDiff {
   std::string baseline_name, now_name;
   StackMatch match = StackMatch::function;
   bool is_by_file_name = false;  // One side was stripped of its paths (file_match.h).
-  std::string unit;              // Of all `bytes`: "bytes", or the primary unit of profiles without bytes.
+  std::string unit;              // The unit of all `bytes`: "bytes", or the primary unit of profiles without bytes.
   Weight baseline, now;
   std::vector<Frame> frame_table;    // All frames of both sides.
   std::vector<DiffRow> stacks;       // Largest absolute byte change first.

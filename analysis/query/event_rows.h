@@ -18,10 +18,10 @@ struct EventRow {
   wire::RecordKind kind{};
   std::uint32_t heap = 0, stack = 0;  // 0: unknown.
   std::uint32_t text = 0;             // String: tag, mark, counter, reason.
-  // Of the affected block or region. `requested` is also the size of a failed request.
+  // The affected block or region. `requested` is also the size of a failed request.
   std::optional<std::uint64_t> address, size, requested;
   std::optional<std::uint64_t> allocation;  // The event that allocated the block; absent: before the stream.
-  std::optional<std::int64_t> value;        // Of a counter.
+  std::optional<std::int64_t> value;        // A counter's value.
   bool is_derived = false;                  // A free that the source did not record (wire::derived_free).
 
   friend bool operator==(const EventRow&, const EventRow&) = default;

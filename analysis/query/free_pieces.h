@@ -18,7 +18,7 @@ namespace hbmscope {
 struct FreePieces {
   std::uint64_t count = 0, bytes = 0;
   std::vector<AddressRange> largest;  // Largest first, equal ones by address; at most pieces_max of them.
-  PowerHistogram by_size;             // Of all free blocks.
+  PowerHistogram by_size;             // All free blocks by size.
 
   std::uint64_t largest_bytes() const { return largest.empty() ? 0 : largest.front().size(); }
   // Free, but not in the largest free block: free bytes x external fragmentation.

@@ -150,7 +150,7 @@ class StreamMeter {
   const Stream& stream_;
   const StreamState& state_;
   AllocationTimes times_;
-  std::unordered_map<std::uint64_t, std::int64_t> handle_times_;  // Of live handles, by allocation id.
+  std::unordered_map<std::uint64_t, std::int64_t> handle_times_;  // Creation times of live handles by allocation id.
   std::vector<HeapMetrics> metrics_;                              // By heap id.
 };
 

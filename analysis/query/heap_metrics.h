@@ -54,7 +54,7 @@ struct HeapMetrics {
   LargestFit fit;
   std::optional<PowerHistogram> free_gaps;  // By size; absent if the regions are unknown. Sums are free_bytes.
   PowerHistogram live_sizes;                // By size including rounding. Sums are in_use_bytes.
-  LifetimeHistograms ages;                  // Of live blocks, including pending ones.
+  LifetimeHistograms ages;                  // Ages of live blocks, including pending ones.
   // From the first event to the given time.
   std::uint64_t allocated_bytes = 0, allocations = 0;  // Including rounding, without blocks from before the stream.
   std::optional<double> allocated_bytes_per_second;    // Absent without times, or if no time passed.
@@ -63,7 +63,7 @@ struct HeapMetrics {
   HighWater peak_so_far;                               // Includes blocks from before the first event (position 0).
   std::uint64_t high_water_step_bytes = 0;
   std::vector<HighWater> high_waters;  // Each at least a step above the previous one, the first above 0.
-  LifetimeHistograms lifetimes;        // Of blocks whose free completed, not of those that disappeared with their heap.
+  LifetimeHistograms lifetimes;        // Blocks whose free completed, not those that disappeared with their heap.
 };
 
 // One per heap, in the order of compute_heap_rows. Returns nothing if it was cancelled.

@@ -18,13 +18,13 @@ struct HeapRow {
   std::size_t stream = 0;   // From 0.
   std::optional<std::uint32_t> rank;
   std::optional<std::uint32_t> device;
-  std::uint64_t in_use_bytes = 0;  // Of live blocks, including rounding and pending ones, and of handles.
+  std::uint64_t in_use_bytes = 0;  // Live blocks, including rounding and pending ones, and handles.
   std::optional<std::uint64_t> requested_bytes;
   std::uint64_t pending_bytes = 0;  // Part of in_use_bytes: freed by the program, not yet free.
   std::optional<std::uint64_t> pool_bytes, free_bytes, largest_free_bytes;
   std::optional<double> external_fragmentation;  // 1 - largest free / free; absent if nothing is free.
   std::optional<double> internal_fragmentation;  // 1 - requested / in use; absent if nothing is in use.
-  std::uint64_t peak_in_use_bytes = 0;           // Of the whole trace, including the state before its first event.
+  std::uint64_t peak_in_use_bytes = 0;           // Over the whole trace, including the state before its first event.
   std::uint64_t live_blocks = 0;                 // Without handles.
   std::optional<PhysicalBytes> physical;         // Handles, mappings, reservations; absent if there are none.
   bool is_inexact = false;                       // Events were lost, and it was not listed since.
@@ -42,7 +42,7 @@ struct FailureRow {
   std::uint64_t asked_bytes = 0;
   std::optional<std::uint64_t> rounded_bytes;    // What the allocator would have allocated.
   std::optional<std::uint64_t> available_bytes;  // Free on the device, outside the pool, as reported.
-  // Of all heaps of that layer on the device, just before it; or as the source reported it for the request's heap.
+  // Sums over all heaps of that layer on the device, just before it; or figures reported for the request's heap.
   std::optional<std::uint64_t> used_bytes, total_free_bytes, largest_free_bytes, pool_bytes, limit_bytes;
   std::string memory_space;
   std::optional<std::uint32_t> device;

@@ -195,7 +195,8 @@ Result<void> apply_drop_frames(ProfileView& view) {
       const re2::StringPiece piece(name.data(), name.size());
       if (name.empty() || !RE2::FullMatch(piece, drop) || RE2::FullMatch(piece, keep)) continue;
       state[i] = k + 1 == lines.size() ? 2 : 1;
-      if (state[i] == 1) view.dropped_lines[i] = static_cast<std::uint32_t>(k + 1);  // Outer inlined calls stay.
+      if (state[i] == 1)
+        view.dropped_lines[i] = static_cast<std::uint32_t>(k + 1);  // The outer ones of inlined calls stay.
       break;
     }
   }

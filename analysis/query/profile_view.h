@@ -82,8 +82,8 @@ struct ProfileView {
 
   std::vector<bool> unknown_size;  // Per sample; empty if no sample has unknown size.
 
-  Weight total;     // Of all samples of the profile.
-  Weight selected;  // Of the samples of this view.
+  Weight total;     // All samples of the profile.
+  Weight selected;  // The samples of this view.
 
   std::size_t sample_count() const { return all_samples ? profile->sample_count() : samples.size(); }
   std::uint32_t sample(std::size_t i) const { return all_samples ? static_cast<std::uint32_t>(i) : samples[i]; }

@@ -11,8 +11,8 @@
 namespace hbmscope {
 
 struct ProgramMemoryRow {
-  std::string name;  // Of the module; empty: unknown.
-  // Of device memory. Absent: unknown.
+  std::string name;  // The module's name; empty: unknown.
+  // Device memory. Absent: unknown.
   std::optional<std::uint64_t> argument_bytes, output_bytes, alias_bytes, temp_bytes;
   // The temporaries repacked by XLA's published algorithm, in the compiler's order of events.
   std::optional<std::uint64_t> replayed_temp_bytes;

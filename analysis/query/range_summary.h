@@ -18,7 +18,7 @@
 
 namespace hbmscope {
 
-// Of one trace; `from` must not be after `to` in any stream.
+// Both in one trace; `from` must not be after `to` in any stream.
 struct TraceRange {
   Moment from, to;
 };
@@ -58,7 +58,7 @@ struct RangeStackRow {
 };
 
 struct RangeOwnRow {
-  std::string function, file;  // Of the innermost frame in your code; both empty: library code only, or no stack.
+  std::string function, file;  // The innermost frame in your code; both empty: library code only, or no stack.
   std::uint32_t line = 0;      // 0: unknown.
   RangeSums sums;
 };

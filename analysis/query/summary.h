@@ -15,7 +15,7 @@ struct ProfileSummary {
   std::string headline;  // "JAX device memory profile: 11.8 GiB in 1,203 buffers on 8 devices."
   std::string producer;  // "JAX device memory profile", "Go heap profile", "pprof profile"
   Weight total;
-  std::string unit;                 // Of total.bytes: "bytes", or the primary unit of a profile without bytes.
+  std::string unit;                 // The unit of total.bytes: "bytes", or the primary unit of a profile without bytes.
   std::vector<GroupRow> by_device;  // One row without a name if the profile has no devices.
   std::vector<GroupRow> by_kind;
   std::vector<std::string> notes;  // Limits of the figures: array sizes before rounding and padding; unknown sizes.

@@ -1,5 +1,5 @@
 // How an array lies in tiles, for pictures. The two minor-most dimensions are the rows and columns of a slice, cut into
-// tiles, of which the last ones are padded. The other dimensions form a stack of such slices.
+// tiles; the last ones are padded. The other dimensions form a stack of such slices.
 //
 //   f32[129,1024]{1,0:T(8,128)}     129 x 1024 values in 17 x 8 tiles of 8 x 128: 136 rows, the last 7 are padding
 //
@@ -15,7 +15,7 @@ namespace hbmscope {
 
 struct TileGrid {
   std::string layout;
-  std::uint64_t rows = 1, columns = 1;  // Of one slice, in values.
+  std::uint64_t rows = 1, columns = 1;  // Values in one slice.
   std::uint64_t padded_rows = 1, padded_columns = 1;
   std::uint64_t tile_rows = 1, tile_columns = 1;  // 1 x 1: not tiled.
   std::uint64_t slices = 1, padded_slices = 1;    // Slices beyond `slices` are entirely padding.

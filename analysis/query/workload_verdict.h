@@ -33,7 +33,7 @@ struct WorkloadVerdict {
   std::string headline;                 // "fits", "does not fit", "does not run in full"
   std::string sentence;                 // "fits: 2 runs of programs, nothing refused", "does not fit because"
   std::vector<WorkloadReason> reasons;  // By step. Empty if it fits.
-  std::int64_t spare_bytes = 0;         // Of HBM; negative: over.
+  std::int64_t spare_bytes = 0;         // HBM left over; negative: over.
   std::string room;                     // A table cell: "2.10 GiB to spare", "over by 7.00 MiB of vmem".
 };
 // `devices`: the number of devices; a larger mesh does not fit. Nothing: as many as the mesh has.

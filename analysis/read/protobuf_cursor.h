@@ -74,7 +74,7 @@ class WireCursor {
   }
 
   const std::uint8_t* at() const { return at_; }
-  const std::uint8_t* field_begin() const { return field_begin_; }  // Of the last field that next_field returned.
+  const std::uint8_t* field_begin() const { return field_begin_; }  // Where the last field from next_field begins.
   WireProblem problem() const { return problem_; }
 
  private:

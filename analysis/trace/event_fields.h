@@ -16,7 +16,7 @@ struct EventFields {
   std::uint32_t text = 0, key = 0;    // Strings: tag, call, reason or name; key of an attribute.
   std::optional<std::uint64_t> address, size, requested, available, allocation, device_stream;
   std::optional<std::uint64_t> handle, offset, lost_since_ns, device;
-  std::optional<std::int64_t> value;  // Of a counter; or a driver's error, a marker's phase, the number of lost events.
+  std::optional<std::int64_t> value;  // Value, driver error, marker phase, or number of lost events.
   bool is_derived = false;            // A free that the source did not record (wire::derived_free).
 
   void take(const EventFields& more);  // Overwrites the fields that `more` knows.

@@ -15,7 +15,7 @@
 namespace hbmscope {
 namespace {
 
-// A block that can't be decoded is a bug: whoever keeps keyframes and blocks ensures that they can be.
+// A block that can't be decoded is a bug: the owner of keyframes and blocks guarantees that they can be.
 void decode_own(Decoding& decoding, const wire::Block& block) {
   if (decoding.decode(block)) std::abort();
 }

@@ -17,8 +17,8 @@ static_assert(packed_numbers_max - 1 <= 255);  // `exceptions` fits a byte: the 
 
 // Precedes the packed bits: these fields, a byte each, followed by the bytes of `least` without leading zeros.
 struct Head {
-  std::uint8_t width = 0;       // Of each row.
-  std::uint8_t more_width = 0;  // Of the exceptions' upper bits.
+  std::uint8_t width = 0;       // Bits of each row.
+  std::uint8_t more_width = 0;  // Bits of the exceptions' upper part.
   std::uint8_t shift = 0;
   std::uint8_t exceptions = 0;
   std::uint8_t least_bytes = 0;

@@ -3,7 +3,6 @@
 //
 // For memory only: one process writes and reads a keyframe. Ten times as fast as columns under zstd at about the same
 // size, because these values (slots, allocation times) hardly repeat.
-// same size, because what is packed here (slots, times of birth) hardly repeats.
 #pragma once
 
 #include <cstddef>

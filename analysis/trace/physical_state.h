@@ -19,12 +19,12 @@
 
 namespace hbmscope {
 
-// Of one heap, or the sum of several. Bytes of device memory, except where the comment says addresses.
+// Figures of one heap, or of several. Bytes of device memory, except where the comment says addresses.
 struct PhysicalBytes {
-  std::uint64_t owned_bytes = 0;     // Of live handles created here.
+  std::uint64_t owned_bytes = 0;     // Live handles created here.
   std::uint64_t unmapped_bytes = 0;  // Part of owned_bytes: allocated, but not mapped anywhere.
   std::uint64_t exported_bytes = 0;  // Part of owned_bytes: shared with another process, which may keep them longer.
-  std::uint64_t imported_bytes = 0;  // Of handles from another process, which counts them.
+  std::uint64_t imported_bytes = 0;  // Handles from another process, which counts them.
   std::uint64_t mapped_bytes = 0;    // Addresses backed by memory; a handle mapped twice counts twice.
   std::uint64_t reserved_bytes = 0;  // Reserved addresses, mapped or not.
   std::uint64_t handles = 0;         // Live ones, including imported ones.

@@ -16,7 +16,7 @@ inline constexpr std::string_view program_argument = "program_argument_bytes", p
                                   program_alias = "program_alias_bytes", program_temp = "program_temp_bytes",
                                   program_replayed_temp = "program_replayed_temp_bytes",
                                   program_donatable = "program_donatable_bytes", program_code = "program_code_bytes";
-// Of a heap: all memory that the program occupies there.
+// All memory that the program occupies in a heap.
 inline constexpr std::string_view program_space = "program_bytes";
 
 }  // namespace hbmscope::reported_figure

@@ -33,7 +33,7 @@ struct EventCounts {
   std::uint64_t alloc = 0, free = 0;  // Free: completed; includes frees of unknown addresses.
   std::uint64_t driver_refusals = 0, out_of_memory = 0, lost = 0;
   std::uint64_t skipped = 0;          // A viewer chose to skip them; the observer's recording has them.
-  std::uint64_t unknown_records = 0;  // Of kinds from newer versions.
+  std::uint64_t unknown_records = 0;  // Kinds from newer versions.
   std::uint64_t damaged_blocks = 0, missing_blocks = 0;
 
   EventCounts& operator+=(const EventCounts& more) {

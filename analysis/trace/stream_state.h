@@ -47,8 +47,8 @@ struct LiveBlock {
 
 // Sums over the live blocks of a heap.
 struct HeapSums {
-  std::uint64_t in_use_bytes = 0;     // Of all live blocks, including pending ones.
-  std::uint64_t requested_bytes = 0;  // Of blocks with a known requested size.
+  std::uint64_t in_use_bytes = 0;     // All live blocks, including pending ones.
+  std::uint64_t requested_bytes = 0;  // Blocks with a known requested size.
   std::uint64_t pending_bytes = 0;    // In use, already freed by the program.
   std::uint64_t live_blocks = 0, pending_blocks = 0, unknown_requests = 0;
 };
@@ -70,7 +70,7 @@ struct HeapState : HeapSums {
 std::optional<double> external_fragmentation(const HeapState& heap);
 
 struct StreamProblems {
-  std::uint64_t unknown_frees = 0;    // Of addresses without a live block.
+  std::uint64_t unknown_frees = 0;    // Frees at addresses without a live block.
   std::uint64_t bad_slots = 0;        // Frees of empty slots: the stream is damaged.
   std::uint64_t undefined_heaps = 0;  // Records of undefined heaps.
   std::uint64_t losses = 0;           // Events that the source reports as missing; 1 if their number is unknown.
@@ -120,12 +120,12 @@ class StreamState {
 
   std::uint64_t position() const { return position_; }  // Events applied.
   std::size_t next_block() const { return next_block_; }
-  std::int64_t time_ns() const { return time_ns_; }  // Of the last event.
+  std::int64_t time_ns() const { return time_ns_; }  // The time of the last event.
   // All slots, including empty ones, as LiveBlocks made on access.
   class Slots;
   Slots slots() const;
   std::size_t slot_count() const { return slots_.size(); }
-  std::size_t region_count() const;  // Of all heaps.
+  std::size_t region_count() const;  // The number in all heaps.
   const HeapState& heap(std::uint32_t id) const { return id < heaps_.size() ? heaps_[id] : none_; }
   const PhysicalState& physical() const { return physical_; }
   // The memory in use of a heap: its live blocks, and the handles that it owns.

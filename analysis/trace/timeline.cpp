@@ -66,7 +66,7 @@ std::vector<TimelineBucket> Timeline::buckets(std::uint64_t begin, std::uint64_t
   std::vector<TimelineBucket> result;
   const auto take = [&](const TimelineBucket& bucket) {
     if (bucket.first_position > end) return;
-    // Of the buckets that begin before `begin`, keep only the last one.
+    // Keep only the last of the buckets that begin before `begin`.
     if (!result.empty() && bucket.first_position <= begin) result.clear();
     result.push_back(bucket);
   };

@@ -79,7 +79,7 @@ class UseState {
 
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_slots_;    // Used as a stack.
-  std::vector<std::uint64_t> in_use_;        // Of blocks, by heap.
+  std::vector<std::uint64_t> in_use_;        // Blocks only, by heap.
   std::vector<std::uint32_t> listed_heaps_;  // Not reported to an observer yet.
   std::vector<bool> is_listed_;              // By heap: is in listed_heaps_.
   PhysicalState physical_;

@@ -35,7 +35,7 @@ std::string text_from_count(Number count) {
 }
 std::string exact_text_from_count(std::int64_t count);               // "12,400,123"
 std::string delta_text_from_count(std::int64_t count);               // "+12", "−3"
-std::string text_from_share(std::int64_t part, std::int64_t whole);  // "37.2 %"; "–" where whole is 0
+std::string text_from_share(std::int64_t part, std::int64_t whole);  // "37.2 %"; "–" if whole is 0
 // For figures that may be missing. Unknown bytes are "unknown"; an undefined share (nothing is free) is "–".
 std::string text_from_known_bytes(const std::optional<std::uint64_t>& bytes);
 std::string text_from_known_share(const std::optional<double>& share);       // 0.372: "37.2 %"

@@ -75,7 +75,7 @@ class EventLines {
 
   TraceTableLines& lines_;
   std::uint64_t next_event_ = 0;
-  std::int64_t time_ns_ = 0;  // Of the last event.
+  std::int64_t time_ns_ = 0;  // The time of the last event.
 };
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace hbmscope {
 struct TextRow {
   std::vector<std::string> cells;
   std::uint64_t line = 0;    // From 1.
-  std::uint64_t offset = 0;  // Of the first byte.
+  std::uint64_t offset = 0;  // The offset of its first byte.
 };
 
 // The next non-empty line without its line end; advances `offset` and `line` past it. Nothing at the end.

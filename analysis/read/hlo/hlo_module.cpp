@@ -14,7 +14,7 @@ using protobuf::ByteRange;
 using protobuf::WireField;
 using Numbers = std::vector<std::uint64_t>;
 
-constexpr int depth_max = 64;  // Of nested calls.
+constexpr int depth_max = 64;  // Nested calls.
 constexpr std::size_t name_bytes_max = 1024;
 
 // Truncated: each buffer of an instruction has a copy, so a file of a megabyte could expand to gigabytes.

@@ -33,7 +33,7 @@ struct Boundary {
   std::uint64_t time = 0;
   bool is_end = false;
   const Assigned* place = nullptr;
-  std::uint64_t end_time = 0;  // Of the value.
+  std::uint64_t end_time = 0;  // When the value ends.
 };
 
 // The live values of an arena; of overlapping ones the last.

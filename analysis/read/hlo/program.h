@@ -18,7 +18,7 @@ struct LogicalBuffer {
   std::string op_name, source_file;
   std::uint32_t source_line = 0;
   std::uint32_t source_frame = 0;  // Innermost, in SourceFrames::frames from 1; 0: unknown.
-  std::uint64_t position = 0;      // Of the instruction in the program's order.
+  std::uint64_t position = 0;      // The instruction's position in the program's order.
   bool is_tuple = false;           // A table of pointers.
 };
 

@@ -22,7 +22,7 @@ bool looks_like_live_ranges(std::span<const std::uint8_t> bytes);
 // Facts about the program that are not in the dump.
 struct HloExtras {
   std::span<const std::uint8_t> live_ranges;  // The -live-range.txt of a buffer-assignment.txt; empty: none.
-  std::optional<std::uint64_t> code_bytes;    // Of the generated code, from the compiler.
+  std::optional<std::uint64_t> code_bytes;    // The size of the generated code, from the compiler.
 };
 
 // Each memory space is a heap; the program's figures are counters (trace/reported_figures.h). Errors: those of the

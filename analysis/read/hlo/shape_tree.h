@@ -13,7 +13,7 @@ namespace hbmscope::hlo {
 
 class ShapeTree {
  public:
-  static constexpr int depth_max = 64;  // Of nested tuples.
+  static constexpr int depth_max = 64;  // Nested tuples.
   static constexpr std::size_t text_bytes_max = 1024;
 
   explicit ShapeTree(protobuf::ByteRange message, int depth = depth_max);

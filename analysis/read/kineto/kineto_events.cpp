@@ -67,7 +67,7 @@ enum class Field : std::uint8_t {
   tid,
   ts,
   dur,
-  args,  // Of an event.
+  args,  // An event's arguments.
   bytes,
   address,
   device_type,

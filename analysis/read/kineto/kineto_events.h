@@ -24,7 +24,7 @@ struct MemoryEvent {
   std::int64_t time_ns = 0;
   std::int64_t bytes = 0;  // Negative: freed.
   std::uint64_t address = 0;
-  std::int64_t total_allocated = -1, total_reserved = -1;  // Of the device, after the event; -1: unknown.
+  std::int64_t total_allocated = -1, total_reserved = -1;  // The device's totals after the event; -1: unknown.
   std::uint32_t thread = 0;
   std::uint16_t device = 0;  // Index in Events::devices.
   bool is_out_of_memory = false;
@@ -48,9 +48,9 @@ struct Events {
   std::vector<MemoryEvent> memory;
   std::vector<Span> spans;
   std::vector<Device> devices;
-  std::vector<std::string> names;  // Of spans.
+  std::vector<std::string> names;  // Names of spans.
   std::uint32_t threads = 0;
-  std::uint64_t events = 0;                  // Of all kinds.
+  std::uint64_t events = 0;                  // Events of all kinds.
   std::optional<std::int64_t> base_time_ns;  // Since 1970: the origin of all times.
   Finding without_address, bad_times, bad_fields;
 };

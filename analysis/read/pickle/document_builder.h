@@ -68,12 +68,12 @@ class DocumentBuilder {
 
   Document& document_;
   bool has_unfinished_dicts_ = false;
-  std::uint32_t oldest_grown_ = 0;  // Of the lists that have grown since the last mark.
+  std::uint32_t oldest_grown_ = 0;  // The oldest list that has grown since the last mark.
   std::span<char> text_room_;       // The free part of the last slab.
   std::uint32_t chunk_ = 0xffffffff, chunk_used_ = Document::chunk_values;  // The first run makes the first chunk, 0.
   std::vector<std::uint32_t> text_slots_;                                   // Open addressing, number + 1, 0 is free.
   std::vector<std::uint32_t> shape_slots_;                                  // The same.
-  std::vector<std::uint64_t> shape_hashes_;                                 // Of shapes_, for rehashing.
+  std::vector<std::uint64_t> shape_hashes_;                                 // Hashes of shapes_, for rehashing.
   std::array<Document::ShapeNumber, 256> last_shapes_;  // By hash of the first key: a cache that nearly always hits.
 };
 

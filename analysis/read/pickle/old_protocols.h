@@ -11,7 +11,7 @@
 namespace hbmscope::pickle {
 
 struct OldPickle {
-  std::uint64_t code_at = 0;   // Of the first opcode that names or calls code.
+  std::uint64_t code_at = 0;   // Offset of the first opcode that names or calls code.
   std::string_view code;       // The opcode's name, "GLOBAL"; empty: none.
   std::string_view code_name;  // "os\nsystem", from the two lines after the opcode; empty if it names nothing itself.
 };

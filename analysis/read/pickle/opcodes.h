@@ -57,7 +57,7 @@ enum class OpcodeUse : std::uint8_t {
   plain,      // One of the above.
   code,       // Names or calls Python code: GLOBAL, REDUCE, BUILD, ...
   reference,  // Refers to something outside of the pickle: PERSID, BINPERSID, NEXT_BUFFER, ...
-  text,       // Of protocols 0 and 1.
+  text,       // Opcodes of protocols 0 and 1.
   set,        // Sets, which snapshots never contain.
   unknown,
 };

@@ -192,7 +192,7 @@ namespace {
 bool looks_like_profile_message(InputFile& file) {
   using namespace std::string_view_literals;
   constexpr std::string_view tags =
-      "\x0a\x12\x1a\x22\x2a\x32\x38\x40\x48\x50\x5a\x60\x68\x6a\x70\x7a"sv;  // 1 to 15, as profile.proto has them.
+      "\x0a\x12\x1a\x22\x2a\x32\x38\x40\x48\x50\x5a\x60\x68\x6a\x70\x7a"sv;  // 1 to 15, as in profile.proto.
   const Bytes bytes = file.beginning();
   if (bytes.empty() || is_gzip(bytes)) return true;
   return find_other_format(bytes).empty() && tags.find(static_cast<char>(bytes[0])) != std::string_view::npos;

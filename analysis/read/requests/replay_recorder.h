@@ -36,7 +36,7 @@ class ReplayRecorder final : public allocator::Watcher {
   TraceWriter writer_;
   const allocator::RequestStream& stream_;
   const Definitions* source_;
-  allocator::Origin origin_;                                          // Of the current operation.
+  allocator::Origin origin_;                                          // The origin of the current operation.
   std::unordered_map<std::uint32_t, std::uint32_t> stacks_, frames_;  // By their ids in the source.
   std::uint32_t heap_ = 0;
   std::uint32_t region_flags_ = 0;

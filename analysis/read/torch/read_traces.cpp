@@ -16,7 +16,7 @@ constexpr std::array actions = {
     TorchAction::segment_alloc, TorchAction::segment_free, TorchAction::segment_map,    TorchAction::segment_unmap,
     TorchAction::snapshot,      TorchAction::oom};
 
-constexpr std::uint64_t entry_bytes_usual = 48;  // Of pickle, or more. Unused reserved memory is never touched.
+constexpr std::uint64_t entry_bytes_usual = 48;  // Pickle bytes per entry; unused memory is never touched.
 
 TorchAction action_from_text(std::string_view text) {
   for (const TorchAction action : actions)

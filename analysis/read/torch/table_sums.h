@@ -11,7 +11,7 @@
 namespace hbmscope {
 
 struct TorchTableSum {
-  std::uint64_t blocks = 0, block_bytes = 0, region_bytes = 0;  // Of blocks that are not free. Bytes saturate.
+  std::uint64_t blocks = 0, block_bytes = 0, region_bytes = 0;  // Blocks that are not free. Byte sums saturate.
   std::uint64_t places = 0;                                     // A checksum of addresses and sizes.
 
   void add_place(std::uint64_t address, std::uint64_t size_bytes);

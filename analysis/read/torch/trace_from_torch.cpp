@@ -85,7 +85,7 @@ class TorchConverter {
     TorchTrace empty;  // For devices with segments but without a trace.
     TorchHistory history;
     std::uint32_t main_heap = 0;
-    std::int64_t time_us = absent_time;                            // Of the entries so far.
+    std::int64_t time_us = absent_time;                            // The time of the last entry with one.
     std::size_t next = 0, next_out_of_memory = 0, next_other = 0;  // The next ones to write.
   };
 
@@ -369,7 +369,7 @@ class TorchConverter {
     add_statistics(counts, trace_.import);
   }
 
-  // Of everything written so far, by heap.
+  // Sums over everything written so far, by heap.
   std::vector<TorchTableSum> sum_up_trace() {
     writer_.flush();
     std::vector<TorchTableSum> sums(heap_names_.size());
@@ -460,8 +460,8 @@ class TorchConverter {
   std::unordered_map<std::int64_t, std::uint32_t> streams_;
   std::vector<std::uint32_t> stacks_;  // By TorchStackId; 0: not converted yet.
   std::vector<std::uint32_t> frames_;  // By TorchFrameId, likewise.
-  std::int64_t time_ns_ = 0;           // Of the last written event.
-  ConversionCounts counts_;            // Of the written trace.
+  std::int64_t time_ns_ = 0;           // The last written event.
+  ConversionCounts counts_;            // Counts for the written trace.
 };
 
 }  // namespace

@@ -15,7 +15,7 @@ struct Variable {
   std::string name;
   std::int64_t value = 0;
 };
-using Variables = std::vector<Variable>;  // Of equal names the last one counts.
+using Variables = std::vector<Variable>;  // If a name occurs twice, the last one counts.
 
 // Faults are sentences without a full stop: not a formula, an unknown name, a division by 0, numbers beyond 2^62.
 tl::expected<std::int64_t, std::string> compute_expression(std::string_view text, const Variables& variables);

@@ -119,7 +119,7 @@ class TraceMaker {
     writer_.add(counter, 0);
   }
 
-  // Of the program with the largest need.
+  // Figures of the program with the largest need.
   void add_figures() {
     const auto most =
         std::max_element(emulation_.programs.begin(), emulation_.programs.end(),
