@@ -23,7 +23,7 @@ class ClockTable {
  public:
   void add(const ClockReading& reading);
 
-  // In order of arrival. Beyond a week of readings, only every second one is kept.
+  // In order of arrival; beyond a week of readings, at most every second one.
   const std::vector<ClockReading>& readings() const { return readings_; }
   std::optional<std::int64_t> realtime_of(std::int64_t time_ns) const;  // Since 1970; nothing if unknown.
 

@@ -15,7 +15,7 @@ namespace hbmscope {
 // The launcher's number for the process (the fact "rank", collector/serve/process_facts.h). Absent: unknown.
 std::optional<std::uint32_t> rank_of_stream(const Trace& trace, std::size_t stream);
 
-// In a joined trace: the stream's file without folders, or more of the path if another file has that name. Empty: one
+// In a joined trace: the stream's file without folders, or the whole path if another file has the same name. Empty: one
 // file.
 std::string short_file_of_stream(const Trace& trace, std::size_t stream);
 

@@ -1,8 +1,8 @@
 // A trace as rows for other programs, up to a given time. Times are in ns.
 //
 //   events   one per row, in stream order: what happened, where, how large
-//   blocks   one per row, and each handle of physical memory, with its allocation and its free, ordered by free; those
-//            that are still live come last
+//   blocks   one per row, and each handle of physical memory, with its allocation and its end, in the order of the
+//            ends; those that are still live come last
 //
 // CSV: RFC 4180 with a header line, units in column names; unknown values are empty. JSON: a document with a list named
 // after the table, one object per row and line, whose keys are the columns; unknown values are omitted. Addresses are
