@@ -1,6 +1,6 @@
 // The link between an observer and a viewer, over a stream socket.
 //
-//   viewer:   by TCP a TokenGreeting; Greeting, then Requests, whenever a person asks for something
+//   viewer:   over TCP first a TokenGreeting; then a Greeting, then Requests as a person makes them
 //   observer: Welcome, then frames: a FrameHeader and its bytes
 //
 // Frames of kind `recording` carry the blocks of the recording one after the other, as they are in the file, from its
