@@ -65,8 +65,8 @@ def check(records):
                 sys.exit(f"records.txt: {record['name']}: `from` needs the field before in front of it, of 8 bytes")
 
 
-# Columns are in the order of the table, to which fields are only ever appended; in the struct larger ones come first, so
-# that no hole is between them.
+# Columns are in the order of the table, to which fields are only ever appended. In the struct larger fields come first,
+# so that there is no padding between them.
 def struct_order(record):
     return sorted(record["fields"], key=lambda field: -SIZES[field["type"]])
 
