@@ -240,8 +240,7 @@ TEST(OpenWorkload, that_it_was_cancelled_is_no_answer) {
   EXPECT_EQ("emulating was cancelled", changed.error().what);
 }
 
-// The figures in a sentence must not contradict each other: the request is not reported as equal to the limit, nor the
-// difference as another number than it is.
+// After rounding, the request must not look equal to the free memory, and the difference must match the two figures.
 TEST(WorkloadVerdict, figures_of_one_sentence_do_not_contradict_each_other) {
   const std::string text = R"({"hbmscope_tpu_workload": 1, "generation": "v5e",
     "arrays": {"a": {"dtype": "s8", "shape": [1024, 1024, "n"]}}, "parameters": {"n": 1},

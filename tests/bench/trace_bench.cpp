@@ -1,6 +1,5 @@
 // The cost of a trace on one core, compared with floors on the same events in the same run:
-//   encode     events to sealed blocks, with each free matched to its slot, knowing the next events like readers of
-//   files;
+//   encode     events to sealed blocks, each free matched to its slot, knowing the next events like readers of files;
 //              untold: as when draining a running job;                  floor: encoding_floor.h, which knows all events
 //   decode     blocks to rows;                                           floor: encoding_floor.h
 //   state      blocks to the exact state after every event, including the largest free block;

@@ -151,7 +151,7 @@ class Program:
             self.outputs = list(self.names[name])
 
     def note_copy(self, kind, name, value, attributes, source):
-        # Of a copy the first element is what is made, of a slice the second.
+        # For a copy the first element is the result, for a slice the second.
         to = self.spaces[name][0 if kind == "copy-start" else 1]
         # Only the first of the slices of a value counts.
         if not value or (kind == "slice-start" and re.search(r"\[[1-9]\d*:", re.search(r"slice=\{(.*?)\}", attributes).group(1))):

@@ -1,4 +1,4 @@
-// A job with functions of known names, whose calls of the driver have known stacks.
+// A job with functions of known names, whose driver calls have known stacks.
 //
 //   stack_job HOW [NUMBER]
 //

@@ -23,7 +23,7 @@ constexpr std::uintptr_t per_thread = 2;
 struct FakeStream {
   std::uint64_t recorded = 0, done = 0;
   bool is_held = false, is_captured = false;
-  Device device = -1;  // Of one that was made here, not just named by a number.
+  Device device = -1;  // For a stream that was created here, not just named by a number.
 };
 struct FakeEvent {
   Object stream = nullptr;
