@@ -348,8 +348,7 @@ std::uint8_t* Rings::begin_event(wire::RingHeader& mine, std::uint64_t bytes, bo
   return nullptr;
 }
 
-// Waits while rows are taken out. After a failed wait, does not wait again until one was; never waits if the observer
-// has died.
+// Waits while rows are taken out. After a failed wait, waits again only once one was; never if the observer has died.
 std::uint8_t* Rings::wait_for_room(wire::RingHeader& mine, std::uint64_t bytes) {
   if (mine.gave_up_at == mine.tail_seen + 1) return nullptr;
   const int errno_of_job = errno;
