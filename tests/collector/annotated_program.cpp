@@ -1,8 +1,8 @@
 // A program with an allocator of simulated device memory that reports to hbmscope; the tests of the collector run it.
 // It knows the correct result and prints it as one line of JSON at the end, or whenever it is told to pause.
 //
-//   annotated_program [--threads N] [--events N] [--seed N] [--pace EVENTS_A_MILLISECOND] [--forever] [--slow-end
-//   EVENTS] [--fail]
+//   annotated_program [--threads N] [--events N] [--seed N] [--pace EVENTS_A_MILLISECOND] [--forever]
+//                     [--slow-end EVENTS] [--fail]
 //
 // Built with SERVES_ITSELF it also takes [--serve] [--record FILE] [--record-bytes N] [--fork] [--child-serves]: it
 // serves itself, and its first thread forks in the middle; [--fail-first N]: before that it fails N times to serve

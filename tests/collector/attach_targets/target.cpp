@@ -1,8 +1,8 @@
 // A program that is attached to while it does one thing for a while, and then prints its result: the same whether
 // anybody attached or not.
 //
-//   attach_target KIND SECONDS      (SIGUSR2 ends it) malloc, loop, sleep, doze, receive, signals, pressure,
-//                                  annotated, sandbox
+//   attach_target KIND SECONDS      (SIGUSR2 ends it)
+//                 KIND: malloc, loop, sleep, doze, receive, signals, pressure, annotated, sandbox
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>

@@ -53,7 +53,7 @@ struct Fake {
   std::unordered_map<MemHandle, Memory> handles;
   std::map<Address, Mapping> mappings;
   Address next =
-      0x700000010000;  // No address has zeros alone in its lower half, of which the oldest calls know nothing else.
+      0x700000010000;  // No address has only zeros in its lower half, which is all that the oldest calls see.
   std::uint64_t next_object = 0x1000;
   std::atomic<bool> has_failures = false;
   std::map<std::string, std::pair<Result, int>> failures;
