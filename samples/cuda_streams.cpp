@@ -2,8 +2,9 @@
 //
 //     samples/cuda_streams [xla_gpu | platform | cuda_async | pytorch | naive]
 //
-// The streams are the default one and the thread's own, which every program has. No kernel runs: the comments say what
-// would. Without a driver it says so and ends. Not yet tested on a GPU; the tests run it on a simulated driver.
+// The streams are the default stream and the thread's own, which every program has. No kernel runs: comments mark where
+// one would. Without a driver the program reports that and ends. Not yet tested on a GPU; the tests run it on a
+// simulated driver.
 #include <cinttypes>
 #include <cstdio>
 #include <string>

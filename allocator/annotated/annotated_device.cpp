@@ -17,7 +17,7 @@ AnnotatedDevice::AnnotatedDevice(const AllocatorOptions& options, const VirtualO
       allocator_(make_allocator(options, upstream_)) {
   allocator_->set_sink(this);
   heap_ = HBMSCOPE_HEAP(name_.c_str(), row_of(options).memory_kind.data(), 0);
-  if (kind_of(options) == Kind::pinned_host) heap_.device = ~0U;  // None.
+  if (kind_of(options) == Kind::pinned_host) heap_.device = ~0U;  // No device.
   if (has_two_ends(options)) heap_.flags |= HBMSCOPE_HAS_TWO_ENDS;
   heap_.user = this;
   heap_.enumerate = [](hbmscope_heap* heap, const hbmscope_listing* listing) {

@@ -1,5 +1,6 @@
-// An allocator over addresses without memory, as a workload's device, announced to whoever listens: its pool, its
-// regions, its blocks with the code that made them, its failures and the workload's marks. One thread uses it.
+// A workload's device: an allocator over addresses that have no memory behind them. It reports its pool, regions,
+// blocks (each with the code that made it) and failures, and the workload's markers, to any process that attaches. For
+// one thread only.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ namespace hbmscope::allocator {
 
 class AnnotatedDevice final : public workload::Device, private Sink {
  public:
-  // Options must be possible (catalog.h). XLA's pool is named as XLA does: "GPU_0_bfc".
+  // Options must be valid (catalog.h). XLA's pool has XLA's name: "GPU_0_bfc".
   AnnotatedDevice(const AllocatorOptions& options, const VirtualOptions& upstream);
   ~AnnotatedDevice() override;
   AnnotatedDevice(const AnnotatedDevice&) = delete;
@@ -30,7 +31,8 @@ class AnnotatedDevice final : public workload::Device, private Sink {
   void rest(double) override {}
 
  private:
-  // A site as the listener knows it. Stays where it is until the process ends, as the header asks for.
+  // A site in the form that collector/annotate reports it. It is never moved before the process ends, as that header
+  // requires.
   struct Known {
     std::vector<hbmscope_frame> frames;
     hbmscope_stack stack{};

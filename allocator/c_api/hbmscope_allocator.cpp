@@ -11,7 +11,7 @@
 namespace hbmscope::allocator {
 namespace {
 
-// The program's own functions.
+// An upstream that calls the program's functions.
 class CalledUpstream final : public Upstream {
  public:
   explicit CalledUpstream(const hbmscope_upstream& functions) : functions_(functions) {}
@@ -37,7 +37,7 @@ std::string_view text_or_empty(const char* text) {
 struct hbmscope_allocator {
   std::mutex mutex;
   std::unique_ptr<hbmscope::allocator::Upstream> upstream;
-  std::unique_ptr<hbmscope::allocator::Allocator> allocator;  // Goes before its upstream.
+  std::unique_ptr<hbmscope::allocator::Allocator> allocator;  // Destroyed before its upstream.
   hbmscope::allocator::Certainty certainty{};
 };
 

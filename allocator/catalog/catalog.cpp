@@ -6,7 +6,7 @@
 namespace hbmscope::allocator {
 namespace {
 
-// An allocator of class A from its options O.
+// Makes an allocator of class A from its options O.
 template <class A, class O>
 std::unique_ptr<Allocator> made(const AllocatorOptions& options, Upstream& upstream) {
   return std::make_unique<A>(upstream, std::get<O>(options));
@@ -30,7 +30,7 @@ Certainty certainty_of_version(const AllocatorOptions& options) {
   return xla_gpu::rules_of(std::get<xla_gpu::Options>(options).version).certainty;
 }
 
-// The three pools of JAX that follow XLA's rules differ in what they are for.
+// The three pools of JAX that follow XLA's rules differ only in their purpose.
 constexpr AllocatorRow bfc_row(Kind kind, std::string_view name, std::string_view what, std::string_view pool_name,
                                std::string_view memory_kind) {
   return {.kind = kind,

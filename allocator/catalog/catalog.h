@@ -1,5 +1,5 @@
-// All allocators: one row each, from which commands, help, errors, the window's demo and the tests of all allocators
-// take what they need. Options of one kind are an allocator of that kind.
+// All allocators, one row each. Commands, help, errors, the window's demo and the tests of all allocators read this
+// table. The type of the options determines the kind of allocator.
 #pragma once
 
 #include <memory>
@@ -22,13 +22,14 @@ namespace hbmscope::allocator {
 
 using AllocatorOptions = std::variant<xla_gpu::Options, platform::Options, cuda_async::Options, pytorch::Options,
                                       first_fit::Options, vmm::Options>;
-// In the order of AllocatorOptions; what comes behind are xla_gpu's too: other pools of JAX, by the same rules.
+// In the order of AllocatorOptions. The kinds after vmm use xla_gpu's options too: they are other pools of JAX with the
+// same rules.
 enum class Kind : std::uint8_t { xla_gpu, platform, cuda_async, pytorch, naive, vmm, collective, pinned_host };
 
-// The size of a pool, where nothing else says how it takes memory.
+// The size of a pool that no settings describe.
 struct PoolSize {
   std::uint64_t limit_bytes = 0, device_bytes = 0;
-  bool allow_growth = false;  // Else all of it is claimed at the first request.
+  bool allow_growth = false;  // False: the whole limit is claimed at the first request.
 };
 
 struct AllocatorRow {
@@ -40,18 +41,20 @@ struct AllocatorRow {
 
   // JAX's allocators have versions and are set up by JAX's variables (allocator/jax).
   bool is_of_jax = false;
-  std::string_view jax_setting = {};  // The value of XLA_PYTHON_CLIENT_ALLOCATOR that chooses it; empty: none does.
-  // Of others the one variable that sets them up, and what becomes of its value. Empty: there is none.
+  std::string_view jax_setting = {};  // The value of XLA_PYTHON_CLIENT_ALLOCATOR that selects it; empty: none.
+  // For other allocators: the one variable that configures them, and the parser of its value. Empty: there is none.
   std::string_view variable = {};
   tl::expected<AllocatorOptions, std::string> (*options_from_variable)(std::string_view value,
                                                                        std::uint64_t device_bytes) = nullptr;
-  // For a pool of that size; null: JAX's variables and version decide.
+  // The options for a pool of that size; null: JAX's variables and the version decide.
   AllocatorOptions (*options_from_size)(const PoolSize& size) = nullptr;
 
-  std::optional<std::uint64_t> (*limit_bytes)(const AllocatorOptions& options) = nullptr;  // Null: it has no limit.
-  // Whether the upstream must know reserve() and map(), and what needs it: "vmm needs"; null: never.
-  std::string_view (*reserving)(const AllocatorOptions& options) = nullptr;  // Empty: not with these options.
-  std::string_view pool_name = {};  // As XLA names its own, "GPU_#_bfc" of device #; empty: "GPU_#_" and its name.
+  std::optional<std::uint64_t> (*limit_bytes)(const AllocatorOptions& options) = nullptr;  // Null: no limit.
+  // What requires an upstream with reserve() and map(), as the start of a sentence: "vmm needs". Null: nothing ever
+  // does.
+  std::string_view (*reserving)(const AllocatorOptions& options) = nullptr;  // Empty: not needed with these options.
+  // XLA's name for its pool, "GPU_#_bfc" for device #; empty: "GPU_#_" and the allocator's name.
+  std::string_view pool_name = {};
   std::string_view memory_kind = "device";  // Or "host_pinned".
 };
 std::span<const AllocatorRow> all_allocators();
@@ -62,11 +65,11 @@ std::string text_from_allocators();  // "xla_gpu, platform, ... or pinned_host"
 
 Kind kind_of(const AllocatorOptions& options);
 std::string_view name_of(const AllocatorOptions& options);
-Certainty certainty_of(const AllocatorOptions& options);  // Of xla_gpu: of its version.
-// Of a device's pool: "GPU_0_bfc", "GPU_collectivememory_0_bfc", "xla_gpu_host_bfc"; "GPU_0_vmm".
+Certainty certainty_of(const AllocatorOptions& options);  // For xla_gpu: that of its version.
+// The name of a device's pool: "GPU_0_bfc", "GPU_collectivememory_0_bfc", "xla_gpu_host_bfc"; "GPU_0_vmm".
 std::string pool_name_of(const AllocatorOptions& options, std::uint32_t device);
 
-// Over an upstream that must outlive it. Options must be possible (xla_gpu::find_fault_of).
+// The upstream must outlive the allocator. Options must be valid (xla_gpu::find_fault_of).
 std::unique_ptr<Allocator> make_allocator(const AllocatorOptions& options, Upstream& upstream);
 
 }  // namespace hbmscope::allocator

@@ -1,6 +1,6 @@
-// Regions cut into chunks: in use, free, or addresses without memory under them. A chunk is split at its low end and
-// joins neighbours of the same region and state; free ones are found by owner and size. Every operation is logarithmic
-// in the number of chunks.
+// Regions divided into chunks that are in use, free, or addresses without memory. A chunk is split at its low end and
+// joins neighbours of the same region and state. Free chunks are found by owner and size. Every operation is
+// logarithmic in the number of chunks.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@ class ChunkMap {
   enum class State : std::uint8_t { in_use, free, unmapped };
   struct Chunk {
     std::uint64_t bytes = 0;
-    std::uint64_t requested_bytes = 0;  // Of a chunk in use.
-    std::uint32_t region = 0;           // Chunks of two regions never join, even where they touch.
-    std::uint32_t owner = 0;            // Who may take it while it is free; one a region.
+    std::uint64_t requested_bytes = 0;  // Only while in use.
+    std::uint32_t region = 0;           // Chunks of different regions never join, even if they are adjacent.
+    std::uint32_t owner = 0;            // Who may take it while it is free; one owner per region.
     State state = State::free;
   };
   using Chunks = std::map<std::uint64_t, Chunk>;  // By address.
@@ -29,15 +29,16 @@ class ChunkMap {
 
   At add(std::uint64_t address, const Chunk& chunk);
   void remove(At chunk);
-  // Keeps `bytes` of a free or unmapped chunk, more than 0 and less than all; what is above becomes the next one.
+  // Shrinks a free or unmapped chunk to `bytes`, more than 0 and less than its size. The rest above becomes a new
+  // chunk.
   At split(At chunk, std::uint64_t bytes);
   void set_state(At chunk, State state);
-  // With neighbours of the same region and state; what they have become.
+  // Joins the chunk with neighbours of the same region and state. Returns the joined chunk.
   At join(At chunk);
 
   At find(std::uint64_t address) { return chunks_.find(address); }
   At end() { return chunks_.end(); }
-  // The neighbours in its region; end(): there is none.
+  // The neighbours in its region; end() if there is none.
   At previous_of(At chunk);
   At next_of(At chunk);
 
@@ -45,7 +46,7 @@ class ChunkMap {
   const FreeChunks& free_of(std::uint32_t owner) const;
   const std::set<std::uint64_t>& unmapped_of(std::uint32_t owner) const;  // By address.
   std::uint64_t largest_free_bytes() const;
-  std::vector<Piece> pieces() const;  // Less what is unmapped.
+  std::vector<Piece> pieces() const;  // Without unmapped chunks.
 
  private:
   void index(At chunk);

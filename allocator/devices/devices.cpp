@@ -5,7 +5,7 @@
 namespace hbmscope::allocator {
 namespace {
 
-// Reported: "GPU 0 has a total capacity of 79.11 GiB", as PyTorch prints what cuMemGetInfo answers.
+// Reported: "GPU 0 has a total capacity of 79.11 GiB", as PyTorch prints the result of cuMemGetInfo.
 constexpr DevicePreset devices[] = {
     {"t4", "NVIDIA T4", 1475, true, "github.com/hpcaitech/Open-Sora/issues/697"},
     {"v100-16", "NVIDIA V100 16GB", 1600, false, "nvidia.com/en-us/data-center/v100"},

@@ -1,4 +1,4 @@
-// Common GPUs by name, for `--device h100-80`: how much memory each has in all, and where that figure is from.
+// Common GPUs by name, for `--device h100-80`: total memory, and the source of that figure.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@ namespace hbmscope::allocator {
 struct DevicePreset {
   std::string_view name;    // "h100-80"
   std::string_view title;   // "NVIDIA H100 80GB"
-  std::uint32_t centi_gib;  // In all, in hundredths of a GiB.
-  // As a driver reported it, to a hundredth of a GiB; else the published size, a gigabyte taken for a GiB: of that a
-  // driver reports up to a fiftieth less, with error correction in GDDR memory up to a twelfth.
+  std::uint32_t centi_gib;  // Total memory, in hundredths of a GiB.
+  // True: as reported by a driver, to a hundredth of a GiB. False: the published size, reading its gigabytes as GiB. A
+  // driver reports up to a fiftieth less than that, and up to a twelfth less with error correction in GDDR memory.
   bool is_reported;
   std::string_view source;
   constexpr std::uint64_t bytes() const { return (std::uint64_t{centi_gib} << 30) / 100; }

@@ -1,6 +1,6 @@
-// What every allocator here is: it takes regions from an upstream, serves requests out of them, says what it did, and
-// how sure it is that the original would have done the same. Not safe to be called from two threads at once; the C
-// interface (allocator/c_api) takes a lock, as the originals do.
+// The interface of all allocators. An allocator takes regions from an upstream, serves requests from them, reports what
+// it did, and states how certain it is that the original would have done the same. Not thread-safe; the C interface
+// (allocator/c_api) takes a lock, as the originals do.
 #pragma once
 
 #include <algorithm>
@@ -12,50 +12,51 @@
 
 namespace hbmscope::allocator {
 
-// How sure it is that the answers are those of the original.
+// How certain it is that the answers equal those of the original.
 enum class Certainty : std::uint8_t {
   exact,          // Equals the original's answers, operation by operation.
   checked,        // Reproduces traces that the original left behind.
   reconstructed,  // Equals a reconstruction of the original.
-  unverified,     // Written from a description; nothing was run.
-  approximate,    // The outlines of the original only: its inside is not public.
+  unverified,     // Written from a description; never compared with a run.
+  approximate,    // Follows only the outlines of the original, whose internals are not public.
 };
 std::string_view text_from_certainty(Certainty certainty);  // "exact", "checked", ...
 
-// Where a buffer lives: XLA's memory spaces (colours) 0 and 1. Without two ends both are served alike.
+// The memory space of a buffer: XLA's memory spaces (colours) 0 and 1. A pool without two ends treats them alike.
 enum class Space : std::uint8_t { default_memory, collective };
 
 struct Request {
   std::uint64_t bytes = 0;
   Space space = Space::default_memory;
-  std::uint32_t stream = 0;     // Of the device, as a small number: PyTorch keeps what is free apart by it.
-  std::uint64_t alignment = 1;  // A power of two; below what the allocator gives anyway it says nothing.
+  std::uint32_t stream = 0;  // A small number per stream of the device. PyTorch keeps free blocks separate by stream.
+  std::uint64_t alignment = 1;  // A power of two. No effect if the allocator aligns to more anyway.
 };
 
-// Requests above this would wrap around in the arithmetic of sizes; no device has so much. They are out of memory.
+// Larger requests would overflow the arithmetic on sizes. No device has that much memory: they are out of memory.
 inline constexpr std::uint64_t request_bytes_max = (std::uint64_t{1} << 63) - 1;
 
 enum class Outcome : std::uint8_t { allocated, zero_bytes, out_of_memory, fault };
 
-// Where the original does not answer: the process aborts or hangs. Here it is a value, and the answer to all that is
-// asked of this allocator afterwards.
+// A request at which the original gives no answer, because the process aborts or hangs. Here it is a value. From then
+// on, every request to this allocator gets it.
 enum class Fault : std::uint8_t {
   none,
-  second_gap,         // spatial: "spatial partitioning expects one central gap" (abort).
-  endless_backpedal,  // The driver is full and at most 2,304 bytes are asked: 0.9 of it is rounded up again (hang).
-  endless_growth,     // The next region's size was doubled until it wrapped around to 0 (hang).
-  bad_region,         // The upstream gave a base or a size that is no multiple of 256 B (abort).
-  bad_alignment,      // No power of two (abort).
+  second_gap,  // spatial: "spatial partitioning expects one central gap" (abort).
+  // The driver is full, at most 2,304 bytes are requested, and 0.9 of that rounds up to the same size (hang).
+  endless_backpedal,
+  endless_growth,  // The next region's size was doubled until it wrapped around to 0 (hang).
+  bad_region,      // The upstream returned a base or a size that is not a multiple of 256 B (abort).
+  bad_alignment,   // Not a power of two (abort).
 };
 std::string_view text_from_fault(Fault fault);  // A sentence without a full stop; empty for none.
 
 struct Allocation {
   Outcome outcome = Outcome::out_of_memory;
   Fault fault = Fault::none;
-  bool is_at_upper_end = false;     // Of a pool with two ends.
-  std::uint32_t region = 0;         // Its number: regions are counted from 0 as they are claimed.
-  std::uint64_t address = 0;        // Of allocated only, as what follows.
-  std::uint64_t bytes = 0;          // What the block takes: the request rounded up, and what was not split off.
+  bool is_at_upper_end = false;     // In a pool with two ends.
+  std::uint32_t region = 0;         // Regions are numbered from 0 in the order in which they are claimed.
+  std::uint64_t address = 0;        // Valid only for `allocated`, like the fields below.
+  std::uint64_t bytes = 0;          // Size of the block: the rounded request, and the rest if it was not split off.
   std::uint64_t allocation_id = 0;  // 1, 2, 3, ...
 };
 
@@ -63,17 +64,17 @@ enum class FreeOutcome : std::uint8_t { freed, unknown_address, fault };
 
 inline constexpr std::uint64_t no_limit = ~std::uint64_t{0};
 
-// XLA's AllocatorStats, as BFC fills it; the other allocators keep the same sums. What BFC never sets (reserved bytes)
-// is not here.
+// XLA's AllocatorStats, as BFC fills it. Other allocators compute the same totals. Fields that BFC never sets (reserved
+// bytes) are left out.
 struct Statistics {
   std::uint64_t allocations = 0;   // num_allocs
-  std::uint64_t in_use_bytes = 0;  // Of blocks, rounding included.
+  std::uint64_t in_use_bytes = 0;  // Of blocks, including rounding.
   std::uint64_t peak_in_use_bytes = 0;
-  std::uint64_t largest_allocation_bytes = 0;  // Of a block.
+  std::uint64_t largest_allocation_bytes = 0;  // Of one block.
   std::uint64_t limit_bytes = no_limit;
-  std::uint64_t pool_bytes = 0;  // All regions.
+  std::uint64_t pool_bytes = 0;  // Total of all regions.
   std::uint64_t peak_pool_bytes = 0;
-  std::uint64_t largest_free_bytes = 0;  // The gap included.
+  std::uint64_t largest_free_bytes = 0;  // Including the gap.
 
   void count_taken(std::uint64_t bytes) {
     ++allocations;
@@ -87,17 +88,17 @@ struct Statistics {
   }
 };
 
-// External fragmentation of the pool, as XLA reports it: NaN where nothing is free.
+// External fragmentation of the pool, as XLA reports it; NaN if nothing is free.
 double fragmentation_of(const Statistics& statistics);
 
-// A block, or a free piece between blocks.
+// A block, in use or free.
 struct Piece {
   std::uint64_t address = 0, bytes = 0;
   std::uint64_t requested_bytes = 0;  // 0: free.
   bool in_use = false;
 };
 
-// Receives what happens, as it happens. By default there is none.
+// Receives events as they happen. An allocator has no sink by default.
 class Sink {
  public:
   virtual ~Sink() = default;
@@ -108,8 +109,8 @@ class Sink {
 
 class Allocator {
  public:
-  explicit Allocator(Upstream& upstream) : upstream_(upstream) {}  // Which must outlive it.
-  virtual ~Allocator() = default;                                  // All regions go back.
+  explicit Allocator(Upstream& upstream) : upstream_(upstream) {}  // The upstream must outlive the allocator.
+  virtual ~Allocator() = default;                                  // Releases all regions.
   Allocator(const Allocator&) = delete;
   Allocator& operator=(const Allocator&) = delete;
 
@@ -117,19 +118,19 @@ class Allocator {
   virtual FreeOutcome free(std::uint64_t address) = 0;
 
   virtual Statistics statistics() const = 0;
-  // The largest free piece, and of what `space` may take: without alignment, a request of this size, as rounded, fits
-  // without growing the pool.
+  // The largest free block, in the whole pool or in the part that `space` may use. An unaligned request whose rounded
+  // size is at most this fits without growing the pool.
   virtual std::uint64_t largest_free_bytes() const = 0;
   virtual std::uint64_t largest_usable_bytes(Space) const { return largest_free_bytes(); }
-  virtual std::uint64_t rounded_bytes(std::uint64_t bytes) const = 0;  // The least that such a request takes.
-  virtual std::vector<Claim> claims() const = 0;                       // All regions, in no order.
-  virtual std::vector<Piece> pieces() const = 0;                       // All of all regions, by address in each.
-  virtual std::size_t chunks() const = 0;                              // As many pieces.
+  virtual std::uint64_t rounded_bytes(std::uint64_t bytes) const = 0;  // The smallest block that such a request gets.
+  virtual std::vector<Claim> claims() const = 0;                       // All regions, in no particular order.
+  virtual std::vector<Piece> pieces() const = 0;  // All blocks of all regions, by address within a region.
+  virtual std::size_t chunks() const = 0;         // The number of pieces().
 
   Fault fault() const { return fault_; }
   void set_sink(Sink* sink) {
     sink_ = sink;
-  }  // Null: nobody is notified. It must outlive the allocator, or be replaced.
+  }  // Null: no notifications. The sink must outlive the allocator or be replaced.
 
  protected:
   Upstream& upstream_;

@@ -25,8 +25,8 @@ bool is_space(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-// What int() and float() look at: less white space around, less single underscores between digits. Nothing where an
-// underscore stands elsewhere.
+// The part of a text that int() and float() parse: without surrounding white space and without single underscores
+// between digits. No value if there is an underscore elsewhere.
 std::optional<std::string> digits_of(std::string_view text) {
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
@@ -41,7 +41,7 @@ std::optional<std::string> digits_of(std::string_view text) {
   return digits;
 }
 
-// As Python writes it between quotes: with double ones where it holds single ones.
+// As Python's repr() quotes a text: in double quotes if it contains single ones.
 std::string python_text(std::string_view text) {
   const bool has_single = text.find('\'') != text.npos, has_double = text.find('"') != text.npos;
   const char quote = has_single && !has_double ? '"' : '\'';
@@ -65,13 +65,13 @@ tl::expected<double, std::string> python_float(std::string_view text) {
   std::string_view rest = *digits;
   const bool is_negative = rest.front() == '-';
   if (is_negative || rest.front() == '+') rest.remove_prefix(1);
-  // from_chars takes a sign of its own, and "nan(...)", which float() does not.
+  // from_chars accepts another sign and "nan(...)", which float() does not.
   if (rest.empty() || rest.front() == '-' || rest.find('(') != rest.npos) return fault();
   double value = 0;
   const auto parsed = std::from_chars(rest.data(), rest.data() + rest.size(), value);
   if (parsed.ptr != rest.data() + rest.size() || parsed.ec == std::errc::invalid_argument) return fault();
   if (parsed.ec == std::errc::result_out_of_range) {
-    // Too large, or too small: by the exponent.
+    // Too large or too small, depending on the exponent.
     const std::size_t e = rest.find_first_of("eE");
     value = e != rest.npos && rest.substr(e + 1).starts_with('-') ? 0 : std::numeric_limits<double>::infinity();
   }

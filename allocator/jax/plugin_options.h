@@ -1,5 +1,5 @@
-// What jaxlib makes of the environment when the first device is used: the option function of jaxlib/xla_client.py
-// (generate_pjrt_gpu_plugin_options), answer for answer, the texts of its errors included.
+// How jaxlib reads the environment when the first device is used. Reproduces generate_pjrt_gpu_plugin_options in
+// jaxlib/xla_client.py answer for answer, including the texts of its errors.
 #pragma once
 
 #include <cstdint>
@@ -15,20 +15,20 @@ namespace hbmscope::allocator {
 struct Setting {
   std::string name, value;  // "XLA_CLIENT_MEM_FRACTION", ".9"
 };
-// As os.getenv: nothing where it is not set. Of several of one name the last counts.
+// Like os.getenv: no value if the variable is not set. If a name occurs more than once, the last one counts.
 std::optional<std::string_view> find_setting(std::span<const Setting> settings, std::string_view name);
 
 // What differs between versions of jaxlib.
 struct JaxlibRules {
-  std::string_view since;        // The first version that was looked at, "0.4.30"; it may be older.
-  bool has_client_mem_fraction;  // XLA_CLIENT_MEM_FRACTION beside its older name.
+  std::string_view since;        // The first version that was checked, "0.4.30"; the rules may be older.
+  bool has_client_mem_fraction;  // XLA_CLIENT_MEM_FRACTION in addition to its older name.
   bool has_vmm, has_address;     // Names of allocators.
-  bool has_collective_abort;     // abort_collectives_on_failure and use_tfrt_gpu_client are answered.
+  bool has_collective_abort;     // Returns abort_collectives_on_failure and use_tfrt_gpu_client.
 };
-std::span<const JaxlibRules> all_jaxlib_rules();  // From the oldest.
+std::span<const JaxlibRules> all_jaxlib_rules();  // Oldest first.
 
-// The dictionary that it returns, less platform_name, which is "cuda" always. Absent: not in it, and the plugin's own
-// default holds.
+// The dictionary that it returns, without platform_name, which is always "cuda". A missing value is not in the
+// dictionary, and the plugin's default applies.
 struct PluginOptions {
   std::string allocator;
   std::optional<double> memory_fraction;

@@ -40,8 +40,8 @@ const JaxlibRules& jaxlib_of(xla_gpu::Version version) {
                                                                                             : all.back();
 }
 
-// JAX_PJRT_CLIENT_CREATE_OPTIONS: "key:value;key:value", all of it text, over what the option function said. The plugin
-// takes text for texts only.
+// JAX_PJRT_CLIENT_CREATE_OPTIONS: "key:value;key:value", overrides the option function. All values are strings, and the
+// plugin accepts strings only for string options.
 tl::expected<void, std::string> take_create_options(std::string_view text, PluginOptions& options) {
   constexpr std::string_view not_texts[] = {"memory_fraction",
                                             "preallocate",
@@ -71,7 +71,7 @@ tl::expected<void, std::string> take_create_options(std::string_view text, Plugi
   return {};
 }
 
-// As tsl::ReadBoolFromEnvVar: what it can't read is logged, and counts as false.
+// Like tsl::ReadBoolFromEnvVar: a value that it can't parse is logged and counts as false.
 bool read_bool(std::span<const Setting> settings, std::string_view name, std::vector<std::string>& notes) {
   std::string value(find_setting(settings, name).value_or("0"));
   for (char& c : value) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -81,7 +81,7 @@ bool read_bool(std::span<const Setting> settings, std::string_view name, std::ve
   return false;
 }
 
-// Of several of one flag the last counts.
+// If the flag occurs more than once, the last one counts.
 tl::expected<bool, std::string> is_partitioned(std::span<const Setting> settings) {
   const auto flags = find_setting(settings, "XLA_FLAGS");
   if (!flags) return true;
@@ -94,7 +94,7 @@ tl::expected<bool, std::string> is_partitioned(std::span<const Setting> settings
 
 tl::expected<double, std::string> fraction_of(const PluginOptions& plugin, bool unified) {
   if (!plugin.memory_fraction) return 0.75;
-  // What crosses the C interface is a float32: .9 is 0.899999976...
+  // The C interface passes a float32: .9 becomes 0.899999976...
   const auto fraction = static_cast<double>(static_cast<float>(*plugin.memory_fraction));
   if (!(fraction > 0) || std::isinf(fraction)) return Refusal(fmt::format("a fraction of {} leaves no pool", fraction));
   if (fraction > 1 && !unified)
@@ -136,12 +136,12 @@ std::uint64_t rounded_limit(double bytes, std::uint64_t granularity) {
   return (limit + granularity - 1) / granularity * granularity;
 }
 
-// A region that holds both, from its two ends.
+// Whether one region serves both memory spaces, from its two ends.
 bool has_two_ends(const Front& front, xla_gpu::Version version) {
   return xla_gpu::rules_of(version).is_spatial && front.plugin.preallocate.value_or(true) && front.partitioned;
 }
 
-// The pool that collective memory has of its own.
+// JAX's separate pool of collective memory.
 void take_collective(const Front& front, std::uint64_t device_bytes, JaxMemory& memory) {
   const std::int64_t asked = front.plugin.collective_memory_bytes.value_or(0);
   memory.is_collective_preallocated = asked > 0;
@@ -150,7 +150,7 @@ void take_collective(const Front& front, std::uint64_t device_bytes, JaxMemory& 
                 : static_cast<std::uint64_t>(static_cast<double>(device_bytes) * std::max(0.0, 1.0 - front.fraction));
 }
 
-// As tsl::ReadInt64FromEnvVar: what it can't read is logged, and the usual value holds.
+// Like tsl::ReadInt64FromEnvVar: a value that it can't parse is logged, and the default applies.
 std::int64_t read_gib(std::span<const Setting> settings, std::int64_t usual, std::vector<std::string>& notes) {
   const auto text = find_setting(settings, host_limit);
   if (!text || text->empty()) return usual;
@@ -173,7 +173,7 @@ tl::expected<JaxMemory, std::string> memory_from_settings(std::span<const Settin
   const auto front = read_front(settings, jaxlib_of(version), memory.notes);
   if (!front) return Refusal(front.error());
   const bool preallocates = front->plugin.preallocate.value_or(true);
-  // Since memory is mapped in pieces of 2 MiB (June 2026), limit and regions are multiples of that.
+  // Since memory is mapped in units of 2 MiB (June 2026), limit and regions are multiples of that.
   memory.granularity = version == xla_gpu::Version::classic ? 1 : granularity_of_2026;
   memory.is_unified = front->unified;
   const auto total = static_cast<double>(device_bytes);
@@ -182,7 +182,7 @@ tl::expected<JaxMemory, std::string> memory_from_settings(std::span<const Settin
 
   const std::string& name = front->plugin.allocator;
   if (name == "vmm") {
-    // The fraction of all memory, not rounded; never claimed at once.
+    // The fraction of the total memory, not rounded and never claimed at once.
     memory.options = vmm::Options{static_cast<std::uint64_t>(total * front->fraction), granularity_of_2026};
     return memory;
   }
@@ -258,7 +258,7 @@ tl::expected<JaxMemory, std::string> pinned_memory_from_settings(std::span<const
   options.limit_bytes = static_cast<std::uint64_t>(gib) << 30;
   memory->options = options;
   memory->granularity = 1;
-  memory->is_unified = true;  // The device's size holds nothing back.
+  memory->is_unified = true;  // The device's size is not a limit.
   memory->collective_limit_bytes = 0;
   return memory;
 }

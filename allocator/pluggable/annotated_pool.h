@@ -1,5 +1,5 @@
-// A device's pool as a heap that hbmscope sees (collector/annotate/hbmscope.h): regions, blocks with their streams,
-// frees that wait for a stream, failures.
+// Reports a device's pool as a heap to hbmscope (collector/annotate/hbmscope.h): regions, blocks with their streams,
+// frees that wait for a stream, and failures.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace hbmscope::allocator {
 
 class AnnotatedPool final : private Sink {
  public:
-  // `pool` must outlive it. XLA's pool is named as XLA does: "GPU_0_bfc".
+  // `pool` must outlive it. XLA's pool has XLA's name: "GPU_0_bfc".
   AnnotatedPool(const AllocatorOptions& options, int device, StreamOrdered& pool);
   ~AnnotatedPool() override;
   AnnotatedPool(const AnnotatedPool&) = delete;
@@ -31,7 +31,7 @@ class AnnotatedPool final : private Sink {
 
   const std::string name_;
   StreamOrdered& pool_;
-  std::uint32_t flags_ = 0;  // Of all blocks: which end default memory is taken from.
+  std::uint32_t flags_ = 0;  // Of all blocks: the end of the pool that serves default memory.
   hbmscope_heap heap_{};
 };
 

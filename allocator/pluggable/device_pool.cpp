@@ -32,7 +32,7 @@ PoolWords pool_words_from_environment() {
     take("PYTORCH_CUDA_ALLOC_CONF", words.settings);
   } else if (words.allocator != "naive") {
     for (const std::string_view name : jax_setting_names()) {
-      // XLA's other flags are nothing to the allocator.
+      // XLA's other flags do not affect the allocator.
       const std::string text(name);
       if (name != "XLA_FLAGS" || variable("XLA_FLAGS").find(jax_partitioning_flag) != std::string::npos)
         take(text.c_str(), words.settings);

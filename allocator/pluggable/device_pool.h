@@ -1,5 +1,5 @@
-// The pool of one GPU: an allocator over the driver's memory, in the order of its streams, reported to hbmscope. Safe
-// to be called from any thread.
+// The pool of one GPU: an allocator over the driver's memory that respects the order of streams and reports to
+// hbmscope. Thread-safe.
 #pragma once
 
 #include <memory>
@@ -17,24 +17,24 @@
 
 namespace hbmscope::allocator {
 
-// What names the allocator, from the environment of the process.
+// The allocator's name and settings, from the environment of the process.
 struct PoolWords {
-  std::string allocator;          // HBMSCOPE_ALLOCATOR: a name of catalog.h; empty: as JAX's variables choose.
-  std::string version;            // HBMSCOPE_ALLOCATOR_VERSION: of xla_gpu.
-  std::vector<Setting> settings;  // JAX's variables, or PyTorch's one.
+  std::string allocator;          // HBMSCOPE_ALLOCATOR: a name from catalog.h; empty: chosen by JAX's variables.
+  std::string version;            // HBMSCOPE_ALLOCATOR_VERSION, for xla_gpu.
+  std::vector<Setting> settings;  // JAX's variables, or PyTorch's single one.
 };
 PoolWords pool_words_from_environment();
 
 class DevicePool {
  public:
-  // Error: no driver, no such device, settings that can't be; a sentence without a full stop.
+  // Error: no driver, no such device, or invalid settings; a sentence without a full stop.
   static tl::expected<std::unique_ptr<DevicePool>, std::string> open(int device, const PoolWords& words);
 
-  // Error: out of memory with figures, or a stream that is capturing; a sentence without a full stop.
+  // Error: out of memory with sizes, or the stream is being captured; a sentence without a full stop.
   tl::expected<std::uint64_t, std::string> allocate(std::uint64_t bytes, Stream stream);
-  bool free(std::uint64_t address, Stream stream);           // False: no block is there.
-  bool record_stream(std::uint64_t address, Stream stream);  // False: no block is there.
-  bool empty_cache();  // What nothing is in goes back to the driver; false: this allocator keeps no such thing.
+  bool free(std::uint64_t address, Stream stream);           // False: no block at this address.
+  bool record_stream(std::uint64_t address, Stream stream);  // False: no block at this address.
+  bool empty_cache();  // Returns unused segments to the driver. False: this allocator has no cache.
 
  private:
   DevicePool(const cuda::OpenDevice& device, const Setup& setup);

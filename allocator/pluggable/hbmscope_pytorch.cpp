@@ -17,11 +17,11 @@ namespace {
 
 constexpr int devices_max = 64;
 
-// Never destroyed: programs give memory back while they end, and the driver may be gone by then.
+// Never destroyed: programs free memory while they exit, and the driver may be unloaded by then.
 struct Pools {
   std::array<std::atomic<DevicePool*>, devices_max> open{};
   std::mutex mutex;
-  std::map<int, std::string> refused;  // By device: what did not open once does not open later.
+  std::map<int, std::string> refused;  // By device. A device that could not be opened once is not tried again.
 };
 Pools& pools() {
   static Pools* const all = new Pools;
@@ -77,7 +77,7 @@ tl::expected<std::uint64_t, std::string> allocate(ssize_t bytes, int device, Str
   return (*pool)->allocate(static_cast<std::uint64_t>(bytes), stream);
 }
 
-// Of blocks that are named without their device.
+// For blocks that are named without their device.
 template <class Use>
 void find_pool_that(const Use& use) {
   for (auto& open : pools().open)
@@ -131,7 +131,7 @@ const char* hbmscope_pytorch_error() noexcept {
 void hbmscope_pytorch_record_stream(void* address, void* stream) noexcept try {
   if (address != nullptr) find_pool_that([&](DevicePool& pool) { return pool.record_stream(number(address), stream); });
 } catch (const std::exception&) {
-  // A lock that can't be taken; nothing else throws.
+  // Only a failed lock can throw.
 }
 
 void hbmscope_pytorch_reset() noexcept try {
@@ -140,7 +140,7 @@ void hbmscope_pytorch_reset() noexcept try {
     return false;
   });
 } catch (const std::exception&) {
-  // What was not given back is still there.
+  // Memory that was not returned is still there.
 }
 
 }  // extern "C"

@@ -11,18 +11,18 @@ namespace hbmscope::allocator::pytorch {
 namespace {
 
 constexpr std::uint64_t block_step = 512;
-constexpr std::uint64_t small_max = mib;           // Requests up to here are of the small pool.
-constexpr std::uint64_t small_segment = 2 * mib;   // Its segments.
-constexpr std::uint64_t large_segment = 20 * mib;  // Those of the large one, for requests
-constexpr std::uint64_t large_request = 10 * mib;  // below this; others get one of their own,
-constexpr std::uint64_t segment_step = 2 * mib;    // rounded up to this.
+constexpr std::uint64_t small_max = mib;           // Requests up to this size are served from the small pool.
+constexpr std::uint64_t small_segment = 2 * mib;   // Segment size of the small pool.
+constexpr std::uint64_t large_segment = 20 * mib;  // Segment size of the large pool, for requests
+constexpr std::uint64_t large_request = 10 * mib;  // below this size; larger requests get their own segment,
+constexpr std::uint64_t segment_step = 2 * mib;    // rounded up to a multiple of this.
 
 std::uint64_t segment_bytes_for(std::uint64_t bytes) {
   if (bytes <= small_max) return small_segment;
   return bytes < large_request ? large_segment : round_up(bytes, segment_step);
 }
 
-// The low bit: the small pool.
+// The low bit is set for the small pool.
 std::uint32_t owner_of(std::uint32_t stream, bool is_small) {
   return stream * 2 + (is_small ? 1 : 0);
 }
@@ -30,7 +30,7 @@ bool is_small(std::uint32_t owner) {
   return owner % 2 == 1;
 }
 
-// Up to the next of so many equal steps between two powers of two.
+// Rounds up to the next of `divisions` equal steps between two powers of two.
 std::uint64_t next_division(std::uint64_t bytes, std::uint64_t divisions) {
   if (std::has_single_bit(bytes)) return bytes;
   const std::uint64_t step = std::bit_floor(bytes) / divisions;
@@ -60,13 +60,13 @@ bool CachingAllocator::is_whole(At chunk) {
   return map_.previous_of(chunk) == map_.end() && map_.next_of(chunk) == map_.end();
 }
 
-// The smallest of the pool that fits, the lowest of equals.
+// The smallest free block of the pool that fits; of equal ones, the lowest.
 CachingAllocator::At CachingAllocator::find_free(const Search& search) {
   const ChunkMap::FreeChunks& free = map_.free_of(search.owner);
   auto found = free.lower_bound({search.bytes, 0});
   if (found == free.end()) return map_.end();
   if (options_.expandable_segments) {
-    // A chunk that could grow counts as large as it could become, so that a smaller one that can't is taken before it.
+    // A chunk that can grow counts with the size that it could reach, so a smaller one that can't grow is preferred.
     for (auto next = std::next(found);
          next != free.end() && !is_whole(map_.find(found->second)) &&
          expandable_bytes(map_.find(next->second)) < expandable_bytes(map_.find(found->second));
@@ -151,8 +151,8 @@ void CachingAllocator::release_segment(At chunk) {
   note_released(number, claim);
 }
 
-// With a largest block that is split, larger ones are given back first: one that would have been large enough, or as
-// many as add up to it. False: they do not.
+// With a limit on split sizes, larger free blocks are released first: one that is large enough, or as many as add up to
+// the request. False: they do not.
 bool CachingAllocator::release_oversized(const Search& search) {
   if (options_.max_split_bytes == no_limit || options_.expandable_segments) return false;
   const std::uint64_t needed = std::max(search.bytes, options_.max_split_bytes);
@@ -170,7 +170,7 @@ bool CachingAllocator::release_oversized(const Search& search) {
 }
 
 void CachingAllocator::release_of(std::uint32_t owner) {
-  const ChunkMap::FreeChunks free = map_.free_of(owner);  // A copy: what is unmapped joins others.
+  const ChunkMap::FreeChunks free = map_.free_of(owner);  // A copy, because an unmapped chunk joins others.
   std::vector<std::uint64_t> expandable;
   for (const auto& [bytes, address] : free) {
     const At chunk = map_.find(address);
@@ -194,7 +194,7 @@ void CachingAllocator::adopt(const Claim& segment, std::uint32_t stream, std::sp
   const std::uint32_t number = segments_claimed_++;
   segments_[number] = {segment, false, 0};
   statistics_.count_claimed(segment.bytes);
-  // Segments of the large pool are never so small.
+  // Segments of the large pool are never that small.
   const std::uint32_t owner = owner_of(stream, segment.bytes == small_segment);
   At rest = map_.add(segment.base, {segment.bytes, 0, number, owner, ChunkMap::State::free});
   for (const Piece& block : blocks) {
@@ -213,7 +213,7 @@ Statistics CachingAllocator::statistics() const {
   return statistics;
 }
 
-// Of an expandable segment: what is mapped, stretch by stretch.
+// For an expandable segment: its mapped ranges.
 std::vector<Claim> CachingAllocator::claims() const {
   std::vector<Claim> claims;
   std::uint32_t last = 0;

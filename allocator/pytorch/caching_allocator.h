@@ -1,15 +1,16 @@
 // PyTorch's caching allocator for CUDA (c10/cuda/CUDACachingAllocator.cpp), decision by decision.
 //
-// A tensor of 3 MB: rounded up to 512 B it is above 1 MiB, so the large pool of its stream is asked for the smallest
-// free block that fits, the lowest of equals. There is none: a segment of 20 MiB is taken from the driver (2 MiB for
-// requests up to 1 MiB, what is asked rounded up to 2 MiB from 10 MiB on) and split. In the large pool a rest of at
-// most 1 MiB stays with the block. A freed block joins its neighbours in the segment and stays cached. If the driver
-// refuses, all segments without a block go back, and it is asked once more.
-// With expandable segments a pool is one range of reserved addresses a stream, of which pieces of 20 MiB (2 MiB for
-// the small pool) are mapped as they are needed: what is free at its end grows instead of being left behind.
+// A tensor of 3 MB, rounded up to 512 B, is above 1 MiB, so it is served from the large pool of its stream: by the
+// smallest free block that fits, and of equal ones by the lowest. If there is none, a segment of 20 MiB is allocated
+// from the driver and split. (Requests of up to 1 MiB get segments of 2 MiB; requests from 10 MiB on get a segment of
+// their own size, rounded up to 2 MiB.) In the large pool, a remainder of at most 1 MiB stays with the block. A freed
+// block joins its neighbours in the segment and stays cached. If the driver refuses, all segments without a block are
+// released and the request is tried once more.
+// With expandable segments, a pool is one range of reserved addresses per stream. 20 MiB (2 MiB in the small pool) are
+// mapped at a time as needed, so free memory at its end grows instead of being left behind.
 //
-// Not here: graphs' private pools, events of other streams (record_stream), a fraction of memory set by the program and
-// with it the garbage collection threshold.
+// Not modelled: private pools of graphs, events of other streams (record_stream), a memory fraction set by the program,
+// and the garbage collection threshold that depends on it.
 #pragma once
 
 #include <map>
@@ -24,15 +25,16 @@ namespace hbmscope::allocator::pytorch {
 
 struct Options {
   bool expandable_segments = false;
-  std::uint64_t max_split_bytes = no_limit;                              // Larger blocks are never split.
-  std::uint64_t max_non_split_rounding_bytes = std::uint64_t{20} << 20;  // What such a block may be larger.
-  std::uint64_t roundup_power2_divisions = 0;                            // A power of two; 0: sizes by 512 B.
-  std::uint64_t device_bytes = std::uint64_t{80} << 30;                  // 9/8 of it is reserved at a time.
+  std::uint64_t max_split_bytes = no_limit;  // Larger blocks are never split.
+  // How much larger such a block may be than the request.
+  std::uint64_t max_non_split_rounding_bytes = std::uint64_t{20} << 20;
+  std::uint64_t roundup_power2_divisions = 0;            // A power of two; 0: sizes are rounded to 512 B.
+  std::uint64_t device_bytes = std::uint64_t{80} << 30;  // 9/8 of it is reserved for each expandable segment.
 };
 inline constexpr Certainty certainty = Certainty::checked;
 
-// As PYTORCH_CUDA_ALLOC_CONF says it: "expandable_segments:True,max_split_size_mb:128". Error: what is wrong with it,
-// or not known here; a sentence without a full stop.
+// Parses PYTORCH_CUDA_ALLOC_CONF: "expandable_segments:True,max_split_size_mb:128". Error: what is invalid or not
+// supported; a sentence without a full stop.
 tl::expected<Options, std::string> options_from_conf(std::string_view conf);
 
 class CachingAllocator final : public Allocator {
@@ -42,9 +44,9 @@ class CachingAllocator final : public Allocator {
 
   Allocation allocate(const Request& request) override;
   FreeOutcome free(std::uint64_t address) override;
-  // torch.cuda.empty_cache(): segments without a block go back, and unused ends of expandable ones.
+  // torch.cuda.empty_cache(): releases segments without a block, and unused ends of expandable segments.
   void release_cached();
-  // A segment that is there already, with what lives in it: the state that a recording begins with. Not expandable.
+  // Adds a segment with its live blocks, to restore the state at the start of a recording. Not for expandable segments.
   void adopt(const Claim& segment, std::uint32_t stream, std::span<const Piece> blocks);
 
   Statistics statistics() const override;
@@ -58,20 +60,20 @@ class CachingAllocator final : public Allocator {
   using At = ChunkMap::At;
   struct Search {
     std::uint64_t bytes;          // Rounded.
-    std::uint64_t segment_bytes;  // What is asked of the driver.
+    std::uint64_t segment_bytes;  // What is requested from the driver.
     std::uint32_t owner;
   };
   struct Segment {
-    Claim claim;  // Of an expandable one: the reserved addresses.
+    Claim claim;  // For an expandable segment: the reserved addresses.
     bool is_expandable = false;
-    std::uint64_t piece_bytes = 0;  // Of an expandable one: what is mapped at a time.
+    std::uint64_t piece_bytes = 0;  // For an expandable segment: the bytes mapped at a time.
   };
 
   // caching_allocator.cpp
   At find_free(const Search& search);
   At grow(const Search& search);
   At claim_segment(const Search& search);
-  bool is_whole(At chunk);  // All of its segment.
+  bool is_whole(At chunk);  // The chunk is its whole segment.
   bool should_split(std::uint64_t chunk_bytes, const Search& search) const;
   bool release_oversized(const Search& search);
   void release_of(std::uint32_t owner);

@@ -1,17 +1,17 @@
-// Expandable segments: addresses reserved once, memory under them piece by piece.
+// Expandable segments: addresses are reserved once, and memory is mapped under them as needed.
 #include "allocator/pytorch/caching_allocator.h"
 #include "allocator/pytorch/sizes.h"
 
 namespace hbmscope::allocator::pytorch {
-// With the addresses behind it that have no memory yet.
+// Includes the addresses behind the chunk that have no memory yet.
 std::uint64_t CachingAllocator::expandable_bytes(At chunk) {
   const At next = map_.next_of(chunk);
   const bool can_grow = next != map_.end() && next->second.state == ChunkMap::State::unmapped;
   return chunk->second.bytes + (can_grow ? next->second.bytes : 0);
 }
 
-// The lowest place of free and unmapped chunks in a row where it fits, which may begin with a free one; else a new
-// reservation.
+// The lowest run of free and unmapped chunks in which the request fits; it may begin with a free one. If there is none,
+// a new reservation.
 CachingAllocator::At CachingAllocator::find_expandable(const Search& search) {
   const auto is_open = [&](At chunk) { return chunk != map_.end() && chunk->second.state != ChunkMap::State::in_use; };
   const auto has_room = [&](At chunk) {
@@ -34,7 +34,8 @@ CachingAllocator::At CachingAllocator::find_expandable(const Search& search) {
   return map_.add(*base, {bytes, 0, number, search.owner, ChunkMap::State::unmapped});
 }
 
-// Memory under the first bytes of an unmapped chunk, in whole pieces; what is mapped joins what is free before it.
+// Maps memory under the first bytes of an unmapped chunk, in multiples of piece_bytes. The mapped part joins a free
+// chunk before it.
 CachingAllocator::At CachingAllocator::map_low_end(At chunk, std::uint64_t bytes) {
   const std::uint32_t number = chunk->second.region;
   const Segment& segment = segments_[number];
@@ -64,7 +65,7 @@ CachingAllocator::At CachingAllocator::grow_expandable(const Search& search) {
   return chunk;
 }
 
-// The whole pieces of a free chunk; with the last one the reservation goes.
+// Unmaps the aligned part of a free chunk, in multiples of piece_bytes. The reservation goes with its last mapped part.
 void CachingAllocator::unmap(At chunk) {
   const std::uint32_t number = chunk->second.region;
   const Segment segment = segments_[number];

@@ -1,4 +1,4 @@
-// PYTORCH_CUDA_ALLOC_CONF, as c10/cuda/CUDAAllocatorConfig.cpp reads it.
+// Parses PYTORCH_CUDA_ALLOC_CONF like c10/cuda/CUDAAllocatorConfig.cpp.
 #include <bit>
 #include <charconv>
 
@@ -38,7 +38,7 @@ tl::expected<void, std::string> take(std::string_view key, std::string_view valu
     options.roundup_power2_divisions = *number;
     return {};
   }
-  // Up to 20 MiB PyTorch refuses: segments themselves are as large.
+  // PyTorch refuses values up to 20 MiB, the size of a segment.
   if (*number <= 20) return Refusal(fmt::format("{}:{} is not above 20, which PyTorch refuses", key, value));
   (key == "max_split_size_mb" ? options.max_split_bytes : options.max_non_split_rounding_bytes) = *number << 20;
   return {};

@@ -1,4 +1,4 @@
-// Sizes that both kinds of segments round by.
+// Rounding for both kinds of segments.
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,7 @@ class EventSink final : public Sink {
     events.push_back({RegionEvent::Kind::released, number, claim.bytes, 0, 0});
   }
 
-  std::vector<RegionEvent> events;   // Of the operation at hand.
+  std::vector<RegionEvent> events;   // Of the current operation.
   std::vector<std::uint64_t> bases;  // Of all regions so far, by number.
 };
 

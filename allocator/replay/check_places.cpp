@@ -7,13 +7,13 @@ namespace {
 
 using Region = RecordedPlaces::Region;
 
-// The driver as the trace saw it: gives what it gave next, refuses all else.
+// The driver as recorded: grants what the trace granted next and refuses everything else.
 class RecordedDriver final : public Upstream {
  public:
   explicit RecordedDriver(const std::vector<Region>& regions) : regions_(regions) {}
 
   void begin_operation(std::uint64_t operation) { operation_ = operation; }
-  // What the trace says next of this operation; null: nothing more.
+  // The next region event of this operation in the trace; null: no more.
   const Region* next() const {
     const bool has_more = next_ < regions_.size() && regions_[next_].operation == operation_;
     return has_more ? &regions_[next_] : nullptr;
@@ -69,7 +69,7 @@ class PlaceChecker final : public Sink {
   void on_region_released(std::uint32_t, const Claim& claim) override { expect({at_, claim, true, false}); }
 
  private:
-  // Which address is in which slot.
+  // The address in each slot.
   class Slots {
    public:
     explicit Slots(const RequestStream& stream) : addresses_(stream.slots) {}
@@ -112,7 +112,7 @@ class PlaceChecker final : public Sink {
 
   void check(const Operation& operation) {
     driver_.begin_operation(at_);
-    // The cache was given back: by the program, or because the driver had refused what is asked here.
+    // The cache was released: by the program, or because the driver refused this request.
     if (driver_.next() != nullptr && driver_.next()->is_released) allocator_.release_cached();
     if (operation.is_free) {
       if (slots_[operation] != 0) allocator_.free(slots_[operation]);

@@ -131,10 +131,10 @@ class Run final : public Sink {
   VirtualAddresses upstream_;
   std::unique_ptr<Allocator> allocator_;
   Player player_;
-  std::vector<ReplayBlock> blocks_;  // One a slot.
+  std::vector<ReplayBlock> blocks_;  // One per slot.
   std::uint64_t at_ = 0, first_refused_bytes_ = 0, last_refused_bytes_ = 0;
   bool is_freeing_ = false;
-  std::vector<Claim> released_;  // During the free at hand.
+  std::vector<Claim> released_;  // During the current free.
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Requests in the order in which a program made them, and, where somebody recorded them, the answers of an allocator
-// to each. What a file calls an id is here a slot: a place for the address that the request got, reused after its free.
+// Requests in the order in which a program made them and, if they were recorded, an allocator's answer to each. What a
+// file calls an id is a slot here: it holds the address that the request got and is reused after the free.
 #pragma once
 
 #include <cstdint>
@@ -22,17 +22,17 @@ struct StreamConfig {
 struct Operation {
   bool is_free = false;
   std::uint32_t slot = 0;
-  std::uint32_t line = 0;  // Of the file, from 1; of 2^32 and more unknown: 0.
+  std::uint32_t line = 0;  // In the file, from 1; 0: unknown, or 2^32 and above.
   Request request;
 };
 
-// When and where a program asked, in the numbers of the trace that the operation was taken from; 0: unknown.
+// When and where the program made the request, as ids of the trace that it was taken from; 0: unknown.
 struct Origin {
   std::int64_t time_ns = 0;
   std::uint32_t stack = 0, tag = 0;
 };
 
-// What the recorded allocator answered. What the file does not say is absent and not compared.
+// The recorded answer of the allocator. Values missing from the file are absent and not compared.
 enum class RecordedOutcome : std::uint8_t { unknown, allocated, out_of_memory, zero_bytes, freed, nothing_freed };
 struct RecordedAnswer {
   RecordedOutcome outcome = RecordedOutcome::unknown;
@@ -44,15 +44,15 @@ struct RecordedAnswer {
 struct RegionEvent {
   enum class Kind : std::uint8_t { claimed, refused, released };
   Kind kind = Kind::claimed;
-  std::uint32_t region = 0;       // Of claimed and released.
-  std::uint64_t bytes = 0;        // Of refused: what was asked.
-  std::uint64_t asked_bytes = 0;  // Of claimed.
-  std::uint64_t base = 0;         // Of claimed.
+  std::uint32_t region = 0;       // For claimed and released.
+  std::uint64_t bytes = 0;        // For refused: the requested bytes.
+  std::uint64_t asked_bytes = 0;  // For claimed.
+  std::uint64_t base = 0;         // For claimed.
 
   friend bool operator==(const RegionEvent&, const RegionEvent&) = default;
 };
 struct RecordedEvent {
-  std::uint64_t operation = 0;  // During which it happened, from 0.
+  std::uint64_t operation = 0;  // The operation during which it happened, from 0.
   std::uint32_t line = 0;
   RegionEvent event;
 };
@@ -65,10 +65,10 @@ struct ChunkRow {
   friend bool operator==(const ChunkRow&, const ChunkRow&) = default;
 };
 
-// The state after so many operations, as far as the file says it.
+// The state after a number of operations, as far as the file records it.
 struct RecordedState {
-  std::uint64_t operations = 0;         // That stand before it in the file.
-  std::uint64_t operations_before = 0;  // That it says there were.
+  std::uint64_t operations = 0;         // Operations before it in the file.
+  std::uint64_t operations_before = 0;  // Operations before it according to the state itself.
   std::uint32_t line = 0;
   struct Number {
     std::string name;  // As in the file, "bytes_in_use".
@@ -76,7 +76,7 @@ struct RecordedState {
   };
   std::vector<Number> numbers;
   bool has_fragmentation = false;
-  std::optional<float> fragmentation;                           // Absent: undefined, nothing is free.
+  std::optional<float> fragmentation;                           // Absent: undefined, because nothing is free.
   std::optional<std::uint64_t> hash;                            // fnv1a
   std::optional<std::vector<std::vector<std::uint64_t>>> bins;  // bin, bytes in use, bytes, chunks in use, chunks
   std::optional<std::vector<std::uint64_t>> region_order;
@@ -86,31 +86,32 @@ struct RecordedState {
 // Where blocks and regions were, according to the trace from which the requests were taken.
 struct RecordedPlaces {
   struct Region {
-    std::uint64_t operation = 0;  // During which it came or went, from 0; before the first that follows it.
+    // The operation during which it came or went, from 0. Its event precedes the operation's own.
+    std::uint64_t operation = 0;
     Claim claim;
     bool is_released = false;
     bool is_expandable = false;
   };
-  std::vector<Claim> regions_before;     // That were there before the first event,
-  bool is_expandable_before = false;     // one of them at least a part of an expandable segment,
-  std::vector<Piece> blocks_before;      // and what lived in them: the first operations ask for these.
-  std::vector<std::uint64_t> addresses;  // One an operation; 0: a free, or a request that was refused.
+  std::vector<Claim> regions_before;     // Regions that existed before the first event.
+  bool is_expandable_before = false;     // At least one of them is part of an expandable segment.
+  std::vector<Piece> blocks_before;      // Their live blocks. The first operations request these.
+  std::vector<std::uint64_t> addresses;  // One per operation; 0: a free, or a refused request.
   std::vector<Region> regions;           // By operation.
 };
 
 struct RequestStream {
   StreamConfig config;
   std::vector<Operation> operations;
-  std::vector<RecordedAnswer> answers;  // One an operation.
-  std::vector<Origin> origins;          // One an operation, or none at all.
+  std::vector<RecordedAnswer> answers;  // One per operation.
+  std::vector<Origin> origins;          // One per operation, or empty.
   std::vector<RecordedEvent> events;    // By operation.
   std::vector<RecordedState> states;    // By operations.
   std::uint32_t slots = 0;
 
-  bool has_answers() const;  // Anything that a replay could be compared with.
+  bool has_answers() const;  // Whether there is anything to compare a replay with.
 };
 
-// By the rules of the version that the stream was made under, unless another is asked for.
+// The version under which the stream was recorded; options_of() may use another one.
 xla_gpu::Version version_of(const StreamConfig& config);
 xla_gpu::Options options_of(const StreamConfig& config, xla_gpu::Version version);
 

@@ -60,7 +60,7 @@ std::optional<std::uint64_t> find_number(const WalkedState& state, std::string_v
       {"chunks", state.chunks},
       {"free_chunks", state.free_chunks},
       {"free_bytes", state.free_bytes},
-      // BFC has these fields and never sets them.
+      // BFC has these fields but never sets them.
       {"bytes_reserved", 0},
       {"peak_bytes_reserved", 0},
       {"bytes_reservable_limit", 0},

@@ -1,4 +1,4 @@
-// Why a request failed: decided by the free memory and by what was left to claim.
+// Why a request failed, derived from the free memory and what could still be claimed.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 namespace hbmscope::allocator {
 
 enum class ReplayVerdict : std::uint8_t {
-  fault,         // The original does not answer.
-  too_big,       // More than all that was free and all that could be claimed.
-  had_room,      // A free chunk was large enough, and has no aligned place for it.
-  scattered,     // Enough was free in the pool, in pieces that are each too small.
-  stepped_over,  // The driver had enough left, and the steps of nine tenths went past it.
+  fault,         // The original aborts or hangs.
+  too_big,       // More than everything that was free or could be claimed.
+  had_room,      // A free chunk was large enough, but has no aligned place for the request.
+  scattered,     // Enough was free in the pool in total, but every free block was too small.
+  stepped_over,  // The driver had enough left, but the backoff by nine tenths skipped past it.
   segment,       // The driver had enough for the request, but not for the region that would have served it.
-  split,         // Enough only together: some in the pool, some at the driver.
+  split,         // Enough only in total: part of it in the pool, part at the driver.
 };
 ReplayVerdict verdict_of(const ReplayFailure& failure);
 std::string_view text_from_verdict(ReplayVerdict verdict);  // "too_big"

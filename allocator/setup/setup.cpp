@@ -11,7 +11,7 @@ using Refusal = tl::unexpected<std::string>;
 
 constexpr std::string_view jax_allocator = "XLA_PYTHON_CLIENT_ALLOCATOR";
 
-// By the one variable that the allocator has, if any.
+// Configures an allocator from its one variable, if it has one.
 tl::expected<Setup, std::string> set_up_by_variable(const SetupWords& words, const AllocatorRow& row) {
   if (row.variable.empty() && !words.settings.empty()) return Refusal(fmt::format("{} has no settings", row.name));
   for (const Setting& setting : words.settings)
@@ -29,7 +29,7 @@ tl::expected<Setup, std::string> set_up_by_variable(const SetupWords& words, con
   return setup;
 }
 
-// JAX's settings may choose the allocator; one that was asked for by name must be the one that they choose.
+// JAX's settings may choose the allocator. If one was requested by name, the settings must choose the same.
 tl::expected<Setup, std::string> set_up_jax(const SetupWords& words, std::optional<Kind> kind) {
   const auto version = version_named(words.version, xla_gpu::Version::spatial_v1);
   if (!version) return Refusal(version.error());

@@ -1,4 +1,4 @@
-// An allocator from the words that name it.
+// Builds the options of an allocator from its name, version and settings.
 #pragma once
 
 #include <cstdint>
@@ -15,28 +15,27 @@
 
 namespace hbmscope::allocator {
 
-// All may be empty, but for the size of the device.
+// Everything may be empty except the size of the device.
 struct SetupWords {
-  std::string_view allocator;  // Of catalog.h; empty: as JAX's settings choose it.
-  std::string_view version;    // Of xla_gpu, and the jaxlib that has it; empty: spatial_v1.
+  std::string_view allocator;  // From catalog.h; empty: chosen by JAX's settings.
+  std::string_view version;    // For xla_gpu, and selects the jaxlib that ships it; empty: spatial_v1.
   std::span<const Setting> settings;
-  std::uint64_t device_bytes = 0;  // All that the device has; above 0, below 2^60.
+  std::uint64_t device_bytes = 0;  // The device's total memory; above 0, below 2^60.
 };
 
 struct Setup {
   AllocatorOptions options;
-  VirtualOptions upstream;  // The device: its size, the granularity of its regions.
-  // Of the pool that JAX has for collective memory apart from this one; 0: there is none.
+  VirtualOptions upstream;  // The device: its size and the granularity of its regions.
+  // JAX's separate pool for collective memory; 0: none.
   std::uint64_t collective_limit_bytes = 0;
   bool is_collective_preallocated = false;
-  std::vector<std::string> notes;  // What a person may not expect; sentences without a full stop.
+  std::vector<std::string> notes;  // What a user may not expect; sentences without a full stop.
 };
 
-// Error: a name that is not known, with those that are; what JAX or PyTorch would refuse; a sentence without a full
-// stop.
+// Error: an unknown name, with the list of known ones, or what JAX or PyTorch refuses; a sentence without a full stop.
 tl::expected<Setup, std::string> set_up(const SetupWords& words);
 
-// Error: no such name, and those that there are.
+// Error: an unknown name, with the list of known ones.
 tl::expected<xla_gpu::Version, std::string> version_named(std::string_view name, xla_gpu::Version usual);
 tl::expected<std::optional<Kind>, std::string> kind_named(std::string_view name);
 

@@ -1,10 +1,10 @@
-// The driver's own pool, as cudaMallocAsync has it. Documented is that memory which is free stays in the pool up to the
-// release threshold (cudaMemPoolAttrReleaseThreshold) and goes back above it; that sizes are rounded up, that the pool
-// grows by pieces larger than a request, and that free memory is given back before a request fails. Assumed here are
-// the numbers and the choice: 512 B, 32 MiB (what cudaMemPoolAttrReservedMemCurrent is seen to grow by; where that is
-// refused, multiples of 2 MiB), and best fit.
-// The driver gives memory back when the program synchronises; a trace does not record that, so here it happens at the
-// free. Blocks of one stream only: what is freed can be taken at once.
+// The driver's memory pool, as used by cudaMallocAsync. Documented: free memory up to the release threshold
+// (cudaMemPoolAttrReleaseThreshold) stays in the pool and memory above it is returned; sizes are rounded up; the pool
+// grows by more than one request; and free memory is returned before a request fails. Assumed here: sizes are rounded
+// to 512 B, the pool grows by 32 MiB (as cudaMemPoolAttrReservedMemCurrent shows; by multiples of 2 MiB if that is
+// refused), and placement is best fit.
+// The driver returns memory when the program synchronises. Traces do not record that, so here it happens at the free.
+// All blocks are on one stream, so a freed block can be reused at once.
 #pragma once
 
 #include <map>
@@ -14,9 +14,9 @@
 namespace hbmscope::allocator::cuda_async {
 
 struct Options {
-  // What the pool keeps although nothing is in use. 0: CUDA's default, all goes back.
+  // Free memory that the pool keeps. 0: CUDA's default, everything is returned.
   std::uint64_t release_threshold_bytes = 0;
-  // Claimed at the first request, kept as any other free memory: how XLA preallocates such a pool.
+  // Claimed at the first request and then kept like other free memory. XLA preallocates such a pool this way.
   std::uint64_t reserved_bytes = 0;
 };
 inline constexpr Certainty certainty = Certainty::approximate;
@@ -38,7 +38,7 @@ class CudaAsync final : public Allocator {
  private:
   bool claim(std::uint64_t bytes);
   bool grow(std::uint64_t bytes);
-  // Regions without a block, until the pool is so large. False: there was none.
+  // Releases regions without a block until the pool has that size. Returns false if there was none.
   bool trim_to(std::uint64_t pool_bytes);
   ChunkMap::At find_place(std::uint64_t bytes);
 

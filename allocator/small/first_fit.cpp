@@ -34,7 +34,7 @@ bool FirstFit::claim() {
   return true;
 }
 
-// The chunk in whose low end the block lies, aligned.
+// The lowest free chunk that holds the block, aligned.
 ChunkMap::At FirstFit::find_place(std::uint64_t bytes, std::uint64_t alignment) {
   for (const auto& [address, chunk] : map_.chunks()) {
     const std::uint64_t padding = padding_at(address, alignment);

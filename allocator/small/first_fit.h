@@ -1,6 +1,6 @@
-// First fit, as a textbook has it: one region, claimed at the first request; each request goes to the lowest address
-// where it fits, rounded up to 256 B and aligned as asked; what is freed joins its neighbours. What others do better,
-// or worse, is seen beside it. A request costs a walk over all chunks below its place.
+// Textbook first fit, a baseline for the other allocators. One region is claimed at the first request. Each request,
+// rounded up to 256 B and aligned, goes to the lowest address where it fits. A freed block joins its free neighbours. A
+// request walks over all chunks below its place.
 #pragma once
 
 #include "allocator/chunk_map/chunk_map.h"
@@ -8,7 +8,7 @@
 namespace hbmscope::allocator::first_fit {
 
 struct Options {
-  std::uint64_t limit_bytes = 0;  // Of the one region; above 0.
+  std::uint64_t limit_bytes = 0;  // Size of the one region; above 0.
 };
 inline constexpr Certainty certainty = Certainty::exact;  // It is its own original.
 
@@ -33,7 +33,7 @@ class FirstFit final : public Allocator {
   ChunkMap::At find_place(std::uint64_t bytes, std::uint64_t alignment);
 
   ChunkMap map_;
-  Claim region_;  // Of 0 bytes: not claimed yet.
+  Claim region_;  // 0 bytes: not claimed yet.
   Statistics statistics_;
   std::uint64_t allocation_ids_ = 0;
 };

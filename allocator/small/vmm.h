@@ -1,13 +1,15 @@
 // JAX's `vmm` allocator (xla/stream_executor/vmm_device_address_allocator.cc at openxla 079e7c21, read, not run).
 //
-// A buffer of 3 MB: rounded up to the driver's granularity, 2 MiB, it takes 4 MiB of memory (cuMemCreate) under 4 MiB
-// of addresses of its own (cuMemAddressReserve, cuMemMap). Freed, it stays as it is, in a queue; the next request that
-// rounds to 4 MiB gets the one that waits longest. A request of another size takes new memory while the budget holds
-// (the fraction of the device, what is queued included). Where it does not, or the driver refuses, the queue goes back
-// to the driver and the request is tried again. So nothing is ever split, and what is free serves one size only.
+// A buffer of 3 MB, rounded up to the driver's granularity of 2 MiB, takes 4 MiB of memory (cuMemCreate) under its own
+// 4 MiB of addresses (cuMemAddressReserve, cuMemMap). After its free it stays unchanged in a queue, and the next
+// request that rounds to 4 MiB gets the buffer that has waited longest. A request of another size takes new memory
+// while the budget holds (the fraction of the device, including queued buffers). If the budget is exceeded or the
+// driver refuses, the queue is returned to the driver and the request is tried again. So nothing is ever split, and a
+// free buffer serves one size only.
 //
-// Assumed, because no trace records it: that the device is done with everything in the queue when it is needed. The
-// original then gives all of it back, as here; else it waits for so many of the oldest as add up to 1.1 of the request.
+// Assumed, because no trace records it: the device is done with the whole queue when a request needs it. The original
+// then returns all of it, as here. Otherwise the original waits for the oldest buffers, up to a total of 1.1 times the
+// request.
 #pragma once
 
 #include <deque>
@@ -26,14 +28,14 @@ inline constexpr Certainty certainty = Certainty::approximate;
 
 class Vmm final : public Allocator {
  public:
-  // The upstream must know reserve() and map().
+  // The upstream must implement reserve() and map().
   Vmm(Upstream& upstream, const Options& options) : Allocator(upstream), options_(options) {}
   ~Vmm() override;
 
   Allocation allocate(const Request& request) override;
   FreeOutcome free(std::uint64_t address) override;
   Statistics statistics() const override;
-  // A request that rounds to as much gets it; a smaller one does not.
+  // Only a request that rounds to exactly this size can use it; a smaller one can't.
   std::uint64_t largest_free_bytes() const override;
   std::uint64_t rounded_bytes(std::uint64_t bytes) const override;
   std::vector<Claim> claims() const override;
@@ -48,13 +50,13 @@ class Vmm final : public Allocator {
   };
   bool take_queued(std::uint64_t bytes, Block& block);
   bool take_new(std::uint64_t bytes, Block& block);
-  bool release_queue();  // False: it was empty.
+  bool release_queue();  // False: the queue was empty.
   void release(const Block& block);
 
   const Options options_;
   std::unordered_map<std::uint64_t, Block> blocks_;         // By address.
-  std::map<std::uint64_t, std::deque<Block>> free_blocks_;  // By size; the one that waits longest first.
-  std::size_t queued_ = 0;                                  // In all of them.
+  std::map<std::uint64_t, std::deque<Block>> free_blocks_;  // By size; the buffer that has waited longest comes first.
+  std::size_t queued_ = 0;                                  // Total over all sizes.
   std::uint32_t regions_claimed_ = 0;
   Statistics statistics_;
   std::uint64_t allocation_ids_ = 0;

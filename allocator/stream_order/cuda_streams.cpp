@@ -28,7 +28,7 @@ Streams::Event CudaStreams::record(Stream stream) {
   return nullptr;
 }
 
-// After an error of the device no event is ever done, and nothing runs that could still use the memory.
+// After a device error no event completes, and nothing runs that could still use the memory.
 bool CudaStreams::is_done(Event event) {
   if (event == nullptr) return true;
   const cuda::Entered entered(*device_.driver, device_.context);

@@ -1,4 +1,5 @@
-// A device's streams, by events of the CUDA driver. Any thread, one at a time, whatever context is current.
+// A device's streams, tracked with events of the CUDA driver. Callable from any thread, one at a time, whatever context
+// is current.
 #pragma once
 
 #include <vector>
@@ -15,7 +16,7 @@ class CudaStreams final : public Streams {
   CudaStreams(const CudaStreams&) = delete;
   CudaStreams& operator=(const CudaStreams&) = delete;
 
-  // Where no event can be recorded the device is waited for: null.
+  // If no event can be recorded, waits for the device and returns null.
   Event record(Stream stream) override;
   bool is_done(Event event) override;
   void wait(Event event) override;
@@ -24,7 +25,7 @@ class CudaStreams final : public Streams {
 
  private:
   const cuda::OpenDevice device_;
-  std::vector<Event> spare_;  // Events are used again: to make one is dearer than to record it.
+  std::vector<Event> spare_;  // Events are reused: creating one costs more than recording it.
 };
 
 }  // namespace hbmscope::allocator

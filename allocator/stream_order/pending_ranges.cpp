@@ -50,7 +50,7 @@ void PendingRanges::drop_done() {
   size_to_drop_at_ = std::max<std::size_t>(64, 2 * ranges_.size());
 }
 
-// The first that ends behind it.
+// The first range that ends after `begin`.
 PendingRanges::Ranges::iterator PendingRanges::first_in(std::uint64_t begin) {
   auto range = ranges_.upper_bound(begin);
   if (range != ranges_.begin() && std::prev(range)->second.end > begin) --range;

@@ -1,5 +1,5 @@
-// Addresses that were given back while their stream may still use them. A stream's events are done in the order in
-// which they were recorded, so that a range needs a number only: how many of its stream's events must be done.
+// Freed addresses that their stream may still use. Events of one stream complete in the order in which they were
+// recorded, so a range stores only a number: how many of its stream's events must complete first.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace hbmscope::allocator {
 
-// A stream's events, the oldest first.
+// The events of one stream, oldest first.
 class EventLine {
  public:
   EventLine(Streams& streams, Stream stream) : streams_(streams), stream_(stream) {}
@@ -29,18 +29,18 @@ class EventLine {
   Streams& streams_;
   Stream stream_;
   std::deque<Streams::Event> events_;
-  std::uint64_t first_ = 0;  // The number of the first one; all before are done.
+  std::uint64_t first_ = 0;  // The number of the oldest event; all earlier ones are done.
 };
 
 class PendingRanges {
  public:
-  // Of [begin, end), which nothing else is pending in.
+  // Adds [begin, end), in which nothing else may be pending.
   void add(std::uint64_t begin, std::uint64_t end, EventLine* line, std::uint64_t event);
-  // Whether some of it is pending on another stream than this one.
+  // Whether part of it is pending on a stream other than `line`.
   bool is_pending_elsewhere(std::uint64_t begin, std::uint64_t end, const EventLine* line);
-  // Until that is not so; with null: until nothing is pending in it.
+  // Waits until is_pending_elsewhere() is false; with a null `line`, until nothing is pending in it.
   void wait(std::uint64_t begin, std::uint64_t end, const EventLine* line);
-  // It has a new owner who may use it.
+  // Removes the range: its new owner may use it.
   void cut(std::uint64_t begin, std::uint64_t end);
   std::size_t size() const { return ranges_.size(); }
 
@@ -50,7 +50,7 @@ class PendingRanges {
     EventLine* line;
     std::uint64_t event;
   };
-  using Ranges = std::map<std::uint64_t, Range>;  // By where they begin; none over another.
+  using Ranges = std::map<std::uint64_t, Range>;  // By their first address; ranges do not overlap.
   Ranges::iterator first_in(std::uint64_t begin);
   void drop_done();
 

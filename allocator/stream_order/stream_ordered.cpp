@@ -8,7 +8,7 @@
 namespace hbmscope::allocator {
 namespace {
 
-// Pieces that are put by for one request, before it rather waits.
+// The most blocks set aside for one request before it waits instead.
 constexpr std::size_t put_by_max = 16;
 
 }  // namespace
@@ -40,7 +40,7 @@ StreamOrdered::Known& StreamOrdered::known(Stream stream) {
   return known_.try_emplace(stream, streams_, stream, stream == nullptr ? 0 : streams_numbered_).first->second;
 }
 
-// The allocator's first choice that no other stream uses. What was put by instead is the caller's to give back.
+// The allocator's first choice that no other stream uses. The caller returns the blocks that were set aside.
 Allocation StreamOrdered::take_free_of_others(const Request& request, EventLine& line,
                                               std::vector<Allocation>& put_by) {
   while (put_by.size() < put_by_max) {
@@ -94,7 +94,7 @@ bool StreamOrdered::is_deferred(std::uint64_t address) const {
   return found != blocks_.end() && found->second.is_deferred;
 }
 
-// An event on each stream that may use it. False: one of them is capturing.
+// Records an event on each stream that may use the block. False: one of them is being captured.
 bool StreamOrdered::mark(Deferred& deferred) {
   const Block& block = blocks_.at(deferred.address);
   std::vector<Stream> streams = block.users;
@@ -111,7 +111,7 @@ bool StreamOrdered::mark(Deferred& deferred) {
   return true;
 }
 
-// For all streams but its own, which keeps the order itself.
+// For all streams except the block's own, which keeps the order itself.
 bool StreamOrdered::is_done(Deferred& deferred) {
   if (!deferred.has_marks && !mark(deferred)) return false;
   return std::all_of(deferred.marks.begin(), std::prev(deferred.marks.end()),
@@ -134,7 +134,7 @@ void StreamOrdered::give_back_what_is_done() {
   deferred_ = std::move(kept);
 }
 
-// The oldest of those that can be waited for. False: there is none.
+// Waits for the oldest block that can be waited for. False: there is none.
 bool StreamOrdered::wait_for_a_deferred() {
   for (Deferred& deferred : deferred_) {
     if (!deferred.has_marks) continue;

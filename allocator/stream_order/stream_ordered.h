@@ -1,14 +1,14 @@
-// An allocator for programs whose work runs on streams. The allocators here decide in the order of calls, and know
-// nothing of when the device gets there: a block that was freed behind a kernel can be in use for a while yet.
+// An allocator for programs that work on streams. The other allocators decide in the order of calls and know nothing of
+// the device's progress: a block that was freed behind a kernel may stay in use for a while.
 //
-// A block of 4 MiB, freed on stream A, goes back to the allocator at once, and an event is recorded on A. Who asks on
-// stream A gets it right away, as it would have been: A itself keeps the order. Who asks on stream B gets other memory
-// while there is some; what the allocator would have chosen is put by for the time of the request. Where there is none,
-// the call waits for the event. A block that another stream was said to use (record_stream) stays taken after its free
-// until that stream's event is done.
+// A block of 4 MiB, freed on stream A, returns to the allocator at once, and an event is recorded on A. A request on
+// stream A can get it right away, because A keeps the order. A request on stream B gets other memory as long as there
+// is some; blocks that the allocator would have chosen are set aside during the request. If there is no other memory,
+// the call waits for the event. If a block was recorded for another stream (record_stream), it stays taken after its
+// free until that stream's event is done.
 //
-// On one stream all answers are those of the allocator alone. A stream that is destroyed, and another one that gets
-// its handle while the first one's work still runs, are taken for one. Not safe to be called from two threads at once.
+// With one stream, all answers equal those of the allocator without this class. If a stream is destroyed and a new one
+// gets its handle while the old one's work still runs, both are treated as one stream. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -26,33 +26,34 @@ namespace hbmscope::allocator {
 
 class StreamOrdered {
  public:
-  // Both must outlive it. Options must be possible (catalog.h).
+  // `upstream` and `streams` must outlive it. Options must be valid (catalog.h).
   StreamOrdered(const AllocatorOptions& options, Upstream& upstream, Streams& streams);
-  ~StreamOrdered();  // Waits for all streams; all regions go back.
+  ~StreamOrdered();  // Waits for all streams, then releases all regions.
   StreamOrdered(const StreamOrdered&) = delete;
   StreamOrdered& operator=(const StreamOrdered&) = delete;
 
-  // The request's stream is set here, by the stream's number.
+  // Sets the request's stream to the number of `stream`.
   Allocation allocate(Request request, Stream stream);
-  // The stream's work so far may use the block, and nothing else will, but for what was said by record_stream. While
-  // the stream is capturing the block stays taken.
+  // Work already on the stream may still use the block; work on other streams only if record_stream named them. While
+  // the stream is being captured, the block stays taken.
   FreeOutcome free(std::uint64_t address, Stream stream);
-  // False: there is no such block.
+  // False: no block at this address.
   bool record_stream(std::uint64_t address, Stream stream);
   bool is_capturing(Stream stream) { return streams_.is_capturing(stream); }
-  // Streams are counted from 1 as they come; the default one is 0.
+  // Streams are numbered from 1 in the order of their first use; the default stream is 0.
   std::uint32_t number_of(Stream stream) { return known(stream).number; }
 
-  // Told when a block can be taken again: at its free, or later. It is the allocator's again right afterwards.
+  // Called when a block becomes reusable: at its free, or later. It belongs to the allocator again right after the
+  // call.
   void set_on_freed(std::function<void(std::uint64_t address)> on_freed) { on_freed_ = std::move(on_freed); }
   bool has_block(std::uint64_t address) const { return blocks_.count(address) > 0; }
-  bool is_deferred(std::uint64_t address) const;  // Freed, and still taken.
+  bool is_deferred(std::uint64_t address) const;  // Freed, but still taken.
 
   Allocator& allocator() { return *allocator_; }
   std::uint64_t waits() const { return waits_; }  // Requests that had to wait for another stream.
 
  private:
-  // Memory goes back to the driver only when nothing is pending in it.
+  // Returns memory to the driver only when nothing is pending in it.
   class Guarded final : public Upstream {
    public:
     Guarded(Upstream& upstream, PendingRanges& pending) : upstream_(upstream), pending_(pending) {}
@@ -69,10 +70,10 @@ class StreamOrdered {
   };
   struct Block {
     std::uint64_t bytes = 0;
-    Stream stream = nullptr;    // That it was asked for on.
+    Stream stream = nullptr;    // The stream of the request.
     std::vector<Stream> users;  // Other streams.
     bool is_deferred = false;
-    bool is_kept = false;  // For good: not all of its streams could be remembered.
+    bool is_kept = false;  // Forever, because not all of its streams could be recorded.
   };
   struct Mark {
     EventLine* line;
@@ -80,9 +81,9 @@ class StreamOrdered {
   };
   struct Deferred {
     std::uint64_t address;
-    Stream stream;            // It was freed on.
-    std::vector<Mark> marks;  // Of the others, and that of its own stream last.
-    bool has_marks = false;   // Not while a stream was capturing.
+    Stream stream;            // The stream of the free.
+    std::vector<Mark> marks;  // Of the other streams; that of its own stream comes last.
+    bool has_marks = false;   // False while a stream was being captured.
   };
 
   struct Known {
@@ -100,7 +101,7 @@ class StreamOrdered {
   Allocation take_free_of_others(const Request& request, EventLine& line, std::vector<Allocation>& put_by);
 
   Streams& streams_;
-  std::map<Stream, Known> known_;  // Never moved: marks point to lines.
+  std::map<Stream, Known> known_;  // Elements never move: marks point to their lines.
   PendingRanges pending_;
   std::unordered_map<std::uint64_t, Block> blocks_;  // By address.
   std::vector<Deferred> deferred_;                   // In the order of their frees.

@@ -1,4 +1,4 @@
-// What has to be known of a device's streams to hand memory from one to another: how far each has come.
+// The operations on a device's streams that are needed to pass memory from one to another: how far has each one got?
 #pragma once
 
 namespace hbmscope::allocator {
@@ -7,14 +7,14 @@ using Stream = void*;  // A CUstream; null is the default one.
 
 class Streams {
  public:
-  using Event = void*;  // Null: a place that every stream has passed already.
+  using Event = void*;  // Null: an event that is done already.
   virtual ~Streams() = default;
-  // A mark behind all that was asked of the stream so far.
+  // Records an event behind all work enqueued on the stream so far.
   virtual Event record(Stream stream) = 0;
   virtual bool is_done(Event event) = 0;
-  virtual void wait(Event event) = 0;    // Until it is done.
-  virtual void forget(Event event) = 0;  // Once, and nothing is asked about it any more.
-  // What is asked of it now is recorded into a graph and not done: no mark can be set.
+  virtual void wait(Event event) = 0;    // Returns when it is done.
+  virtual void forget(Event event) = 0;  // Called once per event, which is not used afterwards.
+  // While captured, work is recorded into a graph instead of executed, and no event can be recorded.
   virtual bool is_capturing(Stream stream) = 0;
 };
 

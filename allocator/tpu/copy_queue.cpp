@@ -23,7 +23,7 @@ bool CopyQueue::has_bandwidth(const SpaceCopy& copy) const {
   for (; place < copies_.size(); ++place) {
     const Queued& next = copies_[place];
     finish = std::max(finish, next.release) + next.copy.ns;
-    if (finish == next.finish) return true;  // From here on nothing changes.
+    if (finish == next.finish) return true;  // Nothing changes from here on.
     if (finish > next.deadline) return false;
   }
   return true;

@@ -8,10 +8,10 @@ namespace {
 constexpr std::uint64_t lanes = 128;
 constexpr std::uint64_t compact_rows_max = 8;
 
-// How values lie in words of 32 bits.
+// How values are packed into 32-bit words.
 struct Packing {
-  std::uint64_t in_word;       // Values: 2 of bf16. Wider ones lie in several words, tiled as those are.
-  std::uint64_t rows_least;    // Of a tile.
+  std::uint64_t in_word;     // Values per word: 2 for bf16. Wider values span several words, which are tiled as words.
+  std::uint64_t rows_least;  // Minimum rows of a tile.
   std::uint32_t element_bits;  // E(n); 0: whole bytes.
 };
 
@@ -23,7 +23,7 @@ Packing packing_of(const Generation& generation, const ElementType& type) {
   return {in_word, generation.rows_least * in_word, is_packed ? type.bits : 0};
 }
 
-// Tiles of 2-bit values are twice as deep as those of all others, packed or not.
+// Tiles of 2-bit values are twice as deep as all others, packed or not.
 std::uint64_t rows_max_of(const ElementType& type) {
   return type.bits <= 2 ? 2 * compact_rows_max : compact_rows_max;
 }
@@ -39,7 +39,7 @@ std::uint64_t rows_of_tile(const Packing& packing, const ElementType& type, std:
   if (type.bits <= 2) return rows_max_of(type);
   const bool is_whole = rows != 0 && rows % large == 0;
   const bool may_be_large = type.bits == 8 || packing.element_bits == 4;
-  // v2 and v3, whose tiles begin at twice the rows, never have large ones.
+  // v2 and v3, whose smallest tiles have twice the rows, never have large ones.
   if (mode == SecondMinor::as_compiled && may_be_large && is_whole && packing.rows_least == packing.in_word)
     return large;
   return doubled_up_to(packing.rows_least, rows, compact_rows_max);
@@ -52,7 +52,7 @@ std::vector<std::uint32_t> order_with(std::uint32_t minor, std::uint32_t second,
   return order;
 }
 
-// What the choice between dimensions is made by. Numbers beyond any memory are alike.
+// The measure by which dimensions are chosen. Doubles: values beyond any memory need not be distinguished.
 double tiled_elements(const Packing& packing, const ElementType& type, std::span<const Dimension> dimensions,
                       std::uint32_t minor, std::uint32_t second, SecondMinor mode) {
   const std::uint64_t rows = dimensions[second].size;
@@ -127,7 +127,7 @@ Shape least_padded_shape(const Generation& generation, const Shape& shape, Secon
     least_bytes = bytes;
   };
   consider(*default_shape(generation, *shape.type, shape.dimensions, second_minor).layout);
-  // Only the two minor dimensions are in tiles; the order of the others pads nothing.
+  // Only the two minor dimensions are tiled; the order of the others adds no padding.
   const auto rank = static_cast<std::uint32_t>(shape.dimensions.size());
   for (std::uint32_t minor = rank; minor-- > 0;)
     for (std::uint32_t second = rank; second-- > 0;)

@@ -24,7 +24,7 @@ constexpr Figure main_table(std::uint64_t value) {
 }
 constexpr Figure unknown{};
 
-// The compiler's texts have two decimals: 7.48G. The totals and reserves they are made of have more: 8.00G - 530.00M.
+// The compiler's texts have two decimals: 7.48G. The totals and reserves behind them are exact: 8.00G - 530.00M.
 constexpr std::array generations = {
     Generation{.name = "v2",
                .other_name = {},
@@ -170,7 +170,7 @@ constexpr std::array generations = {
                .sparse_subcore_vmem = table(512 * kib),
                .tuple_table_bytes = 32,
                .smallest_topology = "2x2x1"},
-    // libtpu 0.0.51 knows neither of the two: no limits, no layouts.
+    // libtpu 0.0.51 knows neither of these two: no limits, no layouts.
     Generation{.name = "8i",
                .other_name = "tpu8i",
                .jax_kind = "TPU8i",
@@ -201,7 +201,7 @@ constexpr std::array generations = {
                .smem = main_table(1 * mib),
                .sync_flags = unknown,
                .cmem = main_table(0),
-               .accumulators = unknown,  // The table's own comment doubts its figure.
+               .accumulators = unknown,  // A comment in the table itself doubts this figure.
                .lanes = main_table(128),
                .sublanes = main_table(16),
                .sparse_cores = main_table(2),
@@ -256,7 +256,7 @@ std::string text_from_topologies() {
 
 namespace {
 
-// In upper or lower case: people write V5E.
+// Case-insensitive: people write V5E.
 bool is_called(std::string_view name, std::string_view text) {
   const auto small = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
   return !name.empty() && std::equal(name.begin(), name.end(), text.begin(), text.end(),

@@ -14,7 +14,7 @@ std::uint64_t aligned_up(std::uint64_t value, std::uint64_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
 }
 
-// Of a buffer and all that lies where it does, itself first. `seen_by`: by buffer, the last one that was asked for + 1.
+// A buffer and all its colocations, the buffer first. `seen_by`: for each buffer, 1 + the last buffer queried.
 std::vector<std::uint32_t> together_with(std::span<const PackedBuffer> buffers, std::uint32_t buffer,
                                          std::vector<std::uint32_t>& seen_by) {
   std::vector<std::uint32_t> all = {buffer};
@@ -25,15 +25,14 @@ std::vector<std::uint32_t> together_with(std::span<const PackedBuffer> buffers, 
   return all;
 }
 
-// One heap as it fills.
+// A heap that is being filled.
 class Heap {
  public:
   Heap(std::span<const PackedBuffer> buffers, std::uint64_t alignment, Work* work)
       : buffers_(buffers), alignment_(alignment), work_(work) {}
 
-  // Where a buffer goes with all that lies where it does: in the smallest gap that holds the largest of them, of equal
-  // ones the lowest. The original cuts its pieces one by one and drops those that hold less at once; what is left in
-  // the end is the same.
+  // The offset for a buffer and its colocations: in the smallest gap that holds the largest of them; of equal gaps, the
+  // lowest. The original splits its gaps one by one and drops those that are too small at once; the result is the same.
   std::uint64_t find_place(const std::vector<std::uint32_t>& together) {
     std::uint64_t largest = 0;
     for (const std::uint32_t each : together) largest = std::max(largest, buffers_[each].size);
@@ -48,7 +47,7 @@ class Heap {
       if (offset > free_from) consider(offset);
       free_from = std::max(free_from, aligned_up(offset_end, alignment_));
     }
-    return best_size < heap_end ? best : free_from;  // Behind all others there is always room.
+    return best_size < heap_end ? best : free_from;  // There is always room above all others.
   }
 
   void place(const std::vector<std::uint32_t>& together, std::uint64_t offset, std::vector<std::uint64_t>& offsets) {
@@ -69,7 +68,7 @@ class Heap {
   }
 
  private:
-  // What lives when one of these does, by offset; where the work is over not all of it.
+  // The chunks that are live together with one of these, by offset. Incomplete if the work is over.
   void gather_taken(const std::vector<std::uint32_t>& together) {
     taken_.clear();
     for (const std::uint32_t each : together) {
@@ -87,7 +86,7 @@ class Heap {
   std::uint64_t alignment_, size_ = 0;
   Work* const work_;
   PlacedChunks chunks_;
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> taken_;  // Of the last question; kept for its memory.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> taken_;  // Of the last query; kept to reuse its memory.
 };
 
 struct Turn {
@@ -96,7 +95,7 @@ struct Turn {
   std::int64_t last_end;
 };
 
-// Those that get a place of their own, in the order in which they do.
+// The buffers that need their own place, in the order in which they are placed.
 std::vector<Turn> turns_of(std::span<const PackedBuffer> buffers, PackingOrder order, Work* work = nullptr) {
   std::vector<Turn> turns;
   std::vector<std::uint32_t> seen_by(buffers.size());

@@ -1,10 +1,11 @@
-// How XLA packs the buffers of a program into one heap: GlobalDecreasingSizeBestFitHeap. All are known beforehand, with
-// the times between which they live; the largest is placed first, each at the smallest gap that holds it among those
-// that are already placed and live at the same time.
+// How XLA packs the buffers of a program into one heap: GlobalDecreasingSizeBestFitHeap. All buffers and their
+// lifetimes are known beforehand. The largest is placed first. Each goes to the smallest gap that holds it between the
+// placed buffers that are live at the same time.
 //
 //   a10 b30 c20 d40, all at once  ->  d at 0, b at 40, c at 70, a at 90: a heap of 100
 //
-// Source: xla/service/heap_simulator (openxla/xla@1e203b5), by its description; its unit tests' results come out.
+// Source: xla/service/heap_simulator (openxla/xla@1e203b5), from its description; reproduces the results of its unit
+// tests.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +16,23 @@
 
 namespace hbmscope::allocator::tpu {
 
-// Buffers are named by their place in the list, which is the order of their ids.
+// A buffer is identified by its index in the list, which is the order of XLA's ids.
 struct PackedBuffer {
   std::uint64_t size = 0;
-  std::int64_t begin = 0, end = 0;         // Lives from .. to, both included.
-  bool needs_place = true;                 // False: lies where the buffer lies that has it as a colocation.
-  std::vector<std::uint32_t> colocations;  // Lie at the same offset; theirs too, and so on.
+  std::int64_t begin = 0, end = 0;         // Live from begin to end, both inclusive.
+  bool needs_place = true;                 // False: placed with the buffer that lists it as a colocation.
+  std::vector<std::uint32_t> colocations;  // Placed at the same offset; transitive.
 };
 
-// The calls that a program's schedule becomes. The clock ticks with each; buffers of 0 bytes take no time and no place.
+// Builds buffers from the calls that a program's schedule makes. Each call advances the clock; buffers of 0 bytes take
+// neither time nor space.
 class BufferTimes {
  public:
-  // The same buffer must not be begun twice, nor ended before it was begun. Returns its number.
+  // A buffer must not be allocated twice, nor freed before it is allocated. Returns its number.
   std::uint32_t alloc(std::uint64_t size);
   std::uint32_t share_with(std::uint32_t other, std::uint64_t size);
   void free(std::uint32_t buffer);
-  // Those that were not freed end with the last tick.
+  // Buffers that were never freed end with the last tick.
   std::vector<PackedBuffer> finish();
 
  private:
@@ -39,25 +41,26 @@ class BufferTimes {
 };
 
 enum class PackingOrder : std::uint8_t {
-  spatial,   // Size, then how long it lives, then number.
-  temporal,  // How long it lives, colocations included, then size, then number.
+  spatial,   // By size, then lifetime, then number.
+  temporal,  // By lifetime, including colocations, then size, then number.
 };
 
 struct PackedHeap {
   std::vector<std::uint64_t> offsets;  // By buffer.
   std::uint64_t size = 0;
 };
-// `alignment` > 0 of offsets. Sums of sizes have to stay below 2^62. `work`: as much as there may be; null: all.
+// `alignment` of offsets must be above 0. Sums of sizes must stay below 2^62. `work`: the limit; null: none.
 PackedHeap pack_heap(std::span<const PackedBuffer> buffers, PackingOrder order, std::uint64_t alignment,
                      Work* work = nullptr);
-// Both orders, and the smaller heap; of equals the spatial one.
+// Tries both orders and returns the smaller heap; of equals, the spatial one.
 PackedHeap pack_heap(std::span<const PackedBuffer> buffers, std::uint64_t alignment, Work* work = nullptr);
 
-// Several heaps of at most `limit` bytes each; a buffer beyond that has one of its own with what else fits.
+// Several heaps of at most `limit` bytes each. A larger buffer gets its own heap, together with whatever else fits
+// there.
 struct PackedHeaps {
   std::vector<std::uint32_t> heap_of;  // By buffer.
   std::vector<std::uint64_t> offsets, sizes;
-  std::uint64_t size = 0;  // Of all together.
+  std::uint64_t size = 0;  // Total of all heaps.
 };
 PackedHeaps pack_heaps(std::span<const PackedBuffer> buffers, PackingOrder order, std::uint64_t alignment,
                        std::uint64_t limit);

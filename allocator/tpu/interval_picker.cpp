@@ -5,14 +5,15 @@
 namespace hbmscope::allocator::tpu {
 namespace {
 
-// Of a long program not every operation is tried; the original bounds it in a similar way.
+// In a long program not every operation is tried. The original has a similar limit.
 constexpr std::size_t starts_most = 200;
 
 std::uint64_t distance(std::uint64_t a, std::uint64_t b) {
   return a > b ? a - b : b - a;
 }
 
-// The first in [low, high) that holds, of what holds for all from some place on; high: none does.
+// The first value in [low, high) for which holds() is true, where holds() stays true once it is; `high` if there is
+// none.
 template <class Holds>
 std::int64_t first_that(std::int64_t low, std::int64_t high, const Holds& holds) {
   while (low < high) {
@@ -44,7 +45,7 @@ bool CopyIntervals::may_stay(std::int64_t from, std::int64_t use) const {
 
 std::int64_t CopyIntervals::preferred_eviction_end(std::uint64_t copy_ns, std::int64_t from, std::int64_t latest,
                                                    std::uint32_t retry) const {
-  const std::uint64_t times = 1 + 2 * std::uint64_t{retry};  // As the original has it.
+  const std::uint64_t times = 1 + 2 * std::uint64_t{retry};  // As in the original.
   if (options_.picker == IntervalPicker::operation_count)
     return std::min<std::int64_t>(from + 1 + static_cast<std::int64_t>(options_.min_overlap * times), latest);
   const std::uint64_t preferred = times * copy_ns * options_.preferred_overlap_percent / 100;
@@ -70,7 +71,7 @@ std::vector<std::int64_t> CopyIntervals::prefetch_starts(std::uint64_t copy_ns, 
   if (latest < earliest) return starts;
   const std::int64_t first =
       first_that(earliest, latest, [&](std::int64_t start) { return overlap(start) <= longest_ns_; });
-  // The nearest to what is preferred; of equals the earliest.
+  // The start nearest to the preferred overlap; of equals, the earliest.
   std::int64_t nearest = first_that(first, latest, [&](std::int64_t start) { return overlap(start) <= preferred; });
   if (nearest > first && distance(overlap(nearest - 1), preferred) <= distance(overlap(nearest), preferred)) --nearest;
   nearest = first_that(first, nearest, [&](std::int64_t start) { return overlap(start) == overlap(nearest); });

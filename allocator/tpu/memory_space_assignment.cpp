@@ -12,7 +12,7 @@
 namespace hbmscope::allocator::tpu {
 namespace {
 
-// A file may state any time; sums of a million operations have to stay below 2^64.
+// A file may state any time. Sums over a million operations must stay below 2^64.
 constexpr std::uint64_t operation_ns_most = std::uint64_t{1} << 43;
 
 std::vector<std::uint64_t> sums_before(const AssignmentProblem& problem) {
@@ -22,12 +22,12 @@ std::vector<std::uint64_t> sums_before(const AssignmentProblem& problem) {
   return sums;
 }
 
-// What was done for one value, so that it can be undone.
+// The changes made for one value, so that they can be undone.
 struct Trial {
   std::vector<Residence> residences;
   std::vector<bool> is_use_in_vmem;
   std::vector<std::int32_t> chunks;
-  bool lacks_space = false;  // For some use there was no piece.
+  bool lacks_space = false;  // For some use there was no free space.
 };
 
 class Assigner {
@@ -70,8 +70,8 @@ class Assigner {
 
   // The order.
 
-  // How far the operation is from waiting for computation if it waits for memory (what this value in VMEM would save),
-  // or from waiting for memory if it waits for computation (below 0).
+  // If the operation waits for memory: how far it is from waiting for computation, which is what having this value in
+  // VMEM saves. If it waits for computation: how far it is from waiting for memory (negative).
   double gain_at(std::int64_t time, std::uint64_t bytes) const {
     const ScheduledOperation& operation = problem_.operations[static_cast<std::size_t>(time)];
     const auto memory = static_cast<double>(copy_ns(operation.bytes, problem_.bytes_per_second));
@@ -106,13 +106,13 @@ class Assigner {
     return order;
   }
 
-  // Pieces.
+  // Free space.
 
   std::uint64_t rounded_up(std::uint64_t offset) const {
     return (offset + problem_.alignment - 1) / problem_.alignment * problem_.alignment;
   }
 
-  // In the smallest free piece of those that hold it; nothing: none does.
+  // The offset of the smallest free gap that holds it; no value: none does.
   std::optional<std::uint64_t> find_offset(std::uint64_t bytes, std::int64_t begin, std::int64_t end) const {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> taken;
     const std::uint64_t looked_at = chunks_.for_each_alive(
@@ -146,7 +146,7 @@ class Assigner {
     trial.chunks.push_back(chunks_.add({begin, end, offset, offset + bytes}));
   }
 
-  // Where it can stay for the most uses from `use` on; nothing: not even for that one.
+  // The offset at which it can stay for the most uses from `use` on; no value: not even for that use.
   std::optional<std::uint64_t> find_longest(const AssignableValue& value, std::int64_t begin, std::size_t use) const {
     std::optional<std::uint64_t> best = find_offset(value.bytes, begin, value.uses[use].time);
     if (!best) return std::nullopt;
@@ -154,7 +154,7 @@ class Assigner {
     while (last + 1 < value.uses.size() && !value.uses[last + 1].needs_hbm &&
            intervals_.may_stay(value.uses[last].time, value.uses[last + 1].time))
       ++last;
-    // What holds it for longer holds it for less: the last use for which a piece is found is between these.
+    // An offset that holds it for longer also holds it for less: the last use with an offset is between these.
     for (std::size_t fits = use, behind = last + 1; behind - fits > 1;) {
       const std::size_t middle = behind == last + 1 ? last : fits + (behind - fits) / 2;
       if (const auto offset = find_offset(value.bytes, begin, value.uses[middle].time)) {
@@ -183,7 +183,7 @@ class Assigner {
     out_.is_use_in_vmem[number] = std::move(trial.is_use_in_vmem);
   }
 
-  // In the end from HBM, which can't fail: what is never begun in VMEM needs no eviction.
+  // The last try is from HBM, which can't fail: a value that never begins in VMEM needs no eviction.
   void try_all(std::uint32_t number, Trial& trial) {
     bool lacks_space = false;
     for (std::uint32_t retry = 0; retry < std::max(options_.retries_max, 1U); ++retry) {
@@ -197,7 +197,7 @@ class Assigner {
     trial.lacks_space = trial.lacks_space || lacks_space;
   }
 
-  // False: what was begun in VMEM can't be evicted in time.
+  // False: a value that began in VMEM can't be evicted in time.
   bool try_value(std::uint32_t number, bool may_begin_here, std::uint32_t retry, Trial& trial) {
     const AssignableValue& value = problem_.values[number];
     trial.is_use_in_vmem.assign(value.uses.size(), false);
@@ -286,14 +286,14 @@ class Assigner {
     }
   }
 
-  // All that is placed, anew: the longest first, as the original's repacker does it.
+  // Repacks everything that is placed, the longest first, as the original's repacker does.
   void repack() {
     std::vector<PackedBuffer> buffers;
     for (std::uint32_t i = 0; i < out_.residences.size(); ++i) {
       const Residence& residence = out_.residences[i];
       buffers.push_back({problem_.values[residence.value].bytes, residence.begin, residence.end, true, {}});
       if (!residence.is_for_next_run || residence.is_from_last_run) continue;
-      buffers.back().needs_place = false;  // Fetched again at the end, to where the one before it was.
+      buffers.back().needs_place = false;  // Fetched again at the end, to the offset of the previous residence.
       buffers[i - 1].colocations.push_back(i);
     }
     const PackedHeap packed = pack_heap(buffers, PackingOrder::temporal, problem_.alignment, work_);
@@ -364,8 +364,8 @@ class Assigner {
     return true;
   }
 
-  // The copy at the program's end, if the bytes are worth freeing from the last use until then: VMEM does not hold all
-  // that lives at once, and they would be held for less than 0.6 of the program.
+  // The copy at the end of the program, if it is worth freeing the bytes between the last use and that copy: VMEM is
+  // too small for everything that is live at once, and the value would hold its bytes for less than 0.6 of the program.
   std::optional<SpaceCopy> refetch(std::uint32_t number) const {
     constexpr double held_most = 0.6;
     const std::int64_t last = problem_.values[number].uses.back().time, end = end_of_program();
@@ -395,7 +395,7 @@ class Assigner {
     return most;
   }
 
-  // What came of it.
+  // Results.
 
   void note_hbm() {
     for (std::size_t i = 0; i < out_.residences.size(); ++i) {
@@ -435,7 +435,7 @@ class Assigner {
   const CopyIntervals intervals_;
   CopyQueue prefetches_, evictions_;
   PlacedChunks chunks_;
-  std::uint64_t most_alive_ = 0;  // Of all values, at one time.
+  std::uint64_t most_alive_ = 0;  // The most bytes of all values that are live at one time.
   Assignment out_;
 };
 

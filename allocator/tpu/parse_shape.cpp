@@ -8,10 +8,10 @@
 namespace hbmscope::allocator::tpu {
 namespace {
 
-constexpr std::size_t rank_max = 64;      // Far beyond any array; a text of a gigabyte of commas isn't one.
+constexpr std::size_t rank_max = 64;      // Far beyond any array. Protects against a text of a gigabyte of commas.
 constexpr std::uint32_t bits_max = 1024;  // Of an element.
 
-// Reads from the front; the first fault stays.
+// Parses from the front; the first error is kept.
 class Cursor {
  public:
   explicit Cursor(std::string_view text) : text_(text) {}
@@ -122,7 +122,7 @@ tl::expected<Tile, TextFault> take_tile(Cursor& cursor) {
   return tile;
 }
 
-// "D(...)" and others that say nothing of sizes: kept as they are.
+// "D(...)" and others that do not affect sizes: kept unmodified.
 tl::expected<std::string, TextFault> take_verbatim(Cursor& cursor, std::string_view name) {
   const std::string_view from = cursor.rest();
   const std::size_t end = from.find(')');
@@ -151,7 +151,7 @@ tl::expected<void, TextFault> set(const tl::expected<Number, TextFault>& taken, 
   return {};
 }
 
-// What stands behind the colon, in the order in which XLA prints it: each at most once.
+// The properties after the colon, in the order in which XLA prints them, each at most once.
 tl::expected<void, TextFault> take_properties(Cursor& cursor, Layout& layout) {
   int last = 0;
   while (!cursor.rest().starts_with('}')) {

@@ -1,4 +1,4 @@
-// Chunks of a heap that are placed already, by the times between which they live.
+// The chunks of a heap that are already placed, indexed by their lifetimes.
 #pragma once
 
 #include <algorithm>
@@ -7,14 +7,14 @@
 
 namespace hbmscope::allocator::tpu {
 
-// In a tree by begin, whose nodes know when the last one below them ends. It only speeds up the question: its form does
-// not matter for the answer. The original's (BufferIntervalTree) is unbalanced by choice; a program of a hundred
-// thousand equal values would make it a list, so that here each node has a number drawn for it and is above those with
-// smaller ones (a treap).
+// A tree ordered by begin, in which each node knows the latest end in its subtree. It only speeds up queries: its shape
+// does not affect the answers. The original's tree (BufferIntervalTree) is deliberately unbalanced, so a program with a
+// hundred thousand equal values would turn it into a list. Here each node draws a random rank and is above nodes with
+// smaller ranks (a treap).
 class PlacedChunks {
  public:
   struct Chunk {
-    std::int64_t begin, end;  // Both included.
+    std::int64_t begin, end;  // Both inclusive.
     std::uint64_t offset, offset_end;
   };
 
@@ -35,10 +35,10 @@ class PlacedChunks {
     return number;
   }
 
-  // Its node stays, without a chunk.
+  // The node stays, without a chunk.
   void remove(std::int32_t number) { nodes_[static_cast<std::size_t>(number)].is_there = false; }
 
-  // Those that live at any time from begin to end, both included. Returns how many nodes it has looked at.
+  // Visits the chunks that are live at any time from begin to end, both inclusive. Returns the number of nodes visited.
   template <class Visit>
   std::uint64_t for_each_alive(std::int64_t begin, std::int64_t end, const Visit& visit) const {
     std::uint64_t looked_at = 0;
@@ -72,7 +72,7 @@ class PlacedChunks {
     for (const std::int32_t below : {of.left, of.right})
       if (below >= 0) of.last_end = std::max(of.last_end, node(below).last_end);
   }
-  // What begins before goes to `left`, with all that begins at the same time; what begins after it to `right`.
+  // Chunks that begin at `begin` or earlier go to `left`, later ones to `right`.
   void split(std::int32_t tree, std::int64_t begin, std::int32_t& left, std::int32_t& right) {
     if (tree < 0) {
       left = right = -1;

@@ -8,7 +8,7 @@ namespace {
 using Wide = unsigned __int128;
 constexpr Wide bytes_end = Wide{1} << 63;
 
-// Saturates: what is larger than any memory stays so.
+// Saturates: a value larger than any memory stays so.
 Wide product(Wide a, Wide b) {
   constexpr Wide most = Wide{1} << 120;
   return b != 0 && a > most / b ? most : a * b;
@@ -32,7 +32,7 @@ Wide unpadded_elements(const Shape& shape) {
   return elements;
 }
 
-// Physical dimensions, minor-most first, with those merged that the first tile wants to be one; the tile without "*".
+// Physical dimensions, minor-most first, after merging those that the first tile combines, and the tile without "*".
 Wide padded_elements(const Shape& shape, const Layout& layout) {
   std::vector<Wide> sizes;
   for (const std::uint32_t number : layout.minor_to_major) sizes.push_back(shape.dimensions[number].size);

@@ -1,12 +1,12 @@
-// An array as XLA writes it, with the layout that it has in memory:
+// An array in XLA's notation, with its layout in memory:
 //
 //   bf16[4,512,512,64]{3,0,2,1:T(4,128)(2,1)S(1)}
 //
-// an element type, the dimensions, the dimensions' numbers from the minor-most to the major-most, then what more there
-// is to say of the layout: T the tiles, the first over the minor-most dimensions with its last number the minor-most
-// one, the others within a tile; L the multiple of elements that the end is padded to; E the bits of an element where
-// they aren't the type's; S the memory space (0, HBM, is left out). Source: xla/layout.cc, xla/shape_util.cc and
-// docs/tiled_layout.md of openxla.
+// The parts are the element type, the dimensions, the dimension numbers from minor-most to major-most, and the rest of
+// the layout. T: the tiles; the first tile covers the minor-most dimensions, with its last number for the minor-most
+// one, and the others subdivide a tile. L: the end is padded to a multiple of this many elements. E: the bits of an
+// element, if not those of the type. S: the memory space (0, HBM, is omitted). Source: xla/layout.cc, xla/shape_util.cc
+// and docs/tiled_layout.md of openxla.
 #pragma once
 
 #include <cstdint>
@@ -23,22 +23,22 @@ namespace hbmscope::allocator::tpu {
 
 struct Dimension {
   std::uint64_t size = 0;
-  bool is_bound = false;  // "<=8": of a dynamic dimension, the most that it can be; memory is laid out for that.
+  bool is_bound = false;  // "<=8": the upper bound of a dynamic dimension, for which memory is laid out.
 
   bool operator==(const Dimension&) const = default;
 };
 
-// Of one tile, major-most first. `merged`, "*": this dimension is one with the next more minor one.
+// One tile, major-most first. `merged`, "*": this dimension is combined with the next more minor one.
 using Tile = std::vector<std::uint64_t>;
 constexpr std::uint64_t merged = 0;
 
 struct Layout {
   std::vector<std::uint32_t> minor_to_major;
-  std::vector<Tile> tiles;           // The first alone decides how much is padded.
+  std::vector<Tile> tiles;           // Only the first one determines the padding.
   std::uint64_t tail_alignment = 1;  // In elements.
   std::uint32_t element_bits = 0;    // 0: those of the type, in whole bytes.
   std::uint32_t memory_space = 0;    // 0 HBM, 1 VMEM, 2 sync flags, 3 CMEM, 5 host.
-  std::string level_types, rest;     // As they stand there: "D(D,C)", and what follows S.
+  std::string level_types, rest;     // As in the text: "D(D,C)", and what follows S.
 
   bool operator==(const Layout&) const = default;
 };
@@ -46,27 +46,27 @@ struct Layout {
 struct Shape {
   const ElementType* type = nullptr;  // Never null in a shape that was parsed.
   std::vector<Dimension> dimensions;
-  std::optional<Layout> layout;  // None: the text has no braces.
+  std::optional<Layout> layout;  // No value: the text has no braces.
 
   bool operator==(const Shape&) const = default;
 };
 
-// What is wrong with a text, and the byte of it where that begins.
+// What is wrong with a text, and at which byte.
 struct TextFault {
   std::string what;  // A sentence without a full stop.
   std::size_t offset = 0;
 };
 
-// The whole text is one array. Faults: anything else, a tuple too.
+// The whole text must be one array. Anything else is an error, including a tuple.
 tl::expected<Shape, TextFault> parse_shape(std::string_view text);
 // "100x200", or "scalar".
 tl::expected<std::vector<Dimension>, TextFault> parse_dimensions(std::string_view text);
-// As XLA prints it: what was parsed gives the same text back.
+// As XLA prints it. A parsed text is reproduced exactly.
 std::string text_from_shape(const Shape& shape);
 
-// Bytes in memory, padding included, exactly as XLA's ShapeUtil::ArraySize; nothing where it is 2^63 or more.
+// Bytes in memory with padding, exactly as XLA's ShapeUtil::ArraySize; no value if 2^63 or more.
 std::optional<std::uint64_t> compute_padded_bytes(const Shape& shape);
-// Without padding; of elements below a byte that are packed, their bits together. Nothing as above.
+// Without padding. Packed elements of less than a byte count their exact bits in total. No value if 2^63 or more.
 std::optional<std::uint64_t> compute_unpadded_bytes(const Shape& shape);
 
 }  // namespace hbmscope::allocator::tpu

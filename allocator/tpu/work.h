@@ -1,4 +1,4 @@
-// What an answer may cost, and whether somebody still wants it: asked along the way by all that can take long.
+// Limits the cost of a computation and lets another thread cancel it. Long computations check it along the way.
 #pragma once
 
 #include <atomic>
@@ -13,9 +13,10 @@ class Work {
   explicit Work(std::uint64_t steps_max = no_limit, const std::atomic<bool>* cancelled = nullptr)
       : steps_max_(steps_max), cancelled_(cancelled) {}
 
-  static constexpr std::uint64_t steps_of_sorting = 8;  // For each chunk, some ten thousand at a time.
-  static constexpr std::uint64_t steps_of_turn = 40;    // Of a kernel's grid, for each operand.
-  // A step looks at one chunk of a heap, some nanoseconds. False: stop; what is there by then is not the answer.
+  static constexpr std::uint64_t steps_of_sorting = 8;  // Per chunk, for some ten thousand chunks at a time.
+  static constexpr std::uint64_t steps_of_turn = 40;    // One step of a kernel's grid, per operand.
+  // A step looks at one chunk of a heap, which takes some nanoseconds. Returns false to stop; the result is then
+  // incomplete.
   bool spend(std::uint64_t steps) {
     steps_ = steps > steps_max_ - steps_ ? steps_max_ : steps_ + steps;
     return !is_over();

@@ -15,7 +15,7 @@ tl::expected<Driver, std::string> find_driver() {
     return Refusal("there is no CUDA driver here (" + std::string(dlerror()) +
                    "): it comes with NVIDIA's kernel driver, in a container by its run time");
   Driver driver;
-  // A pointer to a function is stored as what dlsym gives; POSIX says that this works.
+  // Stores the result of dlsym in a function pointer; POSIX guarantees that this works.
 #define HBMSCOPE_CUDA_FIND(member, name, parameters)                                                         \
   {                                                                                                          \
     void* const found = dlsym(library, name);                                                                \

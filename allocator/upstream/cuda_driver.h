@@ -1,6 +1,6 @@
-// CUDA's driver as a program finds it at run time: libcuda.so.1, by name, with no toolkit to build with and none to
-// link. Only what allocators need of it. The signatures are those of the driver API's public description
-// (docs.nvidia.com/cuda/cuda-driver-api); results are CUresult, 0 for success.
+// The CUDA driver, loaded at run time (libcuda.so.1) so that neither building nor linking needs the toolkit. Contains
+// only what the allocators need. The signatures follow the public description of the driver API
+// (docs.nvidia.com/cuda/cuda-driver-api). Results are CUresult, 0 for success.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +12,15 @@
 
 namespace hbmscope::allocator::cuda {
 
-using Object = void*;  // CUcontext, CUstream, CUevent: what they point to is the driver's.
+using Object = void*;  // CUcontext, CUstream or CUevent: opaque pointers of the driver.
 
 inline constexpr int success = 0;
-inline constexpr int capture_implicit = 906;  // Of a question about a stream that a capture would draw in.
+inline constexpr int capture_implicit = 906;  // Returned for a query of a stream that would become part of a capture.
 
 struct Location {  // CUmemLocation; type 1: a device, by its ordinal.
   int type = 1, id = 0;
 };
-struct AllocationProperties {  // CUmemAllocationProp; type 1: pinned, which all memory of a device is.
+struct AllocationProperties {  // CUmemAllocationProp; type 1: pinned, as all device memory is.
   int type = 1, handle_types = 0;
   Location location;
   void* win32 = nullptr;
@@ -71,12 +71,12 @@ struct Driver {
 #undef HBMSCOPE_CUDA_MEMBER
 };
 
-// Loaded and initialised at the first call, and kept until the process ends. Error: what is missing, or what the
-// driver answered; a sentence without a full stop.
+// Loaded and initialised at the first call, and kept until the process ends. Error: what is missing, or the driver's
+// error; a sentence without a full stop.
 tl::expected<const Driver*, std::string> load_driver();
 
-// While it lives, a device's primary context is this thread's current one, and the thread's calls are of the sort that
-// a capture of other streams allows. Then what was current is so again.
+// While it exists, the device's primary context is current on this thread, and the thread's calls are allowed while
+// other streams are being captured. The destructor restores the previous state.
 class Entered {
  public:
   Entered(const Driver& driver, Object context);
@@ -88,16 +88,16 @@ class Entered {
   const Driver& driver_;
   Object before_ = nullptr;
   bool has_changed_ = false, has_mode_ = false;
-  int capture_mode_ = 2;  // CU_STREAM_CAPTURE_MODE_RELAXED; then the thread's own.
+  int capture_mode_ = 2;  // CU_STREAM_CAPTURE_MODE_RELAXED; after the exchange, the thread's previous mode.
 };
 
 struct OpenDevice {
   const Driver* driver = nullptr;
   int ordinal = 0;
-  Object context = nullptr;  // Its primary one, which the CUDA runtime and so PyTorch use.
+  Object context = nullptr;  // The primary context, which the CUDA runtime and therefore PyTorch use.
   std::uint64_t total_bytes = 0;
 };
-// Error: no driver, no such device, or what the driver answered; a sentence without a full stop.
+// Error: no driver, no such device, or the driver's error; a sentence without a full stop.
 tl::expected<OpenDevice, std::string> open_device(int ordinal);
 
 }  // namespace hbmscope::allocator::cuda

@@ -40,7 +40,7 @@ void CudaMemory::unreserve(const Claim& addresses) {
   device_.driver->unreserve(addresses.base, addresses.bytes);
 }
 
-// What is mapped keeps its memory when the handle is released, until it is unmapped.
+// Mapped memory survives the release of its handle, until it is unmapped.
 bool CudaMemory::map_page(std::uint64_t address, std::uint64_t bytes) {
   cuda::AllocationProperties properties;
   properties.location.id = device_.ordinal;

@@ -7,7 +7,7 @@
 namespace hbmscope::allocator {
 namespace {
 
-constexpr std::uint64_t alignment = std::uint64_t{2} << 20;  // As the driver's regions have it.
+constexpr std::uint64_t alignment = std::uint64_t{2} << 20;  // That of the driver's regions.
 
 void* pointer(std::uint64_t address) {
   return reinterpret_cast<void*>(address);
@@ -23,7 +23,7 @@ bool HostMemory::has_left(std::uint64_t bytes) const {
   return !options_.limit_bytes || bytes <= *options_.limit_bytes - claimed_bytes_;
 }
 
-// Some more than is asked for, and what is before and behind the aligned part back.
+// Maps more than requested, and returns the parts before and after the aligned range.
 std::optional<std::uint64_t> HostMemory::take_addresses(std::uint64_t bytes, int protection) {
   if (bytes > std::numeric_limits<std::uint64_t>::max() - alignment) return {};
   void* const got = mmap(nullptr, bytes + alignment, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -72,11 +72,11 @@ bool HostMemory::map(const Claim& addresses) {
   return true;
 }
 
-// The pages go, the addresses stay taken.
+// Releases the pages and keeps the addresses.
 void HostMemory::unmap(const Claim& addresses) {
   void* const emptied = mmap(pointer(addresses.base), addresses.bytes, PROT_NONE,
                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-  // A system that is out of mappings keeps the pages; they are out of reach all the same.
+  // If the system has no mappings left, the pages stay, but they are inaccessible.
   if (emptied == MAP_FAILED) mprotect(pointer(addresses.base), addresses.bytes, PROT_NONE);
   claimed_bytes_ -= addresses.bytes;
 }

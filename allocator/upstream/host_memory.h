@@ -1,5 +1,5 @@
-// Memory of the host, from the operating system: for allocators under which something real is to lie, on any machine.
-// A page takes memory when it is first written to.
+// Host memory from the operating system, for allocators that need real memory on any machine. A page takes memory when
+// it is first written.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,20 @@
 namespace hbmscope::allocator {
 
 struct HostOptions {
-  std::optional<std::uint64_t> limit_bytes;  // All that it hands out at a time; absent: what the system gives.
-  std::uint64_t granularity = 4096;          // Sizes are rounded up to a multiple of it, itself a multiple of a page.
+  std::optional<std::uint64_t> limit_bytes;  // The most that it hands out at a time; absent: the system's limit.
+  std::uint64_t granularity = 4096;          // Sizes are rounded up to a multiple of it. Must be a multiple of a page.
 };
 
 class HostMemory final : public Upstream {
  public:
   explicit HostMemory(const HostOptions& options) : options_(options) {}
-  ~HostMemory() override;  // All of it goes back.
+  ~HostMemory() override;  // Returns all of it.
   HostMemory(const HostMemory&) = delete;
   HostMemory& operator=(const HostMemory&) = delete;
 
-  std::optional<Claim> claim(std::uint64_t bytes) override;  // From a multiple of 2 MiB on.
+  std::optional<Claim> claim(std::uint64_t bytes) override;  // At a multiple of 2 MiB.
   void release(const Claim& claim) override;
-  std::optional<std::uint64_t> reserve(std::uint64_t bytes) override;  // Also from a multiple of 2 MiB on.
+  std::optional<std::uint64_t> reserve(std::uint64_t bytes) override;  // Also at a multiple of 2 MiB.
   void unreserve(const Claim& addresses) override;
   bool map(const Claim& addresses) override;  // In whole pages.
   void unmap(const Claim& addresses) override;

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::uint64_t address_max = std::numeric_limits<std::uint64_t>::max();
 
-// Nothing where the multiple is beyond 64 bits.
+// No value if the multiple exceeds 64 bits.
 std::optional<std::uint64_t> round_up(std::uint64_t value, std::uint64_t step) {
   const std::uint64_t rest = value % step;
   if (rest == 0) return value;
@@ -20,7 +20,7 @@ std::optional<std::uint64_t> round_up(std::uint64_t value, std::uint64_t step) {
 std::optional<std::uint64_t> VirtualAddresses::find_gap(std::uint64_t bytes) const {
   std::uint64_t base = lowest;
   for (const auto& [begin, size] : taken_) {
-    // Room for the region and 2 MiB before the next one begins.
+    // Room for the region, and 2 MiB before the next one begins.
     if (begin >= base && begin - base >= apart && begin - base - apart >= bytes) return base;
     const auto behind = round_up(begin + size + apart, apart);
     if (!behind) return {};

@@ -1,5 +1,5 @@
-// Addresses with no memory behind them: a device of any size, on a machine that has none. Where regions lie decides
-// which of two equally good blocks an allocator takes, so placement is part of what a replay must repeat.
+// Addresses without memory behind them: a device of any size, on a machine that has none. The position of regions
+// decides which of two equally good blocks an allocator takes, so a replay must reproduce it.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 namespace hbmscope::allocator {
 
 enum class Placement : std::uint8_t {
-  ascending,   // From 0x100000000000 up: the next 2 MiB boundary at least 2 MiB behind the one before.
-  descending,  // From 0x600000000000 down, at least 2 MiB below the one before.
-  reuse,       // The lowest place at or above 0x100000000000 that leaves 2 MiB to its neighbours.
+  ascending,   // From 0x100000000000 up: the next 2 MiB boundary at least 2 MiB after the previous region.
+  descending,  // From 0x600000000000 down, at least 2 MiB below the previous region.
+  reuse,       // The lowest place at or above 0x100000000000 that keeps 2 MiB from its neighbours.
 };
 
 struct VirtualOptions {
-  std::optional<std::uint64_t> device_bytes;  // All that it can hand out at a time; absent: no limit.
+  std::optional<std::uint64_t> device_bytes;  // The most that it hands out at a time; absent: no limit.
   std::uint64_t granularity = 1;  // Sizes are rounded up to a multiple of it, as cuMemCreate's are. Above 0.
   Placement placement = Placement::ascending;
 };
@@ -44,8 +44,8 @@ class VirtualAddresses final : public Upstream {
 
   VirtualOptions options_;
   std::uint64_t claimed_bytes_ = 0;
-  std::uint64_t next_ = lowest;                   // Ascending: no region begins below.
-  std::uint64_t ceiling_ = 0x600000000000;        // Descending: no region ends above.
+  std::uint64_t next_ = lowest;                   // Ascending: no region begins below it.
+  std::uint64_t ceiling_ = 0x600000000000;        // Descending: no region ends above it.
   std::map<std::uint64_t, std::uint64_t> taken_;  // Base -> bytes, of claims and of reservations.
 };
 

@@ -1,4 +1,4 @@
-// What a workload sees of a device: arrays that it can have, and that are gone when they go out of scope.
+// A workload's view of a device: it creates arrays, which are freed when they go out of scope.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@ struct Frame {
   unsigned line;
 };
 
-// A place in the program that makes arrays, and what they are for. Static: it is known by its address.
+// A place in the program that makes arrays, and the purpose of those arrays. Static: identified by its address.
 struct Site {
   std::span<const Frame> frames;  // Innermost first.
   const char* tag;
 };
 
-// Thrown by allocate(), as a framework throws it; what was in scope is given back on the way.
+// Thrown by allocate(), as a framework would. Arrays in scope are freed on the way.
 struct OutOfMemory {
   std::uint64_t asked_bytes = 0;
 };
@@ -29,12 +29,12 @@ enum class Phase : std::uint8_t { instant, begins, ends };
 class Device {
  public:
   virtual ~Device() = default;
-  // `bytes` is above 0. Throws OutOfMemory, or what its owner ends the program with.
+  // `bytes` must be above 0. Throws OutOfMemory, or whatever ends the program.
   virtual std::uint64_t allocate(std::uint64_t bytes, const Site& site) = 0;
   virtual void free(std::uint64_t address) noexcept = 0;
-  // `name` is static.
+  // `name` must be static.
   virtual void mark(const char* name, Phase phase) = 0;
-  // The program does something else meanwhile.
+  // The program does other work for that long.
   virtual void rest(double seconds) = 0;
 };
 

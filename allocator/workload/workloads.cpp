@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kib = 1024, mib = 1024 * kib, gib = 1024 * mib;
 
-// Stacks, innermost frame first. The files are a program that could be: its lines are what the flame graph shows.
+// Stacks, innermost frame first. The files belong to an imaginary program; the flame graph shows these lines.
 constexpr Frame init_frames[] = {
     {"init_layer", "model.py", 24}, {"init_params", "model.py", 41}, {"main", "train.py", 88}};
 constexpr Frame adam_frames[] = {{"init_moments", "adam.py", 15}, {"main", "train.py", 90}};
@@ -68,7 +68,7 @@ class Marked {
   const char* name_;
 };
 
-// A transformer of 16 blocks with Adam: 4.6 GiB that stay, and activations of half a GiB a block and sequence of 8.
+// A transformer of 16 blocks with Adam: 4.6 GiB that stay, and activations of 0.5 GiB per block for 8 sequences.
 class Training : public Workload {
  public:
   explicit Training(bool has_checkpoints) : has_checkpoints_(has_checkpoints) {}
@@ -112,7 +112,7 @@ class Training : public Workload {
     }
     std::vector<Array> gradient;
     for (int i = blocks; i-- > 0;) {
-      if (has_checkpoints_) kept.push_back(forward(device, sequences));  // Once more, from the residual.
+      if (has_checkpoints_) kept.push_back(forward(device, sequences));  // Recomputed from the residual.
       const Array incoming(device, sequences * 8 * mib, gradients);
       gradient.emplace_back(device, weight_bytes, gradients);
       kept.pop_back();
@@ -138,7 +138,7 @@ class GrowingBatches final : public Training {
     try {
       Training::step(device);
     } catch (const OutOfMemory&) {
-      sequences_ = 2;  // As somebody does who has found the limit.
+      sequences_ = 2;  // As a person does who has found the limit.
       throw;
     }
     ++sequences_;
@@ -151,9 +151,9 @@ class Leak final : public Training {
   void step(Device& device) override {
     try {
       Training::step(device);
-      kept_.emplace_back(device, 192 * mib, metrics);  // Nobody ever needs it again.
+      kept_.emplace_back(device, 192 * mib, metrics);  // Never needed again.
     } catch (const OutOfMemory&) {
-      kept_.clear();  // The program was started again.
+      kept_.clear();  // The program was restarted.
       throw;
     }
   }
@@ -162,7 +162,7 @@ class Leak final : public Training {
   std::vector<Array> kept_;
 };
 
-// Requests of all lengths come and go; each has a cache as long as it may become.
+// Requests of all lengths come and go. Each has a cache for its maximum length.
 class Inference final : public Workload {
  public:
   explicit Inference(std::uint64_t seed) : random_(seed) {}
@@ -171,7 +171,7 @@ class Inference final : public Workload {
     if (weights_.empty())
       for (int i = 0; i < 24; ++i) weights_.emplace_back(device, 192 * mib, weights);
     const Marked marked(device, "decode");
-    // Few long ones among many short ones.
+    // A few long ones among many short ones.
     const auto tokens =
         static_cast<std::uint64_t>(256.0 * std::exp2(6.0 * std::generate_canonical<double, 32>(random_)));
     while (!requests_.empty() && (requests_.size() >= 20 || random_() % 3 == 0)) end_one();
@@ -179,7 +179,7 @@ class Inference final : public Workload {
       requests_.emplace_back(device, tokens * 120 * kib + 4096, cache);
       const Array scratch(device, (16 + random_() % 48) * mib, logits);
     } catch (const OutOfMemory&) {
-      for (int i = 0; i < 6 && !requests_.empty(); ++i) end_one();  // Some are turned away.
+      for (int i = 0; i < 6 && !requests_.empty(); ++i) end_one();  // Some are rejected.
       throw;
     }
   }
@@ -195,7 +195,7 @@ class Inference final : public Workload {
   std::vector<Array> weights_, requests_;
 };
 
-// Two models that are too large for one device together; each leaves other holes than the other one fills.
+// Two models that are too large to be on one device together. Each leaves holes that the other one does not fill.
 class TwoModels final : public Workload {
  public:
   void step(Device& device) override {
@@ -204,7 +204,7 @@ class TwoModels final : public Workload {
     std::vector<Array> model;
     for (int i = 0; i < (is_first ? 20 : 12); ++i) {
       model.emplace_back(device, is_first ? 400 * mib : 640 * mib, weights);
-      // What the compiler keeps of each layer stays.
+      // The compiler's data for each layer stays.
       if (number_ <= 2) kept_.emplace_back(device, is_first ? 24 * mib : 40 * mib, index_site);
     }
     for (int request = 0; request < 12; ++request) {
@@ -218,8 +218,8 @@ class TwoModels final : public Workload {
   std::vector<Array> kept_;
 };
 
-// Eight tables with an index behind each; the tables go, the indices stay, and a join as large as two tables does not
-// fit into what eight left.
+// Eight tables, each followed by an index. The tables are freed, the indices stay, and a join as large as two tables
+// does not fit into the holes that eight tables left.
 class Fragments final : public Workload {
  public:
   void step(Device& device) override {
@@ -238,7 +238,7 @@ class Fragments final : public Workload {
       const Array result(device, 3 * gib, joined);
       device.rest(2);
     } catch (const OutOfMemory&) {
-      device.rest(4);  // As it is then.
+      device.rest(4);  // Keep the state at the failure visible.
       throw;
     }
   }

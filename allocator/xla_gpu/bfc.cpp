@@ -117,7 +117,7 @@ FreeOutcome Bfc::free(std::uint64_t address) {
   chunk.in_use = false;
   statistics_.in_use_bytes -= chunk.bytes;
   if (rules_.is_spatial) {
-    // The outermost chunk of an end borders on the gap, or on what would be the gap: it goes back into it.
+    // The outermost chunk of an end borders on the gap, or on where the gap would be: it returns to the gap.
     const ChunkIndex inward = chunk.tag == Tag::upper ? chunk.previous : chunk.next;
     if (inward == no_chunk || pool_[inward].tag != chunk.tag) chunk.tag = Tag::gap;
   }
@@ -156,7 +156,7 @@ ChunkIndex Bfc::coalesce(ChunkIndex chunk) {
   return previous;
 }
 
-// The first swallows the second. Of two owners, neither: the gap.
+// The first chunk absorbs the second. If their owners differ, the result belongs to the gap.
 void Bfc::merge(ChunkIndex first, ChunkIndex second) {
   Chunk& kept = pool_[first];
   const Chunk& gone = pool_[second];

@@ -1,15 +1,15 @@
-// The allocator that JAX has on GPUs: XLA's best-fit with coalescing, decision by decision.
+// JAX's allocator on GPUs: XLA's best-fit with coalescing, decision by decision.
 //
-// A pool of 60 GiB, a request of 30 MB: the request is rounded up to a multiple of 256 B, the smallest free chunk that
-// fits serves it, the lowest of equals; what is left over is split off if it is as large again as the request, or at
-// least 128 MiB, and else given along. What is freed joins its free neighbours at once. A pool is one region claimed
-// at the first request (preallocation) or several, each twice as large as the one before. With two ends (spatial
-// versions) default memory grows from one end of the region, collective memory from the other, and a gap between them
-// belongs to neither.
+// A pool of 60 GiB, a request of 30 MB: the request is rounded up to a multiple of 256 B. The smallest free chunk that
+// fits serves it; of equal ones, the lowest. The remainder is split off if it is at least as large as the request, or
+// at least 128 MiB; otherwise it stays with the block. A freed chunk joins its free neighbours at once. A pool is one
+// region, claimed at the first request (preallocation), or several, each twice as large as the one before. With two
+// ends (spatial versions), default memory grows from one end of the region and collective memory from the other; the
+// gap between them belongs to neither.
 //
-// Rules and sources: allocator/README.md. Memory is some 100 bytes a chunk and nothing a byte of the pool; an operation
-// costs some tens of nanoseconds, logarithmic in the number of free chunks of one size at worst. Not safe to be called
-// from two threads at once.
+// Rules and sources: allocator/README.md. The allocator takes some 100 bytes of memory per chunk and none per byte of
+// the pool. An operation takes some tens of nanoseconds, and at worst logarithmic time in the number of free chunks of
+// one size. Not thread-safe.
 #pragma once
 
 #include <array>
@@ -26,20 +26,20 @@
 
 namespace hbmscope::allocator::xla_gpu {
 
-// Of which of JAX's pools: nothing to what is decided, only to what it is called and what lies in it.
+// Which of JAX's pools it is. Affects only its name and the kind of memory in it, not its decisions.
 enum class Pool : std::uint8_t { default_memory, collective, pinned_host };
 
 struct Options {
   Pool pool = Pool::default_memory;
   Version version = Version::spatial_v1;
   std::uint64_t limit_bytes = 0;
-  bool allow_growth = false;          // false: all of the limit as one region, at the first request.
-  bool garbage_collection = false;    // Regions without a block go back where a request would fail. JAX never sets it.
-  double fragmentation_fraction = 0;  // Of the limit: the split threshold; 0: 128 MiB, as JAX leaves it.
-  bool hangs_on_small_refusal = false;  // As before 2026-08-14 (PR 47082): Fault::endless_backpedal.
+  bool allow_growth = false;            // False: the whole limit is claimed as one region at the first request.
+  bool garbage_collection = false;      // Releases regions without a block before a request fails. JAX never sets it.
+  double fragmentation_fraction = 0;    // Split threshold as a fraction of the limit; 0: 128 MiB, JAX's default.
+  bool hangs_on_small_refusal = false;  // The behaviour before 2026-08-14 (PR 47082): Fault::endless_backpedal.
 };
 
-// Null: possible. Else why not, a sentence without a full stop.
+// Null: valid. Otherwise why not; a sentence without a full stop.
 const char* find_fault_of(const Options& options);
 
 struct Region {
@@ -49,7 +49,7 @@ struct Region {
   std::uint64_t end() const { return claim.base + claim.bytes; }
 };
 
-// A bin's chunks, by size; free and in use. The gap is in no bin.
+// Totals of a bin's chunks, by size; free and in use. The gap is in no bin.
 struct BinTotals {
   std::uint64_t bytes_in_use = 0, bytes = 0, requested_bytes_in_use = 0;
   std::uint64_t chunks_in_use = 0, chunks = 0;
@@ -57,7 +57,7 @@ struct BinTotals {
 
 class Bfc final : public Allocator {
  public:
-  // Options must be possible (find_fault_of).
+  // Options must be valid (find_fault_of).
   Bfc(Upstream& upstream, const Options& options);
   ~Bfc() override;
 
@@ -72,18 +72,18 @@ class Bfc final : public Allocator {
   std::uint64_t rounded_bytes(std::uint64_t bytes) const override { return xla_gpu::rounded_bytes(bytes); }
   std::vector<Claim> claims() const override;
   std::vector<Piece> pieces() const override;
-  std::uint64_t largest_hole_bytes(Tag end) const { return free_of(end).largest_bytes(pool_); }  // Less the gap.
+  std::uint64_t largest_hole_bytes(Tag end) const { return free_of(end).largest_bytes(pool_); }  // Without the gap.
   std::uint64_t next_region_bytes() const { return next_region_bytes_; }
 
   // By ascending end address.
   const std::vector<Region>& regions() const { return regions_; }
   const Chunk& chunk(ChunkIndex chunk) const { return pool_[chunk]; }
-  ChunkIndex gap() const { return gap_; }  // no_chunk: there is none.
+  ChunkIndex gap() const { return gap_; }  // no_chunk: no gap.
   std::size_t chunks() const override { return pool_.used(); }
   ChunkIndex find_block(std::uint64_t address) const { return blocks_.find(address); }
-  // -1: in no bin, as blocks and the gap are.
+  // -1: in no bin, like blocks and the gap.
   int bin_number_of(ChunkIndex chunk) const;
-  // Free chunks of a bin in the order in which they are tried; the gap is in no bin.
+  // The free chunks of a bin, in the order in which they are tried.
   std::vector<ChunkIndex> free_chunks_of_bin(unsigned bin) const;
   std::array<BinTotals, bin_count> bin_totals() const;
   // visit(ChunkIndex, const Chunk&): regions in their order, chunks by address.
@@ -129,11 +129,11 @@ class Bfc final : public Allocator {
 
   ChunkPool pool_;
   BlockTable blocks_;
-  std::array<FreeChunks, 2> free_;  // Of the lower end, or of all; of the upper end.
+  std::array<FreeChunks, 2> free_;  // Of the lower end (or the whole pool), and of the upper end.
   ChunkIndex gap_ = no_chunk;
   std::vector<Region> regions_;
   std::uint32_t regions_claimed_ = 0;
-  Statistics statistics_;  // All but largest_free_bytes.
+  Statistics statistics_;  // Everything except largest_free_bytes.
   std::uint64_t allocation_ids_ = 0;
 };
 

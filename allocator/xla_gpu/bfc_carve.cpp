@@ -1,14 +1,15 @@
-// What of a free chunk a request gets. The chunk is in no list any more; what is left of it goes back into one.
+// Which part of a free chunk a request gets. The chunk is already removed from its list; the remainder is inserted into
+// one.
 #include "allocator/xla_gpu/bfc.h"
 
 namespace hbmscope::allocator::xla_gpu {
 
-// What would be left is as large again as the request, or more than may be wasted.
+// The remainder is at least as large as the request, or at least the limit for waste.
 bool Bfc::splits(std::uint64_t chunk_bytes, std::uint64_t bytes) const {
   return chunk_bytes - bytes >= bytes || chunk_bytes - bytes >= internal_fragmentation_max_;
 }
 
-// Cuts a chunk after so many bytes. Returns the second part, with the tag of the first; it is in no list.
+// Splits a chunk after `bytes`. Returns the second part, with the tag of the first; it is in no list.
 ChunkIndex Bfc::split(ChunkIndex index, std::uint64_t bytes) {
   const ChunkIndex added = pool_.add();
   Chunk& chunk = pool_[index];
@@ -26,7 +27,7 @@ ChunkIndex Bfc::split(ChunkIndex index, std::uint64_t bytes) {
   return added;
 }
 
-// At the lowest aligned address. What is below becomes a hole of the lower end; what is above stays what it was.
+// Takes the lowest aligned address. The part below becomes a hole of the lower end; the part above keeps its tag.
 ChunkIndex Bfc::carve_lower(ChunkIndex chunk, std::uint64_t bytes, std::uint64_t alignment, bool exactly) {
   const std::uint64_t padding = align_up(pool_[chunk].address, alignment) - pool_[chunk].address;
   if (padding > 0) {
@@ -40,8 +41,8 @@ ChunkIndex Bfc::carve_lower(ChunkIndex chunk, std::uint64_t bytes, std::uint64_t
   return chunk;
 }
 
-// As high as it goes; or from the lowest aligned address on, where the split rule leaves that whole. What is below
-// stays what it was; what alignment leaves above is split off by the same rule, as a hole of the upper end.
+// Takes the highest aligned address; or the lowest one, if the split rule would not split the rest from there. The part
+// below keeps its tag. The part that alignment leaves above is split off by the same rule, as a hole of the upper end.
 ChunkIndex Bfc::carve_upper(ChunkIndex chunk, std::uint64_t bytes, std::uint64_t alignment, bool exactly) {
   const std::uint64_t address = pool_[chunk].address, end = pool_[chunk].end();
   const std::uint64_t lowest = align_up(address, alignment);

@@ -1,4 +1,4 @@
-// Where the pool grows and shrinks.
+// How the pool grows and shrinks.
 #include <algorithm>
 #include <iterator>
 
@@ -6,10 +6,10 @@
 
 namespace hbmscope::allocator::xla_gpu {
 
-// One region more, of which `bytes` can be served. False: there is none.
+// Adds a region that can serve `bytes`. False: it could not.
 bool Bfc::extend(std::uint64_t bytes) {
-  // An upstream that rounds up may have given more than the limit; XLA's difference then wraps around to nearly 2^64,
-  // and nothing holds it back any more. So it does here.
+  // An upstream that rounds up may have given more than the limit. XLA's difference then wraps around to nearly 2^64,
+  // so the limit no longer applies. The same happens here.
   const std::uint64_t available = (options_.limit_bytes - statistics_.pool_bytes) / min_chunk_bytes * min_chunk_bytes;
   if (bytes > available) return false;
   bool was_raised = false;
@@ -26,7 +26,7 @@ bool Bfc::extend(std::uint64_t bytes) {
   return fault_ == Fault::none;
 }
 
-// As much as the driver gives, in steps of nine tenths down to what is needed. False: not even that.
+// Claims as much as the driver gives, in steps of nine tenths down to `least_bytes`. False: not even that.
 bool Bfc::claim_or_backpedal(std::uint64_t asked_bytes, std::uint64_t least_bytes) {
   while (asked_bytes >= least_bytes) {
     if (const auto claim = upstream_.claim(asked_bytes)) {
@@ -84,7 +84,7 @@ void Bfc::drop_chunks(const Region& region) {
   }
 }
 
-// Garbage collection: regions without a block, all of them, if the request could then be served.
+// Garbage collection: releases all regions without a block, if the request can then be served.
 bool Bfc::release_free_regions(std::uint64_t bytes) {
   if (!options_.garbage_collection) return false;
   std::vector<bool> free(regions_.size());

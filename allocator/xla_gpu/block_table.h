@@ -1,6 +1,6 @@
-// Which chunk does a program give back when it frees this address? A hash table of the addresses in use, open, in one
-// array. XLA keeps 8 bytes for each 256 of the pool instead, 2 GiB of host memory for a pool of 60 GiB; here it is some
-// 50 bytes a block.
+// Finds the chunk that a program frees by its address. An open-addressing hash table of the addresses in use, in one
+// array. It takes some 50 bytes per block. XLA instead keeps 8 bytes for each 256 of the pool: 2 GiB of host memory for
+// a pool of 60 GiB.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +26,8 @@ class BlockTable {
     return entries_[at].chunk;
   }
 
-  // Returns the chunk, or no_chunk where the address is not in the table. Leaves no mark behind: those that follow move
-  // up, so that a table that was full once is as fast as a new one.
+  // Removes and returns the chunk, or returns no_chunk if the address is not in the table. Leaves no tombstone: later
+  // entries move up, so a table that was once full is as fast as a new one.
   ChunkIndex take(std::uint64_t address) {
     std::size_t hole = home(address);
     while (entries_[hole].chunk != no_chunk && entries_[hole].address != address) hole = after(hole);
@@ -51,7 +51,7 @@ class BlockTable {
   };
 
   std::size_t after(std::size_t at) const { return (at + 1) & (entries_.size() - 1); }
-  // Addresses are multiples of 256 B, of 2 MiB, ...: the upper bits of the product spread such steps evenly.
+  // Addresses are multiples of 256 B, 2 MiB, ...: the upper bits of the product spread such steps evenly.
   std::size_t home(std::uint64_t address) const { return (address * 0x9e3779b97f4a7c15) >> shift_; }
 
   void place(Entry entry) {

@@ -1,6 +1,6 @@
-// Chunks by number. XLA's logs name the neighbour of a chunk by its number, and a chunk that is split off keeps what
-// the last chunk of that number was asked for; so numbers are given out as XLA does it: the one that was left last is
-// taken first, and what it held is not wiped.
+// Chunks by number. XLA's logs identify a chunk's neighbours by number, and a chunk that is split off keeps the
+// requested size of the last chunk with its number. So numbers are reused as in XLA: the one released last is taken
+// first, and its contents are not wiped.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +16,9 @@ inline constexpr ChunkIndex no_chunk = 0xffffffff;
 
 struct Chunk {
   std::uint64_t address = 0, bytes = 0;
-  std::uint64_t requested_bytes = 0;  // Of a free chunk: of the last request that this number served.
+  std::uint64_t requested_bytes = 0;  // For a free chunk: the last request that this number served.
   ChunkIndex previous = no_chunk;     // The neighbours in its region.
-  ChunkIndex next = no_chunk;         // Of a number that is not in use: the one left before it.
+  ChunkIndex next = no_chunk;         // For an unused number: the number released before it.
   ChunkIndex left = no_chunk;         // In the tree of free chunks.
   ChunkIndex right = no_chunk;
   std::uint32_t region = 0;
@@ -33,7 +33,7 @@ class ChunkPool {
   Chunk& operator[](ChunkIndex chunk) { return chunks_[chunk]; }
   const Chunk& operator[](ChunkIndex chunk) const { return chunks_[chunk]; }
 
-  // References to chunks are void after it.
+  // Invalidates references to chunks.
   ChunkIndex add() {
     ++used_;
     if (unused_ == no_chunk) {

@@ -9,12 +9,12 @@ bool comes_before(const Chunk& a, std::uint64_t bytes, std::uint64_t address) {
   return a.bytes < bytes || (a.bytes == bytes && a.address < address);
 }
 
-// Chunk numbers are small and dense; the product scatters them.
+// Chunk numbers are small and dense; the multiplication scatters them.
 std::uint32_t rank_of(ChunkIndex chunk) {
   return chunk * std::uint32_t{0x9e3779b1};
 }
 
-// Two trees, all of the first before all of the second, to one.
+// Joins two trees, where all of the first is before all of the second.
 ChunkIndex join(ChunkPool& pool, ChunkIndex first, ChunkIndex second) {
   ChunkIndex root = no_chunk;
   ChunkIndex* link = &root;
@@ -52,7 +52,7 @@ void FreeChunks::insert(ChunkPool& pool, ChunkIndex chunk) {
     Chunk& at = pool[*link];
     link = comes_before(at, added.bytes, added.address) ? &at.right : &at.left;
   }
-  // What hangs here goes below the new chunk, cut in two at its place.
+  // The subtree here goes below the new chunk, split at its position.
   ChunkIndex rest = *link;
   *link = chunk;
   ChunkIndex* before = &added.left;

@@ -16,7 +16,7 @@ constexpr std::uint64_t rounded_bytes(std::uint64_t bytes) {
   return (bytes + min_chunk_bytes - 1) / min_chunk_bytes * min_chunk_bytes;
 }
 
-// Bin b holds chunks of at least 256 << b bytes, the last one all from 256 MiB on.
+// Bin b holds chunks of at least 256 << b bytes; the last bin holds all from 256 MiB on.
 constexpr unsigned bin_of(std::uint64_t bytes) {
   const std::uint64_t units = std::max(bytes, min_chunk_bytes) >> 8;
   return std::min(bin_count - 1, static_cast<unsigned>(std::bit_width(units)) - 1);
@@ -25,10 +25,10 @@ constexpr std::uint64_t bin_bytes(unsigned bin) {
   return min_chunk_bytes << bin;
 }
 
-// What is asked of the driver after it refused `bytes`: nine tenths, in single precision as XLA computes it. A double
-// gives other sizes from some GiB on. Up to 2,304 bytes the answer is the same size again.
+// The next request to the driver after it refused `bytes`: nine tenths, in single precision as XLA computes it. With
+// doubles, sizes differ from some GiB on. Up to 2,304 bytes the result is the same size again.
 inline std::uint64_t backpedaled_bytes(std::uint64_t bytes) {
-  // The product must be rounded to a float before it becomes a size, also where the machine computes in more digits.
+  // The product must be rounded to a float before it becomes a size, even if the machine computes with more digits.
   const volatile float product = static_cast<float>(bytes) * 0.9F;
   return rounded_bytes(static_cast<std::uint64_t>(product));
 }

@@ -6,7 +6,7 @@
 namespace hbmscope::allocator::xla_gpu {
 namespace {
 
-constexpr SpacePolicy by_the_rule = {};  // The lower end, lowest of equals, splits only where the rule says so.
+constexpr SpacePolicy by_the_rule = {};  // The lower end, lowest of equals, splits only if the rule says so.
 
 constexpr std::array<VersionRules, 5> rules = {{
     {Version::classic, "classic", Certainty::exact, false, false, by_the_rule, by_the_rule},

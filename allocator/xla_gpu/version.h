@@ -1,5 +1,6 @@
-// Which BFC? XLA's allocator had four behaviours within one year, and a fifth is proposed; the same requests get other
-// addresses in each. A version here is a set of rules; the table in allocator/README.md says which jax has which.
+// The versions of BFC. XLA's allocator had four behaviours within one year, and a fifth is proposed; the same requests
+// get different addresses in each. A version here is a set of rules; the table in allocator/README.md lists the jax
+// releases of each.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +14,19 @@ namespace hbmscope::allocator::xla_gpu {
 
 enum class Version : std::uint8_t {
   classic,        // Alignment is ignored.
-  classic_align,  // Alignment above 256 B is honoured, with a hole before the chunk.
+  classic_align,  // Alignment above 256 B is honoured, leaving a hole before the chunk.
   spatial_v1,     // One arena with two ends and a gap between them.
-  spatial_v2,     // Pieces of the gap are always exact; upper holes follow the split rule.
-  spatial_v3,     // Default memory at the upper end. From a proposal's text, checked against nothing.
+  spatial_v2,     // Blocks from the gap are always exact; upper holes follow the split rule.
+  spatial_v3,     // Default memory at the upper end. From the text of a proposal, not checked against anything.
 };
 
 enum class Tag : std::uint8_t { lower, gap, upper };
 
-// How one of the two memory spaces is served.
+// How a memory space is served.
 struct SpacePolicy {
   Tag end = Tag::lower;
-  bool takes_highest_of_equals = false;  // Of equally large holes the one with the highest address.
-  bool splits_holes_exactly = false;     // Else: only where the split rule says so.
+  bool takes_highest_of_equals = false;  // Of equally large holes, takes the one with the highest address.
+  bool splits_holes_exactly = false;     // False: only if the split rule says so.
   bool splits_gap_exactly = false;
 };
 

@@ -7,7 +7,7 @@ namespace hbmscope::allocator {
 std::string xla_human_bytes(std::uint64_t bytes) {
   if (bytes < 1024) return fmt::format("{}B", bytes);
   const char* unit = "KMGTPE";
-  // Integer division on the way, so that what is below a unit is cut off and not rounded.
+  // Integer division on the way, so the rest below a unit is truncated, not rounded.
   for (; bytes >= 1024 * 1024; bytes /= 1024) ++unit;
   const double value = static_cast<double>(bytes) / 1024;
   return *unit == 'K' ? fmt::format("{:.1f}KiB", value) : fmt::format("{:.2f}{}iB", value, *unit);

@@ -1,5 +1,5 @@
-// Sizes as XLA's logs write them. Not for people to read here, but for logs that must equal XLA's byte for byte; what
-// hbmscope says itself goes through analysis/units.
+// Sizes as XLA's logs print them, for logs that must equal XLA's byte for byte. hbmscope's own output uses
+// analysis/units.
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,7 @@
 namespace hbmscope::allocator {
 namespace {
 
-// A message of protocol buffers; fields of value 0 are left out, as proto3 does.
+// A protocol buffers message. Fields of value 0 are omitted, as in proto3.
 class Message {
  public:
   void add_number(unsigned field, std::uint64_t value) {
@@ -62,7 +62,7 @@ std::string allocator_stats(const Statistics& statistics) {
   message.add_number(3, statistics.peak_in_use_bytes);
   message.add_number(4, statistics.largest_allocation_bytes);
   const auto fragmentation = static_cast<float>(fragmentation_of(statistics));
-  // 0 / 0 is a NaN with its sign set on the machines that XLA runs on.
+  // On the machines that XLA runs on, 0 / 0 is a NaN with its sign bit set.
   message.add_float(5, std::isnan(fragmentation) ? std::bit_cast<float>(0xffc00000U) : fragmentation);
   return message.bytes();
 }

@@ -1,5 +1,5 @@
-// What XLA writes for each failure where TF_BFC_MEMORY_DUMP is set: a serialized tensorflow.MemoryDump
-// (xla/tsl/protobuf/bfc_memory_map.proto): bins, every chunk, statistics.
+// What XLA writes at each failure if TF_BFC_MEMORY_DUMP is set: a serialized tensorflow.MemoryDump
+// (xla/tsl/protobuf/bfc_memory_map.proto) with bins, every chunk, and statistics.
 #pragma once
 
 #include <string>

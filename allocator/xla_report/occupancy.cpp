@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::uint64_t characters = 100;
 
-// `begin` and `bytes` in the regions laid end to end, of which there are `total` bytes.
+// `begin` and `bytes` are positions in all regions laid end to end, `total` bytes.
 void paint(std::string& text, std::uint64_t total, std::uint64_t begin, std::uint64_t bytes, char with) {
   const std::uint64_t first = begin * characters / total, last = (begin + bytes - 1) * characters / total;
   std::fill(text.begin() + static_cast<std::ptrdiff_t>(first), text.begin() + static_cast<std::ptrdiff_t>(last) + 1,

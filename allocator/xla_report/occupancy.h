@@ -1,4 +1,4 @@
-// The last line of XLA's report: all regions one after the other in a hundred characters.
+// The last line of XLA's report: all regions, one after another, in a hundred characters.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace hbmscope::allocator {
 
-// '*' requested bytes, 'x' what blocks take beyond them, '_' free; what covers a character last, shows.
+// '*': requested bytes; 'x': the rest of a block; '_': free. If several parts cover a character, the last one wins.
 std::string occupancy_text(const xla_gpu::Bfc& allocator);
 
 }  // namespace hbmscope::allocator

@@ -16,7 +16,7 @@ using xla_gpu::ChunkIndex;
 using xla_gpu::no_chunk;
 using xla_gpu::Tag;
 
-// Where in bfc_allocator.cc each line is logged.
+// The line of bfc_allocator.cc that logs each line.
 struct SourceLines {
   int warning, head, bin, wanted_bin, region, chunk, summary, by_size, sum, pool, gap, hint, stats, occupancy,
       short_warning;
@@ -31,7 +31,7 @@ std::string_view text_from_tag(Tag tag) {
   return texts[static_cast<std::size_t>(tag)];
 }
 
-// XLA numbers a missing neighbour with all bits set, in 64 bits.
+// XLA prints a missing neighbour as 64 bits, all set.
 std::uint64_t handle_of(ChunkIndex chunk) {
   return chunk == no_chunk ? ~std::uint64_t{0} : chunk;
 }
@@ -175,7 +175,7 @@ class OomLog {
                         : "(growth disabled; fixed-size pool; not an attempted allocation)."));
   }
 
-  // A pool above its limit leaves a negative number, which XLA writes as one.
+  // For a pool above its limit XLA prints a negative number.
   static std::string unallocated_text(const Statistics& statistics) {
     if (statistics.pool_bytes <= statistics.limit_bytes)
       return xla_human_bytes(statistics.limit_bytes - statistics.pool_bytes);
@@ -196,8 +196,8 @@ class OomLog {
     add_row("MaxAllocSize:     ", size(statistics.largest_allocation_bytes));
     add_row("Reserved:         ", size(0));
     add_row("PeakReserved:     ", size(0));
-    if (!is_old_) add_row("PeakAllocated:        ", size(0));  // Out of line there, too.
-    // Nobody filled it before June 2026.
+    if (!is_old_) add_row("PeakAllocated:        ", size(0));  // Misaligned in XLA's log, too.
+    // XLA did not set it before June 2026.
     add_row("LargestFreeBlock: ", size(is_old_ ? 0 : statistics.largest_free_bytes));
     add('I', lines_.stats, text);
   }

@@ -7,7 +7,7 @@
 namespace hbmscope::allocator {
 namespace {
 
-// absl::StrCat's six digits.
+// Six significant digits, like absl::StrCat.
 std::string double_text(double value) {
   return std::isnan(value) ? "nan" : fmt::format("{:g}", value);
 }
@@ -17,7 +17,7 @@ std::string double_text(double value) {
 std::string trace_event_text(std::string_view name, const Allocator& allocator, const TracedBlock& block,
                              std::string_view allocator_name) {
   const Statistics statistics = allocator.statistics();
-  // Signed, as in XLA: of the limit, and not of the pool.
+  // Signed, as in XLA; relative to the limit, not the pool.
   const auto available = static_cast<std::int64_t>(statistics.limit_bytes - statistics.in_use_bytes);
   return fmt::format(
       "{}#allocator_name={},bytes_reserved=0,bytes_allocated={},bytes_available={},fragmentation={},"

@@ -20,12 +20,12 @@ void AddressSpace::clear(RegionsAre regions) {
 
 // --- tags ---
 
-// Field by field here and elsewhere: a tag that was just written in pieces and is then copied as a whole makes the
-// processor wait for its own stores.
+// Sets field by field, here and elsewhere: copying a whole tag right after writing its fields would stall the processor
+// on its own stores.
 AddressSpace::TagIndex AddressSpace::new_tag(AddressRange range, Kind kind) {
   TagIndex index = unused_;
   if (index == no_tag) {
-    index = static_cast<TagIndex>(tags_.size());  // 2^32 of them would be 128 GiB.
+    index = static_cast<TagIndex>(tags_.size());  // 2^32 tags would take 128 GiB.
     tags_.emplace_back();
   } else {
     unused_ = tags_[index].next;
@@ -54,7 +54,7 @@ void AddressSpace::link_after(TagIndex before, TagIndex tag) {
 // --- blocks ---
 
 BlockIndex AddressSpace::take(std::uint64_t address, std::uint64_t size) {
-  // One comparison for sizes of 0 and for those beyond the bound.
+  // One comparison rejects both a size of 0 and sizes beyond the bound.
   if (size - 1 >= bytes_max - in_use_bytes_) return take_impossible(address, size);
   const AddressTable::Slot start = starts_.find(address);
   const TagIndex free = starts_.value(start);
@@ -74,7 +74,7 @@ AddressSpace::TagIndex AddressSpace::take_from_begin(TagIndex free, AddressTable
     tags_[free].kind = Kind::block;
     return free;
   }
-  // What is left keeps the tag, so that the index of ends has nothing to do.
+  // The remainder keeps the tag, so the index of ends does not change.
   const TagIndex block = new_tag({begin, middle}, Kind::block);
   link_after(tags_[free].previous, block);
   tags_[free].begin = middle;
@@ -158,7 +158,7 @@ void AddressSpace::release(TagIndex index) {
     if (after.kind == Kind::free) {
       starts_.erase_at(starts_.find(after.begin));
       before.end = after.end;
-      // First the larger one grows, then the smaller one goes: fewer maxima are looked for anew.
+      // Grow the larger one first, then remove the smaller one: fewer maxima have to be recomputed.
       sizes_.set(before.place, before.end - before.begin);
       sizes_.remove(after.place);
       if (has_ends_) {
@@ -199,8 +199,8 @@ void AddressSpace::build_ends() {
   since_ends_were_needed_ = 0;
 }
 
-// Building it again costs as much as some changes for every free chunk; after that many changes without a question it
-// is not worth its keep.
+// Rebuilding the index costs as much as a few changes to every free chunk. After that many changes without a lookup it
+// costs more than it saves.
 void AddressSpace::tend_ends() {
   if (++since_ends_were_needed_ < 4096 + tags_.size()) return;
   ends_.clear();
@@ -214,7 +214,7 @@ AddressSpace::TagIndex AddressSpace::find_free(std::uint64_t address) {
   return above && tags_[above->value].begin <= address ? above->value : no_tag;
 }
 
-// --- looking ---
+// --- lookup ---
 
 bool AddressSpace::is_live(BlockIndex block) const {
   const auto index = static_cast<TagIndex>(block);
@@ -236,7 +236,8 @@ AddressSpace::TagIndex AddressSpace::find_region_above(std::uint64_t address) co
   return above ? above->value : no_tag;
 }
 
-// From both sides at once: pages that are cut out of a region one by one then cost n log n in all, wherever they lie.
+// Walks from both ends at once: cutting pages out of a region one by one then costs n log n in total, wherever they
+// lie.
 AddressSpace::TagIndex AddressSpace::chunk_at(TagIndex region, std::uint64_t address) const {
   TagIndex low = tags_[region].next, high = tags_[region].previous;
   if (has_ends_) {

@@ -1,18 +1,19 @@
-// Which addresses of one heap are taken, which are free, and how large the largest free block is, exactly, after every
-// event of its life.
+// Which addresses of one heap are allocated, which are free, and the exact size of the largest free block after every
+// event.
 //
-// A pool of 64 GiB, twenty thousand blocks, a thousand free ones between them, ten million events: each must cost some
-// tens of nanoseconds. So every block and every free piece is a boundary tag that knows its neighbours (no search when
-// a block is given back), a hash table knows where free pieces begin (no search when a block is taken at the lower end
-// of one, which is what most allocators do), and a tree of maxima knows the largest. A block that begins elsewhere, at
-// the upper end of a free piece or aligned inside of it, is found in an ordered index, which is made when the first
-// such block comes, costs the events after it some more, and goes again when it has not been needed for a while.
+// Example: a pool of 64 GiB, twenty thousand blocks, a thousand free ones between them, ten million events. Each event
+// must take some tens of nanoseconds. So every block and free block is a boundary tag that knows its neighbours:
+// freeing a block needs no search. A hash table finds the free block that begins at an address: allocating at the lower
+// end of a free block, as most allocators do, needs no search either. A tree of maxima yields the largest free block. A
+// block that begins elsewhere, at the upper end of a free block or aligned inside it, is found in an ordered index. The
+// first such block builds this index. Later events then cost more, so it is dropped again when it has not been needed
+// for a while.
 //
-// Regions are what the source took from below: a PyTorch segment, an XLA region. Blocks belong into regions. What
-// arrives otherwise (outside of all regions, over another block, of a size that can't be) is kept as a loose block:
-// live, counted in what is in use, and taking no address from anybody; problems() says how many came that way and why.
+// Regions are what the allocator took from the layer below: a PyTorch segment, an XLA region. Blocks belong in regions.
+// A block that does not fit (outside of all regions, over another block, of an impossible size) is kept as a loose
+// block: live and counted in `in_use_bytes`, but it occupies no addresses. problems() counts these cases by reason.
 //
-// An AddressSpace is a few vectors of plain data: to copy it is some memcpys, to clear it keeps the memory.
+// An AddressSpace is a few vectors of plain data. Copying it is a few memcpys; clear() keeps the memory.
 #pragma once
 
 #include <cstddef>
@@ -28,29 +29,29 @@
 
 namespace hbmscope {
 
-// A live block of one AddressSpace, until it is given back; numbers are then used again, so they stay below the largest
-// number of blocks and free pieces that ever were at a time. What else is known of a block lies with the caller, in
-// columns by this number.
+// A live block of one AddressSpace, valid until the block is freed. Indices are reused, so they stay below the largest
+// number of blocks and free blocks that existed at any one time. The caller keeps further facts about a block in
+// columns that this index addresses.
 enum class BlockIndex : std::uint32_t { none = 0xffffffff };
 
-// May blocks and free space reach over the border to an adjacent region? In the pages that a PyTorch expandable segment
-// maps they may; two cudaMallocs stay apart even where their addresses touch.
+// May blocks and free space extend into an adjacent region? In the pages that a PyTorch expandable segment maps they
+// may. Two cudaMallocs stay separate even if their addresses touch.
 enum class Joining : std::uint8_t { never, with_neighbours };
 
-// Whether the source reports the regions of this heap. If not, all blocks are loose and the free memory is unknown.
+// Whether the source reports this heap's regions. If not, all blocks are loose and the free memory is unknown.
 enum class RegionsAre : std::uint8_t { told, unknown };
 
-// What was not as it should be; counts of events, except where it says blocks.
+// What was irregular. Counts events unless the comment says blocks.
 struct AddressProblems {
-  std::uint64_t overlaps = 0;          // Taken over a live block of a region.
-  std::uint64_t outside = 0;           // Taken where, at least in part, no region is.
-  std::uint64_t zero_sizes = 0;        // Taken with a size of 0.
-  std::uint64_t impossible_sizes = 0;  // Taken beyond 2^64, or in all 2^63 bytes and more; live, with 0 bytes.
-  std::uint64_t unknown_blocks = 0;    // Given back though not live.
-  std::uint64_t region_overlaps = 0;   // Added over another region; what was new of it is a region.
-  std::uint64_t region_missing = 0;    // Removed where, at least in part, no region is.
-  std::uint64_t region_sizes = 0;      // Regions without a byte, or of 2^63 bytes and more in all; left out.
-  std::uint64_t blocks_removed = 0;    // Live blocks that lost their region, or a part of it, and are now loose.
+  std::uint64_t overlaps = 0;          // Allocated over a live block of a region.
+  std::uint64_t outside = 0;           // Allocated at least partly outside of all regions.
+  std::uint64_t zero_sizes = 0;        // Allocated with a size of 0.
+  std::uint64_t impossible_sizes = 0;  // Allocated beyond 2^64, or 2^63 bytes or more in total; live, with 0 bytes.
+  std::uint64_t unknown_blocks = 0;    // Freed though not live.
+  std::uint64_t region_overlaps = 0;   // Added over another region; only the new part became a region.
+  std::uint64_t region_missing = 0;    // Removed at least partly outside of all regions.
+  std::uint64_t region_sizes = 0;      // Empty regions, or 2^63 bytes or more in total; left out.
+  std::uint64_t blocks_removed = 0;    // Live blocks that lost all or part of their region and are now loose.
 
   std::uint64_t total() const {
     return overlaps + outside + zero_sizes + impossible_sizes + unknown_blocks + region_overlaps + region_missing +
@@ -61,7 +62,7 @@ struct AddressProblems {
 
 enum class ChunkState : std::uint8_t { free, block };
 
-// A piece of a region. A heap's regions are chunks from end to end.
+// A part of a region. Chunks cover each region without gaps.
 struct HeapChunk {
   AddressRange range;
   ChunkState state = ChunkState::free;
@@ -70,40 +71,41 @@ struct HeapChunk {
 
 class AddressSpace {
  public:
-  // All bytes of regions together are fewer, all bytes in use too, so that sums and differences fit 64 bits with a
-  // sign.
+  // The upper bound of all region bytes, and of all bytes in use, so that sums and differences fit a signed 64-bit
+  // number.
   static constexpr std::uint64_t bytes_max = 0x7fffffffffffffff;
 
   explicit AddressSpace(RegionsAre regions = RegionsAre::told) : knows_regions_(regions == RegionsAre::told) {}
-  // Empty, and the memory is kept for the next use.
+  // Makes the space empty but keeps its memory for reuse.
   void clear(RegionsAre regions);
 
-  // Makes a heap of unknown regions one of known regions. Takes as long as there are regions that it overlaps.
+  // Also makes a heap with unknown regions one with known regions. Takes time proportional to the regions that it
+  // overlaps.
   void add_region(AddressRange range, Joining joining);
-  // Any part of any regions. Blocks that lie in it, even in part, become loose; what such a block had in regions that
-  // stay is free.
+  // Accepts any part of any regions. Blocks that overlap the range become loose; the parts of them that lie in
+  // remaining regions become free.
   void remove_region(AddressRange range);
 
   BlockIndex take(std::uint64_t address, std::uint64_t size);
-  // Loose whatever is there: for a space that is built anew from a list of what another one held.
+  // Loose even where a region has room; for rebuilding a space from a list of another one's blocks.
   BlockIndex take_loose(std::uint64_t address, std::uint64_t size);
   void give_back(BlockIndex block);
 
-  bool knows_regions() const { return knows_regions_; }         // Else those that are optional are absent.
-  std::uint64_t in_use_bytes() const { return in_use_bytes_; }  // Loose blocks too.
+  bool knows_regions() const { return knows_regions_; }         // If false, the optional results are absent.
+  std::uint64_t in_use_bytes() const { return in_use_bytes_; }  // Includes loose blocks.
   std::size_t blocks() const { return blocks_; }
-  // The size of the pool. Not the sum of in use and free where there are loose blocks.
+  // The size of the pool. Differs from in use + free if there are loose blocks.
   std::optional<std::uint64_t> region_bytes() const { return if_known(region_bytes_); }
   std::optional<std::uint64_t> free_bytes() const { return if_known(free_bytes_); }
-  std::optional<std::uint64_t> largest_free() const { return if_known(sizes_.largest()); }  // 0 where nothing is free.
+  std::optional<std::uint64_t> largest_free() const { return if_known(sizes_.largest()); }  // 0 if nothing is free.
   std::size_t free_chunks() const { return sizes_.count(); }
-  std::size_t regions() const { return regions_.size(); }  // Adjacent ones that join are one.
+  std::size_t regions() const { return regions_.size(); }  // Adjacent regions that join count as one.
   const AddressProblems& problems() const { return problems_; }
-  // For a space that was built anew from a list of what another one held.
+  // For a space that was rebuilt from a list of another one's blocks.
   void set_problems(const AddressProblems& problems) { problems_ = problems; }
 
-  // Brings what give_back will look at into the cache; for callers that know some events ahead which block is next.
-  // Inlined by force: a function that only prefetches has no effect to GCC 12, which drops calls of it.
+  // Prefetches what give_back will read; for callers that know the next blocks a few events ahead. Always inlined: GCC
+  // 12 considers a function that only prefetches free of effects and drops calls to it.
   [[gnu::always_inline]] void prefetch(BlockIndex block) const {
     if (static_cast<std::size_t>(block) < tags_.size()) __builtin_prefetch(&tags_[static_cast<std::size_t>(block)]);
   }
@@ -116,17 +118,17 @@ class AddressSpace {
   }
 
   bool is_live(BlockIndex block) const;
-  bool is_loose(BlockIndex block) const;  // The block must be live, here and below.
-  // Without a byte where the size was 0 or impossible.
+  bool is_loose(BlockIndex block) const;  // Requires a live block, as does the next function.
+  // Empty if the size was 0 or impossible.
   AddressRange range_of(BlockIndex block) const { return range_of_tag(static_cast<TagIndex>(block)); }
-  std::size_t block_index_bound() const { return tags_.size(); }  // Above every BlockIndex; grows while blocks come.
+  std::size_t block_index_bound() const { return tags_.size(); }  // Above every BlockIndex; grows as blocks arrive.
 
-  // By address, unless it is outside of all regions. Where a free chunk begins at it the table of these answers; else a
-  // walk from both ends of its region, or from the free chunks next to it where the ordered index exists.
+  // The chunk at an address, unless it is outside of all regions. If a free chunk begins there, the hash table has it.
+  // Otherwise this walks from both ends of the region, or from the nearest free chunks if the ordered index exists.
   std::optional<HeapChunk> find(std::uint64_t address) const;
-  std::vector<BlockIndex> loose_blocks() const;  // Sorted by address, after a walk over all.
+  std::vector<BlockIndex> loose_blocks() const;  // Sorted by address; walks all blocks.
 
-  // In the order of addresses: visit(range), or visit(range, joining).
+  // In address order: visit(range), or visit(range, joining).
   template <class Visit>
   void for_each_region(const Visit& visit) const {
     regions_.for_each([&](const OrderedAddresses::Entry& entry) {
@@ -146,15 +148,15 @@ class AddressSpace {
  private:
   friend class AddressSpaceBuilder;
 
-  // The chunks of a region are a ring, in the order of addresses without a gap, closed by a tag for the region itself.
-  // It is not free, so that nothing ever merges with it: that is how free space stays within its region.
+  // The chunks of a region form a ring in address order without gaps, closed by a tag for the region itself. That tag
+  // is not free, so nothing merges with it: free space stays within its region.
   enum class Kind : std::uint8_t { unused, region, free, block, loose };
   struct Tag {
     std::uint64_t begin = 0, end = 0;
-    std::uint32_t previous = 0, next = 0;  // Of a region: its last and first chunk. Unused tags are chained by next.
-    std::uint32_t place = 0;               // Of a free chunk: in sizes_.
+    std::uint32_t previous = 0, next = 0;  // Region: its last and first chunk. Unused tags are chained by next.
+    std::uint32_t place = 0;               // Free chunk: its place in sizes_.
     Kind kind = Kind::unused;
-    Joining joining = Joining::never;  // Of a region.
+    Joining joining = Joining::never;  // Region only.
   };
   using TagIndex = std::uint32_t;
   static constexpr TagIndex no_tag = 0xffffffff;
@@ -165,7 +167,7 @@ class AddressSpace {
     return knows_regions_ ? std::optional(bytes) : std::nullopt;
   }
 
-  TagIndex new_tag(AddressRange range, Kind kind);  // Links and place are the caller's to set.
+  TagIndex new_tag(AddressRange range, Kind kind);  // The caller sets links and place.
   void recycle(TagIndex tag);
   void link_after(TagIndex before, TagIndex tag);
 
@@ -173,7 +175,7 @@ class AddressSpace {
   TagIndex take_inside(TagIndex free, AddressRange block_range);
   BlockIndex take_elsewhere(std::uint64_t address, std::uint64_t size);
   BlockIndex take_impossible(std::uint64_t address, std::uint64_t size);
-  // A taken tag becomes free and one with its free neighbours. Does not touch what is in use.
+  // Frees a taken tag and merges it with its free neighbours. Does not change in_use_bytes_.
   void release(TagIndex tag);
 
   TagIndex find_free(std::uint64_t address);
@@ -190,10 +192,10 @@ class AddressSpace {
 
   std::vector<Tag> tags_;
   TagIndex unused_ = no_tag;
-  AddressTable starts_;       // Of free chunks.
-  LargestOfMany sizes_;       // Of free chunks.
-  OrderedAddresses regions_;  // By their ends: the first above an address contains it, if any does.
-  // Of free chunks, by their ends, which stay where they are when a block is taken at the lower end. Built when needed.
+  AddressTable starts_;       // Start addresses of free chunks.
+  LargestOfMany sizes_;       // Sizes of free chunks.
+  OrderedAddresses regions_;  // By end address: the first region above an address contains it, if any does.
+  // Free chunks by end address, which does not change when a block is taken at the lower end. Built on demand.
   OrderedAddresses ends_;
   bool has_ends_ = false;
   std::size_t since_ends_were_needed_ = 0;

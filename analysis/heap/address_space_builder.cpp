@@ -14,7 +14,7 @@ AddressSpaceBuilder::AddressSpaceBuilder(AddressSpace& space, std::size_t blocks
   space.regions_.for_each([&](const OrderedAddresses::Entry& entry) { regions_.push_back(entry.value); });
 }
 
-// Its free chunk is taken out of the table of starts and goes back in as what is left of it.
+// Takes the region's free chunk out of the table of starts; what remains of it is inserted again later.
 void AddressSpaceBuilder::open_region() {
   rest_ = space_.tags_[regions_[at_]].next;
   cursor_ = space_.tags_[rest_].begin;
@@ -52,7 +52,7 @@ void AddressSpaceBuilder::append(std::span<Block> blocks) {
   }
 }
 
-// Whether there is a gap before a block cannot be foreseen: it is written in any case, and there is no branch on it.
+// Whether there is a gap before a block is unpredictable, so the gap is always written, without a branch.
 std::size_t AddressSpaceBuilder::append_in_region(std::span<Block> blocks) {
   using Kind = AddressSpace::Kind;
   using TagIndex = AddressSpace::TagIndex;
@@ -71,7 +71,7 @@ std::size_t AddressSpaceBuilder::append_in_region(std::span<Block> blocks) {
   for (; count < std::min(blocks.size(), together_max); ++count) {
     Block& block = blocks[count];
     const std::uint64_t address = block.address, size = block.size;
-    // One comparison for what begins too early and for what begins too late, one for sizes of 0 and for too large ones.
+    // One comparison rejects addresses that are too low or too high, another sizes that are 0 or too large.
     if (address - cursor > region_end - cursor) break;
     if (size - 1 >= std::min(region_end - address, AddressSpace::bytes_max - in_use)) break;
     write(cursor, address, first_place + gap, Kind::free);
@@ -90,11 +90,11 @@ std::size_t AddressSpaceBuilder::append_in_region(std::span<Block> blocks) {
     gaps_.emplace_back(free.begin, first_tag + gap_tags[i]);
     gap_sizes_.push_back(free.end - free.begin);
   }
-  // Behind the last one is what follows next, or the rest of the region when that is closed.
+  // The last tag is followed by whatever comes next, or by the rest of the region when the region is closed.
   tags[0].previous = last_;
   space_.tags_.insert(space_.tags_.end(), tags, tags + tag);
   space_.tags_[last_].next = first_tag;
-  // Those that come next: the processor itself does not look beyond the border of a page.
+  // Prefetch the next tags: the hardware prefetcher does not cross a page boundary.
   const std::size_t room = space_.tags_.capacity() - space_.tags_.size();
   for (std::size_t i = 0; i < std::min<std::size_t>(tag, room); i += 2)
     __builtin_prefetch(space_.tags_.data() + space_.tags_.size() + i, 1);

@@ -1,4 +1,4 @@
-// Regions come and go: once in a thousand events of blocks, so this half of AddressSpace is written to be short.
+// Regions change about once per thousand block events, so this half of AddressSpace is written to be short.
 #include "analysis/heap/address_space.h"
 
 namespace hbmscope {
@@ -24,7 +24,7 @@ void AddressSpace::add_region(AddressRange range, Joining joining) {
   if (overlaps) ++problems_.region_overlaps;
 }
 
-// The range begins its life as a taken chunk of its region, and is then given back: so it finds its free neighbours.
+// The range starts as a taken chunk of its region and is then freed, which merges it with its free neighbours.
 void AddressSpace::add_new_region(AddressRange range, Joining joining) {
   if (range.size() > bytes_max - region_bytes_) {
     ++problems_.region_sizes;
@@ -49,7 +49,7 @@ void AddressSpace::add_new_region(AddressRange range, Joining joining) {
       regions_.rename(range.begin, range.end);
       tags_[lower].end = range.end;
     } else {
-      // The upper region's ring goes into the lower one's.
+      // The upper region's ring is spliced into the lower one's.
       const TagIndex first = tags_[upper].next, last = tags_[upper].previous;
       const std::uint64_t end = tags_[upper].end;
       tags_[added].next = first;
@@ -94,7 +94,7 @@ void AddressSpace::cut_region(TagIndex region, AddressRange cut) {
   const AddressRange whole = range_of_tag(region);
   TagIndex at = tags_[region].next;
   if (cut.begin != whole.begin) {
-    find_free(cut.begin);  // For the ordered index: pages are unmapped out of the middle of large regions.
+    find_free(cut.begin);  // Builds the ordered index: pages are unmapped from the middle of large regions.
     at = chunk_at(region, cut.begin);
   }
   const TagIndex first = empty_chunk(at, cut);
@@ -125,7 +125,7 @@ void AddressSpace::cut_region(TagIndex region, AddressRange cut) {
     tags_[region].begin = cut.end;
     return;
   }
-  // Two are left: the lower one gets a tag of its own, the upper one keeps the region's, and with it its place in
+  // Two regions remain. The lower one gets a new tag; the upper one keeps the region's tag and with it its place in the
   // order.
   const TagIndex lower = new_tag({whole.begin, cut.begin}, Kind::region), first_below = tags_[region].next;
   tags_[lower].joining = tags_[region].joining;
@@ -139,8 +139,8 @@ void AddressSpace::cut_region(TagIndex region, AddressRange cut) {
   regions_.insert(cut.begin, lower);
 }
 
-// Returns a taken tag that is exactly what the chunk has in the cut; no block's any more. The rest of the chunk, on
-// either side, is free.
+// Returns a taken tag that covers exactly the chunk's part of the cut and no longer belongs to a block. The rest of the
+// chunk, on either side, becomes free.
 AddressSpace::TagIndex AddressSpace::empty_chunk(TagIndex index, AddressRange cut) {
   const AddressRange whole = range_of_tag(index), part = whole.intersection(cut);
   if (tags_[index].kind == Kind::free) return take_inside(index, part);
@@ -160,7 +160,7 @@ AddressSpace::TagIndex AddressSpace::empty_chunk(TagIndex index, AddressRange cu
   return emptied;
 }
 
-// The block keeps its index and becomes loose; a new tag takes its place among the chunks.
+// The block keeps its index and becomes loose; a new tag replaces it among the chunks.
 AddressSpace::TagIndex AddressSpace::replace_block(TagIndex index) {
   ++problems_.blocks_removed;
   const TagIndex stand_in = new_tag(range_of_tag(index), Kind::block);

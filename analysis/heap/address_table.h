@@ -1,8 +1,8 @@
-// Where does a free block begin at this address? A hash table of addresses, open, in one array; what is removed leaves
-// no mark behind (those that follow move up), so a table that was once full and is now empty is as fast as a new one.
+// A hash table from an address to the free block that begins there. Open addressing in one array; removal leaves no
+// tombstones (later entries move up), so a table that was once full is as fast as a new one when it is empty again.
 //
 // Addresses are multiples of 256 B, of 2 MiB, of 20 MiB. Multiplying by an odd number and keeping the upper bits
-// spreads such steps evenly; the test holds it to that for steps of every power of two, and some that are none.
+// such steps evenly; the test checks this for steps of every power of two, and for some others.
 #pragma once
 
 #include <algorithm>
@@ -19,14 +19,14 @@ class AddressTable {
 
   AddressTable() : entries_(16) {}
 
-  // Where the address is in the table, or where the search for it ended. Holds until the next change.
+  // The address's slot in the table, or where the search for it ended. Valid until the next change.
   using Slot = std::size_t;
   Slot find(std::uint64_t address) const {
     Slot at = home(address);
     while (entries_[at].value != none && entries_[at].address != address) at = after(at);
     return at;
   }
-  std::uint32_t value(Slot slot) const { return entries_[slot].value; }  // none where find() found nothing.
+  std::uint32_t value(Slot slot) const { return entries_[slot].value; }  // none if find() found nothing.
 
   // The address must not be in the table.
   void insert(std::uint64_t address, std::uint32_t value) {
@@ -37,7 +37,7 @@ class AddressTable {
   void reserve(std::size_t addresses) {
     if (addresses * 4 > entries_.size()) grow_to(std::bit_ceil(addresses * 4));
   }
-  // Many at once, sorted or not: by then, what the next ones need has been fetched.
+  // Inserts many, in any order; prefetches the slots of the next ones.
   template <class Pairs>
   void insert_all(const Pairs& addresses_and_values) {
     constexpr std::size_t ahead = 8;
@@ -53,7 +53,7 @@ class AddressTable {
   void erase_at(Slot hole) {
     const std::size_t mask = entries_.size() - 1;
     for (std::size_t at = after(hole); entries_[at].value != none; at = after(at)) {
-      // An entry may move up as long as it stays at or behind its home.
+      // An entry may move up as long as it does not pass its home slot.
       if (((at - home(entries_[at].address)) & mask) < ((at - hole) & mask)) continue;
       entries_[hole] = entries_[at];
       hole = at;
@@ -69,14 +69,14 @@ class AddressTable {
 
   std::size_t size() const { return used_; }
 
-  // In no order that means anything.
+  // In no particular order.
   template <class Visit>
   void for_each(const Visit& visit) const {
     for (const Entry& entry : entries_)
       if (entry.value != none) visit(entry.address, entry.value);
   }
 
-  // How far the unluckiest address lies from its home; for the tests.
+  // The longest distance of an entry from its home slot; for the tests.
   std::size_t distance_max() const {
     std::size_t distance = 0;
     for (std::size_t at = 0; at < entries_.size(); ++at)
@@ -101,7 +101,7 @@ class AddressTable {
   }
 
   void grow() { grow_to(entries_.size() * 2); }
-  // A power of two.
+  // `entries` must be a power of two.
   void grow_to(std::size_t entries) {
     std::vector<Entry> old(entries);
     old.swap(entries_);
@@ -112,7 +112,7 @@ class AddressTable {
 
   std::vector<Entry> entries_;
   std::size_t used_ = 0;
-  unsigned shift_ = 60;  // 64 less the binary logarithm of the number of entries.
+  unsigned shift_ = 60;  // 64 minus the binary logarithm of the number of entries.
 };
 
 }  // namespace hbmscope

@@ -1,11 +1,11 @@
-// The largest of many numbers that keep changing, exact after every change: the root of a tree of maxima, eight to a
+// The largest of many changing numbers, exact after every change: the root of a tree of maxima with eight children per
 // node.
 //
-// A pool of 64 GiB has some thousand free blocks, and each event of its life changes one or two of them. Most changes
-// are far below the maximum of their eight and end there; only what was the largest of its eight, and shrinks, looks at
-// its seven siblings, one level after the other. Bins of similar sizes do as well on average, but a pool whose free
-// blocks all fall into the topmost bin makes them walk the whole bin at every event; here it is never more than eight
-// numbers a level, seven levels for two million free blocks.
+// A pool of 64 GiB has some thousand free blocks, and each event changes one or two of them. Most changes are far below
+// the maximum of their group of eight and end there. Only when the largest of its eight shrinks do its seven siblings
+// have to be compared, level by level. Bins of similar sizes are as fast on average, but if all free blocks of a pool
+// fall into the top bin, every event walks the whole bin. Here each level compares at most eight numbers, and two
+// million free blocks need seven levels.
 #pragma once
 
 #include <algorithm>
@@ -22,10 +22,10 @@ class LargestOfMany {
  public:
   LargestOfMany() { grow(64); }
 
-  std::uint64_t largest() const { return values_[root_]; }  // 0 where there is none.
+  std::uint64_t largest() const { return values_[root_]; }  // 0 if there is none.
   std::size_t count() const { return leaves_used_ - unused_.size(); }
 
-  // Returns the place of the new number; places are reused.
+  // Returns the new number's place. Places are reused.
   std::uint32_t add(std::uint64_t value) {
     std::uint32_t place = 0;
     if (!unused_.empty()) {
@@ -43,7 +43,7 @@ class LargestOfMany {
     if (numbers > leaves_) grow(static_cast<std::uint32_t>(std::bit_ceil(numbers)));
   }
 
-  // Many at once, to places that never had a number, in their order from first_new_place() on.
+  // Appends many numbers in order, to new places that start at first_new_place().
   std::uint32_t first_new_place() const { return leaves_used_; }
   void append(std::span<const std::uint64_t> values) {
     if (values.empty()) return;
@@ -95,10 +95,10 @@ class LargestOfMany {
     return std::max(std::max(a, b), std::max(c, d));
   }
 
-  // To more leaves, a power of two.
+  // `leaves` must be a power of two.
   void grow(std::uint32_t leaves) {
     std::vector<std::uint64_t> old(values_.begin(), values_.begin() + leaves_);
-    // Every level is padded to whole nodes, so that a look at siblings needs no bound.
+    // Every level is padded to whole nodes, so reading siblings needs no bounds check.
     std::uint32_t total = 0, width = leaves;
     for (depth_ = 0;; ++depth_) {
       starts_[depth_] = total;
@@ -113,9 +113,9 @@ class LargestOfMany {
   }
 
   std::vector<std::uint64_t> values_;       // All levels, the numbers themselves first.
-  std::array<std::uint32_t, 12> starts_{};  // Of each level in values_: 8^11 is more places than there are.
+  std::array<std::uint32_t, 12> starts_{};  // Where each level starts in values_. 8^11 exceeds any number of places.
   std::uint32_t depth_ = 0, root_ = 0, leaves_ = 0, leaves_used_ = 0;
-  std::vector<std::uint32_t> unused_;  // The place that was left last is taken first; it is still in the cache.
+  std::vector<std::uint32_t> unused_;  // Used as a stack: the last freed place is still in the cache.
 };
 
 }  // namespace hbmscope

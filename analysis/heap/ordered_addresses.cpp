@@ -5,8 +5,8 @@
 namespace hbmscope {
 namespace {
 
-// How many of the `count` sorted rows have an address not above this one. Without a branch that can be guessed wrong:
-// in a search among random addresses every second guess would be.
+// How many of the `count` sorted rows have an address not above this one. Branchless: among random addresses the
+// processor would mispredict every second branch.
 template <class AddressOf>
 std::size_t count_not_above(std::uint64_t address, std::size_t count, const AddressOf& address_of) {
   std::size_t below = 0;
@@ -97,7 +97,7 @@ void OrderedAddresses::set(std::uint64_t address, std::uint32_t value) {
 void OrderedAddresses::rename(std::uint64_t address, std::uint64_t to) {
   const Place place = place_above(address);
   pages_[bounds_[place.bound].page].addresses[place.at - 1] = to;
-  // The bounds may lie closer to the old address than its neighbours do.
+  // A bound may lie closer to the old address than the neighbouring address does.
   bounds_[place.bound].address = std::min(bounds_[place.bound].address, to);
   if (place.bound + 1 < bounds_.size() && bounds_[place.bound + 1].address <= to)
     bounds_[place.bound + 1].address = entry(place.bound + 1, 0).address;

@@ -1,5 +1,5 @@
-// Device addresses are plain numbers here: they are never dereferenced. A range is half open, so that two neighbours
-// share one number; the very last byte of the 64-bit space can't be in any range, which no device minds.
+// Device addresses are plain numbers that are never dereferenced. A range is half open, so adjacent ranges share a
+// number. The last byte of the 64-bit space can't be in any range; no device uses it.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@ struct AddressRange {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
 
-  // A range that ends before it begins, as dirty data may say, has no bytes.
+  // Dirty data may contain a range that ends before it begins: it has no bytes.
   constexpr bool empty() const { return end <= begin; }
   constexpr std::uint64_t size() const { return empty() ? 0 : end - begin; }
   constexpr bool contains(std::uint64_t address) const { return begin <= address && address < end; }

@@ -1,5 +1,5 @@
-// Sums within one profile are exact (the reader keeps them below 2^63). What two profiles make together may go beyond
-// it, if at least one of them is nonsense; it then stays at the end of the range instead of coming out at the other.
+// Sums within one profile are exact (the reader keeps them below 2^63). Sums and differences of two profiles can
+// overflow if at least one of them is nonsense. They then stop at the limit of the type instead of wrapping around.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ constexpr std::uint64_t clamped_sum(std::uint64_t a, std::uint64_t b) {
   return __builtin_add_overflow(a, b, &result) ? std::numeric_limits<std::uint64_t>::max() : result;
 }
 
-// For sorting by size; the one value without a positive counterpart is as large as can be.
+// For sorting by size. The minimum, which has no positive counterpart, becomes the maximum.
 constexpr std::int64_t clamped_magnitude(std::int64_t value) {
   return value < 0 ? clamped_difference(0, value) : value;
 }

@@ -14,7 +14,7 @@ std::optional<std::int64_t> parse_number(std::string_view text) {
   return number;
 }
 
-// Splits "key=value,key=value,(1,0,0)" at the commas that are outside of brackets.
+// Splits "key=value,key=value,(1,0,0)" at the commas outside of parentheses.
 template <class Visit>
 void for_each_part(std::string_view text, const Visit& visit) {
   int depth = 0;
@@ -61,7 +61,7 @@ DeviceName parse_device_name(std::string_view text) {
     head = text.substr(0, open);
   }
   while (!head.empty() && head.back() == ' ') head.remove_suffix(1);
-  // A word and a number, as traces have it: GPU 1.
+  // A word and a number, as in traces: GPU 1.
   if (const std::size_t blank = head.find(' '); blank != std::string_view::npos && blank > 0) {
     const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
     const auto id = parse_number(head.substr(blank + 1));
@@ -71,7 +71,7 @@ DeviceName parse_device_name(std::string_view text) {
       return name;
     }
   }
-  // The id stands behind the last '_' or ':' of the head: TPU_3, TFRT_CPU_0, gpu:0.
+  // The id follows the last '_' or ':' of the head: TPU_3, TFRT_CPU_0, gpu:0.
   if (const std::size_t mark = head.find_last_of("_:"); mark != std::string_view::npos && mark > 0) {
     if (const auto id = parse_number(head.substr(mark + 1))) {
       name.id = id;

@@ -1,5 +1,5 @@
-// Devices name themselves in words of their back end; the profile's label `device` is that text (XLA's
-// PjRtDevice::DebugString). It is taken apart here; the whole text stays the device's identity.
+// Each backend has its own format for device names. The profile's label `device` holds that text (XLA's
+// PjRtDevice::DebugString). This file parses it; the full text remains the device's identity.
 //
 //   TPU_3(process=0,(1,0,0,1))               kind "TPU", id 3, process 0, coordinates "1,0,0" core 1
 //   NVIDIA A100-SXM4-40GB_0(process=1,(0,))  kind "NVIDIA A100-SXM4-40GB", id 0, process 1
@@ -24,9 +24,9 @@ struct DeviceName {
   std::optional<std::int64_t> process;  // JAX process (host) index.
   std::optional<std::int64_t> id;       // Global device id.
   std::string coordinates;              // "1,0,0,1"; empty: unknown.
-  std::string part;                     // Of several files or ranks: "rank 3". Empty: there is one.
+  std::string part;                     // With several files or ranks: "rank 3". Empty: there is only one.
 
-  // "TPU 3", "NVIDIA A100-SXM4-40GB 0"; with the process where it isn't 0: "TPU 3 (process 1)".
+  // "TPU 3", "NVIDIA A100-SXM4-40GB 0"; with the process unless it is 0: "TPU 3 (process 1)".
   std::string short_text() const;
 };
 
@@ -35,7 +35,7 @@ DeviceName parse_device_name(std::string_view text);
 // Orders by host, process, kind, id (as a number), then by text: TPU_2 comes before TPU_10.
 bool device_before(const DeviceName& a, const DeviceName& b);
 
-// Brings rows into that order by their member `name`, an optional text that is there; each name is parsed once.
+// Sorts rows in that order by their member `name`, an optional that must have a value. Each name is parsed once.
 template <class Row>
 void sort_by_device(std::vector<Row>& rows) {
   std::vector<std::pair<DeviceName, std::size_t>> order;

@@ -1,7 +1,7 @@
-// What an import met on its way: how much was read, and everything that was not as it should be. `hbmscope check`
-// prints the table, the window shows it in the tab Import with a badge, and --json carries it as "import".
+// What happened during an import: how much was read, and every irregularity. `hbmscope check` prints the table, the
+// window shows it in the tab Import with a badge, and --json carries it as "import".
 //
-// Nothing is lost silently: whatever a reader leaves out or repairs has a row here, with what the person can do.
+// Nothing is dropped silently: whatever a reader leaves out or repairs has a row here that says what to do about it.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@ namespace hbmscope {
 
 enum class Severity {
   info,     // How much was read; needs no attention.
-  notice,   // As the producer meant it, yet worth knowing: executables of unknown size.
+  notice,   // Intended by the producer, yet worth knowing: executables of unknown size.
   warning,  // Repaired or left out; the figures hold for the rest.
-  loss,     // Figures are lower than they should be.
+  loss,     // Figures are lower than the true ones.
 };
 std::string_view text_from_severity(Severity severity);
 
@@ -29,15 +29,15 @@ struct ImportStatistic {
 
 class ImportStatistics {
  public:
-  // Adds `count` to the row of that name, which is made at the first call.
+  // Adds `count` to the row of that name; the first call creates the row.
   void add(std::string_view name, Severity severity, std::int64_t count, std::string_view remedy = {},
            std::string_view example = {});
-  std::int64_t count_of(std::string_view name) const;  // 0 where there is no such row.
-  Severity worst() const;                              // info where there is no row.
+  std::int64_t count_of(std::string_view name) const;  // 0 if there is no such row.
+  Severity worst() const;                              // info if there are no rows.
   const std::vector<ImportStatistic>& rows() const { return rows_; }
 
  private:
-  std::vector<ImportStatistic> rows_;  // In the order of their first appearance.
+  std::vector<ImportStatistic> rows_;  // In order of first appearance.
 };
 
 }  // namespace hbmscope

@@ -5,7 +5,7 @@
 namespace hbmscope {
 namespace {
 
-// "inuse_space" -> "inuse", "space" -> "": what pairs a column of bytes with its column of counts.
+// "inuse_space" -> "inuse", "space" -> "": the key that pairs a column of bytes with its column of counts.
 std::string_view stem_of(std::string_view type) {
   const std::size_t underscore = type.rfind('_');
   return underscore == std::string_view::npos ? std::string_view{} : type.substr(0, underscore);

@@ -1,13 +1,13 @@
-// A pprof profile as flat columns: a trace with one moment, with sizes and stacks, without addresses or times.
+// A pprof profile as flat columns: sizes and stacks at one point in time, without addresses or event times.
 //
-// A million samples of 40 frames are 40 million locations. As objects (one per sample, one per label, one per
-// location) that is several GiB and a minute of pointer chasing; here it is a handful of vectors: sample i has the
-// values `values[type][i]`, the stack `stack_locations[stack_begin[i] .. stack_begin[i + 1])`, innermost frame
-// first, and the labels of the set `label_set[i]`. Label sets are stored once each, because samples are many and
-// sets are few (devices times kinds).
+// A million samples of 40 frames each have 40 million locations. As objects (one per sample, label and location) they
+// take several GiB and a minute of pointer chasing; here they take a handful of vectors. Sample i has the values
+// `values[type][i]`, the stack `stack_locations[stack_begin[i] .. stack_begin[i + 1])`, innermost frame first, and the
+// labels of the set `label_set[i]`. Each distinct label set is stored once: there are many samples and few sets
+// (devices times kinds).
 //
-// The message is documented at https://github.com/google/pprof/blob/main/doc/README.md; what JAX leaves out of it
-// (no mappings, no addresses, no times, no period, no default value) is absent here too, never invented.
+// The message is documented at https://github.com/google/pprof/blob/main/doc/README.md. What JAX omits (mappings,
+// addresses, times, period, default value) is absent here too, never invented.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct Label {
   StringId key{};
   StringId text{};          // For text labels.
   std::int64_t number = 0;  // For numeric labels.
-  StringId number_unit{};   // Empty where the file gives none.
+  StringId number_unit{};   // Empty: not in the file.
   bool is_number = false;
 
   friend bool operator==(const Label&, const Label&) = default;
@@ -49,14 +49,14 @@ struct Function {
   std::int64_t start_line = 0;  // 0: unknown.
 };
 
-// One source position; a location has several where calls were inlined, innermost first.
+// One source position; a location has several if calls were inlined, innermost first.
 struct Line {
   FunctionIndex function = FunctionIndex::none;
   std::int64_t line = 0, column = 0;  // 0: unknown.
 };
 
 struct Profile {
-  // Where it came from, as the person named it; several names where profiles were merged.
+  // The source files, as the user named them; several if profiles were merged.
   std::vector<std::string> files;
   std::uint64_t file_bytes = 0;      // On disk.
   std::uint64_t inflated_bytes = 0;  // After gzip; equal to file_bytes for raw files.
@@ -65,17 +65,17 @@ struct Profile {
 
   StringTable strings;
   std::vector<ValueType> value_types;
-  std::optional<std::size_t> default_value_type;  // An index of value_types, where the file names one.
+  std::optional<std::size_t> default_value_type;  // An index of value_types, if the file names one.
 
-  // Samples. A sample of unknown size has kind=executable and a negative size in the file; its size here is 0, and
-  // it is listed in unknown_size, ascending, so that no sum can include it.
+  // Samples. A sample of unknown size has kind=executable and a negative size in the file. Here its size is 0, and
+  // unknown_size lists it (ascending), so that no sum can include it.
   std::vector<std::vector<std::int64_t>> values;  // [value type][sample]
   std::vector<std::uint64_t> stack_begin;         // sample_count() + 1
   std::vector<LocationIndex> stack_locations;     // Innermost first.
-  std::vector<LabelSetIndex> label_set;           // One a sample.
+  std::vector<LabelSetIndex> label_set;           // One per sample.
   std::vector<std::uint32_t> unknown_size;        // Sample numbers.
 
-  // Label sets; within a set in the order of the file.
+  // Label sets; the labels of a set are in file order.
   std::vector<std::uint32_t> label_begin;  // label_set_count() + 1
   std::vector<Label> labels;
 
@@ -90,10 +90,10 @@ struct Profile {
   std::vector<Mapping> mappings;
 
   // The rest of the header.
-  std::int64_t time_ns = 0, duration_ns = 0, period = 0;  // 0: not given. time_ns counts from 1970.
+  std::int64_t time_ns = 0, duration_ns = 0, period = 0;  // 0: unknown. time_ns counts from 1970.
   ValueType period_type;
   StringId drop_frames{}, keep_frames{}, doc_url{};
-  bool drops_interpreter_frames = false;  // Made of a trace, whose stacks may be of C++ and Python alike.
+  bool drops_interpreter_frames = false;  // Made from a trace, whose stacks may mix C++ and Python.
   std::vector<StringId> comments;
 
   ImportStatistics import;
@@ -115,26 +115,26 @@ struct Profile {
   std::string_view text(StringId id) const { return strings.text(id); }
 };
 
-// The value type of that name ("alloc_space"), or the first of the pair of that name ("alloc").
+// The value type with that name ("alloc_space"), or the first type of the pair with that name ("alloc").
 std::optional<std::size_t> find_value_type(const Profile& profile, std::string_view name);
 
-// Which of the value types are bytes and how many things hold them. JAX: "space" and "allocations". Go heap profiles
-// have two such pairs; the default one (inuse) is taken unless `preferred_type` names another ("alloc_space", "alloc").
-// A profile without bytes (CPU time) has only `primary`, whose unit is then shown instead.
+// Which value types are the bytes and the number of objects. JAX: "space" and "allocations". Go heap profiles have two
+// such pairs; the default one (inuse) is used unless `preferred_type` names another ("alloc_space", "alloc"). A profile
+// without bytes (CPU time) has only `primary`, whose unit is then shown instead.
 struct MemoryValues {
   std::optional<std::size_t> bytes, count;
-  std::size_t primary = 0;  // The bytes where there are any, else the default, else the last type, as pprof chooses.
+  std::size_t primary = 0;  // The bytes if there are any, else the default, else the last type, as in pprof.
 };
 MemoryValues find_memory_values(const Profile& profile, std::string_view preferred_type = {});
 
 // Numeric labels read as "512 bytes".
 std::string label_text(const Profile& profile, const Label& label);
 
-// The text of the first label of that key in a set; nothing where the set has no such label.
+// The text of the first label of that key in a set; nothing if the set has no such label.
 std::optional<std::string> find_label_text(const Profile& profile, LabelSetIndex set, std::string_view key);
 
-// True for what jax.profiler.device_memory_profile() writes: exactly allocations/count and space/bytes, and nothing
-// says that it is something else. Source: jaxlib/pprof_profile_builder.cc.
+// True for the output of jax.profiler.device_memory_profile(): exactly allocations/count and space/bytes, and no sign
+// of another producer. Source: jaxlib/pprof_profile_builder.cc.
 bool is_device_memory_profile(const Profile& profile);
 
 }  // namespace hbmscope

@@ -7,7 +7,7 @@ namespace hbmscope {
 std::string Error::text() const {
   std::string text;
   if (!file.empty()) text += file + ": ";
-  // Without a file it is a place in what the person typed, where the first character is number 1.
+  // Without a file, the offset is a position in what the user typed. It is printed counting from 1.
   if (offset && file.empty())
     text += fmt::format("character {}: ", *offset + 1);
   else if (offset)

@@ -1,9 +1,9 @@
-// A sequence that only grows, whose copies share what it holds: to copy it is to keep what was there, whatever it grows
-// to later. That is how a live trace is handed to the window: a version costs some pointers, not a copy of its past.
+// An append-only sequence whose copies share storage. A copy keeps the elements it had, however much the original grows
+// later. This is how a live trace reaches the window: a new version costs a few pointers, not a copy of its history.
 //
-// Elements lie in chunks that never move: they double at first, and are an eighth of what is there later, so that a
-// long one has no more than that in reserve. One thread appends; others may read copies that they were handed before,
-// at the same time. Appending to a copy that is no longer the longest makes it a sequence of its own first.
+// Elements lie in chunks that never move. Chunk sizes double at first; later each chunk is an eighth of the elements
+// before it, so a long sequence reserves at most that much. One thread appends; at the same time others may read copies
+// that they received earlier. Appending to a copy that is no longer the longest first gives it storage of its own.
 #pragma once
 
 #include <algorithm>
@@ -82,8 +82,8 @@ class SharedLog {
     grow_to(size_ + 1);
   }
 
-  // Appends all of them where they lie side by side, leaving some elements as they were made where the chunk at hand
-  // has not room for them. Returns the index of the first.
+  // Appends all values contiguously. If the current chunk has no room for them, its remaining elements stay
+  // default-initialised. Returns the index of the first value.
   std::size_t append_together(std::span<const T> values) {
     if (values.empty()) return size_;
     make_mine();
@@ -97,23 +97,23 @@ class SharedLog {
     return count == 0 ? std::span<const T>{} : std::span<const T>{place(at), count};
   }
 
-  // Of the chunks that it reaches into, which others may share.
+  // The capacity of the chunks in use, which copies may share.
   std::size_t capacity() const { return size_ == 0 ? 0 : chunk_end(size_ - 1); }
 
  private:
   static constexpr std::size_t doublings = 8, chunks_a_doubling = 8;
   struct Chunks {
     using Late = std::array<std::unique_ptr<T[]>, (48 - doublings) * chunks_a_doubling>;
-    std::array<std::unique_ptr<T[]>, doublings> early;  // Each twice as long as the one before.
-    std::unique_ptr<Late> late;                         // Made with the first of them.
-    std::size_t used = 0;  // By the longest of those who share; read by the one who appends.
+    std::array<std::unique_ptr<T[]>, doublings> early;  // Each twice as long as the previous one.
+    std::unique_ptr<Late> late;                         // Allocated together with the first late chunk.
+    std::size_t used = 0;                               // By the longest copy; read by the thread that appends.
 
     std::unique_ptr<T[]>& held(std::size_t chunk) {
       return chunk < doublings ? early[chunk] : (*late)[chunk - doublings];
     }
   };
 
-  // In units of the first chunk, the elements before those that come with a doubling are one less than a power of two.
+  // In units of the first chunk, the number of elements before each doubling is a power of two minus one.
   static std::size_t chunk_of(std::size_t at) {
     const std::size_t unit = at / first_chunk + 1;
     const auto doubling = static_cast<std::size_t>(std::bit_width(unit)) - 1;

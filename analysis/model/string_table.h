@@ -1,5 +1,5 @@
-// All texts of a profile, each stored once in one long buffer: a million samples name a few thousand functions
-// and files, so every other column holds a 4-byte StringId.
+// All texts of a profile in one long buffer, each stored once. A million samples name a few thousand functions and
+// files, so every other column holds a 4-byte StringId.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@ class StringTable {
   std::string_view text(StringId id) const;
   std::size_t size() const { return ends_.size(); }
 
-  // Appends without looking whether the text is there already; for readers of files whose own table is unique.
+  // Appends without checking for duplicates; for readers of files whose own table is unique.
   StringId append(std::string_view text);
 
-  // Returns the id of an equal text, or appends. Builds its hash table at the first call.
+  // Returns the id of an equal text, or appends. The first call builds the hash table.
   StringId intern(std::string_view text);
-  // The id of an equal text, or StringId::empty where there is none. Linear: for a few look-ups a profile.
+  // The id of an equal text, or StringId::empty if there is none. Linear: for a few lookups per profile.
   StringId find(std::string_view text) const;
 
   void reserve(std::size_t strings, std::size_t bytes);

@@ -1,4 +1,4 @@
-// The units in which people write lengths of time: after a number, with nothing between.
+// The units of durations that people type, directly after the number: "10ms".
 #pragma once
 
 #include <array>
@@ -7,7 +7,7 @@
 
 namespace hbmscope {
 
-// In nanoseconds.
+// Returns the length of the unit in nanoseconds.
 inline std::optional<double> find_time_unit_ns(std::string_view name) {
   struct TimeUnit {
     std::string_view name;

@@ -1,4 +1,4 @@
-// When live blocks were allocated, by allocation id: what a pass over a stream keeps of each, 24 bytes.
+// The allocation times of live blocks by allocation id, as a pass over a stream collects them: 24 bytes per block.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace hbmscope {
 
 class AllocationTimes {
  public:
-  // `state`: as it is just after the allocation.
+  // `state` must be the one just after the allocation.
   void add(std::uint64_t event, std::int64_t time_ns, const StreamState& state) {
     if (index_.size() >= prune_at_) prune(state);
     std::uint32_t place = 0;
@@ -33,7 +33,7 @@ class AllocationTimes {
     return place == AddressTable::none ? std::nullopt : std::optional(times_[place]);
   }
 
-  // And forgets it.
+  // Returns the time and removes the entry.
   std::optional<std::int64_t> take(std::uint64_t event) {
     const AddressTable::Slot slot = index_.find(event);
     const std::uint32_t place = index_.value(slot);
@@ -44,7 +44,7 @@ class AllocationTimes {
   }
 
  private:
-  // Blocks that went with their heap are never freed; they are looked for whenever the table has doubled.
+  // Blocks that disappear with their heap are never freed; each time the table has doubled, this removes them.
   void prune(const StreamState& state) {
     AllocationTimes kept;
     for (const LiveBlock& block : state.slots())

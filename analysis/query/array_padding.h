@@ -1,5 +1,5 @@
-// What padding costs an array on a TPU, and many of them: as they lie, and in the order of dimensions that takes least.
-// Emulated: bytes as XLA counts them, tiles as the compiler has them.
+// The cost of padding for an array on a TPU, and for many: in the given layout, and in the order of dimensions that
+// takes the least memory. Emulated: bytes as XLA counts them, tiles as the compiler chooses them.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@ namespace hbmscope {
 struct ArrayPadding {
   allocator::tpu::Shape shape;
   std::uint64_t bytes = 0, unpadded_bytes = 0;
-  allocator::tpu::Shape least;  // `shape` where no order takes less.
+  allocator::tpu::Shape least;  // `shape` if no order takes less.
   std::uint64_t least_bytes = 0;
 
-  // A layout with E(32) for a type of 8 bits takes more than its values, and one with E(4) less: what is padding is
-  // in bytes, as the layout stores an element.
+  // Padding is counted in stored bytes. A layout with E(32) stores more than the values of an 8-bit type, and one with
+  // E(4) less.
   std::uint64_t padding_bytes() const { return bytes > unpadded_bytes ? bytes - unpadded_bytes : 0; }
   std::uint64_t saved_bytes() const { return bytes - least_bytes; }
 };
-// Nothing: it has 2^63 bytes or more.
+// Nothing if the array has 2^63 bytes or more.
 std::optional<ArrayPadding> compute_array_padding(allocator::tpu::Shape shape,
                                                   const allocator::tpu::Generation& generation,
                                                   allocator::tpu::SecondMinor second_minor);
@@ -31,10 +31,10 @@ struct NamedPadding {
   std::string name;
   ArrayPadding padding;
 };
-// Those that waste the most first, of equals in their order.
+// The most wasteful first; stable.
 void sort_by_waste(std::vector<NamedPadding>& arrays);
 
-// Of many arrays. A sum beyond 2^64 stays at its end.
+// Sums over many arrays; they stop at 2^64 - 1.
 struct PaddingTotals {
   std::uint64_t arrays = 0, bytes = 0, unpadded_bytes = 0, padding_bytes = 0, least_bytes = 0;
 

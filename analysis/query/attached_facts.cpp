@@ -12,7 +12,7 @@
 namespace hbmscope {
 namespace {
 
-// The driver is asked once a second.
+// The driver is queried once a second.
 constexpr std::int64_t reported_within_ns = 5'000'000'000;
 
 struct Told {
@@ -20,7 +20,7 @@ struct Told {
   std::int64_t after_ns = 0;
 };
 
-// The first figures that come after the mark, of all devices together.
+// The first figures after the mark, summed over all devices.
 std::optional<Told> find_told(const Stream& stream, const Mark& mark) {
   std::optional<Told> told;
   for (const auto& [key, series] : stream.counters().series()) {
@@ -48,7 +48,7 @@ std::uint64_t in_use_on_devices(const Stream& stream, const std::vector<bool>& c
   return bytes;
 }
 
-// Recordings from before 2026-11-25 say it in other words.
+// Older wording, in recordings from before 2026-11-25.
 constexpr std::string_view earlier_calls_are = "the driver's calls are ";
 constexpr std::pair<std::string_view, std::string_view> earlier_words[] = {
     {"told by ", wire::recorded_with}, {"not told yet: ", wire::not_recorded_yet}, {"not told: ", wire::not_recorded}};
@@ -59,7 +59,7 @@ std::string in_todays_words(std::string_view how) {
   return std::string(how);
 }
 
-// The last state, and its time if that was later than at the attaching.
+// The last state, and its time if it began after attaching.
 void add_driver_calls(const Stream& stream, const Mark& attached, AttachedFacts& facts) {
   std::string_view last;
   std::size_t changes = 0;
@@ -73,7 +73,7 @@ void add_driver_calls(const Stream& stream, const Mark& attached, AttachedFacts&
   facts.driver_calls = std::string(wire::driver_calls_are) + how;
   facts.are_calls_recorded = how.starts_with(wire::recorded_with);
   facts.may_be_recorded_later = how.starts_with(wire::not_recorded_yet);
-  if (changes < 2) return;  // There may be millions of marks.
+  if (changes < 2) return;  // Skips the search below: there may be millions of marks.
   const std::string earlier_sentence = std::string(earlier_calls_are) + std::string(last);
   for (const Mark& mark : stream.marks()) {
     const std::string_view name = stream.definitions().text(mark.name);
@@ -90,7 +90,7 @@ std::vector<AttachedFacts> find_attached(const Trace& trace) {
   for (std::size_t i = 0; i < trace.streams.size(); ++i) {
     const Stream& stream = trace.streams[i];
     const std::string_view how = stream.definitions().job_fact(wire::attached_fact);
-    if (how.empty()) continue;  // A mark may be anybody's.
+    if (how.empty()) continue;  // The user may have a mark of the same name.
     const bool is_left_alone = how == wire::left_alone;
     const std::string_view name = is_left_alone ? wire::left_alone_mark : wire::attached_mark;
     const auto& marks = stream.marks();

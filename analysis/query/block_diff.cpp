@@ -22,12 +22,12 @@ std::int64_t bytes_of(std::uint64_t bytes) {
   return static_cast<std::int64_t>(bytes);  // A block is smaller than 2^63.
 }
 
-// Sums by own code, for stacks of any stream of both sides.
+// Sums by your code, for stacks of any stream on either side.
 class RowMaker {
  public:
   explicit RowMaker(bool is_by_id) : is_by_id_(is_by_id) {}
 
-  // Where changes of blocks with this stack are added up.
+  // The row that accumulates changes of blocks with this stack.
   BlockChanges& changes_of(const Definitions& definitions, std::uint32_t stack) {
     const auto [found, is_new] = by_stack_.try_emplace({&definitions, stack}, 0);
     if (is_new) found->second = row_of(definitions, stack);
@@ -105,14 +105,14 @@ void match_by_id(const Definitions& definitions, const std::vector<bool>& counte
   });
 }
 
-// A handle that a process owns, and counts for the heap.
+// A handle that a process owns and that counts for its heap.
 bool is_counted(const PhysicalHandle& handle, const std::vector<bool>& counted) {
   return handle.is_live() && !handle.is_imported && counted[handle.heap];
 }
 
 void match_handles_by_id(const Definitions& definitions, const std::vector<bool>& counted, const StreamState& baseline,
                          const StreamState& now, RowMaker& rows) {
-  std::unordered_map<std::uint64_t, const PhysicalHandle*> left;  // Of before, by allocation id.
+  std::unordered_map<std::uint64_t, const PhysicalHandle*> left;  // The baseline's handles by allocation id.
   for (const PhysicalHandle& was : baseline.physical().handles())
     if (is_counted(was, counted)) left.emplace(was.event, &was);
   for (const PhysicalHandle& is : now.physical().handles()) {
@@ -126,7 +126,7 @@ void match_handles_by_id(const Definitions& definitions, const std::vector<bool>
   for (const auto& [event, was] : left) add_gone(rows.changes_of(definitions, was->stack), was->size);
 }
 
-// Stacks of two traces under one numbering: equal functions and files from end to end are one symbol.
+// Numbers the stacks of two traces together: stacks with equal functions and files in all frames get the same symbol.
 class StackSymbols {
  public:
   StackSymbols(const Trace& baseline, const Trace& now) {
@@ -143,7 +143,7 @@ class StackSymbols {
       key += files_.key_of(definitions.text(frame.file));
       frames[id] = frames_.try_emplace(std::move(key), static_cast<std::uint32_t>(frames_.size())).first->second;
     }
-    // A stack's callers have a smaller number than it has. 0 is no stack, on both sides.
+    // The callers' stack has a smaller id. 0 is no stack, on both sides.
     for (std::uint32_t id = 1; id < stacks.size(); ++id) {
       const TraceStack stack = definitions.stack(id);
       const std::uint32_t frame = stack.frame < frames.size() ? frames[stack.frame] : 0;
@@ -167,16 +167,16 @@ class StackSymbols {
 };
 
 struct SideBlock {
-  std::uint32_t symbol = 0;  // Of its stack.
+  std::uint32_t symbol = 0;  // The symbol of its stack.
   std::uint64_t size = 0;
   const Definitions* definitions = nullptr;
   std::uint32_t stack = 0;
   bool is_handle = false;
 
-  std::uint64_t key() const { return std::uint64_t{symbol} << 1 | (is_handle ? 1 : 0); }  // Only equal ones may match.
+  std::uint64_t key() const { return std::uint64_t{symbol} << 1 | (is_handle ? 1 : 0); }  // Must match.
 };
 
-// By stack, blocks before handles, the largest first.
+// By stack, blocks before handles, largest first.
 std::vector<SideBlock> sorted_blocks(const BlocksAt& side, StackSymbols& symbols) {
   std::vector<SideBlock> blocks;
   const auto counted = find_counted_heaps(side.trace);
@@ -197,7 +197,7 @@ std::vector<SideBlock> sorted_blocks(const BlocksAt& side, StackSymbols& symbols
   return blocks;
 }
 
-// Both of one stack, and all blocks or all handles.
+// `before` and `after` have the same stack, and are all blocks or all handles.
 void match_by_size(std::span<const SideBlock> before, std::span<const SideBlock> after, RowMaker& rows) {
   std::vector<const SideBlock*> went, came;
   const auto changes_of = [&](const SideBlock& block) -> BlockChanges& {

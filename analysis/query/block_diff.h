@@ -1,13 +1,12 @@
-// Which blocks came, went, grew or moved between two moments: of one trace by their allocation id, which is exact; of
-// two traces by stack and size, which is the best that can be said, because the blocks of two jobs have no common
-// numbers alike.
+// Which blocks are new, gone, grown or moved between two times. Within one trace, blocks are matched by allocation id,
+// which is exact. Between two traces they are matched by stack and size, because the blocks of two jobs share no ids.
 //
-// A handle of physical memory (physical_state.h) is a block here, without an address and never the same as one that has
-// an address.
+// A handle of physical memory (physical_state.h) is a block without an address here; it never matches a block that has
+// one.
 //
-// Between two traces stacks are equal by function and file tail, as in diff.h. Of one stack, blocks of equal size are
-// the same; what is left over on both sides is paired by rank of size, the largest with the largest, as grown or
-// shrunk; what is still left is new or gone. Addresses of two jobs are not compared: nothing is moved.
+// Between two traces, stacks are equal if function and file tail are, as in diff.h. Within a stack, blocks of equal
+// size match. The remaining ones are paired by rank of size, the largest with the largest, and count as grown or
+// shrunk. Whatever is left over is new or gone. Addresses of two jobs are not compared, so nothing is moved.
 #pragma once
 
 #include <atomic>
@@ -21,9 +20,9 @@
 
 namespace hbmscope {
 
-struct BlockChange {  // Of blocks and handles.
+struct BlockChange {  // Counts blocks and handles.
   std::uint64_t count = 0;
-  std::int64_t baseline_bytes = 0, now_bytes = 0;  // What blocks take, rounding included; 0 where they are not.
+  std::int64_t baseline_bytes = 0, now_bytes = 0;  // Including rounding; 0 on the side without the blocks.
 
   BlockChange& operator+=(const BlockChange& more) {
     count += more.count;
@@ -36,22 +35,22 @@ struct BlockChange {  // Of blocks and handles.
 };
 
 struct BlockChanges {
-  BlockChange added, gone, grown, shrunk, moved, unchanged;  // One block is in one of them; moved: of the same size.
+  BlockChange added, gone, grown, shrunk, moved, unchanged;  // Each block is in one of them; moved: at the same size.
 
   BlockChange total() const;
   std::int64_t delta_bytes() const { return total().delta_bytes(); }
 };
 
 struct BlockDiffRow {
-  std::string function, file;  // Of the innermost own frame; both empty: library code only, or no stack.
-  std::uint32_t line = 0;      // Between two traces, which are compared without lines, one of now's. 0: unknown.
+  std::string function, file;  // The innermost frame in your code; both empty: library code only, or no stack.
+  std::uint32_t line = 0;      // Two traces are compared without lines; then a line of `now`. 0: unknown.
   BlockChanges changes;
 };
 
 struct BlockDiff {
-  bool is_by_id = false;  // Two moments of one trace.
+  bool is_by_id = false;  // Two times of one trace.
   BlockChanges changes;
-  std::vector<BlockDiffRow> own_code;  // By absolute change of bytes, the largest first; then by what came and went.
+  std::vector<BlockDiffRow> own_code;  // Largest absolute byte change first; then by what was added and gone.
 };
 
 struct BlocksAt {
@@ -59,7 +58,7 @@ struct BlocksAt {
   const std::vector<StreamState>& states;
 };
 
-// One trace where both are of the same object. Nothing where `cancelled` became true meanwhile.
+// The same trace if both refer to the same object. Returns nothing if `cancelled` became true.
 std::optional<BlockDiff> compute_block_diff(const BlocksAt& baseline, const BlocksAt& now,
                                             const std::atomic<bool>* cancelled = nullptr);
 

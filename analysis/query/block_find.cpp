@@ -39,7 +39,7 @@ std::string where_from_find(std::string_view find) {
     if (const auto bytes = parse_bytes(text.substr(1))) return fmt::format("offset={}", *bytes);
   if (!text.empty() && is_digit(text.front()) && !is_digit(text.back()))
     if (const auto bytes = parse_bytes(text); bytes && *bytes > 0) {
-      // Three digits are within half of a hundredth, at the least.
+      // Rounding to three digits changes a size by at most half a percent.
       const auto slack = std::max<std::int64_t>(*bytes / 200, 0);
       return fmt::format("(size>={} size<={})", *bytes - slack, *bytes + slack);
     }

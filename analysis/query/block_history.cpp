@@ -31,7 +31,7 @@ class HistoryFinder {
     note_listed(std::move(listed), {event.event, event.time_ns});
   }
 
-  // Of a heap that is rebuilt.
+  // For a rebuilt heap.
   void note(const StreamState& state, const HeapChange& change, const wire::DecodedBlock& decoded) {
     if (change.heap != heap_) return;
     const When when{change.place.event, change.time_ns};
@@ -91,7 +91,7 @@ class HistoryFinder {
   }
 
   struct When {
-    std::uint64_t event = 0;  // Of what was listed: so many events have happened.
+    std::uint64_t event = 0;  // For listings: the number of events before.
     std::int64_t time_ns = 0;
   };
 
@@ -126,7 +126,7 @@ class HistoryFinder {
       history_.since = {FreeSince::Why::region_grew, when.event, time(when.time_ns), size, stack, 0};
   }
 
-  // What lived before the stream, or was listed anew: those that were known stay the same rows.
+  // Blocks from before the stream, or listed again. Known blocks keep their rows.
   void note_listed(std::vector<LiveBlock> listed, const When& when) {
     const auto is_same = [&](const Open& open, const LiveBlock& block) {
       const HeldRow& row = history_.rows[open.row];
@@ -150,8 +150,8 @@ class HistoryFinder {
   }
 
   struct Open {
-    std::uint64_t event = 0;  // The allocation's.
-    std::uint32_t slot = 0;   // Of one from before the stream, which has no number of its own.
+    std::uint64_t event = 0;  // The allocation id.
+    std::uint32_t slot = 0;   // For blocks from before the stream, which have no allocation id.
     std::size_t row = 0;
 
     bool is(const LiveBlock& block) const {
@@ -185,7 +185,7 @@ class HistoryFinder {
   const AddressRange range_;
   const std::uint64_t position_;
   AddressHistory history_;
-  std::vector<Open> open_;  // Those that hold the address now: one, where the data is clean.
+  std::vector<Open> open_;  // The blocks that hold the address now: one, if the data is clean.
 };
 
 }  // namespace
@@ -219,7 +219,8 @@ std::optional<AddressHistory> rebuild_address_history(const Stream& stream, std:
 PlaceAt find_place(const StreamState& state, std::uint32_t heap, std::uint64_t address) {
   const AddressSpace& space = state.heap(heap).space;
   PlaceAt place;
-  // Blocks first: of two that overlap, or that lie outside of all regions, a region's chunks know one or none.
+  // Check blocks first: of blocks that overlap or lie outside of all regions, the chunks of regions contain one or
+  // none.
   for (const LiveBlock& block : state.slots()) {
     if (block.heap != heap || !block.has_address() || address < block.address || address - block.address >= block.size)
       continue;

@@ -14,10 +14,10 @@ namespace {
 constexpr std::array<std::string_view, 11> order_names{"size", "requested", "waste", "age",    "lifetime", "address",
                                                        "heap", "code",      "tag",   "stream", "state"};
 
-// What an order compares, a number that ascends with it; nothing where it is unknown.
+// The sort key, as an ascending number; nothing if unknown.
 using Key = std::optional<std::uint64_t>;
 
-// Texts by their rank, so that rows compare numbers: each text is looked at once.
+// Replaces texts by their ranks, so that rows compare numbers. Each text is looked at once.
 class Ranks {
  public:
   template <class TextOf>
@@ -53,7 +53,7 @@ std::string own_code_key(const Definitions& definitions, std::uint32_t stack) {
 
 template <class T>
 Key number_key(const std::optional<T>& value) {
-  // Times may run backwards in damaged files: below 0 comes first.
+  // Damaged files may have times that run backwards: negative values sort first.
   return value ? Key(static_cast<std::uint64_t>(*value) ^ (std::is_signed_v<T> ? std::uint64_t{1} << 63 : 0)) : Key();
 }
 
@@ -63,7 +63,7 @@ class Sorter {
 
   void add(const BlockFacts& facts) { keys_.push_back(key_of(facts)); }
 
-  // `rows`: as many as were added. Ties stay as they are.
+  // `rows` must be as many as were added. The sort is stable.
   void sort(std::vector<std::uint32_t>& rows, bool is_ascending) {
     if (is_text()) {
       const std::vector<std::uint64_t> ranks = texts_.ranks();
@@ -96,7 +96,7 @@ class Sorter {
       case BlockOrder::requested: return facts.requested;
       case BlockOrder::waste: return facts.waste;
       case BlockOrder::age:
-        // Without times, the number of the allocation decides which is older, within one stream.
+        // Without times, age in events orders the blocks of one stream.
         return facts.age_ns ? number_key(facts.age_ns) : facts.age_events;
       case BlockOrder::lifetime:
         if (facts.lifetime_ns) return number_key(facts.lifetime_ns);

@@ -1,9 +1,9 @@
-// The blocks that live at a moment as a table: those that a filter leaves, in the order of any column.
+// The blocks that are live at a given time as a table, filtered and sorted by any column.
 //
 //   2,104 of 1,203,551 blocks, 4.21 GiB      size>1GiB age>10s      largest first
 //
-// Two steps, so that another order or filter costs no pass: collect_live_rows() (block_list_rows.h) is of a moment,
-// compute_block_list() of what was collected.
+// Two steps, so that another order or filter needs no pass: collect_live_rows() (block_list_rows.h) depends on the
+// time, and compute_block_list() on the collected rows.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@ std::string_view text_from_block_order(BlockOrder order);  // "size", "code", "s
 std::optional<BlockOrder> parse_block_order(std::string_view text);
 
 struct BlockQuery {
-  std::string where;  // Of block_where_fields(); empty: all.
+  std::string where;  // As in block_where_fields(); empty: all.
   BlockOrder order = BlockOrder::size;
   bool is_ascending = false;
 
@@ -32,24 +32,24 @@ struct BlockQuery {
 };
 
 struct BlockList {
-  std::vector<std::uint32_t> rows;           // Of LiveRows::rows, in the order asked for; unknown values come last.
-  std::uint64_t bytes = 0, waste_bytes = 0;  // Of `rows`; unknown requests count as no waste.
+  std::vector<std::uint32_t> rows;  // Indices in LiveRows::rows, in the requested order; unknown values come last.
+  std::uint64_t bytes = 0, waste_bytes = 0;  // Sums over `rows`. Blocks with unknown requested size add no waste.
   std::uint64_t all_blocks = 0, all_bytes = 0;
 };
 
 // size, requested, waste, rounding, age, lifetime, address, offset, stack, function, file, own, tag, heap, layer,
-// device, stream, state, event. A field that no heap of the trace has is refused with the reason.
+// device, stream, state, event. A field that no heap of the trace has is an error that gives the reason.
 std::vector<WhereField> block_where_fields(const Trace& trace);
 
-// Does the query need LiveRows with ends?
+// True if the query needs LiveRows with ends.
 bool needs_ends(const Trace& trace, const BlockQuery& query);
 
-// Heaps that only view the bytes of others (analysis/trace/layers.h) are listed where the filter asks for `heap` or
+// Heaps that only view the bytes of others (analysis/trace/layers.h) are listed only if the filter uses `heap` or
 // `layer`, so that sums add one layer only. Errors: those of parse_where; cancelled.
 Result<BlockList> compute_block_list(const Trace& trace, const std::vector<StreamState>& states, const LiveRows& live,
                                      const BlockQuery& query, const std::atomic<bool>* cancelled = nullptr);
 
-// The lowest address of a heap's memory, from which offsets count; nothing where it has none.
+// The lowest address of a heap's memory, from which offsets count; nothing if it has none.
 std::optional<std::uint64_t> lowest_address(const StreamState& state, std::uint32_t heap);
 
 }  // namespace hbmscope

@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::uint32_t no_row = 0xffffffff;
 
-// Of what a stream's state holds, when it was taken. Only blocks of the wire in which one of them was are decoded.
+// Finds when the live blocks of a stream were allocated. Decodes only blocks of the wire format that contain one of
+// these allocations.
 bool find_allocation_times(const Stream& stream, const StreamState& state, std::span<LiveRow> rows,
                            PassControl* control) {
   struct Wanted {
@@ -33,7 +34,7 @@ bool find_allocation_times(const Stream& stream, const StreamState& state, std::
     const auto& header = blocks[i]->header;
     while (next != wanted.end() && next->event < header.first_event) ++next;  // Its block is missing.
     if (next == wanted.end() || next->event >= header.first_event + header.events) continue;
-    if (decoder.decode(*blocks[i], decoded)) continue;  // It could be decoded when it was taken in.
+    if (decoder.decode(*blocks[i], decoded)) continue;  // It was decodable when it was appended.
     for (RecordCursor cursor(decoded); !cursor.at_end() && next != wanted.end();) {
       const RecordPlace place = cursor.next();
       if (!wire::is_event(static_cast<std::uint16_t>(place.kind))) continue;
@@ -44,7 +45,7 @@ bool find_allocation_times(const Stream& stream, const StreamState& state, std::
   return true;
 }
 
-// Follows the blocks of one stream from the moment on.
+// Follows the blocks of one stream after the given time.
 class EndFinder {
  public:
   EndFinder(const StreamState& state, std::span<LiveRow> rows) : rows_(rows), row_of_slot_(state.slot_count(), no_row) {
@@ -84,7 +85,7 @@ class EndFinder {
     }
   }
 
-  // All of the heap went, or was listed anew: what still is there may lie in another slot.
+  // The whole heap disappeared, or was listed again: remaining blocks may be in other slots.
   void look_again(const StreamState& state, const HeapChange& change) {
     std::unordered_map<std::uint64_t, std::uint32_t> by_event, by_address;
     for (const LiveBlock& block : state.slots()) {
@@ -125,8 +126,8 @@ class EndFinder {
   }
 
   std::span<LiveRow> rows_;
-  std::vector<std::uint32_t> row_of_slot_;  // Those that have not ended.
-  std::vector<LiveBlock> blocks_;           // By row, as they were at the moment.
+  std::vector<std::uint32_t> row_of_slot_;  // Only those that have not ended.
+  std::vector<LiveBlock> blocks_;           // By row, as they were at the given time.
   std::size_t left_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// The blocks that live at a moment, with what a state alone does not know of them: when each was taken, and when it
-// will be gone. The first is looked up in the stream's blocks, the second is a replay from the moment to the end.
+// The blocks that are live at a given time, with facts that the state does not have: when each was allocated, and when
+// it will be freed. The first is looked up in the stream's blocks; the second takes a replay from then to the end.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ struct LiveRow {
 
   std::uint32_t stream = 0, slot = 0;  // In the stream's state.
   std::int64_t allocated_ns = no_time;
-  // The event that ends it, by a free, with its heap, or missing in a new listing. no_event: it lives to the end, or
-  // ends were not asked for.
+  // The event that ends it: a free, the end of its heap, or a new listing without it. no_event: it lives to the end, or
+  // ends were not requested.
   std::uint64_t end_event = no_event;
   std::int64_t end_ns = no_time;
 
@@ -32,12 +32,12 @@ struct LiveRows {
   bool knows_ends = false;
 };
 
-// Nothing where it was cancelled. Costs some 5 ns an event of the stream's blocks in which something was taken that
-// lives, and with ends some 60 ns an event from the moment on.
+// Returns nothing if it was cancelled. Costs about 5 ns per event of the stream's blocks in which a live block was
+// allocated, and with ends about 60 ns per event after the given time.
 std::optional<LiveRows> collect_live_rows(const Trace& trace, const std::vector<StreamState>& states, bool with_ends,
                                           PassControl* control = nullptr);
 
-// Everything known about a block; absent: its source does not report it. Times are in ns.
+// Everything known about a block; absent: unknown. Times are in ns.
 struct BlockFacts {
   LiveBlock block;
   std::uint32_t stream = 0;
@@ -50,7 +50,7 @@ struct BlockFacts {
 };
 BlockFacts facts_of(const Trace& trace, const std::vector<StreamState>& states, const LiveRow& row);
 
-// The end of a name where there is nothing to be said of one: "GPU 0", "heap 3".
+// A display name even if the heap has none: "GPU 0", "heap 3".
 std::string name_of_heap(const HeapInfo& heap);
 
 }  // namespace hbmscope

@@ -12,14 +12,14 @@ bool is_about_stacks(std::string_view field) {
   return field == "stack" || field == "function" || field == "file" || field == "own";
 }
 
-// What differs from a text must differ in all frames, so that -function=x and function!=x agree.
+// A text that must differ has to differ in all frames, so that -function=x and function!=x agree.
 WhereTerm positive_of(const WhereTerm& term) {
   WhereTerm positive = term;
   if (term.op == WhereOp::differs) positive.op = WhereOp::equals;
   return positive;
 }
 
-// By stack: does its line of own code match? Stacks that have none hold no text.
+// By stack: does its frame in your code match? Stacks without one match no text.
 std::vector<std::uint8_t> match_own_code(const Definitions& definitions, const WhereTerm& term) {
   std::vector<std::uint8_t> stacks(definitions.stack_count(), 0);
   for (std::uint32_t i = 0; i < stacks.size(); ++i) {
@@ -33,7 +33,7 @@ std::vector<std::uint8_t> match_own_code(const Definitions& definitions, const W
 std::vector<std::uint8_t> match_stacks(const Definitions& definitions, const WhereTerm& term, std::string_view field) {
   if (field == "own") return match_own_code(definitions, term);
   const WhereTerm positive = positive_of(term);
-  std::vector<std::uint8_t> texts(definitions.next_string(), 2);  // 2: not looked at.
+  std::vector<std::uint8_t> texts(definitions.next_string(), 2);  // 2: not evaluated yet.
   const auto text_matches = [&](std::uint32_t text) {
     if (text >= texts.size()) return positive.matches_text({});
     if (texts[text] == 2) texts[text] = positive.matches_text(definitions.text(text)) ? 1 : 0;
@@ -62,7 +62,7 @@ bool matches_device(const WhereTerm& term, const HeapInfo& heap) {
   return term.matches_text(heap.name);
 }
 
-// A block has many addresses: = asks whether it holds that one.
+// A block has many addresses: = tests whether it contains the address.
 bool matches_place(const WhereTerm& term, std::uint64_t begin, std::uint64_t size) {
   const auto first = static_cast<double>(begin);
   if (term.op == WhereOp::equals || term.op == WhereOp::differs)

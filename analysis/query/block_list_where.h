@@ -1,5 +1,5 @@
-// Does a live block hold a filter? Whatever asks about stacks and tags is worked out once a stack and once a text, so
-// that a block costs a look-up.
+// Does a live block match a filter? Conditions on stacks and texts are evaluated once per stack and text, so that each
+// block costs only a lookup.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ class BlockMatcher {
  public:
   static Result<BlockMatcher> make(const Trace& trace, const std::vector<StreamState>& states, std::string_view where);
 
-  // Facts of a block of the same trace and states. What is unknown is neither larger nor smaller.
+  // Facts must be of the same trace and states. An unknown value matches neither "larger" nor "smaller".
   bool matches(const BlockFacts& facts) const {
     return holds(*node_, [&](const WhereTerm& t) { return matches(t, facts); });
   }
@@ -31,11 +31,11 @@ class BlockMatcher {
   void prepare_term(const WhereTerm& term, const Trace& trace, const std::vector<StreamState>& states);
 
   std::vector<WhereField> fields_;
-  std::shared_ptr<const WhereNode> node_;  // Where terms stay at their addresses.
-  // Of terms about stacks: by stream and stack, whether it holds.
+  std::shared_ptr<const WhereNode> node_;  // Shared, so that terms keep their addresses.
+  // For terms on stacks: by stream and stack, whether it matches.
   std::map<const WhereTerm*, std::vector<Bits>> by_stack_;
   std::vector<const Definitions*> definitions_;               // By stream.
-  std::vector<std::vector<std::uint64_t>> lowest_addresses_;  // By stream and heap, where a term asks for offsets.
+  std::vector<std::vector<std::uint64_t>> lowest_addresses_;  // By stream and heap, if a term uses offsets.
 };
 
 }  // namespace hbmscope

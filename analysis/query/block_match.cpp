@@ -12,11 +12,11 @@ BlockFate fate_of(const LiveBlock& was, const LiveBlock& is) {
   return is.address != was.address ? BlockFate::moved : BlockFate::unchanged;
 }
 
-// A block keeps its slot while it lives; only after a loss may it be listed anew in another one.
+// A block keeps its slot while it is live; only after a loss may it be listed in another one.
 void match_blocks(const StreamState& baseline, const StreamState& now, const std::vector<bool>& counts,
                   const VisitBlockPair& visit) {
   const auto before = baseline.slots(), after = now.slots();
-  // Of before, by allocation id.
+  // Blocks of `before` by allocation id.
   std::multimap<std::uint64_t, LiveBlock> left;
   std::vector<LiveBlock> came;
   for (std::size_t slot = 0; slot < std::max(before.size(), after.size()); ++slot) {

@@ -1,5 +1,5 @@
-// What became of each block between two moments of one stream: paired by allocation id, which is exact and never used
-// twice, unlike an address.
+// What happened to each block between two times of one stream. Blocks are paired by allocation id, which is exact and
+// never reused, unlike an address.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@
 
 namespace hbmscope {
 
-enum class BlockFate : std::uint8_t { unchanged, added, gone, grown, shrunk, moved };  // moved: of the same size.
+enum class BlockFate : std::uint8_t { unchanged, added, gone, grown, shrunk, moved };  // moved: at the same size.
 
-// `was` or `is` holds nothing (is_live() is false) where the block did not live then; never both.
+// `was` or `is` is empty (is_live() is false) if the block was not live then; never both.
 BlockFate fate_of(const LiveBlock& was, const LiveBlock& is);
 
 using VisitBlockPair = std::function<void(const LiveBlock& was, const LiveBlock& is)>;
 
-// Every block of the heaps that `counts` names by id and that lives at one of the two moments, once, in no particular
-// order. Which moment is the earlier one does not matter. A damaged stream may have one id twice: then any two of them
-// are paired.
+// Visits every block of the heaps selected by `counts` that is live at one of the two times, once, in no particular
+// order. Either time may be the earlier one. A damaged stream may contain an id twice; then any two such blocks are
+// paired.
 void match_blocks(const StreamState& baseline, const StreamState& now, const std::vector<bool>& counts,
                   const VisitBlockPair& visit);
 

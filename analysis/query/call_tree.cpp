@@ -14,7 +14,8 @@ void collect_path(const ProfileView& view, std::uint32_t sample, TreeDirection d
   for (const LocationIndex location : view.stack(sample))
     for (const FrameIndex frame : view.frames_of(location)) path.push_back(static_cast<std::uint32_t>(frame));
   if (fold_library) {
-    // From the outermost frame on, whatever the direction: the first frame of a run is what the user's code called.
+    // Starts at the outermost frame in either direction: the first frame of a run is the one that the user's code
+    // called.
     bool previous_is_library = false;
     const auto kept = std::remove_if(path.rbegin(), path.rend(), [&](std::uint32_t frame) {
       const bool is_library = view.frames[frame].is_library;
@@ -27,7 +28,7 @@ void collect_path(const ProfileView& view, std::uint32_t sample, TreeDirection d
   if (direction == TreeDirection::callees) std::reverse(path.begin(), path.end());
 }
 
-// Sorts every node's children, largest first. They are linked already, in any order.
+// Sorts every node's children, largest first. Requires that they are linked, in any order.
 void sort_children(const ProfileView& view, std::vector<TreeNode>& nodes) {
   const auto before = [&](std::uint32_t a, std::uint32_t b) {
     const TreeNode &na = nodes[a], &nb = nodes[b];
@@ -75,13 +76,13 @@ std::optional<CallTree> compute_call_tree(const ProfileView& view, TreeDirection
   }
   if (!paths.sort(cancelled)) return std::nullopt;
 
-  std::size_t node_count = 1;  // Counted first: a vector that doubles would hold the tree twice.
+  std::size_t node_count = 1;  // Counted first, because a growing vector would hold the tree twice.
   for (std::size_t i = 0; i < paths.size(); ++i) node_count += paths.symbols(i).size() - paths.shared_with_previous(i);
   CallTree tree;
   tree.direction = direction;
   tree.nodes.reserve(node_count);
   tree.nodes.emplace_back();
-  std::vector<std::uint32_t> open = {0};  // The nodes from the root to the last one.
+  std::vector<std::uint32_t> open = {0};  // The path from the root to the last node.
   for (std::size_t i = 0; i < paths.size(); ++i) {
     if (i % 4096 == 0 && is_cancelled()) return std::nullopt;
     const auto symbols = paths.symbols(i);
@@ -100,7 +101,7 @@ std::optional<CallTree> compute_call_tree(const ProfileView& view, TreeDirection
     }
     tree.nodes[open.back()].flat += view.weight(paths.owner(i));
   }
-  // A parent's number is smaller than its children's: one backward pass carries the sums up.
+  // Parents have smaller numbers than their children, so one backward pass adds up the sums.
   for (TreeNode& node : tree.nodes) node.cum = node.flat;
   for (std::size_t i = tree.nodes.size(); i-- > 1;) tree.nodes[tree.nodes[i].parent].cum += tree.nodes[i].cum;
   sort_children(view, tree.nodes);

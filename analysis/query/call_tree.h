@@ -1,6 +1,6 @@
 // The stacks of a view merged into a tree: from the outermost frame down (callees), or from the innermost up (callers,
-// "bottom-up"). Node 0 is the root, which stands for everything selected; children are sorted by bytes, the largest
-// first, then by name.
+// "bottom-up"). Node 0 is the root and represents everything selected; children are sorted by bytes, largest first,
+// then by name.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@ inline constexpr std::uint32_t no_node = 0xffffffff;
 struct TreeNode {
   FrameIndex frame = FrameIndex::none;  // none: the root.
   std::uint32_t parent = no_node, first_child = no_node, next_sibling = no_node;
-  std::uint32_t depth = 0;  // The root's is 0.
+  std::uint32_t depth = 0;  // 0 for the root.
   Weight flat, cum;         // flat: of stacks that end here.
 };
 
@@ -32,8 +32,8 @@ struct CallTree {
   std::vector<FrameIndex> path(std::uint32_t node) const;
 };
 
-// Nothing where `cancelled` became true meanwhile (looked at every few thousand samples).
-// `fold_library` joins runs of library frames below a user's frame to one node of the outermost of them.
+// Returns nothing if `cancelled` became true (checked every few thousand samples). `fold_library` merges each run of
+// library frames below a frame of the user into one node, named after the outermost.
 std::optional<CallTree> compute_call_tree(const ProfileView& view, TreeDirection direction, bool fold_library = false,
                                           const std::atomic<bool>* cancelled = nullptr);
 

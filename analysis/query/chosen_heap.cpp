@@ -10,8 +10,8 @@
 namespace hbmscope {
 namespace {
 
-// A text may say that a request failed on a heap, but nothing of its content. Views ask in every frame, and a job
-// that catches its failures may have a million: from the last one back, a few.
+// A file may report that a request failed on a heap, but not the heap's contents. Views call this in every frame, and a
+// job that catches its failures may have a million of them: check only the last few.
 bool has_failed(const Stream& stream, std::uint32_t heap) {
   constexpr std::size_t looked_at = 64;
   const auto& failures = stream.failures();
@@ -22,7 +22,7 @@ bool has_failed(const Stream& stream, std::uint32_t heap) {
   return false;
 }
 
-// There is something to say of it: it held something, or could not.
+// The heap held something, or a request on it failed.
 bool is_worth_showing(const Stream& stream, std::uint32_t heap) {
   return !stream.timeline(heap).empty() || has_failed(stream, heap);
 }
@@ -65,7 +65,7 @@ HeapKey choose_heap(const Trace& trace, HeapKey wanted) {
            is_worth_showing(trace.streams[key.stream], key.heap);
   };
   if (can_be_shown(wanted)) return wanted;
-  // Views ask in every frame, and a job that catches its failures may have a million: from the last one back.
+  // Views call this in every frame, and a job that catches its failures may have a million of them: search backwards.
   HeapKey best, beside;
   const FailureEvent* last = nullptr;
   std::uint64_t highest = 0;
@@ -99,7 +99,7 @@ HeapKey choose_heap(const Trace& trace, HeapKey wanted) {
 HeapKey choose_alike(const Trace& trace, const Trace& other, HeapKey other_heap) {
   if (other_heap.empty()) return choose_heap(trace, {});
   const std::string& name = other.streams[other_heap.stream].definitions().heap(other_heap.heap).name;
-  // Streams of several processes have heaps of one name: the one at the same place first.
+  // Streams of several processes have heaps of the same name: try the stream with the same index first.
   if (other_heap.stream < trace.streams.size())
     for (const HeapInfo& heap : trace.streams[other_heap.stream].definitions().heaps())
       if (heap.id != 0 && heap.name == name && is_worth_showing(trace.streams[other_heap.stream], heap.id))

@@ -1,4 +1,4 @@
-// Which heap of a trace a person means who names none, and which there are to choose from.
+// Which heap to show if the user names none, and the list of heaps to choose from.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace hbmscope {
 
-// One heap of one stream. Heap 0 is none.
+// One heap of one stream. Heap 0 means none.
 struct HeapKey {
   std::uint32_t stream = 0, heap = 0;
 
@@ -20,25 +20,25 @@ struct HeapKey {
   friend bool operator==(const HeapKey&, const HeapKey&) = default;
 };
 
-bool has_heap(const Trace& trace, HeapKey key);  // It is defined there.
+bool has_heap(const Trace& trace, HeapKey key);  // True if the trace defines it.
 
 struct NamedHeap {
   HeapKey key;
-  std::string name;  // "GPU 0"; with whose it is where several streams have one of that name (stream_names.h).
+  std::string name;  // "GPU 0"; includes the stream if several streams have a heap of that name (stream_names.h).
 };
-// Those that ever held something or on which a request failed, in the order of the file; of ranks in theirs.
+// Heaps that ever held something or on which a request failed, in file order; those of ranks in rank order.
 std::vector<NamedHeap> heaps_of(const Trace& trace);
-// Errors: none has that name; those that there are, are named.
+// Error: no heap has that name; the message lists the existing ones.
 Result<HeapKey> find_heap(const Trace& trace, std::string_view name);
 
-// `wanted` where the trace has it; else the heap of the last out-of-memory, else the one with the highest peak; a pool
-// that stands beside only where it is wanted, or alone. Empty where there is none of them.
+// `wanted` if the trace has it; else the heap of the last out-of-memory, else the one with the highest peak. A
+// comparison pool (layers.h) is chosen only if it is wanted or the only one. Empty if there are no heaps.
 HeapKey choose_heap(const Trace& trace, HeapKey wanted);
 
-// In another trace: the heap with the name of that one, else the one that is chosen anyway.
+// In another trace: the heap with the same name, else the default choice.
 HeapKey choose_alike(const Trace& trace, const Trace& other, HeapKey other_heap);
 
-// Its place among the answers of compute_heap_rows and compute_heap_metrics, which have one a heap.
+// Its index in the results of compute_heap_rows and compute_heap_metrics, which have one row per heap.
 std::size_t row_of_heap(const Trace& trace, HeapKey key);
 
 }  // namespace hbmscope

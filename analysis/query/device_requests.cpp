@@ -17,9 +17,9 @@ namespace {
 
 using allocator::Operation;
 
-constexpr std::uint64_t from_before = std::uint64_t{1} << 63;  // With the slot: a block that has no allocation id.
+constexpr std::uint64_t from_before = std::uint64_t{1} << 63;  // With the slot: the key of a block without id.
 
-// One device's requests, as they are found.
+// Collects the requests of one device.
 class Collector {
  public:
   struct Asked {
@@ -108,7 +108,7 @@ class StreamRequests {
   }
 
  private:
-  // Of a heap that counts; else null.
+  // Null unless the heap counts.
   Collector* of_heap(std::uint32_t heap) {
     if (heap >= counts_.size() || !counts_[heap]) return nullptr;
     return &collectors_[stream_.definitions().heap(heap).device];

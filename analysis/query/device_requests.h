@@ -1,4 +1,4 @@
-// The requests that a job made of a device's allocator, out of any trace: what `replay` plays into another allocator.
+// A job's requests to one device's allocator, extracted from any trace; `replay` plays them into another allocator.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,20 @@
 namespace hbmscope {
 
 struct DeviceRequests {
-  allocator::RequestStream stream;      // Without a configuration; lines are 0. With origins, of this stream:
-  std::size_t trace_stream = 0;         // Its number in the trace.
+  allocator::RequestStream stream;      // No configuration, and lines are 0. Origins refer to this stream:
+  std::size_t trace_stream = 0;         // Its index in the trace.
   std::optional<std::uint32_t> device;  // Absent: unknown.
-  std::string file;                     // Of a trace of several; else empty.
-  allocator::RecordedPlaces places;     // Where the trace says that they were served.
-  std::size_t heaps = 0;                // Of the device, that had any.
-  std::size_t other_devices = 0;        // That also had requests, and are left out.
-  std::uint64_t lived_before = 0;       // Blocks from before the first event: asked for first, by address.
-  std::uint64_t unknown_requests = 0;   // Blocks whose request is not reported: what they take was asked.
+  std::string file;                     // If the trace has several files; else empty.
+  allocator::RecordedPlaces places;     // Where the trace reports their addresses.
+  std::size_t heaps = 0;                // The device's heaps that had requests.
+  std::size_t other_devices = 0;        // Devices that also had requests, and are left out.
+  std::uint64_t lived_before = 0;       // Blocks from before the first event: requested first, by address.
+  std::uint64_t unknown_requests = 0;   // Blocks without a known requested size: their block size is used.
 };
 
-// Of the device asked for, or of the one with the most requests. Blocks of the heaps that count (trace/layers.h) are
-// asked for as they were, and freed when their free was complete; what an out-of-memory asked for is asked for, and
-// given back at once should it be served. Errors: no such device, or no requests at all.
+// For the given device, or the one with the most requests. Covers the heaps that count (trace/layers.h): blocks are
+// requested at their original events, and freed when their free completed. A request that ran out of memory is
+// requested too, and freed at once if it succeeds. Errors: no such device, or no requests at all.
 Result<DeviceRequests> find_device_requests(const Trace& trace, std::optional<std::uint32_t> device);
 
 }  // namespace hbmscope

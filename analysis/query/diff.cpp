@@ -23,7 +23,7 @@ Change change_of(const Weight& baseline, const Weight& now) {
   return Change::same;
 }
 
-// Frames of both sides under one numbering: equal function and file (and line) are one symbol.
+// Numbers the frames of both sides together: frames with equal function and file (and line) get the same symbol.
 class SymbolTable {
  public:
   SymbolTable(StackMatch match, const FileMatch& files) : match_(match), files_(files) {}
@@ -51,22 +51,22 @@ class SymbolTable {
   std::unordered_map<std::string, std::uint32_t> rows_;
 };
 
-// One side of the comparison: its frames as symbols of the match, and as symbols by line.
+// One side of the comparison: its frames as match symbols, and as symbols by line.
 struct Side {
   const ProfileView* view = nullptr;
   std::vector<std::uint32_t> symbols, line_symbols;
-  std::uint32_t first_frame = 0;  // Where this side's frames begin in ProfileDiff::frame_table.
+  std::uint32_t first_frame = 0;  // Offset of this side's frames in ProfileDiff::frame_table.
 };
 
-// Of the stacks by line that a row stands for, one. Stacks are matched without lines, yet a row names the line that
+// One of the stacks by line that a row combines. Stacks are matched without lines, yet a row names the line that
 // changed most.
 struct LineStack {
   Weight baseline, now;
-  const Side* side = nullptr;  // Where an example of it is; `now` if it is there.
+  const Side* side = nullptr;  // The side of the example; `now` if it has one.
   std::uint32_t sample = 0;
 };
 
-// Brings the stacks of both sides into one order; equal ones, which then stand side by side, are one row.
+// Sorts the stacks of both sides together; equal stacks become neighbours and form one row.
 class StackMatcher {
  public:
   StackMatcher(const Side& baseline, const Side& now) : baseline_(baseline), now_(now) {
@@ -91,14 +91,14 @@ class StackMatcher {
   }
 
  private:
-  // Entries are the samples of `now`, then those of the baseline.
+  // Entries are the samples of `now`, followed by those of the baseline.
   bool is_now(std::size_t entry) const { return entry < now_.view->sample_count(); }
   const Side& side_of(std::size_t entry) const { return is_now(entry) ? now_ : baseline_; }
   std::uint32_t sample_of(std::size_t entry) const {
     return side_of(entry).view->sample(is_now(entry) ? entry : entry - now_.view->sample_count());
   }
 
-  // A stack as the symbols of the match, or of lines.
+  // The stack of an entry as match symbols, or by line.
   const std::vector<std::uint32_t>& symbols_of(std::size_t entry, bool by_line) {
     const Side& side = side_of(entry);
     const std::vector<std::uint32_t>& symbols = by_line ? side.line_symbols : side.symbols;
@@ -136,7 +136,7 @@ class StackMatcher {
     return diff_row;
   }
 
-  // What nearly all rows are.
+  // The common case.
   bool is_one_line_stack(std::size_t begin, std::size_t end) {
     if (end - begin == 1) return true;
     const std::vector<std::uint32_t> first = symbols_of(paths_.owner(begin), true);
@@ -176,7 +176,7 @@ std::vector<GroupDiffRow> compare_groups(const ProfileView& baseline, const Prof
   return rows;
 }
 
-// Flat and cumulative sums of one side, by symbol; a symbol that recurs in a stack counts once.
+// Flat and cumulative sums of one side, by symbol; a recursive symbol counts once per stack.
 class FrameSums {
  public:
   FrameSums(const Side& side, std::size_t symbols)
@@ -220,7 +220,7 @@ std::vector<FrameDiffRow> compare_frames(const Side& baseline, const Side& now, 
     rows[i].now_cum = after.cum[i];
     rows[i].change = change_of(before.cum[i], after.cum[i]);
   }
-  // A function is shown at the line of it that holds most, in `now` where it is there.
+  // A function is shown with the line that holds most, in `now` if it occurs there.
   std::vector<const Frame*> named(symbols);
   const auto name_frames = [&](const Side& side, const FrameSums& sums) {
     std::vector<std::optional<std::int64_t>> best(symbols);

@@ -1,6 +1,6 @@
-// Two profiles compared. Stacks are matched by function and file tail, not by line and not by path prefix: a week of
-// edits moves every line, another machine moves every folder, and neither makes the memory new. `StackMatch::line`
-// matches lines too. The share of bytes without a partner is part of the answer, so that a bad match is seen.
+// Compares two profiles. Stacks are matched by function and file tail, not by line or path prefix: a week of edits
+// moves every line, another machine changes every folder, and neither makes the memory new. `StackMatch::line` matches
+// lines too. The share of unmatched bytes is part of the result, so that a bad match is visible.
 //
 // Sign: now - baseline. Addresses are not compared.
 #pragma once
@@ -30,7 +30,7 @@ struct DiffRow {
   std::int64_t delta_count() const { return clamped_difference(now.count, baseline.count); }
 };
 
-// A frame's flat change over all stacks.
+// The flat change of a frame over all stacks.
 struct FrameDiffRow {
   Change change = Change::same;
   Frame frame;
@@ -45,26 +45,26 @@ struct GroupDiffRow {
 struct ProfileDiff {
   std::string baseline_name, now_name;
   StackMatch match = StackMatch::function;
-  bool is_by_file_name = false;  // A side was stripped of its paths (file_match.h).
-  std::string unit;              // Of all `bytes`: "bytes", or the primary unit of profiles without bytes.
+  bool is_by_file_name = false;  // One side was stripped of its paths (file_match.h).
+  std::string unit;              // The unit of all `bytes`: "bytes", or the primary unit of profiles without bytes.
   Weight baseline, now;
   std::vector<Frame> frame_table;    // All frames of both sides.
-  std::vector<DiffRow> stacks;       // By absolute change of bytes, the largest first.
-  std::vector<FrameDiffRow> frames;  // By absolute change of flat bytes.
+  std::vector<DiffRow> stacks;       // Largest absolute byte change first.
+  std::vector<FrameDiffRow> frames;  // Largest absolute change of flat bytes first.
   std::vector<GroupDiffRow> devices, kinds;
-  // Bytes of stacks that have no partner on the other side, of all bytes of both sides.
+  // Bytes of stacks without a match on the other side, out of all bytes of both sides.
   std::int64_t unmatched_bytes = 0, compared_bytes = 0;
 };
 
-// Give views with the same filters and FrameBy::line: a row that was matched without lines then still names the line
+// Pass views with the same filters and FrameBy::line: a row that was matched without lines then still names the line
 // that changed most.
 //
-// A million stacks on each side take about 5 s; nothing where `cancelled` became true meanwhile.
+// A million stacks on each side take about 5 s. Returns nothing if `cancelled` became true.
 std::optional<ProfileDiff> compute_diff(const ProfileView& baseline, const ProfileView& now, StackMatch match,
                                         const std::atomic<bool>* cancelled);
 ProfileDiff compute_diff(const ProfileView& baseline, const ProfileView& now, StackMatch match = StackMatch::function);
 
-// Why two views can't be compared: one is of bytes, the other of nanoseconds. Nothing where they can.
+// Why two views can't be compared (one is in bytes, the other in nanoseconds). Nothing if they can.
 std::optional<Error> find_mismatch(const ProfileView& baseline, const ProfileView& now);
 
 }  // namespace hbmscope

@@ -14,7 +14,7 @@ class EventRowMaker {
  public:
   explicit EventRowMaker(std::uint64_t first) : first_(first) {}
 
-  // `named`: the block that the event is about, where it names one by its slot.
+  // `named`: the block that the event refers to by slot, if any.
   void add(const wire::DecodedBlock& block, const RecordPlace& place, const std::optional<LiveBlock>& named) {
     if (!wire::is_event(static_cast<std::uint16_t>(place.kind)) || place.event < first_) return;
     EventFields fields;
@@ -55,7 +55,7 @@ std::vector<EventRow> compute_event_rows(const Stream& stream, std::uint64_t fir
   wire::DecodedBlock decoded;
   const auto& blocks = stream.blocks();
   for (std::size_t i = state.next_block(); i < blocks.size() && blocks[i]->header.first_event < last; ++i) {
-    if (decoder.decode(*blocks[i], decoded)) break;  // It could be decoded when it was taken in.
+    if (decoder.decode(*blocks[i], decoded)) break;  // It was decodable when it was appended.
     const HeapChangeObserver observer(decoded, state, last, visit, skipped);
     state.apply(decoded, i, stream.definitions(), last, observer);
     observer.skip_rest();

@@ -1,5 +1,5 @@
-// The events of a stretch of a stream, one a row, as they are listed around a moment: what happened, to which block, by
-// whom. Costs a look-up of the state before the stretch and a replay of the stretch.
+// The events of a range of a stream, one per row: what happened, to which block, from which stack. Costs one seek to
+// the state before the range and a replay of the range.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +18,19 @@ struct EventRow {
   wire::RecordKind kind{};
   std::uint32_t heap = 0, stack = 0;  // 0: unknown.
   std::uint32_t text = 0;             // String: tag, mark, counter, reason.
-  // Of the block or region that it is about. `requested`: also what a failed request asked for.
+  // The affected block or region. `requested` is also the size of a failed request.
   std::optional<std::uint64_t> address, size, requested;
-  std::optional<std::uint64_t> allocation;  // The event that took the block; absent: from before the stream.
-  std::optional<std::int64_t> value;        // Of a counter.
+  std::optional<std::uint64_t> allocation;  // The event that allocated the block; absent: before the stream.
+  std::optional<std::int64_t> value;        // A counter's value.
   bool is_derived = false;                  // A free that the source did not record (wire::derived_free).
 
   friend bool operator==(const EventRow&, const EventRow&) = default;
 };
 
-// Events [first, last) of the stream, as far as it has them. Lost ones have no row.
+// The events [first, last) that the stream has. Lost events have no row.
 std::vector<EventRow> compute_event_rows(const Stream& stream, std::uint64_t first, std::uint64_t last);
 
-// In a person's words: "allocated", "freed", "out of memory"; empty for kinds that a newer version writes.
+// A display text: "allocated", "freed", "out of memory"; empty for kinds from newer versions.
 std::string_view words_for_event(const EventRow& row);
 
 }  // namespace hbmscope

@@ -10,7 +10,8 @@
 namespace hbmscope {
 namespace {
 
-// The cheapest window of one region's chunks that is as large as the request; each chunk but the last one begins one.
+// Finds the window of one region's chunks that is at least as large as the request and has the fewest bytes in use.
+// Slides the window over every chunk of the region that leaves enough room.
 class PlaceFinder {
  public:
   explicit PlaceFinder(std::uint64_t bytes) : bytes_(bytes) {}
@@ -80,7 +81,7 @@ std::optional<CheapestPlace> find_cheapest_place(const StreamState& state, std::
   std::vector<AddressRange> regions;
   space.for_each_region([&](AddressRange range) { regions.push_back(range); });
   PlaceFinder finder(bytes);
-  std::vector<HeapChunk> chunks;  // Of one region, from end to end.
+  std::vector<HeapChunk> chunks;  // The chunks of one region, in address order.
   std::size_t region = 0;
   space.for_each_chunk([&](const HeapChunk& chunk) {
     chunks.push_back(chunk);
@@ -106,7 +107,7 @@ std::optional<std::uint64_t> find_last_fit(const Stream& stream, std::uint32_t h
   constexpr std::uint64_t replayed_max = 65'536;
   const auto fits = [&](const HeapState& now) { return now.space.largest_free().value_or(0) >= bytes; };
   if (before == 0 || bytes == 0) return std::nullopt;
-  // By ever finer buckets to the last one in which it fitted at all, then event by event.
+  // Narrow down to the last timeline bucket in which it fit, then replay that event by event.
   std::uint64_t begin = 0, end = before - 1;
   for (;;) {
     const auto buckets = stream.timeline(heap).buckets(begin, end, at_once);
@@ -128,7 +129,7 @@ std::optional<std::uint64_t> find_last_fit(const Stream& stream, std::uint32_t h
       stream, state, end, [](std::uint64_t) { return true; },
       [&](const StreamState& now, std::uint64_t position, std::int64_t, std::uint32_t changed) {
         if (changed != heap) return;
-        if (fitted) found = position - 1;  // Until this event.
+        if (fitted) found = position - 1;  // Until just before this event.
         fitted = fits(now.heap(heap));
       });
   return fitted ? end : found;

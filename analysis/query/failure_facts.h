@@ -1,6 +1,6 @@
-// Why a request failed, as far as it can be derived exactly: what was asked, what was free and in how many pieces,
-// since when no piece was large enough, and which blocks stand in the cheapest place for it. What would need to be
-// unknown is absent, and said.
+// Why a request failed, as far as it can be derived exactly: how much was requested, how much was free in how many
+// blocks, since when no free block was large enough, and which blocks are in the way. Figures that would depend on
+// unknown ones are absent, and the text says so.
 #pragma once
 
 #include <cstdint>
@@ -17,52 +17,52 @@
 namespace hbmscope {
 
 enum class FailureVerdict : std::uint8_t {
-  unknown,    // The free memory is unknown, or not known any more: earlier events of the heap were lost.
-  too_big,    // More than all free memory of the pool and, where known, of the device; or all
-              // of the limit and more, as it is printed.
-  scattered,  // Enough was free in the pool, in pieces that are each too small.
-  split,      // Enough only together: some free in the pool, some left at the driver, neither large enough.
-  limit,      // The driver had more than that left: a limit of the process, or of the allocator, forbade it.
-  had_room,   // A free piece was large enough, and the allocator did not use it.
+  unknown,    // The free memory is unknown, for example because earlier events of the heap were lost.
+  too_big,    // More than all free memory of the pool and, if known, of the device; or at least the whole limit, as
+              // printed.
+  scattered,  // Enough was free in the pool, but each free block is too small.
+  split,      // Enough in total only: some free in the pool, some on the device, neither large enough.
+  limit,      // More than that was free on the device: a limit of the process or of the allocator prevented it.
+  had_room,   // A free block was large enough, and the allocator did not use it.
 };
 std::string_view text_from_verdict(FailureVerdict verdict);  // "too_big"
 
-// The addresses of one region where the fewest bytes in use stand between free pieces that together hold the request.
+// The range of adjacent chunks in one region that is large enough for the request and has the fewest bytes in use.
 struct CheapestPlace {
   AddressRange range;
   std::uint64_t in_use_bytes = 0;
-  std::vector<LiveBlock> blocks;  // In the order of addresses. Empty where nothing stands in the way.
+  std::vector<LiveBlock> blocks;  // In address order. Empty if nothing is in the way.
 };
-// Nothing if no region is that large, or regions are unknown. `bytes` > 0.
+// Nothing if no region is that large, or regions are unknown. `bytes` must be above 0.
 std::optional<CheapestPlace> find_cheapest_place(const StreamState& state, std::uint32_t heap, std::uint64_t bytes);
 
-// The last position before `before` at which a free block of the heap was that large; `bytes` > 0.
+// The last position before `before` at which the heap had a free block of that size; `bytes` must be above 0.
 std::optional<std::uint64_t> find_last_fit(const Stream& stream, std::uint32_t heap, std::uint64_t bytes,
                                            std::uint64_t before);
 
 struct FailureFacts {
   std::uint32_t heap = 0;
   std::string heap_name;
-  std::uint64_t event = 0;  // The failure's; the heap is as it was just before it.
+  std::uint64_t event = 0;  // The failure's; the heap is described as just before it.
   std::optional<std::int64_t> since_start_ns;
   std::uint64_t asked_bytes = 0;
-  bool is_inexact = false;  // Events of the heap were lost before: what was free is only what the others make of it.
-  std::uint64_t needed_bytes = 0;  // Rounded as the allocator would have, where its rule is known; else what was asked.
+  bool is_inexact = false;  // Events of the heap were lost before, so free memory is computed from the others only.
+  std::uint64_t needed_bytes = 0;  // Rounded as the allocator does, if its rule is known; else the requested size.
   std::optional<std::uint64_t> free_bytes, free_pieces, largest_free_bytes;
   std::optional<std::uint64_t> driver_bytes;  // Free on the device, outside the pool; absent: unknown.
   std::optional<std::uint64_t> limit_bytes;   // The limit of the pool; absent: unknown.
   FailureVerdict verdict = FailureVerdict::unknown;
-  std::optional<std::uint64_t> last_fit;  // So many events had happened then.
+  std::optional<std::uint64_t> last_fit;  // The number of events at that time.
   std::optional<std::int64_t> last_fit_since_start_ns;
-  std::optional<CheapestPlace> place;  // Where the verdict is scattered, split or too_big.
-  std::uint32_t stack = 0;             // That asked.
+  std::optional<CheapestPlace> place;  // If the verdict is scattered, split or too_big.
+  std::uint32_t stack = 0;             // The stack of the request.
 };
-// Of the out-of-memory that is failures()[index] of the stream. Costs a walk over the heap and over the timeline.
+// For the out-of-memory failures()[index] of the stream. Walks the heap and the timeline.
 FailureFacts compute_failure_facts(const Stream& stream, std::size_t index);
 
-// "3.00 GiB was asked for and 12.4 GiB is free, but in 1,203 pieces: fragmented. The largest is 2.10 GiB ..."
+// "Fragmented: requested 3.00 GiB; 12.4 GiB is free in total, but the largest free block is 2.10 GiB. ..."
 std::string sentence_of(const FailureFacts& facts);
-// Unknown figures that the verdict would need; empty if there are none.
+// The unknown figures that the verdict would need; empty if there are none.
 std::string unknowns_of(const FailureFacts& facts);
 
 }  // namespace hbmscope

@@ -1,4 +1,4 @@
-// What a path says about whose code it is, and what two machines have in common of it.
+// Derives from a file path whose code it is, and the part of it that does not depend on the machine.
 #include <algorithm>
 #include <array>
 
@@ -11,12 +11,12 @@ namespace {
 
 constexpr std::array<std::string_view, 2> package_folders = {"site-packages", "dist-packages"};
 
-// Profiles come from Windows too, and are opened anywhere.
+// Profiles may come from Windows, and are opened on any system.
 bool is_separator(char c) {
   return c == '/' || c == '\\';
 }
 
-// Behind ".../site-packages/", or nothing where the path has no such folder.
+// The part after ".../site-packages/", or nothing if the path has no such folder.
 std::string_view inside_packages(std::string_view file) {
   for (const std::string_view folder : package_folders) {
     const std::size_t at = file.rfind(folder), end = at + folder.size();
@@ -26,14 +26,14 @@ std::string_view inside_packages(std::string_view file) {
   return {};
 }
 
-// Behind ".../lib/python3.11/", or "...\Python311\Lib\": Python's own library.
+// The part after ".../lib/python3.11/", or "...\Python311\Lib\": Python's own library.
 std::string_view inside_python(std::string_view file) {
   constexpr std::string_view mark = "/lib/python", windows_mark = "\\Python3", windows_folder = "\\Lib\\";
   const auto is_version = [](std::string_view text) {
     return text.find_first_not_of("0123456789.") == std::string_view::npos;
   };
   if (const std::size_t at = file.rfind(mark); at != std::string_view::npos) {
-    // python3, python3.11, but not a person's own folder lib/python_code.
+    // python3, python3.11, but not a user's folder lib/python_code.
     const std::string_view version = file.substr(at + mark.size());
     const std::size_t slash = version.find('/');
     if (slash == std::string_view::npos || slash == 0 || !is_version(version.substr(0, slash))) return {};
@@ -48,8 +48,8 @@ std::string_view inside_python(std::string_view file) {
   return {};
 }
 
-// Frames of C++ in a stack that is mostly Python's: "??" where nothing is known, else a name without its folder, or
-// one relative to where a distribution built it (../csu/libc-start.c). A person's own C++ was built with its paths.
+// C++ frames in mostly Python stacks: "??" if nothing is known, else a file name without folder, or a path relative to
+// a distribution's build folder (../csu/libc-start.c). A user's own C++ is built with its full paths.
 bool is_stripped_code(std::string_view file) {
   if (file == "??") return true;
   const bool is_relative = file.starts_with("./") || file.starts_with("../");
@@ -64,8 +64,8 @@ bool is_frozen(std::string_view file) {
   return file.starts_with("<frozen ");
 }
 
-// PyTorch's profiler cuts every folder of sys.path off its files (torch/profiler/python_tracer.py), a package's as well
-// as a person's own: "torch/nn/functional.py", "typing.py". The remaining common ones are recognised by name.
+// PyTorch's profiler strips the folders of sys.path from file names (torch/profiler/python_tracer.py), for packages and
+// user code alike: "torch/nn/functional.py", "typing.py". The most common packages are recognised by name.
 bool is_trimmed_library(std::string_view file) {
   constexpr std::array<std::string_view, 22> packages = {
       "torch/",      "torchvision/",    "torchaudio/",  "numpy/",      "transformers/",
@@ -81,7 +81,7 @@ bool is_trimmed_library(std::string_view file) {
          std::find(files.begin(), files.end(), file) != files.end();
 }
 
-// CPython and the libraries of C and C++ as distributions build them: "/build/gcc/libstdc++-v3/src/c++11/thread.cc",
+// CPython and the C and C++ libraries as distributions build them: "/build/gcc/libstdc++-v3/src/c++11/thread.cc",
 // "/usr/local/src/conda/python-3.10.14/Objects/call.c", "/build/glibc-B3wQXB/glibc-2.31/nptl/pthread_create.c".
 bool is_runtime_source(std::string_view file) {
   if (file.find("libstdc++-v3/") != std::string_view::npos || file.find("/glibc-2.") != std::string_view::npos)
@@ -100,8 +100,8 @@ std::string_view base_name(std::string_view file) {
   return slash == std::string_view::npos ? file : file.substr(slash + 1);
 }
 
-// The files of code whose source is not known: "libffi.so.8", "_ctypes.cpython-311-x86_64-linux-gnu.so", the
-// interpreter itself. A program of another name is somebody's own.
+// Binaries whose source files are unknown: "libffi.so.8", "_ctypes.cpython-311-x86_64-linux-gnu.so", the interpreter
+// itself. A program of another name is the user's.
 bool is_library_binary(std::string_view file) {
   const std::string_view name = base_name(file);
   const std::size_t ending = name.find(".so");
@@ -109,7 +109,8 @@ bool is_library_binary(std::string_view file) {
   return name.starts_with("python") && name.find_first_not_of("0123456789.", 6) == std::string_view::npos;
 }
 
-// What PyTorch's profiler, or the reader of its traces, has in place of a file; "<not told>" in earlier recordings.
+// Placeholders that PyTorch's profiler, or the reader of its traces, writes instead of a file; "<not told>" in older
+// recordings.
 bool is_no_file(std::string_view file) {
   return file == "<operator>" || file == "<built-in>" || file == "<module>" || file == "<unknown>" ||
          file == "<not told>";
@@ -159,9 +160,9 @@ std::string package_of(std::string_view file, std::string_view function) {
     return std::string(inside.substr(0, inside.rfind('.')));
   }
   if (!inside_python(file).empty() || is_frozen(file)) return "<python>";
-  // Go names carry their package: "net/http.(*conn).serve" is of "net/http".
+  // Go names include their package: "net/http.(*conn).serve" is in "net/http".
   if (file.ends_with(".go")) {
-    function = function.substr(0, function.find('['));  // Type arguments have paths of their own.
+    function = function.substr(0, function.find('['));  // Type arguments contain paths of their own.
     const std::size_t slash = function.rfind('/');
     const std::size_t point = function.find('.', slash == std::string_view::npos ? 0 : slash);
     if (point != std::string_view::npos) return std::string(function.substr(0, point));

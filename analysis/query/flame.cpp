@@ -7,7 +7,7 @@
 namespace hbmscope {
 namespace {
 
-// What a node is as wide as. Negative values (of profiles that are differences) have no width.
+// The width of a node. Negative values (in profiles that are differences) have no width.
 double value_of(const TreeNode& node, FlameValue value) {
   const std::int64_t number = value == FlameValue::bytes ? node.cum.bytes : node.cum.count + node.cum.unknown;
   return static_cast<double>(std::max<std::int64_t>(0, number));
@@ -39,7 +39,7 @@ FlameLayout compute_flame_layout(const CallTree& tree, FlameValue value) {
         std::stable_sort(children.begin(), children.end(), [&](std::uint32_t a, std::uint32_t b) {
           return value_of(tree.nodes[a], value) > value_of(tree.nodes[b], value);
         });
-      // With negative siblings left out, the others could stick out of their parent: then they share its width.
+      // Negative siblings have no width, so the others may add up to more than their parent: scale them to fit.
       const double width = layout.end[parent] - layout.begin[parent];
       const double scale = width / std::max(sum, value_of(tree.nodes[parent], value));
       double at = layout.begin[parent];
@@ -56,8 +56,8 @@ FlameLayout compute_flame_layout(const CallTree& tree, FlameValue value) {
 
 namespace {
 
-// The boxes of one row, left to right. A box begins a pixel or more behind the one before it, so that there are never
-// more than fit; what is narrower than a pixel joins the box whose pixel it lies in.
+// Builds the boxes of one row, left to right. Each box begins at least a pixel after the previous one, so there are
+// never more than fit. Nodes narrower than a pixel join the box at their pixel.
 class RowBoxes {
  public:
   RowBoxes(const FlameLayout& layout, double x_begin, double x_end, double width_px, std::vector<FlameBox>& boxes)
@@ -76,7 +76,7 @@ class RowBoxes {
         continue;
       }
       double x0 = std::max(is_first ? 0.0 : pixel_end(), pixel(layout_.begin[*at]));
-      x0 = std::max(0.0, std::min(x0, width_px_ - 1));  // Dust at the right edge gets the last pixel.
+      x0 = std::max(0.0, std::min(x0, width_px_ - 1));  // Tiny nodes at the right edge get the last pixel.
       if (!is_first) boxes_.back().x1 = std::min(boxes_.back().x1, static_cast<float>(x0));
       boxes_.push_back({*at, 1, depth, static_cast<float>(x0), static_cast<float>(x1)});
       widest_ = layout_.end[*at] - layout_.begin[*at];
@@ -87,7 +87,7 @@ class RowBoxes {
       box.x1 = std::max(box.x1, box.x0 + 1.0F);
       if (box.x1 <= static_cast<float>(width_px_)) continue;
       box.x1 =
-          static_cast<float>(width_px_);  // Only the last, and the only one of a row that begins in its last pixel.
+          static_cast<float>(width_px_);  // Only the last box, or the only one of a row that begins in its last pixel.
       box.x0 = std::max(0.0F, std::min(box.x0, box.x1 - 1.0F));
     }
   }
@@ -108,8 +108,8 @@ class RowBoxes {
     box.node = node;
   }
 
-  // To the first node that ends beyond this pixel. All are counted, the first few looked at: siblings begin with the
-  // widest.
+  // Advances to the first node that ends beyond this pixel. All skipped nodes are counted, but only the first few are
+  // compared: siblings begin with the widest.
   NodeIt pass_over_dust(NodeIt at, NodeIt end, double x_end) {
     const auto next = std::partition_point(
         at, end, [&](std::uint32_t n) { return layout_.begin[n] < x_end && pixel(layout_.end[n]) <= pixel_end(); });
@@ -146,7 +146,8 @@ FlameSearch search_flame(const ProfileView& view, const CallTree& tree, std::str
   for (std::size_t i = 0; i < view.frames.size(); ++i)
     frame_hit[i] =
         contains_ignoring_case(view.frames[i].function, text) || contains_ignoring_case(view.frames[i].file, text);
-  // A parent's number is smaller than its children's: whether an ancestor was hit is known when a node is reached.
+  // Parents have smaller numbers than their children, so it is known whether an ancestor was hit when a node is
+  // reached.
   std::vector<bool> above(tree.nodes.size());
   for (std::size_t i = 1; i < tree.nodes.size(); ++i) {
     const TreeNode& node = tree.nodes[i];

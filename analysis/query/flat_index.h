@@ -1,5 +1,5 @@
-// A hash table of row numbers only: what a row is, and whether two are equal, its user knows. One array, no allocation
-// a row; thousands of frames are named in every view that is made.
+// A hash table that stores only row numbers; the caller knows the rows and compares them. It is one array without an
+// allocation per row, because every view names thousands of frames.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ class FlatIndex {
     slots_.resize(slots);
   }
 
-  // The row that `is_equal(row)` holds for, or `next` after adding it. `hash` must be well mixed in its low bits.
+  // Returns the row for which `is_equal(row)` holds, or adds `next`. `hash` must be well mixed in its low bits.
   template <class IsEqual>
   std::uint32_t find_or_add(std::uint64_t hash, std::uint32_t next, const IsEqual& is_equal) {
     const std::size_t mask = slots_.size() - 1;

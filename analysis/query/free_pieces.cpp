@@ -29,7 +29,7 @@ class HistoryMeter {
       note({change.position, block.requested == wire::unknown_bytes ? possible_size(block) : block.requested, false});
     }
     const FreeFigures now = figures_of(state.heap(heap_).space);
-    // A listing moves nothing: what it shows happened before, unseen.
+    // A listing moves nothing: it shows the result of earlier, unobserved changes.
     const bool is_listed = change.place.kind == wire::RecordKind{};
     if (now.scattered != last_.scattered && !is_listed) add_step(change, now);
     last_ = now;
@@ -51,7 +51,7 @@ class HistoryMeter {
   static bool is_before(const ScatterStep& a, const ScatterStep& b) {
     return std::tuple(b.change(), a.position) < std::tuple(a.change(), b.position);
   }
-  // Only those above all before them can count in the end.
+  // Only requests above all earlier ones can be in the result.
   void note(const LargestRequest& request) {
     if (request.bytes <= most_) return;
     most_ = request.bytes;
@@ -65,7 +65,7 @@ class HistoryMeter {
     step.scattered_before = last_.scattered;
     step.scattered_after = now.scattered;
     step.what = change.what;
-    // The last one of the heap is the least of those that are kept.
+    // The front of the heap is the smallest of the kept steps.
     auto& steps = history_.steps;
     if (steps.size() == steps_max_) {
       if (steps_max_ == 0 || !is_before(step, steps.front())) return;

@@ -1,5 +1,5 @@
-// What is free in a heap, piece by piece: the lower bar of the fragmentation ruler. The share of the first piece is
-// 1 - external fragmentation.
+// The free blocks of a heap: the lower bar of the fragmentation ruler. The share of the largest one is 1 - external
+// fragmentation.
 #pragma once
 
 #include <cstdint>
@@ -17,32 +17,32 @@ namespace hbmscope {
 
 struct FreePieces {
   std::uint64_t count = 0, bytes = 0;
-  std::vector<AddressRange> largest;  // The largest first, of equal ones the lower; at most so many as were wanted.
-  PowerHistogram by_size;             // All of them.
+  std::vector<AddressRange> largest;  // Largest first, equal ones by address; at most pieces_max of them.
+  PowerHistogram by_size;             // All free blocks by size.
 
   std::uint64_t largest_bytes() const { return largest.empty() ? 0 : largest.front().size(); }
-  // Free, but not in the largest piece: free bytes x external fragmentation.
+  // Free, but not in the largest free block: free bytes x external fragmentation.
   std::uint64_t scattered_bytes() const { return bytes - largest_bytes(); }
 };
 // Nothing if the heap's regions are unknown. Walks over all blocks and free blocks.
 std::optional<FreePieces> find_free_pieces(const AddressSpace& space, std::size_t pieces_max);
 
-// "12.4 GiB is free, in 1,203 pieces. The largest is 2.10 GiB; the request was 3.00 GiB."
+// "12.4 GiB is free, in 1,203 blocks. The largest is 2.10 GiB; the request was 3.00 GiB."
 std::string sentence_of(const FreePieces& free, std::optional<std::uint64_t> request_bytes);
 
-// A request larger than any before it.
+// A request larger than all earlier ones.
 struct LargestRequest {
-  std::uint64_t position = 0;  // After so many events it has happened.
-  std::uint64_t bytes = 0;     // What was asked; where that is unknown, what was taken.
+  std::uint64_t position = 0;  // After the event.
+  std::uint64_t bytes = 0;     // The requested size, or the block size if that is unknown.
   bool has_failed = false;     // Out of memory.
 };
 
-// An event that scattered what is free, or brought it together.
+// An event that increased or decreased the scattered bytes.
 struct ScatterStep {
-  std::uint64_t position = 0;                  // After so many events.
-  std::optional<std::int64_t> since_start_ns;  // Absent where the source has no times.
+  std::uint64_t position = 0;                  // After the event.
+  std::optional<std::int64_t> since_start_ns;  // Absent if the source has no times.
   std::uint64_t free_before = 0, free_after = 0, scattered_before = 0, scattered_after = 0;  // Bytes.
-  std::uint32_t stack = 0;  // That allocated the block which was taken or freed; 0: none, or it was no block.
+  std::uint32_t stack = 0;  // The stack that allocated the affected block; 0: unknown, or not a block.
   HeapChange::What what = HeapChange::What::other;
 
   std::uint64_t change() const {
@@ -52,12 +52,13 @@ struct ScatterStep {
 
 struct FreeHistory {
   std::vector<LargestRequest> requests;  // By position; bytes ascend too.
-  std::vector<ScatterStep> steps;        // By how much they moved, the most first; none that moved nothing.
+  std::vector<ScatterStep> steps;        // Largest change first; without changes of 0.
 
-  // So far, failed ones too; nullptr where nothing was requested yet.
+  // Up to the position, including failed ones; nullptr if there was no request yet.
   const LargestRequest* largest_request_at(std::uint64_t position) const;
 };
-// Of one heap over the whole stream, in one pass. Nothing if cancelled. Steps only if the regions are known.
+// For one heap over the whole stream, in one pass. Returns nothing if cancelled. Has steps only if the regions are
+// known.
 std::optional<FreeHistory> compute_free_history(const Stream& stream, std::uint32_t heap, std::size_t steps_max,
                                                 PassControl* control = nullptr);
 

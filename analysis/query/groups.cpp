@@ -10,7 +10,7 @@ namespace hbmscope {
 
 std::vector<GroupRow> compute_groups(const ProfileView& view, std::string_view label_key) {
   const Profile& profile = *view.profile;
-  // Samples are summed by label set, of which there are few; the texts are looked at once a set.
+  // Sums samples by label set, because there are few; texts are looked at once per set.
   std::vector<Weight> sums(profile.label_set_count());
   std::vector<bool> used(sums.size());
   for (std::size_t i = 0; i < view.sample_count(); ++i) {

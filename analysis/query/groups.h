@@ -1,5 +1,5 @@
-// Totals by one property of the samples: device, kind, or any label. Samples without it form one row with no name,
-// so that each list adds up to the total.
+// Totals by one property of the samples: device, kind, or any label. Samples without it form one row with no name, so
+// that each list adds up to the total.
 #pragma once
 
 #include <optional>
@@ -12,11 +12,11 @@
 namespace hbmscope {
 
 struct GroupRow {
-  std::optional<std::string> name;  // Nothing: the samples that do not have the label.
+  std::optional<std::string> name;  // Nothing: the samples without the label.
   Weight weight;
 };
 
-// Devices in the order of device_before, all else largest first; the row without a name last.
+// Devices in the order of device_before, everything else largest first; the row without a name last.
 std::vector<GroupRow> compute_groups(const ProfileView& view, std::string_view label_key);
 
 // The label keys of a profile, in the order of their first appearance.

@@ -16,12 +16,12 @@ namespace {
 
 using Bytes = std::optional<std::uint64_t>;
 
-// What of a heap the rows and the sentences are about.
+// The facts about one heap that rows and sentences need.
 struct HeapFacts {
   HeapRow row;
   std::uint64_t requests = 0, failures = 0;
-  std::optional<std::size_t> last_failure;  // Its index among those of the stream.
-  std::optional<std::size_t> next_failure;  // Of the very next request, where that will fail.
+  std::optional<std::size_t> last_failure;  // Its index among the stream's failures.
+  std::optional<std::size_t> next_failure;  // The failure of the very next request, if it will fail.
   bool ends_here = false;
 };
 
@@ -107,13 +107,13 @@ std::string failures_of(const char* name, const HeapAt& at, const HeapFacts& fac
 void say_failures(const HeapAt& at_a, const HeapFacts& a, const HeapAt& at_b, const HeapFacts& b,
                   std::vector<std::string>& sentences) {
   if (a.failures == 0 && b.failures == 0) return;
-  // The one that failed comes first.
+  // The heap with failures comes first.
   const std::string of_a = failures_of("A", at_a, a), of_b = failures_of("B", at_b, b);
   sentences.push_back(a.failures == 0 ? of_b : of_a);
   sentences.push_back(a.failures == 0 ? of_a : of_b);
 }
 
-// The point that one goes to with [ and ]: just before a failure.
+// The position that the keys [ and ] jump to: just before a failure.
 void say_next_failure(const HeapAt& at_a, const HeapFacts& a, const HeapAt& at_b, const HeapFacts& b,
                       std::vector<std::string>& sentences, PassControl* control) {
   if (!a.next_failure && !b.next_failure) return;
@@ -216,7 +216,7 @@ std::string text_from_difference(const ComparisonRow& row) {
     case ComparisonRow::Unit::bytes: return delta_text_from_bytes(difference);
     case ComparisonRow::Unit::count: return delta_text_from_count(difference);
     case ComparisonRow::Unit::percent:
-      if (std::abs(difference) < 5) return "0.0 points";  // Less than is shown.
+      if (std::abs(difference) < 5) return "0.0 points";  // Below the displayed precision.
       return fmt::format("{}{:.1f} points", difference < 0 ? "−" : "+",
                          std::abs(static_cast<double>(difference)) / 100);
   }

@@ -1,5 +1,5 @@
-// Two heaps side by side, each at a time of its own: their figures, and the difference in plain words. Two
-// configurations of one program, or two ranks, are compared like this.
+// Compares two heaps, each at its own time: their figures, and the difference in plain words. Use it for two
+// configurations of one program, or for two ranks.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct HeapAt {
   const Trace& trace;
   const std::vector<StreamState>& states;  // By stream, at that time.
   HeapKey heap;
-  std::uint64_t position = 0;  // Of its stream, at that time.
+  std::uint64_t position = 0;  // The stream's position at that time.
 };
 
 // One figure of both; absent: the source does not report it, or it is undefined.
@@ -31,7 +31,7 @@ struct ComparisonRow {
   std::optional<std::int64_t> a, b;
 };
 
-std::string text_from_figure(const ComparisonRow& row, std::optional<std::int64_t> figure);  // "–" where there is none.
+std::string text_from_figure(const ComparisonRow& row, std::optional<std::int64_t> figure);  // "–" if unknown.
 std::string text_from_difference(const ComparisonRow& row);                                  // B - A.
 
 struct HeapComparison {

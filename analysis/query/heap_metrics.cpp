@@ -10,7 +10,7 @@ namespace hbmscope {
 namespace {
 
 std::uint64_t elapsed(std::int64_t from_ns, std::int64_t to_ns) {
-  // A clock may step back a little; nothing lived for less than no time.
+  // A clock may step back a little; clamp such lifetimes at 0.
   return to_ns <= from_ns ? 0 : static_cast<std::uint64_t>(to_ns) - static_cast<std::uint64_t>(from_ns);
 }
 
@@ -20,7 +20,7 @@ class StreamMeter {
       : stream_(stream), state_(state), metrics_(stream.definitions().heaps().size()) {
     for (std::uint32_t heap = 0; heap < metrics_.size(); ++heap) {
       HeapMetrics& metrics = metrics_[heap];
-      // No more than so many steps fit into the peak.
+      // The peak divided by the maximum number of steps.
       const std::uint64_t count = std::max<std::size_t>(1, options.high_waters_max);
       const std::uint64_t peak = stream.peak(heap).in_use_bytes;
       metrics.high_water_step_bytes =
@@ -89,7 +89,7 @@ class StreamMeter {
 
   HighWater high_water(const HeapChange& change, std::uint64_t in_use) const {
     HighWater mark{change.position, std::nullopt, in_use};
-    // What lived before the first event has no time of its own.
+    // State from before the first event has no time of its own.
     if (stream_.has_times()) mark.since_start_ns = change.position == 0 ? 0 : since_start(change.time_ns);
     return mark;
   }
@@ -117,7 +117,7 @@ class StreamMeter {
     const HeapInfo& info = stream_.definitions().heap(id);
     const auto requested =
         info.has(wire::heap_flag::has_requested) ? heap.known_requested_bytes() : std::optional<std::uint64_t>();
-    // A source may report a request that is larger than its block: no waste then.
+    // A source may report a request larger than its block: that is no waste.
     if (requested && !info.has(wire::heap_flag::sizes_are_requests))
       metrics.rounding_waste_bytes = heap.in_use_bytes - std::min(*requested, heap.in_use_bytes);
     metrics.fit = find_largest_fit(info, state_);
@@ -150,7 +150,7 @@ class StreamMeter {
   const Stream& stream_;
   const StreamState& state_;
   AllocationTimes times_;
-  std::unordered_map<std::uint64_t, std::int64_t> handle_times_;  // Of handles that live, by allocation id.
+  std::unordered_map<std::uint64_t, std::int64_t> handle_times_;  // Creation times of live handles by allocation id.
   std::vector<HeapMetrics> metrics_;                              // By heap id.
 };
 

@@ -15,7 +15,7 @@ namespace {
 
 // PyTorch rounds requests up to 512 bytes (c10/cuda/CUDACachingAllocator.cpp, kMinBlockSize).
 constexpr std::uint64_t pytorch_granularity = 512;
-// A job that catches its failures may have a million; the heap is worked out for the last ones.
+// A job that catches its failures may have a million; the heap's state is computed only for the last ones.
 constexpr std::size_t failures_with_state = 256;
 
 std::optional<std::uint32_t> device_of(const HeapInfo& heap) {
@@ -32,10 +32,10 @@ void add(std::optional<std::uint64_t>& sum, std::optional<std::uint64_t> bytes) 
   if (bytes) sum = sum.value_or(0) + *bytes;
 }
 
-// Where the heap itself does not know.
+// Uses reported figures where the heap itself has none.
 void take_reported_figures(const Stream& stream, const FailureEvent& failure, FailureRow& row) {
   const auto told = [&](std::string_view name) { return find_told(stream, name, failure.heap, failure.event); };
-  // A heap without reported blocks is not empty: its content is unknown.
+  // A heap without reported blocks is not empty: its contents are unknown.
   const bool is_untold = !stream.definitions().heap(failure.heap).has(wire::heap_flag::has_addresses) &&
                          stream.peak(failure.heap).in_use_bytes == 0;
   if (is_untold) row.used_bytes.reset();
@@ -88,7 +88,7 @@ std::vector<HeapRow> compute_heap_rows(const Trace& trace, const std::vector<Str
       row.device = device_of(info);
       row.in_use_bytes = states[i].in_use_bytes(info.id);
       if (info.has(wire::heap_flag::has_requested)) row.requested_bytes = heap.known_requested_bytes();
-      // A handle is as large as it was asked for.
+      // A handle has exactly the requested size.
       if (row.requested_bytes) *row.requested_bytes += row.in_use_bytes - heap.in_use_bytes;
       row.pending_bytes = heap.pending_bytes;
       row.pool_bytes = heap.space.region_bytes();
@@ -158,7 +158,7 @@ std::vector<FailureRow> compute_failure_rows(const Trace& trace) {
   for (const Stream& stream : trace.streams) {
     const SharedLog<FailureEvent>& failures = stream.failures();
     StreamState state;
-    for (std::size_t i = 0; i < failures.size(); ++i) {  // Ascending, so that one walk serves all.
+    for (std::size_t i = 0; i < failures.size(); ++i) {  // Ascending, so that one walk is enough for all.
       if (!failures[i].is_out_of_memory) continue;
       const bool has_state = i + failures_with_state >= failures.size();
       if (has_state) stream.advance(state, failures[i].event);

@@ -1,5 +1,5 @@
-// What every heap of a trace holds at a moment, and every out-of-memory with the heap as it then was. What a source
-// can't know is absent, never 0.
+// The figures of every heap of a trace at a given time, and every out-of-memory with the state of its heap at that
+// time. Figures that a source can't know are absent, never 0.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@ namespace hbmscope {
 
 struct HeapRow {
   std::string name, memory_kind, layer;
-  std::string label, file;  // "GPU 0 (rank_1.pickle)" (trace/stream_names.h); the file: empty where there is only one.
+  std::string label, file;  // "GPU 0 (rank_1.pickle)" (trace/stream_names.h). `file` is empty if there is only one.
   std::size_t stream = 0;   // From 0.
   std::optional<std::uint32_t> rank;
   std::optional<std::uint32_t> device;
-  std::uint64_t in_use_bytes = 0;  // Of live blocks, rounding and pending ones included, and of handles.
+  std::uint64_t in_use_bytes = 0;  // Live blocks, including rounding and pending ones, and handles.
   std::optional<std::uint64_t> requested_bytes;
-  std::uint64_t pending_bytes = 0;  // Of in_use_bytes: freed by the program, not yet free.
+  std::uint64_t pending_bytes = 0;  // Part of in_use_bytes: freed by the program, not yet free.
   std::optional<std::uint64_t> pool_bytes, free_bytes, largest_free_bytes;
-  std::optional<double> external_fragmentation;  // 1 - largest free / free; absent with nothing free.
-  std::optional<double> internal_fragmentation;  // 1 - requested / in use; absent with nothing in use.
-  std::uint64_t peak_in_use_bytes = 0;           // Of the whole trace, the state before its first event included.
+  std::optional<double> external_fragmentation;  // 1 - largest free / free; absent if nothing is free.
+  std::optional<double> internal_fragmentation;  // 1 - requested / in use; absent if nothing is in use.
+  std::uint64_t peak_in_use_bytes = 0;           // Over the whole trace, including the state before its first event.
   std::uint64_t live_blocks = 0;                 // Without handles.
-  std::optional<PhysicalBytes> physical;         // Of handles, mappings, reservations; absent where there are none.
-  bool is_inexact = false;                       // Events were lost, and it was not listed anew since.
-  std::optional<std::int64_t> inexact_since_start_ns;  // When they were; absent where the source has no times.
+  std::optional<PhysicalBytes> physical;         // Handles, mappings, reservations; absent if there are none.
+  bool is_inexact = false;                       // Events were lost, and it was not listed since.
+  std::optional<std::int64_t> inexact_since_start_ns;  // Since when; absent if the source has no times.
   bool is_peak_inexact = false;                        // See HeapPeak.
 };
 std::vector<HeapRow> compute_heap_rows(const Trace& trace, const std::vector<StreamState>& states);
@@ -38,30 +38,29 @@ EventCounts compute_event_counts(const Trace& trace);
 
 struct FailureRow {
   std::uint64_t event = 0;
-  std::optional<std::int64_t> since_start_ns;  // Absent where the source has no times.
+  std::optional<std::int64_t> since_start_ns;  // Absent if the source has no times.
   std::uint64_t asked_bytes = 0;
-  std::optional<std::uint64_t> rounded_bytes;    // What the allocator would have taken.
+  std::optional<std::uint64_t> rounded_bytes;    // What the allocator would have allocated.
   std::optional<std::uint64_t> available_bytes;  // Free on the device, outside the pool, as reported.
-  // Of all heaps of that layer on the device, just before it; or as the source reported it for the heap of the request.
+  // Sums over all heaps of that layer on the device, just before it; or figures reported for the request's heap.
   std::optional<std::uint64_t> used_bytes, total_free_bytes, largest_free_bytes, pool_bytes, limit_bytes;
   std::string memory_space;
   std::optional<std::uint32_t> device;
   std::string allocator, reason;  // Empty: unknown.
-  bool is_inexact = false;        // Events were lost before: what was used and free is not exact.
-  bool is_pending = false;        // A refusal that may be tried again still (query/pending_requests.h).
-  std::string own_line;           // "forward model.py:54", the innermost line of the person's own code; may be empty.
+  bool is_inexact = false;        // Events were lost before, so used and free bytes are not exact.
+  bool is_pending = false;        // A refusal that may still be retried (query/pending_requests.h).
+  std::string own_line;           // "forward model.py:54", the innermost line of your code; may be empty.
 };
 // The last value that the source reported for a heap among the first `position` events (trace/reported_figures.h);
-// absent: nothing.
+// absent: none.
 std::optional<std::uint64_t> find_told(const Stream& stream, std::string_view name, std::uint32_t heap,
                                        std::uint64_t position);
-// What the job's allocator would have taken for a request; nothing where its rule is not known.
+// The block size that the job's allocator would have used for a request; nothing if its rounding is unknown.
 std::optional<std::uint64_t> find_rounded_request(const Definitions& definitions, std::uint64_t asked_bytes);
 
-// One failure, with the state just before it; null: that is not worked out.
+// One failure, with the state just before it; null: figures that need the state are absent.
 FailureRow row_from_failure(const Stream& stream, const FailureEvent& failure, const StreamState* state);
-// Out-of-memories only, in the order of the streams; those before the last 256 of a stream without the state of the
-// heap.
+// Only out-of-memories, in stream order. All but the last 256 of a stream are computed without the heap's state.
 std::vector<FailureRow> compute_failure_rows(const Trace& trace);
 
 }  // namespace hbmscope

@@ -8,9 +8,9 @@
 namespace hbmscope {
 namespace {
 
-// CPython's functions that have no prefix of its own, 3.8 to 3.14; most are static, so that only a file with all
-// symbols has them. `slot_tp_` stands for slot_tp_call, slot_tp_init and the like; `python3` for those of an
-// interpreter without symbols, "python3.11+0x1f2c".
+// Functions of CPython 3.8 to 3.14 without its usual prefix. Most are static, so only a file with full symbols has
+// them. `slot_tp_` matches slot_tp_call, slot_tp_init and so on; `python3` matches functions of an interpreter without
+// symbols, "python3.11+0x1f2c".
 constexpr std::array<std::string_view, 11> name_beginnings = {"slot_tp_", "slot_nb_", "slot_sq_",   "slot_mp_",
                                                               "slot_am_", "pymain_",  "cfunction_", "method_vectorcall",
                                                               "pyrun_",   "python3",  "libpython3"};
@@ -25,10 +25,10 @@ constexpr std::array<std::string_view, 51> names = {
     "bounded_lru_cache_wrapper", "infinite_lru_cache_wrapper", "lru_cache_call", "uncached_lru_cache_wrapper",
     "gen_iternext", "gen_send_ex", "gen_send_ex2", "task_step", "task_step_impl", "task_wakeup", "pythread_wrapper",
     "t_bootstrap", "thread_run",
-    // What ends with its last reference.
+    // Deallocators.
     "BaseException_dealloc", "cell_dealloc", "dict_dealloc", "frame_dealloc", "func_dealloc", "list_dealloc",
     "method_dealloc", "subtype_dealloc", "tb_dealloc", "tuple_dealloc", "tupledealloc"};
-// What the C library calls a program and its threads through.
+// Functions through which the C library calls a program and its threads.
 constexpr std::array<std::string_view, 9> starts = {"_start",
                                                     "__libc_init_first",
                                                     "__libc_start_call_main",
@@ -44,15 +44,15 @@ bool contains(const std::array<std::string_view, count>& all, std::string_view n
   return std::find(all.begin(), all.end(), name) != all.end();
 }
 
-// "run_mod.llvm.9196888086361497952", "_PyObject_MakeTpCall.localalias", "tb_dealloc [clone .part.0]": compilers name
-// their copies of C functions so. C++ has signs that C's names can't have.
+// "run_mod.llvm.9196888086361497952", "_PyObject_MakeTpCall.localalias", "tb_dealloc [clone .part.0]": compilers' names
+// for copies of C functions. C++ names contain characters that C names can't have.
 std::string_view c_name_of(std::string_view function) {
   const std::string_view name = function.substr(0, function.find_first_of(". "));
   return name.find_first_of("(:<~") == std::string_view::npos ? name : std::string_view();
 }
 
-// The groups of functions of CPython's C interface that stand in stacks; libraries have groups of their own, such as
-// NumPy's PyArray_ and PyDataMem_.
+// The groups of CPython's C API that occur in stacks. Libraries have other groups, such as NumPy's PyArray_ and
+// PyDataMem_.
 constexpr std::array<std::string_view, 46> groups = {
     "Py",          "PyArg",     "PyAsyncGen", "PyBool",      "PyBuffer", "PyBytes",
     "PyCFunction", "PyCMethod", "PyCapsule",  "PyCell",      "PyCode",   "PyContext",
@@ -63,7 +63,7 @@ constexpr std::array<std::string_view, 46> groups = {
     "PySet",       "PySlice",   "PyStack",    "PySys",       "PyThread", "PyThreadState",
     "PyTuple",     "PyType",    "PyUnicode",  "PyVectorcall"};
 
-// PyEval_EvalCode, _PyObject_Call_Prepend, Py_BytesMain, _Py_c_pow.
+// As in PyEval_EvalCode, _PyObject_Call_Prepend, Py_BytesMain, _Py_c_pow.
 bool has_prefix_of_python(std::string_view name) {
   if (name.starts_with('_')) name.remove_prefix(1);
   const std::string_view group = name.substr(0, name.find('_'));

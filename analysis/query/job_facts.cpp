@@ -7,7 +7,7 @@ namespace {
 
 using Fact = JobFactRow;
 
-// Each value once: every stream of a job reports the same.
+// Adds each value once: every stream of a job reports the same facts.
 void add_value(std::vector<Fact>& facts, const std::string& key, std::string_view value) {
   auto found = std::find_if(facts.begin(), facts.end(), [&](const Fact& fact) { return fact.key == key; });
   if (found == facts.end()) found = facts.insert(facts.end(), {key, {}});

@@ -1,5 +1,5 @@
-// Under what settings did two jobs run? What differs between them, command, versions, devices, allocator settings,
-// comes before any comparison of bytes: most regressions are one of them.
+// The settings of a job, and how those of two jobs differ: command, versions, devices, allocator settings. Check them
+// before comparing bytes: they cause most regressions.
 #pragma once
 
 #include <optional>
@@ -12,23 +12,23 @@ namespace hbmscope {
 
 struct JobFactRow {
   std::string key;
-  std::vector<std::string> values;  // Each once, in the order of the streams: most are the same for all ranks of a job.
+  std::vector<std::string> values;  // Without duplicates, in stream order: most are the same for all ranks of a job.
 };
 
-// The facts about the job, in the order of the streams; hbmscope's own notes (hbmscope.*) are not in it.
+// The facts about the job, in stream order, without hbmscope's own notes (hbmscope.*).
 std::vector<JobFactRow> find_job_facts(const Trace& trace);
 
 struct SettingChange {
-  std::string key;                           // As the trace has it: "torch.allocator.expandable_segments", "command".
-  std::optional<std::string> baseline, now;  // Absent: that side does not report it. Several streams: "a, b".
+  std::string key;                           // The key in the trace: "torch.allocator.expandable_segments", "command".
+  std::optional<std::string> baseline, now;  // Absent: unknown on that side. Several streams: "a, b".
 };
 
-// The text for one side: "(unknown)", "(empty)", or the value.
+// The text of one side: "(unknown)", "(empty)", or the value.
 std::string text_from_setting(const std::optional<std::string>& value);
 
-// In the order of `now`, then of the baseline. What every trace has by nature counts too: "source", what
-// recorded it, and "heaps", their names, and "stripped", what was left out to share it (convert --strip-paths);
-// hbmscope's other notes (hbmscope.*) and processes' numbers do not.
+// In the order of `now`, then of the baseline. Also compares what every trace has: "source" (what recorded it), "heaps"
+// (their names), and "stripped" (what was removed for sharing, convert --strip-paths). Leaves out hbmscope's other
+// notes (hbmscope.*) and process ids.
 std::vector<SettingChange> compare_settings(const Trace& baseline, const Trace& now);
 
 }  // namespace hbmscope

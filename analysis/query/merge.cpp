@@ -22,7 +22,7 @@ std::string name_of(const Profile& profile) {
   return profile.files.empty() ? "?" : profile.files.front();
 }
 
-// Appends profiles to one, translating every row number.
+// Appends profiles to `out`, translating all row numbers.
 class Merger {
  public:
   explicit Merger(Profile& out) : out_(out) {}
@@ -111,7 +111,7 @@ class Merger {
   std::map<std::tuple<StringId, StringId, StringId, std::int64_t>, FunctionIndex> functions_;
 };
 
-// The sum of all parts may reach 2^63 although no part does.
+// The sum may reach 2^63 although no single profile's does.
 bool sums_fit(const Profile& profile) {
   for (const auto& values : profile.values) {
     std::int64_t sum = 0;

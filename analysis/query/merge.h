@@ -1,5 +1,5 @@
-// Several profiles (of several processes) as one, as pprof merges them: equal functions become one, samples are put
-// one after the other. Value types must agree, else an error that names both.
+// Merges several profiles (of several processes) into one, as pprof does: equal functions become one, and samples are
+// concatenated. Value types must agree; otherwise the error names both.
 #pragma once
 
 #include <memory>

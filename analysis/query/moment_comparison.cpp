@@ -8,12 +8,12 @@
 namespace hbmscope {
 namespace {
 
-// A point of a program: between two requests of a heap, after so many of its frees since the first of them.
+// A point of a program: after a number of requests to a heap, and of frees since the last of them.
 struct ProgramPoint {
   std::uint64_t requests = 0, frees = 0;
 };
 
-// What happened to the heap, in its order.
+// What an event did to the heap.
 enum class Step : std::uint8_t { request, free, given_back, other };
 
 std::uint64_t requests_in(const wire::DecodedBlock& block, std::uint32_t heap) {
@@ -41,13 +41,13 @@ Step step_of_change(const HeapChange& change) {
   return change.place.kind == wire::RecordKind::region_shrink ? Step::given_back : Step::other;
 }
 
-// A free does not say of which heap its block was: with one heap that is clear, and no state is needed.
+// A free does not name the heap of its block. With a single heap that is clear, and no state is needed.
 bool has_one_heap(const Stream& stream) {
   const auto& heaps = stream.definitions().heaps();
   return std::count_if(heaps.begin(), heaps.end(), [](const HeapInfo& heap) { return heap.id != 0; }) == 1;
 }
 
-// take(step, position after it) for every event of the first `end`. False where it was cancelled.
+// Calls take(step, position after it) for each of the first `end` events. Returns false if it was cancelled.
 template <class Take>
 bool pass_over_steps(const Stream& stream, std::uint32_t heap, std::uint64_t end, PassControl* control,
                      const Take& take) {
@@ -77,8 +77,8 @@ std::optional<ProgramPoint> point_at(const Stream& stream, std::uint32_t heap, s
   return is_done ? std::optional(point) : std::nullopt;
 }
 
-// Where a stream comes to a point of its program; where it has fewer frees between the two requests, just before the
-// second one.
+// Finds the position where a stream reaches a point of its program. If it has fewer frees between the two requests, the
+// position is just before the second one.
 class PointSearch {
  public:
   explicit PointSearch(ProgramPoint wanted) : wanted_(wanted) {}
@@ -87,7 +87,7 @@ class PointSearch {
     if (is_over_) return;
     const bool is_between = now_.requests == wanted_.requests;
     if (is_between && now_.frees == wanted_.frees) {
-      // What a free gives back to the driver belongs to it.
+      // A free also includes the memory that it returns to the driver.
       is_over_ = step != Step::given_back;
     } else if (step == Step::request) {
       is_over_ = is_between;

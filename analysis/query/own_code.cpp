@@ -11,17 +11,17 @@
 namespace hbmscope {
 namespace {
 
-// What decides about a stack: the innermost line of the person's own program (own_file.h), and the outermost function
-// of other files below it.
+// What identifies the owner of a stack: the innermost line of the user's program (own_file.h), and the outermost
+// function of other files below it.
 struct Owner {
-  const Line* line = nullptr;  // Null: library code from end to end.
+  const Line* line = nullptr;  // Null: library code only.
   FunctionIndex through = FunctionIndex::none;
 };
 
 class OwnerFinder {
  public:
   explicit OwnerFinder(const ProfileView& view) : view_(view) {
-    std::unordered_map<std::size_t, FileOwner> owners;  // By the file's text: thousands of functions share each.
+    std::unordered_map<std::size_t, FileOwner> owners;  // By file: thousands of functions share each.
     for (const Function& function : view.profile->functions) {
       const auto [owner, is_new] = owners.try_emplace(row(function.file), FileOwner::library);
       if (is_new) owner->second = owner_of_file(view.profile->text(function.file));
@@ -48,7 +48,7 @@ class OwnerFinder {
   }
 
  private:
-  // JAX wraps its public functions to shorten tracebacks; the wrapper stands in every stack and says nothing.
+  // JAX wraps its public functions to shorten tracebacks; the wrapper is in every stack and carries no information.
   static bool is_wrapper(std::string_view file) {
     return file.ends_with("jax/_src/traceback_util.py") || file.ends_with("/contextlib.py");
   }
@@ -63,7 +63,7 @@ class OwnerFinder {
 std::vector<OwnCodeRow> compute_own_code(const ProfileView& view) {
   const Profile& profile = *view.profile;
   const OwnerFinder finder(view);
-  std::unordered_map<std::uint64_t, Weight> by_numbers;  // By the line's and the function's number.
+  std::unordered_map<std::uint64_t, Weight> by_numbers;  // By the numbers of line and function.
   Weight library_only, no_stack;
   bool has_library_only = false, has_no_stack = false;
   for (std::size_t i = 0; i < view.sample_count(); ++i) {
@@ -78,8 +78,8 @@ std::vector<OwnCodeRow> compute_own_code(const ProfileView& view) {
     const auto line = static_cast<std::uint64_t>(owner.line - profile.lines.data());
     by_numbers[line << 32 | static_cast<std::uint32_t>(owner.through)] += view.weight(sample);
   }
-  // Then by text: a function of the file is a code object, of which a closure has many, and a line has a location for
-  // each call in it.
+  // Then by text, because several functions and locations may look the same: a closure has many code objects, and a
+  // line has a location for each call in it.
   using Key = std::tuple<StringId, StringId, std::int64_t, StringId>;
   std::map<Key, Weight> by_text;
   for (const auto& [numbers, weight] : by_numbers) {

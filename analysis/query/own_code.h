@@ -1,5 +1,5 @@
-// Whose memory is it? The innermost frame of nearly every stack is machinery (`_execute_compiled`, `device_put`); what
-// a person can change is the innermost frame of their own code. Each sample counts at that line, once.
+// Whose memory is it? The innermost frame of nearly every stack is machinery (`_execute_compiled`, `device_put`). What
+// you can change is the innermost frame in your own code. Each sample counts at that line, once.
 #pragma once
 
 #include <string>
@@ -11,17 +11,17 @@
 namespace hbmscope {
 
 struct OwnCodeRow {
-  Frame frame;          // By line; without a function: stacks that are library code from end to end.
+  Frame frame;          // By line; without a function: stacks with library code only.
   std::string through;  // The library function that it called: "normal", "device_put"; empty: none.
   Weight weight;
-  bool has_stack = true;  // False: what was allocated before stacks were recorded, or without any.
+  bool has_stack = true;  // False: allocated before stacks were recorded, or without one.
 
   bool is_without_own_code() const { return frame.function.empty(); }
-  // What stands in the place of a line where there is none.
+  // The text to show instead of a line.
   std::string_view label() const { return has_stack ? "(library code only)" : "(no stack was recorded)"; }
 };
 
-// Largest first; at the end stacks without own code, then samples without a stack. The rows add up to the view's
+// Largest first, followed by stacks without your code, then samples without a stack. The rows add up to the view's
 // selected weight. The view decides which samples count; frames are always by line.
 std::vector<OwnCodeRow> compute_own_code(const ProfileView& view);
 

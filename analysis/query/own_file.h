@@ -1,5 +1,6 @@
-// Which file of a stack names whose memory it is: the one rule of own_code.h and trace_own_code.h. A person's Python
-// calls C++ that is neither theirs nor in a folder that says so, so the innermost program counts before any other code.
+// Which file of a stack identifies whose memory it is; used by own_code.h and trace_own_code.h. Python of the user may
+// call C++ that is neither theirs nor recognisable as a library, so the innermost program file takes precedence over
+// other code.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +10,8 @@ namespace hbmscope {
 
 enum class FileOwner : std::uint8_t {
   library,  // Or no file at all.
-  code,     // Of the person, or not known to be a library: counts where the stack has no program.
-  program,  // Python, a notebook's cell, a workload of `tpu run` (JSON).
+  code,     // The user's, or not known to be a library: counts if the stack has no program.
+  program,  // Python, a notebook cell, a workload of `tpu run` (JSON).
 };
 
 FileOwner owner_of_file(std::string_view file);

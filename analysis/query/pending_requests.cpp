@@ -13,12 +13,12 @@ class Pending {
     const SharedLog<FailureEvent>& failures = stream.failures();
     for (std::size_t i = failures.size(); i-- > 0;) {
       const FailureEvent& one = failures[i];
-      // A file may say any time.
+      // A file may contain any time.
       const std::uint64_t age_ns =
           static_cast<std::uint64_t>(stream.last_time_ns()) - static_cast<std::uint64_t>(one.time_ns);
       const bool is_over = one.is_out_of_memory || (one.time_ns < stream.last_time_ns() &&
                                                     age_ns >= static_cast<std::uint64_t>(retry_patience_ns));
-      if (is_over) break;  // An out-of-memory is what earlier refusals led to.
+      if (is_over) break;  // An out-of-memory is the outcome of the earlier refusals.
       const bool is_later = std::any_of(refused_.begin(), refused_.end(),
                                         [&](const FailureEvent& later) { return later.heap == one.heap; });
       if (!is_later) refused_.push_back(one);
@@ -55,10 +55,10 @@ class Pending {
     });
   }
 
-  std::vector<FailureEvent> refused_;  // In their order.
+  std::vector<FailureEvent> refused_;  // In order of time.
 };
 
-// A file that was read to the end that its writer gave it.
+// True if the file was read to the end that its writer intended.
 bool is_finished(const Trace& trace) {
   return trace.file_bytes > 0 && trace.import.count_of("not_finished") == 0 &&
          trace.import.count_of("stopped_here") == 0;

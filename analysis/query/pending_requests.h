@@ -1,5 +1,5 @@
-// Requests that the driver refused at the end of a trace, and that their allocator may still try again: pending, not
-// yet failed. XLA asks for 0.9 of it, PyTorch frees its cache and asks once more; XLA waits ten seconds at most.
+// Requests at the end of a trace that the driver refused and the allocator may still retry: pending, not yet failed.
+// XLA retries with 90 % of the size, PyTorch frees its cache and retries once; XLA waits ten seconds at most.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace hbmscope {
 
-// A refusal that is older than this, at the end of its stream, waits for no retry.
+// Older refusals at the end of a stream are no longer waiting for a retry.
 constexpr std::int64_t retry_patience_ns = 12'000'000'000;
 
-// Refusals of the last twelve seconds of a stream which nothing answered since: neither did the same heap take half of
-// it or more, nor did it refuse again (the later one counts), nor did an allocator report that it is out of memory.
-// Where the refusal does not name a heap, any counts. Of recordings and running jobs only: other files are of a moment
-// that is past. Of a finished recording they are not pending (FailureRow::is_pending): they are not tried again. Costs
-// a walk over what followed the first of them; nothing if the driver refused nothing.
+// Refusals in the last twelve seconds of a stream that nothing has resolved since: the same heap did not allocate at
+// least half as much, was not refused again (the later refusal counts), and no allocator reported out of memory. If the
+// refusal does not name a heap, any heap counts. Only for recordings and running jobs, because other files describe a
+// time in the past. In a finished recording they are not pending (FailureRow::is_pending), since nobody will retry
+// them. Walks the events after the first refusal; constant time if there was none.
 std::vector<FailureRow> compute_pending_rows(const Trace& trace);
 
 }  // namespace hbmscope

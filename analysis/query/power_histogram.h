@@ -1,5 +1,5 @@
-// How many things, and how many bytes of them, in steps of powers of two: step 0 is the value 0, step k from 2^(k-1) up
-// to but without 2^k. Any 64-bit value has a step, and a histogram is a kilobyte.
+// Counts and bytes by powers of two: step 0 is the value 0, step k covers [2^(k-1), 2^k). Every 64-bit value has a
+// step, and a histogram takes a kilobyte.
 #pragma once
 
 #include <array>
@@ -17,13 +17,13 @@ class PowerHistogram {
  public:
   struct Step {
     std::uint64_t from = 0;           // Values of at least this ...
-    std::optional<std::uint64_t> to;  // ... and less than this; nothing where it is 2^64.
+    std::optional<std::uint64_t> to;  // ... and less than this; nothing if it is 2^64.
     std::uint64_t count = 0, bytes = 0;
 
     friend bool operator==(const Step&, const Step&) = default;
   };
 
-  // `bytes`: of the thing that has this value; the value itself where it is a size.
+  // `bytes`: the bytes of the thing with this value; for sizes, the value itself.
   void add(std::uint64_t value, std::uint64_t bytes) {
     Sum& sum = sums_[static_cast<std::size_t>(std::bit_width(value))];
     ++sum.count;
@@ -32,7 +32,7 @@ class PowerHistogram {
   }
 
   std::uint64_t count() const { return count_; }
-  // Those that have something, in the order of values.
+  // The non-empty steps, in ascending order.
   std::vector<Step> steps() const {
     std::vector<Step> steps;
     for (std::size_t i = 0; i < sums_.size(); ++i) {

@@ -15,8 +15,8 @@
 namespace hbmscope {
 namespace {
 
-// Names the frames of all locations. Frames are equal where their function, file and (by line) line are; the hash table
-// is over the texts' numbers, so that no text is compared per location.
+// Creates the frames of all locations. Frames are equal if their function, file and (by line) line are. The hash table
+// uses the numbers of the texts, so no text is compared per location.
 class FrameTableBuilder {
  public:
   FrameTableBuilder(ProfileView& view, const FramePatterns& patterns)
@@ -75,14 +75,14 @@ class FrameTableBuilder {
     const auto next = static_cast<std::uint32_t>(view_.frames.size());
     const std::uint32_t found = rows_.find_or_add(hash_of(key), next, [&](std::uint32_t i) { return keys_[i] == key; });
     if (found == next) {
-      keys_.resize(next);  // Frames of files and packages have no key.
+      keys_.resize(next);  // Frames by file and package have no key.
       keys_.push_back(key);
       view_.frames.push_back(make_frame());
     }
     return static_cast<FrameIndex>(found);
   }
 
-  // Packages and files are few and are texts made here: one text is one frame.
+  // Packages and files are few, and their texts are made here: equal texts are one frame.
   FrameIndex text_frame(const std::string& text, bool is_library) {
     const auto [found, is_new] = text_rows_.try_emplace(text, static_cast<FrameIndex>(view_.frames.size()));
     if (is_new) view_.frames.push_back({text, view_.request.by == FrameBy::file ? text : std::string(), 0, is_library});
@@ -92,7 +92,7 @@ class FrameTableBuilder {
   FrameIndex line_frame(LocationIndex location, const Line& line) {
     if (line.function == FunctionIndex::none) return address_frame(location, nullptr);
     if (view_.request.by == FrameBy::line) return named_frame(profile_.functions[row(line.function)], line.line);
-    // All else depends on the function alone, which several locations share.
+    // Everything else depends only on the function, which several locations share.
     FrameIndex& frame = function_frames_[row(line.function)];
     if (frame == FrameIndex::none) frame = function_frame(profile_.functions[row(line.function)]);
     return frame;
@@ -109,7 +109,7 @@ class FrameTableBuilder {
     return named_frame(function, 0);
   }
 
-  // `line` 0: the function as a whole.
+  // `line` 0: the whole function.
   FrameIndex named_frame(const Function& function, std::int64_t line) {
     const StringId name = function.name != StringId::empty ? function.name : function.system_name;
     return find_or_add({text_number(name), text_number(function.file), static_cast<std::uint64_t>(line)}, [&] {
@@ -119,7 +119,7 @@ class FrameTableBuilder {
     });
   }
 
-  // One number for each text, though the file may have a text twice; 0 stands for "not looked at" in text_numbers_.
+  // One number per distinct text, even if the file contains a text twice; 0 in text_numbers_ means not looked at.
   std::uint64_t text_number(StringId id) {
     std::uint32_t& number = text_numbers_[row(id)];
     if (number == 0) {
@@ -132,12 +132,12 @@ class FrameTableBuilder {
     return number;
   }
 
-  // `line` names it where one is visible.
+  // `line` provides the name, if one is visible.
   FrameIndex address_frame(LocationIndex location, const Line* line) {
     const std::uint64_t address = profile_.location_address[row(location)];
     const MappingIndex mapping = profile_.location_mapping[row(location)];
     const bool nothing_known = address == 0 && line == nullptr && mapping == MappingIndex::none;
-    constexpr std::uint64_t by_address = std::uint64_t{1} << 62;  // Never a text's number.
+    constexpr std::uint64_t by_address = std::uint64_t{1} << 62;  // Distinct from all text numbers.
     const Key key = {by_address | row(mapping), nothing_known ? 0 : address,
                      nothing_known || address != 0 ? 0 : row(location) + 1};
     return find_or_add(key, [&] {
@@ -157,13 +157,13 @@ class FrameTableBuilder {
   ProfileView& view_;
   const Profile& profile_;
   const FramePatterns& patterns_;
-  FlatIndex rows_;         // Of keys_.
+  FlatIndex rows_;         // Over keys_.
   std::vector<Key> keys_;  // By FrameIndex.
   std::unordered_map<std::string, FrameIndex> text_rows_;
   LibraryFiles library_files_;
-  std::vector<FrameIndex> function_frames_;  // By function; none: not made yet.
+  std::vector<FrameIndex> function_frames_;  // By function; none: not created yet.
   std::vector<std::uint32_t> text_numbers_;  // By StringId.
-  FlatIndex text_rows_by_hash_;              // Of distinct_texts_.
+  FlatIndex text_rows_by_hash_;              // Over distinct_texts_.
   std::vector<std::string_view> distinct_texts_;
 };
 
@@ -171,9 +171,9 @@ std::string file_of(const Profile& profile) {
   return profile.files.empty() ? "?" : profile.files.front();
 }
 
-// The profile's own drop_frames: everything below a matching frame is machinery (an allocator's insides) and is left
-// out, from the outermost such frame inwards, but never the frames before the first one that is kept
-// (pprof's profile.Prune).
+// Applies the profile's own drop_frames. Everything below a matching frame is machinery (an allocator's internals) and
+// is dropped, from the outermost such frame inwards, but never before the first frame that is kept (pprof's
+// profile.Prune).
 Result<void> apply_drop_frames(ProfileView& view) {
   const Profile& profile = *view.profile;
   if (profile.drop_frames == StringId::empty || view.request.keep_dropped_frames) return {};
@@ -184,7 +184,7 @@ Result<void> apply_drop_frames(ProfileView& view) {
     return Failure(refusal(
         "the profile's own expression for dropped frames is wrong: " + (drop.ok() ? keep.error() : drop.error()),
         "--keep-dropped-frames opens it without.", file_of(profile)));
-  // 0: kept; 1: what is inside goes; 2: it goes too.
+  // 0: kept; 1: frames inside it are dropped; 2: it is dropped too.
   std::vector<std::uint8_t> state(profile.location_count());
   view.dropped_lines.assign(profile.location_count(), 0);
   for (std::size_t i = 0; i < state.size(); ++i) {
@@ -196,7 +196,7 @@ Result<void> apply_drop_frames(ProfileView& view) {
       if (name.empty() || !RE2::FullMatch(piece, drop) || RE2::FullMatch(piece, keep)) continue;
       state[i] = k + 1 == lines.size() ? 2 : 1;
       if (state[i] == 1)
-        view.dropped_lines[i] = static_cast<std::uint32_t>(k + 1);  // Of inlined calls the outer ones stay.
+        view.dropped_lines[i] = static_cast<std::uint32_t>(k + 1);  // The outer ones of inlined calls stay.
       break;
     }
   }
@@ -235,8 +235,8 @@ Result<void> check_value_type(const Profile& profile, const std::string& wanted)
   return Failure(refusal(fmt::format("the profile has no values '{}'", wanted), fmt::format("It has {}.", known)));
 }
 
-// Of several pairs of values (inuse and alloc, live and allocated) one is looked at; stacks that have nothing of it
-// would be rows of zeros. pprof leaves them out too (graph.go, newGraph).
+// If there are several pairs of values (inuse and alloc, live and allocated), only one is shown, and stacks that are 0
+// in it would be rows of zeros. pprof drops them too (graph.go, newGraph).
 void leave_out_zeros(ProfileView& view) {
   if (view.request.keep_zeros || view.profile->value_types.size() <= 2) return;
   std::vector<std::uint32_t> kept;

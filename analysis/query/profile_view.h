@@ -1,17 +1,17 @@
-// A profile as seen through filters: which samples count, which frames of their stacks are visible, and what a frame
-// is called. Every other query (top, groups, call tree, diff) is a pure function of such a view.
+// A profile seen through filters: which samples count, which frames of their stacks are visible, and the name of each
+// frame. Every other query (top, groups, call tree, diff) is a pure function of such a view.
 //
 // A frame is what stacks are grouped by. By function, two locations in one function are one frame; by line they
 // are two. The table location -> frames is built once, so that the million-sample loops touch integers only.
 //
-// focus, ignore, hide and show mean what they mean in pprof (profile.FilterSamplesByName in google/pprof): a regular
-// expression is searched for in the function's name, the file's name and the mapping's file.
+// focus, ignore, hide and show work as in pprof (profile.FilterSamplesByName in google/pprof): a regular expression is
+// searched for in the function's name, the file's name and the mapping's file.
 //   focus   keeps samples with a matching frame;   ignore  drops samples with a matching frame;
 //   hide    removes matching frames from stacks;   show    removes all other frames.
-// A sample whose frames are all hidden is left out. A profile's own drop_frames / keep_frames are obeyed unless
-// `keep_dropped_frames`; so is what was made of a trace not to have: frames of the Python interpreter's own functions
-// (interpreter_frame.h), which are no frames then, but can be filtered by. Percentages are of the whole profile,
-// not of what a filter leaves (`--relative` changes it).
+// A sample whose frames are all hidden is dropped. A profile's own drop_frames / keep_frames apply unless
+// `keep_dropped_frames` is set. The same holds for frames of the Python interpreter's own functions in profiles made
+// from traces (interpreter_frame.h): they are not shown, but filters can match them. Percentages are relative to the
+// whole profile, not to what a filter leaves (`--relative` changes that).
 #pragma once
 
 #include <cstdint>
@@ -31,28 +31,28 @@ enum class FrameIndex : std::uint32_t { none = 0xffffffff };
 enum class FrameBy { function, line, file, package, address };
 
 struct Frame {
-  std::string function;     // "train_step"; for FrameBy::file and package: that text; "0x4711" where nothing is known.
+  std::string function;     // "train_step"; for FrameBy::file and package: that text; "0x4711" if nothing is known.
   std::string file;         // Empty: unknown.
   std::int64_t line = 0;    // The line, or with FrameBy::function the function's first line; 0: unknown.
   bool is_library = false;  // In site-packages, in Python itself, in <frozen ...>: drawn grey and folded.
 };
 
-// What is asked of a profile; comparable, so that it can be the key of a cache.
+// A query on a profile. Comparable, so that it can be the key of a cache.
 struct ViewRequest {
   std::string where{}, focus{}, ignore{}, hide{}, show{};
   FrameBy by = FrameBy::function;
-  std::string value_type{};  // "alloc_space" or its pair "alloc"; empty: the default one.
+  std::string value_type{};  // "alloc_space" or its pair "alloc"; empty: the default.
   bool keep_dropped_frames = false;
-  bool keep_zeros = false;  // Samples that have nothing of the chosen values but have of others, too; for exports.
+  bool keep_zeros = false;  // Keep samples that are 0 in the chosen values but not in others; for exports.
 
   friend bool operator==(const ViewRequest&, const ViewRequest&) = default;
 };
 
-// What samples weigh. Of a profile without bytes (CPU time), `bytes` holds the primary value in its own unit.
+// The weight of samples. For a profile without bytes (CPU time), `bytes` holds the primary value in its own unit.
 struct Weight {
-  std::int64_t bytes = 0;    // Samples of unknown size add nothing here ...
-  std::int64_t count = 0;    // ... and nothing here either ...
-  std::int64_t unknown = 0;  // ... but their count is here.
+  std::int64_t bytes = 0;    // Without samples of unknown size.
+  std::int64_t count = 0;    // Likewise.
+  std::int64_t unknown = 0;  // The count of samples of unknown size.
 
   Weight& operator+=(const Weight& other) {
     bytes += other.bytes;
@@ -70,7 +70,7 @@ struct ProfileView {
 
   bool all_samples = true;             // Then `samples` is empty.
   std::vector<std::uint32_t> samples;  // Ascending.
-  bool is_filtered = false;            // The request left samples out; those that have nothing are none of them.
+  bool is_filtered = false;            // The request removed samples (not counting samples that are 0).
 
   std::vector<Frame> frames;                // By FrameIndex.
   std::vector<std::uint32_t> frame_begin;   // location_count() + 1, into location_frames.
@@ -78,12 +78,12 @@ struct ProfileView {
   // What the profile's drop_frames removes; empty: nothing.
   std::vector<std::uint32_t> skip;           // Per sample: innermost locations.
   std::vector<std::uint32_t> dropped_lines;  // Per location: innermost lines.
-  std::vector<bool> is_interpreter;          // Per function: its frames are dropped wherever they stand. Empty: none.
+  std::vector<bool> is_interpreter;          // Per function: its frames are dropped anywhere in a stack. Empty: none.
 
-  std::vector<bool> unknown_size;  // Per sample; empty where no sample is of unknown size.
+  std::vector<bool> unknown_size;  // Per sample; empty if no sample has unknown size.
 
-  Weight total;     // Of all samples of the profile.
-  Weight selected;  // Of the samples of this view.
+  Weight total;     // All samples of the profile.
+  Weight selected;  // The samples of this view.
 
   std::size_t sample_count() const { return all_samples ? profile->sample_count() : samples.size(); }
   std::uint32_t sample(std::size_t i) const { return all_samples ? static_cast<std::uint32_t>(i) : samples[i]; }
@@ -92,12 +92,12 @@ struct ProfileView {
     return {location_frames.data() + frame_begin[row(location)],
             location_frames.data() + frame_begin[row(location) + 1]};
   }
-  // The locations of a sample that the profile's drop_frames leave, innermost first.
+  // The locations of a sample without those removed by drop_frames, innermost first.
   std::span<const LocationIndex> stack(std::uint32_t sample) const {
     const auto all = profile->stack(sample);
     return skip.empty() ? all : all.subspan(skip[sample]);
   }
-  // The lines of a location that drop_frames leaves, innermost first.
+  // The lines of a location without those removed by drop_frames, innermost first.
   std::span<const Line> lines(LocationIndex location) const {
     const auto all = profile->location_lines(location);
     return dropped_lines.empty() ? all : all.subspan(dropped_lines[row(location)]);
@@ -112,17 +112,17 @@ struct ProfileView {
   }
 };
 
-// Errors: a where expression or regular expression that does not compile, a value type that the profile lacks.
+// Errors: a where expression or regular expression that does not compile; a value type that the profile lacks.
 Result<ProfileView> make_view(std::shared_ptr<const Profile> profile, const ViewRequest& request);
 
 // "site-packages/jax/_src/api.py" -> the path after site-packages; "~/work/proj/train.py" -> "train.py";
-// "/tmp/ipykernel_35137/19917.py" -> "<notebook>". What two runs on two machines have in common of a path.
+// "/tmp/ipykernel_35137/19917.py" -> "<notebook>". The part of a path that does not depend on the machine.
 std::string_view file_tail(std::string_view file);
-// The tail; cells of a notebook, which share one, are distinguished by the number in their name: "<notebook> 19917".
+// The tail; notebook cells, whose tails are equal, are distinguished by the number in their name: "<notebook> 19917".
 std::string file_title(std::string_view file);
 bool is_library_file(std::string_view file);
 
-// is_library_file of a profile's files, looked at once a file: paths are long, and thousands of functions share each.
+// is_library_file, cached per file of a profile: paths are long, and thousands of functions share each one.
 class LibraryFiles {
  public:
   explicit LibraryFiles(const Profile& profile) : profile_(profile), known_(profile.strings.size(), unknown) {}

@@ -1,4 +1,4 @@
-// What a compiled program takes, as its dump or its compiler reported it (counters of trace/reported_figures.h).
+// The memory of a compiled program, as its dump or its compiler reported it (counters of trace/reported_figures.h).
 #pragma once
 
 #include <cstdint>
@@ -11,25 +11,24 @@
 namespace hbmscope {
 
 struct ProgramMemoryRow {
-  std::string name;  // Of the module; empty: unknown.
-  // Of device memory. Absent: unknown.
+  std::string name;  // The module's name; empty: unknown.
+  // Device memory. Absent: unknown.
   std::optional<std::uint64_t> argument_bytes, output_bytes, alias_bytes, temp_bytes;
-  // The temporaries packed anew by XLA's published algorithm, from the compiler's order of events.
+  // The temporaries repacked by XLA's published algorithm, in the compiler's order of events.
   std::optional<std::uint64_t> replayed_temp_bytes;
-  // Of outputs that are as large as an argument that is kept, and could take its place if it were donated.
+  // Outputs as large as an argument that is kept, whose memory they could reuse if it were donated.
   std::optional<std::uint64_t> donatable_bytes;
-  std::optional<std::uint64_t> code_bytes;  // No dump has it; a recording of what `tpu compile` made does.
+  std::optional<std::uint64_t> code_bytes;  // In no dump; in recordings of `tpu compile`.
   struct Space {
     std::string name;
     std::uint64_t bytes = 0;
   };
-  std::vector<Space> by_space;  // All of it, by memory space.
+  std::vector<Space> by_space;  // Everything, by memory space.
 
-  // What a device needs to run it, beside the code: argument + output - alias + temp.
-  // Absent where one of them is.
+  // What a device needs to run it, apart from the code: argument + output - alias + temp. Absent if one of them is.
   std::optional<std::uint64_t> needed_without_code_bytes() const;
 };
-// Of the first stream that has a program. Nothing: none has.
+// For the first stream that has a program. Nothing if none has.
 std::optional<ProgramMemoryRow> find_program_memory(const Trace& trace);
 
 }  // namespace hbmscope

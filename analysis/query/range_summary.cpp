@@ -20,7 +20,7 @@ class RangeMeter {
   RangeMeter(const Trace& trace, PassControl* control)
       : trace_(trace), counted_(find_counted_heaps(trace)), control_(control) {}
 
-  // False where it was cancelled.
+  // Returns false if it was cancelled.
   bool add(std::size_t number, const StreamState& from, const StreamState& to) {
     const Stream& stream = trace_.streams[number];
     std::unordered_map<std::uint32_t, RangeSums> sums;  // By stack.

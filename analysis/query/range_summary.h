@@ -1,8 +1,8 @@
-// What came and went between two moments of one trace: allocated, freed, and what was allocated in between and lives
-// still (the suspects of a leak), by stack and by own code; and the heaps before and after.
+// What changed between two times of one trace: allocated, freed, and what was allocated in between and is still live
+// (suspected leaks), by stack and by line of your code; and the heaps before and after.
 //
-// Bytes are what blocks take, rounding included, of the heaps that count (layers.h). Costs what a pass over the range
-// costs (pass.h), not over the trace.
+// Bytes are block sizes including rounding, in the heaps that count (layers.h). Costs a pass over the range (pass.h),
+// not over the trace.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@
 
 namespace hbmscope {
 
-// Of one trace, the first not after the second in any stream.
+// Both in one trace; `from` must not be after `to` in any stream.
 struct TraceRange {
   Moment from, to;
 };
-// As find_moment. Errors also: a range that ends before it begins.
+// As find_moment. Another error: a range that ends before it begins.
 Result<TraceRange> find_range(const Trace& trace, std::string_view from, std::string_view to);
-// The error is a range that ends before it begins.
+// Error: a range that ends before it begins.
 Result<TraceRange> range_between(Moment from, Moment to);
 
 struct BlockSum {
@@ -42,9 +42,9 @@ struct BlockSum {
 };
 
 struct RangeSums {
-  BlockSum allocated;  // By an event of the range.
-  BlockSum freed;      // Likewise, the completed free; of blocks of any age, under the stack that allocated them.
-  BlockSum survived;   // Allocated in the range, and live at its end (pending ones too).
+  BlockSum allocated;  // By an event in the range.
+  BlockSum freed;      // Completed in the range; blocks of any age, under the stack that allocated them.
+  BlockSum survived;   // Allocated in the range and live at its end (including pending ones).
 
   std::int64_t net_bytes() const;  // Allocated - freed.
   void add(const RangeSums& more);
@@ -53,29 +53,29 @@ struct RangeSums {
 
 struct RangeStackRow {
   std::size_t stream = 0;
-  std::uint32_t stack = 0;  // Of its definitions; 0: none was recorded.
+  std::uint32_t stack = 0;  // In the stream's definitions; 0: none was recorded.
   RangeSums sums;
 };
 
 struct RangeOwnRow {
-  std::string function, file;  // Of the innermost own frame; both empty: library code only, or no stack.
+  std::string function, file;  // The innermost frame in your code; both empty: library code only, or no stack.
   std::uint32_t line = 0;      // 0: unknown.
   RangeSums sums;
 };
 
 struct RangeSummary {
   RangeSums total;
-  BlockSum freed_older;  // Of total.freed: what lived before the range began.
+  BlockSum freed_older;  // Part of total.freed: blocks allocated before the range.
   std::int64_t in_use_delta_bytes = 0;
-  // Of it: what no allocation and no free explains. Heaps that went with all they had, blocks that a new listing did
-  // not name any more or named first, handles of physical memory.
+  // Part of in_use_delta_bytes that no allocation or free explains: heaps that disappeared with all their blocks,
+  // blocks that a new listing added or left out, handles of physical memory.
   std::int64_t other_delta_bytes = 0;
-  std::vector<RangeStackRow> stacks;               // By absolute net bytes, the largest first.
-  std::vector<RangeOwnRow> own_code;               // By surviving bytes, the largest first; then by absolute net bytes.
-  std::vector<HeapRow> heaps_before, heaps_after;  // In the same order; all heaps, those that don't count too.
+  std::vector<RangeStackRow> stacks;               // Largest absolute net bytes first.
+  std::vector<RangeOwnRow> own_code;               // Most surviving bytes first; then by absolute net bytes.
+  std::vector<HeapRow> heaps_before, heaps_after;  // In the same order; all heaps, including those that don't count.
 };
 
-// `from`, `to`: the states of all streams then. Nothing where it was cancelled.
+// `from`, `to`: the states of all streams at those times. Returns nothing if it was cancelled.
 std::optional<RangeSummary> compute_range_summary(const Trace& trace, const std::vector<StreamState>& from,
                                                   const std::vector<StreamState>& to, PassControl* control = nullptr);
 

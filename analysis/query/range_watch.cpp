@@ -40,7 +40,7 @@ std::optional<LiveBlock> RangeWatch::free(std::uint32_t slot) {
   return block;
 }
 
-// What a state refuses: slots far beyond those seen, and such as hold something or wait to be taken.
+// Rejects what StreamState rejects: slots far beyond the known ones, and slots that hold a block or wait for reuse.
 void RangeWatch::list(const wire::LiveRecord& record) {
   ++blocks_seen_;
   if (record.slot >= std::max<std::uint64_t>(heaps_.size(), 4 * blocks_seen_ + 4096)) return;
@@ -55,7 +55,7 @@ void RangeWatch::begin_listing(std::uint32_t heap) {
   is_listed_ |= (heap == 0 || heap == heap_) && is_known(heap_);
 }
 
-// The slots stay taken: the writer's table knows nothing of it. 0: all heaps.
+// The slots stay taken, because the writer's table does not change. 0: all heaps.
 void RangeWatch::clear(std::uint32_t heap) {
   for (std::uint32_t& slot : heaps_)
     if (slot != empty && slot != vacant && (heap == 0 || (slot & ~is_watched) == heap)) slot = empty;

@@ -1,9 +1,10 @@
-// What a stream does to one range of addresses of a heap, without the heap around it: of every other block only its
-// slot is kept, four bytes, so that a pass costs little more than to decode the events (15 to 30 ns each; to rebuild
-// the heap at a million live blocks costs 340 ns).
+// Tracks one address range of a heap without the rest of the heap. Of other blocks it keeps only the slot, four bytes,
+// so a pass costs little more than decoding the events (15 to 30 ns each; rebuilding a heap with a million live blocks
+// costs 340 ns per event).
 //
-// A block that moves is somewhere else than its allocation said, and for those far away that is not kept: in a stream
-// with moves the watch ends without an answer, and whoever asks rebuilds the heap (analysis/trace/pass.h).
+// After a move, a block is no longer at the address of its allocation, and addresses outside the range are not kept. In
+// a stream with moves the watch therefore stops without a result, and the caller rebuilds the heap
+// (analysis/trace/pass.h).
 #pragma once
 
 #include <cstdint>
@@ -16,13 +17,13 @@
 
 namespace hbmscope {
 
-// In the order of the stream. Blocks are reported as they lie in the heap: one of an impossible size has no place.
+// In stream order. Blocks are reported as they lie in the heap: a block of impossible size is empty.
 struct RangeEvent {
   enum class What : std::uint8_t { allocated, freed, region_grew, heap_gone, listed };
   What what = What::allocated;
-  std::uint64_t event = 0;  // Of what was listed: so many events have happened.
+  std::uint64_t event = 0;  // For listings: the number of events before.
   std::int64_t time_ns = 0;
-  LiveBlock block;             // Allocated or freed; of a region its address and size.
+  LiveBlock block;             // Allocated or freed; for a region its address and size.
   std::uint32_t by_stack = 0;  // Who freed it, or grew the region.
 };
 
@@ -31,7 +32,8 @@ class RangeWatch {
   RangeWatch(const Definitions& definitions, std::uint32_t heap, AddressRange range)
       : definitions_(definitions), heap_(heap), range_(range) {}
 
-  // Tells visit(event) of whatever touches the range, heaps that go and new listings of this one. False at a move.
+  // Calls visit(event) for whatever touches the range, for heaps that go, and for new listings of this heap. Returns
+  // false at a move.
   template <class Visit>
   bool add(const wire::DecodedBlock& block, const Visit& visit);
 
@@ -74,15 +76,15 @@ class RangeWatch {
   const Definitions& definitions_;
   const std::uint32_t heap_;
   const AddressRange range_;
-  // By slot: the heap of the block in it, and whether that is watched; `empty` where its heap was cleared.
+  // By slot: the heap of its block, and whether it is watched; `empty` if its heap was cleared.
   std::vector<std::uint32_t> heaps_;
-  std::vector<std::uint32_t> free_slots_;  // The last one is taken first.
+  std::vector<std::uint32_t> free_slots_;  // Used as a stack.
   std::map<std::uint32_t, LiveBlock> watched_;
   std::uint64_t blocks_seen_ = 0;
   bool is_listing_ = false, is_listed_ = false;  // As in StreamState.
 };
 
-// visit(watch, event) for the whole stream. Nothing where it was cancelled; false where a block moved.
+// Calls visit(watch, event) for the whole stream. Returns nothing if it was cancelled, false if a block moved.
 template <class Visit>
 std::optional<bool> watch_range(const Stream& stream, std::uint32_t heap, AddressRange range, PassControl* control,
                                 const Visit& visit) {

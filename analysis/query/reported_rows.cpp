@@ -12,7 +12,7 @@
 namespace hbmscope {
 namespace {
 
-// By allocation id: what lives then takes so much.
+// By allocation id: the size of each live block and handle.
 std::unordered_map<std::uint64_t, std::uint64_t> live_sizes(const StreamState& state) {
   std::unordered_map<std::uint64_t, std::uint64_t> sizes;
   for (const LiveBlock& block : state.slots())

@@ -99,7 +99,7 @@ class WhereEvaluator {
         bits[sample] = term.matches_number(static_cast<double>(weight.count + weight.unknown)) ? 1 : 0;
         continue;
       }
-      if (weight.unknown != 0) continue;  // What is unknown is neither larger nor smaller.
+      if (weight.unknown != 0) continue;  // An unknown size is neither larger nor smaller.
       double bytes = static_cast<double>(weight.bytes);
       if (field == "size" && weight.count > 0) bytes /= static_cast<double>(weight.count);
       bits[sample] = term.matches_number(bytes) ? 1 : 0;
@@ -107,7 +107,7 @@ class WhereEvaluator {
     return bits;
   }
 
-  // A sample has many frames and may have many labels. What differs from a text must differ in all places, so that
+  // A sample has many frames and may have many labels. A text that must differ has to differ in all of them, so that
   // -function=x and function!=x agree.
   static WhereTerm positive_of(const WhereTerm& term) {
     WhereTerm positive = term;
@@ -115,7 +115,7 @@ class WhereEvaluator {
     return positive;
   }
 
-  // Of the profile's own functions and files, whatever frames the view makes of them: rows by file, hidden frames.
+  // Uses the profile's own functions and files, even if the view groups by file or hides frames.
   Bits evaluate_stack(const WhereTerm& term, std::string_view field) const {
     const WhereTerm positive = positive_of(term);
     const auto texts_match = [&](std::string_view function, std::string_view file) {
@@ -172,7 +172,7 @@ class WhereEvaluator {
   const Profile& profile_;
 };
 
-// pprof's focus and ignore: ignore wins over focus, whatever else is in the stack.
+// As pprof's focus and ignore: ignore takes precedence over focus, whatever else is in the stack.
 void apply_focus(const FramePatterns& patterns, const ProfileView& view, Bits& keep) {
   const Profile& profile = *view.profile;
   if (patterns.focus == nullptr && patterns.ignore == nullptr) return;
@@ -191,7 +191,7 @@ void apply_focus(const FramePatterns& patterns, const ProfileView& view, Bits& k
   }
 }
 
-// A sample whose frames are all hidden is left out; one that never had any stays.
+// Drops samples whose frames are all hidden; samples that never had any frames stay.
 void apply_hidden(const ProfileView& view, Bits& keep) {
   const Bits visible = test_locations(*view.profile, [&](LocationIndex l) { return !view.frames_of(l).empty(); });
   const Bits could_be = test_locations(*view.profile, [&](LocationIndex l) {
@@ -230,7 +230,7 @@ std::vector<Line> visible_lines(const ProfileView& view, const FramePatterns& pa
   std::vector<Line> visible;
   for (const Line& line : view.lines(location)) {
     if (patterns.hide && line_matches(profile, line, *patterns.hide)) continue;
-    // A line without a function can't be matched, so show does not remove it.
+    // A line without a function can't be matched, so show keeps it.
     if (!module_shown && line.function != FunctionIndex::none && !line_matches(profile, line, *patterns.show)) continue;
     visible.push_back(line);
   }
@@ -238,7 +238,7 @@ std::vector<Line> visible_lines(const ProfileView& view, const FramePatterns& pa
 }
 
 bool is_visible_without_lines(const ProfileView& view, const FramePatterns& patterns, LocationIndex location) {
-  // pprof's show removes locations whose lines it can't match, those without lines too.
+  // pprof's show removes locations whose lines it can't match, including those without lines.
   if (patterns.show && !mapping_matches(*view.profile, location, *patterns.show)) return false;
   return !patterns.hide || !mapping_matches(*view.profile, location, *patterns.hide);
 }

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::string_view anonymous = "(anonymous namespace)", operator_word = "operator";
 
-// Behind the bracket that closes the one at `at`; nothing where none does.
+// The position after the bracket that closes the one at `at`; nothing if there is none.
 std::optional<std::size_t> end_of_bracket(std::string_view name, std::size_t at) {
   std::string open;
   for (; at < name.size(); ++at) {
@@ -23,7 +23,7 @@ std::optional<std::size_t> end_of_bracket(std::string_view name, std::size_t at)
   return std::nullopt;
 }
 
-// "operator()", "operator<<", "operator->": signs that are no brackets.
+// "operator()", "operator<<", "operator->": these characters are not brackets.
 std::size_t end_of_operator(std::string_view name, std::size_t at) {
   if (name.substr(at).starts_with("()")) return at + 2;
   while (at < name.size() && (name[at] == '<' || name[at] == '>' || name[at] == '-' || name[at] == '=')) ++at;

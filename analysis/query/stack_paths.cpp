@@ -21,8 +21,8 @@ bool StackPaths::before(const Path& a, const Path& b, std::uint32_t depth) const
                                       data + b.begin + b.length);
 }
 
-// The middle one of three (of nine, where that pays) at places that follow no pattern: profiles are often in order
-// already, or two of them stand one behind the other, and regular places then find the smallest again and again.
+// The median of three symbols (of nine, where that pays) at random places. Profiles are often sorted already, or are
+// two sorted ones in sequence, and regularly spaced places would then yield the smallest again and again.
 std::uint64_t StackPaths::choose_pivot(std::size_t begin, std::size_t end, std::uint32_t depth) {
   const auto pick = [&] {
     random_ = random_ * 6364136223846793005U + 1442695040888963407U;
@@ -40,8 +40,8 @@ std::uint64_t StackPaths::choose_pivot(std::size_t begin, std::size_t end, std::
   return middle(a, b, c);
 }
 
-// Multikey quicksort (Bentley and Sedgewick, "Fast algorithms for sorting and searching strings", 1997): what is known
-// to be equal in the first `depth` symbols is parted by the next one, so that no symbol is compared twice in vain.
+// Multikey quicksort (Bentley and Sedgewick, "Fast algorithms for sorting and searching strings", 1997): paths that are
+// equal in the first `depth` symbols are partitioned by the next one, so no symbol is compared twice in vain.
 bool StackPaths::sort(const std::atomic<bool>* cancelled) {
   struct Work {
     std::size_t begin, end;

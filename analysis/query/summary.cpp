@@ -9,7 +9,7 @@
 namespace hbmscope {
 namespace {
 
-// What lives in a trace at a moment, and no file that a program wrote of itself.
+// A profile made from a trace, rather than a profile file.
 bool is_of_trace(const Profile& profile) {
   return std::any_of(profile.value_types.begin(), profile.value_types.end(),
                      [&](const ValueType& type) { return profile.text(type.type) == "live_space"; });
@@ -72,7 +72,7 @@ ProfileSummary compute_summary(const ProfileView& view) {
   if (!profile.value_types.empty()) summary.unit = profile.text(profile.value_types[view.columns.primary].unit);
   const auto samples = static_cast<std::int64_t>(view.sample_count());
   if (view.columns.bytes) {
-    // Of a trace; what Go calls alloc_space is recognised by its own name.
+    // Made from a trace; Go's alloc_space has another name.
     const bool is_live = profile.text(profile.value_types[*view.columns.bytes].type) != "allocated_space";
     summary.headline = fmt::format("{}: {}.", summary.producer,
                                    memory_headline(summary, view.columns.count.has_value(), samples, is_live));
@@ -96,7 +96,7 @@ ProfileSummary compute_summary(const ProfileView& view) {
         fmt::format("{} of unknown size: the runtime does not report how large {}. Counted here, but in no sum.",
                     counted(summary.total.unknown, "compiled program is", "compiled programs are"),
                     summary.total.unknown == 1 ? "it is" : "they are"));
-  // Of the profile, not of what a filter leaves of it: programs never have a device.
+  // Checks the whole profile, not what a filter leaves: programs never have a device.
   const std::vector<std::string> keys = label_keys(profile);
   const bool has_devices = std::find(keys.begin(), keys.end(), "device") != keys.end();
   if (!has_devices && is_device_memory_profile(profile) && profile.sample_count() > 0)

@@ -16,7 +16,7 @@ std::uint64_t rounded_up(std::uint64_t value, std::uint64_t multiple) {
   return multiple == 0 ? value : (value + multiple - 1) / multiple * multiple;
 }
 
-// Sizes of the dimensions from the minor-most on, as the first tile sees them: those that it merges are one.
+// The sizes of the dimensions, minor-most first, as the first tile sees them: dimensions that the tile merges are one.
 struct Sizes {
   std::vector<std::uint64_t> of_array, of_tile;
 };
@@ -43,7 +43,7 @@ Sizes sizes_of(const tpu::Shape& shape) {
   return sizes;
 }
 
-// Of the second tile (2,1): so many rows of values share what one row of 32 bits takes.
+// For the second tile (2,1): how many rows of values share one row of 32 bits.
 std::uint64_t rows_a_sublane(const tpu::Layout& layout) {
   if (layout.tiles.size() < 2 || layout.tiles[1].size() != 2 || layout.tiles[1][1] != 1) return 1;
   return std::max<std::uint64_t>(layout.tiles[1][0], 1);
@@ -130,7 +130,7 @@ std::string picture_from_tiles(const TileGrid& grid) {
   constexpr std::uint64_t lines_most = 24, width_most = 96, tile_width = 8;
   const std::uint64_t across_most = grid.is_tiled() ? width_most / (tile_width + 1) : width_most;
   const TilePart part = last_tiles(grid, lines_most, across_most);
-  // A tile is at least one line; more, of equal numbers of rows, where there is room.
+  // A tile has at least one line; if there is room, more, each for the same number of rows.
   std::uint64_t lines = std::min(grid.tile_rows, std::max<std::uint64_t>(lines_most / part.down, 1));
   while (grid.tile_rows % lines != 0) --lines;
   std::uint64_t cells = std::min(grid.tile_columns, tile_width);

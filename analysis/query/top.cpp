@@ -9,8 +9,8 @@
 namespace hbmscope {
 namespace {
 
-// A frame's sums while they grow, together so that one cache line serves a visit. `seen` is the sample (plus 1) that
-// added to `cum` last: recursion must not count twice.
+// The sums of a frame, kept together so that a visit touches one cache line. `seen` is the sample (plus 1) that last
+// added to `cum`, so that recursion counts once.
 struct Sums {
   Weight cum;
   std::uint32_t seen = 0;
@@ -21,7 +21,7 @@ struct Aggregate {
   std::vector<Weight> flat;
 };
 
-// With one frame a location, which is what Python profiles have, a frame is one load away.
+// With one frame per location, as in Python profiles, a frame is one load away.
 std::vector<std::uint32_t> single_frames(const ProfileView& view) {
   const std::size_t count = view.profile->location_count();
   if (view.location_frames.size() != count) return {};
@@ -81,7 +81,7 @@ std::int64_t ordering_value(const TopRow& row, TopOrder order) {
 std::vector<TopRow> compute_top(const ProfileView& view, TopOrder order, std::size_t sorted) {
   const std::vector<std::uint32_t> single = single_frames(view);
   const std::size_t samples = view.sample_count();
-  // Below some ten thousand samples a thread costs more than it brings; each needs sums of its own.
+  // Below about ten thousand samples a thread costs more than it saves; each thread needs its own sums.
   const std::size_t cores = std::clamp(std::thread::hardware_concurrency(), 1U, 8U);
   const std::size_t sums_bytes = view.frames.size() * (sizeof(Sums) + sizeof(Weight)) + 1;
   const std::size_t with_room = std::max<std::size_t>(1, (std::size_t{128} << 20) / sums_bytes);

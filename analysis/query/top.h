@@ -1,5 +1,5 @@
-// The frames that hold the most, as `go tool pprof -top` counts: flat is what a frame allocated itself (it is the
-// innermost one), cumulative what it and everything below it did; a frame that recurs in a stack counts once.
+// The frames that hold the most, counted as `go tool pprof -top` does: flat is what a frame allocated itself (it is the
+// innermost one), cumulative includes everything below it. A recursive frame counts once per stack.
 #pragma once
 
 #include <cstddef>
@@ -16,16 +16,16 @@ struct TopRow {
 
 enum class TopOrder { flat_bytes, cum_bytes, flat_count, cum_count };
 
-// All frames of the view, largest first; equal ones in the order of their names, so that output is stable.
-// `sorted`: how many are needed in order; the rows behind them follow in no particular one.
+// All frames of the view, largest first; equal ones by name, so that the output is stable. Only the first `sorted` rows
+// are in order; the rest follow in any order.
 std::vector<TopRow> compute_top(const ProfileView& view, TopOrder order = TopOrder::flat_bytes,
                                 std::size_t sorted = static_cast<std::size_t>(-1));
 
-// Callers and callees of one frame, as `pprof -peek` shows them: how much of `frame` came through each caller, and
-// how much of it went on into each callee. Largest first. A frame that calls itself appears in both lists.
+// Callers and callees of one frame, as in `pprof -peek`: how much of `frame` came through each caller, and how much of
+// it went into each callee. Largest first. A frame that calls itself appears in both lists.
 struct Neighbours {
   TopRow self;
-  std::vector<TopRow> callers, callees;  // `flat` is unused; `cum` is what passes over that edge.
+  std::vector<TopRow> callers, callees;  // `flat` is unused; `cum` is the weight of the edge.
 };
 Neighbours compute_neighbours(const ProfileView& view, FrameIndex frame);
 

@@ -6,7 +6,7 @@
 namespace hbmscope {
 
 std::optional<TraceFrame> find_own_frame(const Definitions& definitions, std::uint32_t stack) {
-  constexpr int frames_max = 4096;  // Python itself stops at 1,000; a damaged file may not.
+  constexpr int frames_max = 4096;  // Python stops at 1,000; a damaged file may not.
   std::optional<TraceFrame> own_code;
   for (int frames = 0; stack != 0 && frames < frames_max; ++frames, stack = definitions.stack(stack).parent) {
     const TraceFrame frame = definitions.frame(definitions.stack(stack).frame);

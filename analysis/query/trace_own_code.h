@@ -1,5 +1,5 @@
-// Whose memory is it, of a trace: the innermost frame of a stack that is a person's own code, by the rule of
-// own_file.h. As own_code.h, for stacks that are in no profile.
+// Whose memory is it? The innermost frame of a trace's stack in your code, by the rule of own_file.h. Like own_code.h,
+// for stacks that are not in a profile.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace hbmscope {
 
-// Nothing where the stack is library code from end to end, or there is none.
+// Nothing if the stack has library code only, or if there is no stack.
 std::optional<TraceFrame> find_own_frame(const Definitions& definitions, std::uint32_t stack);
 
 // "step  optimizer.py:75"; "(library code only)", "(no stack was recorded)".

@@ -11,8 +11,8 @@
 namespace hbmscope {
 namespace {
 
-// Of all streams together, whose clocks are one (trace/clock_table.h says where they are not; a picture of a few
-// characters does not show the difference).
+// The time span of all streams, assuming a common clock. Where trace/clock_table.h knows better, the difference is too
+// small to show in a picture of a few characters.
 struct Span {
   std::int64_t begin = 0, end = 0;
   bool is_of_times = true;
@@ -42,7 +42,7 @@ Span span_of(const Trace& trace) {
   return span;
 }
 
-// By heap. What was counted between a loss of events and the next listing is in no peak, and in no curve.
+// By heap. Figures between a loss of events and the next listing are in no peak and in no curve.
 std::vector<UseCurve> curves_of(const Stream& stream) {
   std::vector<UseCurve> curves(stream.definitions().heaps().size());
   if (stream.blocks().size() == 0) {

@@ -1,5 +1,5 @@
-// A trace as one of many: which run was it, how full did it get, did it fail. Of that its counts, peaks and curves are
-// enough (Stream::Keeps::curves).
+// A trace as one point of a series: which run it was, how full memory got, and whether it failed. Counts, peaks and
+// curves are enough for that (Stream::Keeps::curves).
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ struct SeriesHeap {
   std::uint64_t peak_in_use_bytes = 0;
   std::uint64_t in_use_bytes = 0;  // At the end.
   bool is_peak_inexact = false;    // See HeapPeak.
-  // The highest bytes in use in each of some stretches, which are equally long, in time or where there is none in
-  // events; their borders to a five-hundredth of it all.
+  // The highest bytes in use in each of several intervals of equal length, in time, or in events if there are no times.
+  // Interval borders are accurate to 1/500 of the total.
   std::vector<std::uint64_t> curve;
 };
 
@@ -29,14 +29,14 @@ struct TraceSeriesPoint {
   std::uint64_t begun_ms = 0;               // Since 1970; 0: unknown.
   std::optional<std::int64_t> duration_ns;  // From the first event to the last one.
   EventCounts events;
-  bool is_finished = true;        // Else its writer was stopped, and it has what was written by then.
-  std::vector<SeriesHeap> heaps;  // Those that make up the total (trace/layers.h), if they held anything.
+  bool is_finished = true;        // Else its writer was stopped, and the rest is missing.
+  std::vector<SeriesHeap> heaps;  // Those that make up the total (trace/layers.h) and held anything.
 };
 
-// With curves of so many stretches.
+// `curve_stretches` is the number of intervals.
 TraceSeriesPoint compute_trace_series_point(const Trace& trace, std::size_t curve_stretches);
 
-// By when they began, or as they are where one is unknown.
+// By start time, or unchanged if one is unknown.
 void sort_trace_series(std::vector<TraceSeriesPoint>& points);
 
 }  // namespace hbmscope

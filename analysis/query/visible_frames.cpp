@@ -17,7 +17,7 @@ VisibleFrames::VisibleFrames(const Trace& trace) {
 }
 
 std::vector<TraceFrame> VisibleFrames::of(const Definitions& definitions, std::uint32_t stack) const {
-  constexpr std::size_t frames_max = 4096;  // Python itself stops at 1,000; a damaged file may not.
+  constexpr std::size_t frames_max = 4096;  // Python stops at 1,000; a damaged file may not.
   std::vector<TraceFrame> all;
   for (; stack != 0 && all.size() < frames_max; stack = definitions.stack(stack).parent)
     all.push_back(definitions.frame(definitions.stack(stack).frame));
@@ -25,7 +25,7 @@ std::vector<TraceFrame> VisibleFrames::of(const Definitions& definitions, std::u
     const std::string_view name = without_arguments(definitions.text(frame.function));
     return drop_ != nullptr && RE2::FullMatch({name.data(), name.size()}, *drop_);
   };
-  // From the outermost that is dropped inwards, where somebody called it.
+  // Drops inwards from the outermost dropped frame that has a caller.
   const auto caller = std::find_if_not(all.rbegin(), all.rend(), is_dropped);
   const auto outermost = std::find_if(caller, all.rend(), is_dropped);
   const auto begin = outermost == all.rend() ? all.begin() : outermost.base();

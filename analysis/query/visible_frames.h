@@ -1,5 +1,5 @@
-// The frames of a trace's stacks that say something: without what the trace says to drop (the recorder's own and the
-// allocator's) and without the Python interpreter's own functions. As profile_view.h, for stacks that are in no
+// The meaningful frames of a trace's stacks: without the frames that the trace says to drop (the recorder's and the
+// allocator's) and without the Python interpreter's own functions. Like profile_view.h, for stacks that are not in a
 // profile.
 #pragma once
 
@@ -20,11 +20,11 @@ class VisibleFrames {
  public:
   explicit VisibleFrames(const Trace& trace);
 
-  // Innermost first. All of them where they would all be left out.
+  // Innermost first. If all frames would be dropped, all are kept.
   std::vector<TraceFrame> of(const Definitions& definitions, std::uint32_t stack) const;
 
  private:
-  std::shared_ptr<const re2::RE2> drop_;  // Null: nothing, or no expression.
+  std::shared_ptr<const re2::RE2> drop_;  // Null: drops nothing, or the expression does not compile.
 };
 
 }  // namespace hbmscope

@@ -171,7 +171,7 @@ class Parser {
     const std::size_t before = at_;
     if (!take_word("not") && !take_word("NOT")) return false;
     skip_spaces();
-    // The sign that follows is not part of this negation.
+    // The character that follows does not belong to this negation.
     if (at_ < text_.size() && (text_[at_] == '-' || text_[at_] == '!')) {
       at_ = before + 3;
       return true;
@@ -239,7 +239,7 @@ class Parser {
     return node;
   }
 
-  // A quoted text, a /pattern/, or everything up to a space or bracket.
+  // A quoted text, a /pattern/, or everything up to a space or parenthesis.
   Result<std::string> take_value(bool& is_pattern) {
     std::string value;
     if (at_ < text_.size() && (text_[at_] == '"' || text_[at_] == '\'')) {
@@ -256,7 +256,7 @@ class Parser {
       is_pattern = true;
       return value;
     }
-    int brackets = 0;  // Device names have brackets: device:TPU_0(process=0) is one value.
+    int brackets = 0;  // Device names contain parentheses: device:TPU_0(process=0) is one value.
     while (at_ < text_.size() && !is_space(text_[at_])) {
       if (text_[at_] == '(') ++brackets;
       if (text_[at_] == ')' && brackets-- == 0) break;
@@ -267,8 +267,8 @@ class Parser {
     return value;
   }
 
-  // A pattern ends at a / before a space, a bracket or the end. It may have spaces or inner slashes, not both:
-  // file:/home/me/a.py is a path, also where a pattern follows later.
+  // A pattern ends at a / before a space, a parenthesis or the end. It may contain spaces or slashes, but not both:
+  // file:/home/me/a.py is a path even if a pattern follows later.
   std::size_t end_of_pattern() const {
     if (at_ >= text_.size() || text_[at_] != '/') return std::string_view::npos;
     bool is_escaped = false, has_spaces = false, has_slashes = false;

@@ -1,16 +1,16 @@
-// The one filter language: for --where, --fail-if, and the filter line of every view.
+// The filter language of --where, --fail-if, and the filter line of every view.
 //
-//   size>1GiB stack:adam device:0          terms beside one another must all hold
-//   (kind:buffer or kind:executable)       `or`, brackets
+//   size>1GiB stack:adam device:0          all terms must hold
+//   (kind:buffer or kind:executable)       `or`, parentheses
 //   -file:site-packages   not tag:opt      negation
 //   stack:/adam|sgd/   file:"my dir/a.py"  a regular expression (RE2), a text with spaces
 //   adam                                   a bare word is stack:adam
 //
-// `:` means contains (no difference between upper and lower case), and on `device:` a bare number is the device's
-// id; `=` means equals. Numbers take = != < <= > >= and the units of their field: 1.5GiB, 12 %, 340us.
+// `:` means contains (ignoring case), and on `device:` a bare number is the device's id; `=` means equals. Numbers take
+// = != < <= > >= and the units of their field: 1.5GiB, 12 %, 340us.
 //
-// A language needs to know its fields; each query gives its own list. A field that exists elsewhere in hbmscope but
-// not in this kind of file (`age` in a profile) is refused with the reason, not silently true.
+// Each query passes its own list of fields. A field that exists elsewhere in hbmscope but not in this kind of file
+// (`age` in a profile) is an error that gives the reason; it is not silently true.
 #pragma once
 
 #include <cstdint>
@@ -34,21 +34,21 @@ struct WhereField {
   std::string_view name;
   FieldKind kind;
   std::string_view help;         // One line for --help and the window.
-  std::string_view unavailable;  // Not empty: why this kind of file can't answer it.
+  std::string_view unavailable;  // Not empty: why this kind of file does not have it.
 };
 
 enum class WhereOp { contains, equals, differs, less, less_or_equal, greater, greater_or_equal };
 
 struct WhereTerm {
-  std::size_t field = 0;  // An index of the fields given to parse_where.
+  std::size_t field = 0;  // An index into the fields passed to parse_where.
   WhereOp op = WhereOp::contains;
-  std::string text;                         // For text fields, as written.
+  std::string text;                         // For text fields.
   std::shared_ptr<const re2::RE2> pattern;  // For text fields with /.../.
   double number = 0;                        // For the others: bytes, a count, per cent, nanoseconds.
 
   bool matches_text(std::string_view value) const;
   bool matches_number(double value) const;
-  // As matches_text, but that a bare number is the device's id: device:1 is not device 10.
+  // As matches_text, except that a bare number is the device's id: device:1 is not device 10.
   bool matches_device(std::string_view name) const;
 };
 
@@ -56,13 +56,13 @@ struct WhereNode {
   enum class Kind { term, all_of, any_of, none_of };
   Kind kind = Kind::all_of;
   WhereTerm term;                   // For Kind::term.
-  std::vector<WhereNode> children;  // For the others; all_of without children holds for everything.
+  std::vector<WhereNode> children;  // For the others; all_of without children is true.
 };
 
-// The error's offset is a column of `text`, from 0.
+// The error's offset is a column of `text`, counted from 0.
 Result<WhereNode> parse_where(std::string_view text, std::span<const WhereField> fields);
 
-// Evaluates against anything that can say whether one term holds.
+// Evaluates against anything that can decide one term.
 template <class TermHolds>
 bool holds(const WhereNode& node, const TermHolds& term_holds) {
   switch (node.kind) {
@@ -83,8 +83,8 @@ bool holds(const WhereNode& node, const TermHolds& term_holds) {
   return false;
 }
 
-// The fields of a profile's samples: size, count, stack, function, file, device, kind, label...; and those that
-// profiles can't answer (age, lifetime, address, ...), with the reason.
+// The fields of a profile's samples: size, count, stack, function, file, device, kind, label...; and, with the reason,
+// those that profiles don't have (age, lifetime, address, ...).
 std::span<const WhereField> profile_where_fields();
 
 }  // namespace hbmscope

@@ -28,8 +28,7 @@ bool is_fragmented(const tpu::EmulatedFailure& failure) {
   return failure.free_bytes && *failure.free_bytes >= failure.asked_bytes;
 }
 
-// By how much a request exceeds the free memory; where the free memory would suffice in total, by how much it exceeds
-// the largest free block.
+// By how much a request exceeds the free memory, or the largest free block if there is enough free memory in total.
 std::uint64_t excess_of(const tpu::EmulatedFailure& failure) {
   std::uint64_t room = failure.limit_bytes.value_or(0);
   if (failure.free_bytes) room = is_fragmented(failure) ? failure.largest_free_bytes.value_or(0) : *failure.free_bytes;
@@ -42,7 +41,7 @@ const tpu::ProgramMemory* find_program(const EmulatedWorkload& run, const std::s
   return nullptr;
 }
 
-// The program that needs the most HBM among those that the steps run; null: there is none.
+// The program with the largest HBM need among those that the steps run; null: none.
 const tpu::ProgramMemory* find_largest_program(const EmulatedWorkload& run, std::string* name = nullptr) {
   const tpu::ProgramMemory* largest = nullptr;
   for (const tpu::Step& step : run.workload.steps) {
@@ -55,7 +54,7 @@ const tpu::ProgramMemory* find_largest_program(const EmulatedWorkload& run, std:
   return largest;
 }
 
-// By how much HBM is too small for the largest program, even if the job ended before it was compiled.
+// By how much HBM is too small for the largest program, even if the job ended before that program was compiled.
 std::uint64_t program_over_of(const EmulatedWorkload& run) {
   const tpu::ProgramMemory* largest = find_largest_program(run);
   const std::uint64_t usable = run.workload.generation->hbm_usable.value;
@@ -79,7 +78,7 @@ std::string sentence_of(const EmulatedWorkload& run, const tpu::EmulatedFailure&
     return texts_from_bytes(signed_from(failure.asked_bytes), signed_from(bytes));
   };
   const tpu::ProgramMemory* program = find_program(run, failure.what);
-  // The compiler refuses before anything has run: there is no state of the memory.
+  // The compiler refuses before anything runs, so the state of the memory is unknown.
   if (!failure.free_bytes) {
     const auto [asked, limit] = compared_with(failure.limit_bytes.value_or(0));
     if (program == nullptr)
@@ -139,7 +138,7 @@ std::string absence_text(const tpu::SkippedRun& skipped) {
   return {};
 }
 
-// "1 run of train_step skipped: its argument w was freed at step 3"; runs that lack the same are one reason.
+// "1 run of train_step skipped: its argument w was freed at step 3"; runs that lack the same argument share a reason.
 std::vector<WorkloadReason> reasons_of_skipped_runs(const EmulatedWorkload& run) {
   std::map<std::tuple<std::uint32_t, std::string, tpu::Absence>, std::pair<const tpu::SkippedRun*, std::uint64_t>>
       groups;
@@ -161,10 +160,10 @@ std::vector<WorkloadReason> reasons_of_skipped_runs(const EmulatedWorkload& run)
   return reasons;
 }
 
-// Why it does not fit, as short as it can be said.
+// The shortest reason why it does not fit.
 std::string short_reason(const EmulatedWorkload& run, const WorkloadVerdict& verdict) {
   const auto& failures = run.emulation.failures;
-  if (failures.empty()) {  // A sentence without its full stop.
+  if (failures.empty()) {  // Without its full stop.
     const std::string& sentence = verdict.reasons.front().sentence;
     return sentence.substr(0, sentence.size() - 1);
   }
@@ -242,7 +241,7 @@ std::vector<TierRow> compute_tier_rows(const EmulatedWorkload& run) {
     TierRow row{std::string(tpu::text_from_tier(tier)), figures.peak_bytes, figures.capacity_bytes, {}};
     for (const tpu::EmulatedFailure& failure : run.emulation.failures)
       if (failure.tier == tier) row.over_bytes = std::max(row.over_bytes.value_or(0), excess_of(failure));
-    // A job ends at the first request that is refused; the whole of it may need far more.
+    // A job ends at the first refused request; all of it may need far more.
     if (tier == tpu::Tier::hbm && row.over_bytes) row.over_bytes = std::max(*row.over_bytes, program_over_of(run));
     const bool is_inside = tier == tpu::Tier::temporaries || tier == tpu::Tier::windows;
     if ((figures.is_used || row.over_bytes) && !is_inside && tier != tpu::Tier::gpu) rows.push_back(std::move(row));
@@ -315,7 +314,7 @@ std::vector<WorkloadFigure> compute_workload_figures(const EmulatedWorkload& run
   }
   for (const tpu::KernelFigures& kernel : run.emulation.kernels) {
     const std::string of = "kernel " + printable(run.workload.pipelines[kernel.pipeline].name);
-    // A kernel that runs again does the same again.
+    // A repeated kernel has the same figures.
     if (std::any_of(figures.begin(), figures.end(), [&](const WorkloadFigure& each) { return each.of == of; }))
       continue;
     figures.push_back({of, "VMEM", kernel.vmem_bytes, FigureUnit::bytes, {}});

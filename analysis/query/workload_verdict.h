@@ -1,6 +1,6 @@
-// The result of an emulated TPU workload in words and figures: whether it fits, by how much, why not, and what differs
-// from an earlier run. `tpu run`, `tpu fit` and the window all print this one verdict. Sizes and packing are emulated,
-// the placement of buffers is assumed, times are modelled.
+// The result of an emulated TPU workload in words and figures: whether it fits, by how much, why not, and how it
+// differs from another run. `tpu run`, `tpu fit` and the window all show this verdict. Sizes and packing are emulated,
+// the placement of buffers is assumed, and times are modelled.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,15 @@ using allocator::tpu::EmulatedWorkload;
 std::string workload_title(const EmulatedWorkload& run);
 
 struct WorkloadReason {
-  std::optional<std::size_t> step;  // Nothing: it holds for the workload as a whole.
+  std::optional<std::size_t> step;  // Nothing: it concerns the whole workload.
   std::string what;                 // The array, program or kernel that made the request.
   std::string sentence;             // "train_step needs 18.20 GiB of HBM; 15.75 GiB is usable: over by 2.45 GiB."
-  std::string text;                 // As the compiler or the runtime would say it; empty: neither would say anything.
+  std::string text;                 // The message of the compiler or the runtime; empty: neither would report anything.
 };
 std::string text_from_reason(const WorkloadReason& reason);  // "step 3: train_step needs ..."
 
-// A workload fits if every request was served and every run of a program took place. A run whose argument was freed
-// before counts as little as one that was refused: in neither case has the job done its work.
+// A workload fits if every request succeeded and every run of a program took place. A run is also skipped if its
+// argument was freed before: the job did not do its work then either.
 struct WorkloadVerdict {
   bool fits = true;
   std::string headline;                 // "fits", "does not fit", "does not run in full"
@@ -36,23 +36,23 @@ struct WorkloadVerdict {
   std::int64_t spare_bytes = 0;         // Of HBM; negative: over.
   std::string room;                     // For a table's cell: "2.10 GiB to spare", "over by 7.00 MiB of vmem".
 };
-// `devices`: how many there are; a mesh of more does not fit. Nothing: as many as the mesh has.
+// `devices`: the number of devices; a larger mesh does not fit. Nothing: as many as the mesh has.
 WorkloadVerdict compute_workload_verdict(const EmulatedWorkload& run, std::optional<std::uint64_t> devices = {});
 
-// HBM that is left at the fullest moment, and beside the largest program. Negative: by how much it is over.
+// HBM left at the highest peak and with the largest program, whichever is less. Negative: over by that much.
 std::int64_t compute_hbm_spare(const EmulatedWorkload& run);
 // "206 MiB to spare", "over by 818 MiB"
 std::string text_from_spare(std::int64_t spare_bytes);
 
-// One memory of a device at its fullest. `over_bytes`: how much the worst of the failed requests exceeds what was left;
-// of HBM the excess of the largest program as a whole, where that is more.
+// The peak of one memory of a device. `over_bytes`: by how much the worst failed request exceeds the memory that was
+// left; for HBM, by how much the largest program as a whole does if that is more.
 struct TierRow {
   std::string name;
   std::uint64_t peak_bytes = 0;
   std::optional<std::uint64_t> capacity_bytes, over_bytes;
 };
 std::vector<TierRow> compute_tier_rows(const EmulatedWorkload& run);
-// "1.80 GiB to spare", "over by 2.45 GiB"; empty where the capacity is not known.
+// "1.80 GiB to spare", "over by 2.45 GiB"; empty if the capacity is unknown.
 std::string text_from_room(const TierRow& row);
 
 // The memory of each program as XLA counts it, its values in VMEM, the work of each kernel, and the number of refusals.
@@ -66,8 +66,8 @@ struct WorkloadFigure {
 std::vector<WorkloadFigure> compute_workload_figures(const EmulatedWorkload& run);
 std::string text_from_figure(const WorkloadFigure& figure);  // "1.20 GiB", "12.3 us", "12", "?"
 
-// A figure that differs from the file as it is written, peaks and capacities of memories included. Nothing: that run
-// has no such figure.
+// A figure that differs from the unmodified file, including peaks and capacities of memories. Nothing: that run does
+// not have the figure.
 struct WorkloadDifference {
   std::string of, name;
   std::optional<WorkloadFigure> now, was;

@@ -12,7 +12,7 @@ namespace hbmscope {
 
 Result<ByteBuffer> ByteBuffer::allocate(std::uint64_t bytes, const std::string& what_for) {
   ByteBuffer buffer;
-  buffer.data_.reset(new (std::nothrow) std::uint8_t[static_cast<std::size_t>(bytes)]);  // Not set to zero.
+  buffer.data_.reset(new (std::nothrow) std::uint8_t[static_cast<std::size_t>(bytes)]);  // Not zeroed.
   buffer.size_ = bytes;
   if (buffer.data_ == nullptr)
     return Failure(refusal(fmt::format("there is not enough memory for {}", text_from_bytes(bytes)),

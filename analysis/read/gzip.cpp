@@ -15,7 +15,7 @@
 namespace hbmscope {
 namespace {
 
-// Deflate can't do better than 1032 : 1, so a claim beyond that in the trailer is not believed.
+// Deflate compresses by at most 1032 : 1, so a larger size in the trailer is ignored.
 constexpr std::uint64_t best_ratio = 1032;
 
 struct FreeDecompressor {
@@ -37,7 +37,7 @@ Error bomb(const std::string& name, std::uint64_t max_bytes, std::uint64_t from)
           false};
 }
 
-// Where the damage is: inflates again with zlib, into nothing, until zlib objects.
+// Locates the damage: inflates again with zlib, without output, until zlib reports an error.
 Error locate_damage(std::span<const std::uint8_t> bytes, const std::string& name) {
   z_stream stream{};
   Error error{"the gzip data is damaged", "Copy or save the file again.", name, 0, false};

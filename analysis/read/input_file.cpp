@@ -22,7 +22,7 @@ Failure too_large(const std::string& file, std::uint64_t max_bytes) {
                          "--max-size raises the limit.", file));
 }
 
-// Fills `buffer` from `filled` on; fewer bytes than asked for are the end of the file. Errors: reading failed.
+// Fills `buffer` from `filled` on; fewer bytes than requested mean the end of the file. Errors: reading failed.
 Result<std::uint64_t> read_some(std::FILE* stream, ByteBuffer& buffer, std::uint64_t filled, std::uint64_t wanted,
                                 const std::string& name) {
   const std::size_t got = std::fread(buffer.data() + filled, 1, static_cast<std::size_t>(wanted), stream);
@@ -76,7 +76,7 @@ Result<InputFile> InputFile::open(const std::string& path, std::uint64_t max_byt
   return file;
 }
 
-// Reads until the end of the file, whatever its size was said to be: pipes have none, and files grow.
+// Reads until the end of the file regardless of its reported size: pipes have none, and files grow.
 Result<std::span<const std::uint8_t>> InputFile::bytes() {
   constexpr std::uint64_t step = std::uint64_t{4} << 20;
   if (is_read_) return all_.bytes();

@@ -1,5 +1,5 @@
-// A file that was named, opened once: readers look at its beginning to recognise their format, and one of them then
-// takes all bytes, or reads from the stream piece by piece.
+// An input file, opened once. Readers look at its beginning to recognise their format; one of them then takes all
+// bytes, or reads the stream piece by piece.
 #pragma once
 
 #include <cstdint>
@@ -19,23 +19,22 @@ namespace hbmscope {
 class InputFile {
  public:
   // `path` is "-" for standard input. Errors: missing, a folder, not readable, empty, larger than max_bytes. `control`,
-  // where not null, must outlive the file; it gets the progress and may cancel.
+  // if not null, must outlive the file; it gets the progress and may cancel.
   static Result<InputFile> open(const std::string& path, std::uint64_t max_bytes, ReadControl* control = nullptr);
 
-  const std::string& name() const { return name_; }  // As messages have it: "standard input" for "-".
-  // The first 64 KiB, or all of a smaller file, as they are.
+  const std::string& name() const { return name_; }  // As in messages: "standard input" for "-".
+  // The first 64 KiB, or all of a smaller file, without inflating.
   std::span<const std::uint8_t> first_bytes() const { return first_.bytes(); }
-  // What the content begins with: at least 64 bytes, where there are so many; out of gzip where it is gzip.
+  // The beginning of the content, inflated if it is gzip: 64 bytes or more, if the content has that many.
   std::span<const std::uint8_t> beginning() const { return is_gzip_ ? std::span(inside_) : first_.bytes(); }
   bool is_gzip() const { return is_gzip_; }
 
-  // All of it, read at the first call. Errors: it can't be read on, cancelled, larger than max_bytes.
+  // All bytes; the first call reads them. Errors: reading failed, cancelled, larger than max_bytes.
   Result<std::span<const std::uint8_t>> bytes();
-  // The same, handed over: the file has no bytes afterwards.
+  // Moves all bytes out; the file has none afterwards.
   Result<ByteBuffer> take_bytes();
 
-  // Of a regular file its stream, at its start, and its size: for readers that keep less than all of it in memory. Null
-  // of a pipe.
+  // The stream of a regular file, at its start, for readers that don't keep everything in memory. Null for a pipe.
   std::FILE* rewound_stream();
   std::optional<std::uint64_t> size() const { return size_; }
 

@@ -1,5 +1,5 @@
-// XLA names an operation by its way through the program, "jit(step)/jvp()/mul", and the source line that made it. As a
-// stack: the parts from the outermost in, below what called them, the last one at that line.
+// XLA names an operation by its path in the program, "jit(step)/jvp()/mul", and the source line that made it. As a
+// stack: the parts from the outermost in, below their callers, with the line at the last part.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace hbmscope {
 
-// An empty name adds nothing to the stack of the callers.
+// An empty name returns the callers' stack.
 inline std::uint32_t define_op_name_stack(wire::StreamWriter& writer, std::string_view op_name, std::string_view file,
                                           std::uint32_t line, std::uint32_t callers = 0) {
   std::uint32_t stack = callers;

@@ -1,4 +1,5 @@
-// Files that people open by mistake, recognised by their beginning: named in the error instead of "byte 3: bad field".
+// Recognises files that users open by mistake, by their beginning, so that the error names the format instead of "byte
+// 3: bad field".
 #pragma once
 
 #include <cstdint>
@@ -7,7 +8,7 @@
 
 namespace hbmscope {
 
-// "a zip archive", "JSON", "plain text", ...; empty where nothing fits.
+// "a zip archive", "JSON", "plain text", ...; empty if none matches.
 std::string_view find_other_format(std::span<const std::uint8_t> bytes);
 
 }  // namespace hbmscope

@@ -1,11 +1,11 @@
 // Walks protobuf's wire format (https://protobuf.dev/programming-guides/encoding/) without ever reading outside of its
 // bytes. Used once for the whole message and again for each message inside it.
 //
-//   while (cursor.next_field(field)) switch (field.key()) { case varint_key(7): ... }
+//   while (cursor.next_field(field)) switch (field.key) { case varint_key(7): ... }
 //   if (cursor.problem() != WireProblem::none) ...
 //
-// A key is field number and wire type together: a known field with another wire type is an unknown field, which is
-// skipped, as protobuf itself does it.
+// A key is field number and wire type together. A known field number with another wire type is an unknown field, which
+// is skipped, as in protobuf itself.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ class WireCursor {
  public:
   explicit WireCursor(ByteRange range) : at_(range.begin), end_(range.end) {}
 
-  // False at the end and after a problem. Groups and fixed-size fields are consumed; their values are not kept.
+  // False at the end and after a problem. Groups and fixed-size fields are skipped.
   bool next_field(WireField& field) {
     if (at_ == end_) return false;
     field_begin_ = at_;
@@ -74,7 +74,7 @@ class WireCursor {
   }
 
   const std::uint8_t* at() const { return at_; }
-  const std::uint8_t* field_begin() const { return field_begin_; }  // Of the field that next_field returned last.
+  const std::uint8_t* field_begin() const { return field_begin_; }  // Where the last field from next_field begins.
   WireProblem problem() const { return problem_; }
 
  private:

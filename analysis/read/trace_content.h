@@ -1,4 +1,4 @@
-// From a reader's trace to the content of a file, the same for all formats.
+// Converts a reader's trace to file content, for all formats.
 #pragma once
 
 #include <utility>
@@ -17,7 +17,7 @@ inline Result<FileContent> content_from_trace(Result<Trace> trace) {
   return content;
 }
 
-// Of texts and messages, bare or gzipped: read(bytes) gives the trace.
+// For texts and messages, bare or gzipped: read(bytes) returns the trace.
 template <class Read>
 Result<FileContent> read_unzipped(InputFile& file, const FileOptions& options, const Read& read) {
   const auto bytes = file.bytes();

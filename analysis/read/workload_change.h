@@ -1,4 +1,4 @@
-// What a person changes of a TPU workload: KEY=VALUE of --what-if.
+// A user's change to a TPU workload: KEY=VALUE of --what-if.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ struct WorkloadChange {
   friend bool operator==(const WorkloadChange&, const WorkloadChange&) = default;
 };
 
-// "layers=32". Errors: no name before an equals sign.
+// Parses "layers=32". Error: no key before an equals sign.
 Result<WorkloadChange> parse_workload_change(std::string_view text);
 std::string text_from_workload_change(const WorkloadChange& change);
 

@@ -1,4 +1,4 @@
-// How a state takes in the records of a block, for the passes that do so; stream_state.h says what it does.
+// How a state applies the records of a block, for the passes that do so. stream_state.h documents it.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ void StreamState::apply(const wire::DecodedBlock& block, std::size_t number, con
   } else if (next_record_ == 0) {
     if (is_in_keyframe_) is_listing_ = false;
     is_in_keyframe_ = false;
-    // Events may be missing, or a block that had none: definitions, or what lived already.
+    // Events may be missing, or a block without events (definitions, or blocks that were already live).
     if (block.header().first_event > position_ || block.header().sequence != next_sequence_)
       skip_lost(block.header().first_event);
     next_sequence_ = block.header().sequence + 1;
@@ -46,7 +46,7 @@ void StreamState::apply(const wire::DecodedBlock& block, std::size_t number, con
     if (wire::is_event(kind) && event >= end) {
       next_block_ = number;
       next_record_ = i;
-      if (i == 0) next_sequence_ = block.header().sequence;  // It is entered anew: nothing is missing before it.
+      if (i == 0) next_sequence_ = block.header().sequence;  // To enter the block again, without a gap.
       return;
     }
     std::uint32_t heap = 0;

@@ -6,7 +6,7 @@
 
 namespace hbmscope {
 
-// An attribute follows its allocation; one that was there before the stream may get attributes at any time.
+// An attribute follows its allocation. Allocations from before the stream may get attributes at any time.
 std::vector<Attribute> AttributeTable::find(std::uint64_t allocation) const {
   const std::uint64_t since = allocation == wire::before_the_stream ? 0 : allocation;
   auto row = std::lower_bound(rows_.begin(), rows_.end(), since,

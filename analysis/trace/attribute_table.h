@@ -1,5 +1,5 @@
-// What became known of allocations after they were made (attribute records): a tag, a parameter's path, a shape, the
-// executable that owns it. Found by the allocation's id, which is never used twice, unlike its address.
+// Facts about allocations that became known after the allocation (attribute records): a tag, a parameter's path, a
+// shape, the executable that owns it. The key is the allocation's id, which is never reused, unlike its address.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ struct Attribute {
   friend bool operator==(const Attribute&, const Attribute&) = default;
 };
 
-// A copy keeps what was there, and shares it.
+// A copy shares the existing rows and does not see later ones.
 class AttributeTable {
  public:
-  void add(const Attribute& attribute) { rows_.push_back(attribute); }  // Events ascend.
+  void add(const Attribute& attribute) { rows_.push_back(attribute); }  // Events must ascend.
 
-  // All of an allocation, in the order of the events: of two with one key the later one counts. A walk over
-  // all attributes since it was made: five milliseconds for a million.
+  // All attributes of an allocation, in event order; if two have the same key, the later one is valid. Scans all
+  // attributes added since the allocation: five milliseconds for a million.
   std::vector<Attribute> find(std::uint64_t allocation) const;
   const SharedLog<Attribute>& rows() const { return rows_; }
   std::uint64_t size() const { return rows_.size(); }

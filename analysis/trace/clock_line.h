@@ -1,4 +1,4 @@
-// One clock over another, through instants at which both were read; between two of them both go evenly.
+// Maps one clock to another through instants at which both were read. Linear between two such readings.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@ class ClockLine {
   struct Pair {
     long double from = 0, to = 0;
   };
-  // Two clocks of nanoseconds go alike outside of what was read; a counter goes on as fast as it went.
+  // Outside of the readings: two nanosecond clocks run at the same rate; a counter keeps its last rate.
   enum class Outside : std::uint8_t { one_to_one, as_before };
 
-  // Where a clock stood still or was set back, the first reading of a value counts. Nothing where they are too few:
-  // none, or a single one of a counter.
+  // Where a clock stood still or was set back, the first reading of each value is used. Returns nothing without
+  // readings, or with only one reading of a counter.
   static std::optional<ClockLine> through(std::vector<Pair> pairs, Outside outside);
   long double at(long double from) const;
 

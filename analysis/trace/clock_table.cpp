@@ -9,7 +9,7 @@
 namespace hbmscope {
 namespace {
 
-// A week's; of longer ones every second reading is enough.
+// One week's; for longer streams every second reading is enough.
 constexpr std::size_t readings_max = 65'536;
 
 std::int64_t clamp_ns(long double value) {

@@ -1,6 +1,6 @@
-// A stream's own clock beside two that others share (clock records): the time of day, and the processor's time stamp
-// counter. Between two readings both go evenly; before the first and after the last, the time of day goes as the
-// stream's own clock does.
+// Relates a stream's own clock to two shared ones (clock records): the time of day, and the processor's time stamp
+// counter. Linear between two readings. Before the first and after the last reading, the time of day runs at the rate
+// of the stream's own clock.
 #pragma once
 
 #include <cstdint>
@@ -23,22 +23,22 @@ class ClockTable {
  public:
   void add(const ClockReading& reading);
 
-  // As they came; of more than a week's at most every second one.
+  // In order of arrival; beyond a week of readings, at most every second one.
   const std::vector<ClockReading>& readings() const { return readings_; }
-  std::optional<std::int64_t> realtime_of(std::int64_t time_ns) const;  // Since 1970; nothing if it was never reported.
+  std::optional<std::int64_t> realtime_of(std::int64_t time_ns) const;  // Since 1970; nothing if unknown.
 
-  // The same instant on another stream's clock: by the time of day if both report it, else by the counter if both
-  // have two readings of it, else nothing.
+  // The same instant on another stream's clock: through the time of day if both report it, else through the counter if
+  // both have two readings of it, else nothing.
   std::optional<std::int64_t> time_on(const ClockTable& other, std::int64_t time_ns) const;
 
  private:
   std::vector<ClockReading> readings_;
 };
 
-// Times of one stream on another's clock, for who asks for many: time_on() with what it looks up kept.
+// Maps many times of one stream to another's clock: time_on() with its lookups cached.
 class ClockBridge {
  public:
-  // Nothing where the two have no clock in common.
+  // Nothing if the two have no clock in common.
   static std::optional<ClockBridge> find(const ClockTable& from, const ClockTable& to);
   std::int64_t time_on_other(std::int64_t time_ns) const;
 

@@ -8,7 +8,7 @@ namespace hbmscope {
 namespace {
 
 constexpr std::uint64_t group_samples = 64;
-constexpr std::size_t series_max = 16'384;  // A hundred counters of a hundred heaps are ten thousand.
+constexpr std::size_t series_max = 16'384;  // A hundred counters on a hundred heaps are ten thousand.
 
 std::uint64_t difference(std::int64_t now, std::int64_t before) {
   return wire::zigzag(static_cast<std::uint64_t>(now) - static_cast<std::uint64_t>(before));

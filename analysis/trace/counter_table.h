@@ -1,5 +1,5 @@
-// Figures that another program reported over time (counter records: memory_stats, cuMemGetInfo), one series for each
-// name and heap. A sample takes about six bytes: differences to the one before it, with a place to begin at every 64.
+// Figures that another program reported over time (counter records: memory_stats, cuMemGetInfo), one series per name
+// and heap. A sample takes about six bytes: it is stored as the difference to the previous one, and every 64th in full.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +16,20 @@ namespace hbmscope {
 struct CounterSample {
   std::uint64_t event = 0;  // Its number in the stream.
   std::int64_t time_ns = 0;
-  std::int64_t value = 0;  // In the unit that its name says.
+  std::int64_t value = 0;  // In the unit of the counter.
 
   friend bool operator==(const CounterSample&, const CounterSample&) = default;
 };
 
 class CounterSeries {
  public:
-  void add(const CounterSample& sample);  // Events ascend.
+  void add(const CounterSample& sample);  // Events must ascend.
 
   std::uint64_t size() const { return size_; }
-  const CounterSample& last() const { return last_; }  // Of a series that is not empty.
-  // The last sample among the first `position` events of the stream; nothing if it was not reported yet.
+  const CounterSample& last() const { return last_; }  // The series must not be empty.
+  // The last sample among the first `position` events of the stream; nothing if there was none yet.
   std::optional<CounterSample> at(std::uint64_t position) const;
-  // In their order: `visit(sample)`.
+  // In order: `visit(sample)`.
   template <class Visit>
   void for_each(const Visit& visit) const {
     if (size_ == 0) return;
@@ -44,9 +44,9 @@ class CounterSeries {
  private:
   struct Group {
     CounterSample first;
-    std::size_t begin = 0, bytes = 0;  // Of the differences of those that follow, in bytes_.
+    std::size_t begin = 0, bytes = 0;  // Where the differences of the following samples lie in bytes_.
   };
-  // The closed groups, and the open one behind them. Until `visit` returns false.
+  // Walks one group until `visit` returns false; the group after the closed ones is the open one.
   template <class Visit>
   void walk(std::size_t group, const Visit& visit) const {
     const bool is_open = group == closed_.size();
@@ -58,7 +58,7 @@ class CounterSeries {
   }
   static bool step(CounterSample& sample, std::span<const std::uint8_t>& rest);
 
-  // All but the open group is shared by copies.
+  // Copies share everything except the open group.
   SharedLog<Group, 8> closed_;
   SharedLog<std::uint8_t> bytes_;
   CounterSample open_first_;
@@ -69,9 +69,9 @@ class CounterSeries {
 
 class CounterTable {
  public:
-  using Key = std::pair<std::uint32_t, std::uint32_t>;  // String: its name. Heap; 0: none.
+  using Key = std::pair<std::uint32_t, std::uint32_t>;  // The string of its name, and its heap (0: none).
 
-  // A damaged stream may name millions; those beyond the limit are counted.
+  // A damaged stream may name millions of series; samples of those beyond the limit are counted and dropped.
   void add(Key key, const CounterSample& sample);
 
   const std::map<Key, CounterSeries>& series() const { return series_; }

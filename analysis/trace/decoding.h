@@ -1,6 +1,6 @@
-// What it takes to decode one block after the other: a decoder, and the rows of the block at hand. Each thread keeps
-// one: what is the same in all rows of a kind is not written again then (block_decoder.h), and no memory has to be
-// cleared, which is worth as much as the decoding.
+// The buffers for decoding blocks one after another: a decoder, and the rows of the current block. Each thread keeps
+// one. The decoder does not rewrite fields that are the same in all rows of a kind (block_decoder.h), and no memory has
+// to be cleared; together that saves as much as the decoding costs.
 #pragma once
 
 #include <optional>
@@ -12,15 +12,15 @@ namespace hbmscope {
 
 class Decoding {
  public:
-  // Nothing, or what is wrong with the block; rows() has none then.
+  // Returns nothing, or the fault of the block; rows() is empty then.
   std::optional<std::string> decode(const wire::Block& block, const wire::FieldChoice& choice = {}) {
     is_large_ |= block.header.records > block_records_max || block.header.raw_bytes > block_bytes_max;
     return decoder_.decode(block, rows_, choice);
   }
   const wire::DecodedBlock& rows() const { return rows_; }
 
-  // Some megabytes; anew after larger blocks than there usually are. While a function has it, it calls nothing that
-  // decodes on this thread, and no callback.
+  // Some megabytes; replaced after blocks larger than usual. A caller that holds it must not call anything that decodes
+  // on this thread, nor any callback.
   static Decoding& of_this_thread() {
     thread_local Decoding decoding;
     if (decoding.is_large_) decoding = Decoding();
@@ -33,7 +33,7 @@ class Decoding {
 
   wire::BlockDecoder decoder_;
   wire::DecodedBlock rows_;
-  bool is_large_ = false;  // Its memory, by now.
+  bool is_large_ = false;  // Its memory has grown beyond the usual.
 };
 
 }  // namespace hbmscope

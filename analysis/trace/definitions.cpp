@@ -5,9 +5,9 @@
 namespace hbmscope {
 namespace {
 
-// Enough for any job; beyond it a heap id is damage, and would cost memory in every state.
+// Enough for any job. A larger heap id must be damage, and would cost memory in every state.
 constexpr std::uint32_t heaps_max = 65'536, heap_gap_max = 1024;
-// A damaged file may name a megabyte ten thousand times.
+// A damaged file may repeat a name of a megabyte ten thousand times.
 constexpr std::size_t name_bytes_max = 512, value_bytes_max = 65'536, job_facts_max = 4096;
 
 }  // namespace
@@ -23,8 +23,9 @@ std::string_view text_from_layer(wire::Layer layer) {
   return "unknown";
 }
 
-// Ids come in ascending order without gaps from every writer of ours. A gap is a lost block, whose definitions read as
-// empty; a damaged id must not make a table of four billion rows. What was defined once stays: others may look at it.
+// All our writers assign ids in ascending order without gaps. A gap is a lost block, whose definitions read as empty.
+// The budget keeps a damaged id from creating a table of four billion rows. Existing definitions never change, because
+// others may be reading them.
 bool Definitions::may_be_next(std::uint64_t size, std::uint32_t id) {
   const std::uint64_t next = size + 1;
   if (id >= next && id <= next + gap_budget_) {
@@ -42,14 +43,14 @@ void Definitions::note_missing(std::uint64_t count) {
 
 template <class Row>
 void Definitions::define(SharedLog<Row>& rows, std::uint32_t id, const Row& row) {
-  if (id != 0 && id <= rows.size() && rows[id - 1] == row) return;  // Said again.
+  if (id != 0 && id <= rows.size() && rows[id - 1] == row) return;  // Repeated.
   if (!may_be_next(rows.size(), id)) return;
   while (rows.size() + 1 < id) rows.push_back({});
   rows.push_back(row);
 }
 
 void Definitions::add(const wire::DecodedBlock& block) {
-  // It repeats definitions: names that are missing by then stay so, and contradict nothing.
+  // A keyframe repeats definitions: names that it skips stay missing and contradict nothing.
   const bool is_keyframe = block.header().type == wire::BlockType::keyframe;
   const std::uint64_t bad_before = bad_definitions_;
   const auto strings = block.rows<wire::StringRecord>();
@@ -72,7 +73,7 @@ void Definitions::add(const wire::DecodedBlock& block) {
   }
   name_frames(block, names);
   for (const wire::StackRecord& record : block.rows<wire::StackRecord>()) {
-    // A caller is defined before the stack that it calls: chains end, whatever a file says.
+    // A caller is defined before the stacks that it calls, so chains end whatever a file contains.
     const bool is_sound = record.parent < record.id;
     if (!is_sound) ++bad_definitions_;
     define(stacks_, record.id, {is_sound ? record.parent : 0, record.frame});
@@ -111,7 +112,7 @@ void Definitions::add(const wire::DecodedBlock& block) {
   if (is_keyframe) bad_definitions_ = bad_before;
 }
 
-// Frames of code may be defined again, with the name that was found; others contradict themselves.
+// Code frames may be defined again with a name that was found later; other redefinitions are contradictions.
 void Definitions::name_frames(const wire::DecodedBlock& block, const std::vector<wire::FrameRecord>& names) {
   const auto codes = block.rows<wire::CodeRecord>();
   if (codes.empty() && names.empty()) return;

@@ -1,7 +1,7 @@
-// What a stream's records refer to by id: strings, frames, stacks, heaps, and the facts about the job. Ids come from
-// the file: one that was never defined reads as empty, and is never an index out of bounds.
+// What a stream's records refer to by id: strings, frames, stacks, heaps, and facts about the job. Ids come from the
+// file: an id that was never defined reads as empty and never indexes out of bounds.
 //
-// A copy keeps what was defined by then, and shares it: only heaps and facts, which are few, are copied.
+// A copy shares the existing definitions and does not see later ones. Only heaps and facts, which are few, are copied.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct HeapInfo {
   std::uint32_t device = wire::no_device;
   wire::Layer layer = wire::Layer::pool;
   std::uint32_t flags = 0;             // wire::heap_flag
-  std::uint32_t defined_in_block = 0;  // Sequence of the first block that defines it: it was not there before.
+  std::uint32_t defined_in_block = 0;  // Sequence of the first block that defines it; no such heap before.
 
   bool has(std::uint32_t flag) const { return (flags & flag) != 0; }
 };
@@ -37,14 +37,14 @@ struct TraceFrame {
 };
 
 struct TraceStack {
-  std::uint32_t parent = 0;  // The callers' stack; 0: this frame is the outermost. Always smaller than its own id.
+  std::uint32_t parent = 0;  // The callers' stack, always smaller than its own id; 0: this frame is the outermost.
   std::uint32_t frame = 0;
   friend bool operator==(const TraceStack&, const TraceStack&) = default;
 };
 
-// A loaded program or library, by which addresses of code get names.
+// A loaded program or library, used to resolve code addresses to names.
 struct ModuleInfo {
-  std::uint64_t base = 0, size = 0;      // Where it lies in the process, and how long it is in bytes.
+  std::uint64_t base = 0, size = 0;      // Where it lies in the process, in bytes.
   std::uint32_t path = 0, build_id = 0;  // Strings: its file; hexadecimal.
   friend bool operator==(const ModuleInfo&, const ModuleInfo&) = default;
 };
@@ -55,28 +55,28 @@ struct JobFact {
 
 class Definitions {
  public:
-  // Takes in what a block defines; records that contradict earlier ones or skip ids are counted.
+  // Adds the definitions of a block. Counts records that contradict earlier ones or skip ids.
   void add(const wire::DecodedBlock& block);
 
   std::string_view text(std::uint32_t string) const;
   std::uint32_t next_string() const { return static_cast<std::uint32_t>(texts_.size() + 1); }  // Not defined yet.
   TraceFrame frame(std::uint32_t frame) const;
-  bool is_code(std::uint32_t frame) const;  // Found at an address of the process, and named by tables of its modules.
+  bool is_code(std::uint32_t frame) const;  // Found at an address of the process and named by its modules' tables.
   TraceStack stack(std::uint32_t stack) const;
-  // By id, from 1; heaps()[0] is none.
+  // By id, from 1; heaps()[0] is no heap.
   const std::vector<HeapInfo>& heaps() const { return heaps_; }
   const HeapInfo& heap(std::uint32_t id) const;
   const std::vector<JobFact>& job() const { return job_; }
-  std::string_view job_fact(std::string_view key) const;  // The first of that key; empty where there is none.
-  // By id - 1. One that was unloaded stays: two may have had the same addresses.
+  std::string_view job_fact(std::string_view key) const;  // The first of that key; empty if there is none.
+  // By id - 1. Unloaded modules stay: two may have had the same addresses.
   const SharedLog<ModuleInfo>& modules() const { return modules_; }
-  // The one defined last that has the address; 0: none. Costs a walk over all.
+  // The last defined module that contains the address; 0: none. Scans all modules.
   std::uint32_t find_module(std::uint64_t address) const;
-  // One more than the largest id: 0 counts.
+  // One more than the largest id, since id 0 counts too.
   std::uint32_t stack_count() const { return static_cast<std::uint32_t>(stacks_.size() + 1); }
   std::uint32_t frame_count() const { return static_cast<std::uint32_t>(frames_.size() + 1); }
-  std::uint64_t bad_definitions() const { return bad_definitions_; }          // Contradict others, or make no sense.
-  std::uint64_t missing_definitions() const { return missing_definitions_; }  // Ids that were passed over.
+  std::uint64_t bad_definitions() const { return bad_definitions_; }          // Contradictory, or meaningless.
+  std::uint64_t missing_definitions() const { return missing_definitions_; }  // Ids that were skipped.
   std::uint64_t memory_bytes() const;
 
  private:
@@ -84,7 +84,7 @@ class Definitions {
     std::uint64_t begin = 0;
     std::uint32_t bytes = 0;
   };
-  // A frame of code, whose name came later than its first use.
+  // A code frame that was named after its first use.
   struct LateName {
     TraceFrame frame;
     bool has_code = false, is_named = false;
@@ -96,16 +96,16 @@ class Definitions {
   void note_missing(std::uint64_t count);
 
   SharedLog<char, 65'536> characters_;
-  SharedLog<Text> texts_;  // These by id - 1.
+  SharedLog<Text> texts_;  // By id - 1, like the next one.
   SharedLog<TraceFrame> frames_;
-  std::shared_ptr<std::vector<LateName>> late_names_;  // By a frame's id - 1; copied before it changes where shared.
+  std::shared_ptr<std::vector<LateName>> late_names_;  // By frame id - 1; copied on write while shared.
   SharedLog<TraceStack> stacks_;
   std::vector<HeapInfo> heaps_{1};
   SharedLog<ModuleInfo> modules_;
   std::vector<JobFact> job_;
-  std::set<std::pair<std::uint32_t, std::uint32_t>> facts_told_;  // Strings: key and value, of the first ones.
+  std::set<std::pair<std::uint32_t, std::uint32_t>> facts_told_;  // Strings: key and value of the first ones.
   std::uint64_t bad_definitions_ = 0, missing_definitions_ = 0;
-  std::uint64_t gap_budget_ = 1U << 20;  // Rows that gaps may still make.
+  std::uint64_t gap_budget_ = 1U << 20;  // How many more rows gaps may create.
 };
 
 }  // namespace hbmscope

@@ -11,7 +11,7 @@ std::int64_t clamped_signed(std::uint64_t value) {
       std::min<std::uint64_t>(value, static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())));
 }
 
-// By the names that records.txt gives the fields.
+// Uses the field names of records.txt.
 template <class Record>
 EventFields fields_of(const Record& record) {
   EventFields fields;
@@ -76,9 +76,9 @@ EventFields fields_of_event(const wire::DecodedBlock& block, const RecordPlace& 
         fields.value = clamped_signed(count);
       break;
     case RecordKind::move:
-    case RecordKind::move_at: fields.address.reset(); break;  // Where the block is now; the block itself was elsewhere.
+    case RecordKind::move_at: fields.address.reset(); break;  // Only its destination: the block was elsewhere.
     default:
-      // A source that does not know a size writes 0.
+      // 0 means that the source does not know the size.
       if (fields.size == std::uint64_t{0} && place.kind != RecordKind::physical_import) fields.size.reset();
   }
   return fields;

@@ -1,5 +1,5 @@
-// What an event says, whatever record it is: the fields that events have in common, by name. Tables of events and their
-// exports are made of it, so that a new record shows in all of them.
+// The fields that events have in common, by name, whatever the record kind. Tables and exports of events use it, so
+// that a new record kind shows up in all of them.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@ struct EventFields {
   std::uint32_t text = 0, key = 0;    // Strings: tag, call, reason or name; key of an attribute.
   std::optional<std::uint64_t> address, size, requested, available, allocation, device_stream;
   std::optional<std::uint64_t> handle, offset, lost_since_ns, device;
-  std::optional<std::int64_t> value;  // Of a counter; a driver's error, a marker's phase, how many events are lost.
+  std::optional<std::int64_t> value;  // Value, driver error, marker phase, or number of lost events.
   bool is_derived = false;            // A free that the source did not record (wire::derived_free).
 
-  void take(const EventFields& more);  // What `more` knows replaces what is here.
+  void take(const EventFields& more);  // Overwrites the fields that `more` knows.
 };
 
-// The record's own fields. Of a free that names its block by slot these are few: the block has the others.
+// The record's own fields. A free that names its block by slot has few; the block has the others.
 EventFields fields_of_event(const wire::DecodedBlock& block, const RecordPlace& place);
 
 }  // namespace hbmscope

@@ -8,7 +8,7 @@
 namespace hbmscope {
 namespace {
 
-// What all have, or the word for several.
+// The value that all share, or `several`.
 std::string common_of(const std::set<std::string>& values, const char* several) {
   return values.size() == 1 ? *values.begin() : several;
 }
@@ -22,7 +22,7 @@ Trace join_traces(std::span<const std::shared_ptr<const Trace>> traces) {
     joined.files.insert(joined.files.end(), trace->files.begin(), trace->files.end());
     formats.insert(trace->format);
     producers.insert(trace->producer);
-    // A regular expression: what any of them leaves out.
+    // A regular expression that matches whatever any of them drops.
     if (!trace->drop_frames.empty() && joined.drop_frames.find(trace->drop_frames) == std::string::npos)
       joined.drop_frames += (joined.drop_frames.empty() ? "" : "|") + trace->drop_frames;
     joined.file_bytes = clamped_sum(joined.file_bytes, trace->file_bytes);

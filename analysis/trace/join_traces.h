@@ -1,5 +1,5 @@
-// Traces of several files as one: the ranks of a job, each of which saved its own. Streams stay as they are, one behind
-// the other; their clock records, where there are any, say how they lie in time.
+// Combines the traces of several files into one: the ranks of a job, each of which saved its own. Streams stay separate
+// and unmodified. Their clock records, if any, relate them in time.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace hbmscope {
 
-// At least one. The streams are versions: nothing is copied that they can share.
+// Requires at least one. The streams are versions, which share whatever they can instead of copying.
 Trace join_traces(std::span<const std::shared_ptr<const Trace>> traces);
 
 }  // namespace hbmscope

@@ -1,4 +1,5 @@
-// States to keyframes and back. A copy of a state takes some 100 bytes a live block; packed it takes about nine.
+// Converts states to keyframes and back. A copy of a state takes about 100 bytes per live block; packed it takes about
+// nine.
 #include "analysis/trace/keyframe.h"
 
 #include <algorithm>
@@ -14,7 +15,7 @@
 namespace hbmscope {
 namespace {
 
-// One that can't be decoded is a defect: who keeps keyframes and blocks sees to it that they can be.
+// A block that can't be decoded is a bug: the owner of keyframes and blocks guarantees that they can be.
 void decode_own(Decoding& decoding, const wire::Block& block) {
   if (decoding.decode(block)) std::abort();
 }
@@ -36,8 +37,8 @@ void StreamState::list_regions(wire::BlockEncoder& encoder, std::vector<wire::Bl
   if (!encoder.is_empty()) blocks.push_back(encoder.close());
 }
 
-// In the order of addresses, so that each is taken from the beginning of what is free when it comes back. Loose ones
-// last, marked: what was in their way may be gone by now.
+// In address order, so that restoring takes each block from the beginning of the free space. Loose blocks come last and
+// are marked as loose, because whatever made them loose may be gone by now.
 void StreamState::list_blocks_of(std::uint32_t id, std::span<const std::uint32_t> slots, PackedBlocks& out) const {
   constexpr std::size_t ahead = 16;
   const AddressSpace& space = heaps_[id].space;
@@ -94,7 +95,7 @@ std::size_t StreamState::region_count() const {
   return regions;
 }
 
-// Heap by heap, slots in their order.
+// Heap by heap, in slot order.
 PackedBlocks StreamState::list_blocks() const {
   std::vector<std::size_t> ends(heaps_.size() + 1);
   for (const Slot& slot : slots_) ++ends[slot.heap];
@@ -131,8 +132,8 @@ Keyframe StreamState::make_keyframe(wire::BlockEncoder& encoder) const {
   return keyframe;
 }
 
-// Some hundred blocks of one heap, in the order that the builder wants. What lies side by side is written so, one thing
-// after the other: tags, then details, then slots, which lie anywhere.
+// Restores some hundred blocks of one heap, in the order that the builder requires. Memory is written sequentially, one
+// array after the other: tags, then details, then slots, which are scattered.
 void StreamState::restore_some(std::uint32_t id, const LiveColumns& columns, std::span<const std::uint16_t> rows,
                                AddressSpaceBuilder& builder) {
   constexpr std::size_t ahead = 16;
@@ -147,7 +148,7 @@ void StreamState::restore_some(std::uint32_t id, const LiveColumns& columns, std
     placed[i].place = heap.space.take_loose(columns.address[rows[i]], columns.size[rows[i]]);
   std::vector<Details>& details = details_[id];
   details.resize(heap.space.block_index_bound());
-  const std::size_t room = details.capacity() - details.size();  // Where the next ones go.
+  const std::size_t room = details.capacity() - details.size();  // For the next ones.
   for (std::size_t i = 0; i < std::min(rows.size(), room); i += 2)
     __builtin_prefetch(details.data() + details.size() + i, 1);
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -159,7 +160,7 @@ void StreamState::restore_some(std::uint32_t id, const LiveColumns& columns, std
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::size_t row = rows[i];
     if (i + ahead < rows.size()) __builtin_prefetch(&slots_[columns.slot[rows[i + ahead]]], 1);
-    // A loose one may be of a size that can't be.
+    // A loose block may have an impossible size.
     const std::uint64_t size = i < inside ? placed[i].size : heap.space.range_of(placed[i].place).size();
     const bool is_pending = (columns.flags[row] & wire::block_flag::is_pending) != 0;
     fill_slot(slots_[columns.slot[row]], id, columns.requested[row], is_pending, placed[i].place, size, sums);
@@ -167,7 +168,7 @@ void StreamState::restore_some(std::uint32_t id, const LiveColumns& columns, std
   static_cast<HeapSums&>(heap) = sums;
 }
 
-// The blocks of a keyframe, and what changed after it, heap by heap.
+// Restores the blocks of a keyframe and the later changes, heap by heap.
 void StreamState::restore_blocks(const Keyframe& keyframe, const NetChanges& changes) {
   blocks_seen_ = keyframe.blocks_seen + changes.allocations();
   slots_.resize(changes.slot_count());
@@ -208,20 +209,20 @@ StreamState StreamState::from_keyframe(const Keyframe& keyframe, const Definitio
   const std::size_t events =
       end_of_all > keyframe.position ? static_cast<std::size_t>(end_of_all - keyframe.position) : 0;
   NetChanges changes(keyframe.slot_count, unpack_slots(keyframe.free_slots, keyframe.free_slot_count), events);
-  // Of the last event alone the time is wanted.
+  // Only the time of the last event is needed.
   const wire::FieldChoice everything, no_times = wire::FieldChoice().without_times();
   const wire::Block* timed = nullptr;
   for (const wire::SharedBlock& block : plain_blocks)
     if (block->header.events > 0 && block->header.first_event < end) timed = block.get();
   for (const wire::SharedBlock& block : plain_blocks) {
     state.learn_heaps(definitions, block->header.sequence);
-    if (block->header.events == 0) {  // Definitions, which were taken in before.
+    if (block->header.events == 0) {  // Only definitions, which were added before.
       state.next_sequence_ = block->header.sequence + 1;
       ++state.next_block_;
       continue;
     }
-    if (std::max(block->header.first_event, keyframe.position) >= end) break;  // Nothing of it is wanted.
-    // One that can't be decoded was spilled to a file that can't be read back: who goes on meets it again.
+    if (std::max(block->header.first_event, keyframe.position) >= end) break;  // Nothing in it is needed.
+    // A block that can't be decoded was spilled to a file that can't be read back; advance() handles it.
     if (decoding.decode(*block, block.get() == timed ? everything : no_times)) break;
     const std::size_t begin = block.get() == plain_blocks.front().get() ? keyframe.next_record : 0;
     const bool is_whole = changes.add(decoding.rows(), begin, end);

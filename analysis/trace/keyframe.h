@@ -1,4 +1,4 @@
-// A state in a few bytes a block, to go on from later.
+// A compact snapshot of a state, a few bytes per block, from which replay can continue.
 #pragma once
 
 #include <cstddef>
@@ -19,9 +19,9 @@ struct KeyframeHeap {
 };
 
 struct Keyframe {
-  static constexpr std::size_t rows_max = 8'192;  // Of a block.
+  static constexpr std::size_t rows_max = 8'192;  // Per block.
   std::vector<wire::Block> regions;
-  PackedBlocks live;                     // By heap, each heap's in the order of addresses, loose ones last.
+  PackedBlocks live;                     // By heap; within a heap by address, loose blocks last.
   std::vector<std::uint8_t> free_slots;  // pack_slots()
   std::size_t free_slot_count = 0;
   std::size_t next_block = 0, next_record = 0, slot_count = 0, known_heaps = 0;

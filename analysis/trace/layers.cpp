@@ -9,7 +9,7 @@
 namespace hbmscope {
 namespace {
 
-// A device's own memory has several names: CUDA's and TPU's people say HBM.
+// A device's own memory has several names; CUDA and TPU users also say HBM.
 std::string_view kind_of(const HeapInfo& heap) {
   return heap.memory_kind.empty() || heap.memory_kind == "hbm" ? "device" : std::string_view(heap.memory_kind);
 }
@@ -21,7 +21,7 @@ std::string process_of(const Trace& trace, std::size_t stream) {
   return std::string(definitions.job_fact("host")) + " pid " + std::string(pid);
 }
 
-// The host's memory, or memory that moves between it and the device: never bytes of a device.
+// Host memory, or memory that migrates between host and device: never counted as device memory.
 bool is_host_kind(std::string_view kind) {
   return kind.starts_with("host") || kind.ends_with("host") || kind == "managed" || kind == "cpu";
 }
@@ -34,7 +34,7 @@ struct Source {
 }  // namespace
 
 std::vector<std::vector<bool>> find_counted_heaps(const Trace& trace) {
-  using Place = std::tuple<std::string, std::uint32_t, std::string>;  // Process, device, kind of memory.
+  using Place = std::tuple<std::string, std::uint32_t, std::string>;  // Process, device, memory kind.
   std::map<Place, Source> sources;
   std::vector<std::string> processes;
   const auto place_of = [&](std::size_t stream, const HeapInfo& heap) {
@@ -63,7 +63,7 @@ std::vector<std::vector<bool>> find_counted_heaps(const Trace& trace) {
       flags[heap.id] = heap.layer == source.layer && i == source.stream &&
                        !(has_device && is_host_kind(kind_of(heap))) && !(has_own && stands_beside(heap));
     }
-    // A parent is defined before its child; one with a larger id is damage, and no chain that ends.
+    // A parent is defined before its child. A larger parent id is damage, and could form a cycle.
     for (const HeapInfo& heap : heaps)
       for (std::uint32_t below = heap.parent, last = heap.id; flags[heap.id] && below != 0 && below < last;
            last = below, below = heaps[below].parent)

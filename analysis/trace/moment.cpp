@@ -21,12 +21,12 @@ std::vector<std::uint64_t> end_positions(const Trace& trace) {
   return positions;
 }
 
-// A time of one stream on another's clock. Streams whose clocks are unknown have one in common, or none.
+// Maps a time of one stream to another's clock. Streams without clock records are assumed to share one.
 std::int64_t time_on(const Stream& from, std::int64_t time_ns, const Stream& to) {
   return &from == &to ? time_ns : from.clocks().time_on(to.clocks(), time_ns).value_or(time_ns);
 }
 
-// Where every stream stands at a time on the clock of one of them.
+// The position of every stream at a time on the clock of one of them.
 std::vector<std::uint64_t> positions_at_time(const Trace& trace, const Stream& reference, std::int64_t time_ns) {
   std::vector<std::uint64_t> positions;
   for (const Stream& stream : trace.streams)
@@ -40,15 +40,14 @@ std::string time_of_day(const Stream& stream, std::int64_t time_ns) {
   return realtime_ns ? ", " + text_from_realtime(*realtime_ns) : std::string();
 }
 
-// "6488 events and markers": positions count all that stands among the events, a marker or a counter too.
+// "6488 events and markers": positions count every event record, including markers and counters.
 std::string text_from_places(const Stream& stream) {
   const bool has_others =
       stream.end_position() > stream.counts().total + stream.counts().lost + stream.counts().skipped;
   return fmt::format("{} {}", stream.end_position(), has_others ? "events and markers" : "events");
 }
 
-// Where one stream's event stands, the others are where their clocks say; with a single stream, which most traces have,
-// the position is exact.
+// For the event's own stream the position is exact; the other streams are placed by their clocks.
 Moment moment_of_event(const Trace& trace, std::size_t stream, std::uint64_t position, std::int64_t time_ns,
                        std::string_view name) {
   Moment moment;
@@ -64,7 +63,7 @@ Moment moment_of_event(const Trace& trace, std::size_t stream, std::uint64_t pos
   return moment;
 }
 
-// Of the heaps that make up the total: not of host memory beside a device's, nor of a view of another heap's bytes.
+// Considers only the heaps that make up the total: no host memory next to a device's, no view of another heap's bytes.
 Result<Moment> find_peak(const Trace& trace) {
   std::size_t best_stream = 0;
   HeapPeak best;
@@ -82,7 +81,7 @@ Result<Moment> find_peak(const Trace& trace) {
   return moment_of_event(trace, best_stream, best.position, best.time_ns, "the peak");
 }
 
-// Those of a pool that stands beside count where there are no others.
+// Failures of comparison pools (layers.h) count only if there are no others.
 Result<Moment> find_out_of_memory(const Trace& trace, bool of_those_beside = false) {
   const FailureEvent* last = nullptr;
   std::size_t last_stream = 0;
@@ -110,7 +109,7 @@ std::optional<std::int64_t> parse_time_ns(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || !std::isfinite(number) || number < 0) return std::nullopt;
   const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
-  const auto unit_ns = find_time_unit_ns(unit.empty() ? "s" : unit);  // As all lengths of time that are given.
+  const auto unit_ns = find_time_unit_ns(unit.empty() ? "s" : unit);  // The same units as for all durations.
   if (!unit_ns || number * *unit_ns >= 9e18) return std::nullopt;
   return static_cast<std::int64_t>(number * *unit_ns);
 }
@@ -122,14 +121,14 @@ std::optional<std::uint64_t> parse_whole(std::string_view text) {
   return number;
 }
 
-// The time of the last event before a position: what other streams are looked up by.
+// The time of the last event before a position, used to look up the other streams.
 std::int64_t time_at(const Stream& stream, std::uint64_t position) {
   return position == 0 ? stream.first_time_ns() : stream.state_at(position).time_ns();
 }
 
 Result<Moment> find_event(const Trace& trace, std::string_view stream_number, std::string_view number) {
   auto position = parse_whole(number);
-  // More digits than any stream has events: as out of range as one event too many.
+  // More digits than any event number has: out of range, like a position one past the end.
   if (!position && !number.empty() && number.find_first_not_of("0123456789") == std::string_view::npos)
     position = std::numeric_limits<std::uint64_t>::max();
   if (!position) return Failure(refusal(fmt::format("'#{}' is no number of an event", number), "Write --at '#4711'."));
@@ -189,7 +188,7 @@ Result<Moment> find_moment(const Trace& trace, std::string_view text) {
                 "Write start, end, peak, oom, a time since the first event such as 12.5s or 300ms, or #EVENT."));
   if (std::none_of(trace.streams.begin(), trace.streams.end(), [](const Stream& s) { return s.has_times(); }))
     return Failure(refusal("this file has no times", "Name an event: --at '#4711'."));
-  // The clock of the stream that began first is the one that a person means.
+  // Times are relative to the stream that began first.
   const Stream* reference = &trace.streams.front();
   for (const Stream& stream : trace.streams)
     if (time_on(stream, stream.first_time_ns(), *reference) < reference->first_time_ns()) reference = &stream;

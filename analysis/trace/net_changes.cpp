@@ -18,7 +18,7 @@ bool NetChanges::is_plain(std::uint8_t kind) {
 
 NetChanges::NetChanges(std::size_t slot_count, std::vector<std::uint32_t> free_slots, std::size_t events)
     : last_by_slot_(slot_count, untouched), free_slots_(std::move(free_slots)) {
-  const std::size_t allocations = events / 2 + events / 16 + 1;  // Most are given back.
+  const std::size_t allocations = events / 2 + events / 16 + 1;  // Most are freed again.
   free_slots_.reserve(free_slots_.size() + allocations);
   records_.reserve(allocations);
   taken_.reserve(allocations);
@@ -54,7 +54,7 @@ bool NetChanges::add(const wire::DecodedBlock& block, std::size_t begin, std::ui
   return false;
 }
 
-// Allocations and frees alone. Which of the two comes next can't be foreseen, so that there is no branch on it.
+// Handles allocations and frees only. Which of the two comes next is unpredictable, so there is no branch on it.
 NetChanges::Passed NetChanges::add_usual(const wire::DecodedBlock& block, const Rest& rest) {
   constexpr std::size_t ahead = 16;
   const auto kinds = block.kinds().subspan(rest.record);
@@ -73,7 +73,7 @@ NetChanges::Passed NetChanges::add_usual(const wire::DecodedBlock& block, const 
       free_slots_[vacant++] = static_cast<std::uint32_t>(last_by_slot_.size());
       last_by_slot_.push_back(untouched);
     }
-    // Where it is taken from, or put.
+    // The top of the stack: the slot to take, or the place for the freed one.
     std::uint32_t* const top = free_slots_.data() + vacant - is_alloc;
     const std::uint32_t slot = *(is_free != 0 ? &frees.data()[free].slot : top);
     *top = slot;
@@ -141,7 +141,7 @@ void NetChanges::note_requested(std::uint32_t slot) {
 void NetChanges::finish() {
   constexpr std::size_t ahead = 16;
   for (const std::uint32_t taken : pending_) records_[taken].flags |= wire::block_flag::is_pending;
-  // Twice what there may be, to sort in; written once.
+  // Twice the space needed, as scratch for sorting; left uninitialised.
   added_memory_ = std::make_unique_for_overwrite<Added[]>(2 * (taken_.size() + 1));
   added_ = {added_memory_.get(), taken_.size() + 1};
   std::span<Added> scratch(added_memory_.get() + added_.size(), added_.size());
@@ -177,7 +177,7 @@ void NetChanges::read_added(std::size_t begin, std::size_t end, LiveColumns& col
   for (std::size_t i = begin; i < end; ++i, ++row) {
     if (i + ahead < added_.size()) {
       __builtin_prefetch(&records_[added_[i + ahead].taken]);
-      __builtin_prefetch(&records_[added_[i + ahead].taken].flags);  // In every second it lies in the next cache line.
+      __builtin_prefetch(&records_[added_[i + ahead].taken].flags);  // May be in the next cache line.
       __builtin_prefetch(&taken_[added_[i + ahead].taken]);
     }
     const wire::AllocRecord& record = records_[added_[i].taken];
@@ -194,15 +194,16 @@ void NetChanges::read_added(std::size_t begin, std::size_t end, LiveColumns& col
   }
 }
 
-// A block that is gone or taken anew stays out; whether one is cannot be foreseen, so that there is no branch on it.
+// Drops blocks that were freed or whose slot was reused. Whether a block was is unpredictable, so there is no branch on
+// it.
 void NetChanges::merge_rows(std::uint32_t heap, std::size_t rows, Merge& merge) const {
   constexpr std::size_t ahead = 32;
   constexpr std::uint64_t above_all = ~std::uint64_t{0};
   LiveColumns& columns = merge.columns;
-  std::size_t inside = rows;  // Loose ones come last, behind all that was added.
+  std::size_t inside = rows;  // Loose ones come last, after all added ones.
   while (inside > 0 && (columns.flags[inside - 1] & wire::block_flag::is_loose) != 0) --inside;
   const std::uint64_t end_address = inside > 0 && inside == rows ? columns.address[rows - 1] : above_all;
-  const std::size_t room = LiveColumns::rows_max - merge.rows - 1;  // One row ends those that were added.
+  const std::size_t room = LiveColumns::rows_max - merge.rows - 1;  // One row for the sentinel.
   std::size_t end = merge.next;
   while (end - merge.next < room && added_[end].heap == heap && added_[end].address < end_address) ++end;
   const std::size_t rows_and_added = merge.rows + (end - merge.next);
@@ -217,7 +218,7 @@ void NetChanges::merge_rows(std::uint32_t heap, std::size_t rows, Merge& merge) 
     merge.chosen[count] = static_cast<std::uint16_t>(row);
     count += last >= now_pending ? 1 : 0;
   };
-  // Where not all that was added has room, only up to the last of those that have.
+  // If not all added blocks have room, stop at the last one that does.
   const bool is_full = end - merge.next == room;
   std::size_t row = merge.row, row_end = inside;
   if (is_full && row < inside)

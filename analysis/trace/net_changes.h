@@ -1,8 +1,8 @@
-// What a stretch of plain events leaves of the blocks that lived before it, and adds to them.
+// The net effect of a run of plain events on the live blocks: which earlier ones remain, and which are added.
 //
-// To come to a moment from the last keyframe, every event between the two could be replayed, each with the free space
-// around its block. Where nothing unusual happens, only the blocks that live at the end decide; to find those costs an
-// entry of a table for each event, a fifth of replaying it.
+// To reach a position from the last keyframe, every event between them could be replayed with the free space around its
+// block. If nothing unusual happens, only the blocks that are live at the end matter. Finding them takes one table
+// entry per event, a fifth of the cost of a replay.
 #pragma once
 
 #include <array>
@@ -20,30 +20,31 @@ namespace hbmscope {
 
 class NetChanges {
  public:
-  // Beginning with so many slots, of which these are vacant; the last one is taken first. At most so many events come.
+  // Starts with `slot_count` slots, of which `free_slots` are vacant (used as a stack). At most `events` events will
+  // come.
   NetChanges(std::size_t slot_count, std::vector<std::uint32_t> free_slots, std::size_t events);
 
-  // May all that a block has be taken in here? By kind of record; that none of it was out of order must be known.
+  // May a block that contains this kind of record be added here? The block must also be known to have no problems.
   static bool is_plain(std::uint8_t kind);
 
-  // The next block, from its record `begin` on, up to but without the event `end`. False where that lies in it. Only
-  // the first one begins inside, and only the last one needs its times.
+  // Adds the next block from its record `begin` up to, but not including, the event `end`. Returns false if `end` lies
+  // in the block. Only the first block may start in the middle, and only the last one needs its times.
   bool add(const wire::DecodedBlock& block, std::size_t begin, std::uint64_t end);
-  // No more comes; the rest may be asked then.
+  // No more blocks will come; the rest of the interface is usable from then on.
   void finish();
 
   std::size_t slot_count() const { return last_by_slot_.size(); }
   const std::vector<std::uint32_t>& free_slots() const { return free_slots_; }
   std::uint64_t allocations() const { return taken_.size(); }
-  // When all is finished: of these, those that live in a heap.
+  // After finish(): the added blocks that are live in a heap.
   std::size_t added_blocks(std::uint32_t heap) const;
-  // Of the last event, and of the record where the next one begins; nothing was added: zeros.
+  // The last event, and the record where the next one begins; zeros if nothing was added.
   std::uint64_t position() const { return position_; }
   std::int64_t time_ns() const { return time_ns_; }
   std::size_t next_record() const { return next_record_; }
 
-  // What lives now, when all is finished: what lived before, without those that are gone, and merged into it what was
-  // added. visit(heap, const LiveColumns&, std::span<const std::uint16_t> rows), some hundred of one heap at a time,
+  // After finish(), visits the blocks that are live now: those of `before` that remain, merged with the added ones.
+  // visit(heap, const LiveColumns&, std::span<const std::uint16_t> rows) gets some hundred of one heap at a time,
   // sorted by heap, not loose, address.
   template <class Visit>
   void for_each_live(const PackedBlocks& before, const Visit& visit) const {
@@ -66,38 +67,38 @@ class NetChanges {
   }
 
  private:
-  // An allocation: its slot, and its event counted from that of the first block.
+  // An allocation: its slot, and its event relative to the first event of the first block.
   struct Taken {
     std::uint32_t slot, event;
   };
-  // One that lives; where in its heap, and which.
+  // A live allocation: its place in its heap, and which one it is.
   struct Added {
     std::uint64_t address;
     std::uint32_t heap, taken;
   };
-  // What follows upon each other in a heap: rows of a piece, behind them what was added, and which of all in which
-  // order.
+  // A run of one heap's blocks in merge order: the rows of a piece, followed by the added blocks; `chosen` lists the
+  // row numbers in order.
   struct Merge {
     LiveColumns columns;
     std::array<std::uint16_t, LiveColumns::rows_max> chosen;
-    std::size_t count;      // Of them.
-    std::size_t rows;       // Of the piece.
-    std::size_t row, next;  // Up to where those of the piece, and those of added_, were seen.
+    std::size_t count;      // The number of `chosen` rows.
+    std::size_t rows;       // Rows in the piece.
+    std::size_t row, next;  // How far the piece and added_ have been merged.
   };
-  // What is kept of the piece's first rows, as many as are of this heap, and what was added to it before the last of
-  // them; all that was added where the heap has none of them. A part of it, where there is no room for all.
+  // Merges the remaining blocks among the piece's next rows with the blocks added to this heap before the last of them.
+  // Without rows, takes all blocks added to the heap. Does only a part if the columns have no room for all.
   void merge_rows(std::uint32_t heap, std::size_t rows, Merge& merge) const;
   void read_added(std::size_t begin, std::size_t end, LiveColumns& columns, std::size_t row) const;
-  // What of a block is to come: its records, the first event's number, the frees and so on that lie before.
+  // The rest of a block: where its records begin, its first event's number, and how many frees and so on precede.
   struct Rest {
     std::size_t record = 0;
-    std::uint64_t event = 0, room = 0;  // For so many events.
+    std::uint64_t event = 0, room = 0;  // For how many events.
     std::size_t allocs = 0, frees = 0, requests = 0;
   };
   struct Passed {
-    std::size_t records = 0;   // Up to where the next event is.
-    std::uint32_t events = 0;  // Of the rest.
-    std::size_t last = 0;      // Where the last of these is.
+    std::size_t records = 0;   // Up to the next event.
+    std::uint32_t events = 0;  // Among them.
+    std::size_t last = 0;      // Where the last event is.
   };
   static Rest rest_of(const wire::DecodedBlock& block, std::size_t begin, std::uint64_t end);
   Passed add_usual(const wire::DecodedBlock& block, const Rest& rest);
@@ -105,16 +106,16 @@ class NetChanges {
   std::uint32_t take_slot();
   void note_requested(std::uint32_t slot);
 
-  // What last became of a slot, where it is no number of an allocation.
+  // The last state of a slot, unless it is the number of an allocation.
   static constexpr std::uint32_t untouched = 0xffffffff, now_pending = 0xfffffffe, given_back = 0xfffffffd;
   static constexpr std::uint32_t behind_all_heaps = 0xffffffff;
   std::vector<std::uint32_t> last_by_slot_;
   std::vector<std::uint32_t> free_slots_;
-  std::vector<wire::AllocRecord> records_;  // By number of the allocation, as the next.
+  std::vector<wire::AllocRecord> records_;  // By allocation number, like the next one.
   std::vector<Taken> taken_;
-  std::vector<std::uint32_t> pending_;  // Allocations that the program has freed, but whose memory is not free yet.
+  std::vector<std::uint32_t> pending_;  // Allocations that the program has freed, but whose memory is still in use.
   std::unique_ptr<Added[]> added_memory_;
-  std::span<Added> added_;  // By heap, then by address; the last is behind all heaps.
+  std::span<Added> added_;  // By heap, then by address; the last entry is a sentinel behind all heaps.
   std::uint64_t first_event_ = 0, position_ = 0;
   std::int64_t time_ns_ = 0;
   std::size_t next_record_ = 0;

@@ -14,7 +14,7 @@ void PackedBlocks::pack() {
     std::transform(waiting_.begin(), waiting_.end(), column.begin(), number_of);
     pack_numbers(numbers, bytes_);
   };
-  // From the end of the block before.
+  // Relative to the end of the previous block.
   std::uint64_t end = 0;
   add_column([&](const wire::LiveRecord& block) {
     const std::uint64_t gap = block.address - end;
@@ -43,10 +43,10 @@ void PackedBlocks::finish() {
 
 const std::uint8_t* PackedBlocks::unpack(const std::uint8_t* at, std::size_t rows, LiveColumns& columns) const {
   const auto read = [&](auto& column) { at = unpack_numbers(at, std::span(column.data(), rows)); };
-  read(columns.address);  // So far the gaps before them.
+  read(columns.address);  // Still the gaps before them.
   read(columns.size);
-  read(columns.requested);  // So far what they were rounded up by.
-  read(columns.event);      // So far their ages.
+  read(columns.requested);  // Still the rounding.
+  read(columns.event);      // Still the ages.
   read(columns.slot);
   read(columns.stack);
   read(columns.stream);

@@ -1,7 +1,7 @@
 // Live blocks in about nine bytes each, for keyframes: columns of some hundred rows, packed by packed_numbers.h.
 //
-// Blocks that lie side by side need no address, and most lie so; what was asked mostly is what was taken. What is left
-// is the size, when the block came, its slot and its stack.
+// Most blocks directly follow the previous one and need no address, and most requested sizes equal the block size. What
+// remains is the size, the allocation event, the slot and the stack.
 #pragma once
 
 #include <array>
@@ -15,8 +15,8 @@
 
 namespace hbmscope {
 
-// Live blocks of one heap, column by column, as far as the nearest cache holds them. What its user puts behind a piece
-// is his own.
+// Live blocks of one heap, column by column, few enough for the L1 cache. The rows behind a piece are the caller's to
+// use.
 struct LiveColumns {
   static constexpr std::size_t piece_rows_max = packed_numbers_max;
   static constexpr std::size_t rows_max = 2 * piece_rows_max;
@@ -29,18 +29,18 @@ struct LiveColumns {
 
 class PackedBlocks {
  public:
-  // Allocation ids are counted back from `position`, near which most of them are.
+  // Allocation ids are stored relative to `position`, since most are close to it.
   explicit PackedBlocks(std::uint64_t position = 0) : position_(position) {}
 
-  // Small where each heap's come one after the other, in the order of addresses.
+  // Compact if each heap's blocks come together and in address order.
   void add(const wire::LiveRecord& block) {
     if (!waiting_.empty() && (waiting_.size() == rows_max || waiting_.front().heap != block.heap)) pack();
     waiting_.push_back(block);
   }
-  void finish();  // Nothing is added any more, and everything can be read.
+  void finish();  // Call after the last add() and before reading.
 
-  // In the order in which they were added: take(heap, rows) after so many blocks of one heap, piece_rows_max at most,
-  // were written to the first rows of the columns.
+  // In the order of add(): take(heap, rows) is called after up to piece_rows_max blocks of one heap were written to the
+  // first rows of the columns.
   template <class Take>
   void for_each_piece(LiveColumns& columns, const Take& take) const {
     const std::uint8_t* at = bytes_.data();
@@ -66,7 +66,7 @@ class PackedBlocks {
   std::vector<std::uint8_t> bytes_;
 };
 
-// Slots that wait to be taken, in their order.
+// Vacant slots, in the order in which they wait.
 std::vector<std::uint8_t> pack_slots(std::span<const std::uint32_t> slots);
 std::vector<std::uint32_t> unpack_slots(std::span<const std::uint8_t> packed, std::size_t count);
 

@@ -9,15 +9,16 @@
 namespace hbmscope {
 namespace {
 
-// A number at any bit is read with one load of eight bytes, so it has at most 57 bits, or 64 and begins a byte.
+// A number at any bit offset is read with one load of eight bytes, so it has at most 57 bits, or 64 if it is
+// byte-aligned.
 constexpr unsigned loaded_bits_max = 57;
 constexpr unsigned row_bits = std::bit_width(packed_numbers_max - 1);
-static_assert(packed_numbers_max - 1 <= 255);  // Exceptions: the least number is none.
+static_assert(packed_numbers_max - 1 <= 255);  // `exceptions` fits a byte: the smallest number is never one.
 
-// What stands before the bits: these, a byte each, and the bytes of `least` that are not 0.
+// Precedes the packed bits: these fields, a byte each, followed by the bytes of `least` without leading zeros.
 struct Head {
-  std::uint8_t width = 0;       // Of each row.
-  std::uint8_t more_width = 0;  // Of what exceptions have above that.
+  std::uint8_t width = 0;       // Bits of each row.
+  std::uint8_t more_width = 0;  // Bits of the exceptions' upper part.
   std::uint8_t shift = 0;
   std::uint8_t exceptions = 0;
   std::uint8_t least_bytes = 0;
@@ -50,7 +51,7 @@ class BitWriter {
  private:
   std::uint8_t* out_;
   std::uint64_t bits_ = 0;
-  unsigned used_ = 0;  // Of bits_, below 64.
+  unsigned used_ = 0;  // Bits used in bits_, below 64.
 };
 
 std::uint64_t load_bits(const std::uint8_t* begin, std::size_t bit) {
@@ -59,7 +60,8 @@ std::uint64_t load_bits(const std::uint8_t* begin, std::size_t bit) {
   return word >> bit % 8;
 }
 
-// So that rows and exceptions together take the fewest bits. `rows_of`: how many have so many bits.
+// Chooses the widths so that rows and exceptions together take the fewest bits. `rows_of[n]`: how many numbers have n
+// bits.
 void choose_widths(const std::array<std::uint16_t, 65>& rows_of, std::size_t rows, Head& head) {
   unsigned widest = 64;
   while (rows_of[widest] == 0) --widest;
@@ -114,13 +116,13 @@ void pack_numbers(std::span<const std::uint64_t> numbers, std::vector<std::uint8
 
 namespace {
 
-// What is the same for all rows.
+// Applies to all rows.
 struct Common {
   std::uint64_t least = 0;
   unsigned shift = 0;
 };
 
-// Eight rows begin at a byte again, so that where each of them lies is known here.
+// Every eight rows end on a byte boundary, so the offsets of each group are compile-time constants.
 template <class Number, unsigned width>
 void unpack_rows(const std::uint8_t* at, std::span<Number> numbers, Common common) {
   constexpr std::size_t together = 8;

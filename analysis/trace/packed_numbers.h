@@ -1,8 +1,8 @@
-// Some hundred numbers in a few bits each: counted from the least of them, without the low bits that they have in
-// common, each in as many bits as most of them need. What the others have above that follows, with their rows.
+// Packs some hundred numbers into a few bits each: relative to the smallest, without the low bits that they share, with
+// as many bits as most of them need. The upper bits of the larger ones follow, with their row numbers.
 //
-// For memory only: a keyframe is written and read in one process. Ten times as fast as columns under zstd, at about the
-// same size, because what is packed here (slots, times of birth) hardly repeats.
+// For memory only: one process writes and reads a keyframe. Ten times as fast as columns under zstd at about the same
+// size, because these values (slots, allocation times) hardly repeat.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,12 @@
 
 namespace hbmscope {
 
-constexpr std::size_t packed_numbers_max = 256;   // At a time.
-constexpr std::size_t packed_numbers_behind = 8;  // Bytes that must follow the last ones, whatever is in them.
+constexpr std::size_t packed_numbers_max = 256;   // Per call.
+constexpr std::size_t packed_numbers_behind = 8;  // That many readable bytes must follow the last numbers.
 
-// Least by their sign, so that -1 is near 0.
+// The smallest is found by signed comparison, so that -1 is near 0.
 void pack_numbers(std::span<const std::uint64_t> numbers, std::vector<std::uint8_t>& out);
-// As many as were packed. Returns where the next ones begin.
+// Reads as many as were packed. Returns where the next ones begin.
 const std::uint8_t* unpack_numbers(const std::uint8_t* at, std::span<std::uint64_t> numbers);
 const std::uint8_t* unpack_numbers(const std::uint8_t* at, std::span<std::uint32_t> numbers);  // Their lower halves.
 

@@ -8,7 +8,7 @@
 namespace hbmscope {
 namespace {
 
-// One block is another one's equal by its allocation id; those from before the stream by where they lie.
+// Identifies a block by its allocation id, or by address and size if it is from before the stream.
 std::tuple<std::uint64_t, std::uint64_t, std::uint64_t> key_of(const LiveBlock& block) {
   const bool has_id = block.event != wire::before_the_stream;
   return {block.event, has_id ? 0 : block.address, has_id ? 0 : block.size};

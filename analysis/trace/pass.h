@@ -1,8 +1,8 @@
-// One pass over a stream from its first event, for answers that a moment alone can't give: what was ever allocated, how
-// long blocks lived, when a heap held more than ever before. Costs some 50 to 150 ns an event and no memory an event.
+// One pass over a stream from its first event, for answers that the state at one time can't give: total allocations,
+// lifetimes of blocks, when a heap reached a new peak. Costs about 50 to 150 ns per event and no memory per event.
 //
-// A pass can be long (10^8 events) and is often overtaken by the next question: whoever waits shares a PassControl with
-// it, as readers share a ReadControl.
+// A pass can be long (10^8 events), and the next query often makes it obsolete. The waiting side shares a PassControl
+// with it, as readers share a ReadControl.
 #pragma once
 
 #include <array>
@@ -20,8 +20,8 @@
 
 namespace hbmscope {
 
-// visit(decoded block, its number) for every block of the stream that has something of the first `end` events or from
-// before them. False where it was cancelled.
+// Calls visit(decoded block, its number) for every block of the stream that has one of the first `end` events or
+// earlier state. Returns false if it was cancelled.
 template <class Visit>
 bool pass_over_blocks(const Stream& stream, std::uint64_t end, PassControl* control, const Visit& visit) {
   wire::BlockDecoder decoder;
@@ -30,15 +30,16 @@ bool pass_over_blocks(const Stream& stream, std::uint64_t end, PassControl* cont
   for (std::size_t number = 0; number < blocks.size(); ++number) {
     if (control != nullptr && control->cancelled) return false;
     if (blocks[number]->header.first_event > end) break;
-    if (decoder.decode(*blocks[number], decoded)) break;  // It could be decoded when it was taken in.
+    if (decoder.decode(*blocks[number], decoded)) break;  // It was decodable when it was appended.
     visit(decoded, number);
     if (control != nullptr) control->done_events += blocks[number]->header.events;
   }
   return control == nullptr || !control->cancelled;
 }
 
-// after(state, position, time in ns, heap id) follows each event of the first `end` that changed a heap, and what was
-// listed of one between two; position 0: what lived before. False where it was cancelled.
+// Calls after(state, position, time in ns, heap id) for each of the first `end` events that changed a heap, and once
+// for whatever was listed of a heap between two events; position 0 is the state before the stream. Returns false if
+// cancelled.
 template <class After>
 bool pass_over_states(const Stream& stream, std::uint64_t end, PassControl* control, const After& after) {
   StreamState state;
@@ -51,7 +52,7 @@ bool pass_over_states(const Stream& stream, std::uint64_t end, PassControl* cont
   });
 }
 
-// visit(decoded block, place) for every record of the first `end` events and from before them.
+// Calls visit(decoded block, place) for every record of the first `end` events and of the state before them.
 template <class Visit>
 bool pass_over_records(const Stream& stream, std::uint64_t end, PassControl* control, const Visit& visit) {
   return pass_over_blocks(stream, end, control, [&](const wire::DecodedBlock& block, std::size_t) {
@@ -63,22 +64,22 @@ bool pass_over_records(const Stream& stream, std::uint64_t end, PassControl* con
   });
 }
 
-// Blocks that lived before their heap was cleared, until it is known which of them are listed anew.
+// Blocks of a cleared heap, kept until it is known which of them are listed again.
 class ClearedBlocks {
  public:
   void note(const StreamState& state, std::uint32_t heap);  // 0: all heaps.
-  // Those of a heap that do not live in it now.
+  // The noted blocks of a heap that are not live in it now.
   std::vector<LiveBlock> take(const StreamState& state, std::uint32_t heap);
 
  private:
   std::vector<LiveBlock> blocks_;
 };
 
-// What StreamState::apply tells while it goes through a block.
+// Receives the callbacks of StreamState::apply for one block.
 template <class Visit, class Skipped>
 class HeapChangeObserver {
  public:
-  // `cleared`: goes from block to block with the state; null: blocks that go with their heap are not asked for.
+  // `cleared` is carried from block to block with the state; null: don't report blocks that disappear with their heap.
   HeapChangeObserver(const wire::DecodedBlock& block, const StreamState& state, std::uint64_t end, const Visit& visit,
                      const Skipped& skipped, ClearedBlocks* cleared = nullptr)
       : block_(block), state_(state), end_(end), visit_(visit), skipped_(skipped), cleared_(cleared), cursor_(block) {}
@@ -101,7 +102,7 @@ class HeapChangeObserver {
     change.heap = heap;
     change.position = position;
     change.time_ns = time_ns;
-    // The event is the last one before the position. Of an event that changed several heaps the first call has it.
+    // The event is the last one before the position. If an event changed several heaps, only the first call reports it.
     while (cursor_.next_event() < position && !cursor_.at_end()) {
       skip(change.place);
       change.place = cursor_.next();
@@ -147,12 +148,12 @@ class HeapChangeObserver {
   const Visit& visit_;
   const Skipped& skipped_;
   ClearedBlocks* cleared_;
-  mutable RecordCursor cursor_;  // apply() takes its observer as it is.
+  mutable RecordCursor cursor_;  // Mutable because apply() takes a const observer.
   mutable std::optional<LiveBlock> freed_;
 };
 
-// visit(state just after it, change, decoded block) for everything that changed a heap among the first `end` events and
-// before them; skipped(decoded block, place) for the events between that changed none, in their order.
+// Calls visit(state just after it, change, decoded block) for everything that changed a heap among the first `end`
+// events and before them, and skipped(decoded block, place) for the events between that changed none, in order.
 template <class Visit, class Skipped>
 bool pass_over_heaps(const Stream& stream, std::uint64_t end, PassControl* control, const Visit& visit,
                      const Skipped& skipped) {
@@ -166,14 +167,14 @@ bool pass_over_heaps(const Stream& stream, std::uint64_t end, PassControl* contr
   });
 }
 
-// What a block adds to the bytes in use: nothing where its size can't be, as in AddressSpace.
+// The bytes in use that a block adds: 0 if its size is impossible, as in AddressSpace.
 template <class Block>
 std::uint64_t possible_size(const Block& block) {
   const bool is_possible = block.size <= AddressSpace::bytes_max && block.address + block.size >= block.address;
   return is_possible ? block.size : 0;
 }
 
-// What a new handle adds: nothing where it is left out, as in PhysicalState.
+// The bytes that a new handle adds: 0 if it is left out, as in PhysicalState.
 inline std::uint64_t possible_size(const wire::PhysicalCreateRecord& handle) {
   return handle.size <= AddressSpace::bytes_max ? handle.size : 0;
 }

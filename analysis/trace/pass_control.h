@@ -1,4 +1,4 @@
-// What whoever waits for a pass over a stream shares with it: how far it is, and whether it is still wanted.
+// Shared between a pass over a stream and the side that waits for it: progress and cancellation.
 #pragma once
 
 #include <atomic>

@@ -1,14 +1,14 @@
-// A pass that begins at a state instead of before the first event: what happened in a stretch of a long stream, at the
-// price of the stretch. As pass.h otherwise.
+// A pass that starts from a given state instead of the first event: it costs only as much as the range that it covers.
+// Otherwise as pass.h.
 #pragma once
 
 #include "analysis/trace/pass.h"
 
 namespace hbmscope {
 
-// Carries `state` on to the position `end`, with the observer that make_observer(decoded block) returns for each block;
-// skip_rest() of an observer that has one is called when its block is done. go_on(events of a block) is called after
-// each block; false ends the pass. False where it was ended so.
+// Advances `state` to the position `end`, with the observer that make_observer(decoded block) returns for each block.
+// An observer's skip_rest(), if it has one, is called when its block is done. go_on(events of a block) is called after
+// each block; if it returns false, the pass ends and returns false.
 template <class MakeObserver, class GoOn>
 bool pass_from(const Stream& stream, StreamState& state, std::uint64_t end, const GoOn& go_on,
                const MakeObserver& make_observer) {
@@ -18,17 +18,18 @@ bool pass_from(const Stream& stream, StreamState& state, std::uint64_t end, cons
   const auto& blocks = stream.blocks();
   for (std::size_t number = state.next_block(); number < blocks.size(); ++number) {
     if (blocks[number]->header.first_event > end) break;
-    if (decoder.decode(*blocks[number], decoded)) break;  // It could be decoded when it was taken in.
+    if (decoder.decode(*blocks[number], decoded)) break;  // It was decodable when it was appended.
     const auto& observer = make_observer(decoded);
     state.apply(decoded, number, stream.definitions(), end, observer);
     if constexpr (requires { observer.skip_rest(); }) observer.skip_rest();
     if (!go_on(std::uint64_t{blocks[number]->header.events})) return false;
-    if (state.next_block() == number) break;  // Stopped inside of it.
+    if (state.next_block() == number) break;  // Stopped inside this block.
   }
   return true;
 }
 
-// after(state, position, time in ns, heap id) follows each event that changed a heap, and what was listed of one.
+// Calls after(state, position, time in ns, heap id) for each event that changed a heap, and once for what was listed of
+// one.
 template <class After, class GoOn>
 bool pass_over_states_from(const Stream& stream, StreamState& state, std::uint64_t end, const GoOn& go_on,
                            const After& after) {
@@ -38,7 +39,7 @@ bool pass_over_states_from(const Stream& stream, StreamState& state, std::uint64
   return pass_from(stream, state, end, go_on, [&tell](const wire::DecodedBlock&) { return tell; });
 }
 
-// visit(state just after it, change, decoded block) for everything that changed a heap.
+// Calls visit(state just after it, change, decoded block) for everything that changed a heap.
 template <class Visit, class GoOn>
 bool pass_over_heaps_from(const Stream& stream, StreamState& state, std::uint64_t end, const GoOn& go_on,
                           const Visit& visit) {

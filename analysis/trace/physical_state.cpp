@@ -124,7 +124,7 @@ std::uint32_t PhysicalState::new_handle(const PhysicalHandle& handle) {
   return index;
 }
 
-// As many places as twice the handles that live, at most: so that a heap that goes walks over its own handles only.
+// Keeps at most about twice as many places as live handles, so that dropping a heap walks only its own handles.
 void PhysicalState::note_handle_of_heap(std::uint32_t index) {
   const std::uint32_t heap = handles_[index].heap;
   if (heap >= handles_of_heap_.size()) handles_of_heap_.resize(heap + std::size_t{1});
@@ -143,7 +143,7 @@ void PhysicalState::add_handle(const Record& record, std::uint64_t event, std::s
   const auto sum = is_imported ? &PhysicalBytes::imported_bytes : &PhysicalBytes::owned_bytes;
   if (!is_possible(0, record.size, sum)) return;
   if (const auto found = handle_of_number_.find(record.handle); found != handle_of_number_.end()) {
-    // Imported once more, or what this process had given away: the same memory, one release more to come.
+    // Imported again, or exported by this process earlier: the same memory, with one more release to come.
     if (is_imported && handles_[found->second].references < 0xffffffff) {
       ++handles_[found->second].references;
       return;
@@ -220,7 +220,7 @@ void PhysicalState::restore_handle(const wire::HandleLiveRecord& record, std::si
   handle.references = record.references;
   handle.is_imported = is_imported;
   handle.is_exported = (record.flags & wire::handle_flag::is_exported) != 0;
-  // One that only mappings keep is counted when they come.
+  // A handle that only its mappings keep is counted when they are restored.
   const std::uint32_t index = restored_[record.event] = new_handle(handle);
   if (record.references > 0) handle_of_number_[record.handle] = index;
 }
@@ -239,7 +239,7 @@ std::uint64_t PhysicalState::cut_mappings(std::uint32_t heap, AddressRange range
   const std::uint64_t bytes = mappings_.cut(heap, range, [&](const Mapping& mapping, std::uint32_t ends) {
     if (ends > 0 && is_unmap) ++problems_.partial_unmaps;
     if (mapping.handle == no_handle) return;
-    // One end takes the mapping's place, two are one mapping more.
+    // One end replaces the mapping; two ends make one more mapping.
     change(mapping.handle, [&](PhysicalHandle& handle) { handle.mappings += ends - 1; });
   });
   sums(heap).mapped_bytes -= bytes;
@@ -293,7 +293,7 @@ void PhysicalState::drop_heap(std::uint32_t heap) {
       PhysicalHandle& handle = handles_[index];
       if (handle.heap != heap || handle.references == 0) continue;
       handle_of_number_.erase(handle.number);
-      // Where another heap's addresses still show it, it lives on, as the driver has it.
+      // A handle that another heap's addresses still map stays live, as in the driver.
       change(index, [](PhysicalHandle& changed) { changed.references = 0; });
     }
   }

@@ -1,12 +1,12 @@
-// What a process owns of its devices' memory through handles (CUDA's virtual memory management: cuMemCreate, cuMemMap).
+// The device memory that a process owns through handles (CUDA's virtual memory management: cuMemCreate, cuMemMap).
 //
-// A handle owns bytes from its creation until it is released and no address shows it any more; mapping is not taking:
-// a handle of 2 MiB under two addresses is 2 MiB of the device. A handle that came from another process is counted
-// there. Addresses may be reserved with no memory under them.
+// A handle owns bytes from its creation until it is released and no longer mapped. Mapping does not allocate: a handle
+// of 2 MiB mapped at two addresses takes 2 MiB of the device. A handle imported from another process is counted in that
+// process. Addresses may be reserved without memory behind them.
 //
 // Rules of the source (CUDA driver API, cuMemRelease, cuMemUnmap): a handle may be released while it is mapped; every
-// import is paired with a release of its own; an unmap takes away whole mappings, one or several that touch. What does
-// not keep to them is applied as far as it makes sense, and counted.
+// import needs its own release; an unmap removes whole mappings, one or several adjacent ones. Events that break these
+// rules are applied as far as they make sense, and counted.
 #pragma once
 
 #include <cstdint>
@@ -19,18 +19,18 @@
 
 namespace hbmscope {
 
-// Of one heap, or the sum of several. Bytes are the device's, except where they are of addresses.
+// Figures of one heap, or of several. Bytes of device memory, except where the comment says addresses.
 struct PhysicalBytes {
-  std::uint64_t owned_bytes = 0;     // Of handles made here that live.
-  std::uint64_t unmapped_bytes = 0;  // Of owned_bytes: taken, and under no address at all.
-  std::uint64_t exported_bytes = 0;  // Of owned_bytes: given to another process too, which may keep them longer.
-  std::uint64_t imported_bytes = 0;  // Of handles from another process, where they are counted.
-  std::uint64_t mapped_bytes = 0;    // Addresses with memory under them: a handle mapped twice is in it twice.
-  std::uint64_t reserved_bytes = 0;  // Addresses set aside, mapped or not.
-  std::uint64_t handles = 0;         // That live, imported ones too.
-  bool is_inexact = false;           // Events were lost. Handles are in no listing: it stays so.
+  std::uint64_t owned_bytes = 0;     // Live handles created here.
+  std::uint64_t unmapped_bytes = 0;  // Part of owned_bytes: allocated, but not mapped anywhere.
+  std::uint64_t exported_bytes = 0;  // Part of owned_bytes: shared with another process, which may keep them longer.
+  std::uint64_t imported_bytes = 0;  // Handles from another process, which counts them.
+  std::uint64_t mapped_bytes = 0;    // Addresses backed by memory; a handle mapped twice counts twice.
+  std::uint64_t reserved_bytes = 0;  // Reserved addresses, mapped or not.
+  std::uint64_t handles = 0;         // Live ones, including imported ones.
+  bool is_inexact = false;           // Events were lost. Handles are never listed again, so this stays set.
 
-  // Nothing but a loss is no handle: what was lost then is the heap's own matter.
+  // A loss alone does not count: is_inexact of a heap without handles is reported by the heap itself.
   bool has_any() const {
     return (owned_bytes | unmapped_bytes | exported_bytes | imported_bytes | mapped_bytes | reserved_bytes | handles) !=
            0;
@@ -39,17 +39,17 @@ struct PhysicalBytes {
   friend bool operator==(const PhysicalBytes&, const PhysicalBytes&) = default;
 };
 
-// What was not as the source's own rules have it.
+// Violations of the source's own rules.
 struct PhysicalProblems {
-  std::uint64_t unknown_releases = 0;  // Releases, exports of a handle that is not there: released twice, or older.
-  std::uint64_t missed_releases = 0;   // A number was given out again; the handle that had it is taken as released.
-  std::uint64_t unknown_handles = 0;   // Mappings of a handle that is not there; their addresses count as mapped.
-  std::uint64_t beyond_handle = 0;     // Mappings that reach behind the end of their handle.
-  std::uint64_t missed_unmaps = 0;     // Mappings over others, which are taken as unmapped there.
-  std::uint64_t unknown_unmaps = 0;    // Unmaps that reach over addresses where nothing was mapped.
-  std::uint64_t partial_unmaps = 0;    // Unmaps of a part of a mapping; the rest stays.
-  std::uint64_t bad_reservations = 0;  // Over others, or given back where nothing was reserved.
-  std::uint64_t impossible_sizes = 0;  // No bytes, or more than any device; left out.
+  std::uint64_t unknown_releases = 0;  // Releases and exports of an unknown handle: released twice, or older.
+  std::uint64_t missed_releases = 0;   // A number was reused; its previous handle is treated as released.
+  std::uint64_t unknown_handles = 0;   // Mappings of an unknown handle; their addresses count as mapped.
+  std::uint64_t beyond_handle = 0;     // Mappings that extend past the end of their handle.
+  std::uint64_t missed_unmaps = 0;     // Mappings over others, which are treated as unmapped there.
+  std::uint64_t unknown_unmaps = 0;    // Unmaps that include unmapped addresses.
+  std::uint64_t partial_unmaps = 0;    // Unmaps of part of a mapping; the rest stays.
+  std::uint64_t bad_reservations = 0;  // Over others, or freed where nothing was reserved.
+  std::uint64_t impossible_sizes = 0;  // No bytes, or more than any device has; left out.
   std::uint64_t undefined_heaps = 0;
 
   PhysicalProblems& operator+=(const PhysicalProblems& more);
@@ -57,11 +57,11 @@ struct PhysicalProblems {
 };
 
 struct PhysicalHandle {
-  std::uint64_t event = 0;   // The allocation id: the number of the event that made it.
-  std::uint64_t number = 0;  // The driver's; free to be used again once it is released.
+  std::uint64_t event = 0;   // The allocation id: the number of the event that created it.
+  std::uint64_t number = 0;  // The driver's number; reusable after the release.
   std::uint64_t size = 0;
   std::uint32_t heap = 0, stack = 0;
-  std::uint32_t references = 0;  // Creation and imports that were not released yet. 0: only mappings keep it.
+  std::uint32_t references = 0;  // Creation and imports that are not yet released. 0: only mappings keep it.
   std::uint32_t mappings = 0;
   bool is_imported = false, is_exported = false;
 
@@ -70,35 +70,34 @@ struct PhysicalHandle {
 
 class PhysicalState {
  public:
-  // Applies a record of the kinds 32 to 39; others change nothing. `heap_count`: heaps that are defined, 0 included.
+  // Applies a record of the kinds 32 to 39; ignores others. `heap_count`: the number of defined heaps, including id 0.
   void apply(wire::RecordKind kind, const wire::DecodedBlock& block, std::size_t row, std::uint64_t event,
              std::size_t heap_count);
-  // Applies a row of a keyframe (handle_live, mapping_live, reserve_live), to what clear() has left. No problem is
-  // counted again.
+  // Applies a row of a keyframe (handle_live, mapping_live, reserve_live) after clear(). Does not count problems again.
   void restore(wire::RecordKind kind, const wire::DecodedBlock& block, std::size_t row, std::size_t heap_count);
-  // Nothing is owned, mapped, reserved; only the problems stay.
+  // Drops all handles, mappings and reservations; keeps the problem counts.
   void clear();
-  // Heaps that own more or less since clear_changed(); one may be in it twice.
+  // Heaps whose figures changed since clear_changed(); may contain duplicates.
   std::span<const std::uint32_t> changed() const { return changed_; }
-  // Handles that ended since then: released, and under no address any more. With what they had otherwise.
+  // Handles that ended since then: released and no longer mapped. Their other fields are as before.
   std::span<const PhysicalHandle> ended() const { return ended_; }
   void clear_changed() {
     changed_.clear();
     ended_.clear();
   }
-  // The heap is gone: its handles, mappings and reservations too.
+  // The heap is gone, with its handles, mappings and reservations.
   void drop_heap(std::uint32_t heap);
   void note_loss(std::uint32_t heap, std::size_t heap_count);  // 0: all heaps.
-  // Of a keyframe that had all of it.
+  // A keyframe contained all of it.
   void note_whole(std::uint32_t heap) { sums(heap).is_inexact = false; }
 
   const PhysicalBytes& heap(std::uint32_t id) const { return id < heaps_.size() ? heaps_[id] : none_; }
   const PhysicalProblems& problems() const { return problems_; }
-  // Those that do not live are empty places.
+  // Entries that are not live are unused places.
   std::span<const PhysicalHandle> handles() const { return handles_; }
 
-  // A keyframe of it: some ten bytes a handle and a mapping, empty where nothing ever happened. Not for files: it is
-  // unpacked as it was packed.
+  // A compact copy: about ten bytes per handle and mapping, empty if nothing ever happened. Not a file format: only
+  // this process unpacks it.
   std::vector<std::uint8_t> pack() const;
   static PhysicalState unpack(std::span<const std::uint8_t> bytes);
 
@@ -106,7 +105,7 @@ class PhysicalState {
   static constexpr std::uint32_t no_handle = 0xffffffff;
   struct Mapping {
     std::uint32_t handle = no_handle;
-    std::uint64_t offset = 0;  // In the handle.
+    std::uint64_t offset = 0;  // Within the handle.
     Mapping after(std::uint64_t bytes) const { return {handle, offset + bytes}; }
   };
   struct Reservation {
@@ -124,12 +123,12 @@ class PhysicalState {
   void restore_mapping(const wire::MappingLiveRecord& record, std::size_t heap_count);
   void add_mapping(std::uint32_t heap, AddressRange range, const Mapping& mapping);
   void unmap(const wire::UnmapRecord& record, std::size_t heap_count);
-  // Returns the bytes of the range where nothing was mapped.
+  // Returns how many bytes of the range were not mapped.
   std::uint64_t cut_mappings(std::uint32_t heap, AddressRange range, bool is_unmap);
   void reserve(const wire::ReserveRecord& record, std::size_t heap_count);
   void unreserve(const wire::UnreserveRecord& record, std::size_t heap_count);
 
-  // A handle's part in its heap's sums is taken out before it changes, and put in again afterwards.
+  // A handle's contribution is removed from its heap's sums before it changes, and added again afterwards.
   void count(const PhysicalHandle& handle, bool is_added);
   template <class Change>
   void change(std::uint32_t index, const Change& change);
@@ -139,16 +138,16 @@ class PhysicalState {
 
   std::vector<PhysicalHandle> handles_;
   std::vector<std::uint32_t> empty_places_;                            // In handles_.
-  std::unordered_map<std::uint64_t, std::uint32_t> handle_of_number_;  // Those with references.
+  std::unordered_map<std::uint64_t, std::uint32_t> handle_of_number_;  // Only those with references.
   RangeTable<Mapping> mappings_;
   RangeTable<Reservation> reservations_;
   std::vector<PhysicalBytes> heaps_;  // By id.
-  // By heap: places in handles_ that may be its; some are no more, or are in it twice.
+  // By heap: places in handles_ that may belong to it; may contain stale entries and duplicates.
   std::vector<std::vector<std::uint32_t>> handles_of_heap_;
   std::vector<std::uint32_t> changed_;
   std::vector<PhysicalHandle> ended_;
-  std::unordered_map<std::uint64_t, std::uint32_t> restored_;  // By event: where in handles_ it was put.
-  PhysicalBytes none_, total_;                                 // All heaps: no sum of them overflows.
+  std::unordered_map<std::uint64_t, std::uint32_t> restored_;  // By event: its place in handles_.
+  PhysicalBytes none_, total_;                                 // All heaps, kept so that no sum of them overflows.
   PhysicalProblems problems_;
 };
 

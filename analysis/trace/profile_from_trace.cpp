@@ -26,7 +26,7 @@ std::string_view text_from_kind(SampleKind kind) {
   return "block";
 }
 
-// What distinguishes samples. Sizes are part of it, so that a filter by size is a filter of blocks.
+// The key of a sample. The size is part of it, so that a filter by size filters blocks.
 struct SampleKey {
   std::uint32_t stack = 0, heap = 0, tag = 0;
   SampleKind kind = SampleKind::block;
@@ -45,7 +45,7 @@ struct SampleKeyHash {
   }
 };
 
-// By column of the profile: live blocks and bytes, then those allocated.
+// By column of the profile: live blocks and bytes, then allocated ones.
 using Values = std::array<std::int64_t, 4>;
 constexpr std::size_t live_blocks = 0, live_space = 1, allocated_blocks = 2, allocated_space = 3;
 
@@ -57,7 +57,7 @@ void add_one(Samples& samples, const SampleKey& key, std::size_t blocks, std::si
   values[space] = clamped_sum(values[space], static_cast<std::int64_t>(key.size));
 }
 
-// False where it was cancelled.
+// Returns false if it was cancelled.
 bool add_allocated(const Stream& stream, std::uint64_t end, const std::vector<bool>& counted, PassControl* control,
                    Samples& samples) {
   const auto add = [&](const auto& record, std::uint32_t tag, SampleKind kind) {
@@ -75,7 +75,7 @@ bool add_allocated(const Stream& stream, std::uint64_t end, const std::vector<bo
   });
 }
 
-// By stream and heap: which device's it is. That of a private pool is the one beside whose heap it lies.
+// By stream and heap: the device label. A private pool has the label of its device's own heap.
 std::vector<std::vector<std::string>> find_device_labels(const Trace& trace,
                                                          const std::vector<std::vector<std::string>>& heap_labels) {
   std::vector<std::vector<std::string>> labels = heap_labels;
@@ -117,11 +117,11 @@ class ProfileMaker {
     }
     profile_.values.resize(profile_.value_types.size());
     profile_.stack_begin.push_back(0);
-    profile_.label_begin = {0, 0};  // The set without a label.
+    profile_.label_begin = {0, 0};  // The set without labels.
     profile_.line_begin.push_back(0);
   }
 
-  // False where it was cancelled.
+  // Returns false if it was cancelled.
   bool add(std::size_t stream, const StreamState& state, PassControl* control) {
     const Definitions& definitions = trace_.streams[stream].definitions();
     locations_.assign(definitions.frame_count(), no_location);
@@ -139,7 +139,7 @@ class ProfileMaker {
     if (values_ == ProfileValues::live_and_allocated &&
         !add_allocated(trace_.streams[stream], state.position(), counted_[stream], control, samples))
       return false;
-    // In the order of stacks, so that equal ones meet and the result does not depend on slots.
+    // Sorted by stack, so that equal keys are adjacent and the result does not depend on slots.
     std::vector<std::pair<SampleKey, Values>> sorted(samples.begin(), samples.end());
     samples = {};
     std::sort(sorted.begin(), sorted.end());
@@ -156,12 +156,12 @@ class ProfileMaker {
   Profile finish() { return std::move(profile_); }
 
  private:
-  static constexpr std::size_t stack_frames_max = 4096;  // Python itself stops at 1,000; a damaged file may not.
+  static constexpr std::size_t stack_frames_max = 4096;  // Python stops at 1,000; a damaged file may not.
   static constexpr std::uint32_t no_location = 0xffffffff;
 
   StringId intern(std::string_view text) { return profile_.strings.intern(text); }
 
-  // The profile's promise: all values of a type add up to less than 2^63.
+  // Profile guarantees that the values of each type add up to less than 2^63.
   void keep_below_2_63(Values& values) {
     for (std::size_t column = 0; column < values.size(); ++column) {
       if (values[column] > std::numeric_limits<std::int64_t>::max() - totals_[column]) {
@@ -219,12 +219,12 @@ class ProfileMaker {
   }
 
   const Trace& trace_;
-  std::vector<std::vector<bool>> counted_;  // By stream and heap: the others are views of the same bytes.
+  std::vector<std::vector<bool>> counted_;  // By stream and heap: the other heaps are views of the same bytes.
   std::vector<std::vector<std::string>> heap_labels_, device_labels_;
   Profile profile_;
   ProfileValues values_;
   Values totals_{};
-  std::vector<std::uint32_t> locations_;  // By frame of the stream at hand.
+  std::vector<std::uint32_t> locations_;  // By frame of the current stream.
   std::map<std::pair<StringId, StringId>, std::uint32_t> functions_;
   std::map<std::tuple<std::size_t, std::uint32_t, std::uint32_t, SampleKind>, std::uint32_t> label_sets_;
 };

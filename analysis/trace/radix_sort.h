@@ -1,5 +1,5 @@
-// Sorts by a number, lowest digits first; equals keep their order. Only digits in which the numbers differ cost a pass:
-// addresses are the same in the lowest, by alignment, and in the highest.
+// Stable sort by a number, lowest digits first. Only digits in which the numbers differ cost a pass: addresses agree in
+// the lowest ones because of alignment, and in the highest ones.
 #pragma once
 
 #include <array>
@@ -11,8 +11,8 @@
 
 namespace hbmscope {
 
-// `differing` has the bits in which any two numbers differ; more of them do no harm. `scratch` is as long as the items;
-// the two may change places.
+// `differing` must contain the bits in which any two numbers differ; additional bits do no harm. `scratch` must be as
+// long as `items`; the two spans may be swapped.
 template <class Item, class NumberOf>
 void radix_sort(std::span<Item>& items, std::span<Item>& scratch, std::uint64_t differing, const NumberOf& number_of) {
   constexpr unsigned digit_bits = 11;

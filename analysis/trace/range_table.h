@@ -1,5 +1,5 @@
-// Ranges of addresses that never overlap, each heap's for itself and each with a value: mappings, reservations. Taking
-// out a part of a range leaves its ends.
+// Non-overlapping address ranges per heap, each with a value: mappings, reservations. Cutting out a part of a range
+// leaves its ends.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 
 namespace hbmscope {
 
-// A Value says what it is from some bytes on: `Value after(std::uint64_t bytes) const`.
+// `Value after(std::uint64_t bytes) const` returns the value for the rest of a range after that many bytes.
 template <class Value>
 class RangeTable {
  public:
-  // The range is free: cut() it first. Not empty.
+  // The range must be free (call cut() first) and not empty.
   void add(std::uint32_t heap, AddressRange range, const Value& value) {
     ranges_.insert_or_assign(Key{heap, range.begin}, Entry{range.end, value});
   }
 
-  // Takes out what lies in the range, and returns how many bytes that was. `after_cut(value, ends)`, or
-  // `after_cut(value, ends, part)`, is called for each range that had some of it: how many of its ends (0, 1, 2) are
-  // left, and what was taken out.
+  // Removes everything in the range, and returns how many bytes were removed. Calls `after_cut(value, ends)` or
+  // `after_cut(value, ends, part)` for each affected range: how many of its ends (0, 1, 2) remain, and the removed
+  // part.
   template <class AfterCut>
   std::uint64_t cut(std::uint32_t heap, AddressRange range, const AfterCut& after_cut) {
     std::uint64_t bytes = 0;
@@ -57,7 +57,7 @@ class RangeTable {
   std::size_t size() const { return ranges_.size(); }
 
  private:
-  using Key = std::pair<std::uint32_t, std::uint64_t>;  // Heap, where it begins.
+  using Key = std::pair<std::uint32_t, std::uint64_t>;  // Heap, begin.
   struct Entry {
     std::uint64_t end = 0;
     Value value{};

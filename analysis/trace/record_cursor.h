@@ -1,4 +1,5 @@
-// A decoded block's records one by one, in their order, with the number of the event that each is or stands before.
+// Walks a decoded block's records in order, with the number of each one's event, or of the next event for other
+// records.
 #pragma once
 
 #include <array>
@@ -9,15 +10,14 @@
 
 namespace hbmscope {
 
-// Where in a block a record is.
+// The location of a record in a block.
 struct RecordPlace {
   wire::RecordKind kind{};
   std::size_t row = 0;      // Among the block's records of that kind.
-  std::uint64_t event = 0;  // Its number; of a record that is no event: of the next one.
+  std::uint64_t event = 0;  // Its number; for a record that is no event: the next event's.
   std::int64_t time_ns = 0;
 };
 
-// A block's records in their order.
 class RecordCursor {
  public:
   explicit RecordCursor(const wire::DecodedBlock& block) : block_(block), event_(block.header().first_event) {}

@@ -17,7 +17,7 @@ std::string value_of_reported_loss(const ReportedLoss& loss) {
 }
 
 ReportedLoss find_reported_loss(const Trace& trace, std::string_view name) {
-  // Facts come from the file: what makes no sense adds nothing, and no sum overflows.
+  // Facts come from the file: ignore nonsense, and prevent overflow.
   constexpr std::int64_t count_max = std::int64_t{1} << 62;
   const std::string key = key_of_reported_loss(name);
   ReportedLoss sum;
@@ -40,7 +40,7 @@ constexpr std::string_view caveat_key = "hbmscope.caveat.";
 
 }  // namespace
 
-// A recording's own rows are made anew by whoever reads it, and its caveats are facts of its streams already.
+// Reading a recording recreates its own rows, and its caveats already are facts of its streams.
 std::vector<ReportedCaveat> find_new_caveats(const Trace& trace) {
   std::vector<ReportedCaveat> caveats;
   if (trace.format == "recording") return caveats;
@@ -68,7 +68,7 @@ void add_reported_caveats(Trace& trace) {
       const std::string_view severity = next_line(), digits = next_line(), remedy = next_line(), example = next_line();
       std::int64_t count = 0;
       const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
-      // As above: the file may say anything.
+      // As above: the file may contain anything.
       if (error != std::errc() || count <= 0 || count > std::numeric_limits<std::int64_t>::max() / 65'536) continue;
       for (const Severity known : {Severity::notice, Severity::warning, Severity::loss})
         if (text_from_severity(known) == severity)

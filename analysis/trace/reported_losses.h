@@ -1,6 +1,6 @@
-// Losses that were found while a recording was read: the file was cut off, or bytes of it were damaged. A recording
-// that is written from such a trace is whole as a file, so it reports the earlier losses as facts about the job;
-// otherwise copying a file would seem to heal it.
+// Losses that were found while reading a recording: the file was cut off, or some of its bytes were damaged. A
+// recording written from such a trace is intact as a file, so it carries the earlier losses as facts about the job.
+// Otherwise copying a file would seem to repair it.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,18 @@ constexpr std::string_view reported_losses[] = {"not_finished", "lost_bytes", "u
 
 struct ReportedLoss {
   std::int64_t count = 0;  // 0: no fact reports it.
-  std::string example;     // The place of the first one, in the file where it was found.
+  std::string example;     // Where the first one is, in the file where it was found.
 };
 
 // The fact's key: "hbmscope.import.lost_bytes". Its value is the count, a space and the example.
 std::string key_of_reported_loss(std::string_view name);
 std::string value_of_reported_loss(const ReportedLoss& loss);
-// As the facts of all streams report it.
+// The sum over the facts of all streams.
 ReportedLoss find_reported_loss(const Trace& trace, std::string_view name);
 
-// Caveats about another program's file (sizes that were computed, bytes that no event names) hold for a recording made
-// of it as well: facts such as "hbmscope.caveat.size_derived", with severity, count, remedy and example, a line each.
-// Rows that only count what was read are no caveats.
+// Caveats about another program's file (computed sizes, bytes that no event explains) also hold for a recording made
+// from it. They become facts such as "hbmscope.caveat.size_derived", with severity, count, remedy and example, one per
+// line. Rows that only count what was read are not caveats.
 struct ReportedCaveat {
   std::string key, value;
 };

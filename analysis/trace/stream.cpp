@@ -10,11 +10,11 @@
 namespace hbmscope {
 namespace {
 
-// Keyframes may cost this many bytes an event, so that a trace with many live blocks has them farther apart.
+// The budget for keyframes in bytes per event. A trace with many live blocks has larger keyframes, farther apart.
 constexpr std::uint64_t keyframe_bytes_per_event = 9;
 constexpr std::uint64_t sparing_events_per_byte = 4;
 
-// Whether Stream, StreamState, PhysicalState or Definitions take it in; what they do not is counted as passed over.
+// Whether Stream, StreamState, PhysicalState or Definitions keep this record; others are counted as passed over.
 bool is_held(const wire::RecordDescription* record, wire::BlockType type) {
   if (record == nullptr || record->role == wire::RecordRole::passed_over) return false;
   return record->role != wire::RecordRole::keyframe || type == wire::BlockType::keyframe;
@@ -53,7 +53,8 @@ std::optional<std::string> Stream::append(wire::SharedBlock block, Gap gap) {
   has_.timelines.resize(has_.definitions.heaps().size());
   last.make_heaps(has_.definitions);
   const std::size_t number = has_.blocks.size();
-  // Definitions change no heap; to look at every heap after every few events would take more than all the rest.
+  // Definitions change no heap. Blocks with fewer events than heaps are not plain: checking every heap after so few
+  // events would cost more than all the rest.
   is_plain &= block->header.events == 0 || has_.definitions.heaps().size() <= block->header.events;
   const bool may_find_problems = is_plain && block->header.events > 0;
   const std::uint64_t problems = may_find_problems ? last.count_problems() : 0;
@@ -63,8 +64,8 @@ std::optional<std::string> Stream::append(wire::SharedBlock block, Gap gap) {
     note_peak(heap, position, time_ns);
     has_.timelines[heap].add(position, time_ns, last, heap);
   };
-  // In a plain block's first half at once; else at its end: a seek would decode the whole block for less than half of
-  // it.
+  // If a keyframe is due in the first half of a plain block, make it right there, otherwise at the block's end: a seek
+  // would decode the whole block to skip less than half of it.
   const wire::BlockHeader& header = has_.blocks.back()->header;
   if (const std::uint64_t due = next_keyframe_position(); is_plain && due < header.first_event + header.events / 2) {
     last.apply(decoded, number, has_.definitions, due, note_event);
@@ -106,7 +107,7 @@ void Stream::note_gap(const wire::BlockHeader& header, Gap gap) {
   const std::uint64_t events = header.first_event - growth_->last.position();
   if (gap == Gap::lost) {
     has_.counts.lost += events;
-    // Blocks may also be missing that had no events.
+    // Blocks without events may be missing too.
     if (header.sequence > growth_->next_sequence)
       has_.counts.missing_blocks += header.sequence - growth_->next_sequence;
     return;
@@ -134,8 +135,8 @@ bool Stream::contradicts_itself(std::uint32_t heap) const {
   return has_.definitions.heap(heap).has(wire::heap_flag::contradicts_itself);
 }
 
-// What was counted between a loss and the next listing the listing has put right. Where the source contradicts itself
-// there is nothing but what was counted.
+// The next listing corrects whatever was counted between a loss and it. If the source contradicts itself, there is
+// nothing better than the counted figures.
 bool Stream::keeps_inexact_peak(std::uint32_t heap) const {
   return growth_ == nullptr || growth_->last.is_inexact(heap) || contradicts_itself(heap);
 }
@@ -154,8 +155,8 @@ void Stream::spare_memory() {
   if (!has_.keyframes.empty()) growth_->keyframe_events = events_between(*has_.keyframes.back());
 }
 
-// The next one, about as large as this, comes where all of them together are within their bytes, but not later than if
-// this were the only one.
+// Spaces the next keyframe, about as large as this one, so that all of them stay within the byte budget, but no farther
+// than if this were the only one.
 std::uint64_t Stream::events_between(const Keyframe& keyframe) const {
   const std::uint64_t size = keyframe.memory_bytes();
   if (growth_->is_sparing) return std::max<std::uint64_t>(keyframe_events_min, size * sparing_events_per_byte);
@@ -200,8 +201,9 @@ const UseCurve& Stream::curve(std::uint32_t heap) const {
   return heap < has_.curves.size() ? has_.curves[heap] : none;
 }
 
-// The first comes soon: before it, whatever made the heaps is in the way. None is nearer to the one before than blocks
-// live, at one of the two: to restore those costs as much as so many events.
+// The first keyframe comes early, because the events before it include whatever set up the heaps. The distance between
+// two is at least the number of live blocks at either of them: restoring that many blocks costs as much as replaying
+// that many events.
 std::uint64_t Stream::next_keyframe_position() const {
   if (has_.keyframes.empty()) return wire::block_events_max;
   const Keyframe& before = *has_.keyframes.back();
@@ -232,7 +234,7 @@ void Stream::note_times(const wire::DecodedBlock& block) {
   }
 }
 
-// What is found one by one, where it is more than its number that counts.
+// Processes the records that are kept one by one, not just counted.
 void Stream::note_records(const wire::DecodedBlock& block) {
   using wire::RecordKind;
   for (RecordCursor cursor(block); !cursor.at_end();) {
@@ -265,7 +267,7 @@ void Stream::note_records(const wire::DecodedBlock& block) {
       }
       case RecordKind::clock: {
         const auto& record = block.rows<wire::ClockRecord>()[place.row];
-        // One that a keyframe repeats is there.
+        // Skip those that a keyframe repeats.
         const auto& known = growth_->clocks.readings();
         if (block.header().type != wire::BlockType::keyframe || known.empty() || known.back().time_ns < place.time_ns)
           growth_->clocks.add({place.time_ns, record.realtime_ns, record.tsc});
@@ -332,7 +334,7 @@ StreamState Stream::state_at(std::uint64_t position) const {
   const auto after =
       std::upper_bound(has_.keyframes.begin(), has_.keyframes.end(), position,
                        [](std::uint64_t wanted, const auto& keyframe) { return wanted < keyframe->position; });
-  static const Keyframe beginning;  // Nothing has happened, and definitions are passed over.
+  static const Keyframe beginning;  // Before everything, including definitions.
   const Keyframe& keyframe = after == has_.keyframes.begin() ? beginning : **std::prev(after);
   StreamState state =
       StreamState::from_keyframe(keyframe, has_.definitions, plain_blocks_after(keyframe, position), position);
@@ -345,7 +347,7 @@ void Stream::advance(StreamState& state, std::uint64_t position) const {
   Decoding& decoding = Decoding::of_this_thread();
   for (std::size_t number = state.next_block(); number < has_.blocks.size(); ++number) {
     if (has_.blocks[number]->header.first_event > position) break;
-    // An event of a plain block comes next: nothing before it changes anything.
+    // The next event is in a plain block, so nothing before that event changes the state.
     if (state.position() == position && has_.plain_blocks[number] != 0 && has_.blocks[number]->header.events > 0)
       return;
     if (decoding.decode(*has_.blocks[number])) {  // It was spilled to a file that can't be read back.
@@ -354,13 +356,13 @@ void Stream::advance(StreamState& state, std::uint64_t position) const {
                                    std::min(position, has_.end_position));
     }
     state.apply(decoding.rows(), number, has_.definitions, position, [](std::uint64_t, std::int64_t, std::uint32_t) {});
-    if (state.next_block() == number) return;  // Stopped inside of it.
+    if (state.next_block() == number) return;  // Stopped inside this block.
   }
   if (has_.events_lost_at_end > 0 && position >= has_.end_position) state.skip_lost(has_.end_position);
 }
 
 std::uint64_t Stream::position_of_time(std::int64_t time_ns) const {
-  // Blocks are in the order of the stream, whose clock may step back a little; the first block that ends later decides.
+  // Blocks are in stream order, but the clock may step back a little: use the first block that ends after the time.
   std::uint64_t position = 0;
   Decoding& decoding = Decoding::of_this_thread();
   for (const wire::SharedBlock& block : has_.blocks) {
@@ -368,7 +370,7 @@ std::uint64_t Stream::position_of_time(std::int64_t time_ns) const {
       position = block->end_event();
       continue;
     }
-    if (block->header.type == wire::BlockType::keyframe) break;  // In the stretch that was skipped.
+    if (block->header.type == wire::BlockType::keyframe) break;  // Inside the skipped range.
     if (decoding.decode(*block)) break;
     const auto kinds = decoding.rows().kinds();
     std::uint64_t event = block->header.first_event;

@@ -12,7 +12,7 @@ namespace hbmscope {
 namespace {
 
 std::string_view base_name(std::string_view file) {
-  return file.substr(file.find_last_of('/') + 1);  // Without a slash: from 0.
+  return file.substr(file.find_last_of('/') + 1);  // Without a slash: npos + 1 is 0.
 }
 
 std::string with(const std::string& name, const std::string& owner) {

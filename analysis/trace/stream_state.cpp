@@ -76,7 +76,7 @@ void StreamState::remove_block(Slot& slot) {
 
 std::uint32_t StreamState::apply_alloc(const wire::AllocRecord& record, std::uint64_t event,
                                        const Definitions& definitions) {
-  // The slot is taken in any case: the writer took it too.
+  // Always takes the slot: the writer took it too.
   std::uint32_t number = 0;
   if (free_slots_.empty()) {
     number = static_cast<std::uint32_t>(slots_.size());
@@ -98,7 +98,7 @@ std::uint32_t StreamState::apply_alloc(const wire::AllocRecord& record, std::uin
 
 std::uint32_t StreamState::apply_live(const wire::LiveRecord& record, const Definitions& definitions) {
   ++blocks_seen_;
-  // Listed slots may come in any order and have holes of free ones; what goes far beyond is damage.
+  // Slots may be listed in any order and with free ones between; a much larger number is damage.
   if (record.slot >= std::max<std::uint64_t>(slots_.size(), 4 * blocks_seen_ + 4096)) {
     ++problems_.bad_slots;
     note_gap();
@@ -106,7 +106,7 @@ std::uint32_t StreamState::apply_live(const wire::LiveRecord& record, const Defi
   }
   if (slots_.size() <= record.slot) slots_.resize(record.slot + std::size_t{1});
   Slot& slot = slots_[record.slot];
-  // A vacant slot is in free_slots_ too, from where the next block would be put over this one.
+  // A vacant slot is in free_slots_ too, so the next allocation would overwrite this block.
   if (slot.heap != 0 || slot.is_vacant != 0) {
     ++problems_.bad_slots;
     note_gap();
@@ -172,7 +172,7 @@ std::uint32_t StreamState::apply_region(std::uint32_t id, std::uint64_t address,
                                         std::uint32_t flags, bool is_new, const Definitions& definitions) {
   HeapState* heap = find_heap(id, definitions);
   if (heap == nullptr) return 0;
-  // An end beyond 2^64 is an empty range, which the space counts.
+  // An end beyond 2^64 makes the range empty; the space counts that.
   const AddressRange range{address, address + size < address ? address : address + size};
   if (is_new)
     heap->space.add_region(
@@ -182,15 +182,14 @@ std::uint32_t StreamState::apply_region(std::uint32_t id, std::uint64_t address,
   return id;
 }
 
-// The slots of what it held stay taken: the writer's table knows nothing of it.
-// Of one heap; 0: of all.
+// Clears the slots of one heap (0: all). They stay taken, because the writer's table does not change.
 void StreamState::clear_slots(std::uint32_t heap) {
   if (heap != 0 && heaps_[heap].live_blocks == 0) return;
   for (Slot& slot : slots_)
     if (slot.heap != 0 && (heap == 0 || slot.heap == heap)) slot = {};
 }
 
-// Its slots are empty.
+// Requires that its slots are empty.
 void StreamState::clear_figures(std::uint32_t id) {
   HeapState& heap = heaps_[id];
   details_[id].clear();
@@ -263,7 +262,7 @@ bool StreamState::begin_block_of_keyframe(const wire::BlockHeader& header) {
   return true;
 }
 
-// Its first listing is that of all heaps, and slots are named anew. Each heap is inexact until its own end comes.
+// The first listing is that of all heaps, and slots are numbered anew. Each heap is inexact until its own listing ends.
 void StreamState::begin_keyframe(const wire::ListingRecord& record) {
   if (record.heap != 0) return;
   slots_.clear();
@@ -275,7 +274,7 @@ void StreamState::begin_keyframe(const wire::ListingRecord& record) {
   note_gap();
 }
 
-// Of a keyframe that is not whole nothing is to be relied on.
+// Nothing in an incomplete keyframe is reliable.
 void StreamState::end_in_keyframe(const wire::ListingRecord& record) {
   is_listing_ = false;
   blocks_seen_ = std::max<std::uint64_t>(blocks_seen_, slots_.size());
@@ -285,7 +284,8 @@ void StreamState::end_in_keyframe(const wire::ListingRecord& record) {
   if ((record.phase & wire::listing_end::lacks_handles) == 0) physical_.note_whole(record.heap);
 }
 
-// They come in their order, so that there are no more of them than rows. Each has its slot, whatever it holds.
+// A keyframe lists slots in ascending order, so there are no more slots than rows. Every row uses up its slot number,
+// whatever it contains.
 std::uint32_t StreamState::apply_slot(const wire::LiveRecord& record, const Definitions& definitions) {
   if (record.slot != slots_.size()) {
     ++problems_.bad_slots;

@@ -1,7 +1,8 @@
-// The heap at a moment: every live block of a stream, and for each heap its addresses and sums, after so many events.
+// The state of all heaps after a number of events: every live block of a stream, and the addresses and sums of each
+// heap.
 //
-// A state is changed by applying a block's records in order, and is plain data: to copy it is to keep the moment.
-// Blocks live in slots; a free names the slot, so that a state can be carried on without knowing anything older.
+// A state changes by applying the records of a block in order. It is plain data, so a copy preserves a point in time.
+// Blocks live in slots, and a free names the slot, so a state can be advanced without knowing anything older.
 #pragma once
 
 #include <algorithm>
@@ -26,37 +27,37 @@ class PackedBlocks;
 struct Keyframe;
 struct LiveColumns;
 
-// What a slot of the writer's table holds.
+// The contents of a slot of the writer's table.
 struct LiveBlock {
-  std::uint64_t event = wire::before_the_stream;  // Its allocation id.
+  std::uint64_t event = wire::before_the_stream;  // The allocation id.
   std::uint64_t address = 0;
-  std::uint64_t size = 0;                         // What it takes, rounding included.
+  std::uint64_t size = 0;                         // The allocated size, including rounding.
   std::uint64_t requested = wire::unknown_bytes;  // The requested size.
   std::uint32_t slot = 0;
   std::uint32_t heap = 0;  // 0: the slot is empty.
   std::uint32_t stack = 0, stream = 0, tag = 0;
   std::uint32_t flags = 0;              // wire::block_flag
   BlockIndex place = BlockIndex::none;  // In its heap's AddressSpace.
-  bool is_vacant = false;               // The slot waits to be taken again.
+  bool is_vacant = false;               // The slot waits for reuse.
 
   bool is_live() const { return heap != 0; }
   bool is_pending() const { return (flags & wire::block_flag::is_pending) != 0; }
   bool has_address() const { return (flags & wire::block_flag::has_no_address) == 0; }
 };
 
-// Over the live blocks of a heap.
+// Sums over the live blocks of a heap.
 struct HeapSums {
-  std::uint64_t in_use_bytes = 0;     // Of all live blocks, pending ones too.
-  std::uint64_t requested_bytes = 0;  // Of those whose request is known.
+  std::uint64_t in_use_bytes = 0;     // All live blocks, including pending ones.
+  std::uint64_t requested_bytes = 0;  // Blocks with a known requested size.
   std::uint64_t pending_bytes = 0;    // In use, already freed by the program.
   std::uint64_t live_blocks = 0, pending_blocks = 0, unknown_requests = 0;
 };
 
 struct HeapState : HeapSums {
   AddressSpace space{RegionsAre::unknown};
-  bool is_inexact = false;            // After a loss, until it was listed again.
+  bool is_inexact = false;            // After a loss, until the next listing.
   std::int64_t inexact_since_ns = 0;  // The time of that loss.
-  bool is_listed = false;             // Something was listed of it since the last event.
+  bool is_listed = false;             // Something was listed since the last event.
 
   // Nothing if the source does not report it.
   std::optional<std::uint64_t> known_requested_bytes() const {
@@ -64,100 +65,101 @@ struct HeapState : HeapSums {
   }
 };
 
-// External fragmentation as XLA defines it: 1 - largest / total free. Nothing with nothing free, or where that is
+// External fragmentation as XLA defines it: 1 - largest free / total free. Nothing if no memory is free, or if that is
 // unknown.
 std::optional<double> external_fragmentation(const HeapState& heap);
 
 struct StreamProblems {
-  std::uint64_t unknown_frees = 0;    // Of addresses where nothing lived.
-  std::uint64_t bad_slots = 0;        // Frees of slots that hold nothing: a damaged stream.
-  std::uint64_t undefined_heaps = 0;  // Records of heaps that were never defined.
-  std::uint64_t losses = 0;           // Events that the source says are missing; 1 where it does not know how many.
+  std::uint64_t unknown_frees = 0;    // Frees at addresses without a live block.
+  std::uint64_t bad_slots = 0;        // Frees of empty slots: the stream is damaged.
+  std::uint64_t undefined_heaps = 0;  // Records of undefined heaps.
+  std::uint64_t losses = 0;           // Events that the source reports as missing; 1 if their number is unknown.
 
   std::uint64_t total() const { return unknown_frees + bad_slots + undefined_heaps + losses; }
 };
 
 class StreamState {
  public:
-  // The encoder's memory is used again and again; it must be empty, and is empty again after it.
+  // Reuses the encoder's memory; the encoder must be empty, and is empty again afterwards.
   Keyframe make_keyframe(wire::BlockEncoder& encoder) const;
-  // Equal to the state that made it in all that can be asked; or to that state carried on, over the blocks from
-  // keyframe.next_block on, the first one from keyframe.next_record, up to but without the event `end`. They are plain:
-  // of kinds that NetChanges takes in, none of it out of order.
+  // Equivalent to the state that made the keyframe. With `plain_blocks` it is also advanced: over the blocks from
+  // keyframe.next_block on, the first one from keyframe.next_record, up to but not including the event `end`. They must
+  // be plain: only kinds that NetChanges processes, and without problems.
   static StreamState from_keyframe(const Keyframe& keyframe, const Definitions& definitions,
                                    std::span<const wire::SharedBlock> plain_blocks = {}, std::uint64_t end = 0);
 
-  // Applies what this block has and the state does not know yet, up to but without the event `end`. Blocks come in
-  // order, `number` counting them from 0; one that lies before next_block() changes nothing. Definitions are not looked
-  // at: they were taken in before. `after(position, time, heap id)` is called after each event that changed a heap, and
-  // once for all that was listed of it between two events; `after.before_free(slot)` before a free,
-  // `after.before_clear(heap id)` before a heap (0: all) loses what lives in it, as it is gone or listed anew, and
-  // `after.listed(position, time, heap id)` for what was listed, where it has such things.
-  // Defined in apply_block.h, which the few who call it include.
+  // Applies the part of this block that the state has not seen yet, up to but not including the event `end`. Blocks
+  // come in order, and `number` counts them from 0; a block before next_block() changes nothing. Definitions are
+  // ignored: they were added before.
+  //
+  // The callbacks: `after(position, time, heap id)` after each event that changed a heap, and once for everything
+  // listed of it between two events. These are optional: `after.before_free(slot)` before a free,
+  // `after.before_clear(heap id)` before a heap (0: all) loses its blocks because it is gone or listed again, and
+  // `after.listed(position, time, heap id)` instead of `after` for listings. Defined in apply_block.h, which only its
+  // few callers include.
   template <class After>
   void apply(const wire::DecodedBlock& block, std::size_t number, const Definitions& definitions, std::uint64_t end,
              const After& after);
 
-  // This block of a keyframe, or the keyframe that it is of, has more than is known: something is missing before it.
+  // This block of a keyframe, or its keyframe, contains more than is known here: something before it is missing.
   bool takes_keyframe(const wire::BlockHeader& header) const;
 
-  // Events are missing up to here: slots may no longer be what the writer meant.
+  // Events up to here are missing: slots may no longer match the writer's.
   void skip_lost(std::uint64_t position) {
     note_gap();
     position_ = std::max(position_, position);
   }
-  // Blocks up to here can't be read again, the last one with this sequence: heaps that they define are not known
-  // either.
+  // Blocks up to here can't be read back; the last one has this sequence number. The heaps that they define become
+  // unknown too.
   void skip_unreadable(const Definitions& definitions, std::uint32_t sequence, std::uint64_t position) {
     learn_heaps(definitions, sequence);
     skip_lost(position);
   }
-  // Heaps that are defined and have not been touched hold nothing, which is known: none of it is absent.
+  // A heap that is defined and was never touched is known to be empty; nothing of it is missing.
   void make_heaps(const Definitions& definitions);
 
   std::uint64_t position() const { return position_; }  // Events applied.
   std::size_t next_block() const { return next_block_; }
-  std::int64_t time_ns() const { return time_ns_; }  // Of the last one.
-  // All slots, empty ones too, as LiveBlocks made when they are looked at.
+  std::int64_t time_ns() const { return time_ns_; }  // The time of the last event.
+  // All slots, including empty ones, as LiveBlocks made on access.
   class Slots;
   Slots slots() const;
   std::size_t slot_count() const { return slots_.size(); }
-  std::size_t region_count() const;  // Of all heaps.
+  std::size_t region_count() const;  // The number in all heaps.
   const HeapState& heap(std::uint32_t id) const { return id < heaps_.size() ? heaps_[id] : none_; }
   const PhysicalState& physical() const { return physical_; }
-  // What is taken of a heap's memory: its live blocks, and the handles that it owns.
+  // The memory in use of a heap: its live blocks, and the handles that it owns.
   std::uint64_t in_use_bytes(std::uint32_t id) const { return heap(id).in_use_bytes + physical_.heap(id).owned_bytes; }
-  // Events of the heap, or of handles that it owns, were lost, and it was not listed again since: its figures are not
-  // to be relied on.
+  // Events of the heap, or of handles that it owns, were lost, and it was not listed since: its figures are unreliable.
   bool is_inexact(std::uint32_t id) const {
     const PhysicalBytes& physical = physical_.heap(id);
     return heap(id).is_inexact || (physical.is_inexact && physical.has_any());
   }
-  // Where it is: the time of the first loss since it was exact.
+  // If it is inexact: the time of the first loss since it was exact.
   std::int64_t inexact_since_ns(std::uint32_t id) const { return heap(id).inexact_since_ns; }
   const StreamProblems& problems() const { return problems_; }
-  // All that was out of order so far, in any heap: no event out of order leaves it as it was.
+  // All problems so far, in any heap. An event without problems leaves the number unchanged.
   std::uint64_t count_problems() const;
 
  private:
-  // A quarter of a cache line, because a free touches one of tens of thousands at random. Address and size lie in the
-  // heap's space.
+  // A quarter of a cache line, because frees touch one of tens of thousands at random. The heap's space holds address
+  // and size.
   struct Slot {
     std::uint64_t requested = wire::unknown_bytes;
     BlockIndex place = BlockIndex::none;
-    std::uint32_t heap : 30 = 0;  // 0: it holds nothing.
+    std::uint32_t heap : 30 = 0;  // 0: empty.
     std::uint32_t is_pending : 1 = 0;
-    // It waits to be taken again. One that lost its block with the whole heap does not: the writer still holds it.
+    // Waits for reuse. A slot that lost its block together with the whole heap does not: the writer still holds it.
     std::uint32_t is_vacant : 1 = 0;
 
-    static constexpr std::uint32_t heap_max = (1U << 30) - 1;  // More of them than memory has room for.
+    static constexpr std::uint32_t heap_max = (1U << 30) - 1;  // More heaps than fit in memory.
   };
   static_assert(sizeof(Slot) == 16);
-  // What no free looks at, by place: a state that is built in the order of addresses writes it from end to end.
+  // Facts that no free needs, by place. A state built in address order writes them sequentially.
   struct Details {
     std::uint64_t event = wire::before_the_stream;
     std::uint32_t stack = 0, stream = 0, tag = 0;
-    std::uint32_t flags = 0;  // wire::block_flag, but for elsewhere_flags.
+    std::uint32_t flags = 0;  // wire::block_flag, without elsewhere_flags.
   };
   static constexpr std::uint32_t elsewhere_flags = wire::block_flag::is_loose | wire::block_flag::is_pending;
 
@@ -165,8 +167,8 @@ class StreamState {
   std::uint32_t apply_alloc(const wire::AllocRecord& record, std::uint64_t event, const Definitions& definitions);
   std::uint32_t apply_live(const wire::LiveRecord& record, const Definitions& definitions);
   std::uint32_t apply_free(std::uint32_t slot);
-  // Which blocks the next frees need is known: fetching them early takes a third off the time of a trace. Inlined by
-  // force, as those of AddressSpace: a function that only prefetches has no effect to GCC 12, which drops the call.
+  // The next frees are known, and prefetching their blocks makes a trace a third faster. Always inlined, as in
+  // AddressSpace: GCC 12 considers a function that only prefetches free of effects and drops calls to it.
   [[gnu::always_inline]] void prefetch(std::span<const wire::FreeRecord> frees, std::size_t at) const {
     constexpr std::size_t far = 12, near = 5, next = 2;
     if (at + far >= frees.size()) return;
@@ -184,7 +186,7 @@ class StreamState {
   void apply_loss(const wire::LossRecord& record);
   void note_inexact(std::size_t heap, std::int64_t since_ns);  // 0: at the last event.
   void note_gap(std::int64_t since_ns = 0);
-  // Those that were defined up to this block.
+  // The heaps defined up to this block.
   void learn_heaps(const Definitions& definitions, std::uint32_t sequence);
   void note_listed(std::uint32_t heap);
   template <class After>
@@ -200,9 +202,9 @@ class StreamState {
     listed_heaps_.clear();
   }
   void apply_listing(const wire::ListingRecord& record, const Definitions& definitions);
-  // False: all that it has is known.
+  // False: everything in it is already known.
   bool begin_block_of_keyframe(const wire::BlockHeader& header);
-  // What a keyframe counts.
+  // The records that a keyframe counts.
   static constexpr bool is_state(wire::RecordKind kind) {
     using enum wire::RecordKind;
     return kind == region_live || kind == handle_live || kind == mapping_live || kind == reserve_live || kind == live ||
@@ -219,7 +221,7 @@ class StreamState {
   void restore_blocks(const Keyframe& keyframe, const NetChanges& changes);
   void restore_some(std::uint32_t heap, const LiveColumns& columns, std::span<const std::uint16_t> rows,
                     AddressSpaceBuilder& builder);
-  // A block that is taken or listed.
+  // For an allocated or a listed block.
   template <class Record>
   void fill_slot(std::uint32_t number, const Record& record, std::uint64_t event, HeapState& heap, BlockIndex place) {
     put_details(record.heap, place, details_of(record, event));
@@ -231,11 +233,11 @@ class StreamState {
   static Details details_of(const Record& record, std::uint64_t event) {
     return {event, record.stack, record.stream, record.tag, record.flags & ~elsewhere_flags};
   }
-  // A size that can't be counts as none, as in the space; a request that can't be is unknown.
+  // An impossible size counts as 0, as in the space; an impossible request is unknown.
   static void fill_slot(Slot& slot, std::uint32_t heap, std::uint64_t requested, bool is_pending, BlockIndex place,
                         std::uint64_t size, HeapSums& sums) {
     const bool is_told = requested <= AddressSpace::bytes_max;
-    // At once, so that nothing of it needs to be read before.
+    // In one assignment, so that the old contents need not be read.
     slot = {.requested = is_told ? requested : wire::unknown_bytes,
             .place = place,
             .heap = heap & Slot::heap_max,
@@ -263,22 +265,22 @@ class StreamState {
   void clear_figures(std::uint32_t heap);
 
   std::vector<Slot> slots_;
-  std::vector<std::uint32_t> free_slots_;      // The last one is taken first.
+  std::vector<std::uint32_t> free_slots_;      // Used as a stack.
   std::vector<HeapState> heaps_;               // By id.
   std::vector<std::vector<Details>> details_;  // By heap, then by place.
   HeapState none_;
   std::vector<std::uint32_t> listed_heaps_;  // Not reported to an observer yet.
   bool is_listing_ = false;                  // A new listing has begun and not ended.
-  // Inside of a keyframe of the source's that is taken in; until the next block of events.
+  // Inside one of the source's keyframes that is being applied; until the next block of events.
   bool is_in_keyframe_ = false;
   bool is_keyframe_whole_ = false;   // So far.
-  std::uint64_t keyframe_rows_ = 0;  // Of state.
-  bool all_are_inexact_ = false;     // All known heaps: another loss changes nothing.
+  std::uint64_t keyframe_rows_ = 0;  // State rows.
+  bool all_are_inexact_ = false;     // All known heaps are: another loss changes nothing.
   PhysicalState physical_;
-  std::size_t known_heaps_ = 0;  // Defined so far: what is missing before a heap's definition is none of it.
-  std::size_t next_block_ = 0, next_record_ = 0;  // Where the next apply goes on.
+  std::size_t known_heaps_ = 0;  // Defined so far. Events missing before a heap's definition don't concern it.
+  std::size_t next_block_ = 0, next_record_ = 0;  // Where the next apply continues.
   std::uint32_t next_sequence_ = 0;
-  std::uint64_t blocks_seen_ = 0;  // Taken or listed so far: no stream needs more slots.
+  std::uint64_t blocks_seen_ = 0;  // Allocated or listed so far: an upper bound for slots.
   std::uint64_t position_ = 0;
   std::int64_t time_ns_ = 0;
   StreamProblems problems_;

@@ -57,7 +57,7 @@ std::vector<TimelineBucket> Timeline::buckets(std::uint64_t begin, std::uint64_t
     const auto above = std::upper_bound(buckets.begin(), buckets.end(), begin, is_before);
     return static_cast<std::size_t>(above - buckets.begin()) - (above == buckets.begin() ? 0 : 1);
   };
-  // The coarsest level that has as many as are wanted.
+  // The coarsest level with as many buckets as wanted.
   std::size_t level = levels_.empty() ? 0 : levels_.size() - 1;
   for (; level > 0; --level) {
     const auto after = std::upper_bound(levels_[level].begin(), levels_[level].end(), end, is_before);
@@ -66,11 +66,11 @@ std::vector<TimelineBucket> Timeline::buckets(std::uint64_t begin, std::uint64_t
   std::vector<TimelineBucket> result;
   const auto take = [&](const TimelineBucket& bucket) {
     if (bucket.first_position > end) return;
-    // Of those that begin before, only the last one matters.
+    // Keep only the last of the buckets that begin before `begin`.
     if (!result.empty() && bucket.first_position <= begin) result.clear();
     result.push_back(bucket);
   };
-  // Behind the last bucket of a level come those of the finer ones that are not yet one of it.
+  // After the last bucket of a level come the finer ones that do not fill a bucket of it yet.
   for (std::size_t finer = level + 1, done = 0; finer-- > 0 && finer < levels_.size();) {
     const SharedLog<TimelineBucket, 8>& buckets = levels_[finer];
     for (std::size_t at = std::max(done, first_of(buckets)); at < buckets.size(); ++at) {

@@ -1,7 +1,7 @@
-// How a heap's figures went, at every zoom: minima and maxima of its events, 256 to a bucket, eight buckets to one of
-// the next level. A picture of ten million events looks at some thousand buckets; no peak is ever left out of it.
+// A heap's figures over time at every zoom level: minima and maxima of its events, 256 to a bucket, and eight buckets
+// to one of the next level. Drawing ten million events reads some thousand buckets and never misses a peak.
 //
-// A timeline only grows; a copy keeps what was there and shares it (SharedLog).
+// A timeline only grows; a copy shares the existing buckets and does not see later ones (SharedLog).
 #pragma once
 
 #include <algorithm>
@@ -15,22 +15,22 @@
 
 namespace hbmscope {
 
-// A heap's figures after an event. Bytes; what the source does not report is as `known` of the bucket says.
+// A heap's figures after an event, in bytes. The bucket's knows_ flags tell which figures the source reports.
 struct TimelineFigures {
   std::uint64_t in_use = 0, requested = 0;
-  std::uint64_t pool = 0, largest_free = 0;  // Known where the heap's regions are.
-  float external_fragmentation = -1;         // -1: undefined, because nothing was free, or not known.
+  std::uint64_t pool = 0, largest_free = 0;  // Valid if the heap's regions are known.
+  float external_fragmentation = -1;         // -1: undefined because nothing was free, or unknown.
 };
 
 struct TimelineBucket {
-  std::uint64_t first_position = 0;  // After its first event; the bucket reaches to the next one's.
+  std::uint64_t first_position = 0;  // After its first event; the bucket extends to the next one's.
   std::int64_t first_time_ns = 0;
-  std::uint64_t changes = 0;  // Events of the heap, and what is listed of it.
+  std::uint64_t changes = 0;  // Events of the heap, and what was listed of it.
   TimelineFigures least, most, last;
   bool knows_requested = true, knows_regions = true;  // At every event.
   bool is_inexact = false;                            // At one event at least: events were lost.
 
-  // Defined at one event at least; the extremes are of those.
+  // Defined at one event at least; the extremes cover only those.
   bool has_fragmentation() const { return most.external_fragmentation >= 0; }
   void add(const TimelineBucket& later);
 };
@@ -68,20 +68,20 @@ class Timeline {
 
   bool empty() const { return changes_ == 0 && open_.changes == 0; }
   std::uint64_t changes() const { return changes_ + open_.changes; }
-  // By level: 0 has the finest. The open bucket, where it has events, comes behind the last of each.
+  // By level: 0 is the finest. The open bucket, if it has events, follows the last one of each level.
   std::size_t levels() const { return levels_.size(); }
   const SharedLog<TimelineBucket, 8>& level(std::size_t level) const { return levels_[level]; }
   std::uint64_t memory_bytes() const;
 
-  // The buckets from one position to another (of the stream), as few as cover it with about `wanted` of them; the last
-  // one before `begin` comes first, because it has the figures at `begin`.
+  // Covers the positions from `begin` to `end` with about `wanted` buckets. The last bucket before `begin` comes first,
+  // because it has the figures at `begin`.
   std::vector<TimelineBucket> buckets(std::uint64_t begin, std::uint64_t end, std::size_t wanted) const;
 
  private:
   static TimelineFigures figures_of(const HeapState& heap, const PhysicalBytes& physical) {
     TimelineFigures now;
     now.in_use = heap.in_use_bytes + physical.owned_bytes;
-    now.requested = heap.requested_bytes + physical.owned_bytes;  // A handle is as large as it was asked for.
+    now.requested = heap.requested_bytes + physical.owned_bytes;  // A handle has exactly the requested size.
     if (heap.space.knows_regions()) {
       now.pool = *heap.space.region_bytes();
       now.largest_free = *heap.space.largest_free();

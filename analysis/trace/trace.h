@@ -1,5 +1,5 @@
-// Everything live or saved: a set of streams, one per process and source, each ordered by its own sequence with its own
-// clock. A snapshot, a recording and a running job are the same thing here.
+// A set of streams, one per process and source, each ordered by its own sequence with its own clock. Snapshots,
+// recordings and running jobs are all traces.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +12,24 @@
 namespace hbmscope {
 
 struct Trace {
-  std::vector<std::string> files;  // As the person named them.
-  std::string format;              // "torch", "recording", "rmm": what the file is.
-  std::string producer;            // "PyTorch memory snapshot": what a person calls it.
-  // Functions whose frames, and those below them, are the recorder's own and the allocator's: pprof's drop_frames.
+  std::vector<std::string> files;  // As the user named them.
+  std::string format;              // "torch", "recording", "rmm": the file format.
+  std::string producer;            // "PyTorch memory snapshot": the display name.
+  // Functions whose frames, and the frames that they call, belong to the recorder or the allocator: pprof's
+  // drop_frames.
   std::string drop_frames;
   std::uint64_t file_bytes = 0;
-  std::uint64_t begun_ms = 0;  // When recording began, in milliseconds since 1970; 0: the file does not say.
+  std::uint64_t begun_ms = 0;  // When recording began, in milliseconds since 1970; 0: unknown.
   std::vector<Stream> streams;
   ImportStatistics import;
-  // By stream: the file that it is from, as in `files`. Empty where all are from one (join_traces.h).
+  // By stream: its file, as in `files`. Empty if all come from one file (join_traces.h).
   std::vector<std::string> stream_files;
 };
 
-// A stream of it keeps curves only, and they can't be had (Stream::needs_everything).
+// A stream keeps only curves, and they can't be computed (Stream::needs_everything).
 bool needs_everything(const Trace& trace);
 
-// What the streams met, as rows of the import statistics; called once, when all blocks are in.
+// Adds the problems of the streams to the import statistics; call once, after the last block.
 void add_problem_statistics(Trace& trace);
 
 }  // namespace hbmscope

@@ -1,5 +1,5 @@
-// A trace of one stream, as the readers of other programs' files make it: they write events, and what they wrote is the
-// trace. What all of them say alike is said here.
+// Builds a trace of one stream, for the readers of other programs' files: they write events, and this adds what all of
+// them have in common.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace hbmscope {
 class TraceWriter {
  public:
   struct Source {
-    std::string file;       // As the person named it.
+    std::string file;       // As the user named it.
     std::string format;     // "torch"
     std::string producer;   // "PyTorch memory snapshot"; also the job fact hbmscope.source.
     std::string framework;  // "pytorch": the job fact of that name.
@@ -27,10 +27,10 @@ class TraceWriter {
   Trace& trace() { return trace_; }
   const Stream& stream() const { return trace_.streams.front(); }
 
-  // The time of day at an instant of the stream's clock. A day before 2001 is none: the file counts from something
-  // else.
+  // The time of day at an instant of the stream's clock. Ignores dates before 2001: such a file does not count from
+  // 1970.
   void note_realtime(std::int64_t time_ns, std::int64_t realtime_ns);
-  // All is written: it is in the stream now, and counted in the import statistics.
+  // Seals the stream and adds its counts to the import statistics.
   void close();
 
  private:

@@ -1,5 +1,5 @@
-// The highest bytes in use in each of some equal stretches of time, however long that turns out to be: whenever there
-// would be too many of them, each becomes twice as long.
+// The highest bytes in use in each of up to 1,024 equal intervals. The total duration need not be known: when there
+// would be too many intervals, each becomes twice as long.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ class UseCurve {
  public:
   static constexpr std::size_t stretches_max = 1024;
 
-  // `place`: a time, or where there is none a position; one that steps back counts as the last one.
+  // `place`: a time, or a position if there are no times. A place that steps back counts as the last one.
   void add(std::int64_t place, std::uint64_t in_use) {
     if (highest_.empty()) {
       highest_.reserve(stretches_max);
@@ -27,7 +27,7 @@ class UseCurve {
     highest_.back() = std::max(highest_.back(), in_use);
     now_ = in_use;
   }
-  // All that came so far was at this place.
+  // Moves everything so far to this place.
   void gather_at(std::int64_t place) {
     if (empty()) return;
     highest_ = {*std::max_element(highest_.begin(), highest_.end())};
@@ -36,8 +36,8 @@ class UseCurve {
   }
 
   bool empty() const { return highest_.empty(); }
-  std::uint64_t now() const { return now_; }  // After the last one, from where the last stretch ends.
-  // visit(first place, last place, highest), the last stretch to the last place that came.
+  std::uint64_t now() const { return now_; }  // After the last one, where the last interval ends.
+  // visit(first place, last place, highest). The last interval ends at the last place.
   template <class Visit>
   void for_each_stretch(const Visit& visit) const {
     for (std::size_t i = 0; i < highest_.size(); ++i) {
@@ -60,7 +60,7 @@ class UseCurve {
 
   std::vector<std::uint64_t> highest_;
   std::int64_t begin_ = 0, last_ = 0;
-  unsigned shift_ = 0;  // A stretch is 2^shift long.
+  unsigned shift_ = 0;  // An interval has the length 2^shift.
   std::uint64_t now_ = 0;
 };
 

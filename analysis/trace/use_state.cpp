@@ -13,8 +13,8 @@ const wire::FieldChoice& UseState::fields() {
   return choice;
 }
 
-// Before the stream's first event each comes once. A hole is a slot that no block holds; StreamState takes larger ones,
-// and any order.
+// Lists each block once, before the stream's first event. Small gaps between slots are allowed; StreamState handles
+// larger ones, and any order.
 bool UseState::take_live(const wire::LiveRecord& record) {
   constexpr std::uint32_t slot_behind_hole_max = 4096;
   if (position_ > 0 || (record.slot > slots_.size() && record.slot >= slot_behind_hole_max)) return false;
@@ -25,14 +25,14 @@ bool UseState::take_live(const wire::LiveRecord& record) {
   return true;
 }
 
-// It changes no bytes, if there can be that many at the new address.
+// A move changes no bytes, provided that the block fits at the new address.
 bool UseState::takes_move(const wire::MoveRecord& record) const {
   if (record.slot >= slots_.size() || slots_[record.slot].is_vacant) return false;
   const Slot& slot = slots_[record.slot];
   return slot.heap != 0 && record.address + slot.size >= record.address;
 }
 
-// Their slots stay taken, as in StreamState. What lives has bytes.
+// Their slots stay taken, as in StreamState. Every live block has at least one byte.
 void UseState::clear_heap(std::uint32_t heap) {
   if (in_use_[heap] > 0)
     for (Slot& slot : slots_)

@@ -1,8 +1,8 @@
-// Bytes in use after every event and nothing else: no addresses, no stacks, nothing of what is free. A third of what
-// StreamState costs, for who wants a curve of many long streams.
+// Only the bytes in use after every event: no addresses, no stacks, no free memory. For curves of many long streams, at
+// a third of the cost of StreamState.
 //
-// It takes in what usual streams are made of. What is rare (events are missing, a heap is listed anew, a free of
-// nothing) it refuses: a StreamState knows what to make of that.
+// It handles what ordinary streams contain. Rare cases (missing events, a heap that is listed again, an invalid free)
+// it refuses; use a StreamState for those.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +18,12 @@ namespace hbmscope {
 
 class UseState {
  public:
-  // What it looks at.
+  // The fields that it reads.
   static const wire::FieldChoice& fields();
 
-  // The next block, whose definitions were taken in. after(position, time, heap id, its bytes in use) is called as
-  // StreamState::apply does. False: it has something that is not known here, and nothing said so far is to be kept.
+  // Applies the next block, whose definitions must be known. Calls after(position, time, heap id, its bytes in use) as
+  // StreamState::apply does. Returns false if the block contains something unsupported; discard all earlier results
+  // then.
   template <class After>
   bool apply(const wire::DecodedBlock& block, const Definitions& definitions, const After& after);
 
@@ -31,7 +32,7 @@ class UseState {
     return (heap < in_use_.size() ? in_use_[heap] : 0) + physical_.heap(heap).owned_bytes;
   }
   std::uint64_t position() const { return position_; }     // Events applied.
-  std::uint64_t blocks() const { return next_sequence_; }  // Of events, likewise.
+  std::uint64_t blocks() const { return next_sequence_; }  // Event blocks applied.
 
  private:
   struct Slot {
@@ -50,7 +51,7 @@ class UseState {
     }
     return fill(slot, record);
   }
-  // A size that can't be counts as none (AddressSpace), and is no matter for here.
+  // Refuses an impossible size, which counts as 0 in AddressSpace.
   template <class Record>
   bool fill(std::uint32_t slot, const Record& record) {
     if (record.heap == 0 || record.heap >= in_use_.size() || record.address + record.size < record.address ||
@@ -63,7 +64,7 @@ class UseState {
   bool take_live(const wire::LiveRecord& record);
   bool takes_move(const wire::MoveRecord& record) const;
   void clear_heap(std::uint32_t heap);
-  // The heap of what was in it; 0: that is not known.
+  // The heap of the block that was in it; 0: unknown.
   std::uint32_t give_back(std::uint32_t slot) {
     if (slot >= slots_.size() || slots_[slot].is_vacant) return 0;
     Slot& freed = slots_[slot];
@@ -77,10 +78,10 @@ class UseState {
   }
 
   std::vector<Slot> slots_;
-  std::vector<std::uint32_t> free_slots_;    // The last one is taken first.
-  std::vector<std::uint64_t> in_use_;        // Of blocks, by heap.
+  std::vector<std::uint32_t> free_slots_;    // Used as a stack.
+  std::vector<std::uint64_t> in_use_;        // Blocks only, by heap.
   std::vector<std::uint32_t> listed_heaps_;  // Not reported to an observer yet.
-  std::vector<bool> is_listed_;              // By heap: is in them.
+  std::vector<bool> is_listed_;              // By heap: is in listed_heaps_.
   PhysicalState physical_;
   std::uint64_t position_ = 0;
   std::uint32_t next_sequence_ = 0;
@@ -89,7 +90,7 @@ class UseState {
 template <class After>
 bool UseState::apply(const wire::DecodedBlock& block, const Definitions& definitions, const After& after) {
   using wire::RecordKind;
-  // A keyframe has nothing new if nothing is missing.
+  // A keyframe contains nothing new if nothing is missing.
   if (block.header().type == wire::BlockType::keyframe)
     return block.header().first_event <= position_ && block.header().sequence <= next_sequence_;
   if (!follows(block.header())) return false;

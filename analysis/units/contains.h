@@ -1,4 +1,4 @@
-// The search of every filter and find field: upper and lower case of ASCII are alike.
+// Substring search for all filter and find fields. Ignores the case of ASCII letters.
 #pragma once
 
 #include <algorithm>

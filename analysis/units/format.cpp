@@ -15,11 +15,11 @@ std::uint64_t magnitude_of(std::int64_t value) {
   return value < 0 ? std::uint64_t{0} - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
 }
 
-// Three significant digits, never in exponents; "1000" becomes the next unit at the caller.
+// Three significant digits, never an exponent. The caller handles "1000", which becomes the next unit.
 std::string three_digits(double value, int digits = 3) {
   int before_point = value < 10 ? 1 : value < 100 ? 2 : value < 1000 ? 3 : 4;
   std::string text = fmt::format("{:.{}f}", value, std::max(0, digits - before_point));
-  // 9.996 prints with two decimals as 10.00, 99.96 with one as 100.0: one digit fewer then.
+  // Rounding can add a digit: 9.996 prints as 10.00, 99.96 as 100.0. Use one decimal fewer then.
   const std::size_t printed = std::min(text.find('.'), text.size());
   if (printed > static_cast<std::size_t>(before_point))
     text = fmt::format("{:.{}f}", value, std::max(0, digits - static_cast<int>(printed)));
@@ -30,7 +30,7 @@ std::string bytes_text(std::uint64_t bytes, int digits) {
   if (bytes < 1024) return fmt::format("{} B", bytes);
   double value = static_cast<double>(bytes);
   std::size_t unit = 0;
-  // 1023.6 KiB would print as "1024 KiB": go on to the next unit from what rounds to it.
+  // 1023.6 KiB would print as "1024 KiB": values that round to 1024 use the next unit.
   while (unit + 1 < binary_units.size() && value >= 1023.5) {
     value /= 1024;
     ++unit;

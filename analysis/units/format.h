@@ -1,6 +1,6 @@
-// The one place where bytes, counts, percentages and deltas become text, for the window, the commands and the
-// exports alike: binary units with three digits ("2.10 GiB", "846 KiB", "512 B"), never GB; counts with commas
-// ("1,203,551", over ten million "12.4 M"); percentages with one decimal and a space ("37.2 %").
+// Bytes, counts, percentages and deltas become text only here, for the window, the commands and the exports. Bytes have
+// binary units and three digits ("2.10 GiB", "846 KiB", "512 B"), never GB; counts have commas ("1,203,551"; over ten
+// million: "12.4 M"); percentages have one decimal and a space ("37.2 %").
 #pragma once
 
 #include <concepts>
@@ -14,7 +14,7 @@
 
 namespace hbmscope {
 
-// What has no sign as a number that has one: 2^63 - 1 at the most.
+// Converts to a signed number; clamps at 2^63 - 1.
 constexpr std::int64_t signed_from(std::uint64_t number) {
   constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
   return static_cast<std::int64_t>(number < most ? number : most);
@@ -24,7 +24,7 @@ std::string text_from_bytes(std::int64_t bytes);        // "2.10 GiB"; negative:
 std::string exact_text_from_bytes(std::int64_t bytes);  // "2,254,857,830 B"
 std::string delta_text_from_bytes(std::int64_t bytes);  // "+2.10 GiB", "−846 KiB" (U+2212), "0 B"
 std::string text_from_count(std::int64_t count);        // "1,203,551", "12.4 M"
-// Of numbers without a sign; beyond 2^63 - 1, where no memory ends, they are said as that.
+// For unsigned numbers. Larger ones are shown as 2^63 - 1, which no memory reaches.
 template <std::unsigned_integral Number>
 std::string text_from_bytes(Number bytes) {
   return text_from_bytes(signed_from(bytes));
@@ -35,17 +35,18 @@ std::string text_from_count(Number count) {
 }
 std::string exact_text_from_count(std::int64_t count);               // "12,400,123"
 std::string delta_text_from_count(std::int64_t count);               // "+12", "−3"
-std::string text_from_share(std::int64_t part, std::int64_t whole);  // "37.2 %"; "–" where whole is 0
-// Of figures that a source may not know: "unknown"; of a share that is not defined (nothing is free): "–".
+std::string text_from_share(std::int64_t part, std::int64_t whole);  // "37.2 %"; "–" if whole is 0
+// For figures that may be missing. Unknown bytes are "unknown"; an undefined share (nothing is free) is "–".
 std::string text_from_known_bytes(const std::optional<std::uint64_t>& bytes);
 std::string text_from_known_share(const std::optional<double>& share);       // 0.372: "37.2 %"
-std::string delta_text_from_share(std::int64_t before, std::int64_t after);  // growth of before: "+5.1 %", "new"
+std::string delta_text_from_share(std::int64_t before, std::int64_t after);  // growth: "+5.1 %", "new"
 
-// A value in the unit that a profile gives it ("bytes", "count", "nanoseconds", ...).
+// A value in the unit that the profile names ("bytes", "count", "nanoseconds", ...).
 std::string text_from_value(std::int64_t value, std::string_view unit);
 std::string delta_text_from_value(std::int64_t value, std::string_view unit);  // "+1.20 ms", "−3"
 
-// Two sizes named in one sentence get digits until they differ: {"2.10 GiB", "2.11 GiB"}, {"3.000 GiB", "3.001 GiB"}.
+// Two sizes in one sentence get as many digits as it takes to tell them apart: {"2.10 GiB", "2.11 GiB"}, {"3.000 GiB",
+// "3.001 GiB"}.
 struct TextPair {
   std::string first, second;
 };
@@ -55,7 +56,7 @@ TextPair texts_from_values(std::int64_t first, std::int64_t second, std::string_
 // "1GiB", "1 G" (= GiB), "1.5MB" (10^6), "512", "0x200", "-1GiB", "2,254,857,830 B". Rounded to whole bytes.
 Result<std::int64_t> parse_bytes(std::string_view text);
 
-// "1,203,551" -> "1203551", if the commas stand where they group thousands: "1,5" stays as it is, and is no number.
+// "1,203,551" -> "1203551" if the commas group thousands. "1,5" stays unchanged, and is not a number.
 std::string without_group_commas(std::string_view text);
 
 // UTC: "2026-11-21 14:03:22".

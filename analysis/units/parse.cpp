@@ -17,7 +17,7 @@ struct Unit {
 
 constexpr double kib = 1024, mib = kib * kib, gib = mib * kib, tib = gib * kib;
 
-// G means GiB, as the frameworks' own messages mean it; GB is 10^9 as the unit says.
+// G means GiB, as in the frameworks' own messages; GB is 10^9.
 constexpr double pib = tib * kib, eib = pib * kib;
 
 constexpr std::array<Unit, 21> byte_units = {

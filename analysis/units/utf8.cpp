@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view replacement = "\uFFFD";
 
-// The length of the character at the beginning of `text`; 0 where there is none.
+// The length of the character at the beginning of `text`; 0 if it is not a valid character.
 std::size_t character_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<std::uint8_t>(text[i]) : 0; };
   const auto in = [&](std::size_t i, int low, int high) { return byte(i) >= low && byte(i) <= high; };

@@ -1,4 +1,4 @@
-// Names come from files as bytes and leave as text: what is not UTF-8 is shown and exported with replacement signs.
+// Files contain names as bytes; output is text. Bytes that are not valid UTF-8 are shown and exported as U+FFFD.
 #pragma once
 
 #include <string>
@@ -6,14 +6,14 @@
 
 namespace hbmscope {
 
-// By the Unicode standard's table 3-7: no overlong forms, no surrogates, nothing beyond U+10FFFF.
+// As in table 3-7 of the Unicode standard: no overlong forms, no surrogates, nothing above U+10FFFF.
 bool is_utf8(std::string_view text);
 
 // Every byte that is not part of a character becomes U+FFFD.
 std::string valid_utf8(std::string_view text);
 
-// For a line of a terminal or a table: valid, and control characters (a newline, the escape that begins a colour or
-// worse) become U+FFFD too.
+// For one line of a terminal or table: valid UTF-8. Control characters (a newline, an escape sequence) become U+FFFD
+// too.
 std::string printable(std::string_view text);
 
 }  // namespace hbmscope

@@ -1,4 +1,4 @@
-// A field of a CSV file by RFC 4180: quoted where it must be, as valid UTF-8.
+// A field of a CSV file by RFC 4180: valid UTF-8, quoted if necessary.
 #pragma once
 
 #include <string>

@@ -14,9 +14,9 @@ namespace hbmscope {
 namespace {
 
 constexpr int row_px = 18;
-constexpr double char_px = 6.6;  // Of the 11 px font below, on average.
+constexpr double char_px = 6.6;  // Average width in the 11 px font below.
 
-// User's code in colour by file, libraries in grey. The hues are the light theme's categories of the window.
+// The user's code is coloured by file, libraries are grey. The hues are the light theme's categories in the window.
 constexpr std::array<const char*, 6> hues = {"#4C84DB", "#57A079", "#C4661A", "#C6B04A", "#94375F", "#3CBDE6"};
 constexpr const char* library_fill = "#C9CFD6";
 
@@ -27,7 +27,7 @@ const char* fill_of(const Frame& frame) {
   return hues[hash % hues.size()];
 }
 
-// Cut at a character's boundary, with an ellipsis, to what fits.
+// Truncates to the width at a character boundary, with an ellipsis.
 std::string fitting(const std::string& text, double width_px) {
   const auto room = static_cast<std::size_t>(std::max(0.0, (width_px - 6) / char_px));
   std::size_t characters = 0, at = 0;
@@ -61,10 +61,10 @@ std::string xml_escaped(std::string_view text) {
       case '\'': result += "&#39;"; break;
       default:
         if (static_cast<std::uint8_t>(c) >= 0x20 || c == '\n' || c == '\t')
-          result += c;  // XML has no other control characters ...
+          result += c;  // XML allows no other control characters ...
     }
   }
-  // ... and no U+FFFE and U+FFFF.
+  // ... nor U+FFFE and U+FFFF.
   for (const std::string_view no_character : {"\xef\xbf\xbe", "\xef\xbf\xbf"})
     for (std::size_t at = result.find(no_character); at != std::string::npos; at = result.find(no_character, at))
       result.replace(at, no_character.size(), "\uFFFD");
@@ -73,7 +73,7 @@ std::string xml_escaped(std::string_view text) {
 
 namespace {
 
-// What a box says when the pointer rests on it: who, where, how much of what.
+// A box's tooltip: who, where, how much of what.
 std::string title_of(const Frame& frame, const Weight& weight, std::int64_t whole, std::string_view unit) {
   std::string title = frame.function;
   if (!frame.file.empty())

@@ -6,7 +6,7 @@
 namespace hbmscope {
 namespace {
 
-// The format has no way to write its own separators.
+// The format can't escape its own separators.
 std::string folded_name(std::string_view function) {
   std::string name = valid_utf8(function);
   for (char& c : name) {
@@ -22,7 +22,7 @@ std::string write_folded(const ProfileView& view) {
   std::vector<std::string> names;
   names.reserve(view.frames.size());
   for (const Frame& frame : view.frames) names.push_back(folded_name(frame.function));
-  // Sorted by text, as flamegraph.pl and diffs like it.
+  // Sorted by text, as flamegraph.pl and diffs expect.
   std::map<std::string, std::int64_t> stacks;
   std::string key;
   for (std::size_t i = 0; i < view.sample_count(); ++i) {

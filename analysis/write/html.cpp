@@ -1,5 +1,5 @@
-// One page that opens anywhere and needs nothing else: no network, no fonts, no library. The table sorts and filters
-// and the flame graph zooms with the few lines of script at the end; without script everything is still there to read.
+// One self-contained page: no network, no fonts, no library. A short script at the end makes the table sort and filter
+// and the flame graph zoom; without script everything is still readable.
 #include <fmt/format.h>
 
 #include "analysis/query/summary.h"
@@ -58,7 +58,7 @@ function zoom(x,w,d){for(const g of boxes){
 for(const g of boxes)g.addEventListener('click',()=>zoom(+g.dataset.x,+g.dataset.w,+g.dataset.d));
 </script>)";
 
-// A value with its unit, which is a text of the file like any other.
+// A value with its unit; the unit comes from the file, so it is escaped.
 std::string value_html(std::int64_t value, const std::string& unit) {
   return xml_escaped(text_from_value(value, unit));
 }

@@ -71,8 +71,8 @@ std::size_t at_most(std::size_t count, std::size_t limit) {
   return limit == 0 ? count : std::min(count, limit);
 }
 
-// Of each value type, over all that the filter leaves: a stack that has nothing of the chosen values, and is left out
-// of the rows, counts in the others.
+// The totals of each value type over everything that passes the filter. A stack that is 0 in the chosen values has no
+// row, but counts in the totals of the others.
 Json json_from_totals(const ProfileView& view) {
   const Profile& profile = *view.profile;
   std::optional<ProfileView> with_zeros;
@@ -161,7 +161,7 @@ Json json_from_own_code(const std::vector<OwnCodeRow>& rows, std::size_t limit) 
   for (std::size_t i = 0; i < at_most(rows.size(), limit); ++i) {
     Json json;
     add_frame(json, rows[i].frame);
-    json["name"] = text_or_null(rows[i].frame.function);  // Null: stacks without own code.
+    json["name"] = text_or_null(rows[i].frame.function);  // Null: library code only.
     json["through"] = text_or_null(rows[i].through);
     json["has_stack"] = rows[i].has_stack;
     json.update(json_from_weight(rows[i].weight));
@@ -187,7 +187,7 @@ Json json_from_neighbours(const ProfileView& view, const Neighbours& neighbours)
   return json;
 }
 
-// Flat, in the order of a walk from the root: nested objects would make JSON readers recurse as deep as the stacks.
+// A flat list in depth-first order: nested objects would make JSON readers recurse as deep as the stacks.
 Json json_from_call_tree(const ProfileView& view, const CallTree& tree) {
   Json list = Json::array();
   std::vector<std::uint32_t> todo = {0};

@@ -1,5 +1,5 @@
-// The answers as JSON, for --json and `export --to json`. One object, snake_case keys with units last, unknown is null
-// and never 0; the schema is described in app/cli/JSON.md, has the number 1 and only ever grows.
+// Results as JSON, for --json and `export --to json`: one object with snake_case keys and units last; unknown is null,
+// never 0. app/cli/JSON.md describes the schema, which has the number 1 and only ever grows.
 #pragma once
 
 #include <cstddef>
@@ -21,12 +21,12 @@ namespace hbmscope {
 
 inline constexpr int json_schema = 1;
 
-// Totals, groups, unknown sizes and import statistics: what every report begins with. Rows are added by the caller.
+// Totals, groups, unknown sizes and import statistics: the beginning of every report. The caller adds rows.
 nlohmann::ordered_json json_from_view(const ProfileView& view);
 
 nlohmann::ordered_json json_from_top(const ProfileView& view, const std::vector<TopRow>& rows, std::size_t limit);
 nlohmann::ordered_json json_from_groups(const std::vector<GroupRow>& rows, std::string_view name_key);
-nlohmann::ordered_json json_from_group_rows(const std::vector<GroupRow>& rows);  // In the form of top rows.
+nlohmann::ordered_json json_from_group_rows(const std::vector<GroupRow>& rows);  // In the format of top rows.
 nlohmann::ordered_json json_from_own_code(const std::vector<OwnCodeRow>& rows, std::size_t limit);
 nlohmann::ordered_json json_from_neighbours(const ProfileView& view, const Neighbours& neighbours);
 nlohmann::ordered_json json_from_call_tree(const ProfileView& view, const CallTree& tree);
@@ -34,6 +34,6 @@ nlohmann::ordered_json json_from_import(const ImportStatistics& import);
 nlohmann::ordered_json json_from_diff(const ProfileDiff& diff, std::size_t limit);
 nlohmann::ordered_json json_from_series(const std::vector<SeriesPoint>& points);
 
-std::string text_from_json(const nlohmann::ordered_json& json);  // Indented by two, with a newline at the end.
+std::string text_from_json(const nlohmann::ordered_json& json);  // Indented by two, with a trailing newline.
 
 }  // namespace hbmscope

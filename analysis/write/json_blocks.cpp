@@ -25,7 +25,7 @@ Json json_from_frame(const Definitions& definitions, const TraceFrame& frame) {
 }
 
 Json json_from_stack(const Definitions& definitions, std::uint32_t stack) {
-  constexpr std::size_t frames_max = 4096;  // A damaged file may make a stack of any length.
+  constexpr std::size_t frames_max = 4096;  // A damaged file may contain stacks of any length.
   Json frames = Json::array();
   for (; stack != 0 && frames.size() < frames_max; stack = definitions.stack(stack).parent)
     frames.push_back(json_from_frame(definitions, definitions.frame(definitions.stack(stack).frame)));

@@ -1,5 +1,5 @@
-// Blocks as JSON: live ones, what an address held, and those that differ between two traces. The schema is described in
-// app/cli/README.md.
+// Blocks as JSON: live ones, the history of an address, and differences between two traces. app/cli/JSON.md describes
+// the schema.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,10 @@
 
 namespace hbmscope {
 
-// One block, with its whole stack, innermost first.
+// One block with its whole stack, innermost frame first.
 nlohmann::ordered_json json_from_block(const Trace& trace, const std::vector<StreamState>& states, const LiveRow& row);
 
-// Sums of all, and the first `limit` rows.
+// Totals, and the first `limit` rows.
 nlohmann::ordered_json json_from_block_list(const Trace& trace, const std::vector<StreamState>& states,
                                             const LiveRows& live, const BlockList& list, std::size_t limit);
 
@@ -26,6 +26,6 @@ nlohmann::ordered_json json_from_address_history(const Stream& stream, const Add
 std::string_view text_from_held_end(HeldEnd how);  // "freed", "moved", "heap_gone", "not_listed", "lives"
 
 nlohmann::ordered_json json_from_settings(const std::vector<SettingChange>& settings);
-nlohmann::ordered_json json_from_block_diff(const BlockDiff& diff, std::size_t limit);  // Of rows; 0: all.
+nlohmann::ordered_json json_from_block_diff(const BlockDiff& diff, std::size_t limit);  // `limit` of rows; 0: all.
 
 }  // namespace hbmscope

@@ -58,7 +58,7 @@ Json json_from_event_counts(const EventCounts& counts) {
             {"unknown_records", counts.unknown_records},
             {"damaged_blocks", counts.damaged_blocks},
             {"missing_blocks", counts.missing_blocks}};
-  if (counts.skipped > 0) json["skipped"] = counts.skipped;  // Of a running job alone.
+  if (counts.skipped > 0) json["skipped"] = counts.skipped;  // Only in running jobs.
   return json;
 }
 
@@ -101,7 +101,7 @@ Json json_from_failure_rows(const std::vector<FailureRow>& rows) {
     Json unknowns = Json::array();
     for (const auto& [key, value] : json.items())
       if (value.is_null()) unknowns.push_back(key);
-    // These hold a figure, and it is not exact.
+    // These have a value, but it is not exact.
     if (row.is_inexact)
       for (const char* key : {"used_bytes", "total_free_bytes", "largest_free_bytes", "pool_bytes"})
         if (!json[key].is_null()) unknowns.push_back(key);
@@ -159,7 +159,7 @@ Json json_from_attribute_rows(const std::vector<AttributeRow>& rows) {
   return list;
 }
 
-// Addresses go beyond what a number of JSON keeps.
+// Addresses exceed the range of JSON numbers.
 Json json_from_modules(const std::vector<ModuleRow>& rows) {
   Json list = Json::array();
   for (const ModuleRow& row : rows)

@@ -1,5 +1,5 @@
-// A trace's answers as JSON: heaps, their metrics, events, failures, and what it reports besides blocks: facts about
-// the job, counters, attributes, modules. The schema is described in app/cli/JSON.md.
+// Results on traces as JSON: heaps, their metrics, events, failures, and what a trace contains besides blocks: facts
+// about the job, counters, attributes, modules. app/cli/JSON.md describes the schema.
 #pragma once
 
 #include <vector>

@@ -22,12 +22,12 @@ std::string dumped(const Json& json) {
 }
 
 std::uint64_t step_of(const Stream& stream, std::uint32_t heap, const PerfettoOptions& options) {
-  constexpr std::uint64_t steps_of_peak = 2048;  // Twice the rows of a screen.
+  constexpr std::uint64_t steps_of_peak = 2048;  // Twice the pixel rows of a screen.
   if (options.step_bytes > 0) return options.step_bytes;
   return std::max<std::uint64_t>(1, stream.peak(heap).in_use_bytes / steps_of_peak);
 }
 
-// A line of the list of events, with the comma before it.
+// Writes the list of events, with commas between them.
 class EventList {
  public:
   explicit EventList(TextPieces& out) : out_(out) {}
@@ -87,7 +87,7 @@ class StreamExport {
   }
 
   bool run(const StreamState& end) {
-    // What lived before the first event is one point, not one a block.
+    // The state before the first event is one point, not one per block.
     const StreamState start = stream_.state_at(0);
     for (std::uint32_t id = 1; id < in_use_.size(); ++id) write_due(id, start, "0");
     const bool is_whole = pass_over_heaps(
@@ -98,7 +98,7 @@ class StreamExport {
         },
         [&](const wire::DecodedBlock& block, const RecordPlace& place) { add_event(block, place); });
     if (!is_whole) return false;
-    // What was merged into a next point that never came.
+    // Changes that were waiting for a next point.
     const std::string time = time_text(end.time_ns(), end.position());
     for (std::uint32_t id = 1; id < in_use_.size(); ++id) {
       const std::uint64_t in_use = end.in_use_bytes(id);
@@ -116,7 +116,7 @@ class StreamExport {
     const auto pool = state.heap(change.heap).space.region_bytes();
     if (in_use_[change.heap].is_due(in_use) || (pool && pool_size_[change.heap].is_due(*pool)))
       write_due(change.heap, state, time_text(change.time_ns, change.position));
-    if (!list_.is_open()) control_.cancelled = true;  // A full disk ends the pass as a wish to stop does.
+    if (!list_.is_open()) control_.cancelled = true;  // A full disk ends the pass like a cancellation.
   }
 
   void write_due(std::uint32_t id, const StreamState& state, const std::string& time) {
@@ -165,7 +165,7 @@ class StreamExport {
     add_line("i", name, place, {{"s", "p"}, {"args", std::move(args)}});
   }
 
-  // Ranges may overlap, so they are asynchronous ones, distinguished by their name and device.
+  // Ranges may overlap, so they are asynchronous events, identified by name and device.
   void add_mark(const wire::MarkerRecord& mark, const RecordPlace& place) {
     if (mark.phase != 1 && mark.phase != 2) return add_line("i", text(mark.name), place, {{"s", "p"}});
     add_line(mark.phase == 1 ? "b" : "e", text(mark.name), place,
@@ -176,7 +176,7 @@ class StreamExport {
     Json event = {{"ph", phase}, {"pid", pid_}, {"tid", 0}, {"name", name}};
     event["ts"] = nullptr;
     event.update(more);
-    // A time keeps its nanoseconds, which a floating-point number of JSON may not.
+    // Times are inserted as text: a floating-point number in JSON could lose nanoseconds.
     std::string line = dumped(event);
     const std::string_view hole = R"("ts":null)";
     line.replace(line.rfind(hole), hole.size(), R"("ts":)" + time_text(place.time_ns, place.event + 1));
@@ -184,7 +184,7 @@ class StreamExport {
     list_.end();
   }
 
-  // In microseconds, or the number of the event.
+  // In microseconds, or the event number.
   std::string time_text(std::int64_t time_ns, std::uint64_t position) const {
     if (axis_.kind() == StreamAxis::Kind::no_times) return fmt::format("{}", position);
     const std::uint64_t ns = axis_.since_zero_ns(time_ns);
@@ -212,7 +212,7 @@ const char* text_from_axis(StreamAxis::Kind kind) {
   return "";
 }
 
-// What ts means, of the whole trace.
+// What ts means for the whole trace.
 std::string text_from_axes(const std::vector<StreamAxis>& axes) {
   const auto of_kind = [&](StreamAxis::Kind kind) {
     return static_cast<std::size_t>(

@@ -1,13 +1,13 @@
 // A trace for ui.perfetto.dev and chrome://tracing, as JSON: counter tracks of each heap's bytes in use and pool size
-// and of the source's own counters, instants for failures and marks, ranges for marks that begin and end.
+// and of the source's own counters, instants for failures and marks, and ranges for marks that begin and end.
 //
-// A counter point is written when it differs from the last one written by at least a step; smaller changes are merged
-// into the next. The figures shown are so at most a step away from the truth, and the file's metadata says the step.
+// A counter point is written when it differs from the last written one by at least a step; smaller changes are merged
+// into the next point. The shown figures are therefore off by at most a step, which the file's metadata states.
 //
 // Format: https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU (Trace Event Format), which
 // Perfetto documents as its JSON import. Times are microseconds since the first event of all streams that clock records
-// bring on one axis (time_axis.h); a stream that they don't counts from its own first event, one without times by the
-// numbers of its events, and the name of its track and the metadata say so.
+// place on one axis (time_axis.h). A stream that they don't place counts from its own first event, and one without
+// times uses event numbers; its track name and the metadata say so.
 #pragma once
 
 #include "analysis/trace/moment.h"
@@ -18,10 +18,10 @@
 namespace hbmscope {
 
 struct PerfettoOptions {
-  std::uint64_t step_bytes = 0;  // 0: of each heap a 2048th of its peak.
+  std::uint64_t step_bytes = 0;  // 0: 1/2048 of each heap's peak.
 };
 
-// Up to the states' positions.
+// Exports everything up to the states' positions.
 ExportEnd write_perfetto(const Trace& trace, const std::vector<StreamState>& states, const PerfettoOptions& options,
                          const TextSink& sink, PassControl* control = nullptr);
 

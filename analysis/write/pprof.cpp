@@ -1,5 +1,5 @@
-// Writes what a view shows as a pprof profile again, with protobuf: the message is checked by the library that
-// everybody else reads it with, and an export is not a hot path.
+// Writes the contents of a view as a pprof profile, with protobuf: that way, the library that everyone reads it with
+// checks the message, and an export is not a hot path.
 #include <algorithm>
 #include <memory>
 
@@ -15,11 +15,11 @@ namespace {
 class ProfileWriter {
  public:
   explicit ProfileWriter(const ProfileView& view) : view_(view), profile_(*view.profile) {
-    // The view's own expressions, which compiled when it was made.
+    // The view's own expressions, which compiled when the view was made.
     if (auto patterns = compile_frame_patterns(view.request)) patterns_ = std::move(*patterns);
   }
 
-  // In parts: a message of protobuf ends at 2 GiB, and messages that stand one behind the other are one.
+  // In parts: a protobuf message is limited to 2 GiB, and concatenated messages form one message.
   std::string write() {
     for (std::size_t i = 0; i < profile_.strings.size(); ++i) {
       const std::string_view text = profile_.text(static_cast<StringId>(i));
@@ -60,7 +60,7 @@ class ProfileWriter {
     out_.set_period(profile_.period);
     out_.set_time_nanos(profile_.time_ns);
     out_.set_duration_nanos(profile_.duration_ns);
-    // What a view keeps, the reader of the export shall not drop.
+    // Readers of the export must not drop frames that the view keeps.
     if (!view_.request.keep_dropped_frames) {
       out_.set_drop_frames(number(profile_.drop_frames));
       out_.set_keep_frames(number(profile_.keep_frames));
@@ -99,7 +99,7 @@ class ProfileWriter {
     }
   }
 
-  // A location whose lines are all hidden is left out of stacks.
+  // Stacks leave out locations whose lines are all hidden.
   bool is_visible(std::size_t location) const { return view_.frame_begin[location] != view_.frame_begin[location + 1]; }
 
   void write_locations() {
@@ -126,7 +126,7 @@ class ProfileWriter {
       if (is_visible(row(location))) out.add_location_id(row(location) + 1);
     const bool is_unknown = !view_.unknown_size.empty() && view_.unknown_size[sample];
     for (std::size_t type = 0; type < profile_.values.size(); ++type) {
-      // As the runtime wrote it: -1 a program whose size it does not know.
+      // As the runtime writes it: -1 for each program of unknown size.
       const bool is_bytes = is_unknown && profile_.text(profile_.value_types[type].unit) == "bytes";
       const std::int64_t programs = std::max<std::int64_t>(1, view_.weight(sample).unknown);
       out.add_value(is_bytes ? -programs : profile_.values[type][sample]);
@@ -154,7 +154,7 @@ struct FreeCompressor {
 
 std::string write_pprof(const ProfileView& view) {
   if (!view.request.keep_zeros) {
-    // All values are written, so samples that have nothing of the chosen ones belong in it as well.
+    // All value types are written, so samples that are 0 in the chosen one belong in it too.
     ViewRequest request = view.request;
     request.keep_zeros = true;
     if (const auto whole = make_view(view.profile, request)) return write_pprof(*whole);

@@ -21,14 +21,14 @@ Failure write_refusal(const std::string& path, const std::string& why) {
       refusal(fmt::format("the recording can't be written: {}", why), "Is there room, and may you write there?", path));
 }
 
-// As its blocks have it; without any, as the trace counts.
+// The number in the stream's blocks; without blocks, its index in the trace.
 std::uint32_t number_of(const Trace& trace, const Stream& stream) {
   return stream.blocks().empty() ? static_cast<std::uint32_t>(&stream - trace.streams.data())
                                  : stream.blocks().front()->header.stream;
 }
 
-// A last block for a stream: facts about the recording itself that the stream does not have yet. Null if it has
-// all.
+// A last block for a stream, with facts about the recording itself that the stream does not contain yet. Null if there
+// are none.
 wire::SharedBlock make_last_facts(const Trace& trace, const Stream& stream, Paths paths) {
   wire::BlockEncoder encoder(number_of(trace, stream), wire::BlockType::events, stream.end_position());
   std::uint32_t next_string = stream.definitions().next_string();
@@ -56,7 +56,7 @@ wire::SharedBlock make_last_facts(const Trace& trace, const Stream& stream, Path
   if (is_first)
     for (const ReportedCaveat& caveat : find_new_caveats(trace))
       add(caveat.key, paths == Paths::stripped ? stripped_text(caveat.value) : caveat.value);
-  // A block behind the gap keeps it one.
+  // A later block would show the gap; at the end only this fact does.
   if (stream.events_lost_at_end() > 0 || stream.blocks_lost_at_end() > 0)
     add("hbmscope.lost_at_the_end", fmt::format("{} events", stream.events_lost_at_end()));
   if (encoder.is_empty()) return nullptr;
@@ -81,7 +81,7 @@ Result<SharedLog<wire::SharedBlock>> find_blocks(const Stream& stream, Paths pat
   return blocks;
 }
 
-// One stream on its way into the file.
+// One stream while it is written.
 class OutgoingStream {
  public:
   OutgoingStream(SharedLog<wire::SharedBlock> blocks, wire::SharedBlock last)
@@ -91,7 +91,7 @@ class OutgoingStream {
   OutgoingStream(const OutgoingStream&) = delete;
   OutgoingStream& operator=(const OutgoingStream&) = delete;
 
-  // Null at its end.
+  // Null at the end.
   const wire::Block* peek() {
     while (ready_.empty() && next_ < blocks_.size()) {
       merger_.add(blocks_[next_]);
@@ -108,8 +108,8 @@ class OutgoingStream {
   wire::BlockMerger merger_;
 };
 
-// In the order in which a recorder of all streams would have closed the blocks, so that who reads a part of the file
-// has all streams to about the same time.
+// In the order in which a recorder of all streams would have closed the blocks, so that a reader of part of the file
+// has all streams up to about the same time.
 Result<void> append_streams(const Trace& trace, Paths paths, wire::RecordingWriter& writer,
                             std::optional<std::string>& failure) {
   std::deque<OutgoingStream> streams;
@@ -137,7 +137,8 @@ Result<void> append_streams(const Trace& trace, Paths paths, wire::RecordingWrit
 Result<std::uint64_t> write_recording(const Trace& trace, const std::string& path, Paths paths) {
   namespace fs = std::filesystem;
   std::error_code error;
-  // What a link leads to is replaced, not the link; a device or a pipe is written to as it is, never replaced.
+  // If the path is a link, its target is replaced, not the link. A device or pipe is written to directly, never
+  // replaced.
   const fs::path target = fs::exists(path, error) ? fs::canonical(path, error) : fs::path(path);
   const bool is_replaced = !fs::exists(target, error) || fs::is_regular_file(target, error);
   const std::string unfinished = is_replaced ? target.string() + ".unfinished" : target.string();

@@ -1,4 +1,4 @@
-// A trace as a recording on disk: its streams' blocks in the order of time, small ones merged into large ones.
+// Writes a trace as a recording: the blocks of its streams in time order, small ones merged into larger ones.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace hbmscope {
 
-enum class Paths : std::uint8_t { as_they_are, stripped };  // Stripped: see strip_paths.h.
+enum class Paths : std::uint8_t { as_they_are, stripped };  // stripped: see strip_paths.h.
 
-// Returns the bytes written. Every event keeps its number, time, ids and slot. What is missing stays missing: gaps
-// between blocks remain as wide, and what was lost behind them is in facts about the job (trace/reported_losses.h).
-// Errors: a file that can't be written; those of for_each_stripped_block. It is complete, or it is not there: what is
-// written goes to a file beside it first.
+// Returns the bytes written. Every event keeps its number, time, ids and slot. Gaps between blocks stay as they are,
+// and losses after the last block become facts about the job (trace/reported_losses.h). Errors: a file that can't be
+// written; those of for_each_stripped_block. The file appears only when it is complete: everything is first written to
+// another file next to it.
 Result<std::uint64_t> write_recording(const Trace& trace, const std::string& path, Paths paths = Paths::as_they_are);
 
 }  // namespace hbmscope

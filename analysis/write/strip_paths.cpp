@@ -22,15 +22,15 @@ std::string_view base_name(std::string_view file) {
 
 enum class PathKind : std::uint8_t { file, words, kept };
 
-// What the strings of a stream are used for. What is none of these, the name of a function, a tag, a mark, the words of
-// a failure, an attribute, is a text.
+// How a stream uses its strings. All others (names of functions, tags, marks, failure messages, attributes) are plain
+// texts.
 class PathStrings {
  public:
   void note(const wire::DecodedBlock& block, const Definitions& definitions) {
     for (const wire::FrameRecord& record : block.rows<wire::FrameRecord>()) kinds_[record.file] = PathKind::file;
     for (const wire::ModuleRecord& record : block.rows<wire::ModuleRecord>()) kinds_[record.path] = PathKind::file;
-    // A file's name that is a fact as well is a file's name.
-    // hbmscope's own facts are no person's: drop_frames is a regular expression.
+    // try_emplace: a string that is also a file name stays one. hbmscope's own facts contain no paths of the user;
+    // drop_frames, for example, is a regular expression.
     for (const wire::JobRecord& record : block.rows<wire::JobRecord>())
       kinds_.try_emplace(record.value,
                          definitions.text(record.key).starts_with("hbmscope.") ? PathKind::kept : PathKind::words);
@@ -60,7 +60,7 @@ bool is_alphanumeric(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-// "/home/alice": the last part of it is a person's name, too.
+// "/home/alice": its last part is a user name, which must go too.
 bool is_home(std::string_view path) {
   const std::size_t at = path.find_last_of(separators);
   const std::string_view folder = base_name(path.substr(0, at));
@@ -72,8 +72,8 @@ std::string stripped_path(std::string_view path) {
   return base.empty() || is_home(path) ? std::string("…") : "…/" + std::string(base);
 }
 
-// How long the path is that begins here in a text, 0: none does. It says that it is one by how it begins, and has at
-// least one folder: "/a/b", "~/a", "~alice/a", "./a/b", "../a", "C:\\a", "\\\\server\\a".
+// The length of the path that begins here in a text; 0: none. It must begin like a path and have at least one folder:
+// "/a/b", "~/a", "~alice/a", "./a/b", "../a", "C:\\a", "\\\\server\\a".
 std::size_t path_length(std::string_view text, std::size_t at) {
   const std::string_view rest = text.substr(at);
   const auto ends_at = [&](std::size_t from) { return std::min(rest.find_first_of(between, from), rest.size()); };
@@ -85,7 +85,7 @@ std::size_t path_length(std::string_view text, std::size_t at) {
       word.starts_with("..\\"))
     return word.find_first_of(separators) == std::string_view::npos ? 0 : word.size();
   if (!word.starts_with('/')) return 0;
-  // "http://host/page" is no file.
+  // "http://host/page" is not a file.
   if (word.starts_with("//") && text.substr(0, at).ends_with(':') && !text.substr(0, at).ends_with("file:")) return 0;
   const std::size_t first = word.find_first_not_of(separators);
   return first == std::string_view::npos || word.find_first_of(separators, first) == std::string_view::npos
@@ -126,7 +126,7 @@ std::string stripped_file(std::string_view file) {
   std::string base(base_name(file));
   if (base.size() == file.size()) return base;
   if (base.empty()) return "…";
-  // C++ of a distribution, relative to where it was built, is known by having no folder (file_names.cpp).
+  // C++ files of a distribution, relative to its build folder, are recognised by having no folder (file_names.cpp).
   if (file.starts_with("./") || file.starts_with("../")) return is_library_file(file) ? base : "…/" + base;
   if (file_tail(file) == "<notebook>") return "…/ipykernel_/" + base;
   if (package_of(file, {}) == "<python>") return "…/lib/python3/" + base;
@@ -134,7 +134,8 @@ std::string stripped_file(std::string_view file) {
 }
 
 std::string stripped_text(std::string_view text) {
-  // Behind these a path may begin; behind a letter or a bracket "/" divides, or names a part: operator/, jit(f)/mul.
+  // A path may begin after these. After a letter or closing bracket "/" is a separator or part of a name: operator/,
+  // jit(f)/mul.
   constexpr std::string_view openings = " \t\r\n\"'=,;:([{|&<>@";
   std::string out;
   for (std::size_t at = 0; at < text.size();) {

@@ -1,15 +1,15 @@
-// A recording that can be given away: without the folders of the person's machine.
+// Removes the folders of the user's machine from a recording, so that it can be shared.
 //
 //   /home/me/proj/train.py                       …/train.py
-//   /venv/lib/python3.11/site-packages/a/b.py    …/site-packages/b.py     still known as a library's
+//   /venv/lib/python3.11/site-packages/a/b.py    …/site-packages/b.py     still recognised as a library
 //   /usr/lib/python3.11/threading.py             …/lib/python3/threading.py
 //   a job fact: "python /home/me/train.py --data=/mnt/x/"      "python …/train.py --data=…"
 //   any other text: "f(lambda at /home/me/x.cpp:12)"           "f(lambda at …/x.cpp:12)"
 //
-// Base names stay, but for those of home folders. In names of functions, tags, marks, attributes and the words of a
-// failure only what begins as a path does is one; "operator/", "torch/nn", "jit(f)/mul", "3/4", "/job:host/task:0" and
-// addresses of pages stay, and so does a relative path that is written without a dot. Only definitions are written
-// anew; the events stay as they are. Who writes them to a file adds the job fact hbmscope.stripped, "paths".
+// Base names stay, except those of home folders. In names of functions, tags, marks, attributes and failure messages,
+// only text that begins like a path is treated as one. "operator/", "torch/nn", "jit(f)/mul", "3/4", "/job:host/task:0"
+// and URLs stay, and so does a relative path without a leading dot. Only definitions are rewritten; events stay
+// unmodified. The code that writes them to a file adds the job fact hbmscope.stripped, "paths".
 #pragma once
 
 #include <functional>
@@ -24,16 +24,17 @@ namespace hbmscope {
 
 constexpr std::string_view stripped_fact = "hbmscope.stripped";
 
-// A file's name without its folders; what has none stays. The same for a name that was stripped before.
+// A file name without its folders; a name without folders stays. Idempotent.
 std::string stripped_file(std::string_view file);
-// Words with a path in them, each without its folders. A folder with a space in its name is taken for two words.
+// Removes the folders of all paths in a command line or the like. A folder with a space in its name counts as two
+// words.
 std::string stripped_words(std::string_view text);
 
-// A text with what says itself that it is the path of a file, each without its folders.
+// Removes the folders of those paths in a text that begin like a path.
 std::string stripped_text(std::string_view text);
 
-// Hands each block of the stream to `visit`, stripped; `visit` returns false to stop, and so does a cancelled pass.
-// Error: records of a newer version, of which it is unknown whether they hold paths.
+// Passes each stripped block of the stream to `visit`, until `visit` returns false or the pass is cancelled. Error:
+// records of a newer version, which may contain paths.
 Result<void> for_each_stripped_block(const Stream& stream, PassControl* control,
                                      const std::function<bool(const wire::SharedBlock&)>& visit);
 

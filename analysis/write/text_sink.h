@@ -1,4 +1,4 @@
-// Where a long export goes, piece by piece: a trace of 10^8 events is never one text in memory.
+// The destination of a long export, piece by piece: the text of a trace of 10^8 events is never in memory as a whole.
 #pragma once
 
 #include <functional>
@@ -8,18 +8,18 @@
 
 namespace hbmscope {
 
-// False: it could not be written, and nothing more need be tried; why, the sink's owner knows.
+// Returns false if writing failed; the export then stops. The sink's owner knows the reason.
 using TextSink = std::function<bool(std::string_view)>;
 
 enum class ExportEnd { whole, cancelled, refused };  // Refused: by the sink.
 
-// Collects lines and hands on 256 KiB at a time.
+// Collects lines and passes them on in pieces of 256 KiB.
 class TextPieces {
  public:
   explicit TextPieces(TextSink sink) : sink_(std::move(sink)) {}
 
-  std::string& text() { return text_; }  // Append here, ...
-  void line_is_done() {                  // ... then say so.
+  std::string& text() { return text_; }  // Append a line here, ...
+  void line_is_done() {                  // ... then call this.
     if (text_.size() >= piece_bytes) flush();
   }
   bool flush() {

@@ -6,7 +6,7 @@
 namespace hbmscope {
 namespace {
 
-// What others can be related by: the time of day before a counter, which takes two readings.
+// Which clocks relate the stream to others: the time of day counts more than a counter, which needs two readings.
 int clocks_told(const Stream& stream) {
   const auto& readings = stream.clocks().readings();
   const auto counters =

@@ -1,14 +1,14 @@
-// A trace as rows for other programs, times in ns, up to a moment:
+// A trace as rows for other programs, up to a given time. Times are in ns.
 //
-//   events   one a row, in the order of their stream: what it was, where, how large
-//   blocks   one a row, and each handle of physical memory, with when it came and went, in the order in which they
-//            went; those that live on at the end come last
+//   events   one per row, in stream order: what happened, where, how large
+//   blocks   one per row, and each handle of physical memory, with its allocation and its end, in the order of the
+//            ends; those that are still live come last
 //
-// CSV: RFC 4180, a head line, columns with their units in their names, empty where the source can't know. JSON: a
-// document with a list named as the table, an object a row and line, whose keys are the columns; what the source can't
-// know is left out. Addresses are hexadecimal, and left out where the source makes them up.
+// CSV: RFC 4180 with a header line, units in column names; unknown values are empty. JSON: a document with a list named
+// after the table, one object per row and line, whose keys are the columns; unknown values are omitted. Addresses are
+// hexadecimal, and omitted if the source invents them.
 //
-// A block or event is about 100 bytes of CSV; nothing is kept of it (a block: 24 bytes while it lives).
+// A block or event takes about 100 bytes of CSV. Memory use does not grow with the rows (24 bytes per live block).
 #pragma once
 
 #include "analysis/model/result.h"

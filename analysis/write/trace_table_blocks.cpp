@@ -10,7 +10,7 @@ namespace {
 
 using wire::RecordKind;
 
-// How a block went; `event` and `time_ns` where that is known.
+// How a block ended; `event` and `time_ns` if known.
 struct End {
   std::string_view state;
   TraceTableLines::Number event;
@@ -29,7 +29,7 @@ class BlockLines {
       write(*change.block, times_.take(change.block->event), {"freed", place.event, place.time_ns});
     else if (place.kind == RecordKind::physical_create)
       made_.emplace(place.event, change.time_ns);
-    // Of what is missing in a new listing only the latest time is known at which it can have been freed.
+    // A block that is missing in a new listing was freed at an unknown earlier time; this is the latest possible one.
     const bool is_heap_gone = place.kind == RecordKind::heap_gone;
     const End with_heap{"heap_gone", place.event, place.time_ns}, unseen{"freed_unseen", {}, change.time_ns};
     for (const LiveBlock& went : change.went) write(went, times_.take(went.event), is_heap_gone ? with_heap : unseen);
@@ -55,7 +55,7 @@ class BlockLines {
     end_line(begin_ns, end, block.tag, block.stack, "block", {});
   }
 
-  // A handle is as large as it was asked for, and has no address of its own.
+  // A handle has exactly the requested size, and no address of its own.
   void write(const PhysicalHandle& handle, const End& end) {
     begin_line(handle.event, handle.heap, {}, handle.size, handle.size, {});
     const auto begin = made_.find(handle.event);
@@ -87,7 +87,7 @@ class BlockLines {
 
   TraceTableLines& lines_;
   AllocationTimes times_;
-  std::unordered_map<std::uint64_t, std::int64_t> made_;  // When handles that live were made, by allocation id.
+  std::unordered_map<std::uint64_t, std::int64_t> made_;  // Creation times of live handles, by allocation id.
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The table of a stream's blocks and handles: one a row, with when it came and went.
+// The table of a stream's blocks and handles: one per row, with its allocation and its free.
 #pragma once
 
 #include <string_view>
@@ -12,7 +12,7 @@ constexpr std::string_view block_columns =
     "allocated_since_start_ns,freed_event,freed_time_ns,freed_since_start_ns,state,tag,own_function,own_file,own_line,"
     "kind,handle";
 
-// In the order in which they went, then what lives in `end`. False where it was cancelled.
+// In the order of their ends, followed by those that are live in `end`. Returns false if it was cancelled.
 bool write_block_lines(const Stream& stream, const StreamState& end, TraceTableLines& lines, PassControl& control);
 
 }  // namespace hbmscope

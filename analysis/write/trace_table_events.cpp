@@ -14,7 +14,7 @@ class EventLines {
  public:
   explicit EventLines(TraceTableLines& lines) : lines_(lines) {}
 
-  // `named`: the block that the event names. `heap`: the one that it changed; 0: none.
+  // `named`: the block that the event refers to. `heap`: the heap that it changed; 0: none.
   void write(const wire::DecodedBlock& block, const RecordPlace& place, const std::optional<LiveBlock>& named,
              std::uint32_t heap) {
     if (place.event > next_event_) write_gap(place.event - next_event_, place.time_ns);
@@ -28,7 +28,7 @@ class EventLines {
     end(fields);
   }
 
-  // Events that a damaged or missing block had: as many as their numbers say; no source reported the loss.
+  // Events in a damaged or missing block, counted by event numbers; the source did not report this loss.
   void write_gap(std::uint64_t count, std::optional<std::int64_t> time_ns) {
     EventFields fields;
     fields.value = signed_from(count);
@@ -75,7 +75,7 @@ class EventLines {
 
   TraceTableLines& lines_;
   std::uint64_t next_event_ = 0;
-  std::int64_t time_ns_ = 0;  // Of the last one.
+  std::int64_t time_ns_ = 0;  // The time of the last event.
 };
 
 }  // namespace

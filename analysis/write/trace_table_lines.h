@@ -1,5 +1,5 @@
-// One line of a trace's table after the other, with what both tables have in common: the innermost own frame, times on
-// the stream's clock and since its first event, addresses in hexadecimal where the source has any.
+// Writes the lines of a trace's table, with what both tables have in common: the innermost frame in your code, times on
+// the stream's clock and since its first event, and hexadecimal addresses if the source has any.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,17 @@
 
 namespace hbmscope {
 
-// How fields and rows are written. A field comes with the text that it is, or none where there is nothing.
+// The syntax of fields and rows. Each field gets its text; an empty text means unknown.
 class TraceTableFormat {
  public:
   virtual ~TraceTableFormat() = default;
   virtual void begin_row(std::string& out) = 0;
   virtual void add_number(std::string& out, std::string_view digits) = 0;
-  virtual void add_word(std::string& out, std::string_view word) = 0;  // Of letters, digits, underscores.
-  // What text_of() has made of a text.
+  virtual void add_word(std::string& out, std::string_view word) = 0;  // Letters, digits and underscores only.
+  // `text` is a result of text_of().
   virtual void add_text(std::string& out, std::string_view text) = 0;
   virtual void end_row(std::string& out) = 0;
-  virtual std::string text_of(std::string_view bytes) const = 0;  // Empty for nothing.
+  virtual std::string text_of(std::string_view bytes) const = 0;  // Empty for an empty text.
 };
 
 class CsvTable : public TraceTableFormat {
@@ -46,7 +46,7 @@ class CsvTable : public TraceTableFormat {
 
 class JsonTable : public TraceTableFormat {
  public:
-  explicit JsonTable(std::string_view columns);  // With commas between them.
+  explicit JsonTable(std::string_view columns);  // Separated by commas.
   void begin_row(std::string& out) override {
     out += is_first_row_ ? "\n{" : ",\n{";
     is_first_row_ = false;
@@ -84,24 +84,24 @@ class TraceTableLines {
  public:
   using Number = std::optional<std::uint64_t>;
 
-  // `stream` and `format` must outlive it; a sink that refuses cancels `control`, as a wish to stop does.
+  // `stream` and `format` must outlive it. If the sink refuses data, `control` is cancelled.
   TraceTableLines(const Stream& stream, std::size_t number, TraceTableFormat& format, TextPieces& out,
                   PassControl& control);
 
-  void begin();  // With the stream's number.
+  void begin();  // Writes the stream's number.
   void add(const Number& number);
   void add_signed(const std::optional<std::int64_t>& number);
   void add_hexadecimal(const Number& number);
-  void add_address(std::uint32_t heap, const Number& address);  // Nothing where the heap's source makes them up.
+  void add_address(std::uint32_t heap, const Number& address);  // Empty if the heap's source invents addresses.
   void add_word(std::string_view word);
   void add_heap(std::uint32_t heap);  // Its name.
   void add_string(std::uint32_t string);
-  void add_time(std::optional<std::int64_t> time_ns);  // Two fields: on the clock, since the first event.
+  void add_time(std::optional<std::int64_t> time_ns);  // Two fields: on the clock, and since the first event.
   void add_own_code(std::uint32_t stack);              // Three: function, file, line.
   void end();
 
  private:
-  // Texts as the format writes them.
+  // Texts in the syntax of the format.
   struct OwnCode {
     std::string function, file;
     Number line;

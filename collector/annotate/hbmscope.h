@@ -1,5 +1,5 @@
-/* How an allocator of device memory reports to hbmscope what it does. This header is all that is needed: nothing to
- * link, C99 or C++11 with GCC's or Clang's extensions. A program that includes it runs as before; while nobody listens,
+/* Lets an allocator of device memory report to hbmscope what it does. This header is all that is needed: nothing to
+ * link, C99 or C++11 with the extensions of GCC or Clang. A program that includes it runs as before; while nobody listens,
  * each call is one load and one branch that is never taken.
  *
  *   static hbmscope_heap pool = HBMSCOPE_HEAP("GPU 0 pool", "device", 0);
@@ -10,9 +10,9 @@
  *   hbmscope_free(&pool, address, NULL);
  *
  * Terms. A heap is an address range that one allocator manages: your pool. A region is memory that the heap reserved
- * from the layer below (the driver). A block is a part of it that is in use; it has an address, a size (rounding
- * included) and a requested size. All sizes are bytes. Addresses are device addresses, or any numbers of which no two
- * live blocks share one.
+ * from the layer below (the driver). A block is a part of a region that is in use; it has an address, a size (including
+ * rounding) and a requested size. All sizes are in bytes. Addresses are device addresses, or any numbers that no two
+ * live blocks share.
  *
  * Rules
  * - Call in the order in which things take effect: hbmscope_alloc after the block is yours, hbmscope_free before
@@ -20,7 +20,7 @@
  * - A heap, a text or a stack that was passed once must stay at its address until the process ends (heaps: until
  *   hbmscope_heap_remove), because the listener stores its ids in them. So make them static.
  * - A listener may arrive at any time, and events may be lost if it is slow. So give a heap its `enumerate`: it is
- *   called from inside one of your calls about this heap, on the same thread, and calls back once for each region and
+ *   called from inside one of your calls for this heap, on the same thread, and calls back once for each region and
  *   each live block, including the block of the alloc, move or free that is in progress. Without it hbmscope knows only
  *   what happened after it arrived, and says so.
  * - No function here allocates, waits, or fails. None may be called from a signal handler.
@@ -40,9 +40,9 @@ extern "C" {
 #endif
 
 #define HBMSCOPE_VERSION 1u
-#define HBMSCOPE_UNKNOWN (~(uint64_t)0) /* A number of bytes that is unknown. */
+#define HBMSCOPE_UNKNOWN (~(uint64_t)0) /* An unknown number of bytes. */
 
-/* A text that is passed often: a tag, a step's name. `known` belongs to the listener; 0 at first. */
+/* A text that is passed often: a tag, the name of a step. `known` belongs to the listener and must be 0 at first. */
 typedef struct hbmscope_text {
   const char* text;
   uint64_t known;
@@ -56,7 +56,7 @@ typedef struct hbmscope_frame {
   uint32_t line;    /* 0: unknown. */
 } hbmscope_frame;
 
-/* A stack that you provide, innermost frame first. `known` belongs to the listener; 0 at first. */
+/* A stack that you provide, innermost frame first. `known` belongs to the listener and must be 0 at first. */
 typedef struct hbmscope_stack {
   const hbmscope_frame* frames;
   uint32_t count;
@@ -68,7 +68,7 @@ typedef struct hbmscope_stack {
 
 enum hbmscope_layer { HBMSCOPE_PHYSICAL, HBMSCOPE_POOL, HBMSCOPE_CHUNK, HBMSCOPE_FRAMEWORK, HBMSCOPE_PROGRAM };
 enum hbmscope_heap_flag {
-  HBMSCOPE_HAS_REGIONS = 1, /* You report its regions too, so free memory is known. */
+  HBMSCOPE_HAS_REGIONS = 1, /* You report regions too, so free memory is known. */
   HBMSCOPE_HAS_TWO_ENDS = 4 /* Blocks grow from both ends. */
 };
 enum hbmscope_block_flag { HBMSCOPE_UPPER_END = 1 };
@@ -86,7 +86,7 @@ typedef struct hbmscope_listing {
 typedef struct hbmscope_heap {
   const char* name;
   const char* memory_kind;      /* "device", "host_pinned", "managed", "hbm", "vmem", ... */
-  uint32_t device;              /* Ordinal; ~0u: none. */
+  uint32_t device;              /* Ordinal; ~0u: no device. */
   uint32_t layer;               /* hbmscope_layer */
   uint32_t flags;               /* hbmscope_heap_flag */
   uint32_t id;                  /* Belongs to the listener, like the last two fields. */
@@ -115,7 +115,7 @@ typedef struct hbmscope_failure {
   hbmscope_stack* stack;
 } hbmscope_failure;
 
-/* One for each module. New calls are only added at the end; `bytes` tells a newer listener how many the module has. */
+/* One per module. New calls are only added at the end; `bytes` shows a newer listener how many calls the module has. */
 struct hbmscope_table {
   uint32_t bytes, version;
   uint32_t lock; /* Held while heaps are added or removed, and while pointers are set. */
@@ -143,7 +143,7 @@ static inline void hbmscope_unlock(struct hbmscope_table* table) {
 }
 
 #ifndef HBMSCOPE_LISTENER /* A listener has no table of its own. */
-/* Weak and hidden: one for each module, however many of its files include this. */
+/* Weak and hidden: one per module, however many of its files include this header. */
 __attribute__((weak, used, visibility("hidden"))) struct hbmscope_table hbmscope_table = {sizeof(struct hbmscope_table),
                                                                                           HBMSCOPE_VERSION,
                                                                                           0,
@@ -161,7 +161,7 @@ __attribute__((weak, used, visibility("hidden"))) struct hbmscope_table hbmscope
                                                                                           NULL,
                                                                                           NULL};
 
-/* Also emitted once for each module. The name has eight bytes and a closing zero, hence nine, padded to twelve. */
+/* Also emitted once per module. The name has eight bytes and a terminating zero, hence nine, padded to twelve. */
 __asm__(
     ".ifndef hbmscope_note\n" /* Link-time optimisation puts several files into one. */
     ".pushsection .note.hbmscope,\"aG\",@note,hbmscope_note,comdat\n"
@@ -177,22 +177,22 @@ __asm__(
     ".endif\n");
 extern __attribute__((visibility("hidden"))) const char hbmscope_note[];
 
-/* A library that is loaded later announces itself to a listener that is already there; the symbol is the listener's,
- * and null without one. The reference to the note keeps it when the linker removes unreferenced sections. */
+/* A library that is loaded later announces itself to a listener that is already present. The symbol is defined by the
+ * listener and null without one. The reference to the note keeps it when the linker removes unreferenced sections. */
 __attribute__((weak)) void hbmscope_announce(struct hbmscope_table* table);
 __attribute__((weak, visibility("hidden"), constructor)) void hbmscope_announce_table(void) {
   __asm__ __volatile__("" : : "r"(hbmscope_note));
   if (hbmscope_announce) hbmscope_announce(&hbmscope_table);
 }
 
-/* A listener may set its pointers, or remove them, between any two instructions. */
+/* A listener may set or clear its pointers between any two instructions. */
 #define HBMSCOPE_TELL(call, ...)                                                                             \
   do {                                                                                                       \
     __typeof__(hbmscope_table.call) hbmscope_told = __atomic_load_n(&hbmscope_table.call, __ATOMIC_ACQUIRE); \
     if (__builtin_expect(hbmscope_told != NULL, 0)) hbmscope_told(__VA_ARGS__);                              \
   } while (0)
 
-/* Must come before the first call about the heap. */
+/* Must come before the first call for the heap. */
 static inline void hbmscope_heap_add(hbmscope_heap* heap) {
   hbmscope_lock(&hbmscope_table);
   heap->next = hbmscope_table.heaps;
@@ -201,7 +201,7 @@ static inline void hbmscope_heap_add(hbmscope_heap* heap) {
   hbmscope_unlock(&hbmscope_table);
 }
 
-/* After the last call about the heap; ends everything in it. */
+/* Must come after the last call for the heap. Ends everything in it. */
 static inline void hbmscope_heap_remove(hbmscope_heap* heap) {
   hbmscope_heap** at;
   hbmscope_lock(&hbmscope_table);
@@ -228,7 +228,7 @@ static inline void hbmscope_alloc(hbmscope_heap* heap, uint64_t address, uint64_
     HBMSCOPE_TELL(alloc, heap, &block);
   }
 }
-/* The same with a device stream, or the end of the pool that it came from. */
+/* The same with a device stream, or with the end of the pool that the block came from. */
 static inline void hbmscope_alloc_block(hbmscope_heap* heap, const hbmscope_block* block) {
   HBMSCOPE_TELL(alloc, heap, block);
 }
@@ -236,7 +236,7 @@ static inline void hbmscope_alloc_block(hbmscope_heap* heap, const hbmscope_bloc
 static inline void hbmscope_free(hbmscope_heap* heap, uint64_t address, hbmscope_stack* stack) {
   HBMSCOPE_TELL(free, heap, address, stack);
 }
-/* The program freed it, and a device stream may still use its memory; hbmscope_free follows. */
+/* The program freed the block, but a device stream may still use its memory; hbmscope_free follows. */
 static inline void hbmscope_free_requested(hbmscope_heap* heap, uint64_t address, hbmscope_stack* stack) {
   HBMSCOPE_TELL(free_requested, heap, address, stack);
 }
@@ -249,14 +249,14 @@ static inline void hbmscope_out_of_memory(hbmscope_heap* heap, uint64_t asked, c
   hbmscope_failure failure = {asked, HBMSCOPE_UNKNOWN, reason, stack};
   HBMSCOPE_TELL(failure, heap, &failure);
 }
-/* The same with the bytes that were free on the device. */
+/* The same with the number of bytes that were free on the device. */
 static inline void hbmscope_fail(hbmscope_heap* heap, const hbmscope_failure* failed) {
   HBMSCOPE_TELL(failure, heap, failed);
 }
 static inline void hbmscope_mark(hbmscope_text* name, uint32_t device, uint32_t phase) {
   HBMSCOPE_TELL(marker, name, device, phase);
 }
-/* A figure over time, of a heap, or of none (null). */
+/* A value over time, of a heap, or of no heap (null). */
 static inline void hbmscope_count(hbmscope_heap* heap, hbmscope_text* name, int64_t value) {
   HBMSCOPE_TELL(counter, heap, name, value);
 }

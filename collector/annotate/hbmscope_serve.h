@@ -1,4 +1,4 @@
-/* For a program with an annotated allocator (hbmscope.h) that shows itself to hbmscope, without being started by it.
+/* Lets a program with an annotated allocator (hbmscope.h) show itself to hbmscope without being started by it.
  *
  *   #include "hbmscope_serve.h"
  *   ...

@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* program_name = "hbmscope_device_totals";
 
-// Next to this program where it was built or copied to, in lib/hbmscope where it was installed.
+// The program is next to this one where it was built or copied to, and in lib/hbmscope where it was installed.
 std::string find_program() {
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
@@ -54,7 +54,7 @@ class Asking {
     if (process_ == 0) {
       prctl(PR_SET_PDEATHSIG, SIGTERM);
       if (getppid() != parent) _exit(1);
-      setpgid(0, 0);  // A terminal's Ctrl+C is not for it.
+      setpgid(0, 0);  // A terminal's Ctrl+C must not reach it.
       dup2(ends[1], STDIN_FILENO);
       dup2(ends[1], STDOUT_FILENO);
       execl(program.c_str(), program_name, nullptr);
@@ -88,7 +88,7 @@ class Asking {
     line_ = -1;
     if (process_ <= 0) return;
     kill(process_, SIGKILL);
-    // A program that hangs in the driver does not die: then it is left to init when this program has ended.
+    // A program that hangs in the driver does not die; init reaps it after this program has ended.
     for (int turn = 0; turn < 100 && waitpid(process_, nullptr, WNOHANG) == 0; ++turn) usleep(10'000);
     process_ = -1;
   }

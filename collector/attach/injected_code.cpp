@@ -46,7 +46,7 @@ __asm__(
     "  push %r14\n"
     "  push %r15\n"
     "  mov %rsp, %rbp\n"
-    // Its memory: at that address, or not at all (MAP_PRIVATE, ANONYMOUS, NORESERVE, FIXED_NOREPLACE).
+    // Maps its memory: at exactly that address, or not at all (MAP_PRIVATE, ANONYMOUS, NORESERVE, FIXED_NOREPLACE).
     "  mov $9, %eax\n"
     "  mov call_region(%rip), %rdi\n"
     "  mov $0x20000, %esi\n"
@@ -57,7 +57,7 @@ __asm__(
     "  syscall\n"
     "  cmp call_region(%rip), %rax\n"
     "  je 1f\n"
-    "  cmp $-4096, %rax\n"  // Kernels before 4.17 take another address, which is given back.
+    "  cmp $-4096, %rax\n"  // Kernels before 4.17 may map another address, which is unmapped again.
     "  ja 3f\n"
     "  mov %rax, %rdi\n"
     "  mov $0x20000, %esi\n"

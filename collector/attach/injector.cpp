@@ -30,15 +30,15 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-constexpr milliseconds search_limit{10'000};  // To find a thread at a place where it may be borrowed.
+constexpr milliseconds search_limit{10'000};  // To find a thread that may be borrowed.
 constexpr milliseconds load_limit{20'000};    // To load the library: the job's loader may be busy.
 
 struct Functions {
   std::uint64_t errno_location = 0, pthread_create = 0, dlopen = 0, dlsym = 0, dlerror = 0;
 };
 
-// The functions that the job's own calls would find: a sanitizer puts its own in front of pthread_create. Before glibc
-// 2.34 a program without libdl has the C library's private ones.
+// Finds the same functions as calls of the job: a sanitizer puts its own in front of pthread_create. Before glibc 2.34,
+// a program without libdl has the C library's private ones.
 std::optional<Functions> find_functions(const JobMemory& memory, const Modules& modules) {
   const auto find = [&](std::initializer_list<const char*> names) {
     for (const char* name : names)
@@ -77,7 +77,7 @@ class Injector {
     if (injection_.at_step != nullptr) injection_.at_step(name);
   }
 
-  // Where the kernel mapped things when the program was started, at random: it differs after exec.
+  // The addresses at which the kernel mapped the program, which are random and change after exec.
   std::string read_start() const {
     return serve::read_proc_file("/proc/" + std::to_string(injection_.process) + "/auxv");
   }
@@ -141,7 +141,8 @@ class Injector {
       const std::vector<pid_t> threads =
           serve::list_proc_numbers("/proc/" + std::to_string(injection_.process) + "/task");
       if (threads.empty()) return has_ended();
-      // Each thread is checked right before it is stopped, not all of them once: it may have entered another call.
+      // Each thread is checked right before it is stopped, not all of them in advance: it may have entered another
+      // call.
       for (const SafePoints::Worth wanted : {SafePoints::Worth::sleeps, SafePoints::Worth::runs}) {
         for (const pid_t thread : threads) {
           if (safe_points.look_at(thread) != wanted) continue;
@@ -185,7 +186,7 @@ class Injector {
     registers.rsp -= red_zone + address_bytes;
     std::vector<std::uint8_t> address(address_bytes);
     std::memcpy(address.data(), &resume->address, address_bytes);
-    if (!stopped.write_code(registers.rsp, address)) return std::nullopt;  // At the end of its stack.
+    if (!stopped.write_code(registers.rsp, address)) return std::nullopt;  // Fails at the end of its stack.
     if (!stopped.write_code(text_at_, texts) || !stopped.write_code(code_at_, code.bytes))
       return Refusal{std::string("cannot write to its code: ") + std::strerror(errno),
                      "Start the job with hbmscope run."};
@@ -261,7 +262,7 @@ InjectionProcess::InjectionProcess(const Injection& injection) {
   }
   if (child_ == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(0);  // It died before.
+    if (getppid() != parent) _exit(0);  // The parent has already died.
     for (const int one : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) std::signal(one, SIG_DFL);
     const auto refusal = inject(injection);
     const std::string said = refusal ? refusal->what + '\0' + refusal->remedy : std::string(1, '\0');

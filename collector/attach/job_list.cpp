@@ -21,7 +21,7 @@
 namespace hbmscope::attach {
 namespace {
 
-// A static program reads only this file: other sources need libraries of the C library that it is not linked with.
+// A static program reads only this file: other sources need C library plugins that it is not linked with.
 std::string name_in_passwd(std::uint32_t uid) {
   std::ifstream file("/etc/passwd");
   const std::string number = ":" + std::to_string(uid) + ":";
@@ -48,8 +48,8 @@ std::string command_of(pid_t process) {
   return serve::value_of_line(serve::read_proc_file("/proc/" + std::to_string(process) + "/status"), "Name");
 }
 
-// Whether the table that a note leads to (collector/annotate/hbmscope.h) has a heap: a program may be linked with an
-// annotated allocator, and not use it.
+// Whether the table that a note points to (collector/annotate/hbmscope.h) has a heap: a program may be linked with an
+// annotated allocator without using it.
 bool has_heap_behind(const JobMemory& memory, std::uint64_t notes_at, const std::string& notes) {
   constexpr std::size_t name_room = 12, heaps_in_table = 16;  // The name's bytes with padding; after bytes and version.
   const std::size_t name = notes.find(std::string_view("hbmscope\0", 9));

@@ -17,7 +17,7 @@
 namespace hbmscope::attach {
 namespace {
 
-constexpr std::size_t modules_max = 10'000;  // A list that goes round in circles ends here.
+constexpr std::size_t modules_max = 10'000;  // Ends a list that loops.
 constexpr std::size_t name_max = 4096;
 constexpr std::size_t entries_max = 1024;  // Of a dynamic section.
 
@@ -113,7 +113,7 @@ const Mapping* find_mapping(const std::vector<Mapping>& mappings, std::uint64_t 
 }
 
 bool JobMemory::read(std::uint64_t address, void* bytes, std::size_t count) const {
-  // The job chooses these bytes, and they may lead round in circles.
+  // The job controls these bytes, and they may form a loop.
   if (reads_left_ == 0) return false;
   --reads_left_;
   const iovec here{bytes, count}, there{reinterpret_cast<void*>(address), count};

@@ -1,4 +1,4 @@
-// Another process' mappings, and the bytes in them. Nothing here stops or changes that process.
+// Another process's mappings and memory. Nothing here stops or changes that process.
 #pragma once
 
 #include <sys/types.h>
@@ -16,8 +16,8 @@ struct Mapping {
   std::string path;  // As the kernel prints it; empty: no file.
 };
 
-// The content of /proc/PID/maps, by address; empty if it may not be read. The kernel hands it out in pieces, and a
-// mapping made meanwhile can hide another one.
+// The content of /proc/PID/maps, by address; empty if it may not be read. The kernel returns it in parts, so a mapping
+// created meanwhile can hide another one.
 std::vector<Mapping> read_mappings(pid_t process);
 const Mapping* find_mapping(const std::vector<Mapping>& mappings, std::uint64_t address);
 
@@ -26,7 +26,7 @@ class JobMemory {
   explicit JobMemory(pid_t process) : process_(process) {}
   pid_t process() const { return process_; }
 
-  // All of it, or false; also false after two million entries.
+  // Reads all of it, or returns false. Also false after two million reads.
   bool read(std::uint64_t address, void* bytes, std::size_t count) const;
   bool write(std::uint64_t address, const void* bytes,
              std::size_t count) const;  // Only where the job itself could write.
@@ -47,22 +47,22 @@ class JobMemory {
 // A loaded 64-bit ELF file, read from its tables in memory: so it does not matter what is on disk, or in which mount
 // namespace.
 struct Module {
-  std::uint64_t base = 0;     // Is added to its addresses.
-  std::uint64_t dynamic = 0;  // Where its dynamic section is.
-  std::uint64_t header = 0;   // Where its ELF header is; 0: not mapped.
-  std::string name;           // As the loader has it; empty for the program.
+  std::uint64_t base = 0;     // Added to its addresses.
+  std::uint64_t dynamic = 0;  // The address of its dynamic section.
+  std::uint64_t header = 0;   // The address of its ELF header; 0: not mapped.
+  std::string name;           // As the loader has it; empty for the main program.
 
   struct Tables {
     std::uint64_t symbols = 0, texts = 0, gnu_hash = 0, hash = 0;
   };
-  mutable std::optional<Tables> tables;  // Set once a function was looked up.
+  mutable std::optional<Tables> tables;  // Set by the first lookup of a function.
 };
 
 struct Modules {
   std::vector<Module> all;  // In the loader's order: the program, preloaded, needed and opened libraries.
   std::string interpreter;  // /lib64/ld-linux-x86-64.so.2; empty: the program is static.
 };
-// Nothing if the process has no dynamic loader, or the loader is not ready.
+// Empty if the process has no dynamic loader, or if the loader is not ready.
 Modules read_modules(const JobMemory& memory);
 
 // A mapped segment of a module.
@@ -72,7 +72,7 @@ struct Segment {
 };
 std::vector<Segment> read_segments(const JobMemory& memory, const Module& module);
 
-// The address of a function that the module exports; 0 if it does not.
+// The address of a function that the module exports; 0 if it does not export it.
 std::uint64_t find_function(const JobMemory& memory, const Module& module, const char* name);
 
 }  // namespace hbmscope::attach

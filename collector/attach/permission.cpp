@@ -83,8 +83,8 @@ std::optional<Refusal> find_rights_refusal(pid_t process, const ProcessStatus& s
   return std::nullopt;
 }
 
-// Filters that it shares with the first process of its container are the container's, and allow what ordinary programs
-// do; its own filters are a sandbox that may kill it for a system call.
+// Filters that it shares with the first process of its container belong to the container and allow what ordinary
+// programs do. Its own filters are a sandbox that may kill it for a system call.
 bool has_own_filters(pid_t process, const ProcessStatus& status) {
   const std::string first = read_proc_file(folder_of(process) + "/root/proc/1/status");
   return status.seccomp_filters > number_of(value_of_line(first, "Seccomp_filters"));
@@ -125,7 +125,7 @@ std::optional<Refusal> find_program_refusal(pid_t process, const ProcessStatus& 
 ProcessStatus read_status(pid_t process) {
   const std::string text = read_proc_file(folder_of(process) + "/status");
   ProcessStatus status;
-  // A thread's number is not a process, although it has such a file too.
+  // Threads also have such a file, but a thread's number is not a process.
   status.exists = !text.empty() && number_of(value_of_line(text, "Tgid")) == process;
   if (!status.exists) return status;
   status.has_memory = !value_of_line(text, "VmSize").empty();

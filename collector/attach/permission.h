@@ -1,5 +1,4 @@
-// Whether a process can be attached to, and if not, why and what helps. Reads /proc only; nothing is tried on the
-// process.
+// Whether a process can be attached to, and if not, why and what helps. Only reads /proc; does not touch the process.
 #pragma once
 
 #include <sys/types.h>
@@ -14,10 +13,10 @@ struct Refusal {
   std::string what, remedy;
 };
 
-// What the kernel's files say of a process, all from one thread's view.
+// What /proc reports about a process, read through one of its threads.
 struct ProcessStatus {
   bool exists = false;
-  bool has_memory = false;  // False for a thread of the kernel, and for a process that has ended.
+  bool has_memory = false;  // False for kernel threads and for processes that have ended.
   char state = '?';         // R S D T t Z, as /proc has it.
   std::uint32_t uid = 0;
   pid_t parent = 0, tracer = 0;

@@ -35,11 +35,11 @@ std::vector<Gap> find_gaps(const JobMemory& memory, const std::vector<Mapping>& 
   return gaps;
 }
 
-// In the widest unmapped range, some gigabytes below its end: the kernel maps what the job maps next right at the end,
-// and sanitizers need the memory near the libraries.
+// In the widest unmapped range, some gigabytes below its end: the job's next mappings go right to the end, and
+// sanitizers need the memory near the libraries.
 //
-// The kernel hands the list out in pieces, and what the job maps meanwhile can hide a mapping from one reading. So a
-// mapping counts if any of several readings shows it.
+// The kernel returns the list in parts, and mappings that the job creates meanwhile can hide another mapping from one
+// reading. So a mapping counts if any of several readings shows it.
 std::uint64_t find_free_range(pid_t process, std::uint64_t bytes_wanted) {
   constexpr int readings = 3;
   std::vector<Mapping> mappings;

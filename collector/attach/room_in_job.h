@@ -1,4 +1,4 @@
-// Finds room in a job for a few hundred bytes of code, and for a range of addresses, that nothing else uses.
+// Finds unused space in a job: for a few hundred bytes of code, and for a range of addresses.
 #pragma once
 
 #include <sys/types.h>
@@ -13,11 +13,11 @@ namespace hbmscope::attach {
 struct Gap {
   std::uint64_t begin = 0, bytes = 0;
 };
-// After the code of a module that is never unloaded, to the end of its last page: nothing refers to these bytes. The
-// largest room first; each begins at a multiple of 16.
+// The space after the code of a module that is never unloaded, up to the end of its last page: nothing refers to these
+// bytes. The largest first; each begins at a multiple of 16.
 std::vector<Gap> find_gaps(const JobMemory& memory, const std::vector<Mapping>& mappings, const Modules& modules);
 
-// An unmapped range of so many bytes; 0 if there is none.
+// An unmapped range of `bytes_wanted`; 0 if there is none.
 std::uint64_t find_free_range(pid_t process, std::uint64_t bytes_wanted);
 
 }  // namespace hbmscope::attach

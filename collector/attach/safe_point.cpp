@@ -31,7 +31,8 @@ bool is_c_library(const std::string& path) {
 }
 
 // System calls that, according to signal(7), are restarted after a stop as if nothing had happened; a timeout
-// continues. Not calls that may have been done in part (write, recv), nor sockets, whose timeouts end a call.
+// continues. Excludes calls that may have been partly done (write, recv) and calls on sockets, which their timeouts
+// end.
 bool is_taken_up_again(long number, std::uint64_t argument1, std::uint64_t argument2) {
   switch (number) {
     case SYS_restart_syscall:  // One of these, with a timeout, that was stopped before.
@@ -44,7 +45,7 @@ bool is_taken_up_again(long number, std::uint64_t argument1, std::uint64_t argum
     case SYS_wait4:
     case SYS_waitid: return true;
     case SYS_futex: {
-      // A thread that waits for a lock expects 2 in it, and may hold another lock (an allocator's); condition
+      // A thread that waits for a lock expects 2 in the futex, and may hold another lock (an allocator's). Condition
       // variables, semaphores and joins do not use 2.
       constexpr std::uint64_t operation_mask = 0x7f, wait = 0, wait_bitset = 9, locked_with_waiters = 2;
       const std::uint64_t operation = argument1 & operation_mask;
@@ -54,14 +55,14 @@ bool is_taken_up_again(long number, std::uint64_t argument1, std::uint64_t argum
   }
 }
 
-// Signals 32 and 33 are for cancelling and for changing users.
+// glibc uses signals 32 and 33 for cancelling threads and for changing users.
 constexpr std::uint64_t glibc_signals = std::uint64_t{3} << 31;
 
 std::string task_file(pid_t process, pid_t thread, const char* name) {
   return "/proc/" + std::to_string(process) + "/task/" + std::to_string(thread) + "/" + name;
 }
 
-// Whether a signal is pending that the thread would handle: then its call ends, and is not restarted.
+// Whether a signal is pending that the thread would handle: then its call ends and is not restarted.
 bool has_signal_waiting(pid_t process, pid_t thread) {
   const std::string status = serve::read_proc_file(task_file(process, thread, "status"));
   const auto set = [&](const char* name) {
@@ -77,12 +78,12 @@ SafePoints::SafePoints(const JobMemory& memory, const std::vector<Mapping>& mapp
   for (const Module& module : modules.all) {
     for (const char* begin : {"__tsan_init", "__asan_init", "__msan_init"})
       only_main_ = only_main_ || find_function(memory, module, begin) != 0;
-    // A module that defines malloc is an allocator, or has one linked in; everybody calls it.
+    // A module that defines malloc is an allocator, or has one linked in, and everything calls it.
     if (is_c_library(module.name) || find_function(memory, module, "malloc") != 0) add_unsafe(module);
   }
 }
 
-// From its own headers: a list of mappings may lack one.
+// Read from the module's own headers, because a list of mappings may lack one.
 void SafePoints::add_unsafe(const Module& module) {
   for (const Segment& segment : read_segments(memory_, module)) {
     if (segment.type != PT_LOAD || (segment.flags & PF_X) == 0) continue;
@@ -122,7 +123,7 @@ bool SafePoints::has_interrupted_unsafe_code(std::uint64_t stack) const {
   return false;
 }
 
-// A sequence that the kernel restarts when it is interrupted (rseq(2)) would not be restarted with its registers moved.
+// A restartable sequence (rseq(2)) that is interrupted would not be restarted after its registers were moved.
 bool SafePoints::is_in_restartable_sequence(pid_t thread, std::uint64_t address) const {
   constexpr int get_configuration = 0x420f;  // PTRACE_GET_RSEQ_CONFIGURATION, Linux 5.13.
   struct Configuration {
@@ -167,7 +168,7 @@ std::optional<SafePoints::Resume> SafePoints::find_resume(pid_t thread, const us
 
 SafePoints::Worth SafePoints::look_at(pid_t thread) const {
   if (only_main_ && thread != memory_.process()) return Worth::no;
-  // All but those that can't be blocked, and the two that glibc reserves.
+  // All signals except those that can't be blocked, and the two that glibc reserves.
   constexpr std::uint64_t any = 0x7fffffff'00000000 | (std::uint64_t{1} << (SIGTERM - 1)) |
                                 (std::uint64_t{1} << (SIGUSR1 - 1)) | (std::uint64_t{1} << (SIGSEGV - 1));
   const std::string status = serve::read_proc_file(task_file(memory_.process(), thread, "status"));

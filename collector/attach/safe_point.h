@@ -1,4 +1,4 @@
-// Where a thread of another process may be borrowed to make a thread: not inside the C library, the loader or an
+// Where a thread of another process may be borrowed to create a thread: not inside the C library, the loader or an
 // allocator, whose locks it may hold, unless it sleeps in a system call that the kernel restarts.
 #pragma once
 
@@ -19,20 +19,20 @@ class SafePoints {
  public:
   SafePoints(const JobMemory& memory, const std::vector<Mapping>& mappings, const Modules& modules);
 
-  // Code that a thread must never be stopped in: what an earlier attach put there.
+  // Marks code in which a thread must never be stopped: the code that an earlier attach placed there.
   void add_unsafe(std::uint64_t begin, std::uint64_t end) { unsafe_.emplace_back(begin, end); }
 
-  // Where the stopped thread can continue afterwards, or nothing: it must not be borrowed here. `registers` as the
-  // tracer reads them; `thread` for what only its own files say.
+  // Where the stopped thread can continue afterwards. No value: it must not be borrowed here. `registers` are as the
+  // tracer reads them; `thread` gives access to the thread's /proc files.
   struct Resume {
     std::uint64_t address = 0;
     std::uint64_t rax = 0;
   };
   std::optional<Resume> find_resume(pid_t thread, const user_regs_struct& registers) const;
 
-  // Whether it is worth stopping that thread: it runs, or sleeps in a call that is restarted. A look from outside.
-  // False for threads that block all signals: they belong to some library, and may not do what others can (ours are
-  // like that too).
+  // Whether it is worth stopping that thread: it runs, or sleeps in a call that is restarted. Only looks from outside.
+  // Worth::no for threads that block all signals: they belong to some library and may not do what others can (our own
+  // thread is like that too).
   enum class Worth { no, sleeps, runs };
   Worth look_at(pid_t thread) const;
 
@@ -45,7 +45,7 @@ class SafePoints {
   const JobMemory& memory_;
   const std::vector<Mapping>& mappings_;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> unsafe_;  // Begin and end, by address.
-  bool only_main_ = false;                     // A sanitizer's own threads look like any other, and can't make one.
+  bool only_main_ = false;                     // A sanitizer's own threads look like others, but can't create a thread.
   std::vector<std::uint64_t> signal_returns_;  // The return addresses of signal handlers.
 };
 

@@ -1,5 +1,5 @@
-// One thread of another process, stopped by ptrace; it continues when this object ends, also when our whole process
-// does.
+// One thread of another process, stopped by ptrace. It continues when this object is destroyed, or when our process
+// ends.
 #pragma once
 
 #include <sys/types.h>
@@ -20,12 +20,12 @@ class StoppedThread {
   bool is_stopped() const { return is_stopped_; }
   bool is_forbidden() const { return is_forbidden_; }
   bool is_group_stop() const { return is_group_stop_; }  // The whole job is stopped (SIGSTOP).
-  // The thread is ours and did not stop in time: the caller must end its process, which releases the thread.
+  // We trace the thread, but it did not stop in time: the caller must end its process, which releases the thread.
   bool is_stuck() const { return is_seized_ && !is_stopped_ && !is_gone_; }
 
   bool get_registers(user_regs_struct& registers) const;
   bool set_registers(const user_regs_struct& registers) const;
-  // Also where the job itself may only execute; in whole words.
+  // Works even where the job itself may only execute. Writes whole words.
   bool write_code(std::uint64_t address, const std::vector<std::uint8_t>& bytes) const;
 
  private:

@@ -19,13 +19,13 @@ bool are_same(const std::string& one, const std::string& other) {
   return stat(one.c_str(), &a) == 0 && stat(other.c_str(), &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-// Also in a chroot: the same root folder, and the same mounts.
+// False in a chroot, too: the root folder and the mounts must be the same.
 bool sees_our_files(pid_t process) {
   const std::string folder = fmt::format("/proc/{}", process);
   return are_same(folder + "/ns/mnt", "/proc/self/ns/mnt") && are_same(folder + "/root", "/proc/self/root");
 }
 
-// Everybody may pass through each folder on the way, and read the file.
+// Everybody can pass through each folder of the path, and read the file.
 bool can_all_read(std::string path) {
   struct stat found {};
   if (stat(path.c_str(), &found) != 0 || (found.st_mode & S_IROTH) == 0) return false;
@@ -36,7 +36,7 @@ bool can_all_read(std::string path) {
   return true;
 }
 
-// It is ours, and nobody else can change what is in it.
+// We own it, and nobody else can change it.
 bool is_ours(const struct stat& found) {
   return found.st_uid == geteuid() && (found.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
@@ -53,8 +53,8 @@ std::optional<std::string> read_library(const std::string& path) {
   return bytes;
 }
 
-// Written next to its final name first, so that nobody loads half of it. A file of ours with that name and size is
-// already it.
+// Written under another name first, so that nobody loads half of it. If a file of ours with that name and size exists,
+// it is already there.
 bool write_library(int folder, const std::string& name, const std::string& bytes) {
   struct stat found {};
   if (fstatat(folder, name.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(found.st_mode) && is_ours(found) &&
@@ -89,8 +89,8 @@ std::optional<Refusal> find_way_in(pid_t process, const std::string& collector, 
     way.library = collector;
     return std::nullopt;
   }
-  // Made by root for the user of the job: others may pass through, not list or write. No link is followed: it could
-  // lead elsewhere here than in the job.
+  // Root creates it for the job's user: others may pass through, but not list or write. Links are not followed: they
+  // could lead elsewhere here than in the job.
   const std::string name = fmt::format("hbmscope-attach-{}", geteuid());
   way.folder_in_job = "/tmp/" + name;
   const auto refuse = [&](const std::string& why) {

@@ -9,7 +9,7 @@ namespace hbmscope::inject {
 namespace {
 
 // The ids in the host's structs belong to this listener: an id and, in the bits above it, a number that no earlier
-// observer had.
+// observer used.
 std::uint64_t session = std::uint64_t{1} << 32;
 
 bool is_known(std::uint64_t known) {
@@ -80,8 +80,8 @@ void list_if_wanted(hbmscope_heap* heap) {
   if (rings.end_listing(heap->id)) heap->listed = round;
 }
 
-// A heap that was added before its listener arrived has no id yet, and is defined under the table's lock; so a call
-// that finds no id neither waits nor reports anything.
+// A heap that was added before its listener arrived has no id yet, and is defined under the table's lock. So a call for
+// a heap without an id neither waits nor reports anything.
 bool is_told_of(const hbmscope_heap* heap) {
   return __atomic_load_n(&heap->id, __ATOMIC_ACQUIRE) != 0;
 }
@@ -225,8 +225,7 @@ Listened listened[tables_max];
 std::size_t listened_count = 0;
 SpinLock tables_lock;
 
-// Notes are aligned to four bytes, and so are their names; a note that reaches beyond its segment ends the search
-// there.
+// Notes and their names are aligned to four bytes. A note that extends beyond its segment ends the search there.
 hbmscope_table* find_in_notes(const char* at, const char* end) {
   while (end - at >= static_cast<std::ptrdiff_t>(sizeof(ElfW(Nhdr)))) {
     ElfW(Nhdr) note;
@@ -254,7 +253,7 @@ hbmscope_table* find_table(const dl_phdr_info& module) {
   return nullptr;
 }
 
-// A program may have a listener of its own (collector/annotate/hbmscope_serve.h), whose calls stay.
+// A program may have its own listener (collector/annotate/hbmscope_serve.h), whose functions stay.
 bool is_of_another(const hbmscope_table* table) {
   const auto told = __atomic_load_n(&table->heap_added, __ATOMIC_ACQUIRE);
   return told != nullptr && told != &heap_added;
@@ -299,7 +298,7 @@ int count_table(dl_phdr_info* module, std::size_t, void* count) {
   return 0;
 }
 
-// Under the loader's lock the module can't be unloaded meanwhile, nor its heaps be removed under the table's.
+// Under the loader's lock the module can't be unloaded meanwhile; under the table's lock its heaps can't be removed.
 int stop_in(dl_phdr_info* module, std::size_t, void*) {
   hbmscope_table* table = find_table(*module);
   if (table == nullptr || is_of_another(table)) return 0;
@@ -338,8 +337,8 @@ void stop_listening() {
   tables_lock.unlock();
 }
 
-// The child has one thread, and the thread that held a lock, the loader's or a table's, does not exist here: so none is
-// taken. A module that was unloaded is not in the loader's list.
+// The child has one thread. A thread that held a lock, the loader's or a table's, does not exist here, so no lock is
+// taken. An unloaded module is not in the loader's list.
 void stop_listening_in_child() {
   tables_lock.unlock();
   for (std::size_t i = 0; i < listened_count; ++i)

@@ -1,4 +1,4 @@
-// Listens to programs that include collector/annotate/hbmscope.h: fills their tables, and turns their calls into rows.
+// Listens to programs that include collector/annotate/hbmscope.h: fills their tables and turns their calls into rows.
 #pragma once
 
 #define HBMSCOPE_LISTENER
@@ -13,13 +13,13 @@ bool has_annotated_tables();
 // collector.
 bool is_another_listening();
 
-// Starts to record the events of all loaded modules; called again, those of modules loaded since. The present contents
-// of their heaps are listed at the next call about each heap. Returns false if nothing was loaded since the last time.
+// Starts recording the events of all loaded modules; later calls add modules loaded since. The present contents of a
+// heap are listed at the next call for that heap. Returns false if nothing was loaded since the last time.
 bool listen_to_all();
 
 // Stops recording the events of all modules.
 void stop_listening();
-// Does the same in a child after fork().
+// The same in a child after fork().
 void stop_listening_in_child();
 
 }  // namespace hbmscope::inject

@@ -1,6 +1,6 @@
-// What runs in a job that was attached to (collector/attach): a thread of ours, which loaded this library, connects to
-// the observer, and stays until the observer hangs up. Then everything is as it was before, and the thread ends; the
-// library stays, idle, for the next attach.
+// Our thread in a job that was attached to (collector/attach): it loaded this library, connects to the observer, and
+// stays until the observer hangs up. Then everything is restored and the thread ends; the library stays, idle, for the
+// next attach.
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -34,8 +34,8 @@
 namespace hbmscope::inject {
 namespace {
 
-// How often to look for libraries loaded since; more often while there is no driver, because allocations before it is
-// found stay unknown. A look that finds nothing new costs some microseconds.
+// How often to look for newly loaded libraries; more often while there is no driver, because allocations from before it
+// is found stay unknown. A look that finds nothing new costs some microseconds.
 constexpr int look_again_ms = 500, look_for_driver_ms = 20;
 
 SpinLock attaching;
@@ -67,7 +67,7 @@ void answer(wire::AttachControl* control, std::uint32_t state, const char* words
   __atomic_store_n(&control->state, state, __ATOMIC_RELEASE);
 }
 
-// A program may close descriptors that it takes for its own, and open something else under that number.
+// A program may close descriptors that it did not open, and open something else under the same number.
 class Link {
  public:
   explicit Link(int descriptor) : descriptor_(descriptor) { look(found_); }
@@ -75,7 +75,7 @@ class Link {
     struct stat now {};
     return look(now) && now.st_dev == found_.st_dev && now.st_ino == found_.st_ino;
   }
-  // Whatever arrives from the observer, its hang-up included, means that it is over.
+  // Anything that arrives from the observer, including its hang-up, ends the connection.
   bool is_over(int wait_ms) const {
     pollfd waited{descriptor_, POLLIN, 0};
     return !is_ours() || poll(&waited, 1, wait_ms) > 0;
@@ -92,8 +92,8 @@ class Link {
   struct stat found_ {};
 };
 
-// The memory of the way in can be unmapped when the borrowed thread has left it and the attaching hbmscope, which may
-// be dead by now, has read it.
+// The attach memory can be unmapped when the borrowed thread has left it and the attaching hbmscope, which may have
+// died, has read it.
 void give_back(wire::AttachControl* control, const Link* link) {
   constexpr int steps_max = 100;
   for (int step = 0; step < steps_max && __atomic_load_n(&control->is_read, __ATOMIC_ACQUIRE) == 0; ++step) {
@@ -135,7 +135,7 @@ class DriverCalls {
   bool are_wanted_, is_decided_ = false, is_first_ = true;
 };
 
-// Until the observer hangs up. Null, or the reason why not.
+// Serves until the observer hangs up. Returns null, or the reason why it did not.
 const char* serve_observer(wire::AttachControl* control, const char* observer) {
   const char* asked = observer + std::strlen(observer) + 1;
   if (rings.is_open()) return "it was started by hbmscope run";

@@ -1,6 +1,6 @@
 // The back end that reports the driver's calls. There are two, and exactly one of them reports:
 //
-// - interposition: a caller gets our own entry points, which call the driver's (driver_calls.cpp);
+// - interposition: a caller gets our entry points, which call those of the driver (driver_calls.cpp);
 // - CUPTI: the driver calls us back (cupti_callbacks.h). CUPTI accepts one such listener, and the job's own profiler
 //   may want to be it.
 #pragma once
@@ -25,8 +25,8 @@ inline bool is_interposing() {
 // Called at load: CUPTI is wanted, and interposition only if CUPTI is not available.
 void prefer_cupti();
 
-// The back end of a job that was attached to, in the words of wire::driver_calls_fact, for viewers. `is_later`: it
-// changed since the attach, which is recorded as a mark.
+// Reports the back end of a job that was attached to, as a value of wire::driver_calls_fact, for viewers. `is_later`:
+// it changed after the attach, which is recorded as a marker.
 void tell_who_tells(const char* words, bool is_later);
 
 // Called in a child after fork(): threads of the parent that held a lock do not exist here.

@@ -26,14 +26,14 @@ struct Module {
 constexpr std::size_t modules_max = 4096, telling_max = 16, path_bytes_max = 1024, build_id_bytes_max = 32;
 Module modules[modules_max];  // Only written pages take memory.
 std::size_t module_count = 0;
-std::uint64_t session = 0;  // Of the rings in which they were defined.
+std::uint64_t session = 0;  // That of the rings in which they were defined.
 std::uint64_t looks = 0;
 SpinLock modules_lock;
 
 CodeRange telling[telling_max];
 std::atomic<std::uint32_t> telling_count{0};
 
-// How many loads and unloads there had been at the last look, and what it was for.
+// The number of loads and unloads at the last look, and the session for which it looked.
 std::atomic<std::uint64_t> seen_loads{0}, seen_unloads{0}, seen_session{0};
 
 std::uint64_t hash_of(const char* text) {
@@ -67,7 +67,7 @@ bool is_loaded(const dl_phdr_info& object, const ElfW(Phdr) & wanted) {
   return false;
 }
 
-// In hexadecimal; empty if it has none.
+// In hexadecimal; empty if there is none.
 void read_build_id(const dl_phdr_info& object, char* text) {
   *text = 0;
   for (int i = 0; i < object.dlpi_phnum; ++i) {
@@ -94,8 +94,8 @@ void read_build_id(const dl_phdr_info& object, char* text) {
   }
 }
 
-// The program itself has no name there, and a library's name may be relative to the folder that was current at the
-// time.
+// The program itself has no name there, and a library's name may be relative to the folder that was current when it was
+// loaded.
 const char* path_of(const char* name, char* path) {
   if (*name == '/' || std::strncmp(name, "linux-vdso", 10) == 0) return name;
   if (*name == 0) {
@@ -181,7 +181,7 @@ void begin_look(Look& look) {
   modules_lock.unlock();
 }
 
-// A module that this look did not see is unloaded; until now it counted as loaded, for threads that need it meanwhile.
+// A module that this look did not see was unloaded; until now it counted as loaded, for threads that still needed it.
 void end_look(const Look& look) {
   modules_lock.lock();
   for (std::size_t i = 0; i < module_count; ++i)
@@ -224,7 +224,7 @@ std::uint64_t look_at_loaded_code() {
 std::uint32_t module_of_code(std::uint64_t address) {
   modules_lock.lock();
   std::uint32_t id = 0;
-  // The latest first: it may be at the address of an unloaded one.
+  // The latest first: its address may have belonged to an unloaded module.
   for (std::size_t i = module_count; i-- > 0 && id == 0;)
     if (modules[i].is_loaded && modules[i].range.has(address)) id = modules[i].id;
   modules_lock.unlock();

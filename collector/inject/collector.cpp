@@ -24,11 +24,11 @@ extern "C" void* __dso_handle;
 namespace hbmscope::inject {
 namespace {
 
-const char* observer = nullptr;  // Null: there is none, or we are done with it.
+const char* observer = nullptr;  // Null: there is no observer, or the connection has ended.
 bool follows = true;
 SpinLock opening;
 
-// The rings are the parent's. The child's driver calls go into rings of its own.
+// The rings belong to the parent. The child's driver calls go into its own rings.
 void after_fork_in_child() {
   stop_listening_in_child();
   rings.forget();
@@ -40,15 +40,15 @@ void after_fork_in_child() {
   if (!follows) observer = nullptr;
 }
 
-// Only this process is observed, also when it executes another program, as launchers do.
+// Only this process is observed, even when it executes another program, as launchers do.
 bool is_this_process(const char* number) {
   std::uint64_t process = 0;
   for (; *number >= '0' && *number <= '9'; ++number) process = process * 10 + static_cast<std::uint64_t>(*number - '0');
   return process == static_cast<std::uint64_t>(getpid());
 }
 
-// Programs that it starts have us loaded, and find the environment that they would have without us. Ours is the first
-// of the preloaded libraries.
+// Programs that it starts load this library too, and find the environment that they would have without it. This library
+// is the first of the preloaded ones.
 void leave_this_process_alone() {
   observer = nullptr;
   unsetenv(wire::no_follow_variable);
@@ -69,7 +69,7 @@ __attribute__((constructor)) void begin() {
   if (const char* followed = std::getenv(wire::no_follow_variable)) {
     follows = false;
     if (!is_this_process(followed)) return leave_this_process_alone();
-    watch_forks();  // Before there is anything to observe: children forked until then are not to be observed either.
+    watch_forks();  // Called before anything can be observed: children forked before then must not be observed either.
   }
   choose_stacks(std::getenv(wire::stacks_variable));
   if (std::getenv(wire::cupti_variable) != nullptr) prefer_cupti();

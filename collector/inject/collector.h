@@ -1,25 +1,25 @@
-// What the parts of the library in the job share.
+// Functions shared by the parts of the library inside the job.
 #pragma once
 
 namespace hbmscope::inject {
 
-// Makes the rings and hands them to the observer, once. False: there is no observer, or it can't be reached, which was
-// reported on standard error.
+// Creates the rings and hands them to the observer, once. False: there is no observer, or it can't be reached, which
+// was reported on standard error.
 bool open_rings();
 
-// Whether there is an observer to connect to, as far as we know.
+// Whether there is an observer to connect to, as far as is known.
 bool has_observer();
 
-// Forgets what was defined in the rings before these.
+// Forgets the ids that were defined in earlier rings.
 void forget_driver_ids();
 
-// Called in a child after fork(): the parent's observer is not the child's.
+// Called in a child after fork(): the child does not share the parent's observer.
 void forget_attachment();
 
 // The process had been running before it was attached to, so its earlier memory is unknown.
 bool came_late();
 
-// Registers, once in a process, what its children do after fork().
+// Registers the fork handlers, once per process.
 void watch_forks();
 
 }  // namespace hbmscope::inject

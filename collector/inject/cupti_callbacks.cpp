@@ -13,7 +13,7 @@ namespace hbmscope::inject {
 namespace cupti {
 namespace {
 
-// All of these change only while `changing` is held.
+// All of these are changed only while `changing` is held.
 SpinLock changing;
 Library library;
 bool is_loaded = false;
@@ -25,7 +25,7 @@ std::uintptr_t last_session = 0;
 bool is_enabled[entry_count];
 static_assert(alignof(ThreadSlot) > thread_flags);
 
-// Devices by context numbers, which are never reused; 0: not asked for yet, otherwise the device plus one.
+// Devices by context number, which is never reused; 0: not queried yet, otherwise the device plus one.
 constexpr std::uint32_t contexts_max = 1024;
 std::atomic<std::uint8_t> devices[contexts_max];
 
@@ -34,16 +34,16 @@ int device_of(const CallbackData& told) {
   const bool is_kept = told.context_uid < contexts_max;
   if (is_kept)
     if (const std::uint8_t known = devices[told.context_uid].load(std::memory_order_relaxed)) return known - 1;
-  std::uint32_t device = 0;  // This may be asked in a callback, unlike the driver itself.
+  std::uint32_t device = 0;  // Allowed in a callback, unlike calls to the driver.
   if (library.get_device_id(told.context, &device) != success) return 0;
   if (is_kept && device < 255) devices[told.context_uid].store(static_cast<std::uint8_t>(device + 1));
   return static_cast<int>(device);
 }
 
-constexpr std::uint64_t is_inside_another = 0, tells_no_time = 1;  // Is stored with a call instead of its beginning.
+constexpr std::uint64_t is_inside_another = 0, tells_no_time = 1;  // Stored with a call instead of its start time.
 
 void begin_call(Entry entry, const CallbackData& told, std::uintptr_t mine) {
-  if ((thread_word & cupti_call) == mine) {  // A call inside a call is the driver's own.
+  if ((thread_word & cupti_call) == mine) {  // A call inside a call is made by the driver itself.
     *told.correlation = is_inside_another;
     return;
   }
@@ -70,7 +70,7 @@ void end_call(Entry entry, const CallbackData& told, std::uintptr_t mine) {
 void go_on_without(Line& why) {
   session.store(0, std::memory_order_release);
   back_end.store(BackEnd::interposition, std::memory_order_release);
-  // In a job that was attached to late, callers hold the driver's own entry points, so interposition would see nothing.
+  // In a job that was attached to late, callers hold the driver's entry points, so interposition would see nothing.
   if (came_late()) tell_who_tells(Line().add(wire::not_recorded.data()).add(why.text).text, true);
   say(why.add(", so CUDA driver calls are recorded by interposition from now on"));
 }
@@ -106,7 +106,7 @@ Result subscribe(char* old_name) {
   parameters.may_have_others = 1;
   const Result result = library.subscribe_v2(&subscriber, be_told, nullptr, &parameters);
   if (result == success || library.version < version_13_3) return result;
-  parameters.may_have_others = 0;  // The driver is older, or the first listener wants no others.
+  parameters.may_have_others = 0;  // The driver is older, or the first listener does not share.
   return library.subscribe_v2(&subscriber, be_told, nullptr, &parameters);
 }
 
@@ -125,7 +125,8 @@ void add_reason(Line& words, Result result, const char* old_name) {
   if (result == no_privileges) words.add(": this user has no permission to use it");
 }
 
-// Calls that free are enabled first: a block whose free is missed would stay forever. Returns how many were enabled.
+// Calls that free are enabled first, because a block whose free is missed would stay forever. Returns the number of
+// enabled calls.
 unsigned enable() {
   unsigned enabled = 0;
   for (const bool gives : {true, false})

@@ -12,7 +12,7 @@ namespace {
 
 constexpr unsigned oldest_major = 12;
 
-// The loader's own functions: ours are in front of dlsym, and dlopen's symbol is in another library since glibc 2.34.
+// The loader's functions: ours are in front of dlsym, and dlopen has been in another library since glibc 2.34.
 struct Loader {
   void* (*open)(const char* path, int how);
   void* (*find)(void* library, const char* name);
@@ -55,7 +55,7 @@ unsigned major_of_driver() {
   return static_cast<unsigned>(version) / 1000;
 }
 
-// The names that are tried for a major version, each once; the loader says if there is no such file.
+// The names that are tried for a major version, each once; the loader reports if there is no such file.
 class Search {
  public:
   explicit Search(const Loader& loader) : loader_(loader) {

@@ -13,19 +13,19 @@ struct Library {
   Result (*enable_callback)(std::uint32_t enable, Subscriber subscriber, Domain domain, CallbackId id);
   Result (*get_callback_state)(std::uint32_t* enabled, Subscriber subscriber, Domain domain, CallbackId id);
   Result (*get_device_id)(driver::Object context, std::uint32_t* device);
-  // Null before version 13.0. Names the listener that holds CUPTI; from 13.3 on there may be several.
+  // Null before version 13.0. Names the listener that holds CUPTI; since 13.3 there can be several.
   Result (*subscribe_v2)(Subscriber* subscriber, Callback callback, void* data, SubscriberParameters* parameters);
 
-  std::uint32_t version;  // 18 to 28 for CUDA 12; from CUDA 13 on 130000 and so on.
+  std::uint32_t version;  // 18 to 28 for CUDA 12; since CUDA 13: 130000 and so on.
   char path[512];
 };
 
-// The library that the job has loaded; else one of the job's major version, next to its CUDA runtime, in the wheels
-// that its own libraries came from, or on the loader's path; else an older one that fits the driver. False: the words
-// say why not. It stays loaded.
+// The library that the job has loaded; otherwise one of the job's major version, next to its CUDA runtime, in the
+// wheels that its libraries came from, or on the loader's path; otherwise an older one that the driver supports. False:
+// `words` say why not. It stays loaded.
 bool load(Library& library, Line& words);
 
-// Guesses from the loaded libraries who holds CUPTI; adds nothing if none is known.
+// Guesses from the loaded libraries which one holds CUPTI; adds nothing if none is known.
 void add_likely_holder(Line& words);
 
 }  // namespace hbmscope::inject::cupti

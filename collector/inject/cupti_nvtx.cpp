@@ -13,7 +13,7 @@ using nvtx::EventAttributes;
 using nvtx::MessageType;
 using nvtx::Name;
 
-// What CUPTI's handles mean, as far as there is room; a handle that is not found has no name.
+// The meaning of CUPTI's handles, as far as there is room; a handle that is not found has no name.
 template <std::size_t size>
 class Meanings {
  public:

@@ -1,4 +1,4 @@
-// A call's parameters as CUPTI hands them over: in order, as the members of a struct.
+// A call's parameters as CUPTI passes them: in order, as the members of a struct.
 #pragma once
 
 #include <cstddef>

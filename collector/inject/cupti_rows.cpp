@@ -33,7 +33,7 @@ static_assert(entry_count < 0xffff);
 #define REFUSES TAKES
 #include "collector/inject/driver_entries.inc"
 
-// An object with the call's own parameters, so that the table's expressions mean the same as in driver_calls.cpp.
+// An object with the parameters of the call, so that the table's expressions mean the same as in driver_calls.cpp.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #define TAKES(name, since, parameters, arguments, asked, ...)   \

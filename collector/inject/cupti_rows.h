@@ -1,4 +1,4 @@
-// Turns what CUPTI reports of a call into the rows that interposition makes of it (driver_rows.h): both are made from
+// Turns a call reported by CUPTI into the same rows as interposition (driver_rows.h): both are generated from
 // driver_entries.inc.
 #pragma once
 
@@ -9,13 +9,13 @@ namespace hbmscope::inject::cupti {
 
 // Entry::count if the call is not reported.
 Entry entry_from_id(CallbackId id);
-// 0 if the call is not reported, because it only hands out entry points.
+// 0 if the call is not reported, because it only returns entry points.
 CallbackId id_of(Entry entry);
 bool gives_back(Entry entry);
 
 // For a call that succeeded.
 void tell(const DriverCall& call, const void* parameters);
-// For a call that found no memory: the requested bytes; 0 if the call has none.
+// For a call that ran out of memory: the requested bytes; 0 if the call has no size.
 std::uint64_t asked_bytes(Entry entry, const void* parameters);
 
 }  // namespace hbmscope::inject::cupti

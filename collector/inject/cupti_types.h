@@ -1,6 +1,6 @@
 // The part of CUPTI's interface that is used, declared here because neither its library nor its headers may be
-// required: the job brings the library, and its version decides. cupti_types_check.cpp compares this with NVIDIA's
-// headers if they are there.
+// required: the job brings the library, in its own version. cupti_types_check.cpp compares this with NVIDIA's headers
+// if they are available.
 #pragma once
 
 #include <cstddef>
@@ -25,12 +25,12 @@ enum class Site : int { enter = 0, exit = 1 };  // CUpti_ApiCallbackSite
 struct CallbackData {                           // CUpti_CallbackData, of the driver's calls.
   Site site;
   const char* function;
-  const void* parameters;  // The call's, in order, as the members of a struct.
+  const void* parameters;  // The call's parameters, in order, as the members of a struct.
   void* result;            // Where the call returns: its driver::Result.
   const char* symbol;
-  driver::Object context;      // The thread's; null: it has none.
+  driver::Object context;      // The thread's context; null: none.
   std::uint32_t context_uid;   // Never reused in the process.
-  std::uint64_t* correlation;  // For us to write at the call's beginning, and to read at its end.
+  std::uint64_t* correlation;  // We write it at the beginning of the call and read it at the end.
   std::uint32_t correlation_id;
 };
 struct NvtxData {  // CUpti_NvtxData
@@ -46,7 +46,7 @@ struct StateData {  // CUpti_StateData
 struct SubscriberParameters {  // CUpti_SubscriberParams
   std::size_t struct_bytes;
   const char* name;
-  char* old_name;  // Where CUPTI writes the name of the listener that holds it.
+  char* old_name;  // CUPTI writes the name of the listener that holds it here.
   std::size_t old_name_bytes;
   std::uint8_t may_have_others;  // Since version 13.3.
   std::uint8_t padding[7];

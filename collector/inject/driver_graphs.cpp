@@ -6,7 +6,7 @@
 namespace hbmscope::inject::driver {
 namespace {
 
-// What the driver holds, by device, as last recorded.
+// The memory that the driver holds, by device, as last recorded.
 struct GraphMemory {
   std::atomic<bool> is_used;
   SpinLock lock;
@@ -39,8 +39,7 @@ void tell_graph_memory(const DriverCall& call) {
   if (graph_memory.is_used.load(std::memory_order_relaxed)) tell_graph_memory(call, call.device());
 }
 
-// Of two threads that launch at once, one may leave the record to the next launch: nothing waits here for another
-// thread's row.
+// If two threads launch at once, one may leave the record to the next launch: no thread waits for another thread's row.
 void tell_graph_memory(const DriverCall& call, Device device) {
   if (!graph_memory.is_used.load(std::memory_order_relaxed) || !call.may_ask_driver()) return;
   const auto ask = reinterpret_cast<Result (*)(Device, int, std::uint64_t*)>(find_graph_helper());

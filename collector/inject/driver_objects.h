@@ -1,5 +1,5 @@
-// A small table of the driver's objects, for all threads, without a lock. An object that does not fit is not found. If
-// two threads add the same object at once it may get two places, and find() returns the first.
+// A small lock-free table of driver objects, shared by all threads. An object that does not fit is not found. If two
+// threads add the same object at once, it may get two places, and find() returns the first.
 #pragma once
 
 #include <atomic>
@@ -33,8 +33,8 @@ struct DriverObjects {
   }
 };
 
-// The device of each stream: one word for each, found in a few steps. If a place is needed, another stream loses its
-// place and is unknown from then on; a stream whose handle is not an address of 48 bits is never known.
+// The device of each stream: one word per stream, found in a few steps. If there is no free place, another stream is
+// evicted and is unknown from then on. A stream whose handle is not a 48-bit address is never known.
 class DevicesOfStreams {
  public:
   void note(void* stream, unsigned device) {
@@ -58,7 +58,7 @@ class DevicesOfStreams {
   }
 
  private:
-  // Of the places that a handle may have, the first one with `wanted` (a handle or 0); null if there is none.
+  // The first place of a handle that contains `wanted` (a handle or 0); null if there is none.
   std::atomic<std::uint64_t>* find_word(std::uint64_t handle, std::uint64_t wanted) {
     for (std::size_t step = 0; step < steps; ++step) {
       std::atomic<std::uint64_t>& word = words_[(first_of(handle) + step) % size];

@@ -1,7 +1,7 @@
-// Things that end together: a context's blocks, and a module's variables. A block names its owner by a small number.
-// The observer knows which blocks there are, so the end of an owner is one row (ring_layout.h, `blocks_of`).
+// Things that end together: the blocks of a context, and the variables of a module. A block names its owner by a small
+// number. The observer knows all blocks, so the end of an owner is one row (ring_layout.h, `blocks_of`).
 //
-// A context owns what its threads allocate with cuMemAlloc and its like, arrays, and pinned memory. Memory of pools and
+// A context owns arrays, pinned memory, and what its threads allocate with cuMemAlloc and the like. Pool memory and
 // handles of physical memory have no owner and outlive it.
 #pragma once
 
@@ -17,10 +17,10 @@ constexpr std::uint32_t flags_of_owner(std::uint32_t number) {
 
 struct Variable {
   std::uint32_t owner = 0;
-  bool is_told = false;  // The program asked for it before.
-  bool is_kept = false;  // It will be remembered that it was recorded.
+  bool is_told = false;  // The program requested it before.
+  bool is_kept = false;  // Whether it is remembered that the variable was recorded.
 };
 Variable note_variable(const DriverCall& call, Object module, Address at);
-void forget_told_variables();  // The rings are new ones.
+void forget_told_variables();  // The rings are new, so variables must be reported again.
 
 }  // namespace hbmscope::inject::driver

@@ -15,7 +15,7 @@ namespace {
 using driver::devices_max;
 constexpr std::size_t managed = devices_max, host = devices_max + 1, heap_count = devices_max + 2;
 
-// Ids that the rings gave out; 0: not yet. After a fork the child starts without any.
+// Ids that the rings assigned; 0: none yet. A child starts without any after fork().
 struct Known {
   std::atomic<std::uint32_t> texts[entry_count];
   std::atomic<std::uint32_t> heaps[heap_count];
@@ -92,7 +92,7 @@ void forget_driver_ids() {
   nvtx::forget_ids();
 }
 
-// If the driver may be asked here, it has returned, and holds no lock of its own.
+// If the driver may be queried here, it has returned and holds none of its locks.
 driver::Device DriverCall::device() const {
   if (!may_ask_driver()) return known_device;
   driver::Device found = 0;
@@ -107,7 +107,7 @@ driver::Object DriverCall::context() const {
   return ask != nullptr && ask(&found) == driver::success ? found : nullptr;
 }
 
-// Of the thread's device, after a refusal of a call that can only concern that device.
+// Whether a refused call can only concern the thread's device.
 static bool is_of_current_device(Entry entry) {
   switch (entry) {
     case Entry::cuMemAlloc:
@@ -168,8 +168,8 @@ std::uint32_t heap_of_pool(const DriverCall& call, Object pool) {
   return place == pools.none ? device_heap(call) : heap_of(pools.values[place].load(std::memory_order_relaxed));
 }
 
-// Of the stream's device if its creation was seen, else of the thread's, which may have changed since the stream was
-// made.
+// The heap of the stream's device if its creation was seen; otherwise that of the thread's device, which may have
+// changed since the stream was created.
 std::uint32_t heap_of_stream(const DriverCall& call, Object stream) {
   const int device = devices_of_streams.find(stream);
   return device < 0 ? device_heap(call) : heap_of(static_cast<std::size_t>(device));
@@ -245,7 +245,7 @@ void take_variable(std::uint32_t heap, const DriverCall& call, Object module, Ad
   wire::AllocRecord record = block(call, heap, at, bytes, bytes);
   record.flags |= wire::of_module | flags_of_owner(variable.owner);
   tell(record);
-  if (!variable.is_kept) return;  // It may be asked for any number of times, and each definition takes room.
+  if (!variable.is_kept) return;  // It may be requested any number of times, and each definition takes room.
   wire::AttributeRecord attribute;
   attribute.allocation = at;
   attribute.key = rings.define_string("variable");
@@ -335,7 +335,7 @@ void unreserve(const DriverCall& call, Address at, Size bytes) {
   tell(range_of<wire::UnreserveRecord>(call, at, bytes), call.since);
 }
 
-// It has no handle here, so its address is used as its handle too.
+// It has no handle here, so its address also serves as its handle.
 void open_foreign(const DriverCall& call, std::uint32_t heap, Address at) {
   Address base = 0;
   Size bytes = 0;
@@ -348,7 +348,7 @@ void open_foreign(const DriverCall& call, std::uint32_t heap, Address at) {
   import.heap = heap;
   import.stack = take_stack();
   tell(import);
-  if (bytes == 0) return;  // Nothing is known but that it is foreign.
+  if (bytes == 0) return;  // Only that it is foreign is known.
   wire::MapRecord map;
   map.address = at;
   map.size = bytes;

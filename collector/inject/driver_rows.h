@@ -1,5 +1,5 @@
-// Turns driver calls into rows, whichever back end reports them (back_end.h). driver_entries.inc is written in terms of
-// the functions below. None may be called before is_observed() was true.
+// Turns driver calls into rows, whichever back end reports them (back_end.h). driver_entries.inc uses the functions
+// below. None may be called before is_observed() has returned true.
 #pragma once
 
 #include "collector/inject/back_end.h"
@@ -13,25 +13,25 @@ namespace hbmscope::inject {
 // Connects to the observer at the first call. False: there is no observer.
 bool is_observed();
 
-// A driver call, from whichever back end: what its rows are made of.
+// A driver call, from either back end, with everything that its rows need.
 struct DriverCall {
   const Entry entry;
-  // For a call that frees memory: when it began, which is the time of its rows. 0: it is not recorded.
+  // For a call that frees memory: its start time, which is the time of its rows. 0: it is not recorded.
   std::uint64_t since = 0;
-  int known_device = -1;                   // The calling thread's; -1: unknown, and the driver may be asked.
+  int known_device = -1;                   // The calling thread's; -1: unknown, and the driver may be queried.
   driver::Object known_context = nullptr;  // The calling thread's context.
 
   bool may_ask_driver() const { return known_device < 0; }
   driver::Device device() const;
-  driver::Object context() const;          // Null: there is none, or the driver can't be asked.
+  driver::Object context() const;          // Null: none, or the driver can't be queried.
   void refuse(std::uint64_t asked) const;  // The driver is out of memory.
 
  private:
   std::uint64_t free_bytes() const;
 };
 
-// A call of the program that arrived at our own entry point, until the end of its block. What the driver calls for
-// itself meanwhile is part of it, and is not recorded.
+// A call of the program that arrived at our entry point, until the end of its scope. Calls that the driver makes for
+// itself meanwhile are part of it and are not recorded.
 class InterposedCall : public DriverCall {
  public:
   explicit InterposedCall(Entry which) : DriverCall{which}, is_outermost_((thread_word & in_driver_call) == 0) {
@@ -60,7 +60,7 @@ class UsingCall : public InterposedCall {
     is_cuptis_ = back_end.load(std::memory_order_relaxed) == BackEnd::cupti;
     if (is_cuptis_) thread_word &= ~cupti_has_told;
   }
-  // Called after the driver call. Records what CUPTI should have reported and did not, because somebody has ended it.
+  // Called after the driver call. If somebody has ended CUPTI, records the call that CUPTI failed to report.
   bool is_told() const { return is_ours() && is_observed(); }
 
  protected:
@@ -68,11 +68,11 @@ class UsingCall : public InterposedCall {
   bool is_ours() const { return tells_ || (is_cuptis_ && (thread_word & cupti_has_told) == 0 && is_cupti_gone(entry)); }
 
  private:
-  bool tells_ = false;  // Set when the call begins: one back end reports it, whatever happens in between.
+  bool tells_ = false;  // Set when the call begins: the same back end reports it, whatever happens in between.
   bool is_cuptis_ = false;
 };
 
-// A call that frees memory: its rows have the time before the call, and are written when it has succeeded.
+// A call that frees memory: its rows have the time before the call and are written when it has succeeded.
 class GivingCall : public UsingCall {
  public:
   explicit GivingCall(Entry which) : UsingCall(which) {
@@ -93,7 +93,7 @@ namespace driver {
 constexpr std::size_t devices_max = 64;
 std::size_t index_of_device(Device device);  // Below that; higher devices count as the first.
 
-// Heaps by their numbers in the rings; defined when they are first needed.
+// Heaps by their numbers in the rings, defined at first use.
 std::uint32_t device_heap(Device device);
 std::uint32_t device_heap(const DriverCall& call);  // Of the thread's device.
 std::uint32_t managed_heap();
@@ -115,7 +115,7 @@ void take_host(const DriverCall& call, void* at, Size bytes);
 void take_array(const DriverCall& call, Object array, Size bytes);  // 0: the memory is counted elsewhere.
 // From a pool, which belongs to its device and to no context.
 void take_in_stream(std::uint32_t heap, const DriverCall& call, Address at, Size bytes, Object stream);
-// A variable of a module or a library. A program may ask for it many times; it is recorded once.
+// A variable of a module or a library. A program may request it many times; it is recorded once.
 void take_variable(std::uint32_t heap, const DriverCall& call, Object module, Address at, Size bytes, const char* name);
 template <class At, class Bytes>
 void take_variable(std::uint32_t heap, const DriverCall& call, Object module, const At* at, const Bytes* bytes,
@@ -146,15 +146,15 @@ void unmap(const DriverCall& call, Address at, Size bytes);
 void reserve(const DriverCall& call, Address at, Size bytes);
 void unreserve(const DriverCall& call, Address at, Size bytes);
 
-// A destroyed context, module or library ends everything it owns (driver_owners.h). Releasing a primary context that
-// somebody else still uses does not destroy it; where the driver can't be asked (CUPTI), a release is not recorded.
+// A destroyed context, module or library ends everything it owns (driver_owners.h). Releasing a primary context that is
+// still used elsewhere does not destroy it; where the driver can't be queried (CUPTI), a release is not recorded.
 void note_primary_context(Object context, Device device);
 void end_context(const DriverCall& call, Object context);
 void end_primary_context(const DriverCall& call, Device device);
 void end_primary_context_unless_used(const DriverCall& call, Device device);
 void end_module(const DriverCall& call, Object module);
 
-// Another process' block became visible here, or is no longer.
+// A block of another process became visible here, or is no longer visible.
 void open_foreign(const DriverCall& call, std::uint32_t heap, Address at);
 void close_foreign(const DriverCall& call, Address at);
 void note_sharing(const DriverCall& call, Address at);  // One of our blocks was shared with another process.

@@ -33,7 +33,7 @@ const EntryPoint entry_points[] = {
 #include "collector/inject/driver_entries.inc"
 };
 
-// The driver's function, or another library's in front of it; set again whenever it is found again, and cleared when it
+// The driver's function, or that of another library in front of it. Set whenever it is found again, and cleared when it
 // is unloaded.
 std::atomic<void*> targets[entry_count];
 std::atomic<const void*> driver_address;  // Any address in it.
@@ -65,7 +65,7 @@ void set_target(std::size_t entry, void* target) {
   forget_helpers();
 }
 
-// Our function instead of `found`, which it calls from now on; for other names `found` itself.
+// Returns our function, which calls `found` from now on; for other names `found` itself.
 void* stand_in(std::size_t entry, void* found) {
   if (entry == entry_count) return found;
   set_target(entry, found);
@@ -76,7 +76,7 @@ Result have_no_device(Device*) {
   return no_device;
 }
 
-// The driver's own answer.
+// The result of the driver's own cuGetProcAddress.
 void* ask_for_function(const char* name, int version, Flags flags) {
   void* found = nullptr;
   if (void* ask = targets[static_cast<std::size_t>(Entry::cuGetProcAddress_v2)].load(std::memory_order_acquire))
@@ -93,7 +93,7 @@ bool ends_a_thread_variant(const char* ending) {
   return std::strcmp(ending, "_ptsz") == 0 || std::strcmp(ending, "_ptds") == 0;
 }
 
-// The variant whose name is `symbol` plus an ending such as "", "_v2", "_ptsz" and "_v2_ptds"; nothing else is one, not
+// A variant's name is `symbol` plus an ending such as "", "_v2", "_ptsz" or "_v2_ptds". Nothing else counts, such as
 // the "Async" of another function.
 struct Variant {
   bool is_one = false, is_per_thread = false;
@@ -142,8 +142,8 @@ void* find_target(Entry entry) {
 }
 
 void* replace_found(const char* symbol, void* found, int version, Flags flags) {
-  // A driver that used dlsym itself has ours; so does one in a program that is not position-independent and keeps a
-  // jump to ours, which is then the function's address for everybody.
+  // A driver that used dlsym itself has our function; so does one in a program that is not position-independent and
+  // contains a jump to ours, which is then the function's address for everybody.
   if (is_ours(found) || is_in_program(found)) return found;
   constexpr Flags per_thread_stream = 2;
   const bool is_per_thread = (flags & per_thread_stream) != 0;

@@ -1,5 +1,5 @@
 // Finds the driver's entry points and puts ours in front of them. A program that is linked with the driver, or uses
-// dlsym or cuGetProcAddress, gets ours; each of ours knows the function to call next.
+// dlsym or cuGetProcAddress, gets ours; each of ours finds the function to call next.
 #pragma once
 
 #include <cstddef>
@@ -21,13 +21,13 @@ constexpr std::size_t entry_count = static_cast<std::size_t>(Entry::count);
 const char* name_of(Entry entry);
 // The function to call next; null if no such function is loaded.
 void* find_target(Entry entry);
-// What a caller gets instead of `found`, which cuGetProcAddress returned.
+// What a caller gets instead of `found`, the result of cuGetProcAddress.
 void* replace_found(const char* symbol, void* found, int version, driver::Flags flags);
-// The same for dlsym, which returns the first function of that name; `look_up_next` finds the one after it.
+// The same for dlsym, which returns the first function of that name; `look_up_next` finds the next one.
 void* replace_looked_up(const char* name, void* found, void* (*look_up_next)(void*, const char*));
 // Called after a library may have been unloaded: the driver's addresses may now belong to something else.
 void forget_unloaded_driver();
-// A function of the driver that was found last, without interception. Null if it has none.
+// A function of the driver that was found last, not intercepted. Null if the driver does not have it.
 void* find_helper(const char* name);
 // The same for cuCtxGetDevice, which is needed for every block.
 void* find_device_helper();

@@ -1,5 +1,5 @@
-// The types of the CUDA driver API that its memory calls use, declared here because a collector must be built without a
-// toolkit. driver_types_check.cpp compares them with cuda.h if it is there.
+// The types of the CUDA driver API that its memory calls use, declared here because a collector must build without a
+// toolkit. driver_types_check.cpp compares them with cuda.h if it is available.
 #pragma once
 
 #include <cstddef>

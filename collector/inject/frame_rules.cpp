@@ -27,7 +27,7 @@ bool FrameRules::can_be_packed(const FrameRule& rule) {
   return fits(rule.cfa_offset) && fits(rule.frame_pointer_offset);
 }
 
-// In the first place that is free or has a rule from before an unload; else in the last one that was looked at.
+// Adds in the first place that is free or has a rule from before an unload, otherwise in the last place tried.
 void FrameRules::add(std::uint64_t return_address, const FrameRule& rule) const {
   if (!can_be_packed(rule) || !adding.try_lock()) return;
   Place* places = all_places.load(std::memory_order_acquire);

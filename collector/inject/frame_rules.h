@@ -1,6 +1,6 @@
-// A cache of find_frame_rule(): walking a stack then takes a lookup and two words of memory for each frame.
+// A cache of find_frame_rule(): walking a stack then takes one lookup and two words of memory per frame.
 //
-// A rule belongs to loaded code, so it is stored with the number of unloads so far, and is not found after another
+// A rule belongs to loaded code, so it is stored with the number of unloads so far and is no longer found after another
 // unload. Any thread reads and adds without waiting; if there is no room, the rule is computed again.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace hbmscope::inject {
 
 class FrameRules {
  public:
-  // `unloads`: what look_at_loaded_code() returned to the thread that walks.
+  // `unloads`: the result of look_at_loaded_code() on the thread that walks.
   explicit FrameRules(std::uint64_t unloads)
       : places_(all_places.load(std::memory_order_acquire)),
         unloads_(unloads << address_bits),
@@ -33,9 +33,9 @@ class FrameRules {
     std::atomic<std::uint64_t> key;  // 0: free, or about to get another rule.
     std::atomic<std::uint64_t> rule;
   };
-  // Addresses of programs have 47 bits; the rest of the key has some bits of the number of unloads, and the rule has
-  // the others. The rule also has some bits of another hash of the address, in case the place is taken and given back
-  // between two reads.
+  // Code addresses have 47 bits. The rest of the key stores some bits of the number of unloads, and the rule stores the
+  // others. The rule also stores some bits of another hash of the address, in case the place is reused between two
+  // reads.
   static constexpr unsigned address_bits = 47, unloads_shift = 48, kind_shift = 44, check_shift = 34, cfa_shift = 17,
                             offset_bits = 17;
   static constexpr std::size_t places_max = std::size_t{1} << 16, tries_max = 8;

@@ -69,7 +69,7 @@ struct Bytes {
 // DW_EH_PE_...
 constexpr std::uint8_t relative_to_itself = 0x10, omitted = 0xff, in_order = 0x3b;  // datarel, sdata4.
 
-// Relative to itself or absolute; other encodings are not used for functions.
+// Relative or absolute; other encodings are not used for functions.
 std::uint64_t read_pointer(Bytes& from, std::uint8_t encoding) {
   const auto base = reinterpret_cast<std::uint64_t>(from.at);
   std::uint64_t value = 0;
@@ -242,7 +242,7 @@ class Rows {
   std::size_t remembered_count_ = 0;
 };
 
-// By DWARF's numbers of the operations (DW_CFA_...).
+// Operations have DWARF's numbers (DW_CFA_...).
 bool Rows::step_of(std::uint8_t operation, Bytes& program, std::uint64_t& place) {
   const auto number = [&] { return program.read_unsigned(); };
   const auto block = [&] { return program.take(program.read_unsigned()); };

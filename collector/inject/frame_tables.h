@@ -1,5 +1,5 @@
-// How to get from a frame of native code to its caller, by the tables that every library brings for that (.eh_frame, in
-// the order of .eh_frame_hdr; System V ABI x86-64 3.7, DWARF 5 6.4, Linux Standard Base Core 10.6).
+// Finds the caller of a frame of native code, using the unwind tables that every library contains (.eh_frame, indexed
+// by .eh_frame_hdr; System V ABI x86-64 3.7, DWARF 5 6.4, Linux Standard Base Core 10.6).
 //
 // Only what compilers generate for ordinary functions is understood: the caller's stack pointer (the CFA) is this
 // frame's stack pointer or frame pointer plus a number, or it was saved next to the frame pointer when the stack was
@@ -17,11 +17,11 @@ struct FrameRule {
     from_stack_pointer,  // CFA = stack pointer + cfa_offset.
     from_frame_pointer,  // CFA = frame pointer + cfa_offset.
     realigned,  // CFA = the word at frame pointer + cfa_offset; the caller's frame pointer is the word at this one's.
-    outermost,  // It has no caller: a thread begins here.
+    outermost,  // A thread begins here: there is no caller.
   };
   Kind kind = Kind::unknown;
   std::int32_t cfa_offset = 0;  // Bytes.
-  // Of the caller's saved frame pointer, from the CFA, in bytes; 0: it is unchanged.
+  // The saved frame pointer of the caller, relative to the CFA, in bytes; 0: it is unchanged.
   std::int32_t frame_pointer_offset = 0;
 };
 

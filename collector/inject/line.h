@@ -1,11 +1,11 @@
-// A line for a person, built without the C++ library.
+// A line of text, built without the C++ library.
 #pragma once
 
 #include <cstddef>
 
 namespace hbmscope::inject {
 
-// What does not fit is cut off.
+// Text that does not fit is cut off.
 struct Line {
   char text[512] = "";
 
@@ -26,8 +26,8 @@ struct Line {
   std::size_t length_ = 0;
 };
 
-// Printed on the job's standard error, after "hbmscope: ". Prints nothing in a job that was attached to: that has its
-// own output.
+// Prints the line on the job's standard error, after "hbmscope: ". Prints nothing in a job that was attached to,
+// because its output is its own.
 void say(const Line& line);
 void be_silent();
 

@@ -1,5 +1,5 @@
-// The symbols of the loaded programs and libraries, read from their own tables: dlsym can't be asked for itself, and it
-// would return our own entry points where another library's are wanted.
+// The symbols of the loaded programs and libraries, read directly from their tables: dlsym can't look up itself, and it
+// would return our entry points where another library's are wanted.
 #pragma once
 
 #include <cstddef>
@@ -14,18 +14,18 @@ void* find_next_function(const char* name);
 // The first one in all loaded objects.
 void* find_function(const char* name);
 // The first one after this library, while the program may still be starting: calls no foreign function. For libraries
-// that are loaded at the start.
+// loaded at the start.
 void* find_next_at_start(const char* name);
 // The function of that name in the object that contains `address`; null if there is none.
 void* find_function_beside(const void* address, const char* name);
 
-// The function of that name in the first loaded object whose file name begins like that ("libc.so"); null if there is
+// The function of that name in the first loaded object whose file name begins with `file` ("libc.so"); null if there is
 // none.
 void* find_function_in(const char* file, const char* name);
-// Writes the path of the first loaded object for which `is_it`, called with `data`, returns true into `path`. False:
-// there is none, or its path is too long. `is_it` is called with the loader's lock held.
+// Finds the first loaded object for which `is_it`, called with `data`, returns true, and writes its path into `path`.
+// False: there is none, or its path is too long. `is_it` is called with the loader's lock held.
 bool find_path(bool (*is_it)(const char* path, void* data), void* data, char* path, std::size_t bytes);
-// What that object itself defines under that name; null if nothing. May be called with the loader's lock held.
+// The definition of that name in the object itself; null if there is none. May be called with the loader's lock held.
 void* find_function_of(const dl_phdr_info& object, const char* name);
 void* find_data_of(const dl_phdr_info& object, const char* name);
 // Whether the address is in the object. May be called with the loader's lock held.
@@ -33,10 +33,10 @@ bool contains(const dl_phdr_info& object, const void* address);
 // The part after the last slash.
 const char* file_name_of(const char* path);
 
-// The name, the first of several, by which the object that contains `address` exports the function there; null if there
-// is none. The text belongs to the object.
+// The first name under which the object that contains `address` exports the function there; null if there is none. The
+// text belongs to the object.
 const char* find_name_of(const void* address);
-// Whether the address is in any loaded object, and how many unloads there were so far.
+// Whether the address is in any loaded object, and the number of unloads so far.
 bool is_loaded(const void* address);
 std::uint64_t count_unloads();
 

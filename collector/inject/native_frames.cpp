@@ -40,14 +40,14 @@ struct Unwinding {
 
 _Unwind_Reason_Code take_frame(_Unwind_Context* context, void* data) {
   const auto& unwinding = *static_cast<Unwinding*>(data);
-  int is_instruction_itself = 0;  // Set where a signal arrived; else it is the return address, after the call.
+  int is_instruction_itself = 0;  // Set where a signal arrived; otherwise it is the return address, after the call.
   const std::uint64_t address = unwinding.get_address(context, &is_instruction_itself);
   if (address == 0) return _URC_END_OF_STACK;
   const bool goes_on = take_address(*unwinding.stack, is_instruction_itself != 0 ? address : address - 1);
   return goes_on ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 
-// The kernel reads the signal set before it looks at the operation, which is invalid: so this only tests the address.
+// The kernel reads the signal set before it checks the operation, which is invalid: so this only tests the address.
 bool is_readable(std::uint64_t address) {
   constexpr int no_such_action = -1;
   return syscall(SYS_rt_sigprocmask, no_such_action, address, nullptr, 8) != 0 && errno != EFAULT;

@@ -1,5 +1,5 @@
-// What a program's NVTX calls if the environment names this library: `hbmscope run` sets it if no other library was
-// named.
+// The functions that a program's NVTX calls if the environment names this library. `hbmscope run` sets that variable if
+// no other library was named.
 #include "collector/inject/collector.h"
 #include "collector/inject/nvtx_marks.h"
 #include "collector/inject/nvtx_types.h"

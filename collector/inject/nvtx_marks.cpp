@@ -71,7 +71,7 @@ void tell(const Name* name, std::uint8_t phase) {
 }
 constexpr std::uint8_t instant = 0, begins = 1, ends = 2;
 
-// What a thread has pushed. It belongs to the thread's slot; a thread without a slot is not tracked.
+// The ranges that a thread has pushed. They belong to the thread's slot; a thread without a slot is not tracked.
 struct Pushed {
   std::uint64_t thread;
   unsigned depth, untold;  // Deeper levels are only counted.
@@ -197,7 +197,7 @@ void forget_lock() {
 
 void forget_ids() {
   another.id.store(0, std::memory_order_relaxed);
-  if (names_kept == 0) return;  // Else each would be written to.
+  if (names_kept == 0) return;  // Otherwise each would be written to.
   for (Name& name : names)
     if (name.hash.load(std::memory_order_relaxed) != 0) name.id.store(0, std::memory_order_relaxed);
 }

@@ -1,6 +1,7 @@
 // The part of NVTX's interface that is used, declared here because no toolkit may be required. nvtx_types_check.cpp
-// compares it with NVIDIA's headers if they are there. A program contains NVTX; at its first call it loads the library
-// that NVTX_INJECTION64_PATH names, and passes it tables of pointers, which the library sets to its own functions.
+// compares it with NVIDIA's headers if they are available. NVTX is compiled into the program. At its first call it
+// loads the library that NVTX_INJECTION64_PATH names and passes it tables of pointers, which the library sets to its
+// own functions.
 #pragma once
 
 #include <cstddef>

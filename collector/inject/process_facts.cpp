@@ -14,7 +14,7 @@
 namespace hbmscope::inject {
 namespace {
 
-// A file of /proc, with a zero after it.
+// A file in /proc, followed by a zero byte.
 class ProcFile {
  public:
   explicit ProcFile(const char* path) {

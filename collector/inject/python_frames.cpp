@@ -43,7 +43,7 @@ bool is_a(const void* object, const void* type) {
   return object != nullptr && read_at<const void*>(object, object_type) == type;
 }
 
-// Of releases and release candidates: alphas and betas change the structures.
+// Only for releases and release candidates: alphas and betas change the structures.
 const Layout* layout_of(unsigned long version) {
   constexpr unsigned long candidate = 0xC;
   if ((version >> 4 & 15) < candidate) return nullptr;

@@ -1,7 +1,7 @@
-// The calling thread's stack of Python code, read from the interpreter's own structures. That needs no GIL: a thread's
-// frames belong to it, and this runs on that thread. The only functions of Python's API that are called are
-// PyGILState_GetThisThreadState, which is a pthread_getspecific, and the one that says whether the interpreter is
-// ending.
+// The calling thread's stack of Python code, read from the interpreter's data structures. That needs no GIL: a thread's
+// frames belong to it, and this runs on that thread. Only two functions of Python's API are called:
+// PyGILState_GetThisThreadState, which is a pthread_getspecific, and the one that reports whether the interpreter is
+// shutting down.
 //
 // The structures are those of 3.11, 3.12 and 3.13 (Include/internal/pycore_frame.h, Include/cpython/code.h of each);
 // each object is checked before it is read. For other versions only the native stack is recorded.
@@ -22,8 +22,8 @@ struct PythonInterpreter {
   int (*is_ending)() = nullptr;
   const void* code_type = nullptr;
   const void* text_type = nullptr;
-  unsigned long version = 0;  // As Py_Version; 0: from before 3.11.
-  CodeRange code{};           // Where the interpreter's own functions are.
+  unsigned long version = 0;  // As Py_Version; 0: older than 3.11.
+  CodeRange code{};           // The code of the interpreter itself.
 };
 
 class PythonSearch {
@@ -34,10 +34,10 @@ class PythonSearch {
 
  private:
   PythonInterpreter found_;
-  bool is_still_there_ = false;  // The interpreter that is known.
+  bool is_still_there_ = false;  // The known interpreter is still loaded.
 };
 
-// Whether the thread runs Python, in a known version.
+// Whether the thread runs a supported version of Python.
 bool has_python_frames();
 // Innermost first. Returns the number of frames; `is_cut`: there are more. The name of a frame's code object is part of
 // its key, because another code object may be at its address later.
@@ -45,7 +45,7 @@ std::size_t walk_python(StackFrame* frames, std::size_t max, bool& is_cut);
 // The interpreter's own code; frames inside it are left out. Empty if no interpreter is known.
 CodeRange python_code();
 
-// The names of a frame, into texts of `text_bytes_max`, which are cut off.
+// The names of a frame, as texts of at most `text_bytes_max` bytes; longer ones are cut off.
 constexpr std::size_t python_text_bytes_max = 1024;
 struct PythonPosition {
   char function[python_text_bytes_max];

@@ -19,7 +19,7 @@
 #include <x86intrin.h>
 #endif
 
-// From glibc, since 2.18. Not a pthread key, whose symbols moved in 2.34.
+// From glibc, since 2.18. A pthread key is not used because its symbols moved in 2.34.
 extern "C" int __cxa_thread_atexit_impl(void (*at_exit)(void*), void* argument, void* library);
 extern "C" void* __dso_handle;
 
@@ -28,15 +28,15 @@ namespace {
 
 constexpr std::size_t text_bytes_max = 4096, fact_bytes_max = 65'000;
 
-// How long to wait at a full ring while nobody takes anything out of it: longer than the observer holds rows back
-// (collector/serve/process_drain.h), and than a busy machine keeps it waiting.
+// How long to wait at a full ring while nobody reads from it: longer than the observer holds rows back
+// (collector/serve/process_drain.h), and longer than a busy machine delays it.
 constexpr timespec wait_step{0, 100'000};
 constexpr unsigned wait_steps_max = 6'000;
 constexpr unsigned lent_wait_steps_max = 1'000;  // A tenth of a second.
 
 constexpr std::uint32_t smallest_share = 32;
 
-// Of membarrier(2).
+// Commands of membarrier(2).
 constexpr int private_expedited = 8, register_private_expedited = 16;
 
 bool is_tsc_even() {
@@ -53,10 +53,10 @@ void sleep_a_step() {
   syscall(SYS_nanosleep, &wait_step, nullptr);
 }
 
-// Instead of a thread's number.
+// Used in place of a thread's number.
 constexpr std::uint64_t reclaiming = ~std::uint64_t{0};
 
-// The threads' own slots, and after them those that are lent.
+// The threads' own slots, followed by those that are lent.
 ThreadSlot slots[wire::rings_wanted + wire::rings_lent_wanted];
 
 bool take_slot(ThreadSlot& slot, std::uint64_t thread) {
@@ -142,7 +142,7 @@ const char* Rings::open(const char* observer_path, int* link) {
 void Rings::close() {
   if (!is_open_) return;
   __atomic_store_n(&is_open_, false, __ATOMIC_SEQ_CST);
-  // Without membarrier (a kernel before 4.14) nobody knows which threads still write, so the memory stays mapped.
+  // Without membarrier (a kernel before 4.14) it is unknown which threads still write, so the memory stays mapped.
   const bool is_seen = syscall(SYS_membarrier, private_expedited, 0) == 0;
   for (ThreadSlot& slot : slots)
     while (std::atomic_ref(slot.is_busy).load(std::memory_order_acquire) != 0) nanosleep(&wait_step, nullptr);
@@ -165,7 +165,7 @@ void Rings::forget() {
   thread_word &= in_driver_call;
   for (ThreadSlot& slot : slots) slot = ThreadSlot{};
   strings_ = frames_ = stacks_ = heaps_ = modules_ = 0;
-  // Another thread of the parent may have held them; it does not exist here.
+  // Another thread of the parent may have held the locks; it does not exist here.
   definitions_lock_.unlock();
   listing_lock_.unlock();
 }
@@ -231,13 +231,13 @@ ThreadSlot* Rings::try_borrowing(std::uint64_t thread) {
   return nullptr;
 }
 
-// A thread may end inside the call for which it was lent a slot: by cancellation, or because its observer is gone.
+// A thread may end inside the call for which it borrowed a slot: by cancellation, or because its observer is gone.
 void Rings::reclaim_slots() {
   for (std::size_t i = wire::rings_wanted; i < std::size(slots); ++i) {
     ThreadSlot& slot = slots[i];
     std::uint64_t thread = std::atomic_ref(slot.thread).load(std::memory_order_acquire);
     if (thread == 0 || syscall(SYS_tgkill, getpid(), static_cast<pid_t>(thread), 0) == 0 || errno != ESRCH) continue;
-    // Only one thread finds it unchanged.
+    // Only one thread can succeed here.
     if (!std::atomic_ref(slot.thread).compare_exchange_strong(thread, reclaiming)) continue;
     end_giving_in(slot);
     leave(slot);
@@ -252,8 +252,8 @@ void Rings::end_giving_in(ThreadSlot& slot) {
   leave(slot);
 }
 
-// Each is lent for as long as a driver call takes, so one comes back soon; unless that call waits for this thread, so
-// this thread does not wait forever.
+// Each slot is lent for the duration of a driver call, so one is returned soon, unless that call waits for this thread.
+// So this thread does not wait forever.
 ThreadSlot* Rings::borrow_slot(bool may_wait) {
   if (!is_open()) return nullptr;
   const auto thread = static_cast<std::uint64_t>(syscall(SYS_gettid));
@@ -276,13 +276,13 @@ void Rings::return_slot(ThreadSlot& slot) {
 
 // Called when its thread ends.
 void Rings::give_slot_back(void* slot) {
-  // It was cancelled in a call for which it was lent a slot.
+  // It was cancelled in a call for which it borrowed a slot.
   auto* current = reinterpret_cast<ThreadSlot*>(thread_word & ~thread_flags);
   if (current != nullptr && is_lent_slot(*current) && current->own == slot) {
     rings.end_giving_in(*current);
     return_slot(*current);
   }
-  // In a child after fork() the slot is the parent's, and its thread goes on with it there.
+  // In a child after fork() the slot belongs to the parent, whose thread continues to use it there.
   if ((thread_word & ~thread_flags) != reinterpret_cast<std::uintptr_t>(slot)) return;
   thread_word &= in_driver_call;
   auto& mine = *static_cast<ThreadSlot*>(slot);
@@ -348,7 +348,7 @@ std::uint8_t* Rings::begin_event(wire::RingHeader& mine, std::uint64_t bytes, bo
   return nullptr;
 }
 
-// Waits while rows are taken out; after a failed wait not until one was, and never if the observer has died.
+// Waits while rows are taken out. After a failed wait, waits again only once one was; never if the observer has died.
 std::uint8_t* Rings::wait_for_room(wire::RingHeader& mine, std::uint64_t bytes) {
   if (mine.gave_up_at == mine.tail_seen + 1) return nullptr;
   const int errno_of_job = errno;
@@ -450,8 +450,8 @@ void Rings::define_job_fact(const char* key, const char* value) {
   define(wire::JobRecord{define_string(key), said}, none);
 }
 
-// Room for the row that announces a listing, and for that of a loss before it. Without it the listing would be made for
-// nothing, and its row counted as a lost event.
+// Room for the row that announces a listing, and for that of a loss before it. Without it, the listing would be written
+// for nothing, and its row counted as a lost event.
 bool Rings::has_room_for_listing() {
   constexpr std::uint64_t row_bytes_of_both = 256;
   ThreadSlot* mine = slot_of_thread();
@@ -485,7 +485,7 @@ std::uint8_t* Rings::begin_listed(std::uint64_t bytes) {
 bool Rings::end_listing(std::uint32_t heap) {
   bool is_told = false;
   if (!is_listing_cut_) {
-    // One byte more than the listing has, so that a listing of nothing waits too.
+    // One byte more than the listing has, so that an empty listing waits to be read, too.
     std::atomic_ref(header_->listing_end).store(listed_bytes_ + 1, std::memory_order_release);
     wire::ListingRecord record;
     record.heap = heap;

@@ -1,6 +1,6 @@
-// The job's side of the shared memory (collector/wire/ring_layout.h): rows are written, and those that do not fit are
-// counted as lost. Only driver calls, which take a microsecond and more, wait for room. There is one for the process,
-// because a thread has one ring whichever library its events come from.
+// The job's side of the shared memory (collector/wire/ring_layout.h): writes rows, and counts those that do not fit as
+// lost. Only driver calls, which take a microsecond and more, wait for room. There is one object per process, because a
+// thread has one ring whichever library its events come from.
 #pragma once
 
 #include <atomic>
@@ -12,8 +12,7 @@
 
 namespace hbmscope::inject {
 
-// A lock of our own for rare operations: definitions, listings. Never held while foreign code runs, except for a
-// listing.
+// A lock for rare operations: definitions, listings. Never held while foreign code runs, except for a listing.
 class SpinLock {
  public:
   bool try_lock() { return !is_held_.exchange(true, std::memory_order_acquire); }
@@ -24,19 +23,20 @@ class SpinLock {
   std::atomic<bool> is_held_{false};
 };
 
-// Our data of a thread that has reported something, outside its ring, whose memory may be unmapped.
+// Data of a thread that has reported something. It is outside the thread's ring, because the ring's memory may be
+// unmapped.
 struct alignas(64) ThreadSlot {
   wire::RingHeader* ring = nullptr;
   std::uint64_t session = 0;  // The session that `ring` belongs to.
   std::uint64_t thread = 0;   // 0: free to be taken.
-  ThreadSlot* own = nullptr;  // Of a lent slot: the thread's own slot, if it has or had one.
-  std::uint32_t is_busy = 0;  // The thread is writing, or about to find out that it may not.
-  std::uint32_t stack = 0;    // Of the freeing call that the thread is in.
+  ThreadSlot* own = nullptr;  // For a lent slot: the thread's own slot, if it has or had one.
+  std::uint32_t is_busy = 0;  // The thread is writing, or is checking whether it may.
+  std::uint32_t stack = 0;    // Of the current freeing call.
 };
 
-// Everything that a thread keeps for us: the address of its slot, and in the lowest bits, which are zero in an address,
-// whether it is inside a driver call (one that came through our own entry point, or one that CUPTI reported,
-// cupti_callbacks.cpp), and whether CUPTI has reported one since that bit was last read.
+// All data that a thread stores for us: the address of its slot, and in the lowest bits, which are zero in an address,
+// whether it is inside a driver call (through our entry point, or reported by CUPTI, cupti_callbacks.cpp), and whether
+// CUPTI has reported a call since that bit was last read.
 extern __thread std::uintptr_t thread_word __attribute__((tls_model("initial-exec"), visibility("hidden")));
 constexpr std::uintptr_t in_driver_call = 1, cupti_call_step = 2, cupti_call = 30, cupti_has_told = 32;
 constexpr std::uintptr_t thread_flags = in_driver_call | cupti_call | cupti_has_told;
@@ -48,7 +48,7 @@ constexpr std::uint64_t row_bytes(std::size_t struct_bytes, std::size_t text_byt
   return (sizeof(wire::RowHeader) + struct_bytes + text_bytes + 7) / 8 * 8;
 }
 
-// Returns the size of the row. In the header, so that the sizes are constants where events are written.
+// Returns the size of the row. Defined in the header, so that sizes are constants where events are written.
 template <class Record>
 std::uint64_t put_row(std::uint8_t* at, std::uint64_t ticks, const Record& record, const char* text = "",
                       std::size_t text_bytes = 0) {
@@ -67,41 +67,40 @@ std::uint64_t put_row(std::uint8_t* at, std::uint64_t ticks, const Record& recor
 
 class Rings {
  public:
-  // Makes the shared memory and hands it to the observer at that socket. Null, or what went wrong, in words. If `link`
-  // is given, the observer learns that it is an attach and must answer, and the connection stays open; `link` gets its
-  // descriptor.
+  // Creates the shared memory and hands it to the observer at that socket. Returns null, or the error as a sentence. If
+  // `link` is given, the observer learns that this is an attach and must answer, and the connection stays open; `link`
+  // receives its descriptor.
   const char* open(const char* observer_path, int* link = nullptr);
-  // Stops recording. Waits for threads that are writing, for as long as they are kept from running; then the memory is
-  // unmapped.
+  // Stops recording. Waits for threads that are writing, for as long as they are not scheduled; then unmaps the memory.
   void close();
-  // Called in a child after fork(): the memory is the parent's, so nothing may be written any more.
+  // Called in a child after fork(): the memory is the parent's, so nothing may be written to it.
   void forget();
   bool is_open() const { return __atomic_load_n(&is_open_, __ATOMIC_ACQUIRE); }
 
-  // Writes an event of this thread, at this moment. False: it was lost, and counted.
+  // Writes an event of this thread, now. False: it was lost, and counted.
   template <class Record>
   bool add(const Record& record) {
     return add_row(record, 0, false);
   }
 
-  // Writes an event of a driver call: waits for room while the observer makes some, and for a ring if all are in use.
+  // Writes an event of a driver call. Waits for room while the observer makes some, and for a ring if all are in use.
   // `ticks`: when it took effect; 0: now.
   template <class Record>
   bool add_of_driver(const Record& record, std::uint64_t ticks = 0) {
     return add_row(record, ticks, true);
   }
-  // A quarter of the room of definitions is reserved for heaps, tags and marks.
+  // A quarter of the space for definitions is reserved for heaps, tags and markers.
   bool has_room_for_stacks() const {
     return is_open() && std::atomic_ref(header_->definitions_end).load(std::memory_order_relaxed) <
                             header_->definitions_bytes / 4 * 3;
   }
-  // Called around a call that frees memory: events of other threads in the meantime are not drained before its row.
-  // Returns the time stamp. `stack`: of the call; taken before, because other threads are held up.
+  // Called around a call that frees memory: events of other threads in between are not drained before its row. Returns
+  // the time stamp. `stack`: that of the call, taken before, because other threads are held up.
   std::uint64_t begin_giving(std::uint32_t stack);
   std::uint32_t giving_stack() const;  // 0: none.
   void end_giving();
 
-  // The number of the thread's slot, which it has until it ends, and the thread's number; `rings_wanted` if it has
+  // The number of the thread's slot, which it keeps until it ends, and the thread's number; `rings_wanted` if it has
   // none.
   std::uint32_t own_slot(std::uint64_t& thread);
 
@@ -114,16 +113,16 @@ class Rings {
   std::uint32_t define_heap(wire::HeapRecord heap, const char* name, const char* memory_kind);
   void define_job_fact(const char* key, const char* value);
   void note_stack_lost() { std::atomic_ref(header_->stacks_lost).fetch_add(1, std::memory_order_relaxed); }
-  // When this changes, earlier ids are void.
+  // When this changes, earlier ids are invalid.
   std::uint64_t session() const { return __atomic_load_n(&session_, __ATOMIC_RELAXED); }
 
-  // A heap that was not listed since this number was raised must be listed again.
+  // A heap not listed since this number was raised must be listed again.
   std::uint32_t listing_round() const {
     return std::atomic_ref(header_->listing_round).load(std::memory_order_relaxed);
   }
-  // One listing at a time: false while another one is being made or has not been read, and while the thread's ring is
-  // full. What is added between the two calls is state, not events. end_listing() returns false if the listing did not
-  // fit.
+  // One listing at a time: begin_listing() returns false while another one is being written or has not been read, and
+  // while the thread's ring is full. Rows added between the two calls are state, not events. end_listing() returns
+  // false if the listing did not fit.
   bool begin_listing();
   template <class Record>
   void add_to_listing(const Record& record) {
@@ -138,8 +137,8 @@ class Rings {
     auto* mine = reinterpret_cast<ThreadSlot*>(thread_word & ~thread_flags);
     return __builtin_expect(mine != nullptr && mine->session == session_, 1) ? mine : take_ring();
   }
-  // Between enter and leave the memory stays mapped. Whoever closes makes this visible to all threads before it checks
-  // who is busy (membarrier(2)), so no fence is needed here.
+  // Between enter and leave the memory stays mapped. close() makes its change visible to all threads before it checks
+  // which are busy (membarrier(2)), so no fence is needed here.
   bool enter(ThreadSlot& mine) {
     std::atomic_ref(mine.is_busy).store(1, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -165,12 +164,12 @@ class Rings {
   }
   ThreadSlot* take_ring();
   static void give_slot_back(void* slot);
-  // For one event, or for one freeing call, of a thread that finds no slot of its own. Null: none is left.
+  // For one event or one freeing call of a thread without its own slot. Null: none is left.
   ThreadSlot* borrow_slot(bool may_wait);
   ThreadSlot* try_borrowing(std::uint64_t thread);
   static bool is_lent_slot(const ThreadSlot& slot);
   static void return_slot(ThreadSlot& slot);
-  bool use_ring(ThreadSlot& mine);  // False: closed meanwhile, or there are not so many.
+  bool use_ring(ThreadSlot& mine);  // False: closed meanwhile, or there are fewer rings.
   void reclaim_slots();
   void end_giving_in(ThreadSlot& slot);
   bool note_no_ring();
@@ -186,7 +185,7 @@ class Rings {
   std::uint32_t define(Record record, std::uint32_t& last, const char* text = "", std::size_t text_bytes = 0);
 
   bool is_open_ = false;
-  wire::RingsHeader* header_ = nullptr;  // Its page stays mapped when closed: a thread may be in a call.
+  wire::RingsHeader* header_ = nullptr;  // Its page stays mapped after close(), because a thread may be in a call.
   std::uint8_t* bytes_ = nullptr;
   std::uint64_t bytes_count_ = 0, ring_bytes_ = 0, session_ = 0;
   std::uint32_t own_rings_ = 0, lent_rings_ = 0;

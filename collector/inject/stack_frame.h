@@ -1,4 +1,4 @@
-// A frame of a stack that is being taken, and the hashes used for stacks.
+// A frame of a stack that is being captured, and the hashes used for stacks.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +8,12 @@
 namespace hbmscope::inject {
 
 struct StackFrame {
-  std::uint64_t place = 0;  // An address of code; or a code object of Python.
-  std::uint64_t key = 0;    // Of a Python frame: a hash of its names, never 0. Of a native frame: 0.
+  std::uint64_t place = 0;  // A code address, or a Python code object.
+  std::uint64_t key = 0;    // For a Python frame: a hash of its names, never 0. For a native frame: 0.
   std::uint32_t instruction = 0;
 };
 
-// A product of 64 times 64 bits, folded in half, mixes every bit of both into all.
+// A 64 x 64 bit product, folded in half, mixes all bits of both into all bits of the result.
 inline std::uint64_t hash_pair(std::uint64_t one, std::uint64_t other) {
   using Wide = unsigned __int128;
   const Wide product = static_cast<Wide>(one ^ 0x9e3779b97f4a7c15U) * (other ^ 0xd1b54a32d192ed03U);

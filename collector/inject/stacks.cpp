@@ -21,7 +21,7 @@ enum class StackKind : std::uint32_t { none, code, python };
 std::atomic<StackKind> kind{StackKind::none};
 std::atomic<std::size_t> depth{wire::stack_depth_wanted};  // An attach may change it.
 
-constexpr std::uint64_t cut_off = ~std::uint64_t{0} - 1;  // The key of the frame that stands for those cut off.
+constexpr std::uint64_t cut_off = ~std::uint64_t{0} - 1;  // The key of the frame that represents the frames cut off.
 
 struct Hash {
   std::uint64_t one, other;
@@ -50,7 +50,7 @@ class Taking {
   bool may_ = true;
 };
 
-// Maps two keys to an id. Only the thread that holds `interning` writes; all may read.
+// Maps two keys to an id. Only the thread that holds `interning` writes; all threads may read.
 struct Entry {
   std::atomic<std::uint64_t> key;
   std::atomic<std::uint64_t> rest_and_id;  // The upper half of the other key, and the id.
@@ -71,7 +71,7 @@ struct Table {
     }
     return 0;
   }
-  // False: the table is full there.
+  // False: the table is full at this place.
   bool add(Hash hash, std::uint32_t id) {
     hash.one |= 1;
     for (std::size_t i = 0; i < tries_max; ++i) {
@@ -93,14 +93,14 @@ struct Tables {
 std::atomic<Tables*> tables{nullptr};
 SpinLock interning;
 
-// Only used while that is held.
+// Only used while `interning` is held.
 std::uint64_t tables_session = 0;
 PythonPosition position;
 
 struct Walked {
   StackFrame* frames;
   std::size_t count = 0;
-  std::uint64_t unloads = 0;  // What look_at_loaded_code() just returned.
+  std::uint64_t unloads = 0;  // The result of the last look_at_loaded_code().
 };
 
 Hash hash_of(const Walked& stack, std::uint64_t session) {
@@ -138,7 +138,7 @@ std::uint32_t intern_frame(Tables& in, const StackFrame& frame) {
   return id != 0 && in.frames.add(hash, id) ? id : 0;
 }
 
-// 0: there was no room for all of it.
+// 0: there was no room for the whole stack.
 std::uint32_t define(Tables& in, const StackFrame* frames, std::size_t count) {
   if (!rings.has_room_for_stacks()) return 0;
   std::uint32_t stack = 0;
@@ -188,7 +188,7 @@ std::uint32_t intern(const Walked& stack) {
   return id;
 }
 
-// Room for two more than the depth.
+// `into` needs room for two more frames than the depth.
 std::size_t collect(const Walked& into, std::size_t most) {
   StackFrame* const frames = into.frames;
   CodeStack code{frames, most, into.unloads};

@@ -8,7 +8,7 @@ namespace hbmscope::inject {
 
 constexpr std::size_t utf8_bytes_max = 4;
 
-// `out` must have room for four more bytes; returns how many were written.
+// `out` must have room for four more bytes. Returns the number of bytes written.
 inline std::size_t put_utf8(std::uint32_t character, char* out) {
   std::size_t length = 0;
   const auto put = [&](std::uint32_t byte) { out[length++] = static_cast<char>(byte); };

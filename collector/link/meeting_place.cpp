@@ -39,7 +39,7 @@ bool is_private(const std::string& folder) {
          (found.st_mode & 077) == 0;
 }
 
-// An address for the path, if necessary through a descriptor of its folder, which must stay open meanwhile.
+// A socket address for the path, if necessary through a descriptor of its folder, which must stay open meanwhile.
 class Address {
  public:
   explicit Address(const std::string& path) {
@@ -94,7 +94,7 @@ std::string observed_path(std::int64_t process) {
 }  // namespace
 
 int listen_at(const std::string& path, int type, std::string& wrong) {
-  // It gets its name only when it listens, so that a peer that finds it is not refused.
+  // It gets its name only once it listens, so that a peer that finds it is never refused.
   const std::size_t name = path.rfind('/') + 1;
   const std::string before = path.substr(0, name) + "." + path.substr(name);
   const Address address(before);
@@ -136,8 +136,8 @@ std::optional<Peer> trusted_peer(int connection, std::string& wrong) {
 
 namespace {
 
-// False: nobody listens there any more, although the name exists, as after exec() or where the number of a killed
-// observer belongs to another process by now. A socket has its name only once it listens.
+// False: nobody listens there, although the name exists, as after exec(), or when the number of a killed observer now
+// belongs to another process. A socket has its name only once it listens.
 bool is_listened_at(const std::string& path) {
   const Address address(path);
   const int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -180,7 +180,7 @@ std::optional<std::int64_t> find_observer_of(std::int64_t process) {
   return std::nullopt;
 }
 
-// Of a process that does not run here; in another namespace it may run, and listen.
+// For a process that does not run here; in another namespace it may still run and listen.
 void forget_dead_observers() {
   const std::string folder = private_folder();
   std::error_code error;

@@ -61,7 +61,7 @@ bool is_number(const std::string& host) {
   return inet_pton(AF_INET, host.c_str(), &bytes) == 1 || inet_pton(AF_INET6, host.c_str(), &bytes) == 1;
 }
 
-// Sends at once, and notices a peer whose machine has gone.
+// Sends without delay, and detects a peer whose machine is gone.
 void set_usual_options(int connection) {
   const int one = 1, idle_seconds = 30, probe_seconds = 10, probes = 3;
   setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
@@ -117,7 +117,7 @@ int listen_at(TcpAddress& address, std::string& wrong) {
   const int listening = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   const int one = 1;
   if (listening >= 0) setsockopt(listening, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-  // An address of the other family is another one, which a person must ask for.
+  // An address of the other family is a separate one, which a person must request.
   if (listening >= 0 && found->ai_family == AF_INET6)
     setsockopt(listening, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof(one));
   sockaddr_storage bound{};

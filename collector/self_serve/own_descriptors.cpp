@@ -12,7 +12,7 @@
 namespace hbmscope::self_serve {
 namespace {
 
-// Of close_range(2), which exists since Linux 5.9, and may be allowed where a container's rules forbid unshare(2).
+// close_range(2) exists since Linux 5.9, and may be allowed where a container's rules forbid unshare(2).
 constexpr long number_of_close_range = 436;
 constexpr unsigned first_makes_own_table = 2;
 

@@ -1,5 +1,5 @@
-// The observer's work in the job itself (collector/annotate/hbmscope_serve.h has the promises): the rings are handed
-// over through the same kind of socket that `hbmscope run` has, whose other end here is in the same process.
+// The observer's work inside the job (collector/annotate/hbmscope_serve.h describes the guarantees). The rings are
+// handed over through the same kind of socket as under `hbmscope run`, but the other end is in the same process.
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
@@ -32,7 +32,7 @@ constexpr std::uint64_t recording_bytes_usual = std::uint64_t{4} << 30;
 constexpr std::size_t stack_bytes = std::size_t{1} << 20;
 constexpr int round_ms = 5;
 constexpr int viewer_patience_ms = 50;  // For a viewer that takes nothing; at most twenty times as long.
-constexpr int exit_patience_s = 2;      // Longer than that.
+constexpr int exit_patience_s = 2;      // Longer than viewer_patience_ms.
 
 enum class State { idle, starting, serving, ended };
 
@@ -79,7 +79,7 @@ class Server {
     port_.set_keyframes([this] { return observer_.make_keyframes(); });
   }
 
-  // Nothing, or the reason why not.
+  // Returns no value, or the reason why it failed.
   std::optional<std::string> begin(const std::string& recording) {
     if (auto wrong = observer_.open()) return wrong;
     if (auto wrong = port_.open()) return wrong;
@@ -153,11 +153,11 @@ void* thread_body(void*) {
   }
   inject::stop_listening();
   inject::rings.close();
-  note(State::ended);  // Only here, as the last act: nothing of the thread is left that anybody could wait for.
+  note(State::ended);  // As the last act: nobody has to wait for anything of this thread after that.
   return nullptr;
 }
 
-// Signals are for the host's own threads.
+// Signals are left to the host's threads.
 int start_thread() {
   sigset_t all, before;
   sigfillset(&all);
@@ -171,8 +171,8 @@ int start_thread() {
   return failed;
 }
 
-// The child's only thread is the host's, and it has none of our thread's open files. The memory of both ends was the
-// parent's.
+// The child's only thread is the host's, and it has none of our thread's open files. The shared memory belonged to the
+// parent.
 void forget_in_child() {
   if (shared.state != State::idle) {
     inject::stop_listening_in_child();

@@ -1,4 +1,4 @@
-// What a device reports of itself (NVML) at one moment, and how much of it each process holds. The caller queries it
+// What a device reports about itself (NVML) at one time, and how much of it each process holds. The caller queries it
 // (collector/attach/device_totals.h) and passes it to Observer.
 #pragma once
 
@@ -15,17 +15,17 @@ struct DeviceTotals {
   std::string name;                               // "NVIDIA H200"
   std::uint64_t total_bytes = 0, used_bytes = 0;  // Used: by all processes and the driver.
   struct Holder {
-    pid_t process = 0;  // As this machine numbers it; 0: in a container, where the reported number means nothing here.
-    std::optional<std::uint64_t> bytes;  // Nothing: not reported (no permission, or a MIG device).
+    pid_t process = 0;  // Numbered as on this machine; 0: in a container, where the reported number means nothing here.
+    std::optional<std::uint64_t> bytes;  // No value: not reported (no permission, or a MIG device).
   };
   std::vector<Holder> holders;
   bool knows_holders = true;  // False: the driver would not list them.
 };
 
-// What a device reports of one process. NVML may have several entries for one process, for its parts.
+// What a device reports about one process. NVML may have several entries for one process.
 struct HeldMemory {
   bool is_told = false;                // The driver lists it among those that hold memory.
-  std::optional<std::uint64_t> bytes;  // Nothing: the driver does not report how much.
+  std::optional<std::uint64_t> bytes;  // No value: the driver does not report the amount.
 };
 HeldMemory held_by(pid_t process, const DeviceTotals& device);
 

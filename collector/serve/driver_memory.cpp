@@ -18,7 +18,7 @@ void DriverMemory::take(wire::AllocRecord block, std::int64_t time_ns) {
     if (known.is_told) free(known, 0, time_ns);
     note_told_early(has_handle ? early_arrays_ : early_blocks_, known.key);
   } else if (!is_new && known.is_told && (known.heap != block.heap || has_handle || block.size == 0)) {
-    free(known, 0, time_ns);  // Its free was missed. The writer frees it in the heap where it was at this address.
+    free(known, 0, time_ns);  // Its free was missed. The writer frees it in the heap in which it was at this address.
   }
   if (!is_new) take_from_owner(known);
   known = {};
@@ -74,7 +74,7 @@ void DriverMemory::forget(Blocks& blocks, Blocks::iterator block) {
 void DriverMemory::give_all_of(const wire::FreeAtRecord& owner, std::int64_t time_ns) {
   const auto found = owned_.find(static_cast<std::uint32_t>(owner.address));
   if (found == owned_.end()) return;
-  // Blocks allocated after the row took effect belong to an owner that got the same number.
+  // Blocks allocated after the row took effect belong to a newer owner with the same number.
   Block* younger = nullptr;
   for (Block* block = found->second; block != nullptr;) {
     Block* const next = block->next;
@@ -188,7 +188,7 @@ void DriverMemory::release(const wire::PhysicalReleaseRecord& record, std::int64
 }
 
 void DriverMemory::map(wire::MapRecord record, std::int64_t time_ns) {
-  if (record.size == 0 || record.offset + record.size < record.size) return;  // No driver maps that.
+  if (record.size == 0 || record.offset + record.size < record.size) return;  // No driver maps such a range.
   // Another process' block, whose handle is its address, may be mapped more than once.
   if (is_call_out_ && record.handle != record.address && unmap_at(record.address, time_ns))
     note_told_early(early_mappings_, record.address);

@@ -1,10 +1,11 @@
-// A process' allocations from the driver. Its own rows name a block by its address alone and a mapping by its handle;
-// this knows which heap that is, and what owns no new memory: a mapping, another process' block.
+// A process's allocations from the driver. Its rows name a block only by its address and a mapping only by its handle.
+// This class knows the heap of each, and which memory is not new: a mapping, or another process's block.
 //
-// - Blocks that have a handle and no address (arrays) get addresses of their own, above every device's.
+// - Blocks that have a handle and no address (arrays) get addresses above those of all devices.
 // - A handle whose size the driver does not report (an import) is recorded with its first mapping.
-// - A block of no bytes is not recorded, nor are its frees: a graph's node, which counts as the graph's.
-// - A handle that owns nothing (multicast) is not recorded at all, nor are its mappings.
+// - A block of 0 bytes is not recorded, nor are its frees: it is a graph's node, which counts as part of the graph's
+//   memory.
+// - A handle that owns nothing (multicast) is not recorded, nor are its mappings.
 #pragma once
 
 #include <cstdint>
@@ -20,21 +21,21 @@ class DriverMemory {
  public:
   explicit DriverMemory(wire::StreamWriter& writer) : writer_(writer) {}
 
-  // When the next row took effect, on the job's own clock: rows may come out of order. `giving_since`: when the oldest
-  // freeing call began whose row is no longer waited for (0: none). If the driver hands out an address again meanwhile,
-  // it counts as freed by that call, and the call's row, when it comes, is dropped.
+  // `ticks`: when the next row took effect, on the job's clock; rows may come out of order. `giving_since`: the start
+  // of the oldest freeing call whose row is no longer awaited (0: none). If the driver hands out an address again
+  // meanwhile, it counts as freed by that call, and the call's row is dropped when it arrives.
   void begin_row(std::uint64_t ticks, std::uint64_t giving_since) {
     ticks_ = ticks;
     is_call_out_ = giving_since != 0 && giving_since < ticks;
   }
 
-  // Records with the stream's ids. If a heap has to be looked up here and is not found, the record's own heap is used.
+  // Records with the stream's ids. If the heap must be looked up here and is not found, the record's own heap is used.
   void take(wire::AllocRecord block, std::int64_t time_ns);
   void give(const wire::FreeAtRecord& free, std::int64_t time_ns);
   void give_handle(const wire::FreeAtRecord& free, std::int64_t time_ns);
-  // Frees all blocks of an owner that has ended; `address` is its number.
+  // Frees all blocks of an owner that has ended; `address` is the owner's number.
   void give_all_of(const wire::FreeAtRecord& owner, std::int64_t time_ns);
-  // `allocation` is the block's address. A block that is unknown is not recorded.
+  // `allocation` is the block's address. Attributes of unknown blocks are not recorded.
   void note(wire::AttributeRecord attribute, std::int64_t time_ns);
 
   void create(const wire::PhysicalCreateRecord& handle, std::int64_t time_ns);
@@ -49,10 +50,10 @@ class DriverMemory {
  private:
   struct Block {
     std::uint32_t heap = 0;
-    std::uint32_t owner = 0;    // A context or a module; 0: none.
+    std::uint32_t owner = 0;    // A context or a module; 0: no owner.
     std::uint64_t address = 0;  // As recorded.
     std::uint64_t event = 0;
-    std::uint64_t key = 0;  // Its address or its handle, as the job reports it.
+    std::uint64_t key = 0;  // Its address or handle, as the job reports it.
     std::uint64_t taken_at = 0;
     bool is_told = true, is_array = false;
     Block* next = nullptr;  // The owner's next block.
@@ -74,10 +75,10 @@ class DriverMemory {
     std::uint32_t heap = 0;
     std::uint64_t size = 0, reserved_at = 0;
   };
-  // Rows that are still to come, for memory that counted as freed when its address or handle was handed out again.
+  // Rows that are still to come for memory that counted as freed when its address or handle was handed out again.
   struct Told {
     std::uint32_t rows = 0;
-    std::uint64_t until = 0;  // They took effect before that.
+    std::uint64_t until = 0;  // The rows took effect before this.
   };
   using ToldEarly = std::unordered_map<std::uint64_t, Told>;
   void note_told_early(ToldEarly& told, std::uint64_t key, std::uint32_t rows = 1);
@@ -98,8 +99,8 @@ class DriverMemory {
   std::unordered_map<std::uint64_t, Handle> handles_;
   std::map<std::uint64_t, Mapping> mappings_;                    // By address.
   std::unordered_map<std::uint64_t, Reservation> reservations_;  // By address.
-  std::uint64_t next_address_ = std::uint64_t{1} << 60;          // For blocks that have none.
-  std::uint32_t first_heap_ = 0;                                 // For blocks of which nothing is known.
+  std::uint64_t next_address_ = std::uint64_t{1} << 60;          // For blocks that have no address.
+  std::uint32_t first_heap_ = 0;                                 // For blocks whose heap is unknown.
 };
 
 }  // namespace hbmscope::serve

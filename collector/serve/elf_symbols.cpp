@@ -20,7 +20,7 @@ constexpr std::uint64_t symbols_max = 20'000'000, texts_bytes_max = std::uint64_
 
 class File {
  public:
-  // A path that a job reports may be no file: merely opening a device can have an effect.
+  // A path that a job reports may not be a file: merely opening a device can have an effect.
   explicit File(const std::string& path) {
     struct stat found {};
     if (stat(path.c_str(), &found) == 0 && S_ISREG(found.st_mode))
@@ -139,7 +139,7 @@ std::optional<ElfSymbols> ElfSymbols::read(const std::string& path, std::string_
       continue;
     symbols.functions_.push_back({row.st_value, row.st_size, row.st_name, ELF64_ST_BIND(row.st_info) == STB_LOCAL});
   }
-  // Of several names, the exported one, then the first in the table.
+  // If there are several names: the exported one, then the first in the table.
   std::stable_sort(symbols.functions_.begin(), symbols.functions_.end(), [](const Function& a, const Function& b) {
     return a.begin != b.begin ? a.begin < b.begin : a.is_local < b.is_local;
   });
@@ -168,9 +168,9 @@ std::uint64_t ElfSymbols::memory_bytes() const {
 
 namespace {
 
-// An upper bound on the text's length, with every name at its worst: a letter may be a type of 20 bytes with its comma;
-// a back reference (S1_, T_) repeats what it refers to, of which groups of three make the most; an expansion of a pack
-// (Dp, sp) is repeated for each element.
+// An upper bound on the length of the text, with every name at its worst: a letter may be a type of 20 bytes with its
+// comma; a back reference (S1_, T_) repeats what it refers to, and groups of three give the most; a pack expansion (Dp,
+// sp) is repeated for each element.
 double text_bytes_at_most(std::string_view name) {
   const auto refers = [&](std::size_t at) {
     if (name[at] != 'S' && name[at] != 'T') return false;
@@ -190,7 +190,7 @@ double text_bytes_at_most(std::string_view name) {
 }  // namespace
 
 std::string demangled(std::string_view name) {
-  // A hostile name of 300 bytes may stand for a text of gigabytes, which the demangler would build before it is cut.
+  // A malicious name of 300 bytes may expand to gigabytes of text, which the demangler would build before it is cut.
   constexpr std::size_t mangled_bytes_max = 4096, text_bytes_max = 2048;
   constexpr double whole_bytes_max = std::uint64_t{1} << 31;
   std::string text(name);

@@ -1,5 +1,5 @@
-// The functions of a program or library, by address, from its own tables. The file is read, not mapped, and every
-// figure in it is checked: it may be cut off, replaced while it is read, or no ELF file at all.
+// The functions of a program or library by address, from its symbol tables. The file is read, not mapped, and every
+// value in it is checked: it may be truncated, replaced while it is read, or no ELF file at all.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,14 @@ namespace hbmscope::serve {
 
 class ElfSymbols {
  public:
-  // Nothing if it can't be read as 64-bit ELF, or if its build id is not `build_id` (hexadecimal; empty: unknown).
+  // No value if it can't be read as 64-bit ELF, or if its build id differs from `build_id` (hexadecimal; empty:
+  // unknown).
   static std::optional<ElfSymbols> read(const std::string& path, std::string_view build_id);
 
-  // `offset`: from the beginning of the file in memory, at the page of its first segment. The function's name as the
-  // linker knows it; empty if there is none. The text lives as long as this object.
+  // `offset`: from the beginning of the file in memory, at the page of its first segment. Returns the function's name
+  // as the linker knows it; empty if there is none. The text lives as long as this object.
   std::string_view find(std::uint64_t offset) const;
-  // By the file's own addresses, as debugging information has them.
+  // The file's own address, as used by debugging information.
   std::uint64_t address_of(std::uint64_t offset) const { return first_address_ + offset; }
   bool has_full_table() const { return has_full_table_; }  // Not only the exported ones.
   std::uint64_t memory_bytes() const;

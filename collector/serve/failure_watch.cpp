@@ -53,7 +53,7 @@ std::uint64_t FailureWatch::pending_bytes() const {
 std::vector<Failure> FailureWatch::take(std::int64_t now_ns, bool is_last) {
   if (!refusals_.empty())
     std::erase_if(refusals_, [&](Refusal& one) {
-      // The job may report any time.
+      // The job may report any time, so compute without overflow.
       const std::uint64_t age_ns = static_cast<std::uint64_t>(now_ns) - static_cast<std::uint64_t>(one.time_ns);
       const bool is_old = one.time_ns < now_ns && age_ns >= static_cast<std::uint64_t>(retry_patience_ns);
       if (!is_last && !is_old) return false;

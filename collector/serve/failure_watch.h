@@ -1,10 +1,10 @@
 // Finds a process' failures in its rows as they arrive.
 //
-// An out-of-memory is a failure at once, because a framework reported it. A refusal by the driver is not yet one: XLA
-// requests 0.9 of the size next, PyTorch frees its cache and retries. It becomes one if no retry follows within
-// `retry_patience_ns`, or before the process ends. A retry is the next allocation of the same heap that is at least
-// half of the refused size; if the refusal has no size or heap, the next one of any size or heap. Of two refusals on
-// one heap the later one counts, as in a start that backs off step by step.
+// An out-of-memory error is a failure at once, because a framework reported it. A refusal by the driver is not yet a
+// failure: XLA then requests 0.9 of the size, and PyTorch frees its cache and retries. It becomes a failure if no retry
+// follows within `retry_patience_ns`, or before the process ends. A retry is the next allocation of the same heap that
+// is at least half of the refused size; if the refusal has no size or heap, the next one of any size or heap. Of two
+// refusals on one heap the later one counts, as in a start that backs off step by step.
 #pragma once
 
 #include <cstdint>
@@ -20,17 +20,18 @@ constexpr std::int64_t retry_patience_ns = 12'000'000'000;
 
 struct Failure {
   std::int64_t pid = 0;
-  bool is_refusal = false;                    // By the driver, without a retry. Otherwise a framework gave up.
-  std::uint64_t asked_bytes = 0;              // 0: unknown, or no size was requested (a context, a launch).
-  std::string heap;                           // Empty: unknown.
-  std::string what;                           // The driver's call, or the framework's reason; empty: unknown.
-  std::optional<std::uint64_t> free_bytes{};  // Of a refusal: free on the device, as the driver reported just after it.
-  std::uint64_t times = 1;                    // How many failures this stands for, if they were not collected in time.
+  bool is_refusal = false;        // The driver refused, and there was no retry. Otherwise a framework gave up.
+  std::uint64_t asked_bytes = 0;  // 0: unknown, or the call has no size (a context, a launch).
+  std::string heap;               // Empty: unknown.
+  std::string what;               // The driver's call, or the framework's reason; empty: unknown.
+  // For a refusal: free on the device, as the driver reported just after it.
+  std::optional<std::uint64_t> free_bytes{};
+  std::uint64_t times = 1;  // The number of failures that this one stands for, if they were not collected in time.
 };
 // Failures are appended; beyond a small number the last one's `times` is raised instead.
 void add_failure(std::vector<Failure>& failures, Failure failure);
 
-// Of one process. Ids are the job's own; times are of one clock.
+// For one process. Ids are those of the job; times are on one clock.
 class FailureWatch {
  public:
   void note_out_of_memory(std::uint64_t asked_bytes, std::string_view heap, std::string_view reason);

@@ -27,7 +27,7 @@ void FrameNamer::ask(std::uint32_t asker, std::uint32_t frame, std::uint64_t add
                      std::shared_ptr<const CodeModule> module) {
   const std::lock_guard lock(mutex_);
   if (!worker_.joinable()) {
-    // Signals are for the thread that waits for them.
+    // Signals are left to the thread that waits for them.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -69,7 +69,7 @@ void FrameNamer::work() {
       if (const ElfSymbols* symbols = symbols_of(*question.module))
         answer.function = demangled(symbols->find(question.address - question.module->base));
     } catch (const std::bad_alloc&) {
-      answer.function.clear();  // The recording goes on, with an address.
+      answer.function.clear();  // The recording continues, with an address instead.
     }
     lock.lock();
     Asker& asker = askers_[question.asker];
@@ -88,7 +88,7 @@ const ElfSymbols* FrameNamer::symbols_of(const CodeModule& module) {
     files_.clear();
     files_bytes_ = 0;
   }
-  // The process' own view of the files, while it lives; without a build id only that one is certain.
+  // The process's own view of the files, while it lives; without a build id only that view is certain.
   auto symbols = ElfSymbols::read("/proc/" + std::to_string(module.process) + "/root" + module.path, module.build_id);
   if (!symbols && !module.build_id.empty()) symbols = ElfSymbols::read(module.path, module.build_id);
   // Distributions keep the full tables in separate files.

@@ -1,6 +1,6 @@
-// Finds the names of functions: addresses come with the module that contains them, and names come back when they were
-// found. A thread reads the files, so that the one that drains rings never waits for a disk. The thread starts with the
-// first question and ends with this object.
+// Finds the names of functions. Requests are addresses with the module that contains them; names are returned when they
+// were found. A thread reads the files, so that the thread that drains rings never waits for a disk. It starts with the
+// first request and ends with this object.
 #pragma once
 
 #include <condition_variable>
@@ -21,11 +21,11 @@
 
 namespace hbmscope::serve {
 
-// A program or library as a process has it.
+// A program or library as loaded in a process.
 struct CodeModule {
   std::string path, build_id;  // Hexadecimal; empty: it has none.
   std::uint64_t base = 0;
-  std::int64_t process = 0;  // In a container it may see other files than we do.
+  std::int64_t process = 0;  // In a container the process may see other files than we do.
   std::uint32_t id = 0;      // In its stream.
 };
 
@@ -41,11 +41,11 @@ class FrameNamer {
   FrameNamer(const FrameNamer&) = delete;
   FrameNamer& operator=(const FrameNamer&) = delete;
 
-  // `asker`: who gets the answer; a stream's number.
+  // `asker`: the number of the stream that gets the answer.
   void ask(std::uint32_t asker, std::uint32_t frame, std::uint64_t address, std::shared_ptr<const CodeModule> module);
-  // The names known by now. A frame whose function is in no table is in no answer.
+  // The names found so far. A frame whose function is in no table gets no answer.
   std::vector<Answer> take_answers(std::uint32_t asker);
-  // Whether all of the asker's questions were answered, and the answers taken.
+  // Whether all requests of the asker were answered and the answers taken.
   bool is_done(std::uint32_t asker) const;
 
  private:
@@ -67,8 +67,8 @@ class FrameNamer {
   std::unordered_map<std::uint32_t, Asker> askers_;
   bool is_over_ = false;
   std::thread worker_;
-  // Used by the worker thread only: symbols by path and build id, and also by process where one process may see another
-  // file than the next (no build id, or no such file); nothing if the file can't be read.
+  // Used by the worker thread only. Symbols by path and build id; also by process where processes may see different
+  // files (no build id, or no such file); no value if the file can't be read.
   std::map<std::tuple<std::string, std::string, std::int64_t>, std::optional<ElfSymbols>> files_;
   std::uint64_t files_bytes_ = 0;
 };

@@ -21,12 +21,11 @@
 namespace hbmscope::serve {
 namespace {
 
-constexpr std::uint64_t busy_events = 10'000;  // A ring holds thirteen times as many.
+constexpr std::uint64_t busy_events = 10'000;  // A ring holds thirteen times as many events.
 constexpr std::uint64_t last_keyframe_bytes_max = 64U << 20;
 constexpr std::size_t processes_max = wire::streams_max;
 
-// Returns what recvmsg() returns. Of the descriptors that arrive with it the first becomes `memory`; the others are
-// closed.
+// Returns the result of recvmsg(). The first descriptor that arrives becomes `memory`; any others are closed.
 ssize_t receive_hello(int connection, wire::Hello& hello, int& memory) {
   iovec part{&hello, sizeof(hello)};
   alignas(cmsghdr) char control[CMSG_SPACE(4 * sizeof(int))] = {};
@@ -58,7 +57,8 @@ void tell_where_it_runs(ProcessDrain& drain, std::int64_t pid) {
   if (gethostname(host.data(), host.size() - 1) == 0) drain.add_job_fact("host", host.data());
 }
 
-// What a job would report of itself, if nothing is loaded into it (collector/inject/process_facts.h).
+// The facts that a job would report about itself, for a process into which nothing is loaded
+// (collector/inject/process_facts.h).
 void tell_how_it_was_started(ProcessDrain& drain, std::int64_t pid) {
   if (const std::string command = read_command_line(pid); !command.empty())
     drain.add_job_fact(wire::command_fact, command);
@@ -69,7 +69,7 @@ void tell_how_it_was_started(ProcessDrain& drain, std::int64_t pid) {
       [&](const char* rank) { drain.add_job_fact(wire::rank_fact, rank); });
 }
 
-// A zombie counts as ended; a process of which only the first thread has ended does not.
+// A zombie counts as ended; a process whose first thread has ended does not.
 bool is_over(std::int64_t pid) {
   if (kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH) return true;
   const std::string status = read_proc_file("/proc/" + std::to_string(pid) + "/status");
@@ -95,7 +95,7 @@ std::optional<std::string> Observer::open() {
 
 std::optional<std::string> Observer::open_in(const std::string& folder, std::uint32_t uid) {
   const std::string path = link::job_socket(folder, getpid());
-  // A job's collector can reach a socket only by the address itself.
+  // A job's collector can reach a socket only by its plain address.
   if (path.size() >= sizeof(sockaddr_un::sun_path)) return "the path of its socket is too long: " + path;
   std::string wrong;
   listening_ = link::listen_at(path, SOCK_SEQPACKET, wrong);
@@ -117,7 +117,7 @@ bool Observer::serve(int wait_ms) {
       if (job.drain->finish_names()) end_job(job);
       continue;
     }
-    // Checked first: then everything that a process wrote before it ended is there to be drained.
+    // Checked first, so that everything a process wrote before it ended is drained.
     const bool is_over = has_ended(job);
     const std::uint64_t before = job.drain->events();
     drain(job, is_over);
@@ -203,7 +203,7 @@ void Observer::end_job(Job& job) {
   close_job(job);
 }
 
-// A job of a thousand short processes must not keep the rings of them all.
+// A job of a thousand short processes must not keep all their rings.
 void Observer::close_job(Job& job) {
   job.process = told_of(job);
   forget_process(job);
@@ -228,10 +228,10 @@ Observer::Process Observer::told_of(const Job& job) {
 }
 
 void Observer::finish() {
-  constexpr int rounds_max = 64;  // As many as can wait at a socket, and more.
+  constexpr int rounds_max = 64;  // More than can wait at a socket.
   for (int round = 0; round < rounds_max && accept_some() > 0; ++round) {
   }
-  // A peer that has connected sends the rest within a moment, or never.
+  // A peer that has connected sends the rest at once, or never.
   for (const auto until = Clock::now() + std::chrono::milliseconds(200); !silent_.empty() && Clock::now() < until;) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     hear();

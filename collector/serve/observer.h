@@ -1,4 +1,4 @@
-// Waits for the processes of a job to connect, drains their rings, and hands out the blocks of their streams.
+// Waits for the processes of a job to connect, drains their rings, and passes on the blocks of their streams.
 // Everything happens in serve(), on the caller's thread, except for naming functions (frame_namer.h). What a job wrote
 // before it was killed is drained too.
 #pragma once
@@ -25,32 +25,33 @@ class Observer {
   Observer(const Observer&) = delete;
   Observer& operator=(const Observer&) = delete;
 
-  // A socket in a folder that only this user may enter (hbmscope in XDG_RUNTIME_DIR, else /tmp/hbmscope-UID). Nothing
-  // on success, else the reason in words.
+  // Opens a socket in a folder that only this user can enter (hbmscope in XDG_RUNTIME_DIR, or else /tmp/hbmscope-UID).
+  // Returns no value on success, otherwise the reason.
   std::optional<std::string> open();
-  // The same in another folder, for a job that does not see that one; the socket is given to `uid`.
+  // The same in another folder, for a job that does not see that one; `uid` becomes the owner of the socket.
   std::optional<std::string> open_in(const std::string& folder, std::uint32_t uid);
   // The environment variable with which a job finds this observer, and its value, a path.
   static constexpr const char* variable = wire::observer_variable;
   const std::string& socket_path() const { return path_; }
 
-  // Waits until somebody connects or the time is over, then drains once. True: so much has arrived that the next round
+  // Waits until a process connects or the time is over, then drains once. True: so much has arrived that the next round
   // should not wait.
   bool serve(int wait_ms);
-  // Observes a process without loading anything into it: only what note_devices() reports of it, until it ends or
-  // detach(). Nothing on success, else the reason in words.
+  // Observes a process without loading anything into it: records only what note_devices() reports about it, until it
+  // ends or detach() is called. Returns no value on success, otherwise the reason.
   std::optional<std::string> watch_totals_of(std::int64_t pid);
-  // Detaches from those that were attached to, or whose totals are watched; call serve() until none is left.
+  // Detaches from all processes that were attached to, or whose totals are watched. Call serve() until none is left.
   void detach();
-  bool is_attached() const;  // Whether one is still attached, or its totals are watched.
-  // The last round: drains everything and closes every stream. Waits for functions' names, ten seconds at most.
+  bool is_attached() const;  // Whether a process is still attached, or its totals are watched.
+  // The last round: drains everything and closes every stream. Waits for function names, ten seconds at most.
   void finish();
 
-  // Keyframes of all processes, ended ones included: what a viewer needs that starts with the next blocks. Current
-  // blocks are closed. Nothing if too many have ended with too much state.
+  // Keyframes of all processes, including ended ones: what a viewer needs to start with the next blocks. Closes the
+  // current blocks. Empty if too many processes have ended with too much state.
   std::vector<wire::SharedBlock> make_keyframes();
 
-  // What the driver reports of its devices now, for the streams of those processes that may hold memory of them.
+  // Records what the driver reports about its devices now, in the streams of those processes that may hold device
+  // memory.
   void note_devices(std::span<const DeviceTotals> devices);
 
   struct Process {
@@ -63,32 +64,32 @@ class Observer {
   struct Totals {
     std::uint32_t processes = 0;
     std::uint64_t events = 0, lost = 0;
-    bool may_hold_memory = false;     // Of a device: true if one of the live processes may.
+    bool may_hold_memory = false;     // True if one of the live processes may hold device memory.
     std::uint64_t refusals = 0;       // By the driver, to live processes.
     std::uint32_t pending = 0;        // Refused requests that may still be retried;
     std::uint64_t pending_bytes = 0;  // the size of the largest of them.
   };
-  Totals totals() const;  // Of all of them; cheap enough for every round.
+  Totals totals() const;  // Over all processes; cheap enough for every round.
   // Failures of all processes since the last call, in the order in which they were found.
   std::vector<Failure> take_failures() { return std::exchange(failures_, {}); }
   // How the CUDA driver calls of a process that was attached to are recorded.
   struct DriverCalls {
     std::int64_t pid = 0;
     bool are_recorded = false, may_be_recorded_later = false;
-    std::string sentence;  // "CUDA driver calls are recorded with CUPTI (...)"; without its full stop.
+    std::string sentence;  // "CUDA driver calls are recorded with CUPTI (...)"; without a full stop.
   };
   // Those that changed since the last call.
   std::vector<DriverCalls> take_driver_calls();
-  // Processes that were turned away, and why: "process 4711: its collector is of another version".
+  // Processes that were refused, and why: "process 4711: its collector is of another version".
   const std::vector<std::string>& refused() const { return refused_; }
 
  private:
   struct Job {
     Process process;
     std::unique_ptr<ProcessDrain> drain;           // Null: the process has ended, and everything it wrote was drained.
-    bool is_over = false;                          // It has ended, but functions' names may still come.
-    std::vector<wire::SharedBlock> last_keyframe;  // Of an ended process.
-    int link = -1;                                 // Of a process that was attached to.
+    bool is_over = false;                          // The process has ended, but function names may still come.
+    std::vector<wire::SharedBlock> last_keyframe;  // For an ended process.
+    int link = -1;                                 // For a process that was attached to.
     bool is_left_alone = false;                    // Only its totals are watched, as long as it lives.
   };
   static Process told_of(const Job& job);
@@ -100,7 +101,7 @@ class Observer {
   static bool has_ended(const Job& job);
 
   using Clock = std::chrono::steady_clock;
-  struct Silent {  // Has connected, and has not said what it is.
+  struct Silent {  // Has connected, but not yet identified itself.
     int connection = -1;
     std::int64_t pid = 0;
     Clock::time_point since;
@@ -120,7 +121,7 @@ class Observer {
   std::vector<Job> jobs_;
   std::vector<std::string> refused_;
   std::vector<Failure> failures_;
-  std::uint64_t last_keyframe_bytes_ = 0;  // Of all ended processes.
+  std::uint64_t last_keyframe_bytes_ = 0;  // Total of all ended processes.
 };
 
 }  // namespace hbmscope::serve

@@ -21,7 +21,7 @@ std::uint64_t realtime_ns() {
 
 constexpr std::uint64_t told_bytes = 1 << 16;  // A thread may wait for the room.
 
-// The job's ids are dense and come in order; one that does not is ignored, and its id stays 0.
+// The job's ids are dense and arrive in order; any other id is ignored and stays 0.
 void add_id(std::vector<std::uint32_t>& ids, std::uint32_t of_job, std::uint32_t id) {
   if (of_job == ids.size()) ids.push_back(id);
 }
@@ -87,7 +87,7 @@ void ProcessDrain::tell_devices(std::span<const DeviceTotals> devices) {
   for (std::size_t i = 0; i < devices.size(); ++i) {
     const HeldMemory held = held_by(static_cast<pid_t>(process_), devices[i]);
     is_any_told = is_any_told || held.is_told;
-    // It has forgotten what was defined in it before.
+    // It held memory before and no longer does: record a last 0.
     const bool has_left =
         !held.is_told && devices[i].knows_holders && told_figures_.contains(name_of(i, wire::held_by_process_ending));
     if (!held.is_told && !has_left) continue;
@@ -116,7 +116,7 @@ void ProcessDrain::drain(bool is_last) {
   used_rings_ = memory_->used_rings();
   giving_since_ = 0;
   for (const std::uint32_t i : used_rings_) {
-    // Read before the heads: a call that is over by now has put its row before the head.
+    // Read before the heads: a call that has ended by now has published its row before the head.
     const std::uint64_t giving_since = memory_->giving_since(i);
     if (giving_since > held_longest && !is_last)
       until = std::min(until, giving_since - 1);
@@ -183,7 +183,7 @@ void ProcessDrain::take_definitions() {
   memory_->take_definitions(take, is_broken_);
 }
 
-// All other kinds are recorded only by the observer itself.
+// All other facts are recorded only by the observer itself.
 void ProcessDrain::note_fact(const Row& row) {
   const auto record = row.as<wire::JobRecord>();
   if (record.key >= texts_.size() || record.value >= texts_.size()) return;
@@ -278,7 +278,7 @@ void ProcessDrain::take_rows(std::uint64_t until_ticks) {
     if (rings_[i].told_tail != rings_[i].tail) memory_->set_tail(i, rings_[i].told_tail = rings_[i].tail);
 }
 
-// Losses that no ring has reported: of threads that have been silent since, or had no ring.
+// Losses that no ring has reported: of threads that were silent since, or had no ring.
 void ProcessDrain::note_losses(std::int64_t now_ns) {
   std::uint64_t more = 0;
   for (const std::uint32_t i : used_rings_) {
@@ -325,7 +325,7 @@ void ProcessDrain::write_listing(const wire::ListingRecord& listing, std::int64_
   if (listing.heap != 0) writer_.list_heap(listing.heap, regions, blocks, time_ns);
 }
 
-// Blocks of the driver, and what only the driver has.
+// Whether it is a block of the driver, or a record that only the driver has.
 bool ProcessDrain::is_of_driver(const Row& row) {
   switch (row.kind) {
     case wire::RecordKind::alloc: return (row.as<wire::AllocRecord>().flags & wire::driver_block) != 0;

@@ -1,12 +1,11 @@
 // One process of a job: its rings, merged by time, as one stream.
 //
-// A thread notes the time and then publishes the event; in between it may be descheduled. So with several threads,
-// events younger than `merge_window_ns` wait for the next round, and what arrives later than that is written late,
-// never sorted again. Threads that depend on each other (an alloc after the free that made room for it) are ordered by
-// their allocator's lock, which takes longer than reading the clock. A thread that is inside a call that frees memory
-// to the driver holds back everything younger than the call, for at most `hold_max_ns`: the driver may give the same
-// addresses to another thread before the call has returned and is recorded. An address that is handed out again after
-// that counts as freed.
+// A thread reads the time and then publishes the event; in between it may be descheduled. So with several threads,
+// events younger than `merge_window_ns` wait for the next round. What arrives later is written late and never sorted.
+// Threads that depend on each other (an alloc after the free that made room for it) are ordered by their allocator's
+// lock, which takes longer than reading the clock. A thread inside a call that frees memory to the driver holds back
+// everything younger than the call, for at most `hold_max_ns`: the driver may give the same addresses to another thread
+// before the call has returned and is recorded. An address that is handed out again after that counts as freed.
 #pragma once
 
 #include <cstdint>
@@ -35,42 +34,41 @@ constexpr std::int64_t clock_record_ns = 10'000'000'000;
 class ProcessDrain {
  public:
   ProcessDrain(std::unique_ptr<RingMemory> memory, std::uint32_t stream, wire::StreamWriter::Sink sink);
-  // Where functions' names come from; `process` is the one whose files they are in. Without it frames keep their
+  // The source of function names; `process` is the one whose files contain them. Without it, frames keep their
   // addresses.
   void name_frames_by(FrameNamer& namer, std::int64_t process);
 
   void add_job_fact(std::string_view key, std::string_view value);
-  // Writes counters of the devices on which the driver reports that the process holds memory, when they changed, and
-  // every ten seconds; of an only device also if the driver does not list the process (in a container it has another
-  // number there). By this machine's ordinals, which may differ from those the job sees: so they belong to no heap.
+  // Writes counters for the devices on which the driver reports that the process holds memory, when they changed and
+  // every ten seconds. If there is only one device, also if the driver does not list the process (in a container it has
+  // another number there). Devices are numbered as on this machine, which may differ from the job's view, so the
+  // counters belong to no heap.
   void tell_devices(std::span<const DeviceTotals> devices);
   // Drains everything available; with `is_last` also the youngest events, and closes the current block.
   void drain(bool is_last);
-  // Everything that a viewer needs that starts with the next block; closes the current block.
+  // Everything that a viewer needs to start with the next block; closes the current block.
   std::vector<wire::SharedBlock> make_keyframe() { return writer_.make_keyframe(); }
-  // After the last drain(): writes the names that came since. True: no more will come.
+  // After the last drain(): writes the names found since. True: no more will come.
   bool finish_names();
 
   std::uint64_t events() const { return events_; }
   std::uint64_t lost() const { return lost_; }
-  std::uint64_t stacks_lost() const {
-    return memory_->stacks_lost();
-  }  // Events without a stack, because there was no room.
-  // Those found since the last call; without the number of the process.
+  std::uint64_t stacks_lost() const { return memory_->stacks_lost(); }  // Events without a stack, for lack of room.
+  // take_failures() returns the failures since the last call, without the number of the process.
   const FailureWatch& failure_watch() const { return watch_; }
   std::vector<Failure> take_failures() { return std::exchange(failures_, {}); }
-  // Whether it may hold memory of devices: it has called the driver, or had done so before it was attached to.
+  // Whether it may hold device memory: it has called the driver, or had done so before it was attached to.
   bool may_hold_memory() const { return may_hold_memory_; }
-  void note_attached(bool has_driver);  // The CUDA driver is loaded in it.
-  // Nothing is loaded into it, and only tell_devices() reports on it.
+  void note_attached(bool has_driver);  // `has_driver`: it has loaded the CUDA driver.
+  // Nothing is loaded into it; only tell_devices() reports on it.
   void note_left_alone();
   // The back end that reports its driver calls (wire::driver_calls_fact), if it changed since the last call.
   std::optional<std::string> take_driver_calls() { return std::exchange(driver_calls_, std::nullopt); }
-  // Shared memory that made no sense somewhere; what came after it is lost.
+  // The shared memory was invalid somewhere; what came after that is lost.
   bool is_broken() const { return is_broken_; }
 
  private:
-  void mark(std::string_view name);  // A marker, at the present time.
+  void mark(std::string_view name);  // A marker at the present time.
   struct Ring {
     std::uint64_t tail = 0, head = 0, told_tail = 0;
     std::uint64_t told_lost = 0;
@@ -92,7 +90,7 @@ class ProcessDrain {
   void note_losses(std::int64_t now_ns);
   void tell_clock(const TickClock::Reading& now);
 
-  // The record of a row, with the stream's ids instead of the job's.
+  // The record of a row, with ids of the stream instead of those of the job.
   template <class Record>
   Record translated(const Row& row) const;
   std::uint32_t string(std::uint32_t of_job) const { return id_of(strings_, of_job); }
@@ -107,8 +105,8 @@ class ProcessDrain {
   DriverMemory driver_{writer_};
   TickClock clock_;
   std::vector<Ring> rings_;
-  std::vector<std::uint32_t> used_rings_;                                     // Of this round.
-  std::vector<std::uint32_t> strings_{0}, frames_{0}, stacks_{0}, heaps_{0};  // The stream's ids, by the job's.
+  std::vector<std::uint32_t> used_rings_;                                     // In this round.
+  std::vector<std::uint32_t> strings_{0}, frames_{0}, stacks_{0}, heaps_{0};  // The stream's ids, by those of the job.
   std::vector<std::string> texts_{""};                                        // By the job's ids, like the next ones.
   std::vector<std::string> heap_names_{""};
   std::vector<std::shared_ptr<const CodeModule>> modules_{nullptr};

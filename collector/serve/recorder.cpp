@@ -60,7 +60,7 @@ void Recorder::append(const wire::Block& block) {
   if (failed && is_recording_) {
     failure_ = failed;
     is_recording_ = false;
-    is_lost_ = !go_on_in_own_folder();  // For example because its own disk is full.
+    is_lost_ = !go_on_in_own_folder();  // For example, because that disk is full too.
     if (!is_lost_) failed = file_.append(block);
   }
   if (failed) {

@@ -1,5 +1,4 @@
-// The recording that is written while a job runs, and from which its viewers read. The job goes on whatever happens
-// here.
+// The recording that is written while a job runs, and that its viewers read. The job goes on whatever happens here.
 #pragma once
 
 #include <cstdint>
@@ -18,18 +17,18 @@ class Recorder {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  // Nothing on success, else the reason, in the system's words.
+  // Returns no value on success, otherwise the error in the system's words.
   std::optional<std::string> open(const std::string& path);
-  // The same at begin(), before the first block: until then an existing file stays as it is. A problem then is a
-  // failure as of append().
+  // The same at begin(), before the first block: until then an existing file is not touched. An error at begin() is a
+  // failure like one in append().
   void open_later(const std::string& path);
   void begin();
   bool is_to_open() const { return is_to_open_; }
-  // A file without a name, in TMPDIR or /var/tmp, that disappears with this process.
+  // Opens an unnamed file in TMPDIR or /var/tmp that disappears with this process.
   std::optional<std::string> open_without_name();
   // After the first failure (disk full) the recording ends; what was written stays readable, and viewers continue.
   void append(const wire::Block& block);
-  // Ends the recording here because somebody asked; viewers continue.
+  // Ends the recording here on request; viewers continue.
   void stop();
   void finish();
 
@@ -41,11 +40,11 @@ class Recorder {
   std::uint64_t lost_events() const { return lost_events_; }
 
   // All blocks so far, in consecutive files: the recording, and after its end an unnamed file that disappears with this
-  // process. `place` counts bytes of whole blocks.
+  // process. `place` counts bytes of complete blocks.
   struct Part {
     int file = -1;
-    std::uint64_t place = 0;   // Of its first block.
-    std::uint64_t offset = 0;  // Of that block in the file.
+    std::uint64_t place = 0;   // That of its first block.
+    std::uint64_t offset = 0;  // That of its first block in the file.
   };
   const std::vector<Part>& parts() const { return parts_; }
   std::uint64_t end_place() const { return end_place_; }
@@ -55,10 +54,10 @@ class Recorder {
   bool go_on_in(const std::string& path);
   bool go_on_in_own_folder();
 
-  std::string path_;  // Empty: it has no name.
+  std::string path_;  // Empty: unnamed.
   wire::RecordingWriter file_;
   bool is_recording_ = false, is_lost_ = false;
-  bool is_to_open_ = false;  // It is opened later.
+  bool is_to_open_ = false;  // It will be opened at begin().
   std::optional<std::string> failure_;
   std::uint64_t recording_bytes_ = 0, end_place_ = 0, lost_events_ = 0;
   std::vector<Part> parts_;

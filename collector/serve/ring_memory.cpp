@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint32_t rings_max = 4096;
 constexpr std::uint64_t ring_bytes_min = 4096, ring_bytes_max = std::uint64_t{1} << 32;
-// Limits of what a job can make us store.
+// Limits on what a job can make us store.
 constexpr std::uint64_t definitions_bytes_max = std::uint64_t{256} << 20, listing_bytes_max = std::uint64_t{1} << 30;
 
 std::uint64_t load(const std::uint64_t& number) {
@@ -26,7 +26,7 @@ bool lies_within(std::uint64_t offset, std::uint64_t bytes, std::uint64_t size) 
   return offset <= size && bytes <= size - offset && offset % 64 == 0;
 }
 
-// The row whose first byte is at `at`, of which at most `room` bytes may be read. Its length, or 0: no row.
+// Reads the row whose first byte is at `at`, where at most `room` bytes may be read. Returns its length; 0: no row.
 std::uint64_t read_row(const std::uint8_t* at, std::uint64_t room, Row& row) {
   wire::RowHeader header;
   if (room < sizeof(header)) return 0;

@@ -1,5 +1,5 @@
-// The observer's side of a job's shared memory (collector/wire/ring_layout.h). All bytes in it are hostile: the job may
-// write anything anywhere at any time. So every figure is read once, checked, and used from our own copy.
+// The observer's side of a job's shared memory (collector/wire/ring_layout.h). All its bytes are untrusted: the job may
+// write anything anywhere at any time. So every value is read once, checked, and used from our own copy.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ struct Row {
   std::string text;
   alignas(8) std::uint8_t fields[128] = {};
 
-  // The record, with defaults for fields that an older writer did not have. Nothing if it is of another kind.
+  // The record, with defaults for fields that an older writer did not have. The row must be of this kind.
   template <class Record>
   Record as() const {
     Record record;
@@ -39,16 +39,16 @@ class RingMemory {
   RingMemory(const RingMemory&) = delete;
   RingMemory& operator=(const RingMemory&) = delete;
 
-  // Takes over the file descriptor. Null, with the reason in `wrong`, if it is no shared memory of this version, or
-  // could shrink while it is read.
+  // Takes over the file descriptor. Returns null, with the reason in `wrong`, if it is not shared memory of this
+  // version, or could shrink while it is read.
   static std::unique_ptr<RingMemory> map(int memory, std::string& wrong);
 
-  // For a process into which nothing is loaded: no row ever comes. Null: out of memory.
+  // For a process into which nothing is loaded: there are never any rows. Null: out of memory.
   static std::unique_ptr<RingMemory> of_nothing();
 
   std::uint32_t rings() const { return rings_; }
   bool ticks_are_ns() const { return ticks_are_ns_; }
-  // Those rings that may have been written to.
+  // The rings that may have been written to.
   std::vector<std::uint32_t> used_rings() const;
   std::uint64_t head(std::uint32_t ring) const;
   std::uint64_t lost(std::uint32_t ring) const;
@@ -56,16 +56,15 @@ class RingMemory {
   std::uint64_t events_without_ring() const;
   std::uint64_t stacks_lost() const;
 
-  // The row at `at` of a ring; advances `at` to the next one, and past padding. Nothing at `head`. A row that makes no
-  // sense also returns nothing, with `at` at `head`, because the position of the next one is unknown, and `is_broken`
-  // set.
+  // The row at `at` of a ring; advances `at` to the next one, and past padding. No value at `head`. An invalid row also
+  // returns no value, moves `at` to `head`, because the position of the next row is unknown, and sets `is_broken`.
   std::optional<Row> next(std::uint32_t ring, std::uint64_t& at, std::uint64_t head, bool& is_broken) const;
   void set_tail(std::uint32_t ring, std::uint64_t tail);
 
   using Visit = std::function<void(const Row&)>;
-  // Definitions that came since the last call.
+  // Visits the definitions that arrived since the last call.
   void take_definitions(const Visit& visit, bool& is_broken);
-  // The contents of the waiting listing; the job may write the next one then.
+  // Visits the contents of the waiting listing; then the job may write the next one.
   void take_listing(const Visit& visit, bool& is_broken);
   void ask_for_listings();
 

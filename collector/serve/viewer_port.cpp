@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t viewers_max = 64, refused_max = 100;
 // TCP connections that have not sent the token: a silent one makes room for the next, and none takes a viewer's place.
 constexpr std::size_t strangers_max = 16;
-// Of a flood of strangers most have gone again, or have sent what they had to send, by the time they are looked at.
+// By the time they are accepted, most connections of a flood have closed again, or have sent everything.
 constexpr int accepted_a_turn = 64, strangers_a_turn = 256;
 constexpr std::int64_t status_age_ns = 100'000'000;
 constexpr std::int64_t greeting_patience_ns = 5'000'000'000;
@@ -30,7 +30,7 @@ constexpr std::uint64_t bytes_a_turn = 4U << 20;
 // Making keyframes takes as long as draining some ten thousand events.
 constexpr std::int64_t skip_pause_ns = 1'000'000'000, skip_pause_times = 20;
 
-// All keyframes of one moment, as they are sent, and the position after them.
+// All keyframes of one time, as they are sent, and the position after them.
 struct SkipBytes {
   std::uint64_t place = 0;
   std::vector<std::uint8_t> bytes;
@@ -46,7 +46,7 @@ std::int64_t now_ns() {
 
 class ViewerPort::Viewer {
  public:
-  // `token`: must be received first; null: none is needed.
+  // `token`: must be received first; null: not required.
   Viewer(int connection, std::uint64_t session, const link::Token* token)
       : connection_(connection), since_ns_(now_ns()), session_(session), token_(token) {}
   ~Viewer() { close(connection_); }
@@ -58,7 +58,7 @@ class ViewerPort::Viewer {
   bool is_silent() const { return said_bytes_ == 0; }
   int connection() const { return connection_; }
   bool has_all(std::uint64_t bytes) const { return place_ == bytes && !is_in_frame(); }
-  // For how long it has taken nothing of the recording, as far as it was checked.
+  // Whether it has taken nothing of the recording for that long, as far as it was checked.
   bool stands_still(std::int64_t now, std::int64_t patience_ns) {
     if (const std::uint64_t moved = place_ + skip_sent_; moved_ns_ == 0 || moved != moved_to_) {
       moved_to_ = moved;
@@ -67,7 +67,7 @@ class ViewerPort::Viewer {
     return now - moved_ns_ > patience_ns;
   }
 
-  // False: it has gone, is no viewer, or speaks no version of ours.
+  // False: it has gone, is not a viewer, or speaks no version of ours.
   bool read(const Recorder& recorder, std::vector<link::RequestKind>& requests, bool can_skip) {
     for (int turn = 0; turn < requests_a_turn; ++turn) {
       const std::size_t wanted = is_stranger() ? sizeof(link::TokenGreeting)
@@ -91,7 +91,7 @@ class ViewerPort::Viewer {
   }
 
   bool wants_to_skip() const { return wants_to_skip_; }
-  // Null: there is no place to continue. A viewer that has everything needs none.
+  // Null: no position to continue at. A viewer that has everything does not need one.
   void skip(const std::shared_ptr<const SkipBytes>& skip) {
     wants_to_skip_ = false;
     if (!skip_ && skip && place_ + skip->bytes.size() < skip->place) skip_ = skip;
@@ -121,7 +121,7 @@ class ViewerPort::Viewer {
         auto offset = static_cast<off_t>(part.offset + (place_ - part.place));
         const ssize_t bytes = sendfile(connection_, part.file, &offset, frame_left_);
         if (bytes < 0) return is_full();
-        if (bytes == 0) return false;  // Somebody cut the file.
+        if (bytes == 0) return false;  // The file was truncated.
         note_sent(bytes);
         place_ += static_cast<std::uint64_t>(bytes);
         frame_left_ -= static_cast<std::size_t>(bytes);
@@ -197,7 +197,7 @@ class ViewerPort::Viewer {
     link::Welcome welcome;
     if (greeting.oldest_version <= link::version) welcome.version = std::min(greeting.newest_version, link::version);
     welcome.session = session_;
-    // A peer may send any position: one inside a block gives this viewer nonsense, and nobody else.
+    // A peer may send any position: one inside a block gives garbage to this viewer only.
     if (greeting.session == session_ && greeting.place <= end_place) place_ = welcome.place = greeting.place;
     append(welcome);
     is_greeted_ = true;
@@ -298,7 +298,7 @@ void ViewerPort::accept_some() {
   }
 }
 
-// Each is read at once: a viewer with the token has mostly sent it by then. Of the others no more are accepted than
+// Each is read at once: a viewer with the token has usually sent it by then. At most as many others are accepted as
 // there are places, so that each gets at least one turn to send it.
 void ViewerPort::accept_strangers(const link::Status& status) {
   std::size_t taken_in = 0;
@@ -314,8 +314,8 @@ void ViewerPort::accept_strangers(const link::Status& status) {
   }
 }
 
-// Each is read once more before it is dropped: the token may be waiting in its socket. Those that have begun to send go
-// last.
+// Each is read once more before it is dropped, because the token may be waiting in its socket. Those that have begun to
+// send are dropped last.
 void ViewerPort::make_room_for_stranger(const link::Status& status) {
   while (strangers() > strangers_max) {
     const auto is_stranger = [](const auto& one) { return one->is_stranger(); };

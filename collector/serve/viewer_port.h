@@ -1,8 +1,8 @@
 // Offers the stream to viewers, at a socket in the private folder (collector/link/link.h describes the exchange).
 //
 // Everything runs on the caller's thread, and nothing waits: every call sends what each viewer's socket takes, and
-// returns. The bytes come from the recording's file, so a viewer is no more than a position in it. Whatever a viewer
-// does (never reads, sends anything, connects ten thousand times), it costs at most a socket.
+// returns. The bytes come from the recording's file, so a viewer is only a position in it. Whatever a viewer does
+// (never reads, sends garbage, connects ten thousand times), it costs at most a socket.
 #pragma once
 
 #include <cstdint>
@@ -28,31 +28,30 @@ class ViewerPort {
   ViewerPort(const ViewerPort&) = delete;
   ViewerPort& operator=(const ViewerPort&) = delete;
 
-  // Opens the socket of this process. Nothing on success, else the reason in words.
+  // Opens the socket of this process. Returns no value on success, otherwise the reason.
   std::optional<std::string> open();
   const std::string& socket_path() const { return path_; }
-  // Also listens by TCP, only if somebody asked for it, for viewers with the token. The chosen port is written to
-  // `address`.
+  // Also listens on TCP, on request only, for viewers with the token. The chosen port is written to `address`.
   std::optional<std::string> open_tcp(link::TcpAddress& address, const link::Token& token);
 
-  // What a viewer needs that starts with the next block: keyframes of all streams. When it returns, the recorder has
-  // everything that was recorded before. Without it no viewer can skip. It is called at most once a second and at most
-  // a twentieth of the time.
+  // Makes what a viewer needs to start with the next block: keyframes of all streams. When it returns, the recorder
+  // must have everything that was recorded before. Without it no viewer can skip. Called at most once a second, and for
+  // at most a twentieth of the time.
   using MakeKeyframes = std::function<std::vector<wire::SharedBlock>()>;
   void set_keyframes(MakeKeyframes make) { make_keyframes_ = std::move(make); }
 
-  // Accepts new viewers, reads their requests, and sends: all blocks that were recorded, and, several times a second,
-  // the status, of which the recorder knows its part.
+  // Accepts new viewers, reads their requests, and sends all recorded blocks and, several times a second, the status,
+  // part of which the recorder fills in.
   void serve(link::Status status);
   // The requests since the last call.
   std::vector<link::RequestKind> take_requests();
-  // Serves until every viewer has everything. A viewer that took nothing of the recording for that long is
-  // disconnected, and all are after twenty times as long.
+  // Serves until every viewer has received everything. A viewer that takes nothing for `patience_ms` is disconnected,
+  // and all are after twenty times as long.
   void finish(link::Status status, int patience_ms);
 
-  std::size_t viewers() const;  // Without strangers: TCP connections that have not sent the token.
+  std::size_t viewers() const;  // Without strangers, which are TCP connections that have not sent the token.
   const std::vector<std::string>& refused() const { return refused_; }
-  // Strangers that had sent nothing, and were disconnected because more came than there are places for.
+  // Silent strangers that were disconnected because more came than there are places for.
   std::uint64_t crowded_out() const { return crowded_out_; }
 
  private:

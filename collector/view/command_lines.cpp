@@ -24,8 +24,7 @@ CommandLines::CommandLines(std::unique_ptr<StartedCommand> command, int output, 
       over_(eventfd(0, EFD_CLOEXEC)),
       reader_([this, output, line = std::move(line)] { read_lines(output, line); }) {}
 
-// Does not wait for the end of the pipe when nobody wants the lines any more: a process that the command started may
-// hold it too.
+// Stops without waiting for the end of the pipe: a process that the command started may hold it too.
 void CommandLines::read_lines(int output, const std::function<void(std::string)>& line) {
   std::string waiting;
   char part[4096];

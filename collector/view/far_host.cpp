@@ -30,7 +30,7 @@ std::optional<Bundle> bundle_in(const std::filesystem::path& folder) {
   Bundle bundle;
   std::ifstream file(folder / "ID");
   if (!(file >> bundle.identity >> bundle.machine >> bundle.bytes)) return std::nullopt;
-  // It becomes a folder's name there.
+  // It becomes the name of a folder there.
   const bool is_name = std::all_of(bundle.identity.begin(), bundle.identity.end(),
                                    [](char one) { return is_plain(one) && one != '/' && one != ':'; });
   bundle.archive = (folder / "bundle.tar.gz").string();
@@ -115,9 +115,9 @@ std::optional<Bundle> find_bundle() {
 
 pid_t start_ssh(const std::string& host, const std::string& command, int input, int output, int errors,
                 bool ignores_interrupt, std::string& wrong) {
-  // ssh must notice a dead connection. An open master connection of the user is used; none is made, because it would
-  // also carry the user's other terminals and end with us. The user's port forwardings are not repeated. Without a
-  // terminal nobody can be asked for a password.
+  // ssh must notice a dead connection. An existing master connection of the user is used, but none is created, because
+  // it would also carry the user's other terminals and end with us. The user's port forwardings are not repeated.
+  // Without a terminal nobody can enter a password.
   std::vector<std::string> words{"-T"};
   for (const char* option :
        {"ServerAliveInterval=10", "ServerAliveCountMax=3", "ControlMaster=no", "ClearAllForwardings=yes"})

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t said_max = 2000;
 
-// Our own message, else ssh's last line: a greeting may come before it.
+// Our own message, or else ssh's last line: a greeting may come before it.
 std::string words_of(std::string said) {
   constexpr std::string_view program = "hbmscope: ";
   while (!said.empty() && (said.back() == '\n' || said.back() == '\r')) said.pop_back();
@@ -88,7 +88,7 @@ FarLine::End FarLine::finish() {
     const timespec pause{0, 500'000};
     nanosleep(&pause, nullptr);
   }
-  if (ended == 0) {  // The connection has ended, and ssh has not.
+  if (ended == 0) {  // The connection has ended, but ssh has not.
     kill(process_, SIGKILL);
     waitpid(process_, &status, 0);
   }

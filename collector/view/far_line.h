@@ -1,5 +1,5 @@
-// The connection to an observer on another machine: ssh, which starts a relay there, and its standard error. Everything
-// runs on the caller's thread.
+// The connection to an observer on another machine: ssh, which starts a relay there, and ssh's standard error.
+// Everything runs on the caller's thread.
 #pragma once
 
 #include <sys/types.h>
@@ -14,19 +14,19 @@ namespace hbmscope::view {
 
 class FarLine {
  public:
-  // `words`: of the relay. Null, and the reason in `wrong`.
+  // `words`: the relay's arguments. Returns null on failure, with the reason in `wrong`.
   static std::unique_ptr<FarLine> start(const FarJob& job, const std::vector<std::string>& words, std::string& wrong);
-  ~FarLine();  // Ends it.
+  ~FarLine();  // Ends the connection.
   FarLine(const FarLine&) = delete;
   FarLine& operator=(const FarLine&) = delete;
 
   int socket() const { return socket_; }  // Nonblocking, in both directions.
-  // Reads what ssh printed on standard error, so that ssh never waits for us; the end of it is kept.
+  // Reads ssh's standard error, so that ssh never waits for us; the last part of it is kept.
   void read_errors();
-  // After the end of the connection: how it ended. `is_lost`: ssh failed, or was killed, and a retry may succeed.
+  // After the end of the connection: how it ended. `is_lost`: ssh failed or was killed, and a retry may succeed.
   struct End {
     bool is_lost = false;
-    std::string words;  // ssh's, or the command's. Empty: the other side hung up, and all is well.
+    std::string words;  // From ssh or from the command. Empty: the other side hung up, without an error.
   };
   End finish();
 

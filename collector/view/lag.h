@@ -1,4 +1,4 @@
-// How far a viewer's data is behind the present.
+// How far a viewer's data lags behind the present.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ class Lag {
  public:
   // Called with each status: how many bytes of blocks have arrived, and the time of the newest event in them (0: none).
   void note(const link::Status& told, std::uint64_t place, std::int64_t last_time_ns);
-  // The age of the next event to arrive; while the beginning is still being fetched, the age of the last one that
-  // arrived. 0: everything is here.
+  // The age of the next event to arrive; while the beginning is still being fetched, the age of the last event that
+  // arrived. 0: everything has arrived.
   double seconds() const { return static_cast<double>(behind_ns_) / 1e9; }
 
  private:
@@ -21,7 +21,7 @@ class Lag {
     std::uint64_t blocks_bytes = 0;
     std::int64_t now_ns = 0;
   };
-  std::deque<Told> waiting_;  // Reported, and not yet arrived.
+  std::deque<Told> waiting_;  // Reported, but not yet arrived.
   std::uint64_t first_bytes_ = 0;
   bool is_first_ = true;
   std::int64_t behind_ns_ = 0;

@@ -38,7 +38,7 @@ std::optional<std::string> LinkReader::feed(std::span<const std::uint8_t> bytes)
     const std::size_t wanted = is_in_frame ? frame_left_ : head_bytes - part_.size();
     const auto now = bytes.first(std::min(bytes.size(), wanted));
     bytes = bytes.subspan(now.size());
-    // What a newer observer sends beyond this much is ignored.
+    // Bytes that a newer observer sends beyond this are ignored.
     const std::size_t kept = std::min(now.size(), status_bytes_max - std::min(part_.size(), status_bytes_max));
     part_.insert(part_.end(), now.begin(), now.begin() + static_cast<std::ptrdiff_t>(kept));
     if (is_in_frame) frame_left_ -= now.size();

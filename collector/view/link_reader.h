@@ -1,6 +1,5 @@
-// Parses what an observer sends. The bytes are hostile: whatever they contain, this ends with blocks that a decoder may
-// try, statuses, or a text that says what is wrong; it never keeps more than the largest block, or the keyframes of a
-// skip.
+// Parses what an observer sends. The bytes are untrusted: whatever they contain, the result is blocks for a decoder,
+// statuses, or an error text. It never stores more than the largest block, or the keyframes of a skip.
 #pragma once
 
 #include <cstdint>
@@ -23,17 +22,17 @@ class LinkReader {
   using OutputSink = std::function<void(std::span<const std::uint8_t>, bool is_error)>;
   LinkReader(BlockSink blocks, StatusSink statuses) : blocks_(std::move(blocks)), statuses_(std::move(statuses)) {}
 
-  // The next bytes, cut anywhere. Nothing on success, else what is wrong; then nothing more may be fed.
+  // Feeds the next bytes, cut anywhere. Returns no value on success, otherwise the error; then nothing more may be fed.
   std::optional<std::string> feed(std::span<const std::uint8_t> bytes);
   void set_output(OutputSink output) { output_ = std::move(output); }
   bool is_welcome() const { return is_welcome_; }  // The observer has answered.
-  // The next bytes are from a new connection; a block that had not arrived whole is sent again. Blocks continue where
-  // they were if the observer is the same; if not, there is an error.
+  // The next bytes come from a new connection; a block that had not arrived completely is sent again. Blocks continue
+  // at the same position if the observer is the same; otherwise there is an error.
   void begin();
   // For the greeting of that connection.
   std::uint64_t session() const { return session_; }
-  std::uint64_t place() const { return place_; }  // Bytes of whole blocks so far.
-  std::uint64_t skips() const { return skips_; }  // Skips that have arrived whole.
+  std::uint64_t place() const { return place_; }  // Bytes of complete blocks so far.
+  std::uint64_t skips() const { return skips_; }  // Skips that have arrived completely.
 
  private:
   std::optional<std::string> take_welcome();
@@ -51,9 +50,9 @@ class LinkReader {
   link::FrameHeader frame_;
   std::uint64_t frame_left_ = 0;     // Bytes of the frame that have not arrived yet.
   std::vector<std::uint8_t> part_;   // Of a welcome, a frame's header, or a status.
-  std::vector<std::uint8_t> block_;  // What has arrived of a block.
-  // Keyframes are handed out when all of them have arrived: if the connection is lost before, it continues where it
-  // was.
+  std::vector<std::uint8_t> block_;  // The part of a block that has arrived.
+  // Keyframes are passed on when all of them have arrived. If the connection is lost before, the old position
+  // continues.
   std::uint64_t skip_left_ = 0, skip_to_ = 0, skips_ = 0;
   std::vector<wire::SharedBlock> keyframes_;
 };

@@ -87,7 +87,7 @@ std::optional<std::string> LiveLink::open(const std::string& socket) {
   return std::nullopt;
 }
 
-// Whether the observer can be reached at all is known when it answers.
+// Only its answer shows whether the observer can be reached at all.
 std::optional<std::string> LiveLink::wait_for_answer(std::chrono::seconds patience, const std::string& when_hung_up) {
   for (const auto until = Clock::now() + patience; !reader_.is_welcome();) {
     if (!read(100)) return why_.empty() ? when_hung_up : why_;
@@ -150,7 +150,7 @@ bool LiveLink::greet(std::string& wrong) {
   if (send(connection_, &greeting, sizeof(greeting), MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof(greeting)))
     return true;
   wrong = std::strerror(errno);
-  return far_.has_value();  // The connection has ended; reading reports it in better words.
+  return far_.has_value();  // The connection has ended; read() reports it with a better reason.
 }
 
 // For another machine only a real end counts: a lost connection is retried.

@@ -1,4 +1,4 @@
-// A connection to an observer. It reads on the caller's thread; another thread may wake it or make a request.
+// A connection to an observer. It reads on the caller's thread; other threads may wake it or make a request.
 #pragma once
 
 #include <atomic>
@@ -17,13 +17,13 @@
 
 namespace hbmscope::view {
 
-// "live:4711", the observer with that number, or of the process with that number; "live:/path/to/socket";
-// "live:HOST:4711", on another machine; "tcp:HOST:9000", an observer that was asked to listen there. This is what
-// open() takes; empty: it is no such name, but a file's.
+// The socket or address that open() takes, from a name: "live:4711", the observer with that number, or of the process
+// with that number; "live:/path/to/socket"; "live:HOST:4711", on another machine; "tcp:HOST:9000", an observer that
+// listens there. Empty: it is not such a name, but that of a file.
 std::string socket_of(std::string_view name);
 
-// The connection to another machine may be lost and come back: no data is lost, because it continues where it was, and
-// the reader hears of both. Meanwhile read() reports that the link exists.
+// The connection to another machine may be lost and restored. No data is lost, because it continues at the same
+// position, and the owner is notified of both. Meanwhile read() reports that the link exists.
 class LiveLink {
  public:
   LiveLink(LinkReader::BlockSink blocks, LinkReader::StatusSink statuses);
@@ -31,23 +31,23 @@ class LiveLink {
   LiveLink(const LiveLink&) = delete;
   LiveLink& operator=(const LiveLink&) = delete;
 
-  // Set before open(). Receives the messages about a lost connection, and about its return.
+  // Set before open(). Receives a message when a connection is lost, and when it is back.
   void set_news(std::function<void(const std::string&)> news) { news_ = std::move(news); }
-  // Set before open(), for another machine: what the job prints is wanted, from the folder where it is kept there.
+  // Set before open(), for another machine: requests the job's output, from the folder where it is kept there.
   void set_output(const std::string& folder, LinkReader::OutputSink output);
 
-  // Nothing on success, else the reason in words; for another machine, once it has answered. After the link has ended,
-  // opening it again to the same observer continues where it was.
+  // Returns no value on success, otherwise the reason; for another machine, once it has answered. After the link has
+  // ended, opening it again to the same observer continues at the same position.
   std::optional<std::string> open(const std::string& socket);
-  // Waits until something arrives, wake() is called, or the time is over, and hands out what arrived: at most some
-  // megabytes, so that the display gets its turn. False: the link has ended; why() says whether something was wrong.
+  // Waits until something arrives, wake() is called, or the time is over, and passes on what arrived: at most some
+  // megabytes, so that the display gets its turn. False: the link has ended, and why() has the error, if any.
   bool read(int wait_ms);
   const std::string& why() const { return why_; }  // Empty: the observer has hung up.
-  // Another machine, and the connection is being retried: until the observer has answered, no request gets there.
+  // Another machine whose connection is being retried: until the observer has answered, no request reaches it.
   bool is_lost() const { return has_no_line() || (far_ && was_welcome_ && !reader_.is_welcome()); }
   std::uint64_t place() const { return reader_.place(); }  // Bytes of blocks that have arrived.
-  // Called with each status, by a viewer that does not want what happened before: asks to skip to now, until it has
-  // skipped. If the connection is lost meanwhile, the request is lost.
+  // Called with each status, by a viewer that does not need the past: requests a skip to now, until it has skipped. If
+  // the connection is lost meanwhile, the request is lost.
   void skip_what_was(const link::Status& told);
 
   // From any thread.

@@ -20,7 +20,7 @@ std::unique_ptr<StartedCommand> StartedCommand::start(const std::vector<std::str
   std::vector<char*> arguments;
   for (std::string& word : kept) arguments.push_back(word.data());
   arguments.push_back(nullptr);
-  // A pair of sockets, not a pipe: writing to one that nobody reads any more is an error, and not a signal.
+  // A pair of sockets, not a pipe: writing to one without a reader is an error, not a signal.
   int ends[2] = {-1, -1};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
     wrong = std::strerror(errno);
@@ -37,7 +37,7 @@ std::unique_ptr<StartedCommand> StartedCommand::start(const std::vector<std::str
   const pid_t pid = fork();
   if (pid == 0) {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (getppid() != parent) _exit(1);  // It died before.
+    if (getppid() != parent) _exit(1);  // The parent has already died.
     dup2(ends[0], STDIN_FILENO);
     if (output != nullptr) {
       dup2(printed[1], STDOUT_FILENO);

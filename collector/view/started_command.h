@@ -1,4 +1,4 @@
-// This program's own commands, started by a viewer: the window runs jobs, demos and attaches with them.
+// Commands of this program that a viewer starts: the window uses them to run jobs, demos and attaches.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,12 @@ namespace hbmscope::view {
 
 class StartedCommand {
  public:
-  static inline std::string program = "/proc/self/exe";  // The program to start; a test that is no hbmscope sets it.
+  // The program to start; a test, which is not hbmscope, sets it.
+  static inline std::string program = "/proc/self/exe";
 
-  // `words`: the arguments after the program's name. Null, and the reason in `wrong`. The command ends with the thread
-  // that started it. `output`: from where its output, errors included, can be read; null: it goes where this program's
-  // goes.
+  // `words`: the arguments after the program's name. Returns null on failure, with the reason in `wrong`. The command
+  // ends with the thread that started it. `output`: receives a descriptor from which its output and errors can be read;
+  // null: they go where those of this program go.
   static std::unique_ptr<StartedCommand> start(const std::vector<std::string>& words, std::string& wrong,
                                                int* output = nullptr);
   ~StartedCommand();  // Asks it to end, and waits.
@@ -22,7 +23,7 @@ class StartedCommand {
   StartedCommand& operator=(const StartedCommand&) = delete;
 
   std::int64_t pid() const { return pid_; }
-  void tell(const std::string& line) const;  // On its standard input.
+  void tell(const std::string& line) const;  // Writes to its standard input.
 
  private:
   StartedCommand(std::int64_t pid, int input) : pid_(pid), input_(input) {}

@@ -1,4 +1,4 @@
-// One block as it travels: header and payload. Immutable once sealed; streams share blocks by pointer.
+// One block as it is stored and sent: header and payload. Immutable once sealed; streams share blocks by pointer.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace hbmscope::wire {
 
 struct Block {
   BlockHeader header;
-  std::vector<std::uint8_t> payload;  // As stored; empty where a file holds it.
+  std::vector<std::uint8_t> payload;  // As stored; empty if it is in a file.
   std::shared_ptr<const PayloadFile> file;
   std::uint64_t file_offset = 0;
 
@@ -23,10 +23,10 @@ struct Block {
 
 using SharedBlock = std::shared_ptr<const Block>;
 
-// Where it is, or what of the file is read into `room`. Nothing: it can't be read.
+// The payload in memory, or read from its file into `room`. No value: it can't be read.
 std::optional<std::span<const std::uint8_t>> find_payload(const Block& block, std::vector<std::uint8_t>& room);
 
-// What header and payload should hash to; the header's own hash does not count.
+// The hash that header and payload should have. The header's own hash field is not included.
 std::uint64_t compute_block_hash(const BlockHeader& header, std::span<const std::uint8_t> payload);
 inline std::uint64_t compute_block_hash(const Block& block) {
   return compute_block_hash(block.header, block.payload);

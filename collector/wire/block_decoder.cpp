@@ -100,7 +100,7 @@ class BlockDecoder::Parser {
         })) != out_.header_.events)
       return false;
     if (!choice_.has_times()) return read_column({nullptr, nullptr, 0, records, nullptr}, reader_);
-    // Differences, the first to the header's time.
+    // Differences, the first one to the header's time.
     static constexpr FieldDescription field{"time", Unit::ns, Coding::delta, 8, 0, false};
     out_.times_.resize(records);
     auto* times = reinterpret_cast<std::uint8_t*>(out_.times_.data());
@@ -126,7 +126,7 @@ class BlockDecoder::Parser {
       if (!read_column(target, section)) return false;
     }
     if (columns > record.field_count) out_.unknown_fields_ += columns - record.field_count;
-    // What an older writer did not know yet.
+    // Fields that an older writer did not know yet.
     for (unsigned i = columns; i < record.field_count; ++i) {
       const FieldDescription& field = record.fields[i];
       const std::uint64_t value = field.is_all_ones ? ~std::uint64_t{0} : 0;
@@ -137,7 +137,7 @@ class BlockDecoder::Parser {
     return !section.failed() && (!record.has_text || read_texts(count, section));
   }
 
-  // Never shorter than it was: what is behind `count` may hold a field's commonest number already.
+  // Never shrinks: rows after `count` may already hold the most common value of a field.
   DecodedBlock::Rows& make_rows(const RecordDescription& record, std::size_t count) {
     DecodedBlock::Rows& rows = out_.rows_[static_cast<std::size_t>(record.kind)];
     rows.structs.resize(std::max(rows.structs.size(), count * record.struct_bytes / 8));
@@ -176,7 +176,7 @@ class BlockDecoder::Parser {
       ++out_.unknown_records_;
       return true;
     }
-    // A newer writer's struct is longer, an older one's shorter: what it did not know is as its default says.
+    // A newer writer's struct is longer, an older one's shorter; missing fields get their defaults.
     if (rest.size() < row.struct_bytes + std::size_t{row.text_bytes}) return false;
     if (row.struct_bytes > record->struct_bytes) ++out_.unknown_fields_;
     DecodedBlock::Rows& rows = out_.rows_[kind];
@@ -237,7 +237,7 @@ std::optional<std::string> BlockDecoder::decode(const Block& block, DecodedBlock
   Parser parser(payload, out, choice);
   const char* wrong = block.header.form == BlockForm::rows ? parser.read_rows() : parser.read_columns();
   if (wrong != nullptr) return fail(wrong);
-  if (!choice.has_times()) out.times_.clear();  // Rows have theirs in any case.
+  if (!choice.has_times()) out.times_.clear();  // Blocks of rows always contain times.
   return std::nullopt;
 }
 

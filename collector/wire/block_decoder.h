@@ -1,5 +1,5 @@
-// Blocks in, records out. The bytes come from anywhere: whatever they hold, decoding ends with rows or with a text that
-// says what is wrong, never with more memory than the block's own header justifies.
+// Turns blocks into records. The bytes are untrusted: decoding always ends with rows or with an error text, and never
+// takes more memory than the block's header justifies.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 
 namespace hbmscope::wire {
 
-// A block's records: their order, and for each kind its rows. Reused from block to block, its memory is kept.
+// A block's records: their order, and the rows of each kind. Reuse one object for many blocks to reuse its memory.
 class DecodedBlock {
  public:
   const BlockHeader& header() const { return header_; }
@@ -33,13 +33,13 @@ class DecodedBlock {
   std::string_view text(std::size_t row) const {
     return std::string_view(text_).substr(text_begin_[row], text_begin_[row + 1] - text_begin_[row]);
   }
-  // The struct of a kind's row, for who treats all kinds alike.
+  // The struct of a row of any kind, for callers that treat all kinds alike.
   const std::uint8_t* fields(const RecordDescription& record, std::size_t row) const {
     const Rows& rows = rows_[static_cast<std::size_t>(record.kind)];
     return reinterpret_cast<const std::uint8_t*>(rows.structs.data()) + row * record.struct_bytes;
   }
   std::uint64_t unknown_records() const { return unknown_records_; }
-  // Of known records, in columns and rows: what a newer writer wrote and this version does not know.
+  // Fields of known records, in columns and rows, that a newer writer wrote and this version does not know.
   std::uint64_t unknown_fields() const { return unknown_fields_; }
 
  private:
@@ -58,13 +58,13 @@ class DecodedBlock {
   std::uint64_t unknown_records_ = 0, unknown_fields_ = 0;
 };
 
-// What of a block is wanted, for who reads many and looks at little. Begins with everything.
+// Selects the parts of a block to decode, for callers that read many blocks but few fields. Initially everything.
 class FieldChoice {
  public:
-  // Of this kind these fields alone, by name; one that is coded from another one needs that one too. What is left out
-  // holds what happened to be there.
+  // For this kind decodes only these fields, by name. A field coded relative to another one needs that one too. The
+  // other fields hold arbitrary values.
   FieldChoice& only(RecordKind kind, std::initializer_list<std::string_view> fields);
-  // Nor the records' times: there are none then.
+  // Skips the times of records; times_ns() is then empty.
   FieldChoice& without_times() {
     has_times_ = false;
     return *this;
@@ -75,7 +75,7 @@ class FieldChoice {
   }
 
  private:
-  std::array<std::uint16_t, record_number_max + 1> left_out_{};  // By kind: a bit a field.
+  std::array<std::uint16_t, record_number_max + 1> left_out_{};  // By kind: one bit per field.
   static_assert(record_fields_max <= 16);
   bool has_times_ = true;
 };
@@ -87,7 +87,7 @@ class BlockDecoder {
   BlockDecoder(BlockDecoder&&) noexcept;
   BlockDecoder& operator=(BlockDecoder&&) noexcept;
 
-  // Nothing, or what is wrong with it ("the block's check sum differs"). After an error `out` holds no rows.
+  // Returns no value, or the error ("the block's check sum differs"). After an error `out` holds no rows.
   std::optional<std::string> decode(const Block& block, DecodedBlock& out, const FieldChoice& choice = {});
 
  private:
@@ -97,9 +97,9 @@ class BlockDecoder {
   std::vector<std::uint8_t> raw_, stored_;
 };
 
-// Whether these 64 bytes can be a block's header: its magic, and sizes within the limits.
+// Checks that these 64 bytes can be a block's header: magic, and sizes within the limits.
 std::optional<std::string> find_header_fault(const BlockHeader& header);
-// Whether this version can read it. One that it can't is passed over by its length.
+// Whether this version can read the block. Blocks that it can't read are skipped by their length.
 bool is_known(const BlockHeader& header);
 
 }  // namespace hbmscope::wire

@@ -1,6 +1,6 @@
-// Records in, blocks out: rows are collected per kind and become columns when the block is closed.
+// Turns records into blocks: rows are collected per kind and become columns when the block is closed.
 //
-// An encoder numbers the events of one stream. It does not know which block a free belongs to; stream_writer.h does.
+// An encoder numbers the events of one stream. It does not know which block a free refers to; stream_writer.h does.
 #pragma once
 
 #include <array>
@@ -19,15 +19,15 @@ namespace hbmscope::wire {
 
 class BlockEncoder {
  public:
-  // `sequence`: of the first block; all blocks of a keyframe have it.
+  // `sequence`: that of the first block; all blocks of a keyframe share it.
   explicit BlockEncoder(std::uint32_t stream = 0, BlockType type = BlockType::events, std::uint64_t first_event = 0,
                         std::uint32_t sequence = 0);
   ~BlockEncoder();
   BlockEncoder(BlockEncoder&&) noexcept;
   BlockEncoder& operator=(BlockEncoder&&) noexcept;
 
-  // Returns the number that the event has, or that the next event will have where the record is none. `text` is kept
-  // for records that have one. Close the block when is_full().
+  // Returns the event's number, or for other records the number of the next event. `text` is stored for records that
+  // have one. Call close() when is_full().
   template <class Record>
   std::uint64_t add(const Record& record, std::int64_t time_ns, std::string_view text = {}) {
     static_assert(std::is_trivially_copyable_v<Record>);
@@ -35,7 +35,7 @@ class BlockEncoder {
                   Record::kind == RecordKind::string, time_ns, text);
   }
 
-  // The same for a row as a decoder gave it, whatever its kind; `fields` is the struct of that record.
+  // The same for a row from a decoder, whatever its kind; `fields` is the struct of that record.
   std::uint64_t add_row(const RecordDescription& record, const std::uint8_t* fields, std::int64_t time_ns,
                         std::string_view text = {});
 
@@ -44,25 +44,25 @@ class BlockEncoder {
   }
   bool is_empty() const { return kinds_.empty(); }
   std::uint64_t next_event() const { return first_event_ + events_; }
-  std::uint32_t sequence() const { return sequence_; }  // Of the block at hand.
+  std::uint32_t sequence() const { return sequence_; }  // That of the current block.
   std::int64_t first_time_ns() const { return times_.empty() ? 0 : times_.front(); }
 
-  // Seals what was added and begins the next block. Columns are stored plain where zstd gains nothing or fails, and
-  // where speed is all that counts.
+  // Seals the current block and begins the next one. Columns are stored uncompressed if zstd gains nothing or fails, or
+  // if only speed counts.
   enum class Packing : std::uint8_t { zstd, none };
   Block close(Packing packing = Packing::zstd);
 
  private:
-  // Structs become columns some hundred at a time: so they stay in the nearest cache, and leave room in it for the
-  // writer's live table.
+  // Structs become columns a few hundred at a time, so they stay in the L1 cache and leave room in it for the writer's
+  // live table.
   struct Rows {
-    std::vector<std::uint8_t> tile;  // Room for structs, one after the other; made when the first one comes.
-    std::size_t tile_bytes = 0;      // Of it, taken.
+    std::vector<std::uint8_t> tile;  // Room for consecutive structs; allocated when the first one arrives.
+    std::size_t tile_bytes = 0;      // The used part of it.
     std::vector<ColumnNumbers> columns;
-    std::vector<std::uint8_t> last;  // The struct before the tile; empty: none.
+    std::vector<std::uint8_t> last;  // The last struct before the tile; empty: none.
     std::size_t spilled = 0;
   };
-  // Inlined into add(), where all but the fields and the text is constant.
+  // Inlined into add(), where everything except fields and text is constant.
   [[gnu::always_inline]] std::uint64_t append(RecordKind kind, const std::uint8_t* fields, std::size_t struct_bytes,
                                               bool has_text, std::int64_t time_ns, std::string_view text) {
     Rows& rows = rows_[static_cast<std::size_t>(kind)];
@@ -88,14 +88,14 @@ class BlockEncoder {
   bool pack();
 
   struct Compressor;
-  std::unique_ptr<Compressor> compressor_;  // Made when first needed.
+  std::unique_ptr<Compressor> compressor_;  // Created when first needed.
   std::array<Rows, record_number_max + 1> rows_;
   std::vector<std::uint8_t> kinds_;
   std::vector<std::int64_t> times_;
   std::string text_;
   std::vector<std::uint64_t> text_ends_;
-  ColumnNumbers column_;                    // Of times, or of the lengths of texts.
-  std::vector<std::uint8_t> raw_, packed_;  // Kept: their memory serves every block.
+  ColumnNumbers column_;                    // Of times, or of text lengths.
+  std::vector<std::uint8_t> raw_, packed_;  // Kept to reuse their memory for every block.
   std::vector<std::size_t> cuts_;
   std::uint32_t stream_;
   BlockType type_;

@@ -8,7 +8,7 @@
 namespace hbmscope::wire {
 namespace {
 
-// From half of what a block may have on, merging gains next to nothing.
+// For blocks of at least half the maximum size, merging gains almost nothing.
 bool is_large(const BlockHeader& header) {
   return header.events >= block_events_max / 2 || header.records >= block_records_wanted / 2 ||
          header.raw_bytes >= text_bytes_max;
@@ -16,8 +16,8 @@ bool is_large(const BlockHeader& header) {
 
 }  // namespace
 
-// A gap before the block is as wide behind the merger. A number that is lower than it should be, or too wide a gap to
-// be true, at least does not become the next number in order.
+// A gap before the block keeps its width in the output. If the number is lower than expected, or the gap is implausibly
+// wide, the result is at least not the next number in order.
 std::uint32_t BlockMerger::number_of(const BlockHeader& header) const {
   const std::uint64_t number = std::uint64_t{next_sequence_out_} + header.sequence - next_sequence_in_;
   if (header.sequence < next_sequence_in_ || number > std::numeric_limits<std::uint32_t>::max())
@@ -25,25 +25,25 @@ std::uint32_t BlockMerger::number_of(const BlockHeader& header) const {
   return static_cast<std::uint32_t>(number);
 }
 
-// Decodes it where that may be worth something.
+// Decodes the block if merging may be worth it.
 bool BlockMerger::can_merge(const Block& block) {
   if (is_large(block.header) && block.header.form != BlockForm::rows) return false;
   return !decoder_.decode(block, decoded_) && decoded_.unknown_records() == 0 && decoded_.unknown_fields() == 0;
 }
 
-// Behind what waits already, with nothing missing between.
+// Whether it directly follows the pending group, with nothing missing in between.
 bool BlockMerger::fits(const Block& block) const {
   const BlockHeader& header = block.header;
   return group_ && header.sequence == next_sequence_in_ && header.first_event == next_event_ &&
          header.stream == first_->header.stream && group_events_ + header.events <= block_events_max &&
          group_records_ + header.records <= block_records_wanted &&
          group_bytes_ + header.raw_bytes <= block_text_wanted &&
-         // Readers know a block's heaps before its first event, so that a heap must not get into the block of an
-         // earlier loss, or of records that came too early.
+         // Readers know a block's heaps before its first event, so a heap must not move into the block of an earlier
+         // loss, or of records that came too early.
          decoded_.rows<HeapRecord>().empty();
 }
 
-// It has the number of the next block of events: what is missing is missing before it.
+// A keyframe has the number of the next block of events: blocks missing before that are missing before the keyframe.
 void BlockMerger::pass_keyframe(const SharedBlock& block) {
   flush();
   const std::uint32_t next = number_of(block->header);
@@ -99,7 +99,7 @@ void BlockMerger::flush() {
 
 void BlockMerger::hand_out(SharedBlock block, std::uint32_t sequence) {
   next_sequence_out_ = sequence + 1;
-  // Blocks of rows may come without a check sum; in files there is always one.
+  // Blocks of rows may arrive without a checksum; in files there is always one.
   if (block->header.sequence != sequence || block->header.form == BlockForm::rows) {
     auto numbered = std::make_shared<Block>(*block);
     numbered->header.sequence = sequence;

@@ -1,10 +1,10 @@
-// Small blocks into large ones. A recorder closes a block every second, whatever is in it: ten events a second make
-// blocks of some ten events, of which headers and check sums are most. When a file is written anew they become blocks
-// of up to 65,536 events.
+// Merges small blocks into large ones. A recorder closes a block every second, whatever it contains: ten events per
+// second give blocks of some ten events, which are mostly headers and checksums. When a file is rewritten, they become
+// blocks of up to 65,536 events.
 //
-// Every record stays as it was, in its order: event numbers, times, ids, slots. So do gaps: a block that is missing
-// before the merger is missing behind it, which its readers see by the numbers of the blocks. What is large already, or
-// holds what this version does not know, goes through as it is; of its bytes only the block's number may change.
+// Every record stays unchanged and in order: event numbers, times, ids, slots. So do gaps: a block missing in the input
+// is missing in the output, which readers see in the block numbers. Blocks that are already large, or contain something
+// that this version does not know, are passed on; at most their block number changes.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@
 
 namespace hbmscope::wire {
 
-// Takes one stream's blocks of events and of keyframes, in their order.
+// Takes the blocks of events and keyframes of one stream, in order.
 class BlockMerger {
  public:
   using Sink = std::function<void(SharedBlock)>;
   explicit BlockMerger(Sink sink) : sink_(std::move(sink)) {}
 
   void add(const SharedBlock& block);
-  void flush();  // Hands out what waits for more.
+  void flush();  // Writes the pending group.
 
  private:
   bool can_merge(const Block& block);
@@ -37,12 +37,12 @@ class BlockMerger {
   Sink sink_;
   BlockDecoder decoder_;
   DecodedBlock decoded_;
-  // What waits: blocks that follow each other without a gap.
+  // The pending group: consecutive blocks without a gap.
   std::optional<BlockEncoder> group_;
   SharedBlock first_;
   std::uint32_t group_blocks_ = 0, group_sequence_ = 0;
   std::uint64_t group_records_ = 0, group_events_ = 0, group_bytes_ = 0, next_event_ = 0;
-  // What number the next block has if none is missing, as it comes and as it goes.
+  // The next block number if none is missing, in the input and in the output.
   std::uint32_t next_sequence_in_ = 0, next_sequence_out_ = 0;
 };
 

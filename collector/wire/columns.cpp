@@ -57,7 +57,7 @@ void ColumnNumbers::write_varints(bool is_signed, std::vector<std::uint8_t>& out
 }
 
 void ColumnNumbers::write_planes(bool is_signed, std::vector<std::uint8_t>& out, std::vector<std::size_t>& cuts) {
-  // Counted from the least, so that neither a sign nor a large base takes bits of every number.
+  // Offsets from the smallest value, so neither a sign nor a large base takes bits in every number.
   const std::uint64_t flip = is_signed ? std::uint64_t{1} << 63 : 0;
   std::uint64_t least = ~std::uint64_t{0}, most = 0;
   for (const std::uint64_t value : values_) {
@@ -93,7 +93,7 @@ void ColumnNumbers::write(bool is_signed, std::vector<std::uint8_t>& out, std::v
   const unsigned shift = bits == 0 ? 0 : static_cast<unsigned>(std::countr_zero(bits));
   out.push_back(static_cast<std::uint8_t>(form));
   out.push_back(static_cast<std::uint8_t>(shift));
-  // With their sign.
+  // Preserves the sign.
   const auto shifted = [&](std::uint64_t value) {
     return is_signed ? static_cast<std::uint64_t>(static_cast<std::int64_t>(value) >> shift) : value >> shift;
   };
@@ -127,7 +127,7 @@ void append_field(const FieldDescription& field, const std::uint8_t* structs, st
       tile[row] = difference;
     }
   } else if (field.coding == Coding::from) {
-    // All such fields have 8 bytes, and so has the one before them.
+    // All such fields have 8 bytes, and so does the field before them.
     for (std::size_t row = 0; row < count; ++row)
       tile[row] = load<std::uint64_t>(at + row * stride - sizeof(std::uint64_t)) - tile[row];
   }
@@ -154,7 +154,8 @@ constexpr bool is_signed(Coding coding) {
   return coding == Coding::delta || coding == Coding::zigzag;
 }
 
-// Hands `count` numbers to `store`, as they were before the shift. While ten bytes are left no bound needs a look.
+// Passes `count` numbers to `store`, with the shift undone. While at least ten bytes are left, no bounds check is
+// needed.
 template <bool is_signed, class Store>
 bool read_varints(VarintReader& reader, std::size_t count, const Store& store) {
   const std::uint64_t bytes = reader.read();
@@ -212,7 +213,7 @@ bool read_planes(VarintReader& reader, std::size_t count, const Store& store) {
   return true;
 }
 
-// One column into one field of all rows, without a decision inside of the loop.
+// Reads one column into one field of all rows, without branches in the loop.
 template <class Integer, Coding coding>
 bool read_field(ColumnForm form, unsigned shift, const ColumnTarget& target, VarintReader& reader) {
   std::uint64_t last = 0;
@@ -223,7 +224,7 @@ bool read_field(ColumnForm form, unsigned shift, const ColumnTarget& target, Var
     std::uint8_t* place = out + row * stride;
     if constexpr (coding == Coding::delta) value = last += value;
     if constexpr (coding == Coding::from) {
-      std::uint64_t before = 0;  // All such fields have 8 bytes, and so has the one before them.
+      std::uint64_t before = 0;  // All such fields have 8 bytes, and so does the field before them.
       std::memcpy(&before, place - sizeof(before), sizeof(before));
       value = before - value;
     }
@@ -234,7 +235,7 @@ bool read_field(ColumnForm form, unsigned shift, const ColumnTarget& target, Var
                                     : read_varints<is_signed(coding)>(reader, target.count, store);
 }
 
-// The same number in every row.
+// Writes the same number into every row.
 template <class Integer, Coding coding>
 bool fill_field(unsigned shift, const ColumnTarget& target, VarintReader& reader) {
   const std::uint64_t number = reader.read();
@@ -278,7 +279,7 @@ bool read_any(ColumnForm form, unsigned shift, const ColumnTarget& target, Varin
   return false;
 }
 
-// No number is made, but it is seen that there are so many.
+// Checks that there are `count` numbers, without decoding them.
 bool pass_over_varints(VarintReader& reader, std::size_t count) {
   const std::uint64_t bytes = reader.read();
   const std::uint8_t* at = reader.take(bytes);
@@ -295,7 +296,7 @@ bool pass_over_varints(VarintReader& reader, std::size_t count) {
 
 bool pass_over(ColumnForm form, std::size_t count, VarintReader& reader) {
   if (form == ColumnForm::varints) return pass_over_varints(reader, count);
-  reader.read();  // The value of all, or the least.
+  reader.read();  // The value of all rows, or the smallest one.
   if (form == ColumnForm::constant) return !reader.failed();
   const unsigned width = reader.read_byte();
   return width > 0 && width <= 8 && reader.take(std::uint64_t{count} * width) != nullptr;

@@ -65,8 +65,8 @@ def check(records):
                 sys.exit(f"records.txt: {record['name']}: `from` needs the field before in front of it, of 8 bytes")
 
 
-# Columns are in the order of the table, to which fields are only ever appended; in the struct larger ones come first, so
-# that no hole is between them.
+# Columns are in the order of the table, to which fields are only ever appended. In the struct larger fields come first,
+# so that there is no padding between them.
 def struct_order(record):
     return sorted(record["fields"], key=lambda field: -SIZES[field["type"]])
 
@@ -85,7 +85,7 @@ def make_header(records):
            "enum class RecordKind : std::uint16_t {"]
     out += [f"  {record['name']} = {record['number']}," for record in records]
     out += ["};", "",
-            "// What a record is to a reader; records.txt says what each of them means.",
+            "// How readers treat a record; records.txt explains each role.",
             "enum class RecordRole : std::uint8_t { " + ", ".join(ROLES) + " };", ""]
     for record in records:
         out.append(f"// {record['says']}")
@@ -103,7 +103,7 @@ def make_header(records):
             "enum class Unit : std::uint8_t { " + ", ".join(unit for unit in UNITS) + " };",
             "enum class Coding : std::uint8_t { plain, delta, from, zigzag };", "",
             "struct FieldDescription {", "  const char* name;", "  Unit unit;", "  Coding coding;", "  std::uint8_t bytes;",
-            "  std::uint8_t offset;   // In the record's struct.", "  bool is_all_ones;      // Where a writer did not know the field yet: all ones, not told; else 0.", "};",
+            "  std::uint8_t offset;   // In the record's struct.", "  bool is_all_ones;      // Value if the writer did not know the field: all ones (unknown), or 0.", "};",
             "constexpr std::size_t record_fields_max = 12;", "struct RecordDescription {", "  const char* name;", "  RecordKind kind;", "  std::uint16_t since;",
             "  std::uint16_t struct_bytes;", "  RecordRole role;", "  bool is_noted;", "  bool has_text;", "  std::uint8_t field_count;", "  FieldDescription fields[record_fields_max];", "};",
             f"constexpr std::size_t record_count = {len(records)};",
@@ -135,7 +135,7 @@ def make_table(records):
     for place, record in enumerate(records):
         places[record["number"]] = str(place)
     lines = [", ".join(places[begin:begin + 10]) for begin in range(0, len(places), 10)]
-    out += ["};", "", "namespace {", "", "// By kind, its place in the table: rows are looked up one by one.",
+    out += ["};", "", "namespace {", "", "// The index in the table by kind; it is looked up for every row.",
             "constexpr std::uint8_t no_record = 255;", "static_assert(record_count <= no_record);",
             "constexpr std::uint8_t place_of_kind[record_number_max + 1] = {",
             "    " + ",\n    ".join(lines) + "};", "", "}  // namespace", "",

@@ -11,7 +11,7 @@
 namespace hbmscope::wire {
 namespace {
 
-// Who writes beyond it gets SIGXFSZ, which ends the process.
+// Writing beyond the limit raises SIGXFSZ, which ends the process.
 bool is_within_limit(std::uint64_t end) {
   rlimit limit{};
   return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || end <= limit.rlim_cur;

@@ -1,5 +1,5 @@
-// A file without a name that holds the payloads of blocks for which memory has no room: written once, read whenever one
-// is decoded, gone with the process.
+// An unnamed file for the payloads of blocks that do not fit in memory. Each is written once and read when the block is
+// decoded. The file disappears with the process.
 #pragma once
 
 #include <atomic>
@@ -11,20 +11,22 @@
 
 namespace hbmscope::wire {
 
-// In TMPDIR, else in /var/tmp, which is a disk's where /tmp may be memory: a name as mkstemp() and mkdtemp() take it.
+// A name pattern for mkstemp() and mkdtemp(), in TMPDIR or else in /var/tmp, which is on disk where /tmp may be in
+// memory.
 std::string temporary_pattern();
 
 class PayloadFile {
  public:
-  // Where temporary_pattern() says. Null, and why in `wrong`.
+  // Opens a file at temporary_pattern(). Returns null on failure, with the reason in `wrong`.
   static std::shared_ptr<PayloadFile> open(std::string& wrong);
   ~PayloadFile();
   PayloadFile(const PayloadFile&) = delete;
   PayloadFile& operator=(const PayloadFile&) = delete;
 
-  // Of one thread. Where it lies; nothing, and why in `wrong`. No signal comes of a limit of files' size (ulimit -f).
+  // For one thread only. Returns the offset; no value on failure, with the reason in `wrong`. Exceeding the file size
+  // limit (ulimit -f) raises no signal.
   std::optional<std::uint64_t> append(std::span<const std::uint8_t> payload, std::string& wrong);
-  // Of any thread, at any time.
+  // Thread-safe.
   bool read(std::uint64_t offset, std::span<std::uint8_t> payload) const;
   bool has_failed() const { return has_failed_; }  // Something could not be read back.
   std::uint64_t bytes() const { return end_; }

@@ -190,7 +190,7 @@ const RecordDescription record_table[record_count] = {
 
 namespace {
 
-// By kind, its place in the table: rows are looked up one by one.
+// The index in the table by kind; it is looked up for every row.
 constexpr std::uint8_t no_record = 255;
 static_assert(record_count <= no_record);
 constexpr std::uint8_t place_of_kind[record_number_max + 1] = {

@@ -132,7 +132,7 @@ class Scanner {
     scan_.first_fault = std::move(what);
   }
 
-  // Where the next block begins; nothing where none can be read here.
+  // Returns the offset of the next block; no value if no block can be read here.
   std::optional<std::size_t> read_block(std::size_t offset) {
     auto block = std::make_shared<Block>();
     const std::size_t rest = count_ - offset;
@@ -151,7 +151,7 @@ class Scanner {
     }
     const std::uint8_t* payload = bytes_ + offset + sizeof(BlockHeader);
     const std::size_t end = offset + sizeof(BlockHeader) + block->header.stored_bytes;
-    // Every magic that lies in a payload looks like a block; a file made of them must not be hashed again and again.
+    // Every magic inside a payload looks like a block; a file full of them must not be hashed again and again.
     hashed_bytes_ += block->header.stored_bytes;
     if (hashed_bytes_ > 4 * std::uint64_t{count_} + (1U << 26)) {
       note_fault(offset, "too much of the file is damaged");
@@ -162,7 +162,7 @@ class Scanner {
     if (compute_block_hash(block->header, {payload, block->header.stored_bytes}) != block->header.xxh3) {
       note_fault(offset, "a block's check sum differs: bytes of it were changed");
       ++scan_.damaged_blocks;
-      // Its length may be what was changed: believed only where another block begins behind it, or the file ends.
+      // The length may be what was damaged: trusted only if another block begins after it, or the file ends.
       if (end != count_ && !begins_block(end) && !is_trailer(end)) return std::nullopt;
       scan_.lost_bytes += end - offset;
       return end;
@@ -178,7 +178,7 @@ class Scanner {
     return end;
   }
 
-  // As append_index wrote it.
+  // Reads the format that append_index() writes.
   void read_index(std::span<const std::uint8_t> payload) {
     VarintReader reader(payload.data(), payload.data() + payload.size());
     for (std::uint64_t left = reader.read(); left > 0 && reader.remaining() > 0; --left) {

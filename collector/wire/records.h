@@ -49,10 +49,10 @@ enum class RecordKind : std::uint16_t {
   loss = 52,
 };
 
-// What a record is to a reader; records.txt says what each of them means.
+// How readers treat a record; records.txt explains each role.
 enum class RecordRole : std::uint8_t { definition, listing, keyframe, block, heap, note, passed_over };
 
-// A text, in UTF-8 where its source was.
+// A text, in UTF-8 if its source was.
 struct StringRecord {
   static constexpr RecordKind kind = RecordKind::string;
   std::uint32_t id = 0;  // Its id.
@@ -60,12 +60,12 @@ struct StringRecord {
 };
 static_assert(sizeof(StringRecord) == 8);
 
-// One source position. One that has a code may be defined again, when its name has been found.
+// A source position. A frame with a `code` record may be defined again, when its name was found.
 struct FrameRecord {
   static constexpr RecordKind kind = RecordKind::frame;
   std::uint32_t id = 0;        // Its id.
   std::uint32_t function = 0;  // String: the function.
-  std::uint32_t file = 0;      // String: the file, as its source wrote it; of code whose source is not known, the program or library.
+  std::uint32_t file = 0;      // String: the file, as its source names it; for code without a known source, the program or library.
   std::uint32_t line = 0;      // Line; 0: unknown.
 };
 static_assert(sizeof(FrameRecord) == 16);
@@ -83,8 +83,8 @@ static_assert(sizeof(StackRecord) == 16);
 // A loaded program or library.
 struct ModuleRecord {
   static constexpr RecordKind kind = RecordKind::module;
-  std::uint64_t base = 0;      // Where it lies in the process.
-  std::uint64_t size = 0;      // How long it is.
+  std::uint64_t base = 0;      // Its address in the process.
+  std::uint64_t size = 0;      // Size.
   std::uint32_t id = 0;        // Its id.
   std::uint32_t path = 0;      // String: its file.
   std::uint32_t build_id = 0;  // String: its build id in hexadecimal.
@@ -92,21 +92,21 @@ struct ModuleRecord {
 };
 static_assert(sizeof(ModuleRecord) == 32);
 
-// A heap: an address range with one authority over it. Heaps form a tree.
+// A heap: an address range that one allocator manages. Heaps form a tree.
 struct HeapRecord {
   static constexpr RecordKind kind = RecordKind::heap;
   std::uint32_t id = 0;                      // Its id.
-  std::uint32_t parent = 0;                  // Heap below it, from which its regions come; 0: none.
-  std::uint32_t name = 0;                    // String: what a person calls it.
+  std::uint32_t parent = 0;                  // The heap below it, which provides its regions; 0: none.
+  std::uint32_t name = 0;                    // String: its display name.
   std::uint32_t memory_kind = 0;             // String: device, host_pinned, managed, hbm, vmem, smem, accumulator, ...
   std::uint32_t device = ~std::uint32_t{0};  // Device ordinal. 4294967295: unknown.
-  std::uint32_t flags = 0;                   // What its source knows: heap_flag in wire.h.
+  std::uint32_t flags = 0;                   // What its source reports: heap_flag in wire.h.
   std::uint8_t layer = 0;                    // physical 0, pool 1, chunk 2, framework 3, program 4.
   std::uint8_t unused[7] = {};
 };
 static_assert(sizeof(HeapRecord) == 32);
 
-// One fact about the job: command, host, version, device, allow-listed variable. Never a secret.
+// A fact about the job: command, host, version, device, allow-listed variable. Never a secret.
 struct JobRecord {
   static constexpr RecordKind kind = RecordKind::job;
   std::uint32_t key = 0;    // String.
@@ -114,7 +114,7 @@ struct JobRecord {
 };
 static_assert(sizeof(JobRecord) == 8);
 
-// One instant on three clocks, at the start and every 10 s.
+// The same time on three clocks, at the start and every 10 s.
 struct ClockRecord {
   static constexpr RecordKind kind = RecordKind::clock;
   std::uint64_t realtime_ns = 0;  // Since 1970; 0: unknown.
@@ -122,32 +122,32 @@ struct ClockRecord {
 };
 static_assert(sizeof(ClockRecord) == 16);
 
-// Where a frame is in the process' code, from which its name is found.
+// The position of a frame in the code of its process, from which its name is found.
 struct CodeRecord {
   static constexpr RecordKind kind = RecordKind::code;
-  std::uint64_t address = 0;  // Of a byte of the instruction that called.
+  std::uint64_t address = 0;  // The address of a byte of the calling instruction.
   std::uint32_t frame = 0;    // Frame.
-  std::uint32_t module = 0;   // Module in which it lies; 0: none that is known.
+  std::uint32_t module = 0;   // The module that contains it; 0: unknown.
 };
 static_assert(sizeof(CodeRecord) == 16);
 
-// In a keyframe: addresses that are reserved.
+// In a keyframe: a range of reserved addresses.
 struct ReserveLiveRecord {
   static constexpr RecordKind kind = RecordKind::reserve_live;
-  std::uint64_t address = 0;  // Where they begin.
-  std::uint64_t size = 0;     // How many.
+  std::uint64_t address = 0;  // First address.
+  std::uint64_t size = 0;     // Size of the range.
   std::uint32_t heap = 0;     // Heap.
   std::uint8_t unused[4] = {};
 };
 static_assert(sizeof(ReserveLiveRecord) == 24);
 
-// A block that lives already.
+// A block that was live before.
 struct LiveRecord {
   static constexpr RecordKind kind = RecordKind::live;
-  std::uint64_t address = 0;                    // Where it begins.
-  std::uint64_t size = 0;                       // What it takes, rounding included.
+  std::uint64_t address = 0;                    // First address.
+  std::uint64_t size = 0;                       // Size, including rounding.
   std::uint64_t requested = ~std::uint64_t{0};  // The requested size. 18446744073709551615: unknown.
-  std::uint64_t event = ~std::uint64_t{0};      // Its allocation id, unless it is from before the stream. 18446744073709551615: unknown.
+  std::uint64_t event = ~std::uint64_t{0};      // Its allocation id, if its allocation is in the stream. 18446744073709551615: unknown.
   std::uint32_t heap = 0;                       // Heap.
   std::uint32_t slot = 0;                       // Its slot in the live table.
   std::uint32_t stack = 0;                      // Stack; 0: unknown.
@@ -157,27 +157,27 @@ struct LiveRecord {
 };
 static_assert(sizeof(LiveRecord) == 56);
 
-// A new listing of a heap begins or ends; what lived before it and is not in it is gone.
+// A new listing of a heap begins or ends. Blocks that were live before and are not in it are gone.
 struct ListingRecord {
   static constexpr RecordKind kind = RecordKind::listing;
-  std::uint64_t rows = 0;  // At an end in a keyframe: how many rows of state (regions, handles, mappings, reservations, slots, free slots) it has.
+  std::uint64_t rows = 0;  // At an end in a keyframe: the number of its rows of state (regions, handles, mappings, reservations, slots, free slots).
   std::uint32_t heap = 0;  // Heap; 0: all.
-  std::uint8_t phase = 0;  // 0 begins, 1 ends. In a keyframe each heap has an end of its own: 2 more where events of its blocks, 4 more where events of its handles are missing.
+  std::uint8_t phase = 0;  // 0 begins, 1 ends. In a keyframe each heap has its own end: plus 2 if events of its blocks are missing, plus 4 if events of its handles are missing.
   std::uint8_t unused[3] = {};
 };
 static_assert(sizeof(ListingRecord) == 16);
 
-// A region that exists already.
+// A region that existed before.
 struct RegionLiveRecord {
   static constexpr RecordKind kind = RecordKind::region_live;
-  std::uint64_t address = 0;  // Where it begins.
-  std::uint64_t size = 0;     // How long it is.
+  std::uint64_t address = 0;  // First address.
+  std::uint64_t size = 0;     // Size.
   std::uint32_t heap = 0;     // Heap.
   std::uint32_t flags = 0;    // region_flag in wire.h.
 };
 static_assert(sizeof(RegionLiveRecord) == 24);
 
-// A slot that is free to be taken again; the last one listed is taken first.
+// A free slot. The last one listed is taken first.
 struct FreeSlotRecord {
   static constexpr RecordKind kind = RecordKind::free_slot;
   std::uint32_t slot = 0;  // The slot.
@@ -185,36 +185,36 @@ struct FreeSlotRecord {
 };
 static_assert(sizeof(FreeSlotRecord) == 8);
 
-// In a keyframe: a handle to physical memory that is there.
+// In a keyframe: an existing handle to physical memory.
 struct HandleLiveRecord {
   static constexpr RecordKind kind = RecordKind::handle_live;
   std::uint64_t handle = 0;      // The handle.
-  std::uint64_t size = 0;        // Its bytes.
+  std::uint64_t size = 0;        // Size of its memory.
   std::uint64_t event = 0;       // Its allocation id.
   std::uint32_t heap = 0;        // Heap.
   std::uint32_t stack = 0;       // Stack; 0: unknown.
-  std::uint32_t references = 0;  // Creation and imports that were not released yet; 0: only mappings keep it.
+  std::uint32_t references = 0;  // Creation and imports not released yet; 0: only mappings keep it.
   std::uint32_t flags = 0;       // handle_flag in wire.h.
 };
 static_assert(sizeof(HandleLiveRecord) == 40);
 
-// In a keyframe, behind its handles: part of a handle that is visible at an address.
+// In a keyframe, after its handles: a part of a handle that is mapped at an address.
 struct MappingLiveRecord {
   static constexpr RecordKind kind = RecordKind::mapping_live;
-  std::uint64_t address = 0;                // Where.
-  std::uint64_t size = 0;                   // How much.
+  std::uint64_t address = 0;                // First address.
+  std::uint64_t size = 0;                   // Size.
   std::uint64_t event = ~std::uint64_t{0};  // The handle's allocation id. 18446744073709551615: unknown.
-  std::uint64_t offset = 0;                 // Where in the handle.
+  std::uint64_t offset = 0;                 // Offset in the handle.
   std::uint32_t heap = 0;                   // Heap.
   std::uint8_t unused[4] = {};
 };
 static_assert(sizeof(MappingLiveRecord) == 40);
 
-// A block was taken. It takes the slot that was freed last, else the next new one.
+// A block was allocated. It takes the slot that was freed last, otherwise the next new one.
 struct AllocRecord {
   static constexpr RecordKind kind = RecordKind::alloc;
-  std::uint64_t address = 0;                    // Where it begins.
-  std::uint64_t size = 0;                       // What it takes, rounding included.
+  std::uint64_t address = 0;                    // First address.
+  std::uint64_t size = 0;                       // Size, including rounding.
   std::uint64_t requested = ~std::uint64_t{0};  // The requested size. 18446744073709551615: unknown.
   std::uint32_t heap = 0;                       // Heap.
   std::uint32_t stack = 0;                      // Stack; 0: unknown.
@@ -225,15 +225,15 @@ struct AllocRecord {
 };
 static_assert(sizeof(AllocRecord) == 48);
 
-// A block was given back: completed, its memory can be taken again.
+// A block was freed, and its memory can be allocated again.
 struct FreeRecord {
   static constexpr RecordKind kind = RecordKind::free;
   std::uint32_t slot = 0;   // Its slot.
-  std::uint32_t stack = 0;  // Stack; 0: unknown; 4294967295: its source recorded no such free, the address was given out again.
+  std::uint32_t stack = 0;  // Stack; 0: unknown; 4294967295: its source did not record this free, but the address was handed out again.
 };
 static_assert(sizeof(FreeRecord) == 8);
 
-// The program has freed a block; its memory is pending until a free of it follows.
+// The program has freed a block; its memory is pending until a `free` follows.
 struct FreeRequestedRecord {
   static constexpr RecordKind kind = RecordKind::free_requested;
   std::uint32_t slot = 0;   // Its slot.
@@ -241,21 +241,21 @@ struct FreeRequestedRecord {
 };
 static_assert(sizeof(FreeRequestedRecord) == 8);
 
-// A block was given back, named by its address: by a collector that keeps no table; in a recording, an unknown one.
+// A block was freed, named by its address: from a collector that keeps no table; in a recording, an unknown block.
 struct FreeAtRecord {
   static constexpr RecordKind kind = RecordKind::free_at;
-  std::uint64_t address = 0;  // Where it begins.
-  std::uint64_t size = 0;     // Its size as its source reported it; 0: unknown.
+  std::uint64_t address = 0;  // First address.
+  std::uint64_t size = 0;     // Its size according to its source; 0: unknown.
   std::uint32_t heap = 0;     // Heap.
   std::uint32_t stack = 0;    // Stack; 0: unknown.
 };
 static_assert(sizeof(FreeAtRecord) == 24);
 
-// As free_requested, named by its address.
+// Like `free_requested`, named by its address.
 struct FreeRequestedAtRecord {
   static constexpr RecordKind kind = RecordKind::free_requested_at;
-  std::uint64_t address = 0;  // Where it begins.
-  std::uint64_t size = 0;     // Its size as its source reported it; 0: unknown.
+  std::uint64_t address = 0;  // First address.
+  std::uint64_t size = 0;     // Its size according to its source; 0: unknown.
   std::uint32_t heap = 0;     // Heap.
   std::uint32_t stack = 0;    // Stack; 0: unknown.
 };
@@ -264,13 +264,13 @@ static_assert(sizeof(FreeRequestedAtRecord) == 24);
 // A block was moved (defragmentation).
 struct MoveRecord {
   static constexpr RecordKind kind = RecordKind::move;
-  std::uint64_t address = 0;  // Where it begins now.
+  std::uint64_t address = 0;  // Its new first address.
   std::uint32_t slot = 0;     // Its slot.
   std::uint8_t unused[4] = {};
 };
 static_assert(sizeof(MoveRecord) == 16);
 
-// Something that became known later about an allocation: tag, parameter path, shape, executable.
+// A fact about an allocation that became known later: tag, parameter path, shape, executable.
 struct AttributeRecord {
   static constexpr RecordKind kind = RecordKind::attribute;
   std::uint64_t allocation = 0;  // Allocation id.
@@ -279,21 +279,21 @@ struct AttributeRecord {
 };
 static_assert(sizeof(AttributeRecord) == 16);
 
-// A block was moved, named by its address: by a collector that keeps no table; in a recording, an unknown one.
+// A block was moved, named by its address: from a collector that keeps no table; in a recording, an unknown block.
 struct MoveAtRecord {
   static constexpr RecordKind kind = RecordKind::move_at;
-  std::uint64_t address = 0;  // Where it begins now.
-  std::uint64_t from = 0;     // Where it began.
+  std::uint64_t address = 0;  // Its new first address.
+  std::uint64_t from = 0;     // Its old first address.
   std::uint32_t heap = 0;     // Heap.
   std::uint8_t unused[4] = {};
 };
 static_assert(sizeof(MoveAtRecord) == 24);
 
-// A heap took memory from below.
+// A heap claimed memory from the layer below.
 struct RegionGrowRecord {
   static constexpr RecordKind kind = RecordKind::region_grow;
-  std::uint64_t address = 0;  // Where it begins.
-  std::uint64_t size = 0;     // How long it is.
+  std::uint64_t address = 0;  // First address.
+  std::uint64_t size = 0;     // Size.
   std::uint32_t heap = 0;     // Heap.
   std::uint32_t stack = 0;    // Stack; 0: unknown.
   std::uint32_t flags = 0;    // region_flag in wire.h.
@@ -301,17 +301,17 @@ struct RegionGrowRecord {
 };
 static_assert(sizeof(RegionGrowRecord) == 32);
 
-// A heap gave memory back.
+// A heap released memory.
 struct RegionShrinkRecord {
   static constexpr RecordKind kind = RecordKind::region_shrink;
-  std::uint64_t address = 0;  // Where it begins.
-  std::uint64_t size = 0;     // How long it is.
+  std::uint64_t address = 0;  // First address.
+  std::uint64_t size = 0;     // Size.
   std::uint32_t heap = 0;     // Heap.
   std::uint32_t stack = 0;    // Stack; 0: unknown.
 };
 static_assert(sizeof(RegionShrinkRecord) == 24);
 
-// A heap was destroyed with all that was in it.
+// A heap was destroyed with everything in it.
 struct HeapGoneRecord {
   static constexpr RecordKind kind = RecordKind::heap_gone;
   std::uint32_t heap = 0;  // Heap.
@@ -319,11 +319,11 @@ struct HeapGoneRecord {
 };
 static_assert(sizeof(HeapGoneRecord) == 8);
 
-// A handle to physical memory was made.
+// A handle to physical memory was created.
 struct PhysicalCreateRecord {
   static constexpr RecordKind kind = RecordKind::physical_create;
   std::uint64_t handle = 0;  // The handle.
-  std::uint64_t size = 0;    // Its bytes.
+  std::uint64_t size = 0;    // Size of its memory.
   std::uint32_t heap = 0;    // Heap.
   std::uint32_t stack = 0;   // Stack; 0: unknown.
 };
@@ -333,20 +333,20 @@ static_assert(sizeof(PhysicalCreateRecord) == 24);
 struct PhysicalImportRecord {
   static constexpr RecordKind kind = RecordKind::physical_import;
   std::uint64_t handle = 0;  // The handle.
-  std::uint64_t size = 0;    // Its bytes.
+  std::uint64_t size = 0;    // Size of its memory.
   std::uint32_t heap = 0;    // Heap.
   std::uint32_t stack = 0;   // Stack; 0: unknown.
 };
 static_assert(sizeof(PhysicalImportRecord) == 24);
 
-// A handle was given to another process.
+// A handle was shared with another process.
 struct PhysicalExportRecord {
   static constexpr RecordKind kind = RecordKind::physical_export;
   std::uint64_t handle = 0;  // The handle.
 };
 static_assert(sizeof(PhysicalExportRecord) == 8);
 
-// The program let go of a handle.
+// The program released a handle.
 struct PhysicalReleaseRecord {
   static constexpr RecordKind kind = RecordKind::physical_release;
   std::uint64_t handle = 0;  // The handle.
@@ -356,30 +356,30 @@ static_assert(sizeof(PhysicalReleaseRecord) == 8);
 // Addresses were reserved, without memory.
 struct ReserveRecord {
   static constexpr RecordKind kind = RecordKind::reserve;
-  std::uint64_t address = 0;  // Where they begin.
-  std::uint64_t size = 0;     // How many.
+  std::uint64_t address = 0;  // First address.
+  std::uint64_t size = 0;     // Size of the range.
   std::uint32_t heap = 0;     // Heap.
   std::uint8_t unused[4] = {};
 };
 static_assert(sizeof(ReserveRecord) == 24);
 
-// A reservation was given back.
+// A reservation was released.
 struct UnreserveRecord {
   static constexpr RecordKind kind = RecordKind::unreserve;
-  std::uint64_t address = 0;  // Where it begins.
-  std::uint64_t size = 0;     // How many.
+  std::uint64_t address = 0;  // First address.
+  std::uint64_t size = 0;     // Size of the range.
   std::uint32_t heap = 0;     // Heap.
   std::uint8_t unused[4] = {};
 };
 static_assert(sizeof(UnreserveRecord) == 24);
 
-// Part of a handle became visible at an address.
+// A part of a handle was mapped at an address.
 struct MapRecord {
   static constexpr RecordKind kind = RecordKind::map;
-  std::uint64_t address = 0;  // Where.
-  std::uint64_t size = 0;     // How much.
+  std::uint64_t address = 0;  // First address.
+  std::uint64_t size = 0;     // Size.
   std::uint64_t handle = 0;   // The handle.
-  std::uint64_t offset = 0;   // Where in the handle.
+  std::uint64_t offset = 0;   // Offset in the handle.
   std::uint32_t heap = 0;     // Heap.
   std::uint8_t unused[4] = {};
 };
@@ -388,18 +388,18 @@ static_assert(sizeof(MapRecord) == 40);
 // A mapping was removed.
 struct UnmapRecord {
   static constexpr RecordKind kind = RecordKind::unmap;
-  std::uint64_t address = 0;  // Where.
-  std::uint64_t size = 0;     // How much.
+  std::uint64_t address = 0;  // First address.
+  std::uint64_t size = 0;     // Size.
   std::uint32_t heap = 0;     // Heap.
   std::uint8_t unused[4] = {};
 };
 static_assert(sizeof(UnmapRecord) == 24);
 
-// The driver refused a request. Not yet an out-of-memory: the framework may try again.
+// The driver refused a request. Not yet out of memory: the framework may retry.
 struct DriverRefusalRecord {
   static constexpr RecordKind kind = RecordKind::driver_refusal;
   std::uint64_t asked = 0;                      // The requested size.
-  std::uint64_t available = ~std::uint64_t{0};  // What the driver says was free on the device. 18446744073709551615: unknown.
+  std::uint64_t available = ~std::uint64_t{0};  // Bytes free on the device according to the driver. 18446744073709551615: unknown.
   std::uint32_t heap = 0;                       // Heap; 0: unknown.
   std::uint32_t stack = 0;                      // Stack; 0: unknown.
   std::uint32_t call = 0;                       // String: the call.
@@ -407,11 +407,11 @@ struct DriverRefusalRecord {
 };
 static_assert(sizeof(DriverRefusalRecord) == 32);
 
-// A framework gave up.
+// A framework reported that it is out of memory.
 struct OutOfMemoryRecord {
   static constexpr RecordKind kind = RecordKind::out_of_memory;
   std::uint64_t asked = 0;                      // The requested size.
-  std::uint64_t available = ~std::uint64_t{0};  // What its source says was free on the device. 18446744073709551615: unknown.
+  std::uint64_t available = ~std::uint64_t{0};  // Bytes free on the device according to its source. 18446744073709551615: unknown.
   std::uint32_t heap = 0;                       // Heap; 0: unknown.
   std::uint32_t stack = 0;                      // Stack; 0: unknown.
   std::uint32_t reason = 0;                     // String: why, if reported.
@@ -419,7 +419,7 @@ struct OutOfMemoryRecord {
 };
 static_assert(sizeof(OutOfMemoryRecord) == 32);
 
-// A mark in time: a step, a range, a note.
+// A marker: a step, a range, a note.
 struct MarkerRecord {
   static constexpr RecordKind kind = RecordKind::marker;
   std::uint32_t name = 0;                    // String.
@@ -429,7 +429,7 @@ struct MarkerRecord {
 };
 static_assert(sizeof(MarkerRecord) == 16);
 
-// A figure of somebody else's, as they reported it: memory_stats, cuMemGetInfo.
+// A value reported by another source, unmodified: memory_stats, cuMemGetInfo.
 struct CounterRecord {
   static constexpr RecordKind kind = RecordKind::counter;
   std::int64_t value = 0;  // The value.
@@ -441,8 +441,8 @@ static_assert(sizeof(CounterRecord) == 16);
 // Events are missing here. The heap is inexact until it has been listed again.
 struct LossRecord {
   static constexpr RecordKind kind = RecordKind::loss;
-  std::uint64_t count = 0;     // How many; 0: unknown.
-  std::uint64_t since_ns = 0;  // From when; until the record's own time.
+  std::uint64_t count = 0;     // Their number; 0: unknown.
+  std::uint64_t since_ns = 0;  // Start of the loss; it ends at the time of the record.
   std::uint32_t heap = 0;      // Heap; 0: all.
   std::uint8_t unused[4] = {};
 };
@@ -457,7 +457,7 @@ struct FieldDescription {
   Coding coding;
   std::uint8_t bytes;
   std::uint8_t offset;   // In the record's struct.
-  bool is_all_ones;      // Where a writer did not know the field yet: all ones, not told; else 0.
+  bool is_all_ones;      // Value if the writer did not know the field: all ones (unknown), or 0.
 };
 constexpr std::size_t record_fields_max = 12;
 struct RecordDescription {

@@ -1,5 +1,5 @@
-// The variables of a process' environment that are recorded. No others, because some are secrets. The library inside
-// the job uses this too, so it does without the C++ library.
+// The environment variables of a process that are recorded. No others are, because some are secrets. The library inside
+// the job uses this too, so it needs no C++ library.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +28,8 @@ inline constexpr const char* reported_variables[] = {
     "CUDA_VISIBLE_DEVICES",
 };
 
-// Where launchers put a process' number: torchrun, Open MPI, MPICH and Intel MPI, jax.distributed, Slurm. The first
-// that is set counts: what mpirun starts in a script of Slurm's has the script's number too, the same for all.
+// Where launchers put a process's rank: torchrun, Open MPI, MPICH and Intel MPI, jax.distributed, Slurm. The first one
+// that is set counts: processes that mpirun starts in a Slurm script also have the script's rank, the same for all.
 inline constexpr const char* rank_variables[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "JAX_PROCESS_ID",
                                                  "SLURM_PROCID"};
 
@@ -39,14 +39,14 @@ inline bool is_rank(const char* text) {
   return length != 0 && length <= digits_max && std::strspn(text, "0123456789") == length;
 }
 
-// The value in the line, if it is that variable's; null: it is another one's.
+// The value in the line if it belongs to that variable, otherwise null.
 inline const char* value_of(const char* line, const char* variable) {
   const std::size_t length = std::strlen(variable);
   return std::strncmp(line, variable, length) == 0 && line[length] == '=' ? line + length + 1 : nullptr;
 }
 
-// Reads lines that end with a zero byte each, up to `end`, as in /proc/PID/environ. Calls tell_variable(name, value)
-// for each recorded variable, and tell_rank(digits) for the process' number, once at most.
+// Reads zero-terminated lines up to `end`, as in /proc/PID/environ. Calls tell_variable(name, value) for each recorded
+// variable, and tell_rank(digits) for the rank, at most once.
 template <class TellVariable, class TellRank>
 void find_reported_variables(const char* begin, const char* end, const TellVariable& tell_variable,
                              const TellRank& tell_rank) {

@@ -86,7 +86,7 @@ void StreamWriter::add_job_fact(std::string_view key, std::string_view value) {
 
 std::uint64_t StreamWriter::alloc(const AllocRecord& block, std::int64_t time_ns) {
   const LiveTable::Taken taken = table_.take(block.heap, block.address);
-  // The reader gives the slot back and takes it again at once.
+  // The reader frees the slot and takes it again at once.
   if (taken.was_live) free_unseen(taken.slot, time_ns);
   if (state_) state_->note_alloc(taken.slot, block, next_event());
   return add(block, time_ns);
@@ -151,7 +151,7 @@ std::uint64_t StreamWriter::list_heap(std::uint32_t heap, std::span<const Region
   return left_out;
 }
 
-// By its slot where a block of that address is known, else by the address itself.
+// Names the block by slot if a block at that address is known, otherwise by address.
 template <class BySlot, class ByAddress>
 bool StreamWriter::add_free(std::optional<std::uint32_t> slot, std::uint32_t heap, std::uint64_t address,
                             std::uint64_t size, std::uint32_t stack, std::int64_t time_ns) {

@@ -1,4 +1,4 @@
-// LEB128 numbers, written and read with bounds. A 64-bit number takes at most ten bytes.
+// LEB128 numbers, written and read with bounds checks. A 64-bit number takes at most ten bytes.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ constexpr std::uint64_t unzigzag(std::uint64_t value) {
   return value >> 1 ^ (0 - (value & 1));
 }
 
-// `out` has room for ten bytes; returns the end of what was written.
+// `out` must have room for ten bytes. Returns the end of the written bytes.
 inline std::uint8_t* write_varint(std::uint8_t* out, std::uint64_t value) {
   while (value >= 0x80) {
     *out++ = static_cast<std::uint8_t>(value | 0x80);
@@ -25,7 +25,7 @@ inline std::uint8_t* write_varint(std::uint8_t* out, std::uint64_t value) {
   return out;
 }
 
-// Reads with a bound; after the first failure every further read gives 0.
+// Reads with bounds checks. After the first failure every further read returns 0.
 class VarintReader {
  public:
   VarintReader(const std::uint8_t* begin, const std::uint8_t* end) : at_(begin), end_(end) {}
@@ -45,7 +45,7 @@ class VarintReader {
     if (at_ == end_) failed_ = true;
     return at_ == end_ ? std::uint8_t{0} : *at_++;
   }
-  // A part of that many bytes, and behind it; null where there are not so many.
+  // Returns the next `bytes` bytes and skips them; null if there are fewer.
   const std::uint8_t* take(std::uint64_t bytes) {
     if (bytes > remaining()) failed_ = true;
     if (failed_) return nullptr;

@@ -1,7 +1,7 @@
-// Blocks, files and flags of the wire; the records themselves are in records.h, the bytes in FORMAT.md.
+// Blocks, files and flags of the wire format. The records are in records.h; the byte format is described in FORMAT.md.
 //
-// A block is what travels and what is stored: at most 65,536 events of one stream, columnar, compressed and checked by
-// itself, so that a file whose end is missing loses one block at most, and a reader can begin at any of them.
+// A block is the unit of storage and transmission: at most 65,536 events of one stream, columnar, compressed and
+// checksummed separately. So a file with a missing end loses at most one block, and a reader can begin at any block.
 #pragma once
 
 #include <bit>
@@ -16,14 +16,14 @@ static_assert(std::endian::native == std::endian::little,
 
 constexpr std::uint16_t format_version = 1;
 constexpr std::uint32_t block_events_max = 65'536;
-// Definitions and state have no number and no such limit; this one keeps a hostile header from reserving memory.
+// Definitions and state have no number and no such limit. This limit keeps a malicious header from reserving memory.
 constexpr std::uint32_t block_records_max = 1U << 24;
 constexpr std::uint32_t block_records_wanted = 1U << 18;  // A writer closes a block of definitions here.
 constexpr std::uint32_t block_bytes_max = 1U << 28;
-constexpr std::uint32_t text_bytes_max = 1U << 20;            // Of one text; what is longer is cut.
+constexpr std::uint32_t text_bytes_max = 1U << 20;            // Per text; longer ones are truncated.
 constexpr std::uint32_t block_text_wanted = 1U << 24;         // A writer closes a block here.
-constexpr std::uint64_t events_max = std::uint64_t{1} << 62;  // Of a stream: sums of numbers never overflow.
-constexpr std::uint32_t streams_max = 4096;                   // Of a recording; writers number them from 0.
+constexpr std::uint64_t events_max = std::uint64_t{1} << 62;  // Per stream, so sums of numbers never overflow.
+constexpr std::uint32_t streams_max = 4096;                   // Per recording; writers number them from 0.
 constexpr std::uint16_t first_event_kind = 16;
 
 constexpr bool is_event(std::uint16_t kind) {
@@ -31,11 +31,13 @@ constexpr bool is_event(std::uint16_t kind) {
 }
 
 constexpr std::uint64_t unknown_bytes = ~std::uint64_t{0};
-// Handles from here on are no driver's: what it holds for the graphs of a device, which it does not give to requests.
+// Handles from here on are not the driver's. They stand for the memory that the driver holds for the graphs of a device
+// and does not give to requests.
 constexpr std::uint64_t graph_handles = 0xffff'fffe'0000'0000;
 constexpr std::uint64_t before_the_stream = ~std::uint64_t{0};  // An allocation id that no event has.
 constexpr std::uint32_t no_device = ~std::uint32_t{0};
-// The stack of a free that its source did not record: the address was given out again, so the block was freed.
+// The stack of a free that its source did not record: the address was handed out again, so the block must have been
+// freed.
 constexpr std::uint32_t derived_free = ~std::uint32_t{0};
 
 enum class BlockType : std::uint8_t { events = 1, keyframe = 2, index = 3 };
@@ -51,10 +53,10 @@ struct BlockHeader {
   std::uint64_t first_event = 0;
   std::int64_t first_time_ns = 0, last_time_ns = 0;
   std::uint32_t events = 0;
-  std::uint32_t stored_bytes = 0;  // Of the payload.
-  std::uint32_t raw_bytes = 0;     // Of the payload after zstd.
-  // Of its stream's blocks of events, from 0: a missing one is noticed, whatever was in it. Of a keyframe's: of the
-  // next.
+  std::uint32_t stored_bytes = 0;  // Size of the payload.
+  std::uint32_t raw_bytes = 0;     // Size of the payload after decompression.
+  // Counts the blocks of events of a stream from 0, so that missing ones are noticed. For a keyframe: that of the next
+  // block of events.
   std::uint32_t sequence = 0;
   std::uint64_t xxh3 = 0;
 };
@@ -75,7 +77,7 @@ struct FileTrailer {
 };
 static_assert(sizeof(FileTrailer) == 16);
 
-// In front of each record in a block of rows.
+// Precedes each record in a block of rows.
 struct RowHeader {
   std::uint16_t words = 0;  // Header, struct and text, in units of 8 bytes.
   RecordKind kind{};
@@ -87,29 +89,29 @@ static_assert(sizeof(RowHeader) == 16);
 
 enum class Layer : std::uint8_t { physical, pool, chunk, framework, program };
 
-// What a heap's source knows (HeapRecord::flags). What it doesn't is absent in every answer, never 0.
+// What a heap's source reports (HeapRecord::flags). What it does not report is absent in every answer, never 0.
 namespace heap_flag {
-constexpr std::uint32_t has_regions = 1;    // Where its memory is: free and "no memory there" can be distinguished.
-constexpr std::uint32_t has_requested = 2;  // What was asked, beside what blocks take.
+constexpr std::uint32_t has_regions = 1;    // Where its memory is: distinguishes free memory from no memory.
+constexpr std::uint32_t has_requested = 2;  // Requested sizes, in addition to block sizes.
 constexpr std::uint32_t has_two_ends = 4;   // Blocks grow from both ends.
-constexpr std::uint32_t has_addresses = 8;  // Else addresses are made up to name blocks, and no map is drawn.
-constexpr std::uint32_t is_complete_at_start = 16;  // What lived when the stream began is listed in full.
-constexpr std::uint32_t sizes_are_requests = 32;    // What blocks take is not reported: their sizes are what was asked.
-// The reports of its source contradict each other: figures are inexact until it is listed anew.
+constexpr std::uint32_t has_addresses = 8;  // Otherwise addresses are invented to identify blocks, and no map is drawn.
+constexpr std::uint32_t is_complete_at_start = 16;  // All blocks that were live at the start of the stream are listed.
+constexpr std::uint32_t sizes_are_requests = 32;    // Block sizes are not reported; requested sizes are used instead.
+// The reports of its source contradict each other: figures are inexact until it is listed again.
 constexpr std::uint32_t contradicts_itself = 64;
 }  // namespace heap_flag
 
 namespace region_flag {
-constexpr std::uint32_t joins_neighbours = 1;  // Blocks may span regions that touch (expandable segments).
+constexpr std::uint32_t joins_neighbours = 1;  // Blocks may span adjacent regions (expandable segments).
 }
 
 namespace block_flag {
-constexpr std::uint32_t upper_end = 1;   // Taken from the upper end of a two-ended pool.
-constexpr std::uint32_t is_pending = 2;  // Freed by the program, its memory not yet free (LiveRecord).
-constexpr std::uint32_t is_size_derived =
-    4;  // The source reports the requested size; the size of the block was computed from the rest.
-constexpr std::uint32_t is_loose = 8;  // In keyframes: lies over another block or outside of all regions.
-// Its address is unknown, though the heap has addresses: this one is made up and only names it.
+constexpr std::uint32_t upper_end = 1;   // From the upper end of a two-ended pool.
+constexpr std::uint32_t is_pending = 2;  // Freed by the program, but its memory is not yet free (LiveRecord).
+// The source reports the requested size; the block size was computed from the remainder.
+constexpr std::uint32_t is_size_derived = 4;
+constexpr std::uint32_t is_loose = 8;  // In keyframes: overlaps another block, or is outside all regions.
+// Its address is unknown, though the heap has addresses: this one is invented and only identifies the block.
 constexpr std::uint32_t has_no_address = 16;
 }  // namespace block_flag
 
@@ -117,12 +119,12 @@ constexpr std::uint32_t has_no_address = 16;
 namespace listing_end {
 constexpr std::uint8_t is_end = 1;
 constexpr std::uint8_t lacks_blocks = 2;   // In keyframes: events of its blocks were lost, and it was not listed since.
-constexpr std::uint8_t lacks_handles = 4;  // In keyframes: events were lost, and handles are in no listing.
+constexpr std::uint8_t lacks_handles = 4;  // In keyframes: events were lost, and listings contain no handles.
 }  // namespace listing_end
 
 namespace handle_flag {
-constexpr std::uint32_t is_imported = 1;  // It came from another process.
-constexpr std::uint32_t is_exported = 2;  // It was given to one.
+constexpr std::uint32_t is_imported = 1;  // From another process.
+constexpr std::uint32_t is_exported = 2;  // Shared with another process.
 }  // namespace handle_flag
 
 }  // namespace hbmscope::wire

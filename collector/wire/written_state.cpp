@@ -8,7 +8,7 @@
 namespace hbmscope::wire {
 namespace {
 
-// A range of addresses as a row of state.
+// Turns a range of addresses into a row of state.
 template <class Record, class Place, class Range>
 Record record_of(const Place& place, const Range& range) {
   Record record;
@@ -20,7 +20,7 @@ Record record_of(const Place& place, const Range& range) {
 
 }  // namespace
 
-// One that is defined again has got its name.
+// A frame that is defined again now has its name.
 void WrittenState::note(const FrameRecord& frame, std::uint64_t) {
   if (frame.id == 0) return;
   if (frame.id > frames_.size()) frames_.resize(frame.id);
@@ -31,7 +31,7 @@ bool WrittenState::is_possible(std::uint32_t heap, std::uint64_t address, std::u
   return heap != 0 && heap <= heaps_.size() && size != 0 && address + size > address;
 }
 
-// Both ends of what is cut through stay.
+// Ranges that are partly inside keep their parts outside.
 void WrittenState::cut(Ranges& ranges, std::uint32_t heap, std::uint64_t address, std::uint64_t size) {
   const std::uint64_t end = address + size;
   auto at = ranges.lower_bound({heap, address});
@@ -111,7 +111,7 @@ void WrittenState::add_handle(const Record& record, std::uint64_t event, std::ui
   if (!is_possible(record.heap, 0, record.size)) return;
   if (const auto found = by_number_.find(record.handle); found != by_number_.end()) {
     Handle& known = handles_[found->second];
-    if (flags != 0) {  // Imported once more.
+    if (flags != 0) {  // Imported again.
       ++known.references;
       return;
     }
@@ -203,7 +203,7 @@ std::vector<SharedBlock> WrittenState::make_keyframe(std::uint32_t stream, std::
     record.id = static_cast<std::uint32_t>(i + 1);
     add(record, *texts_[i]);
   }
-  // As it was read: time and reading belong together.
+  // Time and values of a clock reading belong together.
   if (clock_.realtime_ns != 0) encoder.add(clock_, clock_time_ns_);
   add_all(frames_);
   add_all(stacks_);
@@ -211,7 +211,7 @@ std::vector<SharedBlock> WrittenState::make_keyframe(std::uint32_t stream, std::
   add_all(codes_);
   add_all(heaps_);
   add_all(facts_);
-  // Readers know what a block defines before they look at the rest of it.
+  // Readers process a block's definitions before the rest of it.
   if (!encoder.is_empty()) close();
 
   ListingRecord listing;

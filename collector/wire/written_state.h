@@ -1,9 +1,9 @@
-// What a stream has written so far, kept with its writer, so that a keyframe can repeat all of it for a reader that has
-// not seen what came before: all definitions, every live block, regions, handles of physical memory and where they are
-// mapped. Costs the writer some nanoseconds an event and 56 bytes a slot.
+// What a stream has written so far, kept with its writer so that a keyframe can repeat all of it for a reader that has
+// not seen the past: all definitions, every live block, regions, handles of physical memory and their mappings. Costs
+// some nanoseconds per event and 56 bytes per slot.
 //
-// It takes what was written as true: records that contradict each other (a region in another one) are kept as the last
-// of them says. What readers refuse (ranges and handles of no bytes, of no heap, beyond the last address) is left out.
+// It takes records at face value: if they contradict each other (a region inside another one), the last one counts.
+// Records that readers refuse are left out (ranges and handles of no bytes, of no heap, or beyond the last address).
 #pragma once
 
 #include <cstdint>
@@ -24,10 +24,10 @@ class BlockEncoder;
 
 class WrittenState {
  public:
-  // Definitions, in the order of their ids. A text stays where it is.
+  // Definitions, in the order of their ids. Texts must keep their addresses.
   void note_text(const std::string& text) { texts_.push_back(&text); }
-  // Every other record with the number that it has if it is an event, else the next one's. Blocks are told by the
-  // functions below.
+  // All other records. An event comes with its number, other records with the number of the next event. Blocks are
+  // noted by the functions below.
   template <class Record>
   void note(const Record& /*record*/, std::uint64_t /*event*/) {}
   void note(const FrameRecord& frame, std::uint64_t event);
@@ -58,7 +58,7 @@ class WrittenState {
   void note(const ReserveRecord& range, std::uint64_t event);
   void note(const UnreserveRecord& range, std::uint64_t event);
 
-  // Blocks, by the slots that the writer gave them.
+  // Blocks, by the slots that the writer assigned.
   void note_alloc(std::uint32_t slot, const AllocRecord& block, std::uint64_t event) {
     note_live({.address = block.address,
                .size = block.size,
@@ -78,13 +78,13 @@ class WrittenState {
   void note_pending(std::uint32_t slot) { blocks_[slot].flags |= block_flag::is_pending; }
   void note_move(std::uint32_t slot, std::uint64_t to) { blocks_[slot].address = to; }
 
-  // About as many as a keyframe takes.
+  // The approximate size of a keyframe.
   std::uint64_t keyframe_bytes(const LiveTable& table) const {
     return 16 * (std::uint64_t{table.slot_count()} + handles_.size() + mappings_.size() + reservations_.size() +
                  regions_.size() + stacks_.size() + frames_.size() + codes_.size()) +
            48 * texts_.size();
   }
-  // All of it, behind the events before `first_event`; `sequence` is that of the next block of events.
+  // The keyframe after the events before `first_event`; `sequence` is that of the next block of events.
   std::vector<SharedBlock> make_keyframe(std::uint32_t stream, std::uint64_t first_event, std::uint32_t sequence,
                                          std::int64_t time_ns, const LiveTable& table) const;
 
@@ -94,10 +94,10 @@ class WrittenState {
     std::uint64_t event = 0;
     std::uint32_t references = 1, mappings = 0, flags = 0;
   };
-  struct Range {  // Of addresses: a region, a mapping or a reservation.
+  struct Range {  // A range of addresses: a region, a mapping or a reservation.
     std::uint64_t size = 0;
     std::uint32_t flags = 0;                   // region_flag
-    std::uint64_t handle = before_the_stream;  // Its event.
+    std::uint64_t handle = before_the_stream;  // Its event number.
     std::uint64_t offset = 0;
   };
   using Ranges = std::map<std::pair<std::uint32_t, std::uint64_t>, Range>;  // By heap and address.
@@ -107,23 +107,23 @@ class WrittenState {
   void add_handle(const Record& record, std::uint64_t event, std::uint32_t flags);
   void release(std::uint64_t event);
   void count_mapping(std::uint64_t handle, int more);
-  // What lies in the range is taken out of `ranges`; of mappings, handles know it.
+  // Removes the part of `ranges` inside the range; for mappings, also from their handles.
   void cut(Ranges& ranges, std::uint32_t heap, std::uint64_t address, std::uint64_t size);
 
-  std::vector<const std::string*> texts_;  // By id - 1, as the next ones.
+  std::vector<const std::string*> texts_;  // By id - 1, like the next ones.
   std::vector<FrameRecord> frames_;
   std::vector<StackRecord> stacks_;
   std::vector<ModuleRecord> modules_;
   std::vector<HeapRecord> heaps_;
-  std::vector<std::uint8_t> missing_;  // By heap: listing_end
+  std::vector<std::uint8_t> missing_;  // By heap: listing_end.
   std::vector<CodeRecord> codes_;
   std::vector<JobRecord> facts_;
   ClockRecord clock_;
   std::int64_t clock_time_ns_ = 0;
-  std::vector<LiveRecord> blocks_;  // By slot; which of them live the writer's table knows.
+  std::vector<LiveRecord> blocks_;  // By slot; the writer's table knows which of them are live.
   Ranges regions_, mappings_, reservations_;
   std::unordered_map<std::uint64_t, Handle> handles_;           // By event.
-  std::unordered_map<std::uint64_t, std::uint64_t> by_number_;  // Those with references: their events.
+  std::unordered_map<std::uint64_t, std::uint64_t> by_number_;  // Handles with references: their events.
 };
 
 }  // namespace hbmscope::wire

@@ -1,4 +1,4 @@
-// The rules, one by one, and all of them beside the naive allocator.
+// The rules one by one, and all of them compared with the naive allocator.
 #include "allocator/xla_gpu/bfc.h"
 
 #include <cmath>

@@ -94,7 +94,7 @@ std::string run_trial(std::uint64_t seed, Trial& trial) {
       difference = find_difference(answer, naive.allocate(request));
       if (answer.outcome == Outcome::allocated) live.push_back(answer.address);
     }
-    // Behind a fault there is no state that anybody could see.
+    // After a fault there is no visible state.
     if (difference.empty() && fast.fault() == Fault::none) difference = find_difference(fast, naive);
     if (!difference.empty()) return "operation " + std::to_string(i) + ": " + difference;
     if (fast.fault() != Fault::none) {

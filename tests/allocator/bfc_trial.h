@@ -1,4 +1,4 @@
-// One seed, one trial: an allocator with options drawn by chance beside the naive one, under the same requests.
+// One trial per seed: compares an allocator with random options with the naive one, under the same requests.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@ struct Trial {
   bool ends_in_fault = false;  // Filled by run_trial.
 };
 
-// Of this version, all else by chance.
+// Of this version; everything else is random.
 Trial make_trial(std::uint64_t seed, xla_gpu::Version version);
 
-// Empty: all answers, statistics and chunks agree. Else the first difference.
+// Empty: all answers, statistics and chunks agree. Otherwise the first difference.
 std::string run_trial(std::uint64_t seed, Trial& trial);
 
 }  // namespace hbmscope::allocator

@@ -98,7 +98,7 @@ TEST(AllocatorC, what_can_t_be_made_says_why) {
   EXPECT_STREQ(error, "'XLA_FL");
 }
 
-// Memory of the program's own: counts what is out.
+// Memory supplied by the program: tracks what is currently claimed.
 struct Given {
   std::map<std::uint64_t, std::uint64_t> out;
   std::uint64_t next = 1 << 20;

@@ -1,4 +1,4 @@
-// The allocators that every suite here runs, in their main settings, on a device of 512 MiB.
+// The allocators that every suite here runs, in their main configurations, on a device of 512 MiB.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace hbmscope::allocator {
 struct Candidate {
   std::string name;
   AllocatorOptions options;
-  std::uint64_t alignment_bytes;  // Of every address that it gives.
+  std::uint64_t alignment_bytes;  // Of every address that it returns.
 };
 void PrintTo(const Candidate& candidate, std::ostream* out);
 std::vector<Candidate> candidates();

@@ -1,5 +1,5 @@
-// PyTorch's allocator beside what PyTorch recorded: every snapshot in the folder of real data, every device in it, each
-// address and each segment. And beside its own recordings, with something changed.
+// Compares the model of PyTorch's allocator with PyTorch's recordings: every snapshot in the folder of real data, every
+// device in it, each address and each segment. Also compares it with its own recordings after a change.
 #include "allocator/replay/check_places.h"
 
 #include <algorithm>
@@ -57,7 +57,7 @@ TEST(CheckPlaces, snapshots_agree_address_by_address_and_segment_by_segment) {
   }
 }
 
-// What a replay into PyTorch's allocator recorded, as a trace again.
+// Turns the events recorded by a replay into PyTorch's allocator back into a trace.
 DeviceRequests recorded_again(const pytorch::Options& options, std::uint64_t device_bytes) {
   RequestStream stream = stream_of(R"({"config":{"total_bytes":1073741824}}
 ["a",1,20000000]

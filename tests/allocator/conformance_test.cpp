@@ -1,5 +1,5 @@
-// What holds of every allocator, whatever it decides: run on all of them, in their main settings, over
-// every upstream, beside a shadow that only knows which addresses are taken.
+// Properties of every allocator, whatever it decides: all of them, in their main configurations, run over every
+// upstream and are compared with a shadow that only knows which addresses are taken.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ void PrintTo(const Tested& tested, std::ostream* out) {
   *out << tested.candidate.name;
 }
 
-// 512 MiB of one of the three upstreams.
+// A device of 512 MiB on one of the three upstreams.
 class Device {
  public:
   explicit Device(Memory memory) {
@@ -76,7 +76,7 @@ class Device {
   std::optional<CudaMemory> cuda_;
 };
 
-// Counts what the pool must be from what is told of regions alone.
+// Computes the expected pool size only from the reported regions.
 class RegionSum final : public Sink {
  public:
   void on_region_claimed(std::uint32_t, const Claim& claim, std::uint64_t asked_bytes) override {
@@ -99,7 +99,7 @@ class Conformance : public testing::TestWithParam<Tested> {
       : device_(GetParam().memory), allocator_(make_allocator(GetParam().candidate.options, device_.upstream())) {
     allocator_->set_sink(&regions_);
   }
-  // Of the pretend driver multiples of 512 B are all that is promised.
+  // The fake driver only guarantees multiples of 512 B.
   std::uint64_t alignment_bytes() const {
     const std::uint64_t bytes = GetParam().candidate.alignment_bytes;
     return GetParam().memory == Memory::driver ? std::min<std::uint64_t>(bytes, 512) : bytes;
@@ -193,7 +193,7 @@ class Conformance : public testing::TestWithParam<Tested> {
 
 Request random_request(std::mt19937_64& random) {
   Request request;
-  // From some bytes to some dozens of MiB, small ones more often.
+  // From a few bytes to a few dozen MiB, small ones more often.
   request.bytes = 1 + (random() & ((std::uint64_t{1} << (4 + random() % 22)) - 1));
   if (random() % 8 == 0) request.alignment = std::uint64_t{1} << random() % 20;
   if (random() % 8 == 0) request.space = Space::collective;
@@ -252,7 +252,7 @@ TEST_P(Conformance, a_request_that_fails_leaves_all_blocks_as_they_are) {
   EXPECT_EQ(after.in_use_bytes, before.in_use_bytes);
   EXPECT_EQ(after.allocations, before.allocations);
   expect_sums();
-  // And it can go on.
+  // The allocator continues to work.
   give_back(any_address(random));
   EXPECT_EQ(take({100, Space::default_memory, 0, 1}).outcome, Outcome::allocated);
   expect_sums();

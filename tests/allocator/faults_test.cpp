@@ -26,7 +26,7 @@ void expect_end(Bfc& bfc, Fault fault) {
   EXPECT_FALSE(text_from_fault(fault).empty());
 }
 
-// Gives regions of 16 MiB and multiples; above the limit of a pool, it lets the pool grow by a second region.
+// Regions are multiples of 16 MiB; above the limit of a pool, this lets the pool grow by a second region.
 VirtualOptions coarse_device() {
   VirtualOptions device;
   device.granularity = 16 * mib;
@@ -45,7 +45,7 @@ TEST(Faults, a_gap_that_is_born_beside_another_by_a_free) {
   VirtualAddresses upstream(coarse_device());
   Bfc bfc(upstream, options_of(Version::spatial_v1, 31 * mib));
   const Allocation whole = bfc.allocate({31 * mib, Space::default_memory, 0, 1});
-  EXPECT_EQ(whole.bytes, 32 * mib);  // No gap is left, so a second region is no trouble yet.
+  EXPECT_EQ(whole.bytes, 32 * mib);  // No gap is left, so a second region causes no problem yet.
   EXPECT_EQ(bfc.allocate({mib, Space::default_memory, 0, 1}).outcome, Outcome::allocated);
   EXPECT_EQ(bfc.free(whole.address), FreeOutcome::fault);
   expect_end(bfc, Fault::second_gap);
@@ -61,7 +61,7 @@ TEST(Faults, a_small_request_with_the_driver_full) {
     VirtualAddresses upstream(device);
     Bfc bfc(upstream, options);
     EXPECT_EQ(bfc.allocate({2 * mib, Space::default_memory, 0, 1}).outcome, Outcome::allocated);
-    // From 2,560 bytes the next step is below what is needed.
+    // From 2,560 bytes on, the next step is below the required size.
     EXPECT_EQ(bfc.allocate({2560, Space::default_memory, 0, 1}).outcome, Outcome::out_of_memory);
     const Allocation small = bfc.allocate({2304, Space::default_memory, 0, 1});
     EXPECT_EQ(small.outcome, hangs ? Outcome::fault : Outcome::out_of_memory);

@@ -1,4 +1,4 @@
-// The order of free chunks beside a std::set.
+// Compares the order of free chunks with a std::set.
 #include "allocator/xla_gpu/free_chunks.h"
 
 #include <random>

@@ -1,5 +1,5 @@
-// XLA's packing of buffers: the cases of its own unit tests, and random programs beside a placer that follows the
-// description word by word, with lists and no tree.
+// XLA's packing of buffers: the cases of its own unit tests, and random programs compared with a placer that follows
+// the description literally, with lists and no tree.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ TEST(HeapPacking, best_fit) {
   expect_packed(times.finish(), 1, 140, {90, 120, 50, 90, 0});
 }
 
-// a, then b, and c that lies where a did; b may live on with c.
+// a, then b, and c at the position of a; b may stay live together with c.
 void expect_colocated(std::uint64_t a_size, std::uint64_t b_size, std::uint64_t c_size, bool b_lives_with_c,
                       std::uint64_t size, const Offsets& offsets) {
   BufferTimes times;
@@ -222,7 +222,7 @@ std::vector<PackedBuffer> random_program(std::mt19937_64& random, std::size_t st
 TEST(HeapPacking, random_programs_are_packed_as_by_the_naive_placer) {
   std::mt19937_64 random(20261121);
   for (int trial = 0; trial < 10'000; ++trial) {
-    // Long ones too, of which few buffers live at a time.
+    // Includes long programs in which few buffers are live at a time.
     const auto buffers = random_program(random, trial % 500 == 0 ? 1'000 : 1 + random() % 60);
     const std::uint64_t alignment = random() % 2 == 0 ? 1 : 1 + random() % 20;
     for (const PackingOrder order : {PackingOrder::spatial, PackingOrder::temporal}) {

@@ -1,4 +1,4 @@
-// What jaxlib's own option function answered to settings, version by version (ask_jaxlib.py asked it), beside ours.
+// Compares our answers with those of jaxlib's option function, version by version (recorded by ask_jaxlib.py).
 #include <fstream>
 #include <set>
 #include <string>
@@ -33,7 +33,7 @@ const JaxlibRules& rules_for(const std::string& version) {
   return *found;
 }
 
-// As the table has it; the fraction as a number again, which NaN is not equal to.
+// In the form of the table; the fraction is converted to a number, because NaN is not equal to itself.
 json json_from(const tl::expected<PluginOptions, std::string>& options) {
   if (!options) return {{"error", "ValueError: " + options.error()}};
   json answer = {{"allocator", options->allocator}};

@@ -46,8 +46,8 @@ Places places_of(const Assignment& assignment) {
   return places;
 }
 
-// What libtpu 0.0.51 answers for v5e: six products of 4096 x 4096 in bf16 with a weight each, 719 us a product, 112
-// MiB. x is kept from run to run; the weights alternate between two offsets; every other product stays in VMEM.
+// The result of libtpu 0.0.51 for v5e: six products of 4096 x 4096 in bf16 with one weight each, 719 us per product,
+// 112 MiB. x is kept from run to run, the weights alternate between two offsets, and every other product stays in VMEM.
 TEST(MemorySpaceAssignment, a_chain_of_products_has_the_offsets_of_the_compiler) {
   AssignmentProblem problem;
   problem.capacity_bytes = 112 * mib;
@@ -63,7 +63,7 @@ TEST(MemorySpaceAssignment, a_chain_of_products_has_the_offsets_of_the_compiler)
   // Before it frees x, it needs a reason: 14 values of 32 MiB don't fit.
   const Places weights = {{0, 0, 0, 0},    {0, 0, 5, 6}, {2, half, 0, 1}, {3, 0, 1, 2},
                           {4, half, 2, 3}, {5, 0, 3, 4}, {6, half, 4, 5}};
-  // Which of the equal products come first is not published: the second and fourth, or the first, third and fifth.
+  // It is not published which of the equal products come first: the second and fourth, or the first, third and fifth.
   const Places odd = {{8, most, 1, 2}, {10, most, 3, 4}};
   const Places even = {{7, most, 0, 1}, {9, most, 2, 3}, {11, most, 4, 5}};
   const Places places = places_of(assignment);
@@ -88,7 +88,7 @@ TEST(MemorySpaceAssignment, what_is_made_and_read_soon_stays_without_a_copy) {
 }
 
 TEST(MemorySpaceAssignment, what_is_read_late_is_evicted_and_comes_back) {
-  // All of VMEM takes 100 ns to copy: without a use it stays less than 800.
+  // Copying all of VMEM takes 100 ns: without a use a value stays for less than 800.
   AssignmentProblem problem = problem_of(100, {10, 200, 10, 900, 200, 10});
   problem.values = {made_at(0, 50, {2, 5})};
   const Assignment assignment = assign_memory_spaces(problem);
@@ -163,7 +163,7 @@ TEST(MemorySpaceAssignment, a_prefetch_begins_where_it_overlaps_twice_its_time) 
 }
 
 TEST(MemorySpaceAssignment, what_gains_more_comes_first) {
-  // Operation 1 waits for memory, operation 2 for computation: there is room for one of the two.
+  // Operation 1 waits for memory, operation 2 for computation; there is room for one of the two values.
   AssignmentProblem problem = problem_of(100, {500, 10, 500});
   problem.operations[1].bytes = 400;
   problem.values = {parameter(80, {2}), parameter(80, {1})};
@@ -183,7 +183,7 @@ TEST(MemorySpaceAssignment, a_parameter_stays_from_run_to_run) {
   problem.values[2].can_cross_programs = false;
   problem.values[1].uses[0].needs_hbm = true;
   Assignment assignment = assign_memory_spaces(problem);
-  // All that lives at once is more than VMEM has: freed after its last use, copied again at the end.
+  // VMEM is too small for everything that is live at once: freed after its last use, copied again at the end.
   EXPECT_EQ(places_of(assignment), (Places{{0, 0, 0, 1}, {0, 0, 3, 4}}));
   EXPECT_TRUE(assignment.residences[0].is_from_last_run);
   EXPECT_TRUE(assignment.residences[1].is_for_next_run);

@@ -1,5 +1,5 @@
-// The rules of XLA's BFC allocator written down as plainly as they can be: a sorted map of chunks, and for each request
-// a look at all of them. Shares no line with allocator/xla_gpu but the types of questions and answers.
+// The rules of XLA's BFC allocator, written as plainly as possible: a sorted map of chunks, and a look at all of them
+// for each request. Shares no code with allocator/xla_gpu except the types of requests and answers.
 #pragma once
 
 #include <cstdint>

@@ -45,7 +45,7 @@ TEST(PytorchAllocator, small_blocks_are_split_always_large_ones_only_above_a_res
   Bench bench;
   EXPECT_EQ(bench.take(1).bytes, 512U);
   EXPECT_EQ(bench.take(2 * mib).bytes, 2 * mib);
-  EXPECT_EQ(bench.take(17 * mib).bytes, 18 * mib);  // Of 18: a rest of 1 MiB stays with it.
+  EXPECT_EQ(bench.take(17 * mib).bytes, 18 * mib);  // Out of 18: a remainder of 1 MiB stays with it.
 }
 
 TEST(PytorchAllocator, streams_have_pools_of_their_own) {
@@ -87,7 +87,7 @@ TEST(PytorchAllocator, expandable_segments_grow_at_their_end_and_shrink_by_whole
   EXPECT_EQ(bench.pool_bytes(), 60 * mib);
   bench.free(first);
   bench.allocator.release_cached();
-  EXPECT_EQ(bench.pool_bytes(), 40 * mib);  // The piece that both stand in stays.
+  EXPECT_EQ(bench.pool_bytes(), 40 * mib);  // The mapped part that both are in stays.
   EXPECT_EQ(bench.take(25 * mib).address, first.address);
   bench.free(second);
   EXPECT_EQ(bench.allocator.claims().size(), 1U);

@@ -1,5 +1,5 @@
-// The original's own reports, in the folder of real data: samples/NAME.jsonl and beside it NAME.log.txt,
-// NAME.memorydump.pb, NAME.traceme.txt, and one log in the words of jax 0.7.1.
+// The original's reports, in the folder of real data: samples/NAME.jsonl with NAME.log.txt, NAME.memorydump.pb and
+// NAME.traceme.txt, and one log in the wording of jax 0.7.1.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>

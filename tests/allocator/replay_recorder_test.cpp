@@ -1,4 +1,4 @@
-// What a replay left behind as a trace says the same as the allocator.
+// The trace that a replay records agrees with the allocator.
 #include "analysis/read/requests/replay_recorder.h"
 
 #include "analysis/trace/moment.h"
@@ -72,7 +72,7 @@ TEST(ReplayRecorder, regions_that_come_are_refused_and_go) {
   EXPECT_GT(replayed.result.driver_refusals, 0U);
 }
 
-// Regions that a free gives back are told behind it, so that no block is ever outside of all regions.
+// Regions released by a free are reported after it, so that no block is ever outside all regions.
 TEST(ReplayRecorder, every_allocator) {
   RequestStream stream = stream_of(R"({"config":{"total_bytes":134217728}}
 ["a",1,3000000]

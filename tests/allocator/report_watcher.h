@@ -1,4 +1,4 @@
-// All reports of a replay, as texts.
+// Collects all reports of a replay as texts.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What XLA says of its allocator, where no recorded report shows it: the gap, holes of the wanted bin, growth.
+// XLA's reports in cases for which no report was recorded: the gap, holes of the wanted bin, growth.
 #include "allocator/xla_report/human_bytes.h"
 #include "tests/allocator/report_watcher.h"
 

@@ -24,7 +24,7 @@ TEST(Sizes, bins_double_and_the_last_has_no_end) {
 }
 
 TEST(Sizes, back_pedalling_is_in_single_precision) {
-  // What the driver was asked, one after the other, for a pool of 12 GiB on a device with 9.2 GiB left.
+  // The successive requests to the driver for a pool of 12 GiB on a device with 9.2 GiB left.
   EXPECT_EQ(backpedaled_bytes(12884901888), 11596410880U);
   EXPECT_EQ(backpedaled_bytes(11596410880), 10436769792U);
   EXPECT_EQ(backpedaled_bytes(10436769792), 9393092608U);

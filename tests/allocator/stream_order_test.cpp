@@ -1,5 +1,5 @@
-// Memory in the order of streams: every allocator under random traffic on several streams, beside a shadow that knows
-// how far each stream had to come before an address could be another one's.
+// Memory in the order of streams: every allocator under random traffic on several streams, compared with a shadow that
+// knows how far each stream had to get before another could use an address.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -47,7 +47,7 @@ class ScriptedStreams final : public Streams {
   }
   bool is_capturing(Stream stream) override { return stream == captured; }
 
-  // What the test does.
+  // Called by the test.
   void launch(Stream stream) { ++asked_[stream]; }
   void advance(Stream stream, std::uint64_t work) { done_[stream] = std::min(asked_[stream], done_[stream] + work); }
   Place place_of(Stream stream) { return {stream, asked_[stream]}; }

@@ -1,4 +1,4 @@
-// Request streams as a test writes them.
+// Request streams written as text in a test.
 #pragma once
 
 #include <fstream>
@@ -23,7 +23,7 @@ inline RequestStream stream_of(std::string_view text) {
   return {};
 }
 
-// A pool of 48 MiB, seven operations and the state behind them; the answers follow from the rules by hand.
+// A pool of 48 MiB, seven operations and the state after them; the answers were derived from the rules by hand.
 inline const std::string small_stream = [] {
   std::ifstream file("tests/cli/inputs/requests.jsonl");
   return std::string(std::istreambuf_iterator<char>(file), {});

@@ -29,7 +29,7 @@ ArraySpec array_of(const char* type, std::vector<std::uint64_t> dimensions,
 
 TEST(TpuMesh, a_shard_is_padded_by_itself) {
   const Mesh mesh{{{"x", 8}}};
-  // 32 x 64 over 8 devices: 32 x 8 on each, 8 rows of 128 lanes, four times what is held.
+  // 32 x 64 over 8 devices: 32 x 8 on each, padded from 8 to 128 lanes.
   const auto shard = shard_of(array_of("f32", {32, 64}, {{}, {"x"}}), mesh, v5e());
   ASSERT_TRUE(shard);
   EXPECT_EQ(shard->unpadded_bytes, 1 * kib);
@@ -166,7 +166,7 @@ TEST(TpuProgram, several_outputs_have_a_table_of_pointers) {
   const auto table_of = [](const char* generation, std::uint64_t outputs) {
     return tuple_table_bytes(*find_generation(generation), outputs);
   };
-  // As libtpu 0.0.51 has it, which was asked with 2 to 200 outputs.
+  // As in libtpu 0.0.51, which was tried with 2 to 200 outputs.
   for (const char* generation : {"v2", "v3"}) EXPECT_EQ(table_of(generation, 200), 1024);
   for (const char* generation : {"v4", "v5e"}) {
     EXPECT_EQ(table_of(generation, 2), 512);
@@ -222,7 +222,7 @@ TEST(TpuCheckpointing, each_policy_keeps_what_it_says) {
   EXPECT_EQ(none.temp_peak_bytes, 13 * mib);    // 4 u, 4 s, 4 h, d.
   EXPECT_EQ(dots.temp_peak_bytes, 10 * mib);    // 4 u, 4 h, d, one s anew.
   EXPECT_EQ(full.temp_peak_bytes, 7 * mib);     // 4 h, d, u and s anew.
-  EXPECT_EQ(offload.temp_peak_bytes, 7 * mib);  // As full: u comes back from the host.
+  EXPECT_EQ(offload.temp_peak_bytes, 7 * mib);  // As with `full`: u is copied back from the host.
   EXPECT_EQ(offload.host_temp_bytes, 4 * mib);
   EXPECT_EQ(none.host_temp_bytes, 0);
 }

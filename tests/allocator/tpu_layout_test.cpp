@@ -111,7 +111,7 @@ TEST(TpuLayout, the_default_takes_the_fewest_bytes_of_all_orders) {
   const Generation& v5e = *find_generation("v5e");
   for (int trial = 0; trial < 2000; ++trial) {
     const ElementType& type = all_element_types()[random() % all_element_types().size()];
-    if (type.bits <= 2) continue;  // Those are chosen by other tiles than they get.
+    if (type.bits <= 2) continue;  // Their dimensions are chosen with other tiles than the final ones.
     std::vector<Dimension> dimensions(2 + random() % 3);
     for (Dimension& dimension : dimensions) dimension.size = 1 + random() % (random() % 2 == 0 ? 5 : 300);
     const Shape chosen = default_shape(v5e, type, dimensions);
@@ -137,11 +137,11 @@ TEST(TpuLayout, the_order_that_takes_least_of_a_layout_that_does_not) {
   EXPECT_EQ(least_text("v3", "f32[1000,1]{1,0:T(8,128)}"), "f32[1000,1]{0,1:T(2,128)}");
   EXPECT_EQ(least_text("v5e", "bf16[3,5,1000]{1,2,0:T(8,128)(2,1)S(1)}"), "bf16[3,5,1000]{2,0,1:T(4,128)(2,1)S(1)}");
   EXPECT_EQ(least_text("v5e", "f32[2]{0:T(1024)}"), "f32[2]{0:T(128)}");
-  // As they are: none takes less, of equals too; without tiles nothing is padded.
+  // Unchanged: no order takes less, including equal ones; without tiles nothing is padded.
   for (const char* text : {"f32[8,128]{1,0:T(8,128)}", "f32[1,224,224,3]{2,0,3,1:T(1,128)}", "f32[1000,1]{1,0}",
                            "f32[1000,1]", "f32[0,5]{1,0:T(8,128)}", "f32[]{:T(128)}"})
     EXPECT_EQ(least_text("v5e", text), text);
-  // Values of 2 bits are chosen by tiles of 8 rows and have 16: the compiler's own choice isn't always the least.
+  // Values of 2 bits are chosen with tiles of 8 rows but have 16: the compiler's choice is not always the smallest.
   const std::string chosen = default_text("v6e", "u2", "24x15x128");
   EXPECT_EQ(chosen, "u2[24,15,128]{2,0,1:T(16,128)(16,1)E(2)}");
   EXPECT_EQ(bytes_of(chosen), 15 * 32 * 128 / 4);
@@ -149,7 +149,8 @@ TEST(TpuLayout, the_order_that_takes_least_of_a_layout_that_does_not) {
   EXPECT_EQ(bytes_of(least_text("v6e", chosen)), 24 * 16 * 128 / 4);
 }
 
-// What libtpu 0.0.51 gives an argument whose order is asked for (jax.experimental.layout): v5e, but the last two v3.
+// The layout that libtpu 0.0.51 gives an argument with a requested order (jax.experimental.layout): v5e, the last two
+// on v3.
 TEST(TpuLayout, an_order_that_is_asked_for_gets_the_compilers_tiles) {
   struct Row {
     const char* generation;
@@ -180,7 +181,7 @@ TEST(TpuGenerations, every_figure_has_a_source_and_both_names_find_it) {
     EXPECT_LT(generation.hbm_usable.value, generation.hbm_total.value) << generation.name;
     EXPECT_EQ(generation.hbm_usable.source, FigureSource::compiler) << generation.name;
   }
-  // Of two only the memories of TPU: each with its source, and no layout is made up for them.
+  // For two TPUs only the memories are known: each has its source, and no layout is invented.
   const auto listed = listed_generations();
   ASSERT_EQ(listed.size(), all_generations().size() + 2);
   for (const Generation& generation : listed.last(2)) {

@@ -1,4 +1,4 @@
-// Rings of blocks: the schedule in small cases, and random kernels beside what must hold of any.
+// Rings of blocks: the schedule in small cases, and random kernels compared with properties that hold for all.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -72,7 +72,7 @@ std::size_t changes_of(const PipelineOperand& operand) {
   return changes;
 }
 
-// Goes through the events as hardware would: which block is in which slot, what is on its way, what is in use.
+// Processes the events as hardware would: which block is in which slot, in flight, or in use.
 class Watcher {
  public:
   explicit Watcher(const Pipeline& pipeline) : pipeline_(pipeline) {
@@ -149,7 +149,7 @@ TEST(TpuPipeline, random_kernels_always_find_their_blocks) {
     std::vector<PipelineOperand> operands;
     for (std::uint32_t i = 1 + below(3); i > 0; --i) {
       std::vector<std::uint32_t> blocks(1, 0);
-      // Blocks are never visited again, so that the watcher can tell them apart.
+      // Blocks are never visited again, so the watcher can tell them apart.
       for (std::uint32_t step = 1; step < steps; ++step) blocks.push_back(blocks.back() + (below(2) == 0 ? 1 : 0));
       operands.push_back(operand_of(blocks, 1 + below(4), below(3) == 0));
       operands.back().has_lookahead = !operands.back().is_output && below(2) == 0;

@@ -102,7 +102,7 @@ TEST(TpuSpaces, an_emulation_ends_when_there_was_as_much_work_as_there_may_be) {
   Work nobodys(Work::no_limit, &cancelled);
   EXPECT_LT(emulate(workload, &nobodys).events.size(), 100);
   EXPECT_TRUE(nobodys.is_cancelled());
-  // As much as it takes changes nothing.
+  // A sufficient limit changes nothing.
   const Workload few = products(1'000'000, 3);
   Work enough;
   EXPECT_EQ(emulate(few, &enough).time_ns, emulate(few).time_ns);

@@ -191,7 +191,7 @@ TEST(AddressSpace, ordered_index_that_was_given_up_is_made_again) {
 void run_trial(AddressSpaceTrial trial, std::uint64_t seed, int events) {
   std::mt19937_64 random(seed);
   const AddressSpaceTrial::Draw draw = [&](std::uint64_t n) { return random() % n; };
-  // A copy goes its own way now and then, and whichever of the two is left is held against its own history.
+  // Now and then a copy diverges, and each of the two is compared with its own history.
   AddressSpaceTrial other = trial;
   for (int event = 0; event < events; ++event) {
     if (event % 400 == 200) other = trial;
@@ -235,7 +235,7 @@ TEST(AddressSpaceBesideNaive, at_both_ends_of_the_address_space) {
 }
 
 TEST(AddressTable, even_steps_of_any_size_do_not_cluster) {
-  // Of 10,000 random addresses in a table six times as large the unluckiest lies a few from its home.
+  // Among 10,000 random addresses in a table six times as large, the most displaced one is a few places from its home.
   for (std::uint64_t factor : {1, 3, 5, 10, 27, 1000}) {
     for (unsigned shift = 0; shift < 44; shift += factor == 1 ? 1 : 7) {
       AddressTable table;
@@ -301,7 +301,7 @@ TEST(LargestOfMany, numbers_that_come_together_are_as_one_by_one) {
       for (const std::uint64_t value : values) single.add(value);
       ASSERT_EQ(together.largest(), single.largest());
       ASSERT_EQ(together.count(), single.count());
-      for (std::size_t at = 0; at < values.size(); at += 2) {  // The next round comes to places of its own.
+      for (std::size_t at = 0; at < values.size(); at += 2) {  // The next round reuses other places.
         const std::uint64_t value = random() % 300;
         together.set(first + static_cast<std::uint32_t>(at), value);
         single.set(first + static_cast<std::uint32_t>(at), value);
@@ -363,7 +363,7 @@ TEST(AddressSpaceBuilder, a_space_built_from_a_list_is_as_the_one_that_was_liste
     };
     ASSERT_EQ(chunks(listed), chunks(built)) << seed;
     ASSERT_EQ(figures(listed), figures(built)) << seed;
-    // And both go on alike, in any order.
+    // Both continue in the same way, in any order.
     std::shuffle(both.begin(), both.end(), random);
     for (const auto& [one, other] : both) {
       ASSERT_EQ(listed.range_of(one), built.range_of(other)) << seed;

@@ -1,5 +1,5 @@
-// An AddressSpace beside the slow and obvious version of itself, both living through the same events, which are drawn
-// from anything that yields numbers: a seeded generator, or the bytes of a fuzzer.
+// Compares an AddressSpace with its slow and obvious version. Both process the same events, which are drawn from any
+// source of numbers: a seeded generator, or the bytes of a fuzzer.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace hbmscope {
 
-// Nothing is remembered but regions and blocks; what is free is computed anew at each question.
+// Stores only regions and blocks; free memory is computed at each query.
 class NaiveAddressSpace {
  public:
   using Id = std::uint32_t;
@@ -33,7 +33,7 @@ class NaiveAddressSpace {
     friend bool operator==(const Chunk&, const Chunk&) = default;
   };
   std::vector<Chunk> chunks() const;
-  const std::vector<Region>& regions() const { return regions_; }  // In order; joined ones are one.
+  const std::vector<Region>& regions() const { return regions_; }  // In order; joined regions are one region.
   const std::map<Id, AddressRange>& loose() const { return loose_; }
   std::size_t blocks() const { return placed_.size() + loose_.size(); }
   std::uint64_t in_use_bytes() const { return in_use_bytes_; }
@@ -49,7 +49,7 @@ class NaiveAddressSpace {
   bool overlaps_block(AddressRange range) const;
 
   std::vector<Region> regions_;
-  std::map<std::uint64_t, Placed> placed_;  // By their beginning.
+  std::map<std::uint64_t, Placed> placed_;  // By first address.
   std::map<Id, AddressRange> loose_;
   std::uint64_t in_use_bytes_ = 0;
   Id next_ = 0;
@@ -60,7 +60,7 @@ class AddressSpaceTrial {
   // draw(n): a number below n; n is at least 1.
   using Draw = std::function<std::uint64_t(std::uint64_t)>;
 
-  // What kinds of events a trial is made of; by default all.
+  // The kinds of events in a trial; all by default.
   struct Kinds {
     bool upper_end = true, aligned = true, regions = true, dirty = true;
     std::uint64_t base = 0x7f0000000000;
@@ -72,8 +72,8 @@ class AddressSpaceTrial {
     change(draw);
     expected_ = naive_.chunks();
   }
-  // The first difference between the two, in words; empty where they agree. Figures are a moment's work, the layout of
-  // all chunks some more.
+  // The first difference between the two, as text; empty if they agree. Comparing figures is quick; comparing the
+  // layout of all chunks takes longer.
   std::string difference_of_figures() const;
   std::string difference_of_layout() const;
 

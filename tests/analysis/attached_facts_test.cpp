@@ -59,7 +59,7 @@ class Attached {
 
 TEST(AttachedFacts, TheFirstFiguresAfterItAreWhatItHeld) {
   Attached job;
-  job.tell(100, second_ns);  // Of before.
+  job.tell(100, second_ns);  // From before the attach.
   job.attach(2 * second_ns);
   job.take(30, 3 * second_ns);
   job.tell(70, 4 * second_ns);

@@ -1,5 +1,5 @@
-// What tests/trace/report_beside_python.py, which compares the blocks of whole files with Python, can't make: blocks
-// that move, that lived before the stream, that are listed anew in other slots; jobs with other facts.
+// Cases that tests/trace/report_beside_python.py, which compares the blocks of whole files with Python, can't create:
+// blocks that move, blocks older than the stream, blocks listed again in other slots, and jobs with other facts.
 #include "analysis/query/block_diff.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ TEST(BlockDiff, moved_is_the_same_allocation_at_another_address) {
   built.writer.add(move, built.time_ns);
   built.free(heap, 0x1000);
   built.free(heap, 0x4000);
-  built.alloc(heap, 0x1000, 10, stack);  // Of the same size, at the same place, yet another one.
+  built.alloc(heap, 0x1000, 10, stack);  // The same size and address, but another block.
   const auto after = built.states_at();
   const auto diff = compute_block_diff({built.trace, before}, {built.trace, after});
   EXPECT_TRUE(diff->is_by_id);

@@ -1,4 +1,4 @@
-// What an address held, beside a look at every state from the first event to the last.
+// The contents of an address over time, compared with a look at every state from the first event to the last.
 #include "analysis/query/block_history.h"
 
 #include <gtest/gtest.h>
@@ -58,7 +58,7 @@ TEST(AddressHistory, rows_are_what_every_state_shows_at_the_address) {
     const Stream& stream = built.trace.streams[0];
     const std::uint64_t address = 0x5800;
     struct Held {
-      std::uint64_t event, begin, end;  // Seen after so many events, first and first no more.
+      std::uint64_t event, begin, end;  // The number of events after which it is first seen, and no longer seen.
     };
     std::vector<Held> expected;
     StreamState state = stream.state_at(0);
@@ -94,7 +94,8 @@ TEST(AddressHistory, rows_are_what_every_state_shows_at_the_address) {
   }
 }
 
-// Whatever may stand in a stream but moves, in any order: what a heap refuses, heaps that go, new listings.
+// Everything that a stream may contain except moves, in any order: requests that a heap refuses, heaps that disappear,
+// new listings.
 void add_disorder(TraceBuilder& built, std::mt19937& random, const std::vector<std::uint32_t>& heaps) {
   const std::uint32_t heap = heaps[random() % heaps.size()];
   const std::uint64_t address = (random() % 32) * 0x800, size = (random() % 5) * 0x800;

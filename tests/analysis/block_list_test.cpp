@@ -1,4 +1,4 @@
-// Filters, orders and ends of live blocks, beside the obvious way: every state between the moment and the end.
+// Filters, orders and ends of live blocks, compared with the obvious method: every state between the start and the end.
 #include "analysis/query/block_list.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,8 @@ namespace {
 constexpr std::uint32_t block_list_flags =
     wire::heap_flag::has_regions | wire::heap_flag::has_requested | wire::heap_flag::has_addresses;
 
-// Blocks come and go in two heaps, one of which goes as a whole; two that lived before; a listing after a loss.
+// Blocks come and go in two heaps, one of which is removed; two blocks are older than the stream; a listing follows a
+// loss.
 void fill_at_random(TraceBuilder& built, unsigned seed) {
   std::mt19937 random(seed);
   const std::uint32_t heaps[] = {built.heap("GPU 0", block_list_flags), built.heap("GPU 1", block_list_flags)};
@@ -94,7 +95,7 @@ std::map<std::uint64_t, std::uint64_t> naive_ends(const Stream& stream, const St
         ++it;
         continue;
       }
-      ends[it->first] = position;  // After so many events.
+      ends[it->first] = position;  // After this many events.
       it = left.erase(it);
     }
   }
@@ -128,7 +129,7 @@ TEST(BlockList, ends_and_times_are_those_that_every_state_shows) {
           EXPECT_FALSE(facts.end_event) << seed << " " << at << " event " << facts.block.event;
         } else {
           ASSERT_TRUE(facts.end_event) << seed << " " << at << " event " << facts.block.event;
-          // A listing is no event: what is missing in it is gone before the next one.
+          // A listing is not an event: blocks missing in it are gone before the next event.
           EXPECT_LE(*facts.end_event, end->second);
           EXPECT_GE(*facts.end_event + 2, end->second);
           EXPECT_EQ(row.end_ns - row.allocated_ns, *facts.lifetime_ns);

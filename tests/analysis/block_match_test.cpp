@@ -1,4 +1,4 @@
-// Pairs of blocks beside the slow and obvious way: two lists of ids, compared.
+// Pairs of blocks, compared with the slow and obvious method: comparing two lists of ids.
 #include "analysis/query/block_match.h"
 
 #include <map>

@@ -6,7 +6,7 @@
 namespace hbmscope {
 namespace {
 
-// "a 1024" and "f 1024" for each operation, by what the slot was asked for.
+// "a 1024" or "f 1024" for each operation, with the size that was requested for the slot.
 std::vector<std::string> texts_of(const allocator::RequestStream& stream) {
   std::vector<std::uint64_t> asked(stream.slots);
   std::vector<std::string> texts;

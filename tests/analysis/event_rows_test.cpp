@@ -1,4 +1,4 @@
-// Events of a stretch, beside a replay of the whole stream.
+// The events of a time range, compared with a replay of the whole stream.
 #include "analysis/query/event_rows.h"
 
 #include <gtest/gtest.h>

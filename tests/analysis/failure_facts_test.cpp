@@ -50,7 +50,7 @@ TEST(FailureFacts, enough_in_pieces_is_scattered) {
   EXPECT_EQ(
       "Fragmented: requested 15.0 MiB; 50.0 MiB is free in total (5 blocks), but the largest free block is 10.0 MiB.",
       sentence_of(facts));
-  // Between two free pieces stands one block of 10 MiB.
+  // One block of 10 MiB is between two free blocks.
   ASSERT_TRUE(facts.place);
   EXPECT_EQ(10 * mib, facts.place->in_use_bytes);
   ASSERT_EQ(1U, facts.place->blocks.size());
@@ -87,7 +87,7 @@ TEST(FailureFacts, heap_without_regions_is_unknown_and_says_why) {
   EXPECT_NE(std::string::npos, unknowns_of(facts).find("because its regions are not reported"));
 }
 
-// What the other events make of a heap that lost some is no ground for a verdict.
+// After a loss, the other events are no basis for a verdict about the heap.
 TEST(FailureFacts, after_a_loss_nothing_is_concluded) {
   Comb comb;
   comb.builder.writer.note_loss(3, 0, comb.builder.time_ns);
@@ -115,7 +115,7 @@ TEST(FailureFacts, request_larger_than_every_region_has_no_place) {
   EXPECT_FALSE(comb.facts().last_fit);
 }
 
-// Beside one state for every event, and every window of addresses.
+// Compared with one state for every event, and with every window of addresses.
 struct Naive {
   static std::optional<std::uint64_t> last_fit(const Stream& stream, std::uint64_t bytes, std::uint64_t before) {
     std::optional<std::uint64_t> found;
@@ -222,7 +222,7 @@ TEST(FreeHistory, knows_the_largest_request_so_far_and_what_scattered_most) {
   EXPECT_FALSE(history->largest_request_at(6)->has_failed);
   EXPECT_EQ(40 * mib, history->largest_request_at(7)->bytes);
   EXPECT_TRUE(history->largest_request_at(7)->has_failed);
-  // Each block but the first puts 10 MiB behind it; the free joins 10 + 10 + 10, so that 30 of 60 are scattered,
+  // Each block except the first puts 10 MiB behind it; the free joins 10 + 10 + 10, so that 30 of 60 are fragmented,
   // not 40.
   ASSERT_EQ(2U, history->steps.size());
   EXPECT_EQ(10 * mib, history->steps[0].change());
@@ -238,9 +238,9 @@ TEST(FreeHistory, a_new_listing_is_no_step) {
   const std::size_t before = steps();
   wire::RegionLiveRecord region;
   region.size = 100 * mib;
-  comb.builder.writer.list_heap(comb.heap, {&region, 1}, {}, comb.builder.time_ns);  // Nothing lives any more.
+  comb.builder.writer.list_heap(comb.heap, {&region, 1}, {}, comb.builder.time_ns);  // Nothing is live any more.
   EXPECT_EQ(before, steps());
-  comb.builder.alloc(comb.heap, 20 * mib, 10 * mib);  // 20 MiB in front of it, 70 behind.
+  comb.builder.alloc(comb.heap, 20 * mib, 10 * mib);  // 20 MiB before it, 70 after it.
   EXPECT_EQ(before + 1, steps());
 }
 

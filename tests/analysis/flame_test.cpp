@@ -21,8 +21,8 @@ std::vector<FlameBox> boxes_of(const FlameLayout& layout, double begin, double e
   return boxes;
 }
 
-// What the header promises of any window: at most width_px boxes a row, each a pixel wide or more, side by side, and
-// every node in sight in exactly one of them, within a pixel of where it is.
+// The guarantees of the header for any window: at most width_px boxes per row, each at least a pixel wide and next to
+// each other, and every visible node in exactly one of them, within a pixel of its position.
 void expect_rows_hold(const FlameLayout& layout, double begin, double end, float width) {
   const std::vector<FlameBox> boxes = boxes_of(layout, begin, end, width);
   const double px = static_cast<double>(width) / (end - begin);
@@ -119,7 +119,7 @@ FlameLayout one_row(std::size_t count, const std::function<double(std::size_t)>&
 }
 
 TEST(FlameBoxes, a_row_never_has_more_boxes_than_pixels) {
-  // Dust beside boxes that are just a pixel wide: two boxes a pixel, if each is looked at alone.
+  // Tiny boxes next to boxes that are exactly a pixel wide: two boxes per pixel if each is considered separately.
   expect_rows_hold(one_row(3000, [](std::size_t i) { return i % 2 == 0 ? 0.01 : 1.0; }), 0, 1, 1515);
   expect_rows_hold(one_row(100, [](std::size_t) { return 1.0; }), 0, 1, 100);
   expect_rows_hold(one_row(101, [](std::size_t) { return 1.0; }), 0, 1, 100);

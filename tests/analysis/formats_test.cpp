@@ -1,4 +1,5 @@
-// The table of formats: what a file is follows from its content, and what is said of one that is none from its name.
+// The table of formats: a file's content decides its format; for a file of no known format its name decides the
+// message.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

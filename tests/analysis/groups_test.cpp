@@ -66,7 +66,7 @@ TEST(Groups, two_hundred_thousand_devices_and_keys_take_no_quadratic_time) {
   const auto start = std::chrono::steady_clock::now();
   EXPECT_EQ(compute_groups(view, "device").size(), 200'000U);
   EXPECT_EQ(label_keys(*view.profile).size(), 200'001U);
-  // Half a second here; comparing each with each takes minutes.
+  // Takes half a second; comparing all pairs would take minutes.
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
 }
 

@@ -1,4 +1,4 @@
-// The same program on two allocators: where each stands when the other stands somewhere, and what differs there.
+// The same program on two allocators: corresponding times, and the differences there.
 #include "analysis/query/heap_comparison.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint32_t paired_heap_flags = wire::heap_flag::has_regions | wire::heap_flag::has_requested;
 
-// Three blocks of 10 MiB, of which the first and the third go, and then a request of 25 MiB.
+// Three blocks of 10 MiB, of which the first and the third are freed, followed by a request of 25 MiB.
 class Program {
   TraceBuilder builder_;
 
@@ -28,7 +28,7 @@ class Program {
     program.free(base + 20 * mib);
     program.fail(25 * mib);
   }
-  // Each block is taken from the driver and given back, far apart and with a clock that is twice as slow.
+  // Each block is allocated from the driver and freed, far apart and with a clock that is half as fast.
   static void run_from_driver(Program& program) {
     constexpr std::uint64_t apart = 100 * mib;
     program.builder_.time_ns += 5'000'000;
@@ -174,7 +174,7 @@ TEST(MatchingMoment, frees_of_other_heaps_do_not_count) {
         << position;
   EXPECT_EQ(3U, beside(1).position) << "just after the request: nothing is missing";
   EXPECT_EQ(16U, beside(4).position) << "its own free, not those of the other heap";
-  // The same heap of the same trace is where it is.
+  // In the same heap of the same trace it is at the same address.
   EXPECT_EQ(9U, find_matching_moment(two.trace, {0, heap}, 9, two.trace, {0, heap}, SameMoment::requests)->position);
 }
 

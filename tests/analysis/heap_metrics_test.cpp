@@ -1,5 +1,5 @@
-// What tests/trace/report_beside_python.py, which holds the metrics of whole files against Python, can't make: heaps
-// with two ends, heaps that go, several streams, a pass that is cancelled.
+// Cases that tests/trace/report_beside_python.py, which compares the metrics of whole files with Python, can't create:
+// heaps with two ends, heaps that disappear, several streams, a pass that is cancelled.
 #include "analysis/query/heap_metrics.h"
 
 #include <gtest/gtest.h>
@@ -98,7 +98,7 @@ TEST(HeapMetrics, a_step_is_never_smaller_than_asked_nor_are_there_more_moments)
 TEST(HeapMetrics, heaps_that_go_take_their_blocks_out_of_all_figures) {
   TraceBuilder built;
   const std::uint32_t heap = built.heap("arena", 0), other = built.heap("other", 0);
-  // More than the table of times keeps before it looks for what is gone.
+  // More than the table of times keeps before it looks for dead entries.
   for (int round = 0; round < 3; ++round) {
     for (std::uint64_t i = 0; i < 40'000; ++i) built.alloc(heap, 0x1000 * (i + 1), 16);
     wire::HeapGoneRecord gone;
@@ -117,13 +117,13 @@ TEST(HeapMetrics, heaps_that_go_take_their_blocks_out_of_all_figures) {
   EXPECT_EQ(std::nullopt, metrics[0].rounding_waste_bytes);
 }
 
-// A handle lives until it is released and nothing shows it any more, in whichever heap's addresses.
+// A handle is live until it is released and no longer mapped, in the addresses of any heap.
 TEST(HeapMetrics, handles_are_in_sizes_ages_lifetimes_and_what_was_allocated) {
   TraceBuilder built;
   const std::uint32_t heap = built.heap("GPU 0", wire::heap_flag::has_requested), views = built.heap("addresses", 0);
   built.create(heap, 1, 0x1000);         // Event 0.
-  built.create(heap, 2, 0x2000);         // 1: lives on.
-  built.import(heap, 3, 0x100000);       // 2: counted where it was made.
+  built.create(heap, 2, 0x2000);         // 1: stays live.
+  built.import(heap, 3, 0x100000);       // 2: counted where it was created.
   built.map(views, 0x10000, 0x1000, 1);  // 3
   built.release(1);                      // 4: is still shown ...
   built.alloc(heap, 0x5000, 0x100);      // 5
@@ -149,8 +149,8 @@ TEST(HeapMetrics, handles_are_in_sizes_ages_lifetimes_and_what_was_allocated) {
   EXPECT_EQ(0.0, row.internal_fragmentation);
 }
 
-// Beside a model that keeps every handle it ever made: numbers given out again, handles mapped several times and in
-// another heap's addresses, released before and after their mappings go.
+// Compared with a model that keeps every handle ever created: reused numbers, handles mapped several times and in
+// another heap's addresses, released before and after their mappings are removed.
 TEST(HeapMetrics, random_handles_beside_a_naive_model) {
   struct Handle {
     std::uint32_t heap = 0;

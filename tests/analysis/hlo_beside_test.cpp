@@ -1,4 +1,5 @@
-// What is told of a program beside its buffer assignment: when values live, the source lines that made them, the code.
+// Facts about a program from files next to its buffer assignment: lifetimes of values, the source lines that made them,
+// the code.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -20,7 +21,7 @@ namespace {
 
 using tests::Message;
 
-// a lives before b and lies where c does, which is written over it; the tuple's second value is a table.
+// a is live before b and shares its position with c, which overwrites it; the tuple's second value is a table.
 const std::string assignment = R"(BufferAssignment:
 allocation 0: size 4096, page 0, parameter 0, shape |f32[8,128]| at ShapeIndex {}:
  value: <1 x @0> (size=4096,offset=0): f32[8,128]{1,0:T(8,128)}

@@ -1,4 +1,4 @@
-// The slow and obvious versions that the fast ones are held against: texts and maps, no trick.
+// The slow and obvious versions with which the fast ones are compared: texts and maps, no tricks.
 #pragma once
 
 #include <map>
@@ -9,7 +9,7 @@
 
 namespace hbmscope {
 
-// A frame as text, all of it.
+// A frame as text, with all its fields.
 std::string text_of(const Frame& frame);
 
 struct NaiveSample {
@@ -25,7 +25,7 @@ struct NaiveSums {
 };
 std::map<std::string, NaiveSums> naive_top(const std::vector<NaiveSample>& samples);
 
-// By path, the root's is empty.
+// By path; the root's is empty.
 std::map<std::vector<std::string>, NaiveSums> naive_tree(const std::vector<NaiveSample>& samples);
 
 }  // namespace hbmscope

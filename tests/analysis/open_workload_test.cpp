@@ -30,7 +30,7 @@ Source opened(const std::string& name, const std::vector<std::string>& words = {
 }
 
 std::string error_of(const std::string& text, const std::vector<WorkloadChange>& changes = {}) {
-  // Each test is a process of its own, and they run side by side.
+  // Each test is a separate process, and they run concurrently.
   const auto file = std::filesystem::path(testing::TempDir()) / ("broken_" + std::to_string(getpid()) + ".json");
   std::ofstream(file) << text;
   SourceOptions options;
@@ -133,12 +133,12 @@ TEST(OpenWorkload, the_pool_that_stands_beside_is_looked_at_only_where_it_is_ask
   EXPECT_EQ("GPU_0_bfc", name_of(choose_heap(trace, gpu)));
   const Stream& stream = trace.streams.front();
   EXPECT_EQ(stream.peak(choose_heap(trace, {}).heap).position, find_moment(trace, "peak")->positions.front());
-  // Where nothing else fails, "oom" is its.
+  // If nothing else fails, "oom" refers to this.
   ASSERT_GT(stream.failures().size(), 0U);
   const FailureEvent last = stream.failures()[stream.failures().size() - 1];
   EXPECT_EQ(gpu.heap, last.heap);
   EXPECT_EQ(last.event, find_moment(trace, "oom")->positions.front());
-  // Both fail, and the job's own counts.
+  // Both fail, and the job's failure counts.
   const Source both = opened("server.json", {"defragmentation=off"});
   EXPECT_EQ("HBM", name_of(choose_heap(*both.trace, {})));
   const auto at = find_moment(*both.trace, "oom")->positions.front();
@@ -240,7 +240,7 @@ TEST(OpenWorkload, that_it_was_cancelled_is_no_answer) {
   EXPECT_EQ("emulating was cancelled", changed.error().what);
 }
 
-// What is asked for is not said to be as large as what it is held against, nor larger by another sum than is said.
+// After rounding, the request must not look equal to the free memory, and the difference must match the two figures.
 TEST(WorkloadVerdict, figures_of_one_sentence_do_not_contradict_each_other) {
   const std::string text = R"({"hbmscope_tpu_workload": 1, "generation": "v5e",
     "arrays": {"a": {"dtype": "s8", "shape": [1024, 1024, "n"]}}, "parameters": {"n": 1},

@@ -1,4 +1,4 @@
-// Pickles written by hand, and what became of them.
+// Pickles written by hand, and the result of reading them.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace hbmscope::pickle {
 
 using namespace std::string_literals;
 
-// `body` stands between PROTO and STOP.
+// `body` goes between PROTO and STOP.
 struct Read {
   explicit Read(const std::string& body, int protocol = 4)
       : bytes("\x80"s + static_cast<char>(protocol) + body + "."), document(read_pickle(bytes_of(bytes), "a.pickle")) {}

@@ -64,7 +64,7 @@ class ProfileBuilder {
   std::map<std::string, MappingIndex, std::less<>> mappings_;
 };
 
-// The view of a request that must be right.
+// The view of a request, which must be valid.
 ProfileView view_of(const std::shared_ptr<const Profile>& profile, const ViewRequest& request = {});
 ProfileView view_of(const ProfileBuilder& builder, const ViewRequest& request = {});
 

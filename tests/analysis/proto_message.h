@@ -1,4 +1,4 @@
-// Protocol buffers' messages, as a test writes them.
+// Protocol buffer messages written by hand in tests.
 #pragma once
 
 #include <cstdint>

@@ -82,7 +82,7 @@ TEST(RangeSummary, cancelled_pass_has_no_answer) {
   EXPECT_FALSE(compute_range_summary(builder.trace, before, after, &control));
 }
 
-// What the naive version keeps of each block that ever was.
+// What the naive version stores about each block that ever existed.
 struct Life {
   std::uint64_t size = 0, born = 0, died = 0;
   std::uint32_t stack = 0;

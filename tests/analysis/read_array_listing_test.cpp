@@ -15,7 +15,7 @@ Result<std::vector<ListedArray>> parse(std::string_view text) {
   return parse_array_listing({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, "list");
 }
 
-// "name type[sizes]{layout}" of each; or what is wrong.
+// "name type[sizes]{layout}" of each array; or the error.
 std::string told(std::string_view text) {
   const auto arrays = parse(text);
   if (!arrays) return "refused: " + arrays.error().what;
@@ -46,7 +46,7 @@ TEST(ArrayListing, safetensors_with_its_length_and_as_json_alone) {
 TEST(ArrayListing, of_a_large_file_only_the_head_is_read) {
   const auto path = std::filesystem::path(testing::TempDir()) / "listing.safetensors";
   std::ofstream(path, std::ios::binary) << safetensors(head);
-  std::filesystem::resize_file(path, std::uintmax_t{3} << 30);  // Of nothing: more than read_file would be given.
+  std::filesystem::resize_file(path, std::uintmax_t{3} << 30);  // A hole of zeros: more than read_file may return.
   const auto arrays = read_array_listing(path.string());
   std::filesystem::remove(path);
   ASSERT_TRUE(arrays) << arrays.error().text();

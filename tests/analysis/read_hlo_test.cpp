@@ -84,8 +84,8 @@ Message heap_trace(std::uint64_t index, const std::vector<std::array<std::uint64
   return trace.number(3, index);
 }
 
-// Arguments 1 and 2 (2 is donated and the output), temporaries a, b and c of which a and c share a place, a table of a
-// tuple, and a value in VMEM.
+// Arguments 1 and 2 (2 is donated and is the output), temporaries a, b and c, of which a and c share a position, the
+// table of a tuple, and a value in VMEM.
 Message small_assignment() {
   Message assignment;
   assignment.add(1, buffer(1, 32 * kib, 0, 1)).add(1, buffer(2, 16 * kib, 0, 2)).add(1, buffer(3, 64 * kib, 0, 3));
@@ -187,7 +187,7 @@ TEST(Hlo, the_text_is_read_with_and_without_pages) {
   EXPECT_EQ(program->alias_bytes, 16'384);
   EXPECT_EQ(program->temp_bytes, 128 * kib);
   EXPECT_EQ(program->donatable_bytes, 0);      // The one output has an argument's place already.
-  EXPECT_FALSE(program->replayed_temp_bytes);  // Nothing tells when they live.
+  EXPECT_FALSE(program->replayed_temp_bytes);  // Their lifetimes are unknown.
   EXPECT_EQ(trace.import.count_of("arenas_without_times"), 1);
   EXPECT_EQ(trace.import.count_of("unknown_buffers"), 0);
 }
@@ -332,7 +332,7 @@ TEST(Hlo, damage_is_said_and_others_are_refused) {
   Message type, profile;
   profile.add(1, type.number(1, 5).number(2, 6)).number(9, 1);
   EXPECT_FALSE(looks_like_hlo(bytes_of(profile.bytes)));
-  // And may go on with its mappings.
+  // And it may continue with its mappings.
   Message value, mapping, short_profile;
   short_profile.add(1, value.number(1, 5).number(2, 6)).add(3, mapping.number(1, 1).number(2, 4096));
   EXPECT_FALSE(looks_like_hlo(bytes_of(short_profile.bytes)));
@@ -423,7 +423,7 @@ TEST(HloRecorded, packing_anew_gives_the_compilers_temporaries_or_a_named_differ
     if (difference == 0) ++same;
     std::printf("%14.0f %14.0f %12.0f %7.2f%%  %s/%s\n", told, told + difference, difference,
                 told == 0 ? 0 : difference / told * 100, generation.c_str(), folder.filename().c_str());
-    // XLA's published algorithm has no reason to be worse than the compiler's own by more than its tables.
+    // XLA's published algorithm should not be worse than the compiler's by more than its tables.
     EXPECT_LE(difference, told * 0.05) << folder;
     EXPECT_GE(difference, -told * 0.25) << folder;
   }
@@ -439,7 +439,7 @@ TEST(HloRecorded, the_weights_of_a_chain_of_products_alternate_between_two_place
     ++chains;
     const Trace trace = program_trace(inflated(folder / "hlo_with_buffer_assignment.hlo.pb.gz"));
     const Stream& stream = trace.streams.front();
-    std::map<std::uint64_t, int> places;  // Of prefetched weights: how often each was used.
+    std::map<std::uint64_t, int> places;  // The positions of prefetched weights, and how often each was used.
     StreamState state;
     std::uint64_t last = ~std::uint64_t{0};
     int repeats = 0;

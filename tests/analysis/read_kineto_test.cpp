@@ -1,4 +1,4 @@
-// Traces of a few events as torch.profiler writes them, and what is odd in them.
+// Traces of a few events as torch.profiler writes them, and their oddities.
 #include "analysis/read/kineto/read_kineto.h"
 
 #include <unistd.h>
@@ -198,7 +198,7 @@ TEST(KinetoReader, what_was_there_before_the_profile) {
 
 TEST(KinetoReader, bytes_that_no_event_names_are_a_block_without_an_address) {
   const Trace trace = kineto_trace(file_of({
-      memory("4", 7, 1),  // Tells no total, at the address that is made up first.
+      memory("4", 7, 1),  // Reports no total, at the address that is invented first.
       memory("5", 100, 4096, R"("Total Reserved": 8192, "Total Allocated": 5107,)"),
       memory("6", 64, 4096, R"("Total Allocated": 64,)", 7, R"("Device Id": 1, "Device Type": 1)"),
   }));

@@ -1,5 +1,5 @@
-// What a reader of pickles does to be quick: dicts as a million others in one go, and files a piece at a time. Neither
-// may change what is said.
+// Two optimisations of the reader of pickles: dicts that look like a million others are read at once, and files are
+// read in parts. Neither may change the result.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -26,7 +26,7 @@ std::string text_of(const Document& document, Value value) {
   return "{" + out + "}";
 }
 
-// Behind it there is room, so that no dict in front of it is near the end.
+// Leaves room after it, so that no dict before it is near the end.
 const std::string long_text = "X\x00\x02\x00\x00"s + std::string(512, 'x');
 
 TEST(Pickle, dicts_whose_keys_were_met_before_say_the_same_as_those_that_spell_them) {
@@ -57,7 +57,7 @@ TEST(Pickle, dicts_whose_keys_were_met_before_say_the_same_as_those_that_spell_t
         const std::string met = "\x8c\x01k\x94\x8c\x01l\x94";  // Numbers 0 and 1.
         const std::string usual = "}" + puts + "(h\x00"s + a + "j\x01\x00\x00\x00"s + b + "u";
         const std::string spelt = "}" + puts + "(\x8c\x01k" + a + "\x8c\x01l" + b + "u";
-        // As a list: both keys, the dict, the dict again by its number, and what stands behind.
+        // As a list: both keys, the dict, the dict again by its number, and the text after it.
         const auto all = [&](const std::string& dict) { return "](" + met + dict + "h\x02" + long_text + "e"; };
         const Read read(all(usual)), other(all(spelt));
         ASSERT_TRUE(read.document && other.document) << a << b;
@@ -99,7 +99,7 @@ TEST(Pickle, dicts_that_are_nearly_as_usual_are_refused_where_any_other_would_be
   EXPECT_EQ(many.get().values(many.get().items(many.root())[1]).size(), 40U) << "more keys than any usual dict";
 }
 
-// Hands out what it has as a file does.
+// Returns its data in parts, like a file.
 class Pieces final : public ByteSource {
  public:
   Pieces(std::string bytes, std::uint64_t size) : bytes_(std::move(bytes)), size_(size) {}

@@ -259,7 +259,7 @@ TEST(Pickle, protocols_two_to_five) {
   EXPECT_FALSE(looks_like_pickle(bytes_of("\x80")));
 }
 
-// They begin with no mark of their own; protocol 0 is all letters.
+// They do not begin with an opcode for the protocol; protocol 0 is all letters.
 TEST(Pickle, protocols_zero_and_one_are_told_what_they_are) {
   const auto error_of = [](const std::string& bytes) {
     const auto document = read_pickle(bytes_of(bytes), "a.pickle");
@@ -275,7 +275,7 @@ TEST(Pickle, protocols_zero_and_one_are_told_what_they_are) {
   EXPECT_EQ(15U, later.offset);
   EXPECT_NE(std::string::npos, later.what.find("opcode INST (posix.system) at byte 15")) << later.what;
   EXPECT_NE(std::string::npos, error_of("c__builtin__\neval\n.\n").what.find("(__builtin__.eval)"));
-  // As pickle.dumps({"segments": [{"device": 0, "address": 139637976727552}]}, 0), and protocol 1, write them.
+  // As written by pickle.dumps({"segments": [{"device": 0, "address": 139637976727552}]}, 0), and by protocol 1.
   for (
       const std::string& harmless :
       {"(dp0\nVsegments\np1\n(lp2\n(dp3\nVdevice\np4\nI0\nsVaddress\np5\nL139637976727552L\nsas."s,

@@ -1,4 +1,4 @@
-// Logs of a few rows, and what is odd in them. Whole reports of longer ones stand beside Python in tests/trace.
+// Logs of a few rows, and their oddities. Whole reports of longer logs are compared with Python in tests/trace.
 #include "analysis/read/rmm/read_rmm.h"
 
 #include <memory>
@@ -41,7 +41,7 @@ std::string example_of(const Trace& trace, std::string_view name) {
     if (row.name == name) return row.example;
   return {};
 }
-// From the first to the last of rows with these times.
+// The time between the first and the last of rows with these times.
 std::int64_t last_time_of(const std::vector<std::string>& times) {
   rmm::Clock clock;
   const std::int64_t first = clock.time_of_next_row(times.front());
@@ -109,7 +109,7 @@ TEST(RmmReader, device_of_a_log_stands_in_its_name) {
     EXPECT_EQ(wire::no_device, device_of(name).device) << name;
 }
 
-// Both tell the time of day: a moment is the same one in both.
+// Both record the time of day, so a time is the same in both.
 TEST(RmmReader, logs_of_one_job_have_one_clock) {
   const auto read_one = [](const std::string& rows, const std::string& name) {
     return std::make_shared<const Trace>(std::move(*read_rmm(bytes_of(header + rows), name)));
@@ -205,7 +205,8 @@ TEST(RmmReader, log_may_be_cut_off_after_any_byte) {
     const std::uint64_t events = trace.streams.front().counts().total;
     const std::int64_t cut_off = trace.import.count_of("cut_off");
     EXPECT_EQ(2U, events + static_cast<std::uint64_t>(cut_off)) << bytes;
-    // A row whose last number is shorter than it was can't be told from a whole one; all that counts is in it.
+    // A row whose last number was truncated can't be distinguished from a complete one; everything that counts is in
+    // it.
     if (events == 2) {
       EXPECT_EQ(1049576U, heap_of(trace).in_use_bytes);
     }
@@ -288,7 +289,7 @@ TEST(RmmReader, odd_times_take_the_time_of_the_row_above) {
   EXPECT_EQ(40U, heap_of(trace).in_use_bytes);
   const Stream& stream = trace.streams.front();
   EXPECT_EQ(5 * second_ns / 2, stream.last_time_ns() - stream.first_time_ns());
-  // Nothing stands above it: it has the first time of the log.
+  // There is no row above it: it has the first time of the log.
   const Trace first = read_rows("7,noon,allocate,0x1000,10,0x0\n7,11:04:53.5,allocate,0x2000,10,0x0\n");
   EXPECT_EQ(first.streams.front().first_time_ns(), first.streams.front().last_time_ns());
 }

@@ -138,7 +138,7 @@ TEST(TorchEntries, may_be_frames_of_one_another) {
 }
 
 TEST(TorchEntries, may_wait_on_the_stack_and_come_again) {
-  // A dict lies below the entries, is one of them, and becomes a segment's only block in the end.
+  // A dict is below the entries, is one of them, and finally becomes a segment's only block.
   const std::string waiting = entry_at(7) + "q\x05";
   const std::string batch = "(" + entry_at(1) + "e";
   const auto snapshot = read(pickle_of("}(" + text("device_traces") + "]]" + batch + batch + "a" + text("segments") +
@@ -213,7 +213,7 @@ class TemporaryFile {
   std::string name_;
 };
 
-// Nothing: it is not read piece by piece, or can't be opened.
+// No value: it is not read in parts, or can't be opened.
 std::optional<Result<TorchSnapshot>> read_large(const std::string& path, const TorchReadOptions& options = {}) {
   auto file = InputFile::open(path, std::uint64_t{1} << 32);
   return file ? read_large_torch(*file, options) : std::nullopt;

@@ -1,5 +1,4 @@
-// Snapshots that nobody would make up, and what is odd in them. That every value of ordinary ones arrives is tested
-// beside Python's own pickle, in tests/torch.
+// Unusual snapshots and their oddities. tests/torch compares every value of ordinary ones with Python's own pickle.
 #include "analysis/read/torch/read_torch.h"
 
 #include <string>
@@ -316,7 +315,7 @@ TEST(ReadTorch, the_state_of_a_large_snapshot_is_there_before_its_history) {
   EXPECT_EQ(whole->blocks.size(), state->blocks.size());
   EXPECT_EQ(whole->stacks.frames.size(), state->stacks.frames.size());
   EXPECT_EQ(whole->file_bytes, state->file_bytes);
-  // As Python's own pickler has it: one frame around all of it.
+  // As Python's own pickler writes it: one frame around everything.
   const std::string framed = "\x80\x04\x95" + little_endian(bytes.size() - 2, 8) + bytes.substr(2);
   const auto state_of_framed = read_torch_state(bytes_of(framed), "a.pickle");
   ASSERT_TRUE(state_of_framed);

@@ -1,4 +1,4 @@
-// TPU out-of-memory texts: of our own making, and the real ones of the folder of data where there is one.
+// TPU out-of-memory texts: hand-written ones, and the real ones of the data folder if it is available.
 #include <gtest/gtest.h>
 
 #include <algorithm>

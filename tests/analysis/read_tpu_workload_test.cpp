@@ -1,5 +1,5 @@
-// Workload files: formulas, loops, what is wrong with a file and where; and what an emulation says of failures, read
-// back by the reader of real ones.
+// Workload files: formulas, loops, errors and their positions; and an emulation's error texts, read back by the reader
+// of real ones.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -170,7 +170,7 @@ TEST(TpuWorkload, loops_names_and_donation_come_through) {
   EXPECT_EQ(memory.alias_bytes, 4 * mib);
   EXPECT_EQ(memory.temp_bytes, 8 * mib);
   EXPECT_EQ(emulation.reused_bytes, 4 * mib);
-  // Three arrays, one of them y1 now, the program's reservation and the compiler's.
+  // Three arrays, one of which is now y1, and the reservations of the program and the compiler.
   const std::uint64_t reserved = workload->generation->hbm_total.value - workload->generation->hbm_usable.value;
   EXPECT_EQ(emulation.tier[0].end_bytes, 3 * 4 * mib + 8 * mib + reserved);
   EXPECT_EQ(emulation.tier[1].peak_bytes, 8 * mib);
@@ -196,7 +196,7 @@ TEST(TpuWorkload, is_a_trace_whose_heaps_add_up) {
   EXPECT_EQ(program->temp_bytes, emulation.programs.front().temp_bytes);
 }
 
-// What the reader of real texts makes of an emulated one.
+// The report that the reader of real texts finds in an emulated one.
 tpu_oom::Report report_of(const tpu::EmulatedFailure& failure) {
   const auto reports = tpu_oom::find_reports(failure.text, 10);
   EXPECT_EQ(reports.size(), 1) << failure.text;
@@ -260,7 +260,7 @@ TEST(TpuWorkloadFailures, a_buffer_and_a_program_that_find_no_room) {
   expect_near(report.asked, buffer.failures.at(0).asked_bytes);
   expect_near(report.free, buffer.failures.at(0).free_bytes);
   EXPECT_FALSE(report.largest_free) << "it is not fragmented";
-  // Arguments, and temporaries of twice that, above what is left.
+  // Arguments, and temporaries of twice their size, which exceed the rest.
   const std::string nearly = with_one_argument(", {\"for\": {\"i\": 18}, \"put\": \"y\", \"as\": \"y{i}\"}");
   const tpu::Emulation load = emulation_of(nearly, {{"n", "200000"}});
   const tpu_oom::Report program = report_of(load.failures.at(0));

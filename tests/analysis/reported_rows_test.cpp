@@ -1,4 +1,4 @@
-// What streams tell beside blocks, up to a moment, and traces of several files as one.
+// Records of streams other than blocks, up to a given time, and traces of several files as one.
 #include "analysis/query/reported_rows.h"
 
 #include <gtest/gtest.h>
@@ -64,7 +64,7 @@ TEST(ToldRows, attributes_count_what_lives_once) {
   built.alloc(heap, 0x2000, 20);                           // 1
   built.create(heap, 5, 3000);                             // 2
   attribute(built, 0, "path", "w");                        // 3
-  attribute(built, 0, "path", "params/w");                 // 4: told better, of the same block.
+  attribute(built, 0, "path", "params/w");                 // 4: a better value for the same block.
   attribute(built, 1, "path", "b");                        // 5
   attribute(built, 2, "shape", "f32[2]");                  // 6
   attribute(built, wire::before_the_stream, "path", "x");  // 7

@@ -1,4 +1,4 @@
-// A sequence whose copies share what was there: nothing moves, nothing is copied, nothing changes behind a copy.
+// A sequence whose copies share earlier elements: nothing moves, nothing is copied, nothing changes in a copy.
 #include "analysis/model/shared_log.h"
 
 #include <gtest/gtest.h>
@@ -63,7 +63,7 @@ TEST(SharedLog, a_copy_that_is_appended_to_becomes_its_own) {
   EXPECT_EQ(2, log[1]);
   EXPECT_EQ(3, shorter[1]);
   EXPECT_NE(&log[0], &shorter[0]);
-  // The longest one goes on where it is, also as a copy.
+  // The longest one continues in place, even as a copy.
   SharedLog<int, 2> longest = log;
   longest.push_back(4);
   EXPECT_EQ(&log[0], &longest[0]);

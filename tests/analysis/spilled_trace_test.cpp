@@ -29,7 +29,7 @@ class SpilledTrace : public testing::Test {
     std::filesystem::remove_all(folder_);
   }
 
-  // The same blocks to both: so many events of an allocator with some thousand live blocks.
+  // Adds the same blocks to both: that many events of an allocator with some thousand live blocks.
   void grow(int events) {
     wire::StreamWriter writer(0, [this](const wire::SharedBlock& block) {
       all.take(block);
@@ -106,7 +106,7 @@ TEST_F(SpilledTrace, WithoutAFileItStaysInMemoryAndSaysSo) {
             all.version()->streams[0].state_at(100'000).in_use_bytes(1));
 }
 
-// As on a disk that fails: the heap says that it is inexact, and nothing ends.
+// As on a failing disk: the heap is reported as inexact, and nothing stops.
 TEST_F(SpilledTrace, WhatCantBeReadBackIsToldOfTheHeap) {
   spilled.set_memory_max(memory_max);
   grow(600'000);

@@ -52,8 +52,8 @@ TEST(StackPaths, know_what_neighbours_share) {
 }
 
 TEST(StackPaths, ordered_input_takes_no_quadratic_time) {
-  // What a comparison sorts: a profile in order, and the same behind it. Two profiles of a million functions took a
-  // minute when the pivot was taken from fixed places.
+  // The input of a comparison: a sorted profile, followed by the same one. With a pivot from fixed places, two profiles
+  // of a million functions took a minute.
   constexpr std::uint32_t count = 300'000;
   for (const bool backwards : {false, true}) {
     StackPaths paths;

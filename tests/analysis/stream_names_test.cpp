@@ -1,4 +1,4 @@
-// What streams and their heaps are called where there are several.
+// The names of streams and heaps if there are several.
 #include "analysis/trace/stream_names.h"
 
 #include <gtest/gtest.h>

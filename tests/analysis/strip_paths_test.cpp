@@ -198,7 +198,7 @@ TEST(StripPaths, nothing_of_a_folder_is_left_and_the_events_are_the_same) {
       ASSERT_EQ(before.slots()[slot].address, after.slots()[slot].address);
     }
   }
-  // What is stripped already stays as it is to the byte.
+  // A stripped trace stays unchanged to the byte.
   const std::vector<wire::SharedBlock> twice = stripped(again);
   ASSERT_EQ(blocks.size(), twice.size());
   for (std::size_t i = 0; i < blocks.size(); ++i) EXPECT_EQ(blocks[i]->payload, twice[i]->payload);
@@ -225,7 +225,7 @@ void check_all() {
   std::vector<std::int64_t> times;
   (add_filled<Records>(encoder, times), ...);
   wire::StringRecord path;
-  path.id = 0x21212121;  // What every filled record names as its file.
+  path.id = 0x21212121;  // Every filled record refers to this as its file.
   encoder.add(path, 0, "/home/me/x.py");
   const auto block = std::make_shared<const wire::Block>(encoder.close());
   Stream stream;

@@ -1,4 +1,4 @@
-// A text as the bytes that readers take.
+// A text as bytes for a reader.
 #pragma once
 
 #include <cstdint>

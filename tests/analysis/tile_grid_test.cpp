@@ -43,7 +43,7 @@ TEST(TileGrid, rows_of_16_bits_share_a_sublane) {
       text_from_tiles(grid_of("bf16[100,200]{1,0:T(8,128)(2,1)}")));
 }
 
-// What is drawn times the slices is what the layout takes, of every kind of layout.
+// The drawn cells times the number of slices equal the size of the layout, for every kind of layout.
 TEST(TileGrid, values_and_padding_add_up_to_the_bytes) {
   for (const char* layout :
        {"f32[129,1024]{1,0:T(8,128)}", "bf16[3,100,200]{2,1,0:T(8,128)(2,1)}", "s8[7,1,33]{2,0,1:T(8,128)(4,1)}",
@@ -75,7 +75,7 @@ TEST(TileGrid, too_many_tiles_are_the_last_ones_and_it_is_said) {
             text_from_part(grid_of("f32[8,128]{1,0:T(8,128)}"), last_tiles(grid_of("f32[8,128]{1,0:T(8,128)}"), 1, 1)));
 }
 
-// Of lines with values: "|####+///|".
+// For lines with values: "|####+///|".
 std::int64_t count_cells(const std::string& text, char mark) {
   std::int64_t cells = 0;
   std::istringstream lines(text.substr(0, text.find("  #")));

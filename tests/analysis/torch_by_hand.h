@@ -26,7 +26,7 @@ inline std::string little_endian(std::uint64_t value, unsigned bytes) {
 inline std::string integer(std::int64_t value) {
   return "\x8a\x08" + little_endian(static_cast<std::uint64_t>(value), 8);
 }
-inline std::string word64(std::uint64_t value) {  // As Python writes what is above 2^63.
+inline std::string word64(std::uint64_t value) {  // As Python writes integers above 2^63.
   return "\x8a\x09" + little_endian(value, 8) + '\0';
 }
 inline std::string text(const std::string& value) {

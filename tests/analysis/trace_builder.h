@@ -1,4 +1,4 @@
-// Traces written event by event, for tests of questions about them.
+// Traces written event by event, for tests of queries.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ class TraceBuilder {
     record.device = 0;
     return writer.define_heap(record, name, "device");
   }
-  // "outer;inner", each a function of the file "FUNCTION.py"; line 7.
+  // "outer;inner": each is a function of the file "FUNCTION.py", at line 7.
   std::uint32_t stack(const std::string& functions) {
     std::uint32_t id = 0;
     for (std::size_t begin = 0; begin < functions.size();) {
@@ -63,7 +63,7 @@ class TraceBuilder {
   }
   void free(std::uint32_t heap, std::uint64_t address) { writer.free(heap, address, 0, 0, tick()); }
 
-  // Physical memory without a block, as cuMemCreate takes it.
+  // Physical memory without a block, as cuMemCreate allocates it.
   void create(std::uint32_t heap, std::uint64_t handle, std::uint64_t size, std::uint32_t stack = 0) {
     wire::PhysicalCreateRecord record;
     record.handle = handle;
@@ -105,7 +105,7 @@ class TraceBuilder {
     writer.drop_heap(record, tick());
   }
 
-  // All events so far are in the trace then.
+  // The trace then contains all events so far.
   std::vector<StreamState> states_at(const std::string& moment = "end") {
     writer.flush();
     const auto found = find_moment(trace, moment);

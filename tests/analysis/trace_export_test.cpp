@@ -103,7 +103,7 @@ TEST(Perfetto, without_times_the_number_of_the_event_stands_for_it) {
   EXPECT_EQ((std::vector<std::int64_t>{0, 1, 2, 3}), times);
 }
 
-// One stream with an allocation at that time of its own clock.
+// One stream with an allocation at that time on its own clock.
 void add_stream(Trace& trace, std::int64_t time_ns, const std::vector<ClockReading>& clocks, std::int64_t next_ns) {
   TraceBuilder built;
   const std::uint32_t heap = built.heap("GPU 0", 0);
@@ -183,7 +183,7 @@ TEST(Perfetto, a_stream_whose_clock_nobody_knows_has_an_axis_of_its_own_and_says
       "3 on the axis of all\n"
       "4 number of the event: the source has no times\n",
       points_of(trace));
-  // Alone, a stream needs no other clock.
+  // A single stream needs no other clock.
   Trace single;
   add_stream(single, 901'000'000, {}, 904'000'000);
   EXPECT_EQ("Test: 0.0 3000.0\nmicroseconds since the first event\n0 on the axis of all\n", points_of(single));
@@ -214,7 +214,7 @@ TEST(TraceCsv, fields_are_quoted_and_what_is_not_known_is_empty) {
       "0,,\"a,\"\"b\"\"\",,8,8,0,,,1,700,200,freed,,,,,block,\r\n"
       "0,0,\"a,\"\"b\"\"\",,16,,0,500,0,,,,live,\"two\r\nlines\",,,,block,\r\n",
       blocks.substr(blocks.find("\r\n") + 2));
-  // As JSON: the same, what is not known left out.
+  // As JSON: the same, without unknown values.
   std::string json;
   EXPECT_EQ(ExportEnd::whole, write_trace_json(built.trace, states, TraceTable::events, into(json)));
   EXPECT_EQ(
@@ -229,7 +229,7 @@ TEST(TraceCsv, fields_are_quoted_and_what_is_not_known_is_empty) {
       json);
 }
 
-// By the head line; a row whose fields are not as many fails.
+// Keyed by the header line. Fails for rows with another number of fields.
 std::vector<std::map<std::string, std::string>> rows_of(TraceBuilder& built, TraceTable table) {
   std::string text;
   EXPECT_EQ(ExportEnd::whole, write_trace_csv(built.trace, built.states_at(), table, into(text)));
@@ -265,7 +265,7 @@ TEST(TraceCsv, a_free_that_no_source_recorded_says_so) {
   EXPECT_EQ("free", rows[3].at("kind"));
 }
 
-// Of a block that is missing nobody told; its events' numbers do.
+// Nothing reported the missing block, but event numbers reveal it.
 TEST(TraceCsv, events_of_a_missing_block_are_a_row) {
   std::vector<wire::SharedBlock> blocks;
   wire::StreamWriter writer(0, [&](wire::SharedBlock block) { blocks.push_back(std::move(block)); });
@@ -334,7 +334,7 @@ TEST(TraceCsv, blocks_that_are_missing_in_a_new_listing_were_freed_unseen) {
     rows[0].address = 0x3000;
     rows[0].size = 3;
     rows[0].event = 2;
-    rows[1].address = 0x9000;  // From before the stream: known by its place.
+    rows[1].address = 0x9000;  // Older than the stream: identified by its address.
     rows[1].size = 9;
     rows[2].address = 0x7000;  // The alloc was lost.
     rows[2].size = 77;
@@ -345,7 +345,7 @@ TEST(TraceCsv, blocks_that_are_missing_in_a_new_listing_were_freed_unseen) {
     built.writer.list_heap(heap, {}, rows, built.time_ns);
   };
   list();
-  list();  // Once more before anything happens: told once.
+  list();  // Listed again before anything happens: exported once.
   built.alloc(heap, 0x4000, 4);
   std::string text;
   for (const auto& row : rows_of(built, TraceTable::blocks))
@@ -360,7 +360,7 @@ TEST(TraceCsv, handles_are_rows_beside_blocks) {
   const std::uint32_t heap = built.heap("GPU 0", 0), other = built.heap("other", 0);
   built.create(heap, 0xabc, 0x1000, built.stack("main"));  // 0
   built.create(heap, 2, 0x2000);                           // 1
-  built.import(heap, 3, 0x4000);                           // 2: counted where it was made.
+  built.import(heap, 3, 0x4000);                           // 2: counted where it was created.
   built.create(other, 4, 0x8000);                          // 3
   built.map(heap, 0x10000, 0x1000, 0xabc);                 // 4
   built.release(0xabc);                                    // 5

@@ -1,4 +1,5 @@
-// What tests/trace/report_beside_python.py, which holds whole snapshots against Python, can't make or can't see.
+// Cases that tests/trace/report_beside_python.py, which compares whole snapshots with Python, can't create or can't
+// see.
 #include "analysis/read/torch/trace_from_torch.h"
 
 #include <algorithm>
@@ -29,7 +30,7 @@ TEST(TraceFromTorch, what_lived_before_the_first_entry_has_its_metadata) {
   EXPECT_EQ(blocks[1].tag, 0U);
 }
 
-// The second block was freed after history was switched off, the third one is new, the first one as it was told.
+// The second block was freed after history was switched off, the third one is new, and the first one is as recorded.
 TEST(TraceFromTorch, the_end_is_what_the_snapshot_lists_with_the_ids_of_what_was_told) {
   const auto alloc = [](std::int64_t address) { return entry({{"addr", integer(address)}, {"size", integer(512)}}); };
   const std::string freed = block({{"state", text("inactive")}});
@@ -49,7 +50,7 @@ TEST(TraceFromTorch, the_end_is_what_the_snapshot_lists_with_the_ids_of_what_was
   EXPECT_EQ(blocks[1].address, 0x1400U);
   EXPECT_EQ(blocks[1].event, wire::before_the_stream);
   EXPECT_EQ(stream.definitions().text(blocks[1].tag), "new");
-  const Stream version = stream.version();  // Of which joined traces are made.
+  const Stream version = stream.version();  // Joined traces are made from such versions.
   for (const HeapPeak& peak : {stream.peak(1), version.peak(1)}) {
     EXPECT_EQ(peak.in_use_bytes, 1536U);
     EXPECT_TRUE(peak.is_inexact);
@@ -94,7 +95,7 @@ TEST(TraceFromTorch, entries_of_more_pools_than_there_can_be_heaps_count_with_th
   const Stream& stream = trace.streams.front();
   ASSERT_EQ(stream.definitions().heaps().size(), 1U + heaps_max);
   EXPECT_EQ(trace.import.count_of("merged_pools"), 1);
-  const StreamState state = stream.state_at(pools + 1);  // In the end nothing lives: the snapshot lists no blocks.
+  const StreamState state = stream.state_at(pools + 1);  // In the end nothing is live: the snapshot lists no blocks.
   EXPECT_EQ(state.heap(1).live_blocks, static_cast<std::uint64_t>(pools - (heaps_max - 1)));
   const auto& heaps = stream.definitions().heaps();
   const auto first = std::find_if(heaps.begin(), heaps.end(), [](auto& heap) { return heap.name.ends_with("(0, 1)"); });

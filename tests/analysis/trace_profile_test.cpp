@@ -43,7 +43,7 @@ TEST(TraceProfile, allocated_has_the_handles_that_were_made_here) {
   built.import(heap, 3, 1000);  // Counted in the process that made it.
   built.release(1);
   built.create(heap, 4, 0);         // Is none, and left out ...
-  built.create(heap + 1, 5, 4000);  // ... as one of a heap that was never defined is.
+  built.create(heap + 1, 5, 4000);  // ... like one in a heap that was never defined.
   built.create(heap, 2, 7);         // A release was missed; it is another one.
   built.alloc(heap, 0x1000, 5, stack);
   const auto profile = profile_from_trace(built.trace, built.states_at(), ProfileValues::live_and_allocated);
@@ -60,7 +60,7 @@ TEST(TraceProfile, what_can_not_be_is_counted_without_its_bytes) {
   built.alloc(heap, 0x1000, ~std::uint64_t{0} - 7);
   built.alloc(heap, ~std::uint64_t{0} - 15, 32);
   built.alloc(heap, 0x2000, 8);
-  built.alloc(heap + 1, 0x3000, 16);  // Of a heap that was never defined.
+  built.alloc(heap + 1, 0x3000, 16);  // In a heap that was never defined.
   const auto profile = profile_from_trace(built.trace, built.states_at(), ProfileValues::live_and_allocated);
   EXPECT_EQ(8, total_of(*profile, "allocated_space"));
   EXPECT_EQ(3, total_of(*profile, "allocated_blocks"));

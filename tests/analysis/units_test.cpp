@@ -9,7 +9,7 @@
 namespace hbmscope {
 namespace {
 
-// Of numbers with a sign, as these functions take them.
+// Signed numbers, as these functions take them.
 constexpr std::int64_t signed_kib = 1024, signed_mib = signed_kib * signed_kib, signed_gib = signed_mib * signed_kib;
 constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max(),
                        least = std::numeric_limits<std::int64_t>::min();

@@ -93,7 +93,7 @@ TEST(View, a_wrong_drop_expression_names_the_file_and_the_way_out) {
   EXPECT_TRUE(make_view(profile, {.keep_dropped_frames = true}));
 }
 
-// A file of no name stands for none.
+// A file without a name counts as no file.
 std::string of_trace(const std::vector<std::string>& stack_of_frames, const ViewRequest& request = {}) {
   ProfileBuilder builder;
   for (const std::string& frames : stack_of_frames) builder.sample(frames, 1);

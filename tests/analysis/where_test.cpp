@@ -13,7 +13,7 @@ constexpr std::array<WhereField, 6> fields = {{{"size", FieldKind::bytes, "", {}
                                                {"stack", FieldKind::text, "", {}},
                                                {"age", FieldKind::time, "", no_times}}};
 
-// What a row is asked: size 1 MiB, count 1,200, growth 5 %, lifetime 340 us, a stack of one text.
+// Evaluated for a row: size 1 MiB, count 1,200, growth 5 %, lifetime 340 us, a stack of one text.
 bool holds_for(std::string_view expression, std::string_view stack = "train.Adam.step") {
   const auto where = parse_where(expression, fields);
   EXPECT_TRUE(where) << expression << ": " << (where ? "" : where.error().text());

@@ -1,4 +1,4 @@
-// The filter language asked of a profile's samples.
+// The filter language applied to a profile's samples.
 #include <gtest/gtest.h>
 
 #include "tests/analysis/profile_builder.h"

@@ -1,9 +1,9 @@
-// What the state of a heap costs an event, largest free block included, one core, the same events for all:
-//   maps     std::map of free pieces by address and std::set of them by size, the obvious way;
-//   floor    boundary tags, hash, bins of sizes and a bitmap, written straight: one region, no checks, nothing else;
+// The cost per event of keeping a heap's state, including the largest free block, on one core and with the same events:
+//   maps     std::map of free blocks by address and std::set of them by size, the obvious way;
+//   floor    boundary tags, hash, size bins and a bitmap, written directly: one region, no checks, nothing else;
 //   space    AddressSpace.
-// The floor shares no line with analysis/. The sums over the largest free block after every event must agree.
-// Then: what copying an AddressSpace costs, beside a memcpy of as many bytes.
+// The floor shares no code with analysis/. The sums over the largest free block after every event must agree. Also
+// measures the cost of copying an AddressSpace, compared with a memcpy of the same size.
 //
 //   address_space_bench [EVENTS]     ten million by default
 #include <algorithm>
@@ -115,7 +115,7 @@ void measure_copy(uint32_t live) {
   std::vector<hbmscope::BlockIndex> blocks;
   for (uint32_t i = 0; i < live + live / 16; ++i) blocks.push_back(space.take(uint64_t{i} * 4096, 4096));
   for (std::size_t i = 0; i < blocks.size(); i += 17) space.give_back(blocks[i]);
-  // One tag of 32 bytes for each chunk; the rest is small beside them.
+  // One tag of 32 bytes for each chunk; everything else is small in comparison.
   const std::size_t bytes = space.block_index_bound() * 32;
   std::vector<char> from(bytes, 1), to(bytes, 2);
   hbmscope::AddressSpace copy = space;

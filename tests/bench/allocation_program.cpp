@@ -1,4 +1,4 @@
-// Something for heaptrack to record: pairs of malloc and free, some four thousand blocks live, reached through
+// A program for heaptrack to record: pairs of malloc and free with some four thousand live blocks, called through a
 // recursion of sixteen to twenty-four frames on some thousand different stacks.
 //
 //   allocation_program [PAIRS]

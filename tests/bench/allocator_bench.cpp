@@ -1,11 +1,12 @@
-// What a request or a free costs in the allocator that decides as XLA's does, largest free block known after each:
-//   xla_gpu   allocator/xla_gpu, by the stream's configuration;
+// The cost of a request or a free in the reimplementation of XLA's allocator, with the largest free block known after
+// each:
+//   xla_gpu   allocator/xla_gpu, configured by the stream;
 //   ordered   the same in the order of streams (allocator/stream_order), with one stream whose events are done at once:
-//             what that layer costs, less the driver's calls;
+//             the cost of that layer, without driver calls;
 //   maps      best fit with std::map and std::set, 256 B rounding, the obvious way;
-//   floor     boundary tags, hash, bins of sizes and a bitmap, given the addresses that maps found: nothing decided.
-// Maps and floor have a heap that never refuses. Then: resident memory of a pool of 1 GiB to 1 TiB, with as many
-// blocks.
+//   floor     boundary tags, hash, size bins and a bitmap, given the addresses that maps found: decides nothing.
+// The heap of maps and floor never refuses. Also measures the resident memory of pools of 1 GiB to 1 TiB with the same
+// number of blocks.
 //
 //   allocator_bench [STREAM]     a stream of requests (JSON lines, plain or zstd); without: 200,000 requests of its own
 #include <unistd.h>
@@ -36,7 +37,7 @@ using bench::Event;
 constexpr std::size_t live_blocks = 900;
 constexpr int rounds = 5;
 
-// Forty hot sizes and a tail, some hundred blocks that live, the youngest freed first as a rule: a training job.
+// Forty hot sizes and a tail, some hundred live blocks, the youngest usually freed first: a training job.
 RequestStream make_stream(std::uint64_t total_bytes, std::size_t count) {
   std::mt19937_64 random(20261121);
   std::vector<std::uint64_t> hot;
@@ -68,7 +69,7 @@ RequestStream make_stream(std::uint64_t total_bytes, std::size_t count) {
   return stream;
 }
 
-// The same requests with the addresses of best fit in a heap of 64 GiB; what is refused there is left out.
+// The same requests with best-fit addresses in a heap of 64 GiB; requests refused there are left out.
 std::vector<Event> events_of(const RequestStream& stream) {
   bench::Maps maps(bench::heap_bytes_for(bench::usual_live));
   std::vector<Event> live(stream.slots);
@@ -194,7 +195,7 @@ std::size_t resident_bytes() {
   return static_cast<std::size_t>(pages) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-// In a process of its own, so that what one pool leaves behind is not there for the next.
+// In a separate process, so that one pool's leftovers do not affect the next.
 void print_resident(std::uint64_t pool_gib) {
   std::fflush(stdout);
   const pid_t child = fork();

@@ -1,10 +1,10 @@
-// What a call of collector/annotate/hbmscope.h costs the program that makes it.
+// The cost of a call of collector/annotate/hbmscope.h to the program that makes it.
 //
 //   annotate_bench                                        nobody listens
 //   hbmscope run --record /tmp/bench.hbm -- annotate_bench     into rings, which another process drains
 //
-// Beside the floor of the same run: the clock that stamps an event and a store of its 64 bytes. In bursts that a ring
-// can hold, so that no event is lost, which would be cheaper.
+// Compared with the floor of the same run: the clock that stamps an event and a store of its 64 bytes. Runs in bursts
+// that fit in a ring, so that no event is lost, which would be cheaper.
 #include <algorithm>
 #include <atomic>
 #include <chrono>

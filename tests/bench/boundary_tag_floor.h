@@ -1,5 +1,5 @@
-// The least that keeping a heap's state costs: boundary tags, a hash of free starts, bins of sizes and a bitmap,
-// written straight. One region, no checks. Shares no line with analysis/.
+// The minimum cost of keeping a heap's state: boundary tags, a hash of free blocks, size bins and a bitmap, written
+// directly. One region, no checks. Shares no code with analysis/.
 #pragma once
 
 #include <algorithm>
@@ -138,13 +138,13 @@ class BoundaryTagFloor {
   }
 
   std::vector<Chunk> chunks_;
-  std::vector<Slot> table_;  // Far larger than the free chunks need, so that it never grows.
+  std::vector<Slot> table_;  // Far larger than the free chunks need, so it never grows.
   unsigned shift_;
   std::vector<uint32_t> unused_;
   uint32_t bins_[1024];
   uint64_t bits_[16] = {};
   uint32_t words_ = 0;
-  uint64_t largest_ = 0;  // 0: to be looked for.
+  uint64_t largest_ = 0;  // 0: must be searched for.
 };
 
 }  // namespace hbmscope::bench

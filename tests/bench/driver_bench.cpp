@@ -1,12 +1,12 @@
-// What the collector adds to a call of the CUDA driver: calls of a driver that does nothing, beside the same calls that
-// nobody intercepts, in one run.
+// The cost that the collector adds to a CUDA driver call: calls to a driver that does nothing, compared with the same
+// calls without interception, in one run.
 //
 //   hbmscope run --record /tmp/bench.hbm -- driver_bench         (with the folder of bare_driver in LD_LIBRARY_PATH)
 //
-// In bursts that a ring can hold, with pauses in which the observer takes them out, so that no call waits for it.
+// In bursts that fit in a ring, with pauses in which the observer reads them, so that no call waits for it.
 //
-// Then the same from twenty frames deep, beside backtrace() there: what a call's stack costs (run --stacks native, and
-// none to see the difference). This in the thread's own time, as another one that runs beside it is no part of it.
+// Then the same from twenty frames deep, compared with backtrace() there: the cost of a call's stack (run with --stacks
+// native, and with none for the difference). Measured in the thread's own CPU time, so that other threads do not count.
 //
 //   driver_bench --malloc         the same depth, calls of malloc and free instead (driver_beside_heaptrack.py)
 #include <dlfcn.h>
@@ -62,10 +62,10 @@ double measure_threads(unsigned threads, Alloc alloc, Free free) {
 
 constexpr int frames = 20, deep_bursts = 9, deep_pairs = 5'000;
 
-// Nanoseconds of a call of each kind: bare, told, and backtrace().
+// Nanoseconds per call of each kind: not intercepted, reported, and backtrace().
 struct Deep {
   double bare = 0, told = 0, backtrace = 0;
-  int depth = 0;  // As backtrace() has it.
+  int depth = 0;  // As measured by backtrace().
 };
 
 double cpu_ns() {

@@ -1,5 +1,5 @@
-// The least that writing and reading such a stream costs: an address-to-row match, four columns of varints and zstd -1
-// in blocks of 65,536 events; no other fields, no other kinds, no check sum. Shares no line with collector/wire.
+// The minimum cost of writing and reading such a stream: a match from address to row, four columns of varints and zstd
+// -1 in blocks of 65,536 events; no other fields, no other kinds, no checksum. Shares no code with collector/wire.
 #pragma once
 
 #include <bit>
@@ -103,7 +103,8 @@ class DecodingFloor {
   DecodingFloor(const DecodingFloor&) = delete;
   DecodingFloor& operator=(const DecodingFloor&) = delete;
 
-  // Calls visit(address, size in 256 bytes, time, stack, row): for a block given back the size is 0 and the row tells.
+  // Calls visit(address, size in 256 bytes, time, stack, row). For a freed block the size is 0 and the row identifies
+  // it.
   template <class Visit>
   void decode(const FloorBlock& block, const Visit& visit) {
     raw_.resize(block.raw_bytes);

@@ -1,6 +1,6 @@
-// A stream of blocks taken and given back in a heap, for the benchmarks: forty hot sizes and a tail, placed by best
-// fit; the live blocks go up and down between two thirds and four thirds of their mean. With a mean of 15,000 the heap
-// has 64 GiB; more blocks have more.
+// A stream of allocations and frees in a heap, for the benchmarks: forty hot sizes and a tail, placed by best fit. The
+// number of live blocks moves between two thirds and four thirds of its mean. With a mean of 15,000 the heap has 64
+// GiB; with more blocks it has more.
 #pragma once
 
 #include <algorithm>
@@ -26,17 +26,17 @@ constexpr std::size_t usual_live = 15'000;
 constexpr uint64_t heap_bytes_for(std::size_t live) {
   return (uint64_t{64} << 30) * std::max<uint64_t>(1, (live + usual_live - 1) / usual_live);
 }
-// Entries of a hash table in which so many live blocks lie with room.
+// Entries of a hash table that holds that many live blocks with room to spare.
 constexpr std::size_t table_entries_for(std::size_t live) {
   return std::bit_ceil(live * 4);
 }
 
-// A block is given back by the row that it had in the caller's table, as a reader of traces does it. Rows are taken as
-// slots are: the one freed last, else the next new one.
+// A block is freed by its row in the caller's table, as a reader of traces does. Rows are assigned like slots: the one
+// freed last, otherwise the next new one.
 struct Event {
   uint64_t address;
   uint32_t row;
-  uint32_t size_256;  // In units of 256 bytes; 0: given back.
+  uint32_t size_256;  // In units of 256 bytes; 0: freed.
 };
 
 class Maps {
@@ -51,7 +51,7 @@ class Maps {
     if (whole > size) add(address + size, whole - size);
     return 0;
   }
-  // Best fit, the lowest among equals: what makes the stream.
+  // Best fit, the lowest of equals: this makes the stream.
   uint64_t best_fit(uint64_t size) const {
     const auto found = sizes_.lower_bound({size, 0});
     return found == sizes_.end() ? ~uint64_t{0} : found->second;
@@ -103,7 +103,7 @@ inline std::vector<Event> make_events(std::size_t count, std::size_t mean_live =
   events.reserve(count);
   double live_sum = 0, gap_sum = 0;
   while (events.size() < count) {
-    // Up and down some times in a million events, where the blocks are not many more.
+    // Up and down several times in a million events, unless there are many more blocks than that.
     const std::size_t low = mean_live * 2 / 3, swing = mean_live * 2 / 3;
     const std::size_t phase = events.size() / 20 % (2 * swing);
     const std::size_t wanted = low + (phase < swing ? phase : 2 * swing - phase);

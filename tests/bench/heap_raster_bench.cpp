@@ -1,5 +1,5 @@
-// What a heap map costs to draw, beside the least that anybody must do: writing the pixels (memset) and reading the
-// pieces once (a plain scan). A heap of 80 GiB, one core, 1920 x 1080.
+// The cost of drawing a heap map, compared with the minimum: writing the pixels (memset) and reading the blocks once (a
+// plain scan). A heap of 80 GiB, one core, 1920 x 1080.
 //
 //   heap_raster_bench [BLOCKS]     a million by default
 #include <algorithm>

@@ -42,7 +42,7 @@ def measure(rate, folder, environment):
     found = json.loads(subprocess.run([HBMSCOPE, "report", recording, "--json"], capture_output=True, text=True, check=True).stdout)
     received, lost, heap = found["events"]["total"], found["events"]["lost"], found["heaps"][0]
     exact = all(heap[key] == truth[key] for key in ("live_blocks", "in_use_bytes")) and not heap["is_inexact"]
-    # The first line after the fast part that has all that was sent in it, or told as lost, and a heap that is exact.
+    # The first line after the fast part in which every event was received or reported as lost, and the heap is exact.
     again = [at - over for at, line in seen if at > over and not line["heaps"][0]["is_inexact"]
              and line["events"]["total"] + line["events"]["lost"] >= fast["sent"]]
     behind = max((line["behind_seconds"] for _, line in seen), default=0)

@@ -1,4 +1,4 @@
-// Writes the training run of scale_recording.h, to be opened by hand.
+// Writes the training run of scale_recording.h, for opening it by hand.
 //
 //   make_recording FILE [EVENTS] [LIVE]      ten million events, a million live blocks by default
 #include <cstdio>

@@ -1,10 +1,10 @@
-// The least that anybody must do to open a profile and say what is on top: read, inflate with libdeflate, decode the
-// samples into flat columns, add up flat and cumulative bytes by function. No errors, no labels, no texts but the names
-// that are printed, no filters, no unknown sizes. What hbmscope costs beyond this is the price of being useful.
+// The minimum work to open a profile and print its top: read, inflate with libdeflate, decode the samples into flat
+// columns, and add up flat and cumulative bytes by function. No errors, no labels, no texts except the printed names,
+// no filters, no unknown sizes. Everything that hbmscope costs beyond this is the price of being useful.
 //
-// Written as fast as its author could with portable means, and sharing no line with analysis/, so that a slow idea
-// there is not a slow idea here. One million samples of 40 frames (105 MB inflated): the inflating is serial and takes
-// half of the time, the rest runs on as many threads as hbmscope uses.
+// Written as fast as possible with portable means, and sharing no code with analysis/, so that a slow idea there is not
+// repeated here. One million samples of 40 frames (105 MB inflated): inflating is serial and takes half of the time,
+// the rest runs on as many threads as hbmscope uses.
 //
 //   profile_floor FILE THREADS     prints the ten largest as "flat_bytes cum_bytes function"
 #include <libdeflate.h>
@@ -55,7 +55,7 @@ struct Chunk {
   std::size_t samples = 0, first_sample = 0;
 };
 
-// Samples stand side by side; chunks of them are what threads take.
+// Samples are stored consecutively; threads take chunks of them.
 struct Message {
   std::vector<Chunk> chunks;
   std::vector<Range> locations, functions, strings;
@@ -137,7 +137,7 @@ struct Columns {
       : count(message.samples), bytes(message.samples), stack_end(message.samples), stack(location_bytes) {}
   Column<std::int64_t> count, bytes;
   Column<std::uint64_t> stack_end;
-  Column<std::uint32_t> stack;  // A chunk's locations begin at its first byte's offset: room for one a byte.
+  Column<std::uint32_t> stack;  // A chunk's locations begin at the offset of its first byte: room for one per byte.
 };
 
 void decode(const Chunk& chunk, const Byte* base, Columns& columns) {

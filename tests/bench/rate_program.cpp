@@ -1,9 +1,9 @@
-// An annotated program that tells events at a given rate for some seconds, then slowly for as long as a listing takes
-// to get through, and knows what is true.
+// An annotated program that reports events at a given rate for some seconds, then slowly until a listing gets through,
+// and knows the correct result.
 //
 //   rate_program EVENTS_A_SECOND SECONDS [SECONDS_AFTER]
 //
-// Prints a line when the fast part is over, and one of JSON at its end.
+// Prints a line when the fast part is over, and a line of JSON at the end.
 #include <chrono>
 #include <cinttypes>
 #include <cstdio>
@@ -21,10 +21,10 @@ constexpr std::uint64_t live_max = 1000, block_bytes = 512;
 hbmscope_frame frames[] = {{"matmul", "model.py", 42}};
 hbmscope_stack matmul = HBMSCOPE_STACK(frames);
 hbmscope_heap pool = HBMSCOPE_HEAP("pool", "device", 0);
-std::uint64_t oldest = 0, newest = 0;  // Blocks that live, by number.
+std::uint64_t oldest = 0, newest = 0;  // Live blocks, by number.
 std::uint64_t sent = 0;
 
-// Never one a second time: then a block whose free was lost is not freed by whoever finds its address taken anew.
+// An address is never used twice, so a block whose free was lost is not freed by a later user of its address.
 std::uint64_t address_of(std::uint64_t number) {
   return (number + 1) * block_bytes;
 }

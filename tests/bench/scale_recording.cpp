@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint64_t base = 0x7f3a00000000, region_bytes = std::uint64_t{1} << 30,
                         region_pitch = region_bytes * 9 / 8;
 constexpr std::uint64_t pool_limit = std::uint64_t{80} << 30;
-constexpr std::uint64_t begun_ms = 1'795'000'000'000;  // Of the recording's clock, so that two files are the same.
+constexpr std::uint64_t begun_ms = 1'795'000'000'000;  // On the recording's clock, so that two files are identical.
 
 // Free pieces by address and by size; best fit, the lowest among equals.
 class FreePieces {
@@ -80,7 +80,7 @@ class Run {
       step();
       ++steps_;
     }
-    // What the person waits for: more than the largest piece, less than all that is free.
+    // The failure: more than the largest free block, but less than the total free memory.
     fail(std::max<std::uint64_t>(std::uint64_t{3} << 30, free_.largest() + free_.largest() / 2));
     writer_.flush();
   }
@@ -93,7 +93,7 @@ class Run {
   std::uint64_t random(std::uint64_t below) { return random_() % below; }
   std::int64_t tick() { return time_ns_ += static_cast<std::int64_t>(2'000 + random(50'000)); }
 
-  // Two dozen lines of the person's own code, under library frames of ten to forty calls.
+  // Two dozen lines of the user's code, under library frames of ten to forty calls.
   void make_stacks() {
     const std::uint32_t main = writer_.define_stack(0, writer_.define_frame("main", "/home/me/train/train.py", 210));
     for (std::uint32_t layer = 0; layer < 24; ++layer) {
@@ -179,7 +179,8 @@ class Run {
     writer_.add(record, tick());
   }
 
-  // Forward fills, backward empties; what stays grows until the live blocks are as many as wanted.
+  // The forward pass fills, the backward pass empties; persistent blocks grow until there are as many live blocks as
+  // wanted.
   void step() {
     mark(1);
     const std::uint64_t activations = shape_.live_most / 10;

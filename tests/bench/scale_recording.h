@@ -1,6 +1,6 @@
-// A training run at the size that the window has to bear: a million live blocks and ten million events. Parameters that
-// stay, activations that come and go with each step, small pieces of all ages between them, a line of code that leaks,
-// and a request in the end that finds enough free bytes and no piece that is large enough.
+// A training run at the size that the window must handle: a million live blocks and ten million events. Parameters that
+// stay, activations that come and go with each step, small blocks of all ages between them, a leaking line of code, and
+// at the end a request for which enough bytes are free but no free block is large enough.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@ namespace hbmscope::bench {
 
 struct ScaleShape {
   std::uint64_t events = 10'000'000;
-  std::uint64_t live_most = 1'000'000;  // Blocks at once; reached after a third of the events.
+  std::uint64_t live_most = 1'000'000;  // Simultaneously live blocks; reached after a third of the events.
 };
 
-// The same bytes for the same shape. Returns nothing, or why the file can't be written.
+// The same shape gives the same bytes. Returns no value, or why the file can't be written.
 std::optional<std::string> write_scale_recording(const std::string& path, const ScaleShape& shape);
 
 }  // namespace hbmscope::bench

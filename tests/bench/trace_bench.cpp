@@ -1,15 +1,14 @@
-// What a trace costs, one core, beside floors on the same events in the same run:
-//   encode     events to sealed blocks, a free matched to its slot, by who knows the next events, as readers of files
-//              do; untold: as a running job is drained;                  floor: encoding_floor.h, which knows all
-//              events
+// The cost of a trace on one core, compared with floors on the same events in the same run:
+//   encode     events to sealed blocks, each free matched to its slot, knowing the next events like readers of files;
+//              untold: as when draining a running job;                  floor: encoding_floor.h, which knows all events
 //   decode     blocks to rows;                                           floor: encoding_floor.h
-//   state      blocks to the exact state after every event, the largest free block included;
+//   state      blocks to the exact state after every event, including the largest free block;
 //              floor: decoding plus boundary_tag_floor.h
-//   opened     the same with peaks, timelines and keyframes: what a reader does
-//   curves     bytes in use over time alone, and their peak;            floor: decoding and a sum
+//   opened     the same with peaks, timelines and keyframes: the work of a reader
+//   curves     only bytes in use over time, and their peak;              floor: decoding and a sum
 //   seek       the state at a random position;           floor: half a block replayed, and the live blocks copied
-// and what it keeps: bytes in a file, bytes in memory. The sums over the largest free block must agree. Each is run
-// three times, in turn with its floor, and the best counts: another job on the machine only ever adds.
+// Also measures size: bytes in a file, bytes in memory. The sums over the largest free block must agree. Each is run
+// three times, alternating with its floor, and the best counts: other jobs on the machine only ever add time.
 //
 //   trace_bench [EVENTS] [--live N] [--seeks N] [--all-distinct]
 //   ten million, 15,000, 200; every (stack, size) pair different
@@ -208,7 +207,7 @@ std::uint64_t curve_floor(const std::vector<FloorBlock>& blocks) {
   return peak;
 }
 
-// The highest of all, from curves alone.
+// The overall peak, computed only from curves.
 std::uint64_t read_curves(const std::vector<wire::SharedBlock>& blocks) {
   Stream stream(Stream::Keeps::curves);
   for (const wire::SharedBlock& block : blocks)
@@ -223,7 +222,7 @@ Stream open_stream(const std::vector<wire::SharedBlock>& blocks) {
   return stream;
 }
 
-// One copy of so many live blocks.
+// The cost of one copy of that many live blocks.
 double copy_floor_ms(std::size_t live) {
   const std::vector<LiveBlock> blocks(live);
   double best = 1e300;
@@ -236,8 +235,8 @@ double copy_floor_ms(std::size_t live) {
   return best;
 }
 
-// What no reader can do without: half a block of events replayed, and one copy of what lives. The target is one and a
-// half times both, or 8 ms where that is more.
+// The minimum work of a reader: replaying half a block of events, and one copy of the live blocks. The target is one
+// and a half times both, or 8 ms if that is more.
 void measure_seeks(const Stream& stream, std::size_t events, double replay_floor_ns, std::size_t seeks) {
   constexpr double target_ms = 8, target_ratio = 1.5;
   std::mt19937_64 random(9);
@@ -245,8 +244,8 @@ void measure_seeks(const Stream& stream, std::size_t events, double replay_floor
   for (std::uint64_t& position : positions) position = random() % events;
   std::vector<double> times(seeks, 1e300);
   std::size_t live = 0;
-  // Round after round over all, so that none finds in the cache what it looked at before. The slowest positions count,
-  // not the moments at which others used the machine: of each position the best of ten.
+  // Rounds over all positions, so that none finds its own data in the cache. The slowest positions count, not the times
+  // at which others used the machine: the best of ten for each position.
   for (int round = 0; round < 10; ++round) {
     live = 0;
     for (std::size_t i = 0; i < seeks; ++i) {
@@ -266,7 +265,7 @@ void measure_seeks(const Stream& stream, std::size_t events, double replay_floor
       times[seeks / 2], p99_ms, live / seeks, replay_ms, copy_ms, p99_ms / (replay_ms + copy_ms), p99_ms / allowed_ms,
       allowed_ms);
   if (live / seeks <= floor_block_events) return;
-  // Keyframes lie as many events apart as blocks live, so that is what half the way between two of them is.
+  // Keyframes are as many events apart as there are live blocks, so this is half the distance between two of them.
   const double way_ms = replay_floor_ns * static_cast<double>(live / seeks) / 2 / 1e6;
   std::printf("          half the way between keyframes replayed, %.2f ms, + a copy: %.2fx\n", way_ms,
               p99_ms / (way_ms + copy_ms));
@@ -342,6 +341,6 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "trace_bench [EVENTS] [--live N] [--seeks N] [--all-distinct]\n");
     return 2;
   }
-  hbmscope::use_large_heap_pages();  // As hbmscope itself; the floors have the same memory.
+  hbmscope::use_large_heap_pages();  // Like hbmscope itself; the floors have the same memory.
   run(count, live, all_distinct, seeks);
 }

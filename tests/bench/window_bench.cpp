@@ -1,6 +1,6 @@
-// What the window costs at scale, drawn by whatever OpenGL there is without a display (LIBGL_ALWAYS_SOFTWARE=1: the
-// processor), 1920 x 1080: a training run of ten million events with a million live blocks, beside two yardsticks of
-// the same run, the heap map drawn as ImGui rectangles and one quad that fills the screen.
+// The cost of the window at scale, drawn by any OpenGL that works without a display (LIBGL_ALWAYS_SOFTWARE=1: the
+// processor), 1920 x 1080: a training run of ten million events with a million live blocks, compared in the same run
+// with two references, the heap map drawn as ImGui rectangles and one quad that fills the screen.
 //
 //   window_bench FILE [EVENTS] [LIVE]      FILE is a recording of that shape; it is written where it isn't there
 //   window_bench --open FILE               only how long any file takes to be opened

@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-# Model, what is changed of it, the compiler's program; the first one of each model is held to the compiler's temporaries.
+# Model, its changes, the compiler's program. The first program of each model must match the compiler's temporaries.
 ROWS = [
     ("attention_fwd", [], "attention_fwd"),
     ("attention_grad", [], "attention_grad"),

@@ -28,14 +28,15 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-# Cycles a second. Assumed: the published operations a second, by the products that the units make in a cycle.
+# Cycles per second. Assumed: the published operations per second, divided by the products that the units compute per
+# cycle.
 CLOCK = {"v5e": 1.5e9, "v6e": 1.75e9}
 BITS = {"pred": 8, "bf16": 16, "f16": 16, "s32": 32, "u32": 32, "f32": 32, "s8": 8, "u8": 8, "s16": 16, "u16": 16}
 ARRAY = re.compile(r"([a-z]+\d*)\[([\d,]*)\](?:\{([^}]*)\})?")
 INSTRUCTION = re.compile(r"^\s*(ROOT )?%([^\s]+) = (.*)$")
-# Programs of which the compiler keeps what the rule does not explain.
+# Programs in which the compiler keeps values that the rule does not explain.
 UNEXPLAINED = ("donate_unusable",)
-# Where every stay has the compiler's offset.
+# Programs in which every stay has the compiler's offset.
 EXACT = ("v5e/attention", "v5e/matmul_chain")
 # Another name for the same bytes.
 ALIASES = ("bitcast", "get-tuple-element", "tuple", "copy-start", "copy-done", "slice-start", "slice-done")
@@ -150,9 +151,9 @@ class Program:
             self.outputs = list(self.names[name])
 
     def note_copy(self, kind, name, value, attributes, source):
-        # Of a copy the first element is what is made, of a slice the second.
+        # For a copy the first element is the result, for a slice the second.
         to = self.spaces[name][0 if kind == "copy-start" else 1]
-        # Of the slices of one value the first is counted.
+        # Only the first of the slices of a value counts.
         if not value or (kind == "slice-start" and re.search(r"\[[1-9]\d*:", re.search(r"slice=\{(.*?)\}", attributes).group(1))):
             return
         if "cross_program_prefetch_index" in attributes:

@@ -53,7 +53,7 @@ def kernel_workload(block_rows=8, scratch=(), generation="v5e", **more):
 
 SMALL = {"a": array(8), "b": array(8)}
 RUN = [{"put": "a"}, {"run": "p"}]
-# What v5e has: 15.75 GiB usable. `halves` leave no block of 5 GiB free in the middle.
+# v5e has 15.75 GiB usable. `halves` leave no free block of 5 GiB in the middle.
 HOLES = [{"put": "big", "as": f"big{i}"} for i in range(3)] + [{"free": "big1"}]
 
 # name, workload, expected headline (None: the file is refused), a word of its reason
@@ -152,7 +152,7 @@ def main():
             code, text, _ = ask("run", str(sample), "--generation", generation, "--json")
             expected = json.loads(text)["verdict"] if code == 0 else None
             compare(f"{sample} on {generation}", str(sample), generation, expected, "")
-        # Of all generations at once those that can't be emulated are unknown, and the others have the same verdict.
+        # With all generations at once, those that can't be emulated are unknown, and the others have the same verdict.
         rows = json.loads(ask("fit", str(sample), "--json")[1])["programs"][0]["generations"]
         for row in rows:
             alone, text, _ = ask("fit", str(sample), "--generation", row["generation"], "--json")
@@ -164,7 +164,7 @@ def main():
             file = pathlib.Path(folder) / f"{number}.json"
             file.write_text(json.dumps(each))
             compare(name, str(file), each["generation"], expected, word)
-        # A mesh of more devices than a topology has: only `tpu fit` is asked of topologies.
+        # A mesh with more devices than a topology: only `tpu fit` takes topologies.
         wide = pathlib.Path(folder) / "wide.json"
         wide.write_text(json.dumps(workload(SMALL, {"p": program()}, RUN, mesh={"x": 8})))
         row = json.loads(ask("fit", str(wide), "--topology", "v5e:2x2", "--json")[1])["programs"][0]["generations"][0]

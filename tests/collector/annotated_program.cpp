@@ -1,15 +1,16 @@
-// A program with an allocator of pretended device memory that tells hbmscope what it does: what the tests of the
-// collector run. It knows what is true, and prints it as one line of JSON at its end, or whenever it is asked to pause.
+// A program with an allocator of simulated device memory that reports to hbmscope; the tests of the collector run it.
+// It knows the correct result and prints it as one line of JSON at the end, or whenever it is told to pause.
 //
-//   annotated_program [--threads N] [--events N] [--seed N] [--pace EVENTS_A_MILLISECOND] [--forever] [--slow-end
-//   EVENTS] [--fail]
+//   annotated_program [--threads N] [--events N] [--seed N] [--pace EVENTS_A_MILLISECOND] [--forever]
+//                     [--slow-end EVENTS] [--fail]
 //
 // Built with SERVES_ITSELF it also takes [--serve] [--record FILE] [--record-bytes N] [--fork] [--child-serves]: it
-// serves itself, and its first thread forks in the middle; and [--fail-first N]: before that it is refused so often,
-// and ends what never began every other time; and [--exec PROGRAM]: at its end it becomes that one.
+// serves itself, and its first thread forks in the middle; [--fail-first N]: before that it fails N times to serve
+// itself, and every other time ends a serving that never began; and [--exec PROGRAM]: at the end it executes that
+// program.
 //
-// Each thread has a heap of its own and, every other time, uses the first one's: so both a heap of one thread and one
-// of many are there.
+// Each thread has its own heap and, every other time, uses the first thread's: so there are heaps of one thread and of
+// many.
 #include <atomic>
 #include <chrono>
 #include <cinttypes>
@@ -141,7 +142,7 @@ bool fails_alike(std::uint64_t times) {
   return true;
 }
 
-// The child goes on with its copy of the heap, tells what files it has open or mapped, and stays until standard input
+// The child continues with its copy of the heap, reports its open and mapped files, and stays until standard input
 // ends.
 void fork_here(Heap& heap, std::mt19937_64& source, bool child_serves) {
   if (fork() != 0) return;

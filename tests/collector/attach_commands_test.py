@@ -16,7 +16,7 @@ from pathlib import Path
 from attaching import AttachTest
 
 HBMSCOPE, TARGET, STATIC_TARGET = sys.argv[1:4]
-BLOCKS, BLOCK_BYTES = 101, 2048  # What the annotated target holds, after each of its turns.
+BLOCKS, BLOCK_BYTES = 101, 2048  # The live blocks of the annotated target after each of its rounds.
 
 
 class Attach(AttachTest):
@@ -89,7 +89,7 @@ class Attach(AttachTest):
         self.assertNotEqual(again.returncode, 0)
         self.assertIn(f"{target.pid} is already observed by hbmscope {attaching.pid}", again.stderr)
         self.assertFalse((self.folder / "other.hbm").exists())
-        # By a part of its command it is the one that is observed, whoever else is called so.
+        # A part of the command finds the process that is observed, even if others have the same name.
         other = self.target()
         named = self.run_it("watch", f"{Path(TARGET).name} ANNOTATED", "--for", "1.2s", "--json")
         self.assertEqual(named.returncode, 0, named.stderr)
@@ -170,7 +170,7 @@ class Attach(AttachTest):
     def test_refusals_leave_no_recording(self):
         static = self.target(program=STATIC_TARGET)
         jobs = [(static.pid, "linked statically"), (2**22 + 1, "no such process"), (99999999999, "cannot attach to 99999999999: there is no such process")]
-        # Not where only our own processes are seen.
+        # Skipped where only our own processes are visible.
         statuses = {path.parent.name: path.read_text() for path in Path("/proc").glob("[0-9]*/status")}
         kernels = [int(pid) for pid, text in statuses.items() if "VmSize" not in text and "State:\tZ" not in text]
         jobs += [(pid, "it is a kernel thread") for pid in sorted(kernels)[:1]]

@@ -113,7 +113,7 @@ class AttachDriver(AttachTest):
         while "attached to" not in attaching.stderr.readline():
             pass
         self.assertNotEqual(self.ask_profiler(job), "profiler 0")
-        attaching.kill()  # As abrupt as can be: the job lets go by itself.
+        attaching.kill()  # As abruptly as possible: the job must detach by itself.
         attaching.wait()
         for _ in range(100):
             time.sleep(0.05)

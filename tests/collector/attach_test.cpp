@@ -1,4 +1,4 @@
-// Attaching to a program that runs: what it finds out beforehand, and what becomes of the program when whoever attaches
+// Attaching to a running program: what is checked beforehand, and what happens to the program if the attaching process
 // dies in the middle.
 //
 // ATTACH_TARGET and COLLECTOR are the paths of the program and of the library.
@@ -61,7 +61,7 @@ class Target {
     }
     return false;
   }
-  // All that it printed, when it was told to end.
+  // Ends the program and returns everything that it printed.
   std::string finish() {
     kill(process_, SIGUSR2);
     wait_for("wrong\n");
@@ -136,7 +136,7 @@ TEST_F(Attach, comes_and_goes_again_and_again) {
     detach();
   }
   EXPECT_EQ(observer_.totals().lost, 0U);
-  // Nothing of ours runs in it, and no memory is shared any more.
+  // None of our code runs in it, and no memory is shared any more.
   EXPECT_EQ(read_mappings(target.process()).empty(), false);
   for (const Mapping& mapping : read_mappings(target.process()))
     EXPECT_EQ(mapping.path.find("memfd:hbmscope"), std::string::npos);
@@ -158,7 +158,7 @@ TEST_F(Attach, leaves_the_program_alone_wherever_it_dies) {
       InjectionProcess injector(injection);
       while (!injector.is_over()) observer_.serve(1);
       ASSERT_TRUE(injector.refusal()) << kind << " at " << step << ": it did not die";
-      // What was set on its way goes on without it.
+      // The steps that were started complete without it.
       for (int i = 0; i < 20; ++i) observer_.serve(2);
       EXPECT_TRUE(target.lives()) << kind << " at " << step;
       detach();
@@ -298,7 +298,7 @@ TEST(AttachPermission, of_users_and_yama) {
   constexpr std::uint32_t nobody = 65534;
   std::filesystem::permissions(yama, std::filesystem::perms::all);
   EXPECT_EQ(refusal_without_rights(target.process(), {yama}, nobody), "it belongs to another user (uid 0)");
-  // One of the same user's, not our descendant.
+  // A process of the same user, but not our descendant.
   const pid_t other = fork();
   if (other == 0) {
     if (setresuid(nobody, nobody, nobody) == 0) pause();

@@ -71,7 +71,7 @@ class Matrix(unittest.TestCase):
         done = subprocess.run([HBMSCOPE, "run", "--no-window", "--backend", back_end, *options, "--record", self.recording, "--", *command],
                               capture_output=True, text=True, timeout=300, env=environment)
         self.assertEqual(done.returncode, 0, done.stderr)
-        # In one line, whichever it is; the other back end tells nothing.
+        # In one line in either case; the other back end reports nothing.
         said = [line for line in done.stderr.splitlines() if " calls are recorded " in line]
         self.assertEqual(len(said), 1, done.stderr)
         return done.stdout, said[0]
@@ -102,7 +102,7 @@ class Matrix(unittest.TestCase):
             found[back_end] = (out, self.report()["events"], heaps)
             rows[back_end] = self.rows_without_times()
         for row in rows["interpose"]:
-            row["available_bytes"] = ""  # Under CUPTI the driver can't be asked.
+            row["available_bytes"] = ""  # Under CUPTI the driver can't be queried.
         self.assertEqual(found["interpose"], found["cupti"])
         self.assertGreater(len(rows["cupti"]), 1000)
         differing = [pair for pair in zip(rows["interpose"], rows["cupti"]) if pair[0] != pair[1]]
@@ -118,7 +118,7 @@ class Matrix(unittest.TestCase):
                 self.assert_profiled_job_is_told()
                 out, said = self.run_it(*job, version=version)
                 self.assertEqual(said, f"{BY_CUPTI}{FAKE_CUPTI}/{version}/{library})")
-                self.assertEqual(out, "0\n" if version == "13.3" else "39\n")  # From there on there may be several.
+                self.assertEqual(out, "0\n" if version == "13.3" else "39\n")  # Since 13.3 there can be several.
                 self.assert_profiled_job_is_told()
 
     def test_busy_cupti(self):
@@ -142,7 +142,7 @@ class Matrix(unittest.TestCase):
                 major = version[:2]
                 job = (sys.executable, "-c", PROFILED_JOB, f"libcupti-of-nobody.so.{major}", version)
                 out, said = self.run_it(*job, version=version, is_there=False)
-                if is_cupti_of_machine_there(major):  # NVIDIA's own does not take the pretend driver for one.
+                if is_cupti_of_machine_there(major):  # NVIDIA's own does not accept the fake driver.
                     self.assertRegex(said, r"^hbmscope: CUPTI \(.*\) failed with error \d+.*" + INSTEAD)
                 else:
                     self.assertEqual(said, f"hbmscope: no libcupti.so.{major} is loaded, next to the CUDA runtime, in its wheels or on the loader's path{INSTEAD}")

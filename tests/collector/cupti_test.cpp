@@ -27,7 +27,7 @@ std::string observer_socket;
 
 }  // namespace
 
-// The library's own looks for the observer in the environment, when it is loaded.
+// Replaces the library's function, which looks for the observer in the environment at load.
 bool inject::came_late() {
   return false;
 }
@@ -58,7 +58,7 @@ class Cupti : public testing::Test {
     std::filesystem::remove_all(folder_);
   }
 
-  // The driver's own entry points, as of a library that was bound before we came.
+  // The driver's own entry points, as in a library that was bound before the collector was loaded.
   void load(const char* cupti_version, bool is_slow = false) {
     if (is_slow) setenv("FAKE_CUDA_SLOW_US", "100000", 1);
     driver_ = dlopen(FAKE_CUDA, RTLD_NOW);
@@ -199,7 +199,7 @@ TEST_F(Cupti, a_call_that_was_going_on_when_it_stopped_hides_none_that_comes_lat
   inject::stop_cupti();
   ASSERT_TRUE(start()) << words_.text;
   while (step != 2) std::this_thread::yield();
-  EXPECT_EQ(told(), 1U);  // The block; of its free both halves were not told together.
+  EXPECT_EQ(told(), 1U);  // Only the block; its free was not reported completely.
   step = 3;
   thread.join();
   EXPECT_EQ(told(), 3U);

@@ -1,4 +1,4 @@
-// What ends with its context or its module, beside a naive list of it, on random takes, frees and ends.
+// Blocks that end with their context or module, compared with a naive list, for random allocations, frees and ends.
 #include "collector/serve/driver_memory.h"
 
 #include <gtest/gtest.h>
@@ -114,7 +114,7 @@ TEST_F(DriverMemory, a_variable_is_one_block_however_often_it_is_told) {
   EXPECT_EQ(stream.counts().free, 1U);
 }
 
-// A thread that is not let run may tell of its free long after another one has told that it got the address.
+// A thread that is not scheduled may report its free long after another thread has reported getting the address.
 TEST_F(DriverMemory, a_free_that_comes_late_is_not_of_the_block_that_has_the_address_now) {
   memory.begin_row(10, 0);
   take(4096, {1, 0, 100});
@@ -129,7 +129,7 @@ TEST_F(DriverMemory, a_free_that_comes_late_is_not_of_the_block_that_has_the_add
   EXPECT_EQ(stream.last_state().problems().unknown_frees, 0U);
 }
 
-// The calls began at 15 and 35, and are told of last; by then the address has been another heap's, and nobody's.
+// The calls began at 15 and 35 and are reported last; by then the address has belonged to another heap, and to nobody.
 TEST_F(DriverMemory, what_is_handed_out_anew_was_given_back_by_a_call_that_is_still_out) {
   const auto count = [&] {
     writer.flush();
@@ -184,7 +184,7 @@ TEST_F(DriverMemory, handles_and_mappings_are_handed_out_anew_too) {
     EXPECT_EQ(physical(1).owned_bytes, 4096U);
     EXPECT_EQ(physical(1).unmapped_bytes, 0U);
   }
-  memory.begin_row(16, 0);  // What is told late.
+  memory.begin_row(16, 0);  // A row that is reported late.
   memory.unmap(unmap, ++time);
   memory.release(release, ++time);
   EXPECT_EQ(physical(1).owned_bytes, 4096U);
@@ -197,7 +197,7 @@ TEST_F(DriverMemory, handles_and_mappings_are_handed_out_anew_too) {
   EXPECT_EQ(stream.last_state().count_problems(), 0U);
 }
 
-// A context that is reset keeps its number; what is reserved anew keeps its address.
+// A context that is reset keeps its number; a range that is reserved again keeps its address.
 TEST_F(DriverMemory, what_came_since_stays_when_an_end_is_told_late) {
   memory.begin_row(10, 0);
   take(4096, {1, 3, 100});

@@ -320,7 +320,7 @@ class Driver(unittest.TestCase):
             if os.fork() == 0: os.execv(sys.executable, [sys.executable, "-c", again + left_alone])
         """, options=("--no-follow",))
         self.assertEqual([heap["in_use_bytes"] for heap in self.report()["heaps"]], [100])
-        # What it becomes is still the process that was started: a launcher that is a script, say.
+        # After exec it is still the process that was started, for example by a launcher script.
         self.run_it("sh", "-c", f"{LINKED_JOB} linked 1 500 1 >/dev/null; exec {LINKED_JOB} linked 1 500 2", options=("--no-follow",))
         self.assertEqual(len({heap["stream"] for heap in self.report()["heaps"]}), 1)
 

@@ -1,4 +1,4 @@
-// Which refusals of the driver are failures: those that no retry followed.
+// Which refusals by the driver are failures: those without a retry.
 #include <gtest/gtest.h>
 
 #include "collector/serve/failure_watch.h"

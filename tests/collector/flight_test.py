@@ -79,7 +79,7 @@ class Flight(unittest.TestCase):
             said = process.stderr.readline()
             self.assertNotEqual(said, b"")
         job = int(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()[0])
-        time.sleep(2)  # A block is written when it is a second old.
+        time.sleep(2)  # A block is written when it is one second old.
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
         os.kill(job, signal.SIGKILL)
@@ -121,7 +121,8 @@ class Flight(unittest.TestCase):
         self.assertEqual((done.returncode, self.left()), (0, []), done.stderr)
 
     def test_refusals_whose_retry_succeeds_leave_nothing(self):
-        # As XLA starts: 0.9 of it again and again. As PyTorch does: its cache is freed, the same again.
+        # Like XLA at start: 0.9 of the size again and again. Like PyTorch: frees its cache and requests the same size
+        # again.
         done = self.run_python("""
             size, refused = 3000000, 0
             while take(size) != 0: size, refused = size * 9 // 10, refused + 1
@@ -137,7 +138,8 @@ class Flight(unittest.TestCase):
         self.assertRegex(self.told(flight), r"\(cuMemAlloc_v2\); [\d.]+ \w+ was free on the device, and no retry followed\.")
         found = self.report(flight)
         self.assertEqual(found["events"]["driver_refusals"], 1)
-        self.assertEqual(found["failures"], [])  # The job has ended: nothing is pending, and nobody told of an out-of-memory.
+        # The job has ended: nothing is pending, and no out-of-memory was reported.
+        self.assertEqual(found["failures"], [])
         text = subprocess.run([HBMSCOPE, "report", str(flight / "recording.hbm")], capture_output=True, text=True, check=True).stdout
         self.assertRegex(text, r"the driver refused 2\.86 MiB to cuMemAlloc_v2 \([\d.]+ \w+ was free on the device\), and no retry followed before the job ended\.")
 
@@ -332,7 +334,7 @@ class Flight(unittest.TestCase):
         self.assertTrue(err.endswith(b"\n19999\n"))
 
     def test_who_reads_no_more_is_told_to_the_job(self):
-        # As without us: the job is ended by SIGPIPE, or sees an error.
+        # As without hbmscope: the job is ended by SIGPIPE, or gets an error.
         script = "import os, signal\nsignal.signal(signal.SIGPIPE, signal.SIG_DFL)\nwhile True: os.write(2, b'x' * 1000)"
         process = subprocess.Popen(self.command(sys.executable, "-c", script), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, env=self.environment)
         process.stderr.read(100000)

@@ -1,4 +1,4 @@
-// Who must not get in: other users, and whoever comes by TCP without the token.
+// Peers that must not get in: other users, and TCP peers without the token.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -62,7 +62,7 @@ class ByTcp : public HostilePeers {
     EXPECT_GE(peer, 0) << wrong;
     return peer;
   }
-  // Nothing, and the events that came; or why not.
+  // Returns no value and the number of events received, or the error.
   std::optional<std::string> view(std::uint64_t& events) {
     bool is_over = false;
     std::optional<std::string> wrong;
@@ -113,7 +113,7 @@ TEST_F(ByTcp, WithoutTheTokenNobodyGetsAByte) {
   EXPECT_EQ(port.viewers(), 0U);
   ASSERT_FALSE(port.refused().empty());
   EXPECT_NE(port.refused().back().find("missing or wrong"), std::string::npos);
-  // A greeting as at the socket of one's own user; and random bytes.
+  // A greeting like that at the user's own socket; and random bytes.
   std::mt19937_64 source(1);
   for (int round = 0; round < 300; ++round) {
     std::vector<char> said(1 + source() % 300);
@@ -148,7 +148,7 @@ TEST_F(ByTcp, TenThousandConnectionsAreBoundedAndTakeNobodysPlace) {
     for (const int one : silent) close(one);
     silent.clear();
   }
-  for (int i = 0; i < 100; ++i) silent.push_back(connect());  // And they stay, while somebody comes who may.
+  for (int i = 0; i < 100; ++i) silent.push_back(connect());  // They stay connected while a legitimate viewer connects.
   std::uint64_t events = 0;
   EXPECT_EQ(view(events), std::nullopt);
   EXPECT_EQ(events, 1000U);
@@ -156,7 +156,7 @@ TEST_F(ByTcp, TenThousandConnectionsAreBoundedAndTakeNobodysPlace) {
   EXPECT_LE(port.refused().size(), 100U);
 }
 
-// Who was there first, and has said the token, is not among those that a flood behind it pushes out.
+// A peer that connected first and sent the token is not evicted by a flood after it.
 TEST_F(ByTcp, AFloodPushesOutNobodyWhoKnowsTheToken) {
   const auto says_all = [&](int peer) {
     link::TokenGreeting known;
@@ -173,7 +173,7 @@ TEST_F(ByTcp, AFloodPushesOutNobodyWhoKnowsTheToken) {
   const auto come = [&](int count) {
     for (int i = 0; i < count; ++i) flood.push_back(connect());
   };
-  // All of it waits before the first turn: one that has spoken already,
+  // Everything waits before the first turn: a peer that has already sent the token,
   const int early = connect();
   says_all(early);
   come(60);
@@ -326,7 +326,7 @@ TEST_F(HostilePeers, OnlyARegularFileIsReplacedByAToken) {
   EXPECT_EQ(link::find_token(wrong), token) << wrong;
 }
 
-// Of another user, with the folder and the sockets open to all: then the peer's uid alone decides.
+// For another user, with the folder and the sockets open to everybody: then only the peer's uid decides.
 class OtherUsers : public HostilePeers {
  protected:
   static constexpr uid_t ours = 40'001, theirs = 40'002;
@@ -335,7 +335,7 @@ class OtherUsers : public HostilePeers {
     if (getuid() != 0) GTEST_SKIP() << "only root can become other users";
     chmod(folder_.c_str(), 0777);
   }
-  // What a process of that user finds, in one letter.
+  // The result of a process of that user, as one letter.
   static char as_user(uid_t user, const std::function<char()>& what) {
     const pid_t child = fork();
     if (child == 0) _exit(setgid(user) == 0 && setuid(user) == 0 ? what() : '?');
@@ -343,7 +343,7 @@ class OtherUsers : public HostilePeers {
     waitpid(child, &status, 0);
     return WIFEXITED(status) ? static_cast<char>(WEXITSTATUS(status)) : '!';
   }
-  // An observer of `ours` that serves while `visit` runs, and tells how many it refused.
+  // An observer of `ours` that serves while `visit` runs, and reports how many peers it refused.
   template <class Serves>
   char refused_while(const Serves& serves, const std::function<void()>& visit) {
     int ends[2];
@@ -434,7 +434,7 @@ TEST_F(OtherUsers, CanNotBeTheJob) {
       std::ifstream(named) >> socket;
       const int peer = link::connect_to(socket, SOCK_SEQPACKET, wrong);
       const wire::Hello hello;
-      send(peer, &hello, sizeof(hello), MSG_NOSIGNAL);  // Which it may not wait for.
+      send(peer, &hello, sizeof(hello), MSG_NOSIGNAL);  // The observer must not wait for this.
       usleep(50'000);
       return peer >= 0 ? 's' : '?';
     });

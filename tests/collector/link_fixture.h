@@ -1,4 +1,4 @@
-// An observer's port and viewers of it, both in one process, for tests of the link between the two.
+// An observer's port and its viewers, all in one process, for tests of the link between them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ class LinkTest : public testing::Test {
  protected:
   void SetUp() override {
     folder_ = std::filesystem::temp_directory_path() / ("hbmscope-view-test-" + std::to_string(getpid()));
-    // Longer than the address of a socket can be.
+    // Longer than the address of a socket may be.
     folder_ /= std::string(60, 'l');
     folder_ /= std::string(60, 'l');
     std::filesystem::create_directories(folder_);
@@ -51,7 +51,7 @@ class LinkTest : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_.parent_path().parent_path()); }
 
-  // So many events, in blocks of at most 1,000.
+  // Records that many events, in blocks of at most 1,000.
   void record(int events) {
     if (heap_ == 0) {
       wire::HeapRecord heap;

@@ -1,4 +1,4 @@
-// Stacks as our own reading of the tables has them: rules beside readelf's, walks beside backtrace().
+// Stacks from our own table reader: rules compared with readelf's, walks compared with backtrace().
 #include "collector/inject/native_frames.h"
 
 #include <alloca.h>
@@ -62,7 +62,7 @@ std::vector<Row> read_rows(const std::string& path) {
   std::vector<std::string> columns;
   std::set<std::string> of_signals;
   bool is_of_signal = false;
-  std::uint64_t end = 0;  // Of the function.
+  std::uint64_t end = 0;  // The end of the function.
   std::array<char, 1024> line;
   while (std::fgets(line.data(), line.size(), said.get()) != nullptr) {
     std::istringstream words(line.data());
@@ -94,7 +94,7 @@ std::vector<Row> read_rows(const std::string& path) {
   return rows;
 }
 
-// What we should make of it; of expressions readelf does not say which.
+// The expected rule; for expressions readelf does not print which.
 FrameRule wanted(const Row& row) {
   FrameRule rule;
   if (row.is_of_signal) return rule;
@@ -178,7 +178,7 @@ TEST(FrameRules, are_not_found_any_more_once_anything_was_unloaded) {
     EXPECT_EQ(kind_under(unloads), FrameRule::Kind::unknown);
 }
 
-// One walk by the tables, and libgcc's beside it.
+// One walk by the tables, and libgcc's for comparison.
 struct Seen {
   bool is_walked = false;
   std::vector<std::uint64_t> ours, theirs;
@@ -230,7 +230,7 @@ __attribute__((noinline)) void with_room(std::size_t bytes, int levels) {
 #else
 #define ALIGNS __attribute__((noinline, force_align_arg_pointer))
 #endif
-// Arguments on the stack, found again through a register, as the stack is aligned behind them.
+// Arguments on the stack, accessed through a register, because the stack is aligned below them.
 ALIGNS void aligned(int levels, int a, int b, int c, int d, int e, int f, int g) {
   alignas(64) volatile char room[200];
   auto* more = static_cast<volatile char*>(alloca(static_cast<std::size_t>(100 + g)));

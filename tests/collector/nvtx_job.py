@@ -68,7 +68,7 @@ call(CORE, 2, None, text(b"a mark"))
 call(CORE, 3, None, wide("weit \u00e4\u20ac\U0001f600"))
 call(CORE, 1, None, attributes(1, b"a mark with attributes"))
 given["levels"] = [call(CORE, 9, C.c_int, text(b"step")), call(CORE, 10, C.c_int, wide("forward")), call(CORE, 8, C.c_int, attributes(1, b"layer"))]
-given["tsl"] = call(CORE2, 12, C.c_void_p, text(b"TSL"))  # XLA marks every operation where it is given that.
+given["tsl"] = call(CORE2, 12, C.c_void_p, text(b"TSL"))  # XLA marks every operation if it gets this domain.
 tsl = C.c_void_p(given["tsl"])
 if tsl.value is not None:
     call(CORE2, 4, C.c_int, tsl, attributes(1, b"an operation"))
@@ -77,7 +77,7 @@ domain = C.c_void_p(call(CORE2, 12, C.c_void_p, text(b"NCCL")))
 given["again"] = domain.value is None or call(CORE2, 13, C.c_void_p, wide("NCCL")) == domain.value
 registered = call(CORE2, 10, C.c_void_p, domain, text(b"AllReduce"))
 given["in domain"] = call(CORE2, 4, C.c_int, domain, attributes(3, registered))
-given["popped"] = [call(CORE, 11, C.c_int) for _ in range(2)]  # Those of no domain; the domain's stays.
+given["popped"] = [call(CORE, 11, C.c_int) for _ in range(2)]  # Ranges of no domain; the domain's range stays.
 numbers = [call(CORE, 5, C.c_uint64, text(b"copy")), call(CORE2, 2, C.c_uint64, domain, attributes(2, "send"))]
 
 
@@ -90,7 +90,7 @@ thread = threading.Thread(target=in_another_thread)
 thread.start()
 thread.join()
 call(CORE2, 3, None, domain, C.c_uint64(numbers[1] or 0))
-call(CORE, 7, None, C.c_uint64(12345))  # Of nobody.
+call(CORE, 7, None, C.c_uint64(12345))  # A range that nobody started.
 given["popped in domain"] = call(CORE2, 5, C.c_int, domain)
 call(CORE, 11, C.c_int)
 if sys.argv[1:] == ["fork"]:

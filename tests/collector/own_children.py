@@ -26,7 +26,7 @@ def kill_what_is_left():
     while left := children(os.getpid()):
         for child in left:
             os.kill(child, signal.SIGKILL)
-        for child in left:  # Its own children become ours when it ends, and are next.
+        for child in left:  # When it ends, its children become ours, and are next.
             try:
                 os.waitpid(child, 0)
             except ChildProcessError:

@@ -257,7 +257,7 @@ class Jobs(Remote):
         target = self.target()
         attaching = self.attached(target)
         time.sleep(0.3)
-        # A second viewer's line is cut, and the first one goes on.
+        # A second viewer's connection is cut, and the first one continues.
         self.tell(cut=30000)
         attaching2 = self.start(HBMSCOPE, "watch", f"{HOST}:{target.pid}", "--for", "3", "--every", "0.5")
         said = attaching2.communicate(timeout=60)[1]
@@ -305,7 +305,7 @@ class Running(Remote):
         self.install()
         self.tell(cut=100000)
         job = self.start(HBMSCOPE, "run", "--on", HOST, "--record", self.recording, "--", PROGRAM, "--events", "400000", "--pace", "100")
-        # What starts the job says little; the link is what is cut.
+        # The starting command prints little; the link is what is cut.
         said = job.communicate(timeout=120)
         self.assertEqual(job.returncode, 0, said[1])
         self.assertIn("is lost", said[1])
@@ -376,7 +376,7 @@ class TheBundle(unittest.TestCase):
         for words in (["--version"], ["ps"], ["ps", "--json"], ["tpu", "generations"]):
             done = subprocess.run([str(program), *words], env={}, capture_output=True, text=True, timeout=60)
             self.assertEqual(done.returncode, 0, done.stderr)
-        # What a static program can't do is said.
+        # Things that a static program can't do are reported.
         demo = subprocess.run([str(program), "demo", "--headless"], env={}, capture_output=True, text=True, timeout=60)
         self.assertEqual(demo.returncode, 2)
         self.assertIn("linked statically", demo.stderr)

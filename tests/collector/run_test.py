@@ -18,7 +18,7 @@ from pathlib import Path
 from own_folder import OwnFolderTest
 
 HBMSCOPE, PROGRAM, LOADS_LIBRARY, LIBRARY = sys.argv[1:5]
-BLOCK_SECONDS = 1.0  # What a kill of the recorder may cost.
+BLOCK_SECONDS = 1.0  # The most that a kill of the recorder may cost.
 
 
 def report(path, *options):
@@ -151,7 +151,7 @@ class Run(OwnFolderTest):
 
     def test_a_job_that_is_killed_has_told_all_until_then(self):
         for _ in range(5):
-            # So slow that a ring holds most of a second: nothing is lost though the machine is busy.
+            # So slow that a ring holds most of a second: nothing is lost even on a busy machine.
             process = self.start(PROGRAM, "--forever", "--pace", "200")
             job = self.job_of(process)
             time.sleep(random.uniform(0.05, 0.3))
@@ -172,7 +172,7 @@ class Run(OwnFolderTest):
         process.wait()
         before = int(process.stdout.readline())
         deadline = time.monotonic() + 20
-        while True:  # It goes on, also when its rings are full.
+        while True:  # The job continues, even when its rings are full.
             after = int(process.stdout.readline())
             if after > before + 2_000_000 or time.monotonic() > deadline:
                 break
@@ -203,7 +203,7 @@ class Run(OwnFolderTest):
         self.assertLess(seen["events"]["total"], found["events"]["total"])
         self.assert_heaps_are(truth, seen)
         self.assert_heaps_are(truth, found)
-        # The recording has a keyframe of its own behind its first million of events.
+        # The recording contains a keyframe after its first million events.
         with open(self.recording, "r+b") as file:
             file.seek(200_000)
             file.write(bytes(64))
@@ -213,7 +213,7 @@ class Run(OwnFolderTest):
         self.assert_heaps_are(truth, damaged)
 
     def test_after_a_loss_the_heap_is_exact_again(self):
-        # A ring holds most of a second, and the last events come slowly: what is lost last of all is in no listing any more.
+        # A ring holds most of a second, and the last events arrive slowly: the last losses are in no listing any more.
         for seconds in (1.5, 3, 6):  # On a busy machine the job takes longer to fill its rings.
             process = self.start(PROGRAM, "--threads", "2", "--events", "800000", "--pace", "200", "--slow-end", "200")
             self.job_of(process)

@@ -76,7 +76,7 @@ class SelfServe(OwnFolderTest):
         self.assertEqual(lines[-1]["events"]["lost"], 0)
         self.assertEqual([heap["name"] for heap in lines[-1]["heaps"]], ["pool 0"])
         self.assertIn("serves itself (hbmscope_serve)", self.hbmscope("attach", str(process.pid), code=2).stderr)
-        # Nothing of it is among the program's own files, and the recording without a name has none anywhere.
+        # None of its files are among the program's own, and the unnamed recording has no path.
         self.assertEqual(len(os.listdir(f"/proc/{process.pid}/fd")), 3)
         self.assertEqual([path for path in self.folder.iterdir() if path.name != "hbmscope"], [])
 
@@ -149,7 +149,7 @@ class SelfServe(OwnFolderTest):
                 viewer.recv(20_000)  # Always something, so that it is not hung up on for that.
                 time.sleep(0.01)
         self.assertEqual(process.wait(60), 0)
-        # A ring holds a fifth of a second of them: what a busy machine cost is counted.
+        # A ring holds a fifth of a second of events: losses on a busy machine are counted.
         truth, found = json.loads(process.stdout.read()), self.report()["events"]
         self.assertEqual(found["total"] + found["lost"], sum(heap["events"] for heap in truth["heaps"]))
 

@@ -1,4 +1,4 @@
-// The two halves of the live path in one process: rings that are written, and an observer that reads them.
+// Both halves of the live path in one process: rings that are written, and an observer that reads them.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -27,7 +27,7 @@ class Rings : public testing::Test {
     std::filesystem::create_directories(folder_);
     setenv("XDG_RUNTIME_DIR", folder_.c_str(), 1);
     ASSERT_EQ(std::nullopt, observer.open());
-    // Each test is a job of its own; what the one before has mapped stays mapped, as after a fork.
+    // Each test acts as a separate job; mappings of the previous test stay, as after a fork.
     inject::rings.forget();
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
@@ -62,7 +62,7 @@ class Rings : public testing::Test {
     return inject::rings.add(record);
   }
 
-  // Who connects, and has not said who it is.
+  // Connects without identifying itself.
   int come() {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
@@ -72,7 +72,7 @@ class Rings : public testing::Test {
     return peer;
   }
 
-  // What says hello and hands over a file that is no shared memory of ours.
+  // Sends a hello with a file that is not valid shared memory.
   static void say(int peer, const void* bytes, std::size_t size, int file) {
     iovec part{const_cast<void*>(bytes), size};
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
@@ -132,10 +132,10 @@ TEST_F(Rings, a_full_ring_loses_and_the_next_row_says_how_many) {
   observer.finish();
   EXPECT_EQ(observer.processes().at(0).lost, lost);
   EXPECT_EQ(observer.processes().at(0).events, 200'000 - lost + 1);
-  EXPECT_EQ(inject::rings.listing_round(), 2U);  // And the heaps are asked for.
+  EXPECT_EQ(inject::rings.listing_round(), 2U);  // And listings of the heaps are requested.
 }
 
-// What is lost is what the job told and nobody got: a listing that finds no room is none of it.
+// Only events that the job reported and nobody received are losses; a listing without room is not one.
 TEST_F(Rings, a_listing_that_finds_no_room_is_no_event_that_was_lost) {
   connect();
   std::uint64_t lost = 0;
@@ -222,7 +222,7 @@ TEST_F(Rings, a_call_that_gives_back_has_its_place_in_time_without_a_ring_of_its
   for (int round = 0; round < 50; ++round) {
     std::thread([] {
       const std::uint64_t since = inject::rings.begin_giving(0);
-      // The driver has the address again, and gives it to somebody else, whose call is told first.
+      // The driver reuses the address for another thread, whose call is reported first.
       std::thread([] {
         wire::AllocRecord record;
         record.size = 512;
@@ -286,7 +286,7 @@ TEST_F(Rings, a_call_that_gives_back_holds_what_is_younger) {
     turn.arrive_and_wait();
     const std::uint64_t since = inject::rings.begin_giving(0);
     turn.arrive_and_wait();  // The driver has the address again,
-    turn.arrive_and_wait();  // and gives it to somebody else, whose call is told first.
+    turn.arrive_and_wait();  // and reuses the address for another thread, whose call is reported first.
     wire::FreeAtRecord record;
     record.address = 512;
     record.heap = 1;
@@ -307,7 +307,8 @@ TEST_F(Rings, a_call_that_gives_back_holds_what_is_younger) {
   EXPECT_EQ(stream.last_state().problems().unknown_frees, 0U);
 }
 
-// Longer than anything is held back: then what has the address is told first, and nothing is told twice.
+// Longer than anything is held back: then the new owner of the address is reported first, and nothing is reported
+// twice.
 TEST_F(Rings, what_a_call_that_is_still_out_gave_back_is_told_with_what_has_its_place) {
   connect();
   EXPECT_TRUE(take_of_driver(512));
@@ -383,7 +384,7 @@ TEST_F(Rings, what_is_no_collector_is_turned_away) {
   EXPECT_NE(observer.refused()[2].find("could shrink"), std::string::npos);
 }
 
-// As a machine that is busy does with a job.
+// As a busy machine delays a job.
 TEST_F(Rings, who_pauses_between_coming_and_saying_is_heard) {
   const int peer = come();
   for (int i = 0; i < 3; ++i) observer.serve(0);

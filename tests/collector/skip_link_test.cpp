@@ -1,4 +1,4 @@
-// Viewers that do not want what was: the question, the answer, and the bytes between.
+// Viewers that do not want the past: the request, the answer, and the bytes in between.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -12,7 +12,7 @@ namespace {
 
 using SkipLink = LinkTest;
 
-// Megabytes that it does not want, in blocks of which one is on its way as it says so.
+// Megabytes that the viewer does not want, in blocks, one of which is in flight when it sends the request.
 TEST_F(SkipLink, OneThatSkipsToNowHasAllThatIsThereAndWhatComes) {
   writer.keep_state();
   Viewer whole, skipping, asks_too_early;
@@ -63,7 +63,7 @@ TEST_F(SkipLink, OneThatSkipsToNowHasAllThatIsThereAndWhatComes) {
   EXPECT_EQ(all->streams[0].state_at(1'004'000).in_use_bytes(1), 4000U * 512);
   EXPECT_EQ(some->streams[0].state_at(1'004'000).in_use_bytes(1), 4000U * 512);
   EXPECT_EQ(some->streams[0].counts().missing_blocks, 0U);
-  // A link that is lost behind it goes on where it was; one that has all skips nothing.
+  // A link lost after that continues at its position; a viewer that has everything skips nothing.
   const std::uint64_t skipped = some->streams[0].counts().skipped;
   record(1000);
   ASSERT_TRUE(skipping.open_again(port.socket_path()));
@@ -89,11 +89,11 @@ TEST_F(SkipLink, WhoAsksToSkipAgainAndAgainIsNotAlwaysAnswered) {
     viewer.ask(link::RequestKind::skip_to_now);
     turn(viewer);
   }
-  EXPECT_LE(made, 5);  // One a second.
+  EXPECT_LE(made, 5);  // One per second.
   EXPECT_EQ(viewer.events(), 1000U);
 }
 
-// As a line that is lost between two keyframes: nothing of them counts.
+// As if the connection is lost between two keyframes: neither counts.
 TEST(SkipLinkReader, KeyframesThatHaveNotAllComeAreForgotten) {
   std::vector<wire::SharedBlock> blocks, written;
   wire::StreamWriter writer(0, [&](const wire::SharedBlock& block) { written.push_back(block); });
@@ -137,7 +137,7 @@ TEST(SkipLinkReader, KeyframesThatHaveNotAllComeAreForgotten) {
   EXPECT_EQ(say(all), std::nullopt);
   EXPECT_EQ(blocks.size(), keyframe.size());
   EXPECT_EQ(reader.place(), 1000U);
-  // What goes back, or has no end, or is cut inside of a keyframe makes no sense.
+  // Skips that go back, are too long, or end inside a keyframe are invalid.
   for (const link::Skip& bad : {link::Skip{999, 0}, link::Skip{1000, link::skip_bytes_max + 1}}) {
     view::LinkReader another = reader;
     link::FrameHeader frame;

@@ -21,7 +21,7 @@ import own_children  # noqa: F401 - what a test leaves running is killed
 HBMSCOPE, FAKES, FAKE_CUPTI, JOB, JOB_IN_C, LIBRARY, BARE_DRIVER = sys.argv[1:8]
 CUT = "[callers cut off]"
 TAKE = "job::take_some(unsigned long)"
-# Of what starts a program and a thread the C library says as much as its distribution left in it.
+# The frames of the C library at the start of a program and of a thread depend on its distribution.
 OUTER = {"main", "_start", "__libc_start_main", "__libc_start_call_main", "start_thread", "clone3", "__clone3", "clone", "__GI___clone3"}
 CUDA = "import ctypes as C; cuda = C.CDLL('libcuda.so.1'); at = C.c_uint64()\n"
 KNOWN_VERSIONS = {(3, 11), (3, 12), (3, 13)}

@@ -81,7 +81,7 @@ def main():
         os.write(1, part)
         left -= len(part)
     (FOLDER / "cut").unlink()
-    # Nothing is said any more, not even to the other end: as a cable that was pulled.
+    # Nothing is sent any more, not even to the other end: like a pulled cable.
     child.send_signal(signal.SIGKILL)
     sys.stderr.write("Connection to far.example closed by remote host.\n")
     sys.exit(255)

@@ -81,7 +81,7 @@ TEST_F(Link, ViewersGoOnWhenTheRecordingWasStopped) {
   EXPECT_EQ(viewer.events(), 2000U);
   EXPECT_EQ(viewer.last.flags & link::status_flag::is_recording, 0U);
   EXPECT_EQ(std::filesystem::file_size(recorder.path()), kept);
-  // And who comes now gets both parts.
+  // A viewer that connects now gets both parts.
   Viewer late;
   ASSERT_TRUE(late.open(port.socket_path()));
   turn(late, 4);
@@ -147,7 +147,7 @@ TEST_F(Link, NamesOfAnObserverThatDoesNotListenAreRemoved) {
   const int left = link::listen_at(socket, SOCK_STREAM, wrong);
   ASSERT_GE(left, 0) << wrong;
   EXPECT_EQ(link::find_observer_of(1), getpid());
-  close(left);  // As by exec(): the name stays.
+  close(left);  // As after exec(): the name stays.
   EXPECT_EQ(link::find_observer_of(1), std::nullopt);
   EXPECT_TRUE(std::filesystem::is_empty(folder_ / "hbmscope"));
   std::filesystem::rename(kept, socket);
@@ -265,7 +265,7 @@ TEST_F(Link, TenThousandConnectionsAreBounded) {
   EXPECT_EQ(viewer.events(), 100U);
 }
 
-// As a person's who has stopped it: the job's end is not kept waiting, whatever others take meanwhile.
+// Like a viewer that is stopped: it does not delay the job's end, whatever others receive meanwhile.
 TEST_F(Link, OneThatTakesNothingIsLeftBehindAtTheEnd) {
   Viewer stopped, reading;
   ASSERT_TRUE(stopped.open(port.socket_path()));
@@ -291,7 +291,7 @@ TEST_F(Link, OneThatTakesNothingIsLeftBehindAtTheEnd) {
   EXPECT_EQ(reading.events(), 1'000'000U);
 }
 
-// What has been told and has not come says how far behind a viewer is.
+// The lag is computed from what was reported but has not arrived.
 TEST(Lag, IsTheAgeOfWhatComesNext) {
   constexpr std::int64_t second = 1'000'000'000;
   view::Lag lag;
@@ -300,7 +300,7 @@ TEST(Lag, IsTheAgeOfWhatComesNext) {
   told.now_ns = 100 * second;
   lag.note(told, 400, 40 * second);
   EXPECT_DOUBLE_EQ(lag.seconds(), 60);
-  lag.note(told, 1000, 90 * second);  // All is here, however long nothing has happened.
+  lag.note(told, 1000, 90 * second);  // Everything has arrived, however long nothing has happened.
   EXPECT_DOUBLE_EQ(lag.seconds(), 0);
   told.blocks_bytes = 1500;
   lag.note(told, 1000, 90 * second);
@@ -348,7 +348,7 @@ TEST_F(Link, NobodyAnswers) {
   EXPECT_EQ(view::socket_of("snapshot.pickle"), "");
 }
 
-// Whatever comes, cut anywhere: blocks, or words that say what is wrong.
+// Arbitrary bytes, cut anywhere: the result is blocks or an error text.
 TEST(LinkReader, TakesBytesOneByOneAndAnyBytes) {
   link::Welcome welcome;
   welcome.version = link::version;

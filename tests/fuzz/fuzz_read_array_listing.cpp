@@ -1,5 +1,5 @@
-// Any bytes as a list of arrays, alone and behind the length of a safetensors file: refused in words, or arrays whose
-// padding is never less than nothing.
+// Any bytes as a list of arrays, alone and after the length of a safetensors file: refused with an error text, or
+// arrays whose padding is never negative.
 #include <string>
 
 #include "analysis/query/array_padding.h"

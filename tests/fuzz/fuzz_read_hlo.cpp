@@ -1,6 +1,6 @@
-// Any bytes, as they are and behind the first line of the text, into the reader of XLA's buffer assignments; what
-// begins as a text of live ranges does is told beside what stands before it. Heaps must be the sums of their blocks,
-// and no block may lie outside of its memory.
+// Any bytes, alone and after the first line of the text, for the reader of XLA's buffer assignments. A part that begins
+// like a text of live ranges is read together with the part before it. Heaps must be the sums of their blocks, and no
+// block may be outside its memory.
 #include <cstdio>
 #include <string>
 

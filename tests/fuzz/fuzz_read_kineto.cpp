@@ -19,7 +19,8 @@ void read_kineto_text(const std::string& text) {
   const Stream& stream = trace->streams.front();
   require(trace->import.count_of("encoding") == 0);
   const StreamProblems& problems = stream.last_state().problems();
-  // Whatever is freed and was not seen to be made is listed as older; a free of it can't be unknown, but a second can.
+  // Blocks whose allocation was not seen are listed as older. So a free can't be unknown, but a second free of the same
+  // block can.
   require(problems.bad_slots == 0 && problems.undefined_heaps == 0);
   require(stream.passed_over().empty());
   for (std::uint64_t third = 0; third <= 3; ++third) {

@@ -1,8 +1,8 @@
-// Any bytes as what an observer sends to a viewer: they end in a trace, or in words that say what is wrong; and it is
-// the same however they are cut.
+// Any bytes as the data that an observer sends to a viewer: the result is a trace or an error text, and the same
+// however the bytes are cut.
 //
-// The first byte is the size of the pieces that they are fed in. A welcome stands before them, so that short inputs get
-// to the frames.
+// The first byte is the size of the parts in which they are fed. A welcome precedes them, so that short inputs get to
+// the frames.
 #include <algorithm>
 #include <cstring>
 #include <string>

@@ -1,6 +1,6 @@
-// Any bytes at all into the reader of PyTorch snapshots. Whatever it accepts is walked to its end: every range of rows,
-// every stack, every text must be there, and sizes must be as the header promises. And it says what a reader says that
-// has the whole pickle in memory before it looks at any of it.
+// Any bytes for the reader of PyTorch snapshots. Whatever it accepts is walked to its end: every range of rows, every
+// stack and every text must exist, and sizes must be as the header guarantees. The result must equal that of a reader
+// that has the whole pickle in memory first.
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -116,7 +116,7 @@ Result<TorchSnapshot> read_at_leisure(std::span<const std::uint8_t> bytes) {
   return snapshot;
 }
 
-// Numbers of stacks and texts depend on the order in which they are met; what they stand for does not.
+// The numbers of stacks and texts depend on the order in which they are met; their contents do not.
 void require_equal(const TorchSnapshot& a, const TorchSnapshot& b) {
   const auto same_frames = [&](TorchStackId of_a, TorchStackId of_b) {
     const auto one = a.stack_frames(of_a), other = b.stack_frames(of_b);

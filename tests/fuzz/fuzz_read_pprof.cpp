@@ -1,5 +1,5 @@
-// Any bytes at all into the reader. What it accepts and protobuf accepts too must be the same profile in every field,
-// and the queries on it must not fall over what is odd in it.
+// Any bytes for the reader. If both it and protobuf accept them, the profile must be the same in every field, and
+// queries on it must survive any oddities.
 
 #include "analysis/query/groups.h"
 #include "analysis/query/top.h"
@@ -19,7 +19,7 @@ Weight sum_of(const std::vector<GroupRow>& rows) {
 
 void ask_queries(Profile profile) {
   const auto view = make_view(std::make_shared<const Profile>(std::move(profile)), {});
-  if (!view) {  // A profile's own drop_frames may be no regular expression.
+  if (!view) {  // A profile's own drop_frames may be an invalid regular expression.
     require(!view.error().what.empty() && !view.error().remedy.empty(), "an error without help");
     return;
   }

@@ -1,7 +1,7 @@
-// Any bytes as a recording. The first byte says how: an even one, the rest is a file as it is; an odd one, the rest is
-// blocks whose headers and check sums are made right here, because no fuzzer guesses a check sum. Whatever is in them,
-// the stream takes it in or says why not, its states can be asked for, sums stay what they are made of, and with small
-// blocks merged it answers as it did.
+// Any bytes as a recording. The first byte selects the form. Even: the rest is a file, unmodified. Odd: the rest is
+// blocks whose headers and checksums are corrected here, because no fuzzer guesses a checksum. Whatever they contain,
+// the stream accepts them or returns an error, its states can be queried, sums equal their parts, and after merging
+// small blocks the answers are unchanged.
 #include <cstring>
 #include <memory>
 #include <span>
@@ -72,7 +72,7 @@ void check_merged(const Stream& stream) {
   wire::BlockMerger merger([&](wire::SharedBlock block) { require(!merged.append(std::move(block))); });
   for (const wire::SharedBlock& block : stream.blocks()) merger.add(block);
   merger.flush();
-  merged.note_written(stream.end_position(), 0);  // Blocks alone don't tell of an end that was lost.
+  merged.note_written(stream.end_position(), 0);  // Blocks alone do not reveal a lost end.
   require(merged.end_position() == stream.end_position());
   require(merged.counts().total == stream.counts().total && merged.counts().lost == stream.counts().lost);
   const StreamState &wanted = stream.last_state(), &got = merged.last_state();
@@ -84,8 +84,8 @@ void check_merged(const Stream& stream) {
   }
 }
 
-// [form, records, events, length low, length high] and the payload, again and again. A form from 240 on is that of a
-// keyframe's block, behind up to seven events that are missing; from 200 on a block is missing before it.
+// [form, records, events, length low, length high] and the payload, repeated. A form from 240 on is a keyframe's block
+// after up to seven missing events; from 200 on a block is missing before it.
 Stream stream_from_blocks(std::span<const std::uint8_t> bytes, Stream::Keeps keeps = Stream::Keeps::everything) {
   Stream stream(keeps);
   std::uint32_t sequence = 0;
@@ -114,7 +114,7 @@ Stream stream_from_blocks(std::span<const std::uint8_t> bytes, Stream::Keeps kee
   return stream;
 }
 
-// Curves alone are those of everything, or say that they can't be had.
+// The curves of a curves-only stream equal those of a full one, unless it reports that it can't compute them.
 void require_same_curves(const Stream& whole, const Stream& curves) {
   if (curves.needs_everything()) return;
   require(whole.end_position() == curves.end_position());

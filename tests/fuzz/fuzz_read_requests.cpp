@@ -1,5 +1,5 @@
-// Any bytes as a stream of requests, alone and below a configuration. What is read is replayed in every version: chunks
-// must fill their regions, the sums must agree, and a check must end.
+// Any bytes as a stream of requests, alone and after a configuration. Streams that can be read are replayed in every
+// version: chunks must fill their regions, the sums must agree, and a check must terminate.
 #include <cstdio>
 #include <string>
 

@@ -1,8 +1,8 @@
-// Any bytes as the memory that a job shares with its observer: whatever stands in it, draining ends, and what comes out
-// is a stream that a reader takes.
+// Any bytes as the memory that a job shares with its observer: whatever they contain, draining terminates, and the
+// result is a stream that a reader accepts.
 //
-// The first byte says whether the header is a sound one (what the collector makes, of small sizes) or comes from the
-// bytes too; then come the ends of what is filled, then what fills definitions, listing and rings.
+// The first byte selects a valid header (as the collector writes it, with small sizes) or one from the input. Then
+// follow the ends of the filled parts, then the contents of definitions, listing and rings.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@ namespace {
 
 using namespace hbmscope;
 
-constexpr std::uint64_t area_bytes = 4096;  // Of each: definitions, listing, and the bytes of a ring.
+constexpr std::uint64_t area_bytes = 4096;  // For each of definitions, listing, and the bytes of a ring.
 constexpr std::uint64_t rings = 2, rings_offset = 3 * area_bytes;
 constexpr std::uint64_t size_of_all = rings_offset + rings * wire::ring_stride(area_bytes);
 

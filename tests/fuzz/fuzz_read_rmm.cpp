@@ -1,5 +1,6 @@
-// Any bytes, alone and below the column names, into the reader of RMM's logs. What comes out must add up: the heap to
-// its blocks at every third of the way, events to the counts, and nothing may be left that the reader did not count.
+// Any bytes, alone and after the column names, for the reader of RMM's logs. The result must be consistent: the heap
+// with its blocks at every third of the log, events with the counts, and nothing may be left over that the reader did
+// not count.
 #include <cstdio>
 #include <string>
 

@@ -1,5 +1,5 @@
-// Any bytes, alone and behind the beginning of a report, into the reader of TPU out-of-memory texts. A heap must be the
-// sum of its blocks, an out-of-memory must have a heap, and what is no report must be refused in words.
+// Any bytes, alone and after the beginning of a report, for the reader of TPU out-of-memory texts. A heap must be the
+// sum of its blocks, an out-of-memory must have a heap, and anything else must be refused with an error text.
 #include <cstdio>
 #include <string>
 

@@ -1,5 +1,6 @@
-// Any bytes as a workload file, and behind the beginning of one; what is read is emulated, as it is and with values in
-// VMEM. What is refused is refused in words; blocks stay inside of their memory, and no byte is taken twice.
+// Any bytes as a workload file, alone and after the beginning of one. Workloads that can be read are emulated,
+// unmodified and with values in VMEM. Refusals have an error text; blocks stay inside their memory, and no byte is
+// allocated twice.
 #include <map>
 #include <string>
 

@@ -1,5 +1,5 @@
-// What all targets share: FUZZ_TARGET(name, data, size) { ... return 0; } is the one function that libFuzzer calls
-// (https://llvm.org/docs/LibFuzzer.html), or, in the program that replays corpora, a row of its table; and require()
+// Shared by all fuzz targets: FUZZ_TARGET(name, data, size) { ... return 0; } defines the one function that libFuzzer
+// calls (https://llvm.org/docs/LibFuzzer.html) or, in the program that replays corpora, a row of its table. require()
 // reports an invariant that does not hold.
 #pragma once
 
@@ -22,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 #define FUZZ_TARGET(name, data, size) int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 #else
 using FuzzTarget = int (*)(const std::uint8_t* data, std::size_t size);
-bool add_fuzz_target(const char* name, FuzzTarget target);  // True, to be called before main.
+bool add_fuzz_target(const char* name, FuzzTarget target);  // Returns true; called before main.
 #define FUZZ_TARGET(name, data, size)                                 \
   static int run_##name(const std::uint8_t* data, std::size_t size);  \
   static const bool has_##name = add_fuzz_target(#name, &run_##name); \

@@ -1,5 +1,5 @@
-// Any bytes as the tables and the history of a PyTorch snapshot: whatever the entries say, the trace ends with what the
-// tables list, or says that it is inexact where they do not fit together; all that can be asked of it has an answer.
+// Any bytes as the tables and the history of a PyTorch snapshot: whatever the entries contain, the trace ends with the
+// blocks in the tables, or reports that it is inexact if they are inconsistent; every query has an answer.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -23,7 +23,8 @@ class SnapshotFromBytes {
     snapshot_.file = "fuzz";
     make_stacks();
     is_dirty_ = draw(4) == 3;
-    unit_ = draw(2) == 0 ? granule : mib / 2;  // Of small requests, whose rest is always split off, or of large ones.
+    // The unit of small requests, whose remainder is always split off, or of large ones.
+    unit_ = draw(2) == 0 ? granule : mib / 2;
     for (std::uint64_t left = draw(6); left > 0; --left) add_segment();
     snapshot_.traces.resize(1 + draw(2));
     for (std::size_t i = 0; i < snapshot_.traces.size(); ++i) snapshot_.traces[i].device = static_cast<std::int32_t>(i);
@@ -44,7 +45,7 @@ class SnapshotFromBytes {
 
   std::uint64_t draw_address() { return base_ + draw(places) * unit_; }
 
-  // Each has addresses of its own, and its blocks fill it, as the allocator's tables are; of a damaged file not.
+  // Each segment has its own addresses, and its blocks fill it, as in the allocator's tables; not in a damaged file.
   void add_segment() {
     TorchSegments& segments = snapshot_.segments;
     std::uint64_t address = base_ + next_place_ * unit_;

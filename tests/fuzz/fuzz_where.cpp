@@ -11,7 +11,7 @@ FUZZ_TARGET(fuzz_where, data, size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto fields = profile_where_fields();
   if (const auto where = parse_where(text, fields)) {
-    // Whatever parsed can be asked; a term and its negation never hold both.
+    // Whatever was parsed can be evaluated; a term and its negation are never both true.
     const bool everything = holds(*where, [&](const WhereTerm& term) {
       require(term.field < fields.size());
       if (fields[term.field].kind == FieldKind::text) return term.matches_text("train_step");

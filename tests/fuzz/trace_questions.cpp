@@ -143,7 +143,7 @@ void check_diff(const Trace& trace, const std::vector<StreamState>& before, cons
   require(compare_settings(trace, same).empty(), "a trace has the settings of its copy");
 }
 
-// The heaps of a stripped stream are those of the stream.
+// The heaps of a stripped stream equal those of the stream.
 void check_stripped(const Trace& trace) {
   for (const Stream& stream : trace.streams) {
     Stream again;
@@ -152,7 +152,7 @@ void check_stripped(const Trace& trace) {
       return true;
     });
     if (!done) continue;                           // Records that this version does not know.
-    again.note_written(stream.end_position(), 0);  // Blocks alone don't tell of an end that was lost.
+    again.note_written(stream.end_position(), 0);  // Blocks alone do not reveal a lost end.
     require(again.end_position() == stream.end_position() && again.counts().alloc == stream.counts().alloc,
             "a stripped stream has its events");
     for (const HeapInfo& heap : stream.definitions().heaps())
@@ -172,7 +172,7 @@ void check_attached(const Trace& trace) {
             "a request behind the end is pending");
 }
 
-// Each request is asked for before it is given back, and given back once.
+// Each block is requested before it is freed, and freed once.
 void check_requests(const Trace& trace) {
   const auto requests = find_device_requests(trace, std::nullopt);
   if (!requests) return;
@@ -185,7 +185,7 @@ void check_requests(const Trace& trace) {
   require(requests->places.addresses.size() == requests->stream.operations.size(), "a place for each operation");
 }
 
-// The same moment of a copy is that moment.
+// A time in a copy of the trace is the same time.
 void check_moment_beside(const Trace& trace) {
   const Trace same = copy_of(trace);
   for (std::uint32_t i = 0; i < trace.streams.size(); ++i) {

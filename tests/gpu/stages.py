@@ -15,7 +15,7 @@ HBMSCOPE = str(Path(os.environ["HBMSCOPE_FILES"]) / "hbmscope")
 OUT = Path(os.environ["OUT"])
 JOB_SECONDS = 150
 
-# What the driver says of the device, from inside of the job: in the framework's own context, the device's primary one.
+# The driver's figures for the device, from inside the job: in the framework's own context, the device's primary one.
 DRIVER = """
 import ctypes, json, os, sys, time
 def device_used():
@@ -54,7 +54,7 @@ tell(device=torch.cuda.get_device_name(), allocated=torch.cuda.memory_allocated(
 """
 )
 
-# Kernels that the framework's own profiler sees: none means that somebody else has CUPTI.
+# Kernels that the framework's own profiler sees: none means that something else holds CUPTI.
 TORCH_PROFILED = (
     DRIVER
     + """

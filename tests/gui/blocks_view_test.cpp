@@ -119,7 +119,7 @@ TEST_F(BlocksView, keys_find_the_largest_free_piece_and_fill_the_map_with_it) {
     hand.Yield(3);
     const ImGuiTestItemInfo minimap = hand.ItemInfo("//Heap map/**/minimap");
     ASSERT_NE(0U, minimap.ID);
-    // In the middle of the picture lies now what was selected.
+    // The selection is now in the middle of the picture.
     const ImGuiTestItemInfo picture = hand.ItemInfo("//Heap map/**/pieces");
     commands().push(CommandId::clear_selection);
     ASSERT_TRUE(wait_until_idle(hand));

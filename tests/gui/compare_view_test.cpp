@@ -1,4 +1,4 @@
-// A moment that is pinned: the map in the colours of the change, Compare, and the way back.
+// A pinned time: the map in the colours of the change, Compare, and the way back.
 #include <imgui_internal.h>
 
 #include "app/gui/core/copy_as_command.h"
@@ -14,7 +14,7 @@ using gui::ViewKind;
 
 class CompareView : public GuiTest {
  protected:
-  // Ten steps: in each, 4 MiB of "leak" stay, and 20 MiB of "step" replace those of the step before.
+  // Ten steps: in each, 4 MiB of "leak" stay, and 20 MiB of "step" replace those of the previous step.
   std::string write_trace() {
     SmallTrace trace;
     trace.region(0, 100 * mib);

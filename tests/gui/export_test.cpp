@@ -1,4 +1,4 @@
-// What the window writes: the picture of a view, its figures, and the rows of the trace that the command writes too.
+// Files that the window writes: the picture of a view, its figures, and the same rows of the trace as the command.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>

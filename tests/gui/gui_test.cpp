@@ -45,8 +45,8 @@ void GuiTest::SetUp() {
 
 void GuiTest::TearDown() {
   if (session_ != nullptr && !HasFailure()) {
-    // Frames draw what has changed since the one before. What came of all of them is what one draws that draws all.
-    // What is still being read says so after a while (views/answer_state.cpp): until then the moment decides.
+    // Each frame draws only what changed. The accumulated result must equal one full frame. Sources still being
+    // read show a message after a while (views/answer_state.cpp): wait for it, so that both pictures show it.
     constexpr auto said_after = std::chrono::milliseconds(400);
     for (const gui::Source& source : session_->app().state().sources)
       if (source.state == gui::AnswerState::pending) std::this_thread::sleep_until(source.started + said_after);
@@ -64,7 +64,7 @@ void GuiTest::TearDown() {
 void GuiTest::draw_frame() {
   session_->update();
   session_->draw();
-  // ImGui goes on after a view's mistake (a Begin without its End, a cursor beyond the window); we don't.
+  // ImGui tolerates a view's mistake (a Begin without its End, a cursor beyond the window); we don't.
   EXPECT_EQ(ImGui::GetCurrentContext()->ErrorCountCurrentFrame, 0) << "the test engine says above what ImGui found";
   if (!picture_wanted_.empty()) write_picture(session_->picture(), std::exchange(picture_wanted_, {}));
   ImGuiTestEngine_PostSwap(engine_);
@@ -90,7 +90,7 @@ bool GuiTest::wait_until(ImGuiTestContext& hand, const std::function<bool()>& ha
 }
 
 bool GuiTest::wait_until_idle(ImGuiTestContext& hand) {
-  hand.Yield(3);  // A view asks its questions in the frame after a command.
+  hand.Yield(3);  // A view asks its queries in the frame after a command.
   return wait_until(hand, [this] { return !session_->app().busy(); });
 }
 

@@ -1,7 +1,7 @@
-// The real App and shell on the Null platform, and a hand that moves the pointer and types (the ImGui Test Engine).
-// No display is needed; where OpenGL can't be started without one, the test is skipped with the reason.
+// The real App and shell on the Null platform, and a hand that moves the pointer and types (the ImGui Test Engine). No
+// display is needed; if OpenGL can't start without one, the test is skipped with the reason.
 //
-// Each test has folders of its own for settings, state and files, so that nothing of the person who runs it is touched.
+// Each test has its own folders for settings, state and files, so nothing of the user who runs it is touched.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -25,23 +25,24 @@ class GuiTest : public ::testing::Test {
   void SetUp() override;
   void TearDown() override;
 
-  // Runs `act` as the person at the keyboard; frames are drawn whenever it waits or does something.
+  // Runs `act` in place of the user; frames are drawn whenever it waits or does something.
   void run(const std::function<void(ImGuiTestContext&)>& act);
 
-  // Draws frames until `happened`, for at most 20 s of real time. Within run().
+  // Draws frames until `happened`, for at most 20 s of real time. Call it within run().
   bool wait_until(ImGuiTestContext& hand, const std::function<bool()>& happened);
-  // Until nothing is being read or worked out. Within run().
+  // Until nothing is being read or computed. Call it within run().
   bool wait_until_idle(ImGuiTestContext& hand);
 
-  // Opens files as the command line would, and waits until they are read.
+  // Opens files as the command line does, and waits until they are read.
   void open(ImGuiTestContext& hand, const std::vector<std::string>& files);
 
-  // Writes screenshots/NAME.png into the build tree: the window at rest, with no pointer over it. Outside run().
+  // Writes screenshots/NAME.png into the build tree: the settled window, without a pointer over it. Call it outside
+  // run().
   void take_picture(const std::string& name);
-  // The same within run(), as it is now: with the tooltip under the pointer.
+  // The same within run(), in the current state: with the tooltip under the pointer.
   void take_picture_now(ImGuiTestContext& hand, const std::string& name);
 
-  // The window at rest. Outside run().
+  // The settled window. Call it outside run().
   gui::Picture settled_picture();
   gui::Session& session() { return *session_; }
 
@@ -56,7 +57,7 @@ class GuiTest : public ::testing::Test {
   std::filesystem::path folder_;
   std::unique_ptr<gui::Session> session_;
   ImGuiTestEngine* engine_ = nullptr;
-  std::string picture_wanted_;  // Of the frame that is drawn next.
+  std::string picture_wanted_;  // For the frame that is drawn next.
 };
 
 }  // namespace hbmscope::test

@@ -72,7 +72,7 @@ TEST_F(LargeText, tables_leave_out_columns_until_names_can_be_read) {
     EXPECT_GE(width_of("Frame").value_or(0), 150);
     show(hand, CommandId::show_events);
     EXPECT_GE(width_of("Your code").value_or(0), 90);
-    // With the room they come back.
+    // When there is room again they come back.
     show(hand, CommandId::show_blocks);
     for (int i = 0; i < 30; ++i) commands().push(CommandId::text_smaller);
     hand.Yield(3);

@@ -1,4 +1,4 @@
-// The heap map's rows, legend, ends and layers under a hand, and the moment that moves by itself.
+// The heap map's rows, legend, ends and layers, operated by hand, and the animated playback of time.
 #include <chrono>
 
 #include <imgui_internal.h>
@@ -223,7 +223,7 @@ TEST_F(MapView, space_plays_to_the_end_and_pauses_and_rest_is_rest) {
     ASSERT_TRUE(wait_until_idle(hand));
     EXPECT_EQ(101U, position_now());
     EXPECT_FALSE(is_ahead) << "all of it takes three seconds, however few pictures a slow machine has of it";
-    hand.KeyPress(ImGuiKey_Space);  // From the end it begins again; going elsewhere ends it.
+    hand.KeyPress(ImGuiKey_Space);  // At the end it starts over; going elsewhere stops it.
     ASSERT_TRUE(wait_until(hand, [&] { return position_now() < 101; }));
     hand.KeyPress(ImGuiKey_P);
     ASSERT_TRUE(wait_until(hand, [&] { return !state().context().is_playing; }));

@@ -1,4 +1,4 @@
-// The window's own pixels, read back: what a map of a known heap shows on the screen, in both themes.
+// The window's pixels, read back: a map of a known heap on the screen, in both themes.
 #include <imgui_internal.h>
 
 #include <algorithm>
@@ -19,7 +19,8 @@ using namespace gui;
 
 class PictureTruth : public GuiTest {
  protected:
-  // Of 100 MiB 50 are one's, 20 another's; 10 MiB between two of his blocks and 20 at the end are free.
+  // Of 100 MiB, 50 belong to one function and 20 to another; 10 MiB between two blocks of the latter and 20 at the end
+  // are free.
   std::string write_trace() {
     SmallTrace trace;
     trace.region(0, 100 * mib);

@@ -1,5 +1,5 @@
-// What lies between the shell and the screen: framebuffers, PNG files, the layout's file, what the command line asks
-// for.
+// The code between the shell and the screen: framebuffers, PNG files, the layout's file, and the command line's
+// options.
 #include <glad/gl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>

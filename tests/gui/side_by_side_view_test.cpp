@@ -14,7 +14,7 @@ using gui::ViewKind;
 
 class SideBySideView : public GuiTest {
  protected:
-  // The same program: a pool at once, and one that grows block by block.
+  // The same program with a preallocated pool, and with one that grows block by block.
   void open_both(ImGuiTestContext& hand) {
     write_both();
     open(hand, {path("growing.hbm"), path("pool.hbm")});

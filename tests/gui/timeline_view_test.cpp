@@ -19,7 +19,7 @@ using gui::ViewKind;
 
 class TimelineView : public GuiTest {
  protected:
-  // 100 steps, each of which leaves 1 MiB of "leak" behind; then a request of 500 MiB fails.
+  // 100 steps, each of which leaves 1 MiB of "leak"; then a request of 500 MiB fails.
   std::string write_trace() {
     SmallTrace trace;
     trace.region(0, 300 * mib);
@@ -96,7 +96,7 @@ TEST_F(TimelineView, wheel_zooms_at_the_pointer_and_the_picture_has_exactly_that
     EXPECT_EQ(static_cast<std::size_t>(lanes.GetWidth()), state().answers().timeline_part.value->columns.size())
         << "one column for each pixel";
     take_picture_now(hand, "timeline_zoomed");
-    // The keys of the focused picture: D goes on in time, 0 shows all.
+    // The keys of the focused picture: D moves forward in time, 0 shows everything.
     const std::int64_t begin = span().begin;
     hand.WindowFocus("//Timeline");
     hand.KeyPress(ImGuiKey_D);

@@ -137,7 +137,7 @@ TEST_F(TpuView, the_inspector_shows_the_tiles_of_an_array) {
   take_picture("tpu_inspector");
 }
 
-// What `tpu layout --picture` writes, counted pixel by pixel where the window has it.
+// The picture that `tpu layout --picture` writes, counted pixel by pixel as the window shows it.
 TEST_F(TpuView, the_pixels_of_a_picture_have_the_share_of_the_padding) {
   const std::string layout = "f32[100,200]{1,0:T(8,128)}";
   ImRect rect;

@@ -149,7 +149,7 @@ TEST_F(TraceViews, why_it_failed_is_in_front_of_each_file_that_has_it_however_la
     EXPECT_TRUE(is_in_front("Fragmentation")) << "nothing failed here";
     commands().push(gui::CommandId::close_file);
     hand.Yield(2);
-    open(hand, {path("failing.hbm")});  // As of a long recording, of which the end is read last.
+    open(hand, {path("failing.hbm")});  // Like a long recording, whose end is read last.
     hand.Yield(4);
     EXPECT_TRUE(is_in_front("Why it failed"));
     EXPECT_EQ(gui::ViewKind::heap_map, state().position().view) << "without taking the focus";
@@ -172,7 +172,7 @@ TEST_F(TraceViews, heap_without_memory_says_so) {
   take_picture("heap_map_of_an_empty_heap");
 }
 
-// As of a job that was attached to while its own profiler had CUPTI.
+// Like a job that was attached to while its own profiler held CUPTI.
 TEST_F(TraceViews, where_no_heap_is_known_the_drivers_totals_are_drawn_and_why_is_said) {
   SmallTrace trace;
   trace.fact("hbmscope.attached", "yes");

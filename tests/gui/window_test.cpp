@@ -1,5 +1,5 @@
-// Through the window as a person goes through it. Each test asserts what a gesture leads to in the state that all views
-// read, or in what was copied, and leaves a picture in screenshots/ of the build tree.
+// Uses the window as a person does. Each test asserts the effect of a gesture on the state that all views read, or on
+// the copied text, and leaves a picture in screenshots/ of the build tree.
 #include <fstream>
 #include <sstream>
 
@@ -287,7 +287,7 @@ TEST_F(Window, bad_filter_keeps_the_picture_and_says_where_it_is_wrong) {
     take_picture_now(hand, "bad_filter");
   });
   run([&](ImGuiTestContext& hand) {
-    commands().push(gui::command::set_filter, "size>");  // As --where gives it.
+    commands().push(gui::command::set_filter, "size>");  // As passed by --where.
     ASSERT_TRUE(wait_until_idle(hand));
     EXPECT_EQ(state().answers().view.state, AnswerState::failed);
     EXPECT_TRUE(state().answers().view.error.offset.has_value());

@@ -20,7 +20,8 @@ AddressTime picture_of(const Stream& stream, TimelineSpan span, int width, int h
   return std::move(*picture);
 }
 
-// One pixel a page, and one a microsecond, which is an event: each pixel is what lived there after that event.
+// One pixel per page and per microsecond, which is one event: each pixel shows the blocks that were live there after
+// that event.
 TEST(AddressTime, every_pixel_is_what_lived_there_then) {
   for (unsigned seed = 0; seed < 20; ++seed) {
     SCOPED_TRACE(seed);

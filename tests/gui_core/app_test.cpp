@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 const std::string leak_10 = HBMSCOPE_SAMPLES "/leak_step_010.pprof.gz";
 const std::string leak_200 = HBMSCOPE_SAMPLES "/leak_step_200.pprof.gz";
 
-// An App whose settings and recent files are its own, driven as the platform drives it.
+// An App with its own settings and recent files, driven like the platform drives it.
 class AppTest : public testing::Test {
  protected:
   AppTest() {

@@ -1,4 +1,4 @@
-// Blocks one by one without a window: what is typed to find them, the table, the Inspector's words, the commands.
+// Single blocks without a window: the find text, the table, the Inspector's texts, the commands.
 #include "analysis/query/block_find.h"
 #include "app/gui/core/app.h"
 #include "app/gui/core/block_table.h"

@@ -42,7 +42,7 @@ TEST(BoxRaster, nothing_vanishes_and_nothing_is_outside) {
   }
 }
 
-// Beside areas worked out one pixel at a time; the boxes do not overlap, as blocks do not.
+// Compared with areas computed one pixel at a time; like blocks, the boxes do not overlap.
 TEST(BoxRaster, shares_are_the_areas) {
   constexpr int width = 23, height = 17;
   std::mt19937_64 random(11);
@@ -75,7 +75,7 @@ TEST(BoxRaster, shares_are_the_areas) {
         double sum = 0;
         for (const double one : area) sum += one;
         const BoxCell& cell = cells[y * width + x];
-        // A box is at most two steps larger than told, in each direction.
+        // A box is at most two steps larger than specified, in each direction.
         EXPECT_NEAR(sum * 4, cell.quarters, sum < 0.125 ? 1.0 : 0.6) << x << ' ' << y;
         if (sum > 0.05) {
           EXPECT_NEAR(*std::max_element(area.begin(), area.end()), area[cell.shade], 0.05);

@@ -1,8 +1,7 @@
-// How different two colours look: CIEDE2000 between the colours as a person with a given kind of colour vision sees
-// them.
+// How different two colours look: CIEDE2000 between the colours as seen by a person with a given kind of colour vision.
 //
-// The distance is that of CIE 142-2001 in the wording of Sharma, Wu, Dalal, "The CIEDE2000 color-difference formula"
-// (Color Research and Application 30, 2005), under D65. The simulations are Machado, Oliveira, Fernandes, "A
+// The distance is that of CIE 142-2001 as formulated by Sharma, Wu, Dalal, "The CIEDE2000 color-difference formula"
+// (Color Research and Application 30, 2005), under D65. The simulations are from Machado, Oliveira, Fernandes, "A
 // Physiologically-based Model for Simulation of Color Vision Deficiency" (IEEE TVCG 15, 2009), severity 1, applied to
 // linear RGB.
 #pragma once

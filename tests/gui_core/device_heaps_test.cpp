@@ -12,7 +12,7 @@ namespace {
 
 TraceMoment moment_of(const Trace& trace, const char* at) {
   TraceMoment moment;
-  moment.trace = {&trace, [](const Trace*) {}};  // It outlives the moment.
+  moment.trace = {&trace, [](const Trace*) {}};  // The trace outlives the moment.
   moment.moment = *find_moment(trace, at);
   moment.states = compute_states(trace, moment.moment);
   return moment;

@@ -1,4 +1,4 @@
-// Maps of known heaps, read back pixel by pixel, and every cell of random heaps beside a slow and obvious count.
+// Maps of known heaps, read back pixel by pixel, and every cell of random heaps compared with a slow and obvious count.
 #include "app/gui/core/heap_raster.h"
 
 #include <algorithm>

@@ -118,7 +118,7 @@ TEST(HeapEnds, hole_of_the_lower_end_has_a_line_at_its_foot_and_of_the_upper_at_
   EXPECT_TRUE(is_line(1, 9) && is_line(2, 9) && !is_line(1, 0));
   EXPECT_TRUE(is_line(13, 0) && !is_line(13, 9));
   EXPECT_TRUE(!is_line(7, 5) && !is_line(0, 9) && !is_line(15, 0)) << "neither the gap nor blocks";
-  // A block of the lower end above one of the upper end: what lies between them is for neither.
+  // A block of the lower end above one of the upper end: the space between them belongs to neither.
   trace.alloc_from_above(5 * mib, mib);
   trace.alloc(8 * mib, mib);
   EXPECT_EQ(PieceEnd::neither, row_pieces(trace, 2).find(6 * mib)->ends);

@@ -1,4 +1,4 @@
-// Colours of a heap map that need more than the state that is shown: the change since a pinned moment, lifetimes.
+// Colours of a heap map that need more than the shown state: the change since a pinned time, lifetimes.
 #include "app/gui/core/heap_shades.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ const ShadeEntry* entry_of(const HeapPieces& map, Shade shade) {
   return found == map.legend.end() ? nullptr : &*found;
 }
 
-// 16 MiB: blocks of 1 MiB at 0 and 4; the first goes, one of 2 MiB comes at 8.
+// 16 MiB: blocks of 1 MiB at 0 and 4; the first is freed, and one of 2 MiB is allocated at 8.
 struct Changing {
   Changing() {
     trace.region(0, 16 * mib);

@@ -1,4 +1,4 @@
-// What a legend's entry says of its blocks in the filter language holds for exactly them: a click on it filters.
+// The filter expression of a legend entry matches exactly its blocks: a click on it filters.
 #include <random>
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace hbmscope::gui {
 namespace {
 
-// Blocks of all sizes and roundings, from before the moment and gone after it.
+// Blocks of all sizes and roundings, allocated before the shown time and freed after it.
 class LegendFilter : public testing::Test {
  protected:
   LegendFilter() {

@@ -1,4 +1,4 @@
-// A running job in the window: it grows, is held and followed, its recording is stopped, and what was seen stays.
+// A running job in the window: it grows, is paused and followed, its recording is stopped, and seen data stays.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -60,7 +60,7 @@ class Live : public testing::Test {
     }
     writer_.flush();
   }
-  // So many megabytes that take their time to be taken in.
+  // That many megabytes, which take a while to process.
   void add_noise(int megabytes) {
     std::mt19937_64 source(1);
     wire::CounterRecord noise;

@@ -1,4 +1,4 @@
-// A long recording while it is read: what is there so far is shown, grows, and can be kept or given up.
+// A long recording while it is being read: the part read so far is shown, grows, and can be kept or cancelled.
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -28,7 +28,7 @@ class OpenPart : public testing::Test {
       if (i >= live_most) trace.free((i - live_most) % (2 * live_most) * 512);
       trace.alloc(i % (2 * live_most) * 512, 512);
     }
-    // Each test may be a process of its own, beside others.
+    // Each test may be a separate process that runs concurrently with others.
     file() = (std::filesystem::path(testing::TempDir()) / ("hbmscope-open-part-" + std::to_string(getpid()) + ".hbm"))
                  .string();
     trace.write(file());

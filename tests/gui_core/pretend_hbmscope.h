@@ -1,5 +1,5 @@
-// A program in hbmscope's place, as the window starts it: it lists two jobs, attaches to none, and writes down what it
-// was asked.
+// A program that replaces hbmscope when the window starts it: it lists two jobs, attaches to none, and records its
+// arguments.
 #pragma once
 
 #include <unistd.h>
@@ -14,7 +14,7 @@
 
 namespace hbmscope::test {
 
-// With ' for ".
+// Replaces ' by ".
 inline std::string json_from(std::string text) {
   std::replace(text.begin(), text.end(), '\'', '"');
   return text;
@@ -32,7 +32,7 @@ inline const std::string two_jobs = json_from(
 
 class PretendHbmscope {
  public:
-  // In a folder that is there.
+  // `folder` must exist.
   explicit PretendHbmscope(const std::filesystem::path& folder, const std::string& listing = two_jobs)
       : folder_(folder) {
     be("if [ $1 = ps ]; then\ncat <<'END'\n" + listing + "\nEND\nexec sleep 60\nfi\n" +
@@ -43,12 +43,12 @@ class PretendHbmscope {
   PretendHbmscope(const PretendHbmscope&) = delete;
   PretendHbmscope& operator=(const PretendHbmscope&) = delete;
 
-  // What it does from now on, in the shell's words, when it has written down what it was asked.
+  // What it does from now on, as shell commands, after it has recorded its arguments.
   void be(const std::string& script) const {
     const std::filesystem::path program = folder_ / "program", next = folder_ / "program.next";
     std::ofstream(next) << "#!/bin/sh\necho \"$@\" >> " << (folder_ / "said").string() << "\n" << script;
     std::filesystem::permissions(next, std::filesystem::perms::owner_all);
-    std::filesystem::rename(next, program);  // A program that is run can't be written.
+    std::filesystem::rename(next, program);  // A running program can't be written to.
   }
   std::string said() const {
     std::ifstream file(folder_ / "said");

@@ -1,4 +1,4 @@
-// Long work for the views: it can be stopped, gone on with, and overtaken, and what was there stays.
+// Long work for the views: it can be stopped, resumed and superseded, and earlier results stay.
 #include "app/gui/core/running_work.h"
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// Two sides: what each command is about, what is locked, and what closing leaves.
+// Two sides: the side that each command refers to, locked settings, and the state after closing.
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -21,7 +21,7 @@ class SideBySide : public testing::Test {
     std::filesystem::create_directories(home_);
     setenv("XDG_CONFIG_HOME", (home_ / "config").c_str(), 1);
     setenv("XDG_STATE_HOME", (home_ / "state").c_str(), 1);
-    // The same program twice: a pool at once, and one that grows for each block.
+    // The same program with a preallocated pool, and with one that grows for each block.
     test::SmallTrace pool, growing;
     pool.region(0, 100 * mib);
     for (std::uint64_t i = 0; i < 4; ++i) {
@@ -116,7 +116,7 @@ TEST_F(SideBySide, a_command_of_a_side_makes_it_the_active_one_and_others_are_ab
   EXPECT_EQ("oom", side(0).position.at);
   give(CommandId::other_side);
   EXPECT_EQ(0U, state().active_context);
-  // Views tell their sizes in every frame; that is nobody's choice.
+  // Views report their sizes in every frame; that is not a choice of the user.
   give_to(1, command::size_timeline, PixelSize{640, 0});
   EXPECT_EQ(0U, state().active_context);
   EXPECT_EQ(640U, side(1).timeline_width);
@@ -237,7 +237,7 @@ TEST_F(SideBySide, is_a_command_line) {
 }
 
 TEST_F(SideBySide, both_on_automatic_are_coloured_by_one_rule) {
-  test::SmallTrace plain;  // Without stacks: alone it is coloured by size.
+  test::SmallTrace plain;  // Without stacks: when shown alone it is coloured by size.
   plain.region(0, 100 * mib);
   plain.alloc(0, 10 * mib);
   plain.write(path("plain.hbm"));

@@ -1,5 +1,5 @@
-// A trace written event by event: one process, heaps with regions that the test names, a clock that ticks once a
-// microsecond. As a recording on disk it is what the window opens.
+// A trace written event by event: one process, heaps with regions that the test names, a clock that ticks once per
+// microsecond. Written to disk it is a recording that the window opens.
 #pragma once
 
 #include <cstdint>
@@ -17,23 +17,23 @@ class SmallTrace {
   SmallTrace(const SmallTrace&) = delete;
   SmallTrace& operator=(const SmallTrace&) = delete;
 
-  // Later calls are about this one.
+  // Later calls refer to this heap.
   void add_heap(std::string_view name, bool tells_regions = true, std::string_view memory_kind = "device");
   void add_two_ended_heap(std::string_view name);
-  void add_layer(std::string_view name, wire::Layer layer);  // Of the device of the first heap.
-  void heap_of(std::uint32_t heap) { heap_ = heap; }         // Later calls are about this one, from 1.
+  void add_layer(std::string_view name, wire::Layer layer);  // On the device of the first heap.
+  void heap_of(std::uint32_t heap) { heap_ = heap; }         // Later calls refer to this heap; numbered from 1.
   void region(std::uint64_t address, std::uint64_t size);
-  // `function` stands at line 10 of train.py and was called by main; empty: no stack.
+  // `function` is at line 10 of train.py and was called by main; empty: no stack.
   void alloc(std::uint64_t address, std::uint64_t size, std::string_view function = {}, std::uint64_t waste = 0);
   void alloc_from_above(std::uint64_t address, std::uint64_t size);  // From the upper end.
   void free(std::uint64_t address);
-  void request_free(std::uint64_t address);  // A device stream still waits for it.
+  void request_free(std::uint64_t address);  // A device stream still uses it.
   void run_out_of_memory(std::uint64_t asked);
   void mark(std::string_view name, std::uint8_t phase = 0);  // 0 instant, 1 begins, 2 ends.
-  void tell(std::string_view counter, std::int64_t value);   // Of no heap.
+  void tell(std::string_view counter, std::int64_t value);   // Belongs to no heap.
   void fact(std::string_view key, std::string_view value) { writer_.add_job_fact(key, value); }
 
-  const Trace& trace();  // With all that was written so far.
+  const Trace& trace();  // With everything written so far.
   const StreamState& state() { return trace().streams[0].last_state(); }
   void write(const std::string& path);
 

@@ -1,4 +1,4 @@
-// The pixels of an array's tiles: what is hatched has the share that the padding has.
+// The pixels of an array's tiles: the hatched share equals the share of the padding.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -41,7 +41,7 @@ TEST(TilePicture, hatched_pixels_have_the_share_of_the_padding) {
         EXPECT_EQ(0, areas.other);
         const double share = static_cast<double>(grid.padding_bytes()) / static_cast<double>(grid.bytes);
         const double all = static_cast<double>(areas.data + areas.padding);
-        // Either edge lies within half a pixel of where it should.
+        // Each edge is within half a pixel of its position.
         EXPECT_NEAR(static_cast<double>(areas.padding), share * all, (picture.width + picture.height) / 2.0 + 1)
             << layout << " in " << picture.width << " x " << picture.height;
       }
@@ -59,7 +59,7 @@ TEST(TilePicture, of_too_many_tiles_the_last_ones_are_drawn_to_their_own_scale) 
   EXPECT_FALSE(picture.part.is_all(grid));
   EXPECT_EQ(grid.tiles_down(), picture.part.first_row + picture.part.down);
   EXPECT_NEAR(128.0 * static_cast<double>(picture.part.across), picture.values_across * picture.width, 0.01);
-  // Of the last row of tiles 7 rows of 8 are padding, whatever stands above it.
+  // In the last row of tiles, 7 of 8 rows are padding, whatever is above it.
   const Areas areas = areas_of(picture, Theme::dark);
   EXPECT_GT(areas.padding, 0);
   EXPECT_GT(areas.data, areas.padding);

@@ -1,4 +1,4 @@
-// What a picture of the timeline is drawn from, beside one state for every event.
+// The data of the timeline's picture, compared with one state for every event.
 #include "app/gui/core/timeline_columns.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ TEST(TimelineColumns, every_extreme_is_in_its_column) {
   EXPECT_TRUE(timeline.knows_regions);
   EXPECT_EQ(90 * mib, timeline.in_use_most);
   EXPECT_EQ(1000 * mib, timeline.pool_most);
-  // Beside one state for every event.
+  // Compared with one state for every event.
   std::vector<Band> in_use(100), largest(100);
   std::vector<bool> has(100);
   StreamState state;
@@ -54,7 +54,7 @@ TEST(TimelineColumns, every_extreme_is_in_its_column) {
   }
   for (std::size_t i = 0; i < 100; ++i) {
     ASSERT_TRUE(has[i]);
-    // What was the case as the column began counts too.
+    // The value at the beginning of the column counts too.
     EXPECT_LE(timeline.columns[i].in_use.least, in_use[i].least);
     EXPECT_EQ(timeline.columns[i].in_use.most, in_use[i].most) << i;
     EXPECT_LE(timeline.columns[i].largest_free.least, largest[i].least) << i;
@@ -141,7 +141,7 @@ TEST(TimelineColumns, every_span_is_exact_beside_one_state_for_every_event) {
     const std::size_t count = 1 + random() % 60;
     const TimelineColumns timeline = columns_of(stream, span, count, TimelineEffort::exact);
     ASSERT_EQ(count, timeline.columns.size());
-    // What was the case as a column began is in it, and all that came to be in it.
+    // A column contains the value at its beginning and all later values in it.
     std::vector<TimelineColumn> naive(count);
     std::vector<bool> has(count);
     std::size_t next = 0;
@@ -246,7 +246,7 @@ TEST(TimelineCounters, each_column_has_the_least_and_most_and_what_was_told_befo
   for (const char* name : {"second", "third", "fourth"})
     for (int i = 0; i < 2; ++i) trace.tell(name, i);
   const Stream& stream = trace.trace().streams[0];
-  const std::int64_t from = 100'500, to = 450'500;  // Of the first axis: between two events.
+  const std::int64_t from = 100'500, to = 450'500;  // On the first axis: between two events.
   const std::size_t count = 35;
   const TimelineColumns timeline = columns_of(stream, {from, to}, count, TimelineEffort::exact);
   ASSERT_EQ(3U, timeline.counters.size()) << "what was told once is no course";
@@ -289,7 +289,7 @@ TEST(TimelineCounters, what_the_process_holds_comes_first_also_where_no_heap_eve
   EXPECT_EQ(own, beside.counters[0].name);
 }
 
-// A pool, and beside it a heap of another kind, two of one name, one that never held anything.
+// A pool, and with it a heap of another kind, two of the same name, and one that never held anything.
 class OfSeveralHeaps : public testing::Test {
  protected:
   void fill(int turns) {
@@ -313,7 +313,7 @@ class OfSeveralHeaps : public testing::Test {
     ASSERT_EQ(told_.size(), stream_->end_position());
   }
 
-  // What each column has seen of a heap: what was the case as it began, and after each event in it.
+  // The values of a heap in each column: the one at its beginning, and those after each event in it.
   std::vector<Band> naive(std::uint32_t heap, const TimelineColumns& timeline) const {
     std::vector<Band> bands(timeline.columns.size(), Band{~std::uint64_t{0}, 0});
     std::uint64_t now = 0;

@@ -1,4 +1,4 @@
-// The moment, heap and address of a trace in the window's state, through an App as the window drives it.
+// The time, heap and address of a trace in the window's state, through an App as the window drives it.
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -166,7 +166,7 @@ TEST_F(TraceMoments, trace_without_a_failure_opens_at_its_peak_unless_a_moment_i
   give(CommandId::go_to_end);
   EXPECT_EQ("end", state().position().at);
   give(CommandId::close_file);
-  // As the command line gives them: the moment stands behind the file, and before it is read.
+  // Like the command line: the time follows the file, and arrives before the file is read.
   app_->commands().push(Command(command::open_paths, {path}));
   app_->commands().push(command::set_moment, std::string("end"));
   settle();
@@ -280,7 +280,7 @@ TEST(MomentOfAStream, is_named_with_its_number_where_there_are_several) {
   for (const char* text : {"#4", "0#4", "3#4", "2#7", "x#4", "2#"}) EXPECT_FALSE(find_moment(trace, text)) << text;
 }
 
-// As a text of an out-of-memory that lists nothing: who opens it wants to read why.
+// Like an out-of-memory text without a listing: its reader wants to see the reason.
 TEST(ChooseHeap, one_that_never_held_anything_is_shown_where_a_request_failed_on_it) {
   test::SmallTrace trace(false);
   trace.add_heap("other", false);

@@ -34,8 +34,8 @@ MAY_INCLUDE = {
     "app/cli": ["analysis", "collector/link", "collector/attach", "collector/serve", "collector/view", "allocator"],
     "app/gui/sources": ["analysis", "allocator", "collector/view"],
     "app/gui/core": ["app/gui/sources", "analysis", "collector/view"],
-    # What gui/core hands out is made of analysis' rows, so those who may include core may name these types; reading and
-    # writing files stays behind core.
+    # gui/core returns rows of analysis, so folders that may include core may name these types; reading and writing
+    # files stays behind core.
     "app/gui/look": ["app/gui/core", "app/gui/sources", "analysis/model", "analysis/units", "analysis/query"],
     "app/gui/views": ["app/gui/core", "app/gui/sources", "app/gui/look", "analysis/model", "analysis/units", "analysis/query"],
     "app/gui/shell": ["app/gui/core", "app/gui/sources", "app/gui/look", "app/gui/views", "analysis/model", "analysis/units", "analysis/query"],
@@ -47,7 +47,7 @@ MAY_INCLUDE = {
     "tests": ["analysis", "app", "collector", "allocator", "third_party"],
 }
 
-# What a header is of -> (how its include looks, the folders that may include it).
+# The owner of a header -> (a pattern for its include, the folders that may include it).
 TOOLKITS = {
     "Dear ImGui": (r"(imgui|imcmd|imstb|misc/cpp/imgui|portable_file_dialogs|ImGuiFileDialog)", ["app/gui/look", "app/gui/views", "app/gui/shell", "app/gui/platform", "tests/gui", "tests/bench"]),
     "ImPlot": (r"implot", ["app/gui/look", "app/gui/views", "app/gui/platform", "tests/gui"]),
@@ -69,7 +69,7 @@ LINUX_ONLY = re.compile(
 )
 NO_LINUX_IN = ["analysis", "app/gui"]
 
-# What one of the compilers that build this can't compile.
+# Features that one of the supported compilers can't compile.
 NOT_EVERYWHERE = {
     r"\bstd::(ranges|views)::": "clang 14, with which fuzzers are built, can't compile it with the library of g++ 12",
 }

@@ -11,7 +11,7 @@ import pathlib
 import re
 import sys
 
-# What is refused -> what to write instead.
+# Refused words -> what to write instead.
 WORDS = {
     r"\b(told|tells)\b": "reported, reports; or unknown",
     r"\basked\b": "requested",
@@ -53,7 +53,7 @@ def literals(source):
     """(Line, text) of each string literal."""
     for found in TOKEN.finditer(source):
         text = found.group("raw") if found.group("raw") is not None else found.group("text")
-        if text is not None and "\nimport " not in text:  # Not a program in Python.
+        if text is not None and "\nimport " not in text:  # Not a Python program.
             yield source.count("\n", 0, found.start()) + 1, text
 
 

@@ -1,5 +1,5 @@
-// What the reader does with files that are not as they should be: an Error that says where and what to do, or, where
-// the rest is usable, a row in the import statistics. Never a crash, and never a figure that is silently too low.
+// The reader's reaction to invalid files: an Error with the position and a remedy or, if the rest is usable, a row in
+// the import statistics. Never a crash, and never a figure that is silently too low.
 #include <gtest/gtest.h>
 
 #include "analysis/read/pprof/read_pprof.h"
@@ -18,7 +18,7 @@ Result<Profile> read(std::string_view bytes, const ReadOptions& options = {}) {
   return read_pprof_bytes({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}, file_name, options);
 }
 
-// An Error for people: which file, what is wrong, what to do, and where where there is a where.
+// An Error for users: the file, what is wrong, the remedy, and the position if there is one.
 void expect_helpful(const Error& error, std::uint64_t bytes) {
   EXPECT_EQ(error.file, file_name);
   EXPECT_FALSE(error.what.empty());
@@ -169,7 +169,7 @@ TEST(BadInput, flipped_bits_in_gzip_are_an_error_or_change_nothing) {
     if (!profile) {
       expect_helpful(profile.error(), damaged.size());
     } else {
-      // The header's time and the bits behind the last block's end are covered by no checksum, and matter to nobody.
+      // The header's time and the bits after the last block's end are covered by no checksum, and do not matter.
       EXPECT_TRUE(compare_with_oracle(message, *profile).empty());
     }
   }
@@ -284,7 +284,7 @@ TEST(BadInput, gzip_bomb_stops_at_the_limit_and_says_how_to_raise_it) {
   ASSERT_FALSE(profile.has_value());
   EXPECT_NE(profile.error().text().find("1.00 MiB"), std::string::npos) << profile.error().text();
   EXPECT_NE(profile.error().text().find("--max-size"), std::string::npos) << profile.error().text();
-  // The limit is of the whole, not of a member, and what is just small enough is read.
+  // The limit applies to the whole file, not to a member, and a file just within the limit is read.
   const std::string message = generate_profile({.samples = 2'000, .seed = 1});
   const std::string members = gzip_text(message.substr(0, 100'000)) + gzip_text(message.substr(100'000));
   options.max_inflated_bytes = message.size() - 1;

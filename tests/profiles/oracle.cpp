@@ -39,7 +39,7 @@ std::optional<std::string> inflate_once(std::string_view file) {
 
 constexpr std::string_view missing_text = "<missing text>";
 
-// What the reader promises for a text number, read from the objects.
+// The text for a text number that the reader guarantees, read from the objects.
 class OracleTexts {
  public:
   explicit OracleTexts(const pprof::Profile& message) : message_(message) {}
@@ -98,7 +98,7 @@ class Comparison {
   }
 
  private:
-  // `what` is a function, so that the words are only put together where they are needed.
+  // `what` is a function, so that the text is only built when it is needed.
   template <class A, class B>
   void equal(const A& oracle, const B& ours, const char* what, std::int64_t number = -1) {
     if (oracle == ours || found_.size() >= at_most_) return;
@@ -108,8 +108,8 @@ class Comparison {
     sentence << ": protobuf says '" << oracle << "', the reader '" << ours << "'";
     found_.push_back(sentence.str());
   }
-  // Fields that are not set refer to text 0, which the format demands to be empty. Where it is not, a field that is not
-  // set may read as either; the statistic first_text_not_empty says so.
+  // Unset fields refer to text 0, which the format requires to be empty. If it is not empty, an unset field may be read
+  // as either; the statistic first_text_not_empty reports that.
   void equal_text(std::int64_t number, StringId id, const char* what, std::int64_t of = -1) {
     if (number == 0 && ours(id).empty()) return;
     equal(text_[number], ours(id), what, of);
@@ -182,7 +182,7 @@ class Comparison {
       return found == rows.end() ? 0xffffffff : found->second;
     };
     location_count_ = static_cast<std::size_t>(message_.location_size());
-    // One more row stands for locations that the file refers to but does not have, where there are any.
+    // One more row represents locations that the file refers to but does not contain, if there are any.
     const bool has_missing = profile_.import.count_of("missing_location") > 0;
     equal(location_count_ + (has_missing ? 1 : 0), profile_.location_count(), "locations");
     if (profile_.location_count() < location_count_) return;
@@ -232,7 +232,7 @@ class Comparison {
     equal(capped_, static_cast<std::size_t>(profile_.import.count_of("sum_over_2_63")), "values beyond a sum of 2^63");
   }
 
-  // What would take the sum of magnitudes to 2^63 counts as 0, so that no later sum can overflow.
+  // Values that would raise the sum of magnitudes to 2^63 count as 0, so that no later sum can overflow.
   std::int64_t cap(std::int64_t value, std::uint64_t& sum) {
     const std::uint64_t magnitude =
         value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
@@ -268,7 +268,7 @@ class Comparison {
       equal_text(label.str(), labels[k].text, "a label's text in sample", number);
       equal(label.num(), labels[k].number, "a label's number in sample", number);
       equal_text(label.num_unit(), labels[k].number_unit, "a label's unit in sample", number);
-      // As pprof decides: a text wins, and a label with neither text nor number is an empty text.
+      // Like pprof: a text wins, and a label with neither text nor number is an empty text.
       const bool is_number = label.str() == 0 && (label.num() != 0 || label.num_unit() != 0);
       if (text_[0].empty()) equal(is_number, labels[k].is_number, "a label's kind in sample", number);
     }

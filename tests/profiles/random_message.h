@@ -1,6 +1,6 @@
 // Valid messages that no producer would write: fields in any order, repeated integers packed, unpacked or in several
-// pieces, fields nobody knows, parts written twice, ids from all of 64 bits, references into nothing. All of it is
-// allowed by protobuf's wire format, so protobuf and the reader must see the same profile in it.
+// parts, unknown fields, parts written twice, arbitrary 64-bit ids, dangling references. Protobuf's wire format allows
+// all of this, so protobuf and the reader must see the same profile in it.
 #pragma once
 
 #include <string>

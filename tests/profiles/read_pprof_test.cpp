@@ -1,4 +1,4 @@
-// The hand-written reader beside protobuf, on every profile there is.
+// The hand-written reader compared with protobuf, on every available profile.
 #include "analysis/read/pprof/read_pprof.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// compute_top beside `go tool pprof -top`: the same rows and the same figures, for every file, value type and filter.
+// compute_top compared with `go tool pprof -top`: the same rows and figures, for every file, value type and filter.
 #include <gtest/gtest.h>
 #include <pprof.pb.h>
 
@@ -19,8 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What pprof prints for a frame. It cleans paths ("a//b" is "a/b"), and names what has neither function nor file by
-// its module.
+// The name that pprof prints for a frame. It cleans paths ("a//b" is "a/b"), and a frame with neither function nor file
+// has the name of its module.
 std::string pprof_name(const Frame& frame, bool by_line) {
   std::string name = frame.function == "<no name>" ? "" : frame.function;
   std::string file = frame.file.empty() ? "" : fs::path(frame.file).lexically_normal().string();
@@ -190,7 +190,7 @@ TEST(TopBesidePprof, same_bytes_for_a_go_heap_profile) {
         filtered("", "", "", "main\\.[mo]"), filtered("go_heap\\.go")})
     compare_with_pprof(file, request, "inuse_space", false);
 
-  // As the writers of legacy formats have it: the allocator's own frames are to be left out.
+  // As in legacy formats: the allocator's own frames are to be left out.
   pprof::Profile parsed;
   ASSERT_TRUE(parsed.ParseFromString(message));
   const auto add_text = [&](const char* text) {
@@ -233,7 +233,7 @@ TEST(GroupsBesideOracle, device_and_kind_add_up_exactly_in_every_file) {
         EXPECT_EQ(row.weight.bytes, oracle.bytes);
         EXPECT_EQ(row.weight.count, oracle.count);
         EXPECT_EQ(row.weight.unknown, oracle.unknown);
-        EXPECT_EQ(oracle.unknown_bytes, -oracle.unknown);  // What the comparison with pprof relies on.
+        EXPECT_EQ(oracle.unknown_bytes, -oracle.unknown);  // The comparison with pprof relies on this.
         sum += row.weight;
       }
       EXPECT_EQ(sum, view->total);

@@ -1,5 +1,5 @@
-// Whatever a stream tells beside its blocks is held, or counted: counters, attributes, clocks, modules, kinds that a
-// newer version writes.
+// Everything that a stream contains besides blocks is stored or counted: counters, attributes, clocks, modules, and
+// kinds that a newer version writes.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -103,7 +103,7 @@ TEST(ClockTable, a_time_on_another_streams_clock) {
   EXPECT_EQ(std::nullopt, table_of({{0, 0, 3000}}).time_on(fast, 0)) << "one reading of a counter has no speed";
 }
 
-// Two streams with clocks of their own, an allocation every second on both, beginning at the same instant.
+// Two streams with their own clocks, an allocation every second on both, beginning at the same time.
 TEST(Moment, streams_with_clocks_are_asked_for_the_same_instant) {
   const auto make = [](bool has_clocks) {
     Trace trace;
@@ -174,7 +174,7 @@ TEST(Stream, holds_counters_attributes_clocks_and_modules) {
   EXPECT_TRUE(trace.import.rows().empty());
 }
 
-// A block of rows may have any kind: 60 is none of this version's, 13 stands in keyframes only.
+// A block of rows may contain any kind: 60 is unknown in this version, 13 occurs only in keyframes.
 TEST(Stream, kinds_that_it_does_not_hold_are_counted_each) {
   auto block = std::make_shared<wire::Block>();
   for (const int kind : {60, 13, 60}) {
@@ -214,7 +214,7 @@ TEST(Stream, frames_of_code_get_their_names_later_and_other_frames_do_not) {
   };
   EXPECT_NE(of_code, of_python);
   EXPECT_EQ("train+0x234", name_of(stream.definitions(), of_code));
-  const Definitions before = stream.definitions();  // As a window has it that draws meanwhile.
+  const Definitions before = stream.definitions();  // Like a window that draws meanwhile.
   writer.name_frame(of_code, "job::take(int)", "take.cpp", 12);
   writer.name_frame(of_python, "somebody_else", "train.py", 7);
   wire::CodeRecord stray;

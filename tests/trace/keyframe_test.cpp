@@ -1,4 +1,4 @@
-// Where keyframes lie, and that a moment near one is as the whole way to it.
+// The positions of keyframes, and that a state reached from one equals the state reached from the beginning.
 #include "analysis/trace/keyframe.h"
 
 #include <gtest/gtest.h>
@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::uint64_t apart = wire::block_events_max;  // At least.
 
-// Blocks that can't be read any more at some time, as if they were spilled to a file that is gone: from then on only
-// those moments are exact that need none.
+// Blocks that become unreadable at some time, as if they were spilled to a file that is gone: from then on only states
+// that need none of them are exact.
 class SpoiledLater {
  public:
   SpoiledLater() {
@@ -88,7 +88,7 @@ TEST(Keyframe, lies_inside_of_a_plain_block_where_it_is_due_in_its_first_half) {
   EXPECT_TRUE(made.has_keyframe_at(2 * apart));
 }
 
-// To decode most of a block for what is left of it would cost more than that.
+// Decoding most of a block for its remainder would cost more than that.
 TEST(Keyframe, lies_at_the_end_of_a_block_where_it_is_due_in_its_second_half) {
   SpoiledLater made;
   while (made.writer.next_event() < 10'000) made.alloc(made.writer.next_event());
@@ -102,7 +102,7 @@ TEST(Keyframe, lies_at_the_end_of_a_block_where_it_is_due_in_its_second_half) {
   EXPECT_TRUE(made.has_keyframe_at(end));
 }
 
-// Many blocks live, and soon few: no more than a block of events lies between keyframes then.
+// Many blocks are live, and soon few: then at most one block of events is between keyframes.
 TEST(Keyframe, lie_near_each_other_again_behind_a_spike) {
   SpoiledLater made;
   constexpr std::uint64_t most = 2 * apart;
@@ -147,7 +147,7 @@ TEST(Keyframe, what_is_out_of_order_behind_it_is_as_event_by_event) {
   }
 }
 
-// Where its own are due the source tells one: the next lies where the first block behind that begins.
+// If one is due, the source writes a keyframe: the next one is where the first block after that begins.
 TEST(Keyframe, of_a_source_is_followed_by_one) {
   SpoiledLater made;
   while (made.writer.next_event() < apart - 5000) made.alloc(made.writer.next_event());

@@ -30,7 +30,7 @@ def expect(what, should, is_):
 def make_trace(chance, count):
     """The events in the order of time, and what lives after each: (heap, address) to size."""
     live = {(chance.choice(DEVICES)[2], 512 * n): chance.randrange(1, 1 << 20) for n in range(1, 20)}
-    # Those that are never freed no event names; the total does.
+    # No event names the blocks that are never freed; the total includes them.
     moments, events, time_us, older, told = [(0, dict(live), frozenset())], [], 1000.0, dict(live), frozenset()
     for number in range(count):
         time_us += chance.randrange(1, 9000) / 1000

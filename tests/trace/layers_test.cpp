@@ -1,4 +1,4 @@
-// The same bytes seen at several layers are added once.
+// Bytes that are seen at several layers count once.
 #include "analysis/trace/layers.h"
 
 #include <gtest/gtest.h>
@@ -69,7 +69,7 @@ TEST(Layers, a_physical_and_a_pool_heap_of_one_device_are_added_once) {
     source.create(driver, 7, 50'000);
     source.alloc(pool, 1 << 20, 1000);
     source.alloc(pool, (1 << 20) + 1024, 2000);
-    // No link was told, and the device is the same.
+    // No link was reported, and the device is the same.
     source.alloc(source.heap(Layer::framework), 1 << 20, 900);
     // Other bytes: another device; the host's, which are no device's.
     source.alloc(source.heap(Layer::pool, 0, 1), 1 << 20, 10);

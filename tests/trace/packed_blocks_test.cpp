@@ -1,4 +1,4 @@
-// What is packed comes back as it was, whatever it is: usual blocks, and numbers that no source tells.
+// Packed blocks come back unchanged, whatever they contain: common blocks, and values that no source reports.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ TEST(PackedNumbers, all_widths_come_back) {
   for (unsigned width = 0; width <= 64; ++width)
     for (unsigned shift = 0; shift < 64; shift += 7)
       for (const std::size_t count : {std::size_t{1}, std::size_t{2}, std::size_t{63}, packed_numbers_max}) {
-        // Of rare ones all but each tenth are the same.
+        // In rare fields all but every tenth value are equal.
         for (const bool is_rare : {false, true}) {
           const std::uint64_t mask = width == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1;
           const std::uint64_t base = random() << random() % 64;
@@ -66,7 +66,7 @@ TEST(PackedBlocks, blocks_come_back_field_by_field) {
   std::uint64_t address = 0;
   for (std::uint32_t i = 0; i < 5000; ++i) {
     wire::LiveRecord block;
-    const bool is_odd = random() % 20 == 0;  // Of no order, and with impossible fields.
+    const bool is_odd = random() % 20 == 0;  // In no order, and with impossible fields.
     address += random() % 8 == 0 ? random() % 100 * 256 : 0;
     block.address = is_odd ? any() : address;
     block.size = is_odd ? any() : (1 + random() % 1000) * 256;

@@ -1,5 +1,6 @@
-// Handles, mappings and reservations beside a naive model that keeps one row a page, on seeded random streams: handles
-// mapped twice, released while mapped, imported; unmaps of parts, of several mappings at once and of nothing.
+// Handles, mappings and reservations, compared with a naive model that keeps one row per page, on seeded random
+// streams: handles mapped twice, released while mapped, imported; unmaps of parts, of several mappings at once and of
+// nothing.
 #include "analysis/trace/physical_state.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +18,7 @@ namespace hbmscope {
 namespace {
 
 constexpr std::uint64_t page = 2 << 20, pages = 48, first_address = page * 1000;
-constexpr std::uint32_t heaps = 3;  // With none.
+constexpr std::uint32_t heaps = 3;  // Includes heap 0, none.
 
 struct NaiveHandle {
   std::uint32_t heap = 0;
@@ -26,7 +27,7 @@ struct NaiveHandle {
   bool is_imported = false, is_exported = false;
 };
 struct NaivePage {
-  int handle = -1;   // Of NaiveModel::handles; -1: one that is unknown.
+  int handle = -1;   // In NaiveModel::handles; -1: unknown.
   int mapping = -1;  // -1: nothing is mapped.
 };
 
@@ -60,7 +61,7 @@ struct NaiveModel {
     return sums;
   }
 
-  // Contiguous pages of one mapping are one; those that go on outside of the range lose a part.
+  // Contiguous pages of one mapping count as one mapping; mappings that extend beyond the range lose a part.
   void unmap(std::uint32_t heap, std::uint64_t begin, std::uint64_t end, bool is_unmap) {
     NaivePage* row = mapped[heap];
     bool has_gap = false, has_any = false;

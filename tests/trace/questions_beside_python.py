@@ -41,7 +41,7 @@ def gaps_of(segments):
     return gaps
 
 
-# What the end of a real snapshot tells: sizes, gaps; and lifetimes of what is allocated and freed in it.
+# Figures at the end of a real snapshot: sizes, gaps; and lifetimes of blocks allocated and freed in it.
 def check_real_metrics(file, snapshot):
     answer = report(file, "--metrics")
     for name in sorted({torch_allocator.heap_name_of(segment) for segment in snapshot["segments"]}):
@@ -79,14 +79,14 @@ def check_real_metrics(file, snapshot):
     expect(file.name, "freed blocks from before the first entry", older, unknown)
 
 
-# `events`, `times_ns`: of the whole trace, see naive_metrics.py; `gaps` None: the source tells no regions.
+# `events`, `times_ns`: for the whole trace, see naive_metrics.py; `gaps` None: the source reports no regions.
 def check_metrics(name, when, wanted, gaps, heap):
     metrics = heap["metrics"]
     for key, value in wanted.items():
         same = naive_metrics.close(value, metrics[key]) if key in naive_metrics.RATIOS else value == metrics[key]
         if not same:
             expect(name, f"{key} at {when}", value, metrics[key])
-    # RMM's log tells no sizes beside what was asked.
+    # RMM's log reports only requested sizes.
     waste = None if heap["name"] == "RMM" else heap["in_use_bytes"] - heap["requested_bytes"]
     expect(name, f"waste at {when}", waste, metrics["rounding_waste_bytes"])
     expect(name, f"gaps at {when}", gaps and naive_metrics.steps([(gap, gap) for gap in gaps], "bytes"), metrics["free_gaps"])
@@ -109,7 +109,7 @@ def check_torch_metrics(file, allocator, chance):
         check_metrics(file.name, f"#{position}", wanted, gaps, answer["heaps"][0])
 
 
-# What was ever allocated, by the innermost function; live values are what they are without it.
+# Everything that was ever allocated, by the innermost function; live values are the same as without it.
 def check_allocated(file, allocator, chance):
     position = chance.randrange(len(allocator.entries) + 1)
     wanted = {}
@@ -145,7 +145,7 @@ def live_stacks(allocator):
     return [block for segment in allocator.segments for block in segment if block.state != "inactive"]
 
 
-# Live blocks after so many entries: number of the entry -> stack and size.
+# Live blocks after that many entries: number of the entry -> stack and size.
 def live_blocks(allocator, position):
     live = {}
     for number, (entry, size) in enumerate(zip(allocator.entries[:position], allocator.sizes)):
@@ -170,7 +170,7 @@ def expect_changes(name, wanted, got):
             expect(name, f"{key} blocks by own code", len(wanted.get(key, [])), rows)
 
 
-# Blocks of two moments by their number; of two jobs by stack and size.
+# Blocks at two times by their number; of two jobs by stack and size.
 def check_block_diff(file, allocator, chance):
     first, last = sorted(chance.randrange(len(allocator.entries) + 1) for _ in range(2))
     before, now = live_blocks(allocator, first), live_blocks(allocator, last)
@@ -266,7 +266,7 @@ def check_csv(file, allocator, chance):
     expect(file.name, "freed blocks", sum(block[3] is not None for block in blocks), states.count("freed"))
 
 
-# The same rows as objects, what is not known left out.
+# The same rows as objects, without unknown values.
 def check_json_rows(file, allocator, chance):
     position = str(chance.randrange(len(allocator.entries) + 1))
     for table in ("events", "blocks"):
@@ -277,7 +277,7 @@ def check_json_rows(file, allocator, chance):
         expect(file.name, f"{table} as JSON", wanted, found)
 
 
-# Counter tracks are at every moment less than a step away from the truth, and meet it at the end.
+# Counter tracks are always less than a step away from the correct value, and equal it at the end.
 def check_perfetto(file, allocator, chance):
     position = chance.randrange(1, len(allocator.entries) + 1)
     step = chance.choice((1, 1 << 20, 1 << 23))
@@ -301,7 +301,7 @@ def check_perfetto(file, allocator, chance):
     expect(file.name, "failures for Perfetto", wanted, failures)
 
 
-# The same heaps, events and figures of own code; of paths only what has no folder.
+# The same heaps, events and figures of the user's code; paths keep only the part without a folder.
 def check_stripped(file):
     with tempfile.TemporaryDirectory() as folder:
         recording = pathlib.Path(folder) / "x.hbm"

@@ -1,5 +1,5 @@
-// A writer of anything: blocks, handles, mappings, reservations, moves, heaps that go, and where they are wished losses
-// and listings; for tests that hold two readers against each other.
+// Writes random records: blocks, handles, mappings, reservations, moves, heaps that disappear and, on request, losses
+// and listings; for tests that compare two readers.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace hbmscope {
 
-// Writes anything; what it wrote so far, and a keyframe where one is asked for.
+// The blocks written so far, and a keyframe on request.
 struct RandomSource {
   static constexpr std::uint64_t page = 2 << 20;
 

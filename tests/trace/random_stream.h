@@ -1,4 +1,4 @@
-// Random streams to hold seeks against a walk over every event, and what must be equal then.
+// Random streams for comparing seeks with a walk over every event, and the comparison itself.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ namespace hbmscope {
 
 using Random = std::mt19937_64;
 
-// Heap 1 has regions, heap 2 has none told, heap 3 has two that join.
+// Heap 1 has regions, heap 2 has no known regions, heap 3 has two regions that join.
 class RandomStream {
  public:
   explicit RandomStream(unsigned seed)
@@ -36,7 +36,8 @@ class RandomStream {
     writer_.flush();
   }
 
-  // So many in a thousand are out of order. `lasting`: also blocks over others, which later ones then meet.
+  // `out_of_order` in a thousand events are out of order. `lasting`: includes overlapping blocks, which later blocks
+  // then meet.
   void run(std::uint64_t events, unsigned out_of_order, bool lasting = true) {
     for (const std::uint64_t end = writer_.next_event() + events; writer_.next_event() < end;) {
       if (random_() % 1000 < out_of_order)
@@ -75,7 +76,7 @@ class RandomStream {
     live_[heap][address] = size;
   }
 
-  // The next one is of any events, or of usual ones alone: both ways, or only some of one.
+  // The next block contains events of all kinds, or only common ones: allocations and frees, or only one of them.
   void end_block() {
     writer_.flush();
     has_requests_ = random_() % 2 == 0;

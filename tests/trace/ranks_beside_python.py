@@ -28,7 +28,7 @@ def make_snapshots(folder, count):
             pickle.dump(torch_allocator.snapshot_of([allocator]), stream)
 
 
-# Rank 1 began a second later, and its clock counts from there.
+# Rank 1 began a second later, and its clock starts there.
 def make_kineto(folder):
     for rank in range(2):
         event = {"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid": 7, "tid": 7}

@@ -35,7 +35,8 @@ def heaps_at_end(snapshot):
     return heaps
 
 
-# What lived before the first entry: the end with all entries taken back; of each block only what the entries tell.
+# Blocks that were live before the first entry: the end with all entries undone; for each block only the facts in the
+# entries.
 def live_at_start(snapshot):
     live = {}
     for segment in snapshot["segments"]:
@@ -116,7 +117,8 @@ def check_made_up(seed, steps, history, devices):
             return
         moments = allocators[0].kept_moments()
         expect(file.name, "moments", len(moments) - 1, answer["events"]["total"])
-        # Exact also where the ring of the history has lost the beginning: sizes of blocks follow from what is around them.
+        # Exact even if the history's ring buffer has lost the beginning: sizes of blocks follow from their
+        # surroundings.
         for number in sorted(chance.sample(range(len(moments)), min(12, len(moments)))) + [0]:
             check_moment(file.name, f"#{number}", moments[number], report(file, "--at", f"#{number}"), 0)
         expect(file.name, "peak", max(moment["in_use_bytes"] for moment in moments), answer["heaps"][0]["peak_in_use_bytes"])
@@ -153,7 +155,7 @@ def rows_by_severity(answer, *severities):
     return {row["name"]: row for row in answer["import"] if row["severity"] in severities}
 
 
-# Addresses that belonged to one pool and now belong to another: every heap has its own at every moment.
+# Addresses that belonged to one pool and now belong to another: every heap has its own at all times.
 def check_pools(seed, steps, history, tells_pools):
     allocator, chance = torch_allocator.PooledAllocator(tells_pools=tells_pools), random.Random(seed)
     allocator.play(chance, steps)
@@ -170,7 +172,7 @@ def check_pools(seed, steps, history, tells_pools):
     expect(f"pools {seed}", "events", len(moments) - 1, answers[0]["events"]["total"])
 
 
-# Traces that can't be: the end is still what the snapshot says, or the import tells what it is instead.
+# Impossible traces: the end is still that of the snapshot, or the import reports the difference.
 def check_contradictions():
     mib, address = torch_allocator.MIB, 0x10000000
     entry, segment = torch_allocator.made_up_entry, torch_allocator.made_up_segment
@@ -193,13 +195,13 @@ def check_contradictions():
     name = "a block that is gone without a free"
     answer, before, last, peak = report_made_up("never freed", never_freed, *(["--at", at] for at in ("#1", "#2", "peak")))
     losses = rows_by_severity(answer, "loss")
-    # The end is the snapshot's own; all before it, and so the peak, is inexact.
+    # The end is that of the snapshot; everything before it, and so the peak, is inexact.
     at_end, at_first = answer["heaps"][0], before["heaps"][0]
     expect(name, "exactness", [False, True, True], [at_end["is_inexact"], at_end["peak_is_inexact"], at_first["is_inexact"]])
     expect(name, "the end", [4 * mib, 1, 20 * mib], [at_end[key] for key in ("in_use_bytes", "live_blocks", "pool_bytes")])
     expect(name, "the peak", 6 * mib, at_end["peak_in_use_bytes"])
     expect(name, "before the end", 2 * mib, at_first["in_use_bytes"])
-    for when, moment in (("the last entry", last), ("the peak", peak)):  # The listing is a moment of its own.
+    for when, moment in (("the last entry", last), ("the peak", peak)):  # The listing is a separate point in time.
         expect(name, f"in use at {when}", [6 * mib, True], [moment["heaps"][0][key] for key in ("in_use_bytes", "is_inexact")])
     expect(name, "losses", ["end_contradicts_snapshot"], list(losses))
     text = (
@@ -209,7 +211,7 @@ def check_contradictions():
     expect(name, "text", text, losses.get("end_contradicts_snapshot", {}).get("example"))
 
 
-# The peak is inexact also where it is the end; tables that do not fit together leave the end inexact.
+# The peak is inexact even if it is at the end; inconsistent tables leave the end inexact.
 def check_inexact_ends():
     mib, address = torch_allocator.MIB, 0x10000000
     entry, segment = torch_allocator.made_up_entry, torch_allocator.made_up_segment
@@ -250,7 +252,7 @@ def check_rmm_moment(name, when, live, answer):
     heap = answer["heaps"][0]
     expect(name, f"in_use_bytes at {when}", sum(live.values()), heap["in_use_bytes"])
     expect(name, f"live_blocks at {when}", len(live), heap["live_blocks"])
-    # What is in use is what was asked; what blocks take is not told.
+    # In-use bytes are the requested bytes; block sizes are unknown.
     expect(name, f"requested_bytes at {when}", sum(live.values()), heap["requested_bytes"])
     for key in ("pool_bytes", "free_bytes", "largest_free_bytes", "external_fragmentation",
                 "internal_fragmentation"):

@@ -1,4 +1,4 @@
-// A state through a keyframe and back, for tests that hold the two against each other.
+// Converts a state to a keyframe and back, for tests that compare the two.
 #pragma once
 
 #include "analysis/trace/keyframe.h"

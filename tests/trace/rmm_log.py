@@ -1,8 +1,8 @@
 """Made-up logs of RMM: a row is an event, and every moment a sum."""
 
 
-# A log as RMM writes it, what lives after each of its rows, and their times. Once in a while a thread is late, a request
-# fails and a block is freed that the log doesn't know; days end on the way.
+# A log as RMM writes it, the live blocks after each of its rows, and their times. Now and then a thread is late, a
+# request fails, or a block is freed that the log does not know; the date changes on the way.
 def make_rmm_log(chance, rows):
     lines, moments, failures, times_us = [], [{}], [], []
     time_us = chance.randrange(24 * 3600) * 1_000_000

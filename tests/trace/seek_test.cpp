@@ -1,5 +1,5 @@
-// A moment reached from a keyframe, and over the plain blocks behind it at once, beside the same moment reached event
-// by event.
+// A state reached from a keyframe, with the plain blocks after it applied at once, compared with the same state reached
+// event by event.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ TEST(Seek, plain_blocks_at_once_are_as_event_by_event) {
         stream.advance(walked, end);
         StreamState sought = StreamState::from_keyframe(keyframe, stream.definitions(), plain, end);
         ASSERT_NO_FATAL_FAILURE(expect_same(walked, sought)) << end;
-        // And goes on from there.
+        // And continues from there.
         StreamState later = walked;
         stream.advance(later, end + 100);
         stream.advance(sought, end + 100);
@@ -70,7 +70,7 @@ TEST(Seek, ends_of_blocks_are_as_event_by_event) {
   }
 }
 
-// Long enough for several keyframes; what is out of order comes in stretches, so that some blocks are plain.
+// Long enough for several keyframes; out-of-order events come in stretches, so that some blocks are plain.
 TEST(Seek, moments_of_long_streams_are_as_event_by_event) {
   for (unsigned seed = 0; seed < 3; ++seed) {
     SCOPED_TRACE(seed);
@@ -88,13 +88,13 @@ TEST(Seek, moments_of_long_streams_are_as_event_by_event) {
   }
 }
 
-// More than there is room for at a time, before, between and behind those that lived before: few, some pieces of them,
-// or loose ones too; and in a heap where nothing did. Some of the old ones come back where they were.
+// More new blocks than there is room for at a time, before, between and after older ones: few, some of their addresses,
+// or also loose ones; and in a heap that was empty. Some of the old blocks come back at their addresses.
 TEST(Seek, many_new_blocks_between_old_ones_are_as_event_by_event) {
   constexpr std::uint64_t page = 4096, pages = 10'000;
   struct Case {
     bool (*is_old)(std::uint64_t number);
-    std::uint64_t loose;  // Every so many-th of the old ones has one over it; 0: none.
+    std::uint64_t loose;  // Every n-th of the old blocks has another one over it; 0: none.
   };
   const Case cases[] = {{[](std::uint64_t number) { return number == 3000 || number == 3001 || number == 7000; }, 0},
                         {[](std::uint64_t number) { return number >= 2000 && number < 2900; }, 0},
@@ -193,7 +193,7 @@ TEST(Seek, what_is_listed_after_a_keyframe_is_taken_as_on_the_whole_way) {
   EXPECT_EQ(walked.problems().total(), sought.problems().total());
 }
 
-// Before the first keyframe, too: blocks of definitions alone, before, between and behind those with events.
+// Before the first keyframe, too: blocks of definitions only, before, between and after those with events.
 TEST(Seek, moments_near_the_beginning_are_as_event_by_event) {
   Stream stream;
   wire::StreamWriter writer(0,

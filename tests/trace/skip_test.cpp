@@ -1,5 +1,5 @@
-// A reader that goes on behind a keyframe of the writer's knows what one knows that has read everything: every slot,
-// figure, handle and definition, also of streams with losses, listings and heaps that go.
+// A reader that continues after a keyframe of the writer knows everything that a reader of the whole stream knows:
+// every slot, figure, handle and definition, including streams with losses, listings and heaps that disappear.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -90,7 +90,7 @@ TEST(Skip, goes_on_as_if_all_had_been_read) {
     for (std::size_t i = 0; i < seen; ++i) append(skipped, source.blocks[i]);
     const std::uint64_t before = skipped.end_position();
     for (const wire::SharedBlock& block : keyframe) append(skipped, block);
-    // Who has seen all learns nothing of it.
+    // A reader that has seen everything learns nothing from it.
     const std::size_t blocks = whole.blocks().size();
     for (const wire::SharedBlock& block : keyframe) append(whole, block);
     if (!source.has_losses) {
@@ -112,7 +112,7 @@ TEST(Skip, goes_on_as_if_all_had_been_read) {
     for (const std::uint64_t position : {at, at + 1, at + 1500, whole.end_position() - 1})
       expect_same(whole, skipped, whole.version().state_at(position), skipped.version().state_at(position));
 
-    // Between the two nothing is known but what was, and that it is not to be relied on.
+    // Between the two, only the old state is known, and it is marked as inexact.
     if (before > 0 && before + 1 < at) {
       const StreamState between = skipped.version().state_at(at - 1);
       EXPECT_EQ(before, between.position());
@@ -153,7 +153,7 @@ TEST(Skip, a_pass_tells_blocks_that_went_unseen) {
   EXPECT_EQ(1U, went);
 }
 
-// A recording has keyframes of its own: behind a block that is damaged heaps are exact again.
+// A recording contains keyframes: after a damaged block, heaps become exact again.
 TEST(Skip, what_is_lost_is_made_good_by_the_next_keyframe) {
   RandomSource source(11);
   while (source.heaps.empty()) source.define_something();
@@ -207,7 +207,7 @@ TEST(Skip, most_slots_are_empty) {
   expect_same(whole, late, whole.last_state(), late.last_state());
 }
 
-// Of one that has lost a block, or a row, nothing is said to be exact.
+// If it has lost a block or a row, nothing is reported as exact.
 TEST(Skip, a_keyframe_that_is_not_whole) {
   RandomSource source(5);
   while (source.heaps.empty()) source.define_something();
@@ -243,7 +243,7 @@ TEST(Skip, a_keyframe_that_is_not_whole) {
   }
 }
 
-// A reading of clocks is told with the time at which it was read.
+// A clock reading is repeated with the time at which it was made.
 TEST(Skip, clocks_are_as_they_were_read) {
   RandomSource source(5);
   while (source.heaps.empty()) source.define_something();

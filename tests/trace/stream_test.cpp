@@ -1,4 +1,4 @@
-// A stream's state at any position beside a naive one, on seeded random streams: several heaps with and without
+// A stream's state at any position, compared with a naive one, on seeded random streams: several heaps with and without
 // regions, pending frees, moves, unknown frees, listings, losses.
 #include "analysis/trace/stream.h"
 
@@ -18,7 +18,7 @@ namespace {
 using Random = std::mt19937_64;
 
 struct NaiveHeap {
-  std::map<std::uint64_t, std::uint64_t> blocks, requested;  // By address: size, and what was asked.
+  std::map<std::uint64_t, std::uint64_t> blocks, requested;  // By address: size and requested size.
   std::map<std::uint64_t, bool> pending;
   std::uint64_t pool_bytes = 0, in_use_bytes = 0;
 };
@@ -30,7 +30,7 @@ struct Moment {
 
 constexpr std::uint64_t region_bytes = 1 << 20, regions_of_heap = 4;
 
-// Writes a random stream and remembers every moment of it, or each `stride`th.
+// Writes a random stream and remembers its state after every event, or after each `stride`th.
 class StreamScenario {
  public:
   explicit StreamScenario(unsigned seed, std::uint64_t stride = 1)
@@ -183,7 +183,7 @@ TEST(Stream, every_moment_is_what_a_naive_model_says) {
         expect_heap(moment.heaps[heap], state.heap(heap), heap == 1);
         expect_heap(moment.heaps[heap], walked.heap(heap), heap == 1);
       }
-      // From a keyframe of any moment the rest of the stream ends where it ended.
+      // From a keyframe at any position, the rest of the stream ends in the same state.
       StreamState again = restored(state, stream.definitions());
       for (std::uint32_t heap = 1; heap < 3; ++heap) expect_heap(moment.heaps[heap], again.heap(heap), heap == 1);
       stream.advance(again, stream.end_position());
@@ -206,7 +206,8 @@ TEST(Stream, keyframes_answer_as_the_whole_way_does) {
     expect_heap(scenario.moment(position).heaps[1], stream.state_at(position).heap(1), true);
 }
 
-// Blocks over blocks, blocks outside, regions that go under live blocks: after a keyframe everything goes on as before.
+// Overlapping blocks, blocks outside regions, regions removed under live blocks: after a keyframe everything continues
+// as before.
 TEST(Stream, keyframes_of_dirty_streams_go_on_as_the_stream_did) {
   for (unsigned seed = 0; seed < 30; ++seed) {
     Random random(seed);
@@ -362,7 +363,7 @@ TEST(Stream, a_peak_between_a_loss_and_the_next_listing_is_no_peak) {
   };
   take(4096, 100, 10);
   lose(15, 20);
-  take(8192, 5000, 21);  // What was freed meanwhile nobody knows.
+  take(8192, 5000, 21);  // Blocks freed meanwhile are unknown.
   writer.flush();
   EXPECT_TRUE(stream.last_state().is_inexact(1));
   EXPECT_EQ(stream.last_state().inexact_since_ns(1), 15);

@@ -1,4 +1,4 @@
-// A timeline's minima and maxima beside those of every single event, and versions of a stream that go on being true.
+// A timeline's minima and maxima, compared with those of every single event, and versions of a stream that stay valid.
 #include "analysis/trace/timeline.h"
 
 #include <gtest/gtest.h>
@@ -91,7 +91,7 @@ struct Figures {
   double fragmentation = 0;
 };
 
-// After so many events, for each of them.
+// The figures after each event.
 std::vector<Figures> figures_of(const Stream& stream) {
   std::vector<Figures> figures;
   StreamState state;
@@ -205,7 +205,7 @@ TEST(Version, is_read_while_the_stream_grows) {
   for (std::thread& reader : readers) reader.join();
 }
 
-// The same block again and again, as the next one of its stream; everything in it is given back.
+// The same block again, as the next one of its stream; everything allocated in it is also freed.
 wire::SharedBlock repeat(const wire::Block& block, const wire::Block& before) {
   auto next = std::make_shared<wire::Block>(block);
   next->header.first_event = before.end_event();

@@ -19,10 +19,11 @@ class TorchAllocator:
         self.device, self.next_address, self.history = device, base, history
         self.segments = []  # Lists of blocks, in the order of addresses.
         self.entries, self.moments, self.time_us = [], [], 1_700_000_000_000_000
-        self.blocks_at, self.sizes = [], []  # Of each moment: sizes of live blocks and of gaps. Of each entry: of its block.
+        # At each time: sizes of live blocks and of gaps. For each entry: the size of its block.
+        self.blocks_at, self.sizes = [], []
         self.note()
 
-    # The truth after so many entries: what a report must say then.
+    # The correct result after that many entries, which a report must match.
     def note(self):
         blocks = [block for segment in self.segments for block in segment]
         active = [block for block in blocks if block.state != "inactive"]
@@ -232,7 +233,7 @@ class PooledAllocator:
         self.time_us += 5
         entry = {"action": action, "addr": self.address(unit), "size": count * self.UNIT, "stream": 0, "frames": []}
         if self.tells_pools:
-            entry["pool_id"] = tuple(list(pool))  # Each entry has one of its own.
+            entry["pool_id"] = tuple(list(pool))  # Each entry has its own object.
         self.entries.append({**entry, "time_us": self.time_us})
         self.note()
 

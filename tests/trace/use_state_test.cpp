@@ -1,4 +1,4 @@
-// Bytes in use alone, beside the same events in a whole state.
+// Bytes in use only, compared with a full state for the same events.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -61,7 +61,7 @@ TEST(UseState, is_as_a_whole_state_after_every_event) {
                             [&](std::uint64_t position, std::int64_t time_ns, std::uint32_t heap, std::uint64_t bytes) {
                               found.emplace_back(position, time_ns, heap, bytes);
                             }));
-      // Regions, moves and requests of frees change no bytes in use: a whole state tells them, this one does not.
+      // Regions, moves and requested frees do not change bytes in use: a full state includes them, this one does not.
       std::vector<After> telling;
       for (const After& after : expected) {
         const auto [position, time_ns, heap, bytes] = after;
@@ -132,7 +132,7 @@ TEST(UseState, refuses_what_only_a_whole_state_knows) {
   }
 }
 
-// What was in use before the first event is where the curve begins, and may be the peak.
+// Memory in use before the first event is the start of the curve, and may be the peak.
 TEST(UseState, begins_with_what_lives_already) {
   std::vector<wire::SharedBlock> blocks;
   wire::StreamWriter writer(0, [&](wire::SharedBlock block) { blocks.push_back(std::move(block)); });
@@ -154,7 +154,7 @@ TEST(UseState, begins_with_what_lives_already) {
   EXPECT_EQ(2000U, stream.curve(heap).now());
 }
 
-// A slot far behind the others would take memory that the file does not justify.
+// A slot number far above the others would take memory that the file does not justify.
 TEST(UseState, refuses_slots_far_away) {
   for (const std::uint32_t slot : {0U, 1U, 4095U, 4096U, 4097U, 1U << 30}) {
     wire::BlockEncoder encoder;
@@ -188,7 +188,7 @@ TEST(UseCurve, has_the_highest_of_each_stretch_however_long_it_becomes) {
   std::int64_t end = all.front().first;
   curve.for_each_stretch([&](std::int64_t first, std::int64_t last, std::uint64_t in_use) {
     EXPECT_EQ(stretches == 0 ? first : end, first);
-    std::uint64_t highest = now;  // As it was when the stretch began.
+    std::uint64_t highest = now;  // The value at the beginning of the stretch.
     for (; next < all.size() && all[next].first <= last; ++next) {
       highest = std::max(highest, all[next].second);
       now = all[next].second;

@@ -1,5 +1,5 @@
-// Small blocks merged, beside the stream as it was: at every position the same heap, with the same slots and ids; what
-// was missing is missing.
+// Merged small blocks, compared with the original stream: the same heap with the same slots and ids at every position;
+// missing blocks stay missing.
 #include "collector/wire/block_merger.h"
 
 #include <gtest/gtest.h>
@@ -151,7 +151,7 @@ TEST(BlockMerger, what_is_missing_stays_missing) {
     const SharedBlocks merged = merge(blocks);
     EXPECT_LT(merged.size(), 12U);
     ASSERT_NO_FATAL_FAILURE(expect_equal_streams(wanted, read(merged)));
-    // Once more: it is as merged as it can be.
+    // Merging again changes nothing.
     const SharedBlocks again = merge(merged);
     ASSERT_NO_FATAL_FAILURE(expect_equal_streams(wanted, read(again)));
   }
@@ -191,7 +191,7 @@ TEST(BlockMerger, a_block_has_at_most_so_many_events) {
 }
 
 TEST(BlockMerger, large_blocks_go_through_untouched) {
-  // Without a small one before, the very same bytes; behind small ones, with another number.
+  // Without a small block before, the very same bytes; after small ones, with another number.
   const SharedBlocks large = make_stream(5, 300'000, 1U << 30);
   ASSERT_GE(large.size(), 4U);
   EXPECT_EQ(large, merge(large));

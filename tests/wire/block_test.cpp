@@ -1,4 +1,4 @@
-// What goes into a block comes out of it: every record, with random fields, through the columns and as rows.
+// Whatever goes into a block comes out of it: every record, with random fields, through the columns and as rows.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -194,7 +194,7 @@ TEST(Block, only_events_have_numbers) {
 
 TEST(Block, an_event_with_address_size_stack_and_time_takes_less_than_seven_bytes) {
   // The stream of a busy pool: some 40 hot sizes, 5000 stacks, 20,000 live blocks anywhere in 64 GiB, times 0.2 to 2.2
-  // us apart: 5.2 bytes of it are random, and no code can save them. Real pools use addresses again and take less.
+  // us apart: 5.2 bytes per event are random, and no code can save them. Real pools reuse addresses and take less.
   Random random(3);
   BlockEncoder encoder;
   std::int64_t time = 0;
@@ -240,7 +240,8 @@ void append_row(std::vector<std::uint8_t>& out, std::uint16_t kind, const void* 
   out.resize(begin + std::size_t{row.words} * 8);
   std::memcpy(out.data() + begin, &row, sizeof(row));
   std::memcpy(out.data() + begin + sizeof(row), fields, bytes);
-  std::copy(text.begin(), text.end(), out.data() + begin + sizeof(row) + bytes);  // Of no text too, which has no place.
+  // Also for an empty text, which has no address.
+  std::copy(text.begin(), text.end(), out.data() + begin + sizeof(row) + bytes);
 }
 
 TEST(Block, rows_are_read_and_unknown_ones_passed_over) {
@@ -276,7 +277,7 @@ TEST(Block, a_shorter_struct_of_an_older_writer_tells_less) {
 }
 
 TEST(Block, hostile_payloads_end_with_a_text) {
-  // Behind a right check sum, as somebody who means harm would write it.
+  // With a correct checksum, as an attacker would write it.
   BlockEncoder encoder;
   Random random(11);
   fill(encoder, random, 300);

@@ -1,5 +1,5 @@
-// A recorder that loses events and then has its heaps listed: what a reader makes of its stream, beside the heaps as
-// they really are.
+// A recorder that loses events and then gets listings of its heaps: a reader's view of its stream, compared with the
+// real heaps.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -149,12 +149,12 @@ TEST(Listing, after_a_loss_a_heap_is_exact_again) {
     for (int loss = 0; loss < 5; ++loss) {
       job.run(700, false);
       EXPECT_TRUE(job.is_inexact(1) && job.is_inexact(2));
-      if (loss % 2 == 0) job.run(500, true);  // What is heard of between meets unknown blocks.
+      if (loss % 2 == 0) job.run(500, true);  // Events received in between refer to unknown blocks.
       job.list(1);
       ASSERT_NO_FATAL_FAILURE(job.expect_exact(1));
       EXPECT_TRUE(job.is_inexact(2)) << "only the other one was listed";
       job.list(2);
-      // All later frees find their slots, and all later blocks get one that is free.
+      // All later frees find their slots, and all later blocks get free ones.
       const std::uint64_t unknown = job.unknown_frees(), missed = job.writer().missed_frees();
       const std::uint64_t bad = job.stream.last_state().problems().bad_slots;
       for (int part = 0; part < 4; ++part) {
@@ -168,7 +168,7 @@ TEST(Listing, after_a_loss_a_heap_is_exact_again) {
     }
     EXPECT_EQ(0U, job.stream.last_state().problems().bad_slots);
     EXPECT_EQ(5U * 700, job.stream.counts().lost);
-    // At earlier moments too: through keyframes or from the beginning.
+    // At earlier positions too: through keyframes or from the beginning.
     EXPECT_FALSE(job.stream.state_at(2000).heap(1).is_inexact);
   }
 }
@@ -215,7 +215,8 @@ TEST(Listing, rows_of_one_address_and_numbers_that_no_event_has) {
   EXPECT_EQ(0U, stream.last_state().problems().bad_slots);
 }
 
-// A late source's blocks are told in the middle of the stream, when slots are free: no reader takes one for them.
+// Blocks of a late source are listed in the middle of the stream, when slots are free: no reader uses a free slot for
+// them.
 TEST(Listing, blocks_that_lived_before_may_be_told_late) {
   Stream stream;
   StreamWriter writer(0, [&](SharedBlock block) { stream.append(std::move(block)); });
@@ -230,7 +231,7 @@ TEST(Listing, blocks_that_lived_before_may_be_told_late) {
   late.size = 1024;
   late.address = 1 << 20;
   writer.live(late);
-  late.address = 12'288;  // Where one lives already: its free was missed.
+  late.address = 12'288;  // A block is already live there: its free was missed.
   writer.live(late);
   EXPECT_EQ(1U, writer.missed_frees());
   block.address = 2 << 20;
@@ -243,7 +244,7 @@ TEST(Listing, blocks_that_lived_before_may_be_told_late) {
   EXPECT_EQ(6U * 512 + 1024, state.heap(block.heap).in_use_bytes);
 }
 
-// As a damaged stream may have it: the next block must not be put over the listed one.
+// Possible in a damaged stream: the next block must not overwrite the listed one.
 TEST(Listing, a_row_that_names_a_free_slot_is_counted_and_left_out) {
   Stream stream;
   StreamWriter writer(0, [&](SharedBlock block) { stream.append(std::move(block)); });

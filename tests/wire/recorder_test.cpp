@@ -1,5 +1,5 @@
-// What becomes of a recording when its writer is killed, when the disk is full, and when the file changes under its
-// reader. Real processes, real files: a recorder is worth what is left when it could not say goodbye.
+// The fate of a recording when its writer is killed, when the disk is full, and when the file changes under its reader.
+// Real processes, real files: what counts is what remains after an abrupt end.
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
@@ -86,11 +86,11 @@ class Recorder {
   std::optional<std::string> failure_;
 };
 
-// What the child says on its pipe, after it has done it.
+// What the child reports on its pipe after each action.
 struct Told {
-  std::uint64_t events = 0;  // Taken in by the writer, or written in whole blocks.
+  std::uint64_t events = 0;  // Accepted by the writer, or written in complete blocks.
   std::int64_t time_ns = 0;
-  bool is_round = false;  // The time was told to the writer; else an event came.
+  bool is_round = false;  // The time was passed to the writer; otherwise an event.
 };
 
 class Child {
@@ -102,7 +102,7 @@ class Child {
     pid_ = fork();
     if (pid_ == 0) {
       close(ends[0]);
-      // Should the test die, the child must not go on for ever.
+      // If the test dies, the child must not run forever.
       alarm(60);
       Recorder recorder(path);
       work(recorder, [&](const Told& told) {
@@ -173,7 +173,7 @@ Found find_events(const Bytes& bytes) {
   return found;
 }
 
-// As a person opens it: all whole blocks, and the word that it is not all.
+// As a user opens it: all complete blocks, and a note that the recording is incomplete.
 void expect_opens_as_unfinished(const std::string& path, const Found& found, std::uint64_t file_bytes) {
   const auto file = read_file(path, bytes_max);
   ASSERT_TRUE(file) << file.error().text();
@@ -222,7 +222,7 @@ TEST(Recorder, killed_at_ten_events_a_second_it_loses_the_last_second_at_most) {
     const Found found = find_events(bytes);
     ASSERT_TRUE(found.scan) << "the header is there from the beginning";
     EXPECT_FALSE(found.scan->has_index);
-    // Counted: what is in the file, what the child said, and what lies between.
+    // Counts events in the file, events that the child reported, and those in between.
     ASSERT_LE(found.times_ns.size(), event_times.size() + 1) << "the last one may have come untold";
     for (std::size_t event = 0; event < event_times.size(); ++event) {
       if (event < found.times_ns.size()) {
@@ -270,7 +270,7 @@ TEST(Recorder, killed_at_full_speed_it_opens_to_the_last_whole_block) {
   }
 }
 
-// A disk with room for so many bytes, as far as this process is concerned.
+// A disk with that much room, as far as this process is concerned.
 class FullDisk {
  public:
   explicit FullDisk(std::uint64_t bytes) {
@@ -310,7 +310,7 @@ TEST(Recorder, a_disk_that_fills_up_anywhere_is_told_with_the_systems_reason) {
     }
     ASSERT_EQ(std::strerror(EFBIG), recorder->failure()) << room;
     const std::uint64_t whole = recorder->whole_events();
-    // There is room again, and a hole: what comes now must not be written behind it.
+    // There is room again, and a hole: new blocks must not be written after it.
     record(*recorder, 2);
     EXPECT_EQ(std::strerror(EFBIG), recorder->failure());
     EXPECT_EQ(std::strerror(EFBIG), recorder->finish());
@@ -377,7 +377,7 @@ TEST(Recorder, a_file_that_shrinks_and_grows_under_its_reader_is_partial_and_say
     while (!done) {
       const std::size_t size = random() % whole.size();
       std::filesystem::resize_file(file.path, size);
-      // As after a crash of the system: the length is there and the bytes are not.
+      // As after a system crash: the length is there, but the bytes are not.
       if (random() % 2 == 0) std::filesystem::resize_file(file.path, size + random() % (whole.size() - size));
       std::ofstream stream(file.path, std::ios::binary | std::ios::in | std::ios::out);
       stream.seekp(static_cast<std::streamoff>(size));
@@ -389,7 +389,7 @@ TEST(Recorder, a_file_that_shrinks_and_grows_under_its_reader_is_partial_and_say
   int partial = 0, complete = 0;
   for (int i = 0; i < 150; ++i) {
     const auto read = read_file(file.path, bytes_max);
-    if (!read) continue;  // Empty at that moment: an error in words.
+    if (!read) continue;  // Empty at that time: an error text.
     std::uint64_t blocks = 0;
     const auto scan =
         scan_recording(read->bytes().data(), read->bytes().size(), [&](const SharedBlock&) { return ++blocks > 0; });

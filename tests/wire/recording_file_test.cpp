@@ -71,7 +71,7 @@ TEST(RecordingFile, a_finished_one_is_whole) {
   EXPECT_EQ(block_count, seen.first_events.size());
 }
 
-// What a recording cut off at `size` gives: every block that ends before, and the number of bytes behind it.
+// The result of a recording cut off at `size`: every block that ends before, and the number of bytes after it.
 void expect_opens_to_the_last_whole_block(const Bytes& whole, const std::vector<std::size_t>& ends, std::size_t size) {
   const Bytes cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
   const Seen seen = scan(cut);

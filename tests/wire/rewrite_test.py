@@ -63,7 +63,7 @@ def test_small_blocks(folder):
         faults.append(f"small blocks: {blocks_of(after)} blocks of {large} bytes are left of {small} bytes")
     check("small blocks", "header, with the moment at which recording began", before.read_bytes()[:32],
           after.read_bytes()[:32])
-    # What is as large as it can be stays as it is.
+    # Blocks of the maximum size stay unchanged.
     convert(after, again)
     if after.read_bytes() != again.read_bytes():
         faults.append("merged once more: the file is another one")

@@ -1,4 +1,4 @@
-// Writes a recording as a recorder of a quiet job leaves it: ten events a second, a block closed every second.
+// Writes a recording like that of a quiet job: ten events a second, a block closed every second.
 //
 //   small_recording FILE EVENTS [STREAMS]       STREAMS writers take turns, each on its own stream (1)
 #include <cstdio>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t event_ns = 100'000'000, round_ns = 20'000'000;
 
-// A pool of 16 GiB in one region. Sizes and stacks repeat as those of training steps do.
+// A pool of 16 GiB in one region. Sizes and stacks repeat like those of training steps.
 class QuietJob {
  public:
   QuietJob(std::uint32_t stream, RecordingWriter& file)

@@ -36,7 +36,7 @@ TEST(StreamWriter, a_free_names_the_slot_that_its_reader_gives) {
   StreamWriter writer(0, collected.sink());
   std::mt19937_64 random(5);
   std::map<std::uint64_t, std::uint64_t> live;                    // Address -> allocation id.
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> expected;  // Of frees: address, allocation id.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> expected;  // For frees: address, allocation id.
   for (int i = 0; i < 200'000; ++i) {
     const std::uint64_t address = (1 + random() % 1000) << 21;
     const auto found = live.find(address);
@@ -121,7 +121,7 @@ TEST(StreamWriter, a_heap_that_is_gone_takes_its_blocks_with_it) {
   HeapGoneRecord gone;
   gone.heap = 1;
   writer.drop_heap(gone, 2);
-  EXPECT_FALSE(writer.free(1, 4096, 0, 0, 3));  // Nothing is known there, rather than a slot that readers emptied.
+  EXPECT_FALSE(writer.free(1, 4096, 0, 0, 3));  // The address is unknown, rather than a slot that readers have emptied.
   EXPECT_TRUE(writer.free(2, 4096, 0, 0, 4));
   writer.alloc(pool, 5);
   EXPECT_EQ(0U, writer.missed_frees());  // Its number may be a new heap's: nothing is in the way.
@@ -140,7 +140,7 @@ TEST(StreamWriter, a_block_closes_by_time_when_it_is_told_the_time) {
   StreamWriter writer(0, collected.sink());
   constexpr std::int64_t begin = 5'000'000'000'000;
   EXPECT_FALSE(writer.flush_if_older(begin, block_age_ns_file)) << "there is nothing in it";
-  // Ten events a second for a minute; whoever drains looks every 20 ms.
+  // Ten events a second for a minute; the draining loop runs every 20 ms.
   for (std::int64_t now = begin; now < begin + 60'000'000'000; now += 20'000'000) {
     if ((now - begin) % 100'000'000 == 0) writer.alloc(block_at(static_cast<std::uint64_t>(now)), now);
     writer.flush_if_older(now, block_age_ns_file);
@@ -163,7 +163,7 @@ TEST(StreamWriter, a_block_closes_by_time_whatever_its_records_say) {
     for (std::int64_t now = 1000; now <= 1000 + block_age_ns_live; now += block_age_ns_live)
       closed |= writer.flush_if_older(now, block_age_ns_live);
     EXPECT_TRUE(closed) << time;
-    // What a block waited for is not charged to the next one.
+    // The waiting time of a block does not count for the next one.
     writer.alloc(block_at(8192), 2 * block_age_ns_live);
     EXPECT_FALSE(writer.flush_if_older(2 * block_age_ns_live, block_age_ns_live)) << time;
     EXPECT_EQ(1U, collected.blocks.size());

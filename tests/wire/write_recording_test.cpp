@@ -46,7 +46,7 @@ Trace make_trace(std::uint32_t streams, std::int64_t events) {
     block.size = 512;
     for (std::int64_t i = 0; i < events; ++i) {
       block.address += 4096;
-      // All begin at once; each is slower than the one before.
+      // All begin at once; each is slower than the previous one.
       writer.alloc(block, i * 1000 * (1 + number));
       if (i % 1000 == 999) writer.flush();
     }
@@ -125,7 +125,7 @@ TEST_F(WriteRecording, a_sound_trace_stays_sound) {
   EXPECT_TRUE(read().streams[0].definitions().job().empty());
 }
 
-// Sizes that were worked out do not become exact by being copied.
+// Copying does not make computed sizes exact.
 TEST_F(WriteRecording, what_a_reader_had_to_say_is_told_by_all_that_are_written_from_it) {
   Trace trace = make_trace(2, 1000);
   trace.format = "torch";

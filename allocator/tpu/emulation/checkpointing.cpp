@@ -60,7 +60,7 @@ class Rewriter {
       }
   }
 
-  // Of the operation that writes it; empty: none does, or it belongs to no segment.
+  // The segment of the operation that writes the value; empty: no writer, or it has no segment.
   std::string segment_of(std::uint32_t value) const {
     return writer_[value] == nobody ? std::string() : in_.operations[writer_[value]].segment;
   }
@@ -84,8 +84,8 @@ class Rewriter {
     return static_cast<std::uint32_t>(out_.values.size() - 1);
   }
 
-  // After the last use in the forward pass; what the last operation of the pass makes stays, the backward pass begins
-  // with it.
+  // After the last use in the forward pass. Values that the last operation of the pass produces stay, because the
+  // backward pass begins with them.
   void offload_after(std::size_t operation) {
     for (std::uint32_t value = 0; value < in_.values.size(); ++value) {
       if (!is_residual(value) || !is_kept(value) || !is_read_back_[value]) continue;
@@ -101,7 +101,7 @@ class Rewriter {
     }
   }
 
-  // What stands for a value in the backward pass: itself, or made anew before the operation that reads it first.
+  // What replaces a value in the backward pass: itself, or a copy made before the operation that reads it first.
   std::uint32_t restored(std::uint32_t value) {
     if (const auto found = restored_.find(value); found != restored_.end()) return found->second;
     if (const auto host = on_host_.find(value); host != on_host_.end()) {

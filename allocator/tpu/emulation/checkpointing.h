@@ -1,19 +1,19 @@
-// Gradient checkpointing, as jax.checkpoint makes it: what a segment of the forward pass (a layer) computed and the
-// backward pass reads is not kept but computed again, from what the segment was given, right before it is read.
+// Gradient checkpointing, as in jax.checkpoint. Values that a segment of the forward pass (a layer) computed and the
+// backward pass reads are not kept. They are recomputed from the segment's inputs right before they are read.
 //
 //   none     everything is kept
 //   dots     results of matrix products are kept
-//   full     only what segments are given is kept
-//   offload  as dots, and what is kept waits on the host: copied there after its last use in the forward pass, and back
-//            before it is read
+//   full     only the inputs of segments are kept
+//   offload  as dots, but kept values wait on the host: copied there after their last use in the forward pass, and
+//            back before they are read
 #pragma once
 
 #include "allocator/tpu/emulation/workload.h"
 
 namespace hbmscope::allocator::tpu {
 
-// Operations without a segment that follow the last one with a segment are the backward pass. Values that are computed
-// again get the suffix ".remat", copies on the host ".host", back on the device ".back".
+// Operations without a segment after the last operation with one are the backward pass. Recomputed values get the
+// suffix ".remat", copies on the host ".host", and copies back on the device ".back".
 Program apply_checkpointing(const Program& program, Checkpointing policy);
 
 }  // namespace hbmscope::allocator::tpu

@@ -20,7 +20,7 @@ struct Buffer {
   std::uint64_t address = 0;
   const Array* array = nullptr;
   Tier tier = Tier::hbm;
-  std::uint64_t number = 0;  // Of what is in it: another array, another number.
+  std::uint64_t number = 0;  // Identifies the contents: another array has another number.
 };
 
 class Emulator {
@@ -129,7 +129,7 @@ class Emulator {
     return address;
   }
 
-  // As the runtime goes on after a failure: slide buffers together, then give up loaded programs, one by one.
+  // What the runtime does after a failure: slides buffers together, then unloads loaded programs one by one.
   std::optional<std::uint64_t> find_room(std::uint64_t bytes) {
     spend_on_buffers();
     auto address = hbm_.allocate(bytes);
@@ -142,7 +142,7 @@ class Emulator {
     return address;
   }
 
-  // Room is looked for among all buffers, node by node.
+  // Accounts for the search through all buffers.
   void spend_on_buffers() {
     constexpr std::uint64_t steps_of_buffer = 4;
     log_.spend(hbm_.buffers() * steps_of_buffer);
@@ -185,7 +185,7 @@ class Emulator {
     log_.free(buffer.tier, buffer.address, buffer.array->shard.bytes);
   }
 
-  // Of a name that was refused there is nothing to give back.
+  // A name whose request was refused has nothing to free.
   void drop(const std::string& name) {
     const auto found = buffers_.find(name);
     if (found == buffers_.end()) return;
@@ -220,7 +220,7 @@ class Emulator {
     if (now > 0) log_.alloc(Tier::hbm, 0, now, {}, "reserved for programs", nullptr);
   }
 
-  // The one that ran longest ago.
+  // Unloads the program whose last run is longest ago.
   bool evict_one(std::size_t keep) {
     const auto victim = std::find_if(loaded_.begin(), loaded_.end(), [&](std::size_t each) {
       return each != keep && each != running_ && out_.programs[each].temp_bytes + allocated_code(each) > 0;
@@ -239,7 +239,7 @@ class Emulator {
     const auto found = std::find(loaded_.begin(), loaded_.end(), program);
     if (found != loaded_.end()) {
       loaded_.erase(found);
-      loaded_.push_back(program);  // The last that ran is the last to go.
+      loaded_.push_back(program);  // The most recently run program is unloaded last.
       return true;
     }
     std::uint64_t before = hbm_.reserved_bytes();
@@ -271,7 +271,7 @@ class Emulator {
     return true;
   }
 
-  // What the compiler refuses, once for each program.
+  // Checks what the compiler refuses, once for each program.
   bool compile(std::size_t number, const Step& step) {
     if (is_compiled_[number]) return *is_compiled_[number];
     const Program& program = workload_.programs[number];
@@ -289,7 +289,7 @@ class Emulator {
     } else if (auto kernel = kernels_.find_fault(program)) {
       failure = std::move(*kernel);
     } else {
-      // A kernel's buffers lie behind what the program keeps in VMEM.
+      // A kernel's buffers are above the program's values in VMEM.
       failure =
           find_on_chip_fault(program, memory, Place::vmem, memory.vmem_bytes + kernels_.largest_stack_bytes(program));
       if (failure.text.empty()) failure = find_on_chip_fault(program, memory, Place::cmem, memory.cmem_bytes);
@@ -300,7 +300,7 @@ class Emulator {
     return *is_compiled_[number];
   }
 
-  // Its text is empty: there is none.
+  // An empty text means no failure.
   EmulatedFailure find_on_chip_fault(const Program& program, const ProgramMemory& memory, Place place,
                                      std::uint64_t bytes) const {
     EmulatedFailure failure;
@@ -377,14 +377,14 @@ class Emulator {
     return numbers;
   }
 
-  // Donated buffers become outputs or go; the name of an output is the new array from now on.
+  // Donated buffers become outputs or are freed. From now on an output's name refers to the new array.
   void bind_outputs(const Step& step, const Program& program, const ProgramMemory& memory) {
     std::map<std::uint32_t, Buffer> donated;
     for (std::uint32_t i = 0; i < program.values.size(); ++i) {
       const Value& value = program.values[i];
       if (!workload_.options.donates || value.role != Role::argument || !value.is_donated) continue;
       const auto found = buffers_.find(name_with(step, value.binds));
-      if (found == buffers_.end()) continue;  // Given twice.
+      if (found == buffers_.end()) continue;  // Donated twice.
       donated[i] = found->second;
       gone_[found->first] = {Absence::donated, step_};
       buffers_.erase(found);
@@ -431,7 +431,8 @@ class Emulator {
       const Operation& operation = program.operations[i];
       vmem_.before(i);
       if (i > 0)
-        for (const PlacedValue* placed : ends[i - 1]) end(placed->value);  // Until what is copied from it is there.
+        // Values kept until copies from them were made.
+        for (const PlacedValue* placed : ends[i - 1]) end(placed->value);
       log_.begins(operation.name);
       vmem_.begin_operation(i);
       for (const PlacedValue* placed : begins[i]) {
@@ -474,16 +475,16 @@ class Emulator {
   KernelPlayer kernels_;
   VmemPlayer vmem_;
   std::optional<GpuRuntime> gpu_;
-  // Why an array that was on the device, or should be, is not: of those that came back since then it means nothing.
+  // Why an array is not on the device. Ignored for arrays that have come back since.
   struct Gone {
     Absence why = Absence::never_put;
     std::size_t step = 0;
   };
   std::map<std::string, Gone> gone_;
   std::map<std::string, Buffer> buffers_;
-  std::map<std::uint32_t, std::uint64_t> outputs_;  // Of the run at hand: value -> address.
-  std::vector<std::size_t> loaded_;                 // The one that ran longest ago first.
-  std::vector<std::optional<bool>> is_compiled_;    // By program; nothing: not tried.
+  std::map<std::uint32_t, std::uint64_t> outputs_;  // Of the current run: value -> address.
+  std::vector<std::size_t> loaded_;                 // The one whose last run is longest ago comes first.
+  std::vector<std::optional<bool>> is_compiled_;    // By program; no value: not tried.
   std::size_t running_ = nobody, step_ = 0;
   std::uint64_t host_end_ = 0, numbers_ = 0;
 };

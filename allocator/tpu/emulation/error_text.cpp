@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t kib = 1024, mib = 1024 * kib, gib = 1024 * mib;
 constexpr std::size_t listed_most = 20;
-constexpr std::uint64_t tile_spmem = 201;  // The number of its memory space in the texts.
+constexpr std::uint64_t tile_spmem = 201;  // The number of its memory space in the error texts.
 
 std::string share(std::uint64_t part, std::uint64_t whole) {
   return fmt::format("{:.1f}%", whole == 0 ? 100.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole));
@@ -40,7 +40,7 @@ std::string list_text(std::vector<Entry> entries, std::string_view space) {
   return text;
 }
 
-// What lives when the most does.
+// The values that are live at the peak.
 std::vector<Entry> temporaries_at_peak(const Program& program, const ProgramMemory& memory, Place place) {
   std::size_t peak = 0;
   std::uint64_t most = 0;

@@ -1,5 +1,5 @@
-// What the TPU compiler and runtime write when memory does not suffice, in their own grammar: the forms of
-// analysis/read/tpu_oom/tpu_report.h, which reads them back. Words: libtpu 0.0.51 and openxla.org/xla/errors.
+// The errors that the TPU compiler and runtime print when memory is insufficient, in their exact grammar
+// (analysis/read/tpu_oom/tpu_report.h reads these forms). Wording from libtpu 0.0.51 and openxla.org/xla/errors.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ namespace hbmscope::allocator::tpu {
 // "15.75G", "372.0K", "512B": 15.75 x 2^30 bytes.
 std::string printed_bytes(std::uint64_t bytes);
 
-// A program that needs more than there is. Beyond the limit without its code the compiler says one sentence; only with
-// it, all tables (seen in 50 texts of libtpu 0.0.51).
+// A program that needs more memory than there is. If it exceeds the limit even without its code, the compiler prints
+// one sentence; if only with its code, all tables (observed in 50 texts of libtpu 0.0.51).
 std::string compile_oom_text(const Program& program, const ProgramMemory& memory, const Generation& generation);
-// "... in memory space vmem. Used 256.00M of 128.00M vmem": values that live in VMEM, or in CMEM.
+// "... in memory space vmem. Used 256.00M of 128.00M vmem": values in VMEM or CMEM.
 std::string on_chip_oom_text(const Program& program, const ProgramMemory& memory, Place place, std::uint64_t bytes,
                              std::uint64_t limit_bytes);
-// A kernel's stack of blocks and scratch.
+// The stack of a kernel: its blocks and scratch.
 std::string scoped_vmem_text(std::string_view kernel, const Shape& output, std::uint64_t bytes, std::uint64_t limit);
 // One allocation that is larger than its memory ("vmem", "smem").
 std::string allocation_text(std::string_view kernel, const Shape& shape, std::string_view space, std::uint64_t bytes,
@@ -29,7 +29,7 @@ std::string allocation_text(std::string_view kernel, const Shape& shape, std::st
 std::string buffer_text(std::uint64_t bytes, std::uint64_t free_bytes, std::uint64_t largest_free_bytes);
 std::string load_text(std::string_view program, std::uint64_t bytes, std::uint64_t free_bytes,
                       std::uint64_t reserved_bytes, std::uint64_t reservable_bytes);
-// TensorCore and SparseCore together need more than there is.
+// TensorCore and SparseCore together need more memory than there is.
 std::string cores_text(std::uint64_t tensor_bytes, std::uint64_t sparse_bytes, std::uint64_t available_bytes);
 std::string sparse_core_text(std::uint64_t end_words, std::uint64_t limit_words, std::uint64_t asked_words);
 

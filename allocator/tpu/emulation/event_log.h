@@ -1,4 +1,4 @@
-// Writes an emulation's events, with its clock and the peak of each memory.
+// Records an emulation's events, its clock and the peak of each memory.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@ class EventLog {
  public:
   EventLog(Emulation& out, bool is_timed, Work* work) : out_(out), is_timed_(is_timed), work_(work) {}
 
-  // There were so many events, or so much else to do, that it ends here; or it was cancelled.
+  // The emulation must stop: it used up its steps, or was cancelled.
   bool is_over() const { return work_ != nullptr && work_->is_over(); }
   bool spend(std::uint64_t steps) { return work_ == nullptr || work_->spend(steps); }
 
   std::uint64_t now_ns() const { return now_ns_; }
   void pass(std::uint64_t ns) { now_ns_ += ns; }
-  // Kernels have times of their own.
+  // Kernels set their own times.
   void set_now(std::uint64_t ns) { now_ns_ = ns; }
 
   void alloc(Tier tier, std::uint64_t address, std::uint64_t bytes, std::optional<std::uint64_t> requested,
@@ -33,7 +33,7 @@ class EventLog {
   void copy_begins(const std::string& name) { add(EventKind::copy_begins).name = name; }
   void copy_ends(const std::string& name) { add(EventKind::copy_ends).name = name; }
   void fail(EmulatedFailure failure);
-  // Of the pool beside it.
+  // For the GPU's pool.
   void fail_gpu(EmulatedFailure failure);
 
  private:

@@ -12,7 +12,7 @@ AllocatorOptions options_of(std::uint64_t bytes) {
 }  // namespace
 
 GpuPool::GpuPool(std::uint64_t bytes) : upstream_({}), allocator_(make_allocator(options_of(bytes), upstream_)) {
-  // All of the pool is claimed at the first request; so that it is there from the beginning, one comes and goes.
+  // The pool is claimed at the first request. A first allocation, freed at once, makes it exist from the beginning.
   if (const auto first = allocate(1)) free(first->address);
   const auto claims = allocator_->claims();
   base_ = claims.empty() ? 0 : claims.front().base;

@@ -1,6 +1,6 @@
-// The same requests on a GPU: JAX's own pool (allocator/xla_gpu) of as many bytes as the TPU's HBM has usable. It can't
-// move what it gave out. Sizes are the TPU's, so that only the runtimes differ; temporaries are one buffer while their
-// program runs, as XLA:GPU takes them.
+// The same requests on a GPU: JAX's pool (allocator/xla_gpu) with as many bytes as the TPU's usable HBM. It can't move
+// blocks. Sizes are those of the TPU, so that only the runtimes differ. A program's temporaries are one buffer while it
+// runs, as in XLA:GPU.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class GpuPool {
   std::optional<Allocation> allocate(std::uint64_t bytes);
   void free(std::uint64_t address) { allocator_->free(address); }
   const Allocator& allocator() const { return *allocator_; }
-  static std::string_view version();  // Of the allocator, and how sure its answers are.
+  static std::string_view version();  // Of the allocator, with its certainty.
   std::uint64_t base() const { return base_; }
 
  private:

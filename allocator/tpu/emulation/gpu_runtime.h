@@ -1,4 +1,5 @@
-// The workload's steps on the pool of a GPU: the same buffers, one for a program's temporaries while it runs, no moves.
+// Runs the workload's steps on the pool of a GPU: the same buffers, one more for a program's temporaries while it runs,
+// and no moves.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@ class GpuRuntime {
  public:
   GpuRuntime(const Workload& workload, EventLog& log, Emulation& out);
 
-  // A step that fails changes nothing; the job goes on, for the TPU's does.
+  // A step that fails changes nothing. The job goes on, because the TPU's job does.
   void take(const Step& step, std::size_t number);
   void finish();
 

@@ -5,7 +5,7 @@
 namespace hbmscope::allocator::tpu {
 namespace {
 
-// Calls with the begin and end of each gap, upwards.
+// Calls visit(begin, end) for each gap, in ascending order.
 template <class Visit>
 void for_each_gap(std::uint64_t begin, std::uint64_t end, const std::map<std::uint64_t, std::uint64_t>& buffers,
                   const Visit& visit) {

@@ -1,13 +1,12 @@
-// A TPU's HBM as its runtime keeps it: what loaded programs need is reserved in one piece at the bottom, buffers lie
-// above, and a request that fails for want of one piece that is large enough makes the runtime slide all buffers
-// together.
+// A TPU's HBM as its runtime manages it. Memory for loaded programs is reserved as one block at the bottom, and buffers
+// are above it. If a request fails because no free block is large enough, the runtime slides all buffers together.
 //
 //   0          reserved                                                        usable
 //   |==========|          free            |buffer| free |buffer||buffer| free  |
 //
-// That programs are at the bottom, buffers above, and that a failed request defragments is what the runtime's own texts
-// and openxla.org/xla/errors/error_0100 say. How a gap is chosen (the smallest that fits, of equals the highest, at its
-// upper end) and how buffers are slid (up, the highest first) is not published: assumed.
+// The runtime's error texts and openxla.org/xla/errors/error_0100 confirm that programs are at the bottom, buffers are
+// above, and a failed request defragments. Assumed, because not published: which gap is chosen (the smallest that fits,
+// of equals the highest, at its upper end) and how buffers move (up, the highest first).
 #pragma once
 
 #include <cstdint>
@@ -25,12 +24,13 @@ class HbmMemory {
  public:
   explicit HbmMemory(std::uint64_t usable_bytes) : usable_(usable_bytes) {}
 
-  // The address; nothing: no gap holds it. `bytes` above 0.
+  // Returns the address; no value if no gap is large enough. `bytes` must be above 0.
   std::optional<std::uint64_t> allocate(std::uint64_t bytes);
-  void free(std::uint64_t address);  // Of a buffer that lives.
-  // The reservation becomes as large as that. False: a buffer is in the way.
+  void free(std::uint64_t address);  // `address` must be that of a live buffer.
+  // Resizes the reservation to `bytes`. False: a buffer is in the way.
   bool reserve(std::uint64_t bytes);
-  // All buffers to the upper end, in their order. In the order in which they have to be copied.
+  // Moves all buffers to the upper end, keeping their order. Returns the moves in the order in which they must be
+  // copied.
   std::vector<Move> compact();
 
   std::uint64_t usable_bytes() const { return usable_; }
@@ -39,7 +39,7 @@ class HbmMemory {
   std::uint64_t free_bytes() const { return usable_ - reserved_ - in_buffers_; }
   std::uint64_t largest_free_bytes() const;
   std::size_t buffers() const { return buffers_.size(); }
-  // What the reservation can become: all below the lowest buffer.
+  // The maximum size of the reservation: everything below the lowest buffer.
   std::uint64_t reservable_bytes() const { return buffers_.empty() ? usable_ : buffers_.begin()->first; }
 
  private:

@@ -35,7 +35,7 @@ EmulatedFailure failure_of(const Pipeline& pipeline, Tier tier, std::uint64_t as
 
 std::uint64_t KernelPlayer::scoped_limit(const Pipeline& pipeline) const {
   const Generation& generation = *workload_.generation;
-  // v2 and v3 have no limit below the whole of VMEM.
+  // On v2 and v3 the only limit is the size of VMEM.
   return pipeline.scoped_limit_bytes.value_or(generation.vmem_scoped_limit.known().value_or(generation.vmem.value));
 }
 
@@ -74,7 +74,7 @@ std::optional<EmulatedFailure> KernelPlayer::find_fault_of(const Pipeline& pipel
     if (scratch.place != ScratchPlace::tile_spmem) continue;
     words += scratch.bytes / word_bytes;
     const std::uint64_t limit = generation.sparse_subcore_vmem.value / word_bytes;
-    if (words < limit) continue;  // The last word is not the user's.
+    if (words < limit) continue;  // The last word is not available to the user.
     EmulatedFailure failure = failure_of(pipeline, Tier::tile_spmem, words * word_bytes, (limit - 1) * word_bytes);
     failure.text = sparse_core_text(words, limit - 1, scratch.bytes / word_bytes);
     return failure;
@@ -96,14 +96,14 @@ std::optional<EmulatedFailure> KernelPlayer::find_fault_of(const Pipeline& pipel
   return failure;
 }
 
-// Blocks in the slots of one kernel.
+// The blocks in the slots of one kernel.
 struct KernelPlayer::Run {
   EventLog& log;
   const Pipeline& pipeline;
   const PipelineFootprint& footprint;
   std::uint64_t base;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> occupied = {};  // Operand, slot -> bytes.
-  std::vector<std::uint64_t> blocks_begun = {};                                    // Of outputs, by operand.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> occupied = {};  // (Operand, slot) -> bytes.
+  std::vector<std::uint64_t> blocks_begun = {};                                    // For outputs, by operand.
 
   std::uint64_t address(std::uint32_t operand, std::uint32_t slot) const {
     return base + footprint.slots[operand][slot].offset;

@@ -1,4 +1,4 @@
-// Kernels of a workload at work: their buffers in VMEM, the blocks in them, and the limits that they must keep.
+// Runs a workload's kernels: their buffers in VMEM, the blocks in them, and the limits that apply.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ class KernelPlayer {
   KernelPlayer(const Workload& workload, EventLog& log, Emulation& out, std::uint64_t bytes_per_second)
       : workload_(workload), log_(log), out_(out), bytes_per_second_(bytes_per_second) {}
 
-  // What the compiler refuses of the program's kernels: a block or scratch larger than its memory, a stack beyond the
+  // What the compiler refuses in the program's kernels: a block or scratch larger than its memory, or a stack above the
   // scoped limit.
   std::optional<EmulatedFailure> find_fault(const Program& program) const;
-  // Of VMEM, of the kernel that takes the most.
+  // Of the kernel that needs the most VMEM.
   std::uint64_t largest_stack_bytes(const Program& program) const;
-  // `vmem_base`: where the kernel's stack begins. Returns how long HBM was free meanwhile.
+  // `vmem_base`: where the kernel's stack begins. Returns how long HBM was idle during the kernel.
   std::uint64_t play(const Program& program, std::uint32_t pipeline, std::uint64_t vmem_base);
 
  private:

@@ -21,7 +21,7 @@ std::uint64_t ceil_of(std::uint64_t whole, std::uint64_t parts) {
   return whole / parts + (whole % parts != 0 ? 1 : 0);
 }
 
-// As many parts as dimension `dimension` has; 0: an axis is unknown.
+// The number of parts of dimension `dimension`; 0: an axis is unknown.
 std::uint64_t parts_of(const ArraySpec& array, const Mesh& mesh, std::size_t dimension) {
   std::uint64_t parts = 1;
   if (dimension >= array.sharding.size()) return parts;
@@ -32,7 +32,7 @@ std::uint64_t parts_of(const ArraySpec& array, const Mesh& mesh, std::size_t dim
   return parts;
 }
 
-// Which of the parts of a dimension a device has: its coordinates along the axes, the first one most significant.
+// The index of a device's part of a dimension: its coordinates along the axes, the first one most significant.
 std::uint64_t part_of_device(const std::vector<std::string>& axes, const Mesh& mesh, std::uint64_t device) {
   std::uint64_t part = 0;
   for (const std::string& name : axes) {
@@ -51,7 +51,7 @@ Shape plain_shape(const ElementType& type, const std::vector<std::uint64_t>& siz
   return shape;
 }
 
-// Rows one behind the other, each rounded up to 32 bytes.
+// Consecutive rows, each rounded up to 32 bytes.
 Layout sparse_layout(const ElementType& type, std::size_t rank) {
   Layout layout;
   for (std::size_t i = rank; i-- > 0;) layout.minor_to_major.push_back(static_cast<std::uint32_t>(i));

@@ -5,10 +5,10 @@
 namespace hbmscope::allocator::tpu {
 namespace {
 
-// One operand's ring.
+// The ring of one operand.
 struct Ring {
   std::uint64_t copy_in = 0, wait_in = 0, copy_out = 0, wait_out = 0;
-  std::uint64_t next_fetch = 0;                  // The first step whose block was not looked at for a fetch.
+  std::uint64_t next_fetch = 0;                  // The first step whose block was not yet considered for a fetch.
   std::vector<std::uint64_t> in_ends, out_ends;  // Times, by copy.
 };
 
@@ -32,7 +32,7 @@ class Runner {
   const PipelineOperand& operand(std::uint32_t i) const { return pipeline_.operands[i]; }
   bool is_fetched(std::uint32_t i) const { return !operand(i).is_output && !operand(i).is_scalar; }
 
-  // Whether a step has another block than the one before it.
+  // Whether a step uses a different block than the step before it.
   bool changes_at(std::uint32_t i, std::uint64_t step) const {
     const auto& blocks = operand(i).block_of_step;
     return step == 0 || blocks[step] != blocks[step - 1];
@@ -43,7 +43,7 @@ class Runner {
                            operand(i).block_of_step[step], step});
   }
 
-  // Copies wait for each other. Returns when it ends.
+  // Copies run one after another. Returns the time at which this one ends.
   std::uint64_t copy(std::uint32_t i, std::uint64_t counter, std::uint64_t step, PipelineEventKind begins,
                      PipelineEventKind ends) {
     const std::uint64_t begin = std::max(now_, copies_end_);
@@ -57,7 +57,7 @@ class Runner {
     return copies_end_;
   }
 
-  // Looks at the steps up to `end` (excluded), and fetches each block that is new there.
+  // Goes through the steps up to `end` (exclusive) and fetches each block that is new.
   void begin_fetches(std::uint32_t i, std::uint64_t end) {
     Ring& ring = rings_[i];
     for (; ring.next_fetch < std::min(end, pipeline_.steps); ++ring.next_fetch) fetch(i);
@@ -75,7 +75,7 @@ class Runner {
     ++run_.copies_in;
   }
 
-  // As far as the ring has slots; the block at hand has one.
+  // Fetches ahead as far as the ring has free slots; the current block holds one.
   void look_ahead(std::uint32_t i) {
     Ring& ring = rings_[i];
     while (ring.next_fetch < pipeline_.steps) {
@@ -94,7 +94,7 @@ class Runner {
     now_ = time_ns;
   }
 
-  // Until all copies out before the counter have ended.
+  // Waits until all copies out before the counter have ended.
   void wait_out(std::uint32_t i, std::uint64_t counter, std::uint64_t step) {
     Ring& ring = rings_[i];
     for (; ring.wait_out < counter; ++ring.wait_out) stall_until(ring.out_ends[ring.wait_out], i, ring.wait_out, step);
@@ -103,7 +103,7 @@ class Runner {
   void take_in(std::uint32_t i, std::uint64_t step) {
     Ring& ring = rings_[i];
     const bool is_single = operand(i).buffers == 1;
-    if (is_single) begin_fetches(i, step + 1);  // Nothing could be fetched before: its one slot was in use.
+    if (is_single) begin_fetches(i, step + 1);  // No earlier fetch was possible, because the only slot was in use.
     if (changes_at(i, step)) {
       stall_until(ring.in_ends[ring.wait_in], i, ring.wait_in, step);
       ++ring.wait_in;
@@ -140,7 +140,7 @@ class Runner {
         copy(i, ring.copy_out, step, PipelineEventKind::copy_out_begins, PipelineEventKind::copy_out_ends));
     ++ring.copy_out;
     ++run_.copies_out;
-    if (ring.copy_out > 1) wait_out(i, ring.copy_out - 1, step);  // The one before: its slot is next.
+    if (ring.copy_out > 1) wait_out(i, ring.copy_out - 1, step);  // The previous copy out: its slot is used next.
   }
 
   const Pipeline& pipeline_;

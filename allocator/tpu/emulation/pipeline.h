@@ -1,15 +1,14 @@
-// A kernel's blocks on their way through VMEM, as Pallas pipelines them. Each operand has a ring of buffers; while the
-// body works on one block, the next ones are copied in and the last one out:
-//
+// A kernel's blocks on their way through VMEM, as Pallas pipelines them. Each operand has a ring of buffers. While the
+// body works on one block, the next blocks are copied in and the last one is copied out:
 //   slot 0   |copy in a0|  body 0  |copy in a2|  body 2  |
 //   slot 1              |copy in a1|  body 1  |copy in a3|
 //
-// Four counters an operand (copy_in, wait_in, copy_out, wait_out) only ever grow; a slot is a counter modulo the number
-// of buffers. A block that the next step has too is not copied again. The order of a step: wait for the block, begin
-// the fetches that have a slot, work, begin the copy out if the block changes, wait for the copy out before it.
+// Each operand has four counters (copy_in, wait_in, copy_out, wait_out) that only grow. A slot is a counter modulo the
+// number of buffers. A block that the next step uses too is not copied again. A step waits for its block, begins the
+// fetches that have a slot, works, begins the copy out if the block changes, and waits for the copy out before that.
 //
-// Sources: jax docs/pallas/tpu/pipelining.md, jax/_src/pallas/mosaic/pipeline.py. Times are modelled: copies go one
-// after the other at the bandwidth of HBM, the body takes what the workload states.
+// Sources: jax docs/pallas/tpu/pipelining.md, jax/_src/pallas/mosaic/pipeline.py. Times are modelled: copies run one
+// after another at the bandwidth of HBM, and the body takes the time that the workload states.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +21,14 @@
 namespace hbmscope::allocator::tpu {
 
 struct SlotPlace {
-  std::uint64_t offset = 0;  // In VMEM, from where the kernel's stack begins.
+  std::uint64_t offset = 0;  // In VMEM, from the start of the kernel's stack.
   std::uint64_t bytes = 0;
 };
 
 struct PipelineFootprint {
-  std::vector<std::vector<SlotPlace>> slots;  // By operand (in VMEM), by slot.
-  std::vector<SlotPlace> scratch;             // By Pipeline::scratch, each in its own memory.
-  std::uint64_t vmem_bytes = 0;               // Buffers and scratch: what counts against the scoped limit.
+  std::vector<std::vector<SlotPlace>> slots;  // By operand (of those in VMEM), then by slot.
+  std::vector<SlotPlace> scratch;             // By Pipeline::scratch, each in its memory.
+  std::uint64_t vmem_bytes = 0;               // Buffers and scratch: counted against the scoped limit.
   std::uint64_t smem_bytes = 0, accumulator_bytes = 0, tile_spmem_bytes = 0;
 };
 PipelineFootprint compute_footprint(const Pipeline& pipeline);
@@ -46,14 +45,14 @@ enum class PipelineEventKind : std::uint8_t {
 };
 struct PipelineEvent {
   PipelineEventKind kind = PipelineEventKind::body_begins;
-  std::uint64_t time_ns = 0;  // From the kernel's begin.
+  std::uint64_t time_ns = 0;  // From the beginning of the kernel.
   std::uint32_t operand = 0, slot = 0, block = 0;
   std::uint64_t step = 0;
 };
 
 struct PipelineRun {
-  std::vector<PipelineEvent> events;  // By time; what happens at once, in the order in which it happens.
-  std::uint64_t copies_in = 0, copies_out = 0, skipped = 0;  // Skipped: a block that is there already.
+  std::vector<PipelineEvent> events;  // By time; events at the same time are in the order in which they happen.
+  std::uint64_t copies_in = 0, copies_out = 0, skipped = 0;  // Skipped: the block was there already.
   std::uint64_t copied_bytes = 0;
   std::uint64_t time_ns = 0, stall_ns = 0, copy_ns = 0, body_ns = 0;  // Copies and the body overlap.
 };

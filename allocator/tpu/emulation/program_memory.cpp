@@ -13,7 +13,7 @@ constexpr std::uint64_t pointer_bytes = 4;
 struct Range {
   bool is_written = false;
   std::size_t begin = 0, end = 0;
-  std::size_t last_touched = 0;  // Not before the end: what is in HBM may go on in VMEM.
+  std::size_t last_touched = 0;  // Not before the end: a value in HBM may live on in VMEM.
 };
 
 std::vector<Range> ranges_of(const Program& program) {
@@ -64,7 +64,7 @@ class Packer {
     return each.role == Role::temporary && ranges_[value].is_written && each.array.spec.place == place_;
   }
 
-  // First all that begins, then all that ends (HeapSimulator::RunComputation).
+  // First everything that begins, then everything that ends (HeapSimulator::RunComputation).
   void run(std::size_t i) {
     const Operation& operation = program_.operations[i];
     std::vector<std::uint32_t> gone;
@@ -88,7 +88,8 @@ class Packer {
     };
     for (const std::uint32_t value : all_of(operation))
       if (is_here(value) && ranges_[value].end == i) free(value);
-    for (const std::uint32_t value : ends_[i]) free(value);  // Those that it does not touch: copied to VMEM until then.
+    // Values that the operation does not touch: copied to VMEM until then.
+    for (const std::uint32_t value : ends_[i]) free(value);
   }
 
   static std::vector<std::uint32_t> all_of(const Operation& operation) {
@@ -97,7 +98,7 @@ class Packer {
     return all;
   }
 
-  // An operand of the same size whose last use this is, and that lies over nothing else itself.
+  // An operand of the same size whose last use this is, and that does not overwrite another value itself.
   const std::uint32_t* find_under(const Operation& operation, std::uint32_t value, std::size_t i,
                                   const std::vector<std::uint32_t>& gone) const {
     for (const std::uint32_t& read : operation.reads)
@@ -138,7 +139,7 @@ void match_donations(const Program& program, bool donates, Work* work, ProgramMe
   }
 }
 
-// The most that lives at a time, and what of it was asked for.
+// The most bytes that are live at a time, and how many of them were requested.
 void find_peak(const Program& program, ProgramMemory& memory) {
   std::uint64_t live = 0, unpadded = 0;
   std::vector<std::vector<const PlacedValue*>> begins(program.operations.size()), ends(program.operations.size());
@@ -148,7 +149,7 @@ void find_peak(const Program& program, ProgramMemory& memory) {
     ends[placed.end].push_back(&placed);
   }
   for (std::size_t i = 0; i < program.operations.size(); ++i) {
-    // Written in place: the one below ended when this one began.
+    // For a value written in place: the one below ends when this one begins.
     const auto unpadded_of = [&](std::uint32_t value) { return program.values[value].array.shard.unpadded_bytes; };
     for (const PlacedValue* placed : begins[i]) {
       live += placed->over ? 0 : placed->bytes;
@@ -168,7 +169,7 @@ void find_peak(const Program& program, ProgramMemory& memory) {
   }
 }
 
-// What is in VMEM, and of HBM's ranges what is left.
+// Assigns values to VMEM, and reduces their lifetimes in HBM to the rest.
 void assign_spaces(const Program& program, const VmemShare& whole, std::uint64_t alignment, std::vector<Range>& ranges,
                    Work* work, ProgramMemory& memory) {
   VmemShare share = whole;

@@ -78,7 +78,7 @@ VmemShare vmem_share_of(const Workload& workload, const Program& program, std::u
                                         [](const Operation& operation) { return operation.compute_ns > 0; });
   share.options.is_on = workload.options.assigns_vmem.value_or(states_times);
   if (!share.options.is_on) return share;
-  // Of v2, v3 and v4 the limit is the whole of VMEM, and nothing is left.
+  // On v2, v3 and v4 the limit is the whole of VMEM, so nothing is left.
   const std::uint64_t vmem = workload.generation->vmem.value;
   const std::uint64_t reserved =
       share.options.reserved_bytes.value_or(workload.generation->vmem_scoped_limit.known().value_or(vmem));
@@ -114,7 +114,7 @@ AssignmentProblem problem_from_program(const Program& program,
     problem.values.push_back(value_from(program.values[i], touched[i], end));
     problem.values.back().can_cross_programs = program.values[i].role == Role::argument && program.values[i].may_stay;
   }
-  // What an output takes over is another value in the next run.
+  // A value whose memory an output takes over is a different value in the next run.
   for (const auto& under : argument_under)
     if (under) problem.values[*under].can_cross_programs = false;
   return problem;
@@ -126,7 +126,7 @@ std::optional<OperationRange> hbm_range(const AssignmentProblem& problem, const 
   const auto& in_vmem = assignment.is_use_in_vmem[number];
   if (std::find(in_vmem.begin(), in_vmem.end(), true) == in_vmem.end()) return whole;
   if (!assignment.needs_hbm[number]) return std::nullopt;
-  // The copy to HBM begins where the value is made, the copy from there ends before the operation that needs it.
+  // A copy to HBM begins where the value is produced; a copy from HBM ends before the operation that needs it.
   std::int64_t end = value.defined_at;
   for (std::size_t i = 0; i < value.uses.size(); ++i)
     if (!in_vmem[i]) end = std::max(end, value.uses[i].time);

@@ -1,8 +1,7 @@
-// A program as memory space assignment takes it, and what its answer means for the memory in HBM.
+// Translates a program into the input of memory space assignment, and the result into HBM lifetimes.
 //
-// A value takes part if it is in HBM otherwise, one operation at most writes it and no kernel touches it: kernels copy
-// their blocks by themselves. What an operation takes is what the workload states, or its bytes at the bandwidth of
-// HBM.
+// A value takes part if its place is HBM, at most one operation writes it and no kernel touches it (kernels copy their
+// blocks themselves). An operation takes the time that the workload states, or its bytes at the bandwidth of HBM.
 #pragma once
 
 #include <cstdint>
@@ -19,29 +18,30 @@ struct VmemShare {
   AssignmentOptions options;
   std::uint64_t capacity_bytes = 0;
   std::uint64_t bytes_per_second = 1;
-  std::vector<std::uint64_t> kernel_ns;  // By pipeline; the program's own are needed.
+  std::vector<std::uint64_t> kernel_ns;  // By pipeline; only those of the program are needed.
 };
 
-// What is not for kernels and what else operations need by themselves. `stack_bytes`: of its largest kernel.
+// The VMEM that kernels and operations do not need themselves. `stack_bytes`: the stack of the program's largest
+// kernel.
 VmemShare vmem_share_of(const Workload& workload, const Program& program, std::uint64_t stack_bytes,
                         std::uint64_t bytes_per_second, Work* work = nullptr);
 
-// `argument_under`: by value, of an output the argument whose memory it takes.
+// `argument_under`: by value; for an output, the argument whose memory it takes.
 AssignmentProblem problem_from_program(const Program& program,
                                        const std::vector<std::optional<std::uint32_t>>& argument_under,
                                        const VmemShare& share, std::uint64_t alignment);
 
-// Operations in which a value is in HBM, both included; nothing: it never is.
+// Operations during which a value is in HBM, both inclusive; no value: never.
 struct OperationRange {
   std::size_t begin = 0, end = 0;
 };
 std::optional<OperationRange> hbm_range(const AssignmentProblem& problem, const Assignment& assignment,
                                         std::uint32_t value, OperationRange whole);
 
-// By operation: of what it reads and writes, what is in VMEM.
+// By operation: the bytes in VMEM that it reads or writes.
 std::vector<std::uint64_t> vmem_bytes_by_operation(const AssignmentProblem& problem, const Assignment& assignment);
 
-// All that an operation reads and writes.
+// All bytes that an operation reads and writes.
 std::uint64_t touched_bytes(const Program& program, const Operation& operation);
 
 }  // namespace hbmscope::allocator::tpu

@@ -12,7 +12,7 @@ std::string VmemPlayer::label(const Copying& copying) const {
   return (copying.is_in ? "prefetch " : "evict ") + array_of(*copying.residence).name;
 }
 
-// In VMEM the program's own temporaries are first.
+// The program's temporaries come first in VMEM.
 void VmemPlayer::enter(const Residence& residence) {
   const Array& array = array_of(residence);
   log_.alloc(Tier::vmem, memory().vmem_bytes + residence.offset, array.shard.bytes, array.shard.unpadded_bytes,
@@ -73,7 +73,7 @@ void VmemPlayer::begin(std::size_t program, const std::vector<std::uint64_t>& bu
   }
 }
 
-// Those that begin once the operation before it is done.
+// Copies that begin once the previous operation is done.
 void VmemPlayer::start_copies(std::size_t operation) {
   for (const Residence* residence : copies_out_[operation]) start(*residence, false);
   for (const Residence* residence : begins_[operation + 1])
@@ -120,7 +120,7 @@ void VmemPlayer::pass(std::uint64_t ns, std::uint64_t hbm_ns) {
     served += part;
     first.left_ns -= part;
     if (first.left_ns > 0) break;
-    // HBM is free in even parts of the operation.
+    // HBM's idle time is spread evenly over the operation.
     const double share = static_cast<double>(served) / static_cast<double>(free_ns);
     log_.set_now(begun + static_cast<std::uint64_t>(share * static_cast<double>(ns)));
     finish_first();
@@ -153,7 +153,7 @@ void VmemPlayer::end() {
     if (residence->is_for_next_run)
       kept_.push_back({residence->value, buffers_[residence->value], address, bytes});
     else
-      log_.free(Tier::vmem, address, bytes);  // An output whose copy to HBM was the last to end.
+      log_.free(Tier::vmem, address, bytes);  // An output whose copy to HBM ended last.
   }
 }
 

@@ -1,9 +1,9 @@
-// A program's values in VMEM as it runs: they come by copies or are made there, copies go on while operations work, and
-// an operation whose copy is not done waits. What stays for the next run of the program stays.
+// A program's values in VMEM while it runs. They are copied in or produced there. Copies continue while operations
+// work, and an operation whose copy is not done waits. Values that stay for the next run of the program stay.
 //
-// The assignment takes each direction of copies to have the whole bandwidth and operations to leave it to them. Here
-// HBM has one bandwidth: copies get what the operation leaves, one after the other, in the order in which they begin.
-// Modelled.
+// The assignment assumes that each direction of copies has the whole bandwidth and that operations leave it to them.
+// Here HBM has one bandwidth: copies get what the operation leaves, one after another, in the order in which they
+// begin. Times are modelled.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,14 @@ class VmemPlayer {
  public:
   VmemPlayer(const Workload& workload, EventLog& log, Emulation& out) : workload_(workload), log_(log), out_(out) {}
 
-  // `buffers`: by value, of arguments a number, equal if they are the same as in the previous run.
+  // `buffers`: by value; for an argument, a number that equals that of the previous run if the buffer is the same.
   void begin(std::size_t program, const std::vector<std::uint64_t>& buffers);
-  void before(std::size_t operation);           // Waits for what has to be there.
-  void begin_operation(std::size_t operation);  // With what it makes in VMEM, and the copies that begin beside it.
-  void pass(std::uint64_t ns, std::uint64_t hbm_ns);  // It works so long, HBM for it.
-  void copy_for(std::uint64_t ns);                    // HBM was free so long, until now.
+  void before(std::size_t operation);  // Waits for the values that must be there.
+  // Adds the values that it produces in VMEM, and begins the copies that overlap with it.
+  void begin_operation(std::size_t operation);
+  // The operation works for `ns`, of which HBM is busy for `hbm_ns`.
+  void pass(std::uint64_t ns, std::uint64_t hbm_ns);
+  void copy_for(std::uint64_t ns);  // HBM was idle for the last `ns`.
   void after(std::size_t operation);
   void end();
 
@@ -52,8 +54,9 @@ class VmemPlayer {
   Emulation& out_;
   std::size_t program_ = 0;
   std::vector<std::uint64_t> buffers_;
-  std::vector<std::vector<const Residence*>> begins_, ends_, copies_out_;  // By operation, from before the first one.
-  std::deque<Copying> copying_;                                            // As they are served.
+  // By operation, starting before the first one.
+  std::vector<std::vector<const Residence*>> begins_, ends_, copies_out_;
+  std::deque<Copying> copying_;  // In the order of service.
   std::vector<Kept> kept_;
   std::size_t kept_by_ = 0;
 };

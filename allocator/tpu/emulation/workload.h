@@ -1,6 +1,6 @@
-// What a TPU is asked to do: arrays that are put on it, programs that read and write them, kernels that move blocks
-// through VMEM, and the steps in which all that happens. Every number is worked out: whoever reads a description has
-// gone through its loops and formulas.
+// The work of a TPU: arrays on it, programs that read and write them, kernels that move blocks through VMEM, and the
+// steps in which all this happens. Every number is final: the reader of a description has already evaluated its loops
+// and formulas.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,16 @@
 
 namespace hbmscope::allocator::tpu {
 
-// Where the figures of an emulation come from.
+// The source of an emulation's figures.
 enum class FigureKind : std::uint8_t {
-  emulated,  // By rules that are public, or that show in what the compiler says.
-  assumed,   // By a parameter that the workload states, or a rule that is not published.
-  modelled,  // A time: bytes by the generation's bandwidth, and the times that the workload states.
+  emulated,  // By rules that are public or visible in the compiler's output.
+  assumed,   // By a parameter of the workload, or by a rule that is not published.
+  modelled,  // A time: bytes at the generation's bandwidth, and the times that the workload states.
 };
 
 struct Array {
   std::string name;
-  std::uint32_t line = 0;  // Of its description; 0: it has none.
+  std::uint32_t line = 0;  // In its description; 0: none.
   ArraySpec spec;
   Shard shard;
 };
@@ -31,41 +31,41 @@ struct Array {
 enum class Role : std::uint8_t { argument, output, temporary };
 
 struct Value {
-  Array array;  // Its name is the value's.
+  Array array;  // Its name is that of the value.
   Role role = Role::temporary;
-  std::string binds;  // Of arguments and outputs: the array that it is outside of the program.
+  std::string binds;  // For arguments and outputs: the array outside the program.
   bool is_donated = false;
-  bool may_stay = true;  // Of an argument: in VMEM, from run to run.
+  bool may_stay = true;  // For an argument: may stay in VMEM from run to run.
 };
 
 struct Operation {
   std::string name;
-  std::string segment;  // Of the forward pass: what is checkpointed together; empty: none.
+  std::string segment;  // In the forward pass: operations that are checkpointed together; empty: none.
   std::vector<std::uint32_t> reads, writes;
-  bool is_dot = false;                    // A matrix product: kept by the policy `dots`.
-  bool writes_in_place = false;           // May write over what it reads for the last time.
-  std::optional<std::uint32_t> pipeline;  // The kernel that it is.
-  std::uint64_t compute_ns = 0;           // As the workload states it; 0: memory decides.
+  bool is_dot = false;                    // A matrix product, which the policy `dots` keeps.
+  bool writes_in_place = false;           // May overwrite a value that it reads for the last time.
+  std::optional<std::uint32_t> pipeline;  // Set if the operation is a kernel.
+  std::uint64_t compute_ns = 0;           // As the workload states it; 0: determined by memory traffic.
 };
 
 struct Program {
   std::string name;
   std::vector<Value> values;
   std::vector<Operation> operations;        // In the order in which they run.
-  std::optional<std::uint64_t> code_bytes;  // Nothing: not stated. No rule gives it.
+  std::optional<std::uint64_t> code_bytes;  // No value: not stated. No rule computes it.
 };
 
-// A block of an operand in a kernel's grid.
+// One operand of a kernel's grid, in blocks.
 struct PipelineOperand {
   std::string name;
   bool is_output = false;
-  bool is_scalar = false;  // In SMEM, whole, before the first step.
+  bool is_scalar = false;  // In SMEM, as a whole, before the first step.
   bool has_lookahead = false;
   Shape block;
   std::uint64_t block_bytes = 0;
   std::uint32_t buffers = 2;
-  std::vector<std::uint32_t> block_of_step;  // A number of a block, by step; of scalars empty.
-  std::vector<std::string> block_names;      // "[2,0]", by number.
+  std::vector<std::uint32_t> block_of_step;  // The block's number for each step; empty for scalars.
+  std::vector<std::string> block_names;      // "[2,0]", by block number.
 };
 
 enum class ScratchPlace : std::uint8_t { vmem, smem, accumulator, tile_spmem };
@@ -82,18 +82,19 @@ struct Pipeline {
   std::uint64_t steps = 0;
   std::vector<PipelineOperand> operands;
   std::vector<Scratch> scratch;
-  std::optional<std::uint64_t> scoped_limit_bytes;  // Nothing: the generation's default.
-  std::uint64_t compute_ns = 0;                     // Of a step of the grid.
+  std::optional<std::uint64_t> scoped_limit_bytes;  // No value: the generation's default.
+  std::uint64_t compute_ns = 0;                     // Of one step of the grid.
 };
 
 enum class StepKind : std::uint8_t { put, run, free, mark };
 
 struct Step {
   StepKind kind = StepKind::mark;
-  std::string name;       // put and free: of the array on the device; mark: what it says.
-  std::uint32_t of = 0;   // put: an array; run: a program.
-  bool may_fail = false;  // A server refuses a request and goes on; a job ends.
-  std::vector<std::pair<std::string, std::string>> with;  // run: what stands for an array of its description.
+  std::string name;      // put and free: the array's name on the device; mark: its text.
+  std::uint32_t of = 0;  // put: an array; run: a program. An index.
+  // True: the step may fail and the run continues, like a server that refuses a request. A failed job ends.
+  bool may_fail = false;
+  std::vector<std::pair<std::string, std::string>> with;  // run: replacements for arrays of the program's description.
 };
 
 enum class Checkpointing : std::uint8_t { none, dots, full, offload };
@@ -102,11 +103,11 @@ struct WorkloadOptions {
   Checkpointing checkpointing = Checkpointing::none;
   bool donates = true;
   bool defragments = true;
-  bool has_gpu = false;  // The same requests on a GPU's pool, beside it.
+  bool has_gpu = false;  // Also run the same requests on a GPU's pool.
   bool is_timed = false;
   std::uint64_t defragmentation_stall_ns = 1'000'000;  // Assumed: all work is drained first.
-  // What of values is in VMEM. Nothing: of programs that state what their operations compute, without which there are
-  // no times to go by.
+  // Whether values are assigned to VMEM. No value: only for programs that state the compute times of their operations,
+  // because the assignment needs times.
   std::optional<bool> assigns_vmem;
   AssignmentOptions vmem;
 };

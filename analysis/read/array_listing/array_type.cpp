@@ -10,11 +10,11 @@ namespace {
 
 using Renaming = std::pair<std::string_view, std::string_view>;
 
-// How others begin what XLA names by a letter or two, then the bits. The first that matches is taken.
+// Prefixes that other producers use instead of XLA's one or two letters; bits follow. The first match is used.
 constexpr std::array beginnings = {Renaming{"bfloat", "bf"}, Renaming{"float8_", "f8"}, Renaming{"float4_", "f4"},
                                    Renaming{"float", "f"},   Renaming{"uint", "u"},     Renaming{"int", "s"},
                                    Renaming{"complex", "c"}, Renaming{"f8_", "f8"},     Renaming{"i", "s"}};
-// Whole names, once they begin as XLA's do.
+// Complete names, after their prefix was replaced by XLA's.
 constexpr std::array whole = {Renaming{"bool", "pred"}, Renaming{"f4", "f4e2m1fn"}, Renaming{"f8e8m0", "f8e8m0fnu"}};
 
 }  // namespace

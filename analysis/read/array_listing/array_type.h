@@ -1,4 +1,4 @@
-// Element types by the names of those who write lists of arrays.
+// Element types by the names that various producers use.
 #pragma once
 
 #include <string_view>
@@ -7,8 +7,8 @@
 
 namespace hbmscope {
 
-// As XLA ("bf16"), numpy and jax ("bfloat16"), torch ("torch.bfloat16") or safetensors ("BF16") call it. Null: there is
-// none.
+// The name in XLA ("bf16"), numpy and jax ("bfloat16"), torch ("torch.bfloat16") or safetensors ("BF16"). Null:
+// unknown.
 const allocator::tpu::ElementType* find_array_type(std::string_view name);
 
 }  // namespace hbmscope

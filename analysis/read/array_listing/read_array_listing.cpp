@@ -21,11 +21,12 @@ namespace tpu = allocator::tpu;
 using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t text_bytes_max = std::uint64_t{1} << 30;
-constexpr std::uint64_t head_bytes_max = 100'000'000;  // As safetensors itself has it.
+constexpr std::uint64_t head_bytes_max = 100'000'000;  // safetensors' own limit.
 constexpr std::size_t length_bytes = 8;
 constexpr std::size_t depth_max = 200;
 
-// How long the JSON of a safetensors file is; nothing: it is none. A text's first eight bytes are a far larger number.
+// The length of the JSON in a safetensors file; nothing if it is not one. The first eight bytes of a text would be a
+// far larger number.
 std::optional<std::uint64_t> find_head_bytes(std::span<const std::uint8_t> bytes) {
   if (bytes.size() <= length_bytes || bytes[length_bytes] != '{') return std::nullopt;
   std::uint64_t length = 0;
@@ -33,7 +34,7 @@ std::optional<std::uint64_t> find_head_bytes(std::span<const std::uint8_t> bytes
   return length <= head_bytes_max ? std::optional(length) : std::nullopt;
 }
 
-// Thrown on the way through a text, and caught by parse_array_listing.
+// Thrown while reading a text, and caught by parse_array_listing.
 struct Fault {
   std::string what, remedy;
 };
@@ -50,7 +51,7 @@ const tpu::ElementType& type_of(const std::string& array, std::string_view name)
   return *type;
 }
 
-// "f32[2,3]{1,0:T(8,128)}", also with the type as others call it.
+// "f32[2,3]{1,0:T(8,128)}"; the type may have another producer's name.
 tpu::Shape shape_from_text(const std::string& array, const std::string& text) {
   const std::size_t bracket = std::min(text.find('['), text.size());
   const tpu::ElementType& type = type_of(array, std::string_view(text).substr(0, bracket));
@@ -61,7 +62,7 @@ tpu::Shape shape_from_text(const std::string& array, const std::string& text) {
   return std::move(*shape);
 }
 
-// `layout`: all of the array, or what stands in its braces.
+// `layout`: a complete array, or just its braces.
 tpu::Shape shape_with_layout(const std::string& array, tpu::Shape shape, const std::string& layout) {
   if (layout.empty()) return shape;
   tpu::Shape laid = shape_from_text(array, layout.starts_with('{') ? tpu::text_from_shape(shape) + layout : layout);
@@ -101,7 +102,7 @@ class JsonWalk {
   static std::string below(const std::string& name, const std::string& key) {
     return name.empty() ? key : name + "/" + key;
   }
-  // A pytree may have leaves that are called so, but they are not a text and a list.
+  // A pytree may have leaves with these names, but not with a text and a list as values.
   static bool is_array(const Json& node) {
     return node.is_object() && node.contains("dtype") && node["dtype"].is_string() && node.contains("shape") &&
            node["shape"].is_array();
@@ -114,7 +115,7 @@ class JsonWalk {
       shape.dimensions.push_back({size.get<std::uint64_t>(), false});
     }
     const bool has_layout = node.contains("layout") && node["layout"].is_string();
-    // As a text, which holds rank and sizes against the limits of one.
+    // As a text, because parsing that checks the limits of rank and sizes.
     return shape_with_layout(name, shape_from_text(name, tpu::text_from_shape(shape)),
                              has_layout ? node["layout"].get<std::string>() : "");
   }
@@ -184,7 +185,7 @@ Result<std::vector<ListedArray>> parse_array_listing(std::span<const std::uint8_
 }
 
 Result<std::vector<ListedArray>> read_array_listing(const std::string& file) {
-  // Of a checkpoint of many gigabytes only the head.
+  // Reads only the header: a checkpoint may have many gigabytes.
   if (file != "-") {
     std::ifstream stream(file, std::ios::binary);
     std::vector<std::uint8_t> front(length_bytes + 1);

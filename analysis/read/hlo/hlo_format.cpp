@@ -1,5 +1,5 @@
-// The rows of XLA's dumps. The text of a module's buffer assignment says where its values lie, that of the live ranges
-// when they live: whichever is opened, the other one is looked for in the same folder.
+// The format rows of XLA's dumps. The buffer assignment of a module has the offsets of its values, the live ranges have
+// their times. Whichever is opened, the other is looked up in the same folder.
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -15,7 +15,7 @@ using Bytes = std::span<const std::uint8_t>;
 
 constexpr std::string_view assignment_text = "buffer-assignment", live_range_text = "live-range";
 
-// The neighbour of `file` whose name has `other` where this one's has `what`, unzipped; either may be gzipped.
+// The file next to `file` whose name has `other` instead of `what`, unzipped; either may be gzipped.
 struct Neighbour {
   std::string name;
   ByteBuffer file;

@@ -14,16 +14,16 @@ using protobuf::ByteRange;
 using protobuf::WireField;
 using Numbers = std::vector<std::uint64_t>;
 
-constexpr int depth_max = 64;  // Of calls in calls.
+constexpr int depth_max = 64;  // Nested calls.
 constexpr std::size_t name_bytes_max = 1024;
 
-// Each buffer of the instruction has a copy, so that a file of a megabyte could make gigabytes of it.
+// Truncated: each buffer of an instruction has a copy, so a file of a megabyte could expand to gigabytes.
 std::string name_in(ByteRange bytes) {
   if (static_cast<std::size_t>(bytes.end - bytes.begin) > name_bytes_max) bytes.end = bytes.begin + name_bytes_max;
   return text_of(bytes);
 }
 
-// Walks the schedule of a computation: what is called runs before the instruction that calls it is done.
+// Walks the schedule of a computation: called computations run before the calling instruction is done.
 class Order {
  public:
   Order(Module& module, const std::unordered_map<std::uint64_t, Numbers>& sequences)
@@ -68,7 +68,7 @@ void read_instruction(ByteRange message, Module& module) {
   module.instructions[id] = std::move(instruction);
 }
 
-// map<int64, InstructionSequence>, an entry a field.
+// map<int64, InstructionSequence>, one entry per field.
 void read_schedule(ByteRange message, std::unordered_map<std::uint64_t, Numbers>& sequences) {
   for_each_field(message, [&](const WireField& entry) {
     if (entry.key != protobuf::bytes_key(1)) return;
@@ -83,7 +83,8 @@ void read_schedule(ByteRange message, std::unordered_map<std::uint64_t, Numbers>
   });
 }
 
-// A StackFrameIndexProto: texts, places in the source that name them, and frames that name those. All count from 1.
+// A StackFrameIndexProto: texts, source locations that refer to them, and frames that refer to locations. All count
+// from 1.
 void read_source_frames(ByteRange message, SourceFrames& source) {
   std::vector<SourceFrame> places;
   for_each_field(message, [&](const WireField& field) {

@@ -1,4 +1,4 @@
-// Of an HloModuleProto: what names the values of a program, and in which order its instructions run.
+// The part of an HloModuleProto that names a program's values, and the order of its instructions.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct Module {
   bool has_tiles = false;
 };
 
-// What a message has that is cut off is missing from the module; the caller has walked over the whole of it before.
+// Skips whatever is cut off; the caller has already validated the whole message.
 Module read_module(protobuf::ByteRange message);
 
 }  // namespace hbmscope::hlo

@@ -28,18 +28,19 @@ std::optional<std::pair<std::string_view, LiveRange>> read_range(std::string_vie
   return std::pair(line.substr(0, colon + 1), range);
 }
 
-// When a value of an arena begins or ends.
+// The begin or end of a value in an arena.
 struct Boundary {
   std::uint64_t time = 0;
   bool is_end = false;
   const Assigned* place = nullptr;
-  std::uint64_t end_time = 0;  // Of the value.
+  std::uint64_t end_time = 0;  // When the value ends.
 };
 
-// What lives in an arena; of values over one another the last one.
+// The live values of an arena; of overlapping ones the last.
 class LivePlaces {
  public:
-  // In whose memory the value is written: in all that one of its size has, or in a part of one that lives on.
+  // The live value whose memory this value shares: one in the same place with the same size, or one that contains it
+  // and lives longer.
   const Assigned* find_shared(const Boundary& begins) const {
     auto at = live_.upper_bound(begins.place->offset);
     if (at == live_.begin()) return nullptr;
@@ -56,7 +57,7 @@ class LivePlaces {
   }
 
  private:
-  std::map<std::uint64_t, std::pair<const Assigned*, std::uint64_t>> live_;  // By offset: and when it ends.
+  std::map<std::uint64_t, std::pair<const Assigned*, std::uint64_t>> live_;  // By offset: the value, and when it ends.
 };
 
 HeapTrace trace_of(const Allocation& arena, std::vector<Boundary> boundaries) {
@@ -96,7 +97,7 @@ Result<LiveRanges> read_live_ranges(std::span<const std::uint8_t> bytes, const s
     text.remove_prefix(1);
     const std::string_view line = text.substr(0, text.find('\n'));
     const auto range = read_range(trimmed(line));
-    if (!range) break;  // What follows sums it up.
+    if (!range) break;  // Totals follow.
     ranges.emplace(range->first, range->second);
     text.remove_prefix(line.size());
   }

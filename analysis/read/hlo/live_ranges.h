@@ -1,5 +1,5 @@
-// XLA's *-live-range.txt: from when to when each value of a program lives, in the order of its instructions. Where the
-// values lie is in the buffer assignment of the same module, whose text does not say when they live.
+// XLA's *-live-range.txt: when each value of a program is live, in instruction order. The buffer assignment of the same
+// module has the offsets of the values, but its text does not have their times.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,20 @@
 namespace hbmscope::hlo {
 
 struct LiveRange {
-  std::uint64_t begin = 0, end = 0;  // Both included: instructions, counted from 0.
+  std::uint64_t begin = 0, end = 0;  // Inclusive; instructions counted from 0.
 };
 using LiveRanges = std::unordered_map<std::string, LiveRange>;  // By "fusion.3{1}"; "fusion.3{}" is the whole value.
 
-// By the first 64 bytes.
+// Decides by the first 64 bytes.
 bool looks_like_live_ranges(std::span<const std::uint8_t> bytes);
 
-// Errors: there is no range in it.
+// Error: it contains no range.
 Result<LiveRanges> read_live_ranges(std::span<const std::uint8_t> bytes, const std::string& name);
 
-// Arenas whose values have ranges get the order in which these begin and end, as the compiler's simulator goes: of one
-// instruction first what begins, then what ends. A value that begins where one of its size is still there is written
-// over it. How many values of such arenas have no range: they are left out of the order.
+// Gives arenas whose values have ranges the order of allocations and frees that the compiler's simulator used: within
+// one instruction, allocations come before frees. A value in the place of a live one of the same size, or inside one
+// that lives longer, shares its memory. Returns how many values of such arenas have no range and are left out of the
+// order.
 std::uint64_t add_heap_traces(Program& program, const LiveRanges& ranges);
 
 }  // namespace hbmscope::hlo

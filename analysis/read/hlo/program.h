@@ -1,6 +1,6 @@
-// A compiled program's memory, as XLA's buffer assignment has it. A logical buffer is a value of the program; each lies
-// in an allocation, at an offset; allocations are arguments, outputs, constants, memory of one computation, or arenas
-// of temporaries whose values lie over each other at different times. A color is a memory space.
+// The memory of a compiled program according to XLA's buffer assignment. A logical buffer is a value of the program,
+// and lies in an allocation at an offset. Allocations are arguments, outputs, constants, memory of one computation, or
+// arenas of temporaries whose values overlap at different times. A color is a memory space.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,17 @@ namespace hbmscope::hlo {
 
 struct LogicalBuffer {
   std::uint64_t id = 0, size = 0, color = 0;
-  std::string instruction, index;  // "fusion.3", "{1}"; the index is empty where the instruction has one value.
+  std::string instruction, index;  // "fusion.3", "{1}"; the index is empty if the instruction has one value.
   std::string shape;               // As XLA writes it; empty: unknown.
   std::string op_name, source_file;
   std::uint32_t source_line = 0;
-  std::uint32_t source_frame = 0;  // The innermost one that made it, of Program::frames from 1; 0: unknown.
-  std::uint64_t position = 0;      // Of the instruction in the program's order.
+  std::uint32_t source_frame = 0;  // Innermost, in SourceFrames::frames from 1; 0: unknown.
+  std::uint64_t position = 0;      // The instruction's position in the program's order.
   bool is_tuple = false;           // A table of pointers.
 };
 
 struct Assigned {
-  std::uint64_t buffer = 0;  // Place in Program::buffers.
+  std::uint64_t buffer = 0;  // Index in Program::buffers.
   std::uint64_t offset = 0, size = 0;
 };
 
@@ -39,10 +39,10 @@ struct Allocation {
 enum class HeapEventKind : std::uint8_t { alloc, free, share_with };
 struct HeapEvent {
   HeapEventKind kind = HeapEventKind::alloc;
-  std::uint64_t buffer = 0;     // Place in Program::buffers.
-  std::uint64_t canonical = 0;  // Of share_with: the one that it shares with.
+  std::uint64_t buffer = 0;     // Index in Program::buffers.
+  std::uint64_t canonical = 0;  // For share_with: the buffer whose memory it shares.
 };
-// How the compiler's own simulator went through an arena.
+// The sequence of events in the compiler's own simulation of an arena.
 struct HeapTrace {
   std::uint64_t allocation = 0;  // Its index.
   std::vector<HeapEvent> events;
@@ -50,9 +50,9 @@ struct HeapTrace {
 
 // A line of the program's source, and the one that called it.
 struct SourceFrame {
-  std::uint32_t file = 0, function = 0;  // Texts of SourceFrames from 1; 0: unknown.
+  std::uint32_t file = 0, function = 0;  // Indices in SourceFrames from 1; 0: unknown.
   std::uint32_t line = 0;
-  std::uint32_t caller = 0;  // Of SourceFrames::frames from 1; 0: none.
+  std::uint32_t caller = 0;  // Index in SourceFrames::frames from 1; 0: none.
 };
 struct SourceFrames {
   std::vector<std::string> files, functions;
@@ -64,21 +64,21 @@ struct Program {
   std::vector<LogicalBuffer> buffers;
   std::vector<Allocation> allocations;
   std::vector<HeapTrace> traces;
-  bool knows_kinds = true;                                      // What is an argument, an output, a temporary.
-  std::map<std::uint64_t, std::uint64_t> reported_space_bytes;  // By color, where the dump has a total.
-  SourceFrames source;                                          // Of dumps since jax 0.5 or so.
-  std::optional<std::uint64_t> code_bytes;                      // No dump has it; the compiler does.
-  std::uint64_t without_ranges = 0;   // Values in arenas with times, but without a time of their own.
-  bool is_tpu = false;                // Its layouts have tiles.
-  std::uint64_t unknown_buffers = 0;  // Named, and defined nowhere: left out.
-  std::uint64_t impossible = 0;       // leave_out_impossible.
+  bool knows_kinds = true;  // Whether arguments, outputs and temporaries are distinguished.
+  std::map<std::uint64_t, std::uint64_t> reported_space_bytes;  // By color, if the dump has totals.
+  SourceFrames source;                                          // In dumps since about jax 0.5.
+  std::optional<std::uint64_t> code_bytes;                      // Never in dumps; from the compiler.
+  std::uint64_t without_ranges = 0;                             // Values without a range, in arenas that have ranges.
+  bool is_tpu = false;                                          // Its layouts have tiles.
+  std::uint64_t unknown_buffers = 0;                            // Referenced but undefined: left out.
+  std::uint64_t impossible = 0;                                 // Counted by leave_out_impossible.
 };
 
-// Sizes that no memory holds become 0, and what lies outside of its allocation is left out: both are counted, so that
-// no later sum overflows.
+// Sets sizes that no memory has to 0, and drops values outside of their allocation. Both are counted; later sums can't
+// overflow.
 void leave_out_impossible(Program& program);
 
-// "hbm", "vmem", "sflag", "cmem", "host", "color_6" of a TPU's program; "device", "host", ... of another.
+// "hbm", "vmem", "sflag", "cmem", "host", "color_6" for a TPU program; "device", "host", ... for others.
 std::string space_name(const Program& program, std::uint64_t color);
 
 }  // namespace hbmscope::hlo

@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint64_t device_color = 0, host_color = 5;
 constexpr std::uint64_t tpu_granularity = std::uint64_t{16} << 10;
 
-// Of places in a TPU's arena: 16 KiB, or less where an offset shows that.
+// The alignment of offsets in a TPU's arena: 16 KiB, or less if an offset requires it.
 std::uint64_t granularity_of(const Program& program, const Allocation& arena) {
   if (!program.is_tpu) return 1;
   std::uint64_t granularity = tpu_granularity;
@@ -32,7 +32,7 @@ std::uint64_t rounded_up(std::uint64_t bytes, std::uint64_t granularity) {
   return (bytes + granularity - 1) / granularity * granularity;
 }
 
-// What a memory analysis counts of an arena.
+// The bytes of an arena that a memory analysis counts.
 std::uint64_t counted_bytes(const Program& program, const Allocation& arena, std::uint64_t bytes) {
   if (!program.is_tpu) return bytes;
   return has_values(program, arena) ? rounded_up(bytes, granularity_of(program, arena)) : 0;
@@ -56,7 +56,7 @@ std::uint64_t packed_bytes(const Program& program, const HeapTrace& trace, std::
   return allocator::tpu::pack_heap(times.finish(), alignment).size;
 }
 
-// Tables of tuples are in no simulation: each has a place of its own as long as the program runs.
+// The simulation omits tuple tables: each has its own memory while the program runs.
 std::uint64_t table_bytes(const Program& program, const Allocation& arena, const HeapTrace& trace,
                           std::uint64_t granularity) {
   std::vector<bool> is_simulated(program.buffers.size());
@@ -86,7 +86,7 @@ std::uint64_t compute_donatable_bytes(const Program& program) {
 }  // namespace
 
 void leave_out_impossible(Program& program) {
-  constexpr std::uint64_t most = std::uint64_t{1} << 61;  // Of all together.
+  constexpr std::uint64_t most = std::uint64_t{1} << 61;  // In total.
   std::uint64_t buffers = 0, allocations = 0;
   const auto limit = [&](std::uint64_t& size, std::uint64_t& sum) {
     if (size >= most - sum) {
@@ -108,7 +108,7 @@ void leave_out_impossible(Program& program) {
 }
 
 std::string space_name(const Program& program, std::uint64_t color) {
-  // Of a TPU: xprof's memory viewer and libtpu's texts; 4 and 6 are small and named nowhere for certain.
+  // For TPUs, as in xprof's memory viewer and libtpu's messages; 4 and 6 are small and have no confirmed name.
   if (program.is_tpu) {
     switch (color) {
       case 0: return "hbm";
@@ -148,7 +148,7 @@ std::optional<std::uint64_t> replay_temp_bytes(const Program& program) {
     const auto trace = std::find_if(program.traces.begin(), program.traces.end(),
                                     [&](const HeapTrace& each) { return each.allocation == allocation.index; });
     const bool has_trace = trace != program.traces.end();
-    // Where all values lie behind each other they need no simulation.
+    // Values that all lie one after another need no simulation.
     if (!has_trace && allocation.assigned.size() > 1) return std::nullopt;
     const std::uint64_t granularity = granularity_of(program, allocation);
     const std::uint64_t packed =

@@ -9,7 +9,7 @@
 namespace hbmscope::hlo {
 namespace {
 
-constexpr std::string_view assignment_head = "BufferAssignment:", phi = " (phi)";  // Of what a loop carries.
+constexpr std::string_view assignment_head = "BufferAssignment:", phi = " (phi)";  // phi: a value that a loop carries.
 
 // "allocation 18: size 34340864, color 1, page 0, preallocated-temp:"
 std::optional<Allocation> read_allocation(std::string_view line) {
@@ -18,9 +18,9 @@ std::optional<Allocation> read_allocation(std::string_view line) {
   Allocation allocation;
   allocation.index = *index;
   allocation.size = *size;
-  // Shapes stand between bars and may have anything in them.
+  // Shapes are between bars and may contain anything.
   const std::string_view flags =
-      line.substr(std::min(line.find(','), line.size()));  // A line that is cut off has none.
+      line.substr(std::min(line.find(','), line.size()));  // If the line is cut off, there are none.
   allocation.color = number_after(flags, ", color ").value_or(0);
   allocation.parameter = number_after(flags, ", parameter ");
   allocation.is_parameter = allocation.parameter.has_value();
@@ -78,7 +78,7 @@ Result<Program> read_buffer_assignment(std::span<const std::uint8_t> bytes, cons
     } else if (line.starts_with(" value: ") && !program.allocations.empty()) {
       if (!read_value(line, program.allocations.back(), program)) ++program.unknown_buffers;
     } else if (line.empty() && !program.allocations.empty()) {
-      break;  // What follows sums it up.
+      break;  // Totals follow.
     }
     begin = end + 1;
   }

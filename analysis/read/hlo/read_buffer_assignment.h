@@ -5,8 +5,8 @@
 //    value: <108 a_1_.1 @0> (size=16777216,offset=0): bf16[2,8,4096,128]{3,2,1,0:T(8,128)(2,1)}
 //   allocation 18: size 34340864, color 1, page 0, preallocated-temp:
 //
-// Source: BufferAllocation::ToString of xla/service/buffer_assignment.cc. Older versions have no page; the color stands
-// there where it is not 0.
+// Source: BufferAllocation::ToString of xla/service/buffer_assignment.cc. Older versions have no page. The color is
+// omitted if it is 0.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace hbmscope::hlo {
 
 bool looks_like_buffer_assignment(std::span<const std::uint8_t> bytes);
 
-// Errors: no allocation in it; a line that should be one and has no size, with its byte.
+// Errors: no allocation in it; an allocation line without a size, with its byte.
 Result<Program> read_buffer_assignment(std::span<const std::uint8_t> bytes, const std::string& name);
 
 }  // namespace hbmscope::hlo

@@ -1,4 +1,4 @@
-// XLA's dumps of a compiled program's memory, as a trace: HloProto, BufferAssignmentProto, buffer-assignment.txt,
+// Reads XLA's dumps of a compiled program's memory as a trace: HloProto, BufferAssignmentProto, buffer-assignment.txt,
 // memory-usage-report.
 #pragma once
 
@@ -14,23 +14,23 @@
 
 namespace hbmscope {
 
-// By the first 64 bytes.
+// Decides by the first 64 bytes.
 bool looks_like_hlo(std::span<const std::uint8_t> bytes);
-// Of a -live-range.txt, which alone is no trace.
+// Recognises a -live-range.txt, which is not a trace by itself.
 bool looks_like_live_ranges(std::span<const std::uint8_t> bytes);
 
 // Facts about the program that are not in the dump.
 struct HloExtras {
-  std::span<const std::uint8_t> live_ranges;  // The -live-range.txt of a buffer-assignment.txt; empty: there is none.
-  std::optional<std::uint64_t> code_bytes;    // Of the generated code, from the compiler.
+  std::span<const std::uint8_t> live_ranges;  // The -live-range.txt of a buffer-assignment.txt; empty: none.
+  std::optional<std::uint64_t> code_bytes;    // The size of the generated code, from the compiler.
 };
 
-// Heaps of the memory spaces; the program's figures are counters (trace/reported_figures.h). Errors: those of the
+// Each memory space is a heap; the program's figures are counters (trace/reported_figures.h). Errors: those of the
 // formats.
 Result<Trace> read_hlo(std::span<const std::uint8_t> bytes, const std::string& name, ReadControl* control = nullptr,
                        const HloExtras& beside = {});
 
-// A -live-range.txt is a format of its own: it says when values live, its neighbour where they lie.
+// A -live-range.txt is a separate format: it has the times of values, and the buffer assignment next to it the offsets.
 extern const Format hlo_format;
 extern const Format live_range_format;
 

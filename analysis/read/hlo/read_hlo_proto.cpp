@@ -155,13 +155,13 @@ class AssignmentReader {
   std::unordered_map<std::uint64_t, ShapeTree> shapes_;      // By instruction.
 };
 
-// Printable, as a name is.
+// Printable characters only.
 bool is_name(ByteRange bytes) {
   return bytes.begin != bytes.end &&
          std::all_of(bytes.begin, bytes.end, [](std::uint8_t c) { return c > ' ' && c < 0x7f; });
 }
 
-// Behind the field's key and length: as much of it as there is.
+// `rest` follows the field's key and length, and may be incomplete.
 bool begins_with_name(ByteRange rest) {
   if (rest.end - rest.begin < 4 || *rest.begin != bytes_key(1)) return false;
   protobuf::WireCursor cursor({rest.begin + 1, rest.end});
@@ -172,7 +172,7 @@ bool begins_with_name(ByteRange rest) {
   return there <= length || *(cursor.at() + length) == bytes_key(2);  // entry_computation_name follows.
 }
 
-// A LogicalBufferProto: numbers, and the place where it is defined, which no message of a profile has.
+// A LogicalBufferProto: numbers, and the location that defines it, which no message of a profile has.
 bool is_buffer(ByteRange message) {
   bool has_place = false, has_others = false;
   const bool is_whole = for_each_field(message, [&](const WireField& field) {

@@ -1,5 +1,5 @@
-// HloProto, or a BufferAssignmentProto alone: xla/service/hlo.proto and xla/xla_data.proto of openxla. Only what says
-// of memory is read; everything else is skipped.
+// Reads an HloProto, or a BufferAssignmentProto on its own: xla/service/hlo.proto and xla/xla_data.proto of openxla.
+// Only fields about memory are read; all others are skipped.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace hbmscope::hlo {
 
-// By the first 64 bytes: a module begins with its name, a buffer with its place.
+// Decides by the first 64 bytes: a module begins with its name, a buffer with its position.
 bool looks_like_hlo_proto(std::span<const std::uint8_t> bytes);
 
-// Errors: no message, or one without a buffer assignment.
+// Errors: not a message, or one without a buffer assignment.
 Result<Program> read_hlo_proto(std::span<const std::uint8_t> bytes, const std::string& name);
 
 }  // namespace hbmscope::hlo

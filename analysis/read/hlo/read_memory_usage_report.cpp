@@ -113,7 +113,7 @@ Program read_text(std::string_view text) {
   return program;
 }
 
-// A report lists the largest allocations; its totals are of all.
+// A report lists only the largest allocations, but its totals cover all.
 void add_what_is_not_listed(Program& program) {
   for (const auto& [color, total] : program.reported_space_bytes) {
     std::uint64_t listed = 0;
@@ -133,8 +133,8 @@ void add_what_is_not_listed(Program& program) {
 bool looks_like_memory_usage_report(std::span<const std::uint8_t> bytes) {
   if (text_view(bytes).starts_with(report_head)) return true;
   if (bytes.size() < 8 || bytes[0] != bytes_key(1)) return false;
-  // A space: its total, its color where that is not 0, then an allocation, which has numbers of its own and no name of
-  // an instruction's place.
+  // A memory space: its total, its color unless that is 0, then an allocation, which contains numbers and no
+  // instruction name.
   const std::uint8_t* end = bytes.data() + bytes.size();
   protobuf::WireCursor outer({bytes.data() + 1, end});
   std::uint64_t length = 0, key = 0, number = 0;
@@ -160,7 +160,7 @@ Result<Program> read_memory_usage_report(std::span<const std::uint8_t> bytes, co
   if (program.reported_space_bytes.empty())
     return Failure(Error{"there is no memory space in this report", "Was the dump copied whole?", name, 0, false});
   program.knows_kinds = false;
-  program.is_tpu = program.reported_space_bytes.contains(1);  // VMEM; a GPU or CPU has no such color.
+  program.is_tpu = program.reported_space_bytes.contains(1);  // VMEM; GPUs and CPUs have no such color.
   leave_out_impossible(program);
   add_what_is_not_listed(program);
   return program;

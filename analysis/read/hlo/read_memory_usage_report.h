@@ -1,5 +1,5 @@
-// XLA's memory-usage-report, as text and as a message: by memory space, then by allocation, the largest first. What is
-// an argument and what a temporary it does not say.
+// XLA's memory-usage-report, as text or as a message: by memory space, then by allocation, largest first. It does not
+// distinguish arguments from temporaries.
 //
 //   Memory Space: default (color=0)
 //   Total bytes: 302104576 (288.11MiB)
@@ -7,8 +7,8 @@
 //     ------------------------------------------------------------
 //      32.00MiB(100%);   32.00MiB;       114688;                3; 3xbf16[4096,4096]
 //
-// Only the largest allocations are listed; the rest of a total is one block of its own. An allocation begins with the
-// line of column names. Sizes of the text are rounded, totals are not; the message has all to the byte.
+// Only the largest allocations are listed; the rest of a total becomes one block. Each allocation begins with the line
+// of column names. In the text, sizes are rounded and totals are exact; the message has exact sizes throughout.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 namespace hbmscope::hlo {
 
-// By the first 64 bytes.
+// Decides by the first 64 bytes.
 bool looks_like_memory_usage_report(std::span<const std::uint8_t> bytes);
 
 // Errors: no memory space in it; cut off or damaged.

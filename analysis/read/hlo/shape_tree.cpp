@@ -52,7 +52,7 @@ tpu::Layout read_layout(ByteRange message) {
       for (const std::uint64_t number : numbers) layout.minor_to_major.push_back(static_cast<std::uint32_t>(number));
     } else if (field.key == protobuf::bytes_key(6)) {
       for_each_field(field.bytes, [&](const WireField& tile) { add_numbers(tile, numbers); });
-      // The smallest number stands for "*".
+      // The smallest number means "*".
       for (std::uint64_t& size : numbers)
         if (size >> 63 != 0) size = tpu::merged;
       layout.tiles.push_back(std::move(numbers));

@@ -1,5 +1,5 @@
-// The shape of a value, a ShapeProto, with the parts that it has as a tuple. Read once: a hundred thousand buffers may
-// be parts of one value, whose tuple is as long.
+// The shape of a value (a ShapeProto), with its parts if it is a tuple. Parsed once, because a hundred thousand buffers
+// may be parts of one value.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@ namespace hbmscope::hlo {
 
 class ShapeTree {
  public:
-  static constexpr int depth_max = 64;  // Of tuples in tuples.
+  static constexpr int depth_max = 64;  // Nested tuples.
   static constexpr std::size_t text_bytes_max = 1024;
 
   explicit ShapeTree(protobuf::ByteRange message, int depth = depth_max);
 
-  // The part that an index names; null: there is none.
+  // The part at an index; null: none.
   const ShapeTree* find(const std::vector<std::uint64_t>& index) const;
   bool is_tuple() const { return is_tuple_; }
-  // "f32[8,128]{1,0:T(8,128)}", "(f32[8], u32[])"; of a longer one the beginning and "...". Empty: unknown.
+  // "f32[8,128]{1,0:T(8,128)}", "(f32[8], u32[])"; long texts end in "...". Empty: unknown.
   const std::string& text() const;
 
  private:
@@ -33,7 +33,7 @@ class ShapeTree {
   mutable std::optional<std::string> text_;
 };
 
-// Layouts of a TPU's arrays have tiles.
+// The layouts of TPU arrays have tiles.
 bool has_tiles(protobuf::ByteRange shape, int depth);
 
 }  // namespace hbmscope::hlo

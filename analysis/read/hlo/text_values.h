@@ -1,4 +1,4 @@
-// Small values in the texts that XLA dumps.
+// Small values in the texts of XLA's dumps.
 #pragma once
 
 #include <charconv>
@@ -23,7 +23,7 @@ inline std::optional<std::uint64_t> number_after(std::string_view text, std::str
   return number;
 }
 
-// Without the blanks around it and the end of a line of Windows.
+// Removes surrounding blanks and a trailing CR.
 inline std::string_view trimmed(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
   while (!text.empty() && (text.back() == ' ' || text.back() == '\r')) text.remove_suffix(1);

@@ -27,19 +27,19 @@ std::string_view kind_of(const Allocation& allocation) {
   return allocation.is_constant ? "constant" : "temporary";
 }
 
-// In the order in which they lie in their space.
+// The order of allocations within their space.
 int rank_of(const Allocation& allocation) {
   if (allocation.is_parameter) return 0;
   if (allocation.maybe_live_out) return 1;
   return allocation.is_constant ? 2 : 3;
 }
 
-// An event of an arena, with its place in the program's order: of a free the last one that it may have.
+// An event of an arena, with its position in instruction order; a free gets the latest possible one.
 struct TimedEvent {
   std::uint64_t position = 0;
   bool is_free = false;
   const Allocation* arena = nullptr;
-  std::uint64_t buffer = 0;  // The first one of those that share a place.
+  std::uint64_t buffer = 0;  // The first one of those that share memory.
 };
 
 class TraceMaker {
@@ -120,14 +120,14 @@ class TraceMaker {
     next += allocation.size;
   }
 
-  // Lives as long as the program runs.
+  // A block that is live as long as the program runs.
   void add_lasting(const Allocation& allocation) {
     const LogicalBuffer* first =
         allocation.assigned.empty() ? nullptr : &program_.buffers[allocation.assigned.front().buffer];
     add_block(allocation, first, 0, allocation.size);
   }
 
-  // The lines that led to it, from the outermost, and then the operation, which has none of its own.
+  // The source lines that led to it, outermost first, then the operation, which has no line of its own.
   std::uint32_t stack_of(const LogicalBuffer& buffer) {
     const std::uint32_t lines = stack_of_frame(buffer.source_frame);
     return lines == 0 ? define_op_name_stack(writer_, buffer.op_name, buffer.source_file, buffer.source_line)
@@ -135,9 +135,9 @@ class TraceMaker {
   }
 
   std::uint32_t stack_of_frame(std::uint32_t innermost) {
-    constexpr std::size_t depth_max = 256;  // They may also go round in a circle.
+    constexpr std::size_t depth_max = 256;  // The chain may be a cycle.
     const SourceFrames& source = program_.source;
-    std::vector<std::uint32_t> frames;  // Of which no stack is known yet, from the innermost.
+    std::vector<std::uint32_t> frames;  // Frames without a stack so far, innermost first.
     std::uint32_t frame = innermost, stack = 0;
     while (frame > 0 && frame <= source.frames.size() && frames.size() < depth_max) {
       if (const auto known = stacks_.find(frame); known != stacks_.end()) {
@@ -159,7 +159,7 @@ class TraceMaker {
     return stack;
   }
 
-  // What the values themselves take: what is beyond that is padding. Unknown if there is no layout.
+  // The bytes of the values themselves; the rest is padding. Unknown if there is no layout.
   static std::uint64_t data_bytes(const LogicalBuffer* buffer, std::uint64_t size) {
     if (buffer == nullptr) return wire::unknown_bytes;
     if (buffer->is_tuple) return size;
@@ -177,7 +177,7 @@ class TraceMaker {
     writer_.add(record, 0);
   }
 
-  // `buffer`: null if there is none.
+  // `buffer` may be null.
   void add_block(const Allocation& allocation, const LogicalBuffer* buffer, std::uint64_t offset, std::uint64_t size) {
     wire::AllocRecord block;
     block.address = bases_[&allocation] + offset;
@@ -193,8 +193,8 @@ class TraceMaker {
     if (buffer != nullptr) attribute(number, "shape", buffer->shape);
   }
 
-  // Of one arena, in the order of the compiler's simulator: buffers that share a place are one block, from the first
-  // that begins to the last that ends.
+  // Collects the events of one arena in the order of the compiler's simulator. Buffers that share memory become one
+  // block, from the first begin to the last end.
   void collect(const Allocation& arena, const HeapTrace& trace, std::vector<TimedEvent>& events) {
     std::unordered_map<std::uint64_t, std::uint64_t> root_of;
     std::unordered_map<std::uint64_t, std::uint64_t> users;  // By root.
@@ -216,7 +216,7 @@ class TraceMaker {
     set_free_positions(events, begin);
   }
 
-  // A free stands before the next allocation of its arena; behind the last one, at the end.
+  // Each free comes just before the next allocation of its arena; without one, at the end.
   static void set_free_positions(std::vector<TimedEvent>& events, std::size_t begin) {
     std::uint64_t next = ~std::uint64_t{0};
     for (std::size_t i = events.size(); i-- > begin;) {
@@ -244,7 +244,7 @@ class TraceMaker {
       add_block(*allocation, is_single ? &program_.buffers[allocation->assigned.front().buffer] : nullptr, 0,
                 allocation->size);
     }
-    // Frees first where they meet: the next allocation may lie where something was freed.
+    // Stable: at equal positions, an arena's free precedes the allocation that may reuse its memory.
     std::stable_sort(events.begin(), events.end(), [](const TimedEvent& a, const TimedEvent& b) {
       return a.position != b.position ? a.position < b.position : false;
     });
@@ -253,7 +253,7 @@ class TraceMaker {
 
   void play(const TimedEvent& event) {
     const auto [arena, place] = places_[event.buffer];
-    if (arena != event.arena) {  // It may name a buffer of another one.
+    if (arena != event.arena) {  // It may name a buffer of another arena.
       ++unplaced_;
     } else if (event.is_free) {
       const auto live = live_[event.arena].find(place->offset);
@@ -271,8 +271,8 @@ class TraceMaker {
     live_[&arena].erase(live);
   }
 
-  // The compiler lets a value be written over those that it is made from, before their time ends: from then on the
-  // memory is that of the new one.
+  // The compiler may write a value over its operands before their time ends; from then on the memory belongs to the new
+  // value.
   void make_room(const Allocation& arena, const Assigned& place) {
     auto& live = live_[&arena];
     auto each = live.lower_bound(place.offset);
@@ -328,7 +328,7 @@ class TraceMaker {
     const Allocation* arena = nullptr;
     const Assigned* assigned = nullptr;
   };
-  std::vector<Place> places_;                                                             // By buffer, of temporaries.
+  std::vector<Place> places_;                                                             // By buffer, for temporaries.
   std::unordered_map<const Allocation*, std::map<std::uint64_t, const Assigned*>> live_;  // By offset.
   std::uint64_t untimed_ = 0, unplaced_ = 0, in_place_ = 0;
 };

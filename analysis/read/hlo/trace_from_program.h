@@ -1,4 +1,4 @@
-// The heaps of a compiled program over its order.
+// The heaps of a compiled program, with its instruction order as the time axis.
 #pragma once
 
 #include <cstdint>

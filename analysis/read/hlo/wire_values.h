@@ -1,4 +1,4 @@
-// Small pieces of protobuf messages.
+// Helpers for protobuf messages.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ inline std::string text_of(protobuf::ByteRange bytes) {
   return {reinterpret_cast<const char*>(bytes.begin), static_cast<std::size_t>(bytes.end - bytes.begin)};
 }
 
-// Hands each field to `visit`. False: the message is damaged; what stands before the damage was handed on.
+// Calls `visit` for each field. Returns false if the message is damaged, after visiting the fields before the damage.
 template <class Visit>
 bool for_each_field(protobuf::ByteRange message, const Visit& visit) {
   protobuf::WireCursor cursor(message);
@@ -22,7 +22,7 @@ bool for_each_field(protobuf::ByteRange message, const Visit& visit) {
   return cursor.problem() == protobuf::WireProblem::none;
 }
 
-// A repeated number: packed, or one by one.
+// A repeated number, packed or not.
 inline void add_numbers(const protobuf::WireField& field, std::vector<std::uint64_t>& numbers) {
   if ((field.key & 7) == 0) {
     numbers.push_back(field.varint);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t devices_max = 1024, name_bytes_max = 4096;
 
-// Counts the bytes as the parser asks for them, to report progress every megabyte.
+// Counts the bytes that the parser reads, to report progress every megabyte.
 class WatchedBytes {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -41,7 +41,7 @@ class WatchedBytes {
   ReadControl* control_;
 };
 
-// Microseconds as they stand there, to the nanosecond: a double has no room for those since 1970.
+// Parses microseconds exactly to the nanosecond: a double is too small for microseconds since 1970.
 std::optional<std::int64_t> ns_from_text(const std::string& text) {
   std::int64_t whole = 0;
   const char* const end = text.data() + text.size();
@@ -54,7 +54,7 @@ std::optional<std::int64_t> ns_from_text(const std::string& text) {
     std::int64_t place = 100;
     for (++at; at != end && *at >= '0' && *at <= '9'; ++at, place /= 10) ns += (*at - '0') * place;
   }
-  if (at != end) return std::nullopt;  // An exponent: times are never written like that.
+  if (at != end) return std::nullopt;  // An exponent; producers never write times like that.
   return whole * 1000 + (text.front() == '-' ? -ns : ns);
 }
 
@@ -67,13 +67,13 @@ enum class Field : std::uint8_t {
   tid,
   ts,
   dur,
-  args,  // Of an event.
+  args,  // An event's arguments.
   bytes,
   address,
   device_type,
   device_id,
   total_allocated,
-  total_reserved,  // Of its args.
+  total_reserved,  // In its args.
 };
 
 struct FieldName {
@@ -97,7 +97,7 @@ Field find_field(const FieldName (&names)[count], std::string_view text) {
   return Field::other;
 }
 
-// One event as it is read; unknown fields stay empty.
+// The event being read; unknown fields stay empty.
 struct Row {
   std::string name, category, pid, tid;
   char phase = 0;
@@ -114,7 +114,7 @@ class Handler final : public nlohmann::json_sax<nlohmann::json> {
   bool boolean(bool) override { return value(); }
   bool number_integer(number_integer_t number) override { return integer(number); }
   bool number_unsigned(number_unsigned_t number) override {
-    // Only an address may have all 64 bits.
+    // Only an address may use all 64 bits.
     if (number > std::numeric_limits<std::int64_t>::max() && field_ != Field::address) return value();
     return integer(static_cast<std::int64_t>(number));
   }
@@ -241,7 +241,7 @@ class Handler final : public nlohmann::json_sax<nlohmann::json> {
   }
 
   void add_span() {
-    // Sums of two times that pass stay far from the end of the range.
+    // The range of valid times is small enough that this sum can't overflow.
     const std::int64_t duration = std::max<std::int64_t>(0, row_.duration_ns.value_or(0));
     const auto [found, is_new] = names_.try_emplace(row_.name, static_cast<std::uint32_t>(events_.names.size()));
     if (is_new) events_.names.push_back(row_.name);
@@ -292,9 +292,9 @@ class Handler final : public nlohmann::json_sax<nlohmann::json> {
   const ReadControl* control_;
   Row row_;
   Field field_ = Field::other;
-  std::uint64_t depth_ = 0;  // Objects and arrays that are open: 1 the file, 2 its events, 3 an event, 4 its args.
+  std::uint64_t depth_ = 0;  // Open objects and arrays: 1 the file, 2 its events, 3 an event, 4 its args.
   bool in_events_ = false, in_args_ = false, is_events_key_ = false, is_base_time_ = false, has_events_ = false;
-  bool is_bad_ = false;  // A field of the event has the wrong type.
+  bool is_bad_ = false;  // A field of the event has a wrong type.
   std::unordered_map<std::string, std::uint32_t> names_, threads_;
   std::string thread_key_, error_;
   std::uint64_t error_offset_ = 0;

@@ -1,5 +1,5 @@
-// What a Chrome trace of torch.profiler says about memory, in the order of the file, and the spans around it: one pass
-// over the bytes, kept as plain rows.
+// The memory events in a Chrome trace of torch.profiler, in file order, and the spans around them: one pass over the
+// bytes into plain rows.
 #pragma once
 
 #include <cstdint>
@@ -15,28 +15,28 @@
 namespace hbmscope::kineto {
 
 struct Device {
-  std::int32_t type = 0, id = 0;  // c10::DeviceType; -1: not numbered, as CPU is.
+  std::int32_t type = 0, id = 0;  // c10::DeviceType; id -1: not numbered, as for CPU.
 
   friend bool operator==(const Device&, const Device&) = default;
 };
 
 struct MemoryEvent {
   std::int64_t time_ns = 0;
-  std::int64_t bytes = 0;  // Below 0: freed.
+  std::int64_t bytes = 0;  // Negative: freed.
   std::uint64_t address = 0;
-  std::int64_t total_allocated = -1, total_reserved = -1;  // Afterwards, of the device; -1: unknown.
+  std::int64_t total_allocated = -1, total_reserved = -1;  // The device's totals after the event; -1: unknown.
   std::uint32_t thread = 0;
-  std::uint16_t device = 0;  // Of Events::devices.
+  std::uint16_t device = 0;  // Index in Events::devices.
   bool is_out_of_memory = false;
 };
 
-// An operator or a Python function, while it ran.
+// An operator or a Python function while it ran.
 struct Span {
   std::int64_t begin_ns = 0, end_ns = 0;
   std::uint32_t thread = 0, name = 0;
 };
 
-// How often something was met, and where first: the number of the event in the file, from 1.
+// How often a problem occurred, and the first event with it: its number in the file, from 1.
 struct Finding {
   std::uint64_t count = 0, first = 0;
   void note(std::uint64_t event) {
@@ -48,14 +48,14 @@ struct Events {
   std::vector<MemoryEvent> memory;
   std::vector<Span> spans;
   std::vector<Device> devices;
-  std::vector<std::string> names;  // Of spans.
+  std::vector<std::string> names;  // Names of spans.
   std::uint32_t threads = 0;
-  std::uint64_t events = 0;                  // Of all kinds.
-  std::optional<std::int64_t> base_time_ns;  // Since 1970, what times count from.
+  std::uint64_t events = 0;                  // Events of all kinds.
+  std::optional<std::int64_t> base_time_ns;  // Since 1970: the origin of all times.
   Finding without_address, bad_times, bad_fields;
 };
 
-// Errors: no JSON, with the byte; nothing of a Chrome trace in it; cancelled.
+// Errors: not JSON (with the byte); not a Chrome trace; cancelled.
 Result<Events> read_events(std::span<const std::uint8_t> bytes, const std::string& name, ReadControl* control);
 
 }  // namespace hbmscope::kineto

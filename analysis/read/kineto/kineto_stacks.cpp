@@ -10,7 +10,7 @@ namespace hbmscope::kineto {
 
 Stacks::Stacks(Events& events, wire::StreamWriter& writer)
     : events_(events), writer_(writer), threads_(events.threads), frame_of_name_(events.names.size()) {
-  // Of spans that begin together the longer one is outside; equal ones stay as they stood in the file.
+  // Of spans that begin together, the longer one is outside; equal ones keep their order in the file.
   std::stable_sort(events.spans.begin(), events.spans.end(), [](const Span& a, const Span& b) {
     return std::tuple(a.thread, a.begin_ns, b.end_ns) < std::tuple(b.thread, b.begin_ns, a.end_ns);
   });
@@ -40,8 +40,8 @@ std::uint32_t Stacks::find(std::uint32_t thread, std::int64_t time_ns) {
 
 namespace {
 
-// "<built-in method run_backward of torch._C._EngineBase object at 0x7f11c466f1c0>": where the object lay is another
-// address in every run, and would keep two runs from being compared.
+// "<built-in method run_backward of torch._C._EngineBase object at 0x7f11c466f1c0>": the address differs in every run,
+// so two runs could not be compared.
 std::string without_address(std::string_view name) {
   constexpr std::string_view mark = " at 0x";
   const std::size_t at = name.rfind(mark);
@@ -52,7 +52,7 @@ std::string without_address(std::string_view name) {
   return std::string(name.substr(0, at)) + ">";
 }
 
-// What has no place in a file says what it is instead, so that it is not taken for a person's own code.
+// Names without a source file get their kind instead, so that they don't count as the user's code.
 std::string_view kind_of(std::string_view name) {
   if (name.starts_with("<built-in ")) return "<built-in>";
   return name.starts_with("nn.Module: ") ? "<module>" : "<operator>";
@@ -60,7 +60,7 @@ std::string_view kind_of(std::string_view name) {
 
 }  // namespace
 
-// Python functions are called "torch/nn/modules/linear.py(125): forward".
+// Python functions have names like "torch/nn/modules/linear.py(125): forward".
 std::uint32_t Stacks::define_frame(std::uint32_t name) {
   std::uint32_t& frame = frame_of_name_[name];
   if (frame != 0) return frame;

@@ -1,5 +1,5 @@
-// The stack of a memory event: the operators and Python functions of its thread that ran at that time, the outermost
-// first. Spans of a thread lie in each other, as its calls did.
+// The stack of a memory event: the operators and Python functions that were running on its thread, outermost first. The
+// spans of a thread are nested, like its calls.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,21 @@ namespace hbmscope::kineto {
 
 class Stacks {
  public:
-  // Sorts the spans. Both outlive this.
+  // Sorts the spans. Both arguments must outlive this object.
   Stacks(Events& events, wire::StreamWriter& writer);
 
-  // Of what runs then; 0: nothing does. Times ascend from call to call.
+  // The stack at that time; 0: nothing is running. Times must ascend from call to call.
   std::uint32_t find(std::uint32_t thread, std::int64_t time_ns);
 
  private:
   struct Open {
     std::int64_t end_ns = 0;
     std::uint32_t name = 0;
-    std::uint32_t stack = 0;  // 0: not defined yet; most spans hold no memory event.
+    std::uint32_t stack = 0;  // 0: not defined yet; most spans contain no memory event.
   };
   struct Thread {
-    std::size_t next = 0, end = 0;  // Of Events::spans.
-    std::vector<Open> open;         // The innermost last.
+    std::size_t next = 0, end = 0;  // Range in Events::spans.
+    std::vector<Open> open;         // Innermost last.
   };
   std::uint32_t define_frame(std::uint32_t name);
 

@@ -39,7 +39,7 @@ class TraceMaker {
  public:
   TraceMaker(kineto::Events& events, const std::string& name, std::uint64_t bytes)
       : events_(events), out_({name, "kineto", "PyTorch profiler trace", "pytorch", bytes}), stacks_(events, writer_) {
-    // Kineto writes thread by thread; events of one time stay as they stood.
+    // Kineto writes thread by thread; events at the same time keep their order.
     std::stable_sort(events_.memory.begin(), events_.memory.end(),
                      [](const MemoryEvent& a, const MemoryEvent& b) { return a.time_ns < b.time_ns; });
     for (const kineto::Device& device : events_.devices) {
@@ -61,7 +61,7 @@ class TraceMaker {
   Trace make() {
     for (const MemoryEvent& event : events_.memory) {
       const std::uint32_t stack = stacks_.find(event.thread, event.time_ns);
-      // Before the block: the pool grew for it.
+      // Before the block, because the pool grew for it.
       add_total(reserved_, totals_[event.device].second, event.total_reserved, event);
       if (event.is_out_of_memory)
         add_out_of_memory(event, stack);
@@ -82,7 +82,7 @@ class TraceMaker {
     out_.note_realtime(first, realtime);
   }
 
-  // What is freed first, of all that happens at an address, lived when the profile began.
+  // If the first event at an address is a free, the block was live when the profile began.
   void add_older_blocks() {
     for (const MemoryEvent& event : events_.memory) {
       if (event.is_out_of_memory || event.bytes == 0) continue;
@@ -100,10 +100,10 @@ class TraceMaker {
     }
   }
 
-  // PyTorch's own total, less what happened up to where it is known, is what was in use when the profile began. What no
-  // event names of that is one block, at an unknown address.
+  // The bytes in use when the profile began are PyTorch's own total minus all changes up to the first event that
+  // reports it. Whatever of that no event names becomes one block, at an unknown address.
   void add_unnamed_bytes() {
-    std::vector<std::uint64_t> change(heaps_.size());  // Since the start; wraps.
+    std::vector<std::uint64_t> change(heaps_.size());  // Since the start; wraps around.
     std::vector<bool> is_known(heaps_.size());
     for (const MemoryEvent& event : events_.memory) {
       if (is_known[event.device]) continue;
@@ -121,7 +121,7 @@ class TraceMaker {
     wire::LiveRecord block;
     block.heap = heaps_[device];
     do ++block.address;
-    while (seen_.find(block.heap, block.address));  // No event may mean this one.
+    while (seen_.find(block.heap, block.address));  // An address that no event uses.
     block.size = bytes;
     block.requested = wire::unknown_bytes;
     block.stack = writer_.define_stack(0, writer_.define_frame(unnamed_block, "<unknown>", 0));
@@ -161,7 +161,7 @@ class TraceMaker {
     writer_.add(record, event.time_ns);
   }
 
-  // Only where it changed: what was reserved stays the same for thousands of events.
+  // Only on a change: the reserved total stays the same for thousands of events.
   void add_total(std::uint32_t name, std::int64_t& last, std::int64_t total, const MemoryEvent& event) {
     if (total < 0 || total == last) return;
     last = total;
@@ -203,9 +203,9 @@ class TraceMaker {
   wire::StreamWriter& writer_ = out_.events();
   kineto::Stacks stacks_;
   std::vector<std::uint32_t> heaps_;                           // By device.
-  std::vector<std::pair<std::int64_t, std::int64_t>> totals_;  // By device: allocated, reserved, as last reported.
-  wire::LiveTable seen_;                                       // Addresses that events name: never given back.
-  std::vector<std::uint64_t> older_bytes_;  // By device: of blocks from before the profile that a free names.
+  std::vector<std::pair<std::int64_t, std::int64_t>> totals_;  // By device: allocated and reserved, as last reported.
+  wire::LiveTable seen_;                                       // All addresses in events; never removed.
+  std::vector<std::uint64_t> older_bytes_;  // By device: blocks from before the profile that a free names.
   std::uint32_t allocated_ = 0, reserved_ = 0;
   std::uint64_t older_blocks_ = 0, empty_ = 0;
 };

@@ -1,4 +1,4 @@
-// The memory events in a Chrome trace of torch.profiler (its engine is called Kineto) as a trace:
+// Reads the memory events of a Chrome trace from torch.profiler (whose engine is called Kineto):
 //
 //   {"schemaVersion": 1, "baseTimeNanoseconds": 1759...000, "traceEvents": [
 //     {"ph": "X", "cat": "cpu_op", "name": "aten::empty", "pid": 7, "tid": 7, "ts": 4461.149, "dur": 3.2, "args": {}},
@@ -6,11 +6,11 @@
 //      "args": {"Total Reserved": 2097152, "Total Allocated": 512, "Bytes": 512, "Addr": 140062951899136,
 //               "Device Id": 0, "Device Type": 1, "Ev Idx": 12}}]}
 //
-// Source: kineto's libkineto/src/output_json.cpp (times are microseconds since baseTimeNanoseconds, with three places;
-// events are in no order of time) and PyTorch's torch/csrc/profiler. Bytes above 0 is an allocation, below a free. They
-// are what the caching allocator took, rounding included; what was asked, and where its segments lie, stands nowhere.
-// The profile begins in the middle of a job: a free of what was not seen to be made says that it lived already.
-// Old versions (PyTorch 1.9 for one) wrote no addresses; such events can't be paired.
+// Source: kineto's libkineto/src/output_json.cpp (times are microseconds since baseTimeNanoseconds, with three
+// decimals; events are not sorted by time) and PyTorch's torch/csrc/profiler. Positive Bytes is an allocation, negative
+// a free. They are the caching allocator's block sizes, rounding included; requested sizes and segment addresses are
+// not recorded. The profile starts in the middle of a job: a free without an allocation means that the block was
+// already live. Old versions (PyTorch 1.9, for example) wrote no addresses; such events can't be paired.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +24,11 @@
 
 namespace hbmscope {
 
-// By the first key of the object; the rest of the bytes may be missing.
+// Decides by the first key of the object; the rest of the bytes may be missing.
 bool looks_like_kineto(std::span<const std::uint8_t> bytes);
 
-// Heaps are named by type and number of their device, counters "total_allocated" and "total_reserved" (bytes, of their
-// heap), operators and Python functions are frames. Errors: no JSON (with the byte), no memory events in it, cancelled.
+// Heaps are named by device type and number. Counters are "total_allocated" and "total_reserved" (bytes, per heap).
+// Operators and Python functions are frames. Errors: not JSON (with the byte), no memory events in it, cancelled.
 Result<Trace> read_kineto(std::span<const std::uint8_t> bytes, const std::string& name, ReadControl* control = nullptr);
 
 extern const Format kineto_format;

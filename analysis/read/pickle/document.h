@@ -1,10 +1,10 @@
-// What a pickle says, as plain data. A snapshot of a million trace entries is a million dicts of seven keys: here such
-// a dict is 8 bytes (its shape and where its values begin) and 56 bytes of values, one after the other. The shape, the
-// list of its keys, is shared by all dicts that have the same keys in the same order.
+// The contents of a pickle as plain data. A snapshot of a million trace entries is a million dicts of seven keys. Here
+// such a dict takes 8 bytes (its shape, and where its values begin) and 56 bytes of values. The shape is the list of
+// its keys, which all dicts with the same keys in the same order share.
 //
-// TRAP: a pickle can hold itself (a list that is its own item) and can share (a hundred lists, each of which holds the
-// next one twice, are 2^100 items). Whoever walks a Document bounds his own depth and either remembers what he has
-// seen (by number: list_count, dict_count) or bounds how much he makes of it.
+// TRAP: a pickle can contain itself (a list that is its own item), and it can share (a hundred lists, each of which
+// contains the next one twice, are 2^100 items). Code that walks a Document must bound its depth, and either remember
+// what it has visited (by number: list_count, dict_count) or bound its output.
 #pragma once
 
 #include <cstddef>
@@ -31,16 +31,16 @@ class Document {
   ~Document() = default;
 
   Value root() const { return root_; }
-  std::uint64_t end_offset() const { return end_offset_; }  // The byte behind the pickle's last opcode.
+  std::uint64_t end_offset() const { return end_offset_; }  // The byte after the pickle's last opcode.
   int protocol() const { return protocol_; }
 
-  // Booleans are integers, as in Python. Nothing for what is no integer.
+  // Booleans are integers, as in Python. Nothing if it is not an integer.
   std::optional<Integer> integer(Value value) const;
   std::optional<double> real(Value value) const;
   std::optional<std::string_view> text(Value value) const;
   std::optional<std::span<const std::uint8_t>> bytes(Value value) const;
 
-  // Items of a list or tuple; empty for everything else.
+  // The items of a list or tuple; empty for everything else.
   std::span<const Value> items(Value value) const {
     if (!value.is(Value::Tag::list)) return {};
     const List& list = lists_[value.number()];
@@ -48,7 +48,7 @@ class Document {
   }
   bool is_tuple(Value list) const { return lists_[list.number()].is_tuple != 0; }
 
-  // `dict` must be one. Keys and values of a dict are equally many; where a key comes twice, the later one holds.
+  // `value` must be a dict. It has as many keys as values; if a key occurs twice, the later one is valid.
   ShapeNumber shape(Value dict) const { return dicts_[dict.number()].shape; }
   std::span<const Value> keys(ShapeNumber shape) const {
     return {keys_.data() + shapes_[shape].first_key, shapes_[shape].keys};
@@ -60,9 +60,9 @@ class Document {
     if (shape.is_wide) return {lists_[row.begin].values, shape.keys};
     return {chunks_[row.begin >> chunk_bits] + (row.begin & (chunk_values - 1)), shape.keys};
   }
-  // The number of the key in the shape. Linear; who asks for the same keys of many dicts keeps the answer for a shape.
+  // The index of the key in the shape. Linear; callers that look up the same keys in many dicts cache it per shape.
   std::optional<std::uint32_t> find_key(ShapeNumber shape, std::string_view key) const;
-  // Value::missing() where `value` is no dict or has no such key.
+  // Value::missing() if `value` is not a dict or lacks the key.
   Value find(Value value, std::string_view key) const;
 
   std::uint32_t list_count() const { return static_cast<std::uint32_t>(lists_.size()); }
@@ -74,7 +74,7 @@ class Document {
   friend class DocumentBuilder;
   static constexpr unsigned chunk_bits = 16;
   static constexpr std::uint32_t chunk_values = 1U << chunk_bits;
-  static constexpr ShapeNumber unfinished = 0xffffffff;  // Only while it is built.
+  static constexpr ShapeNumber unfinished = 0xffffffff;  // Only while the document is built.
 
   struct List {
     Value* values;
@@ -84,7 +84,7 @@ class Document {
   };
   struct Dict {
     ShapeNumber shape;
-    std::uint32_t begin;  // In the chunks; of a wide dict the number of a list.
+    std::uint32_t begin;  // In the chunks; for a wide dict, the number of a list.
   };
   struct Shape {
     std::uint32_t first_key, keys;
@@ -102,7 +102,7 @@ class Document {
   Value root_ = Value::none();
   std::uint64_t end_offset_ = 0;
   int protocol_ = 0;
-  std::vector<std::unique_ptr<Value[]>> slabs_;  // What the chunks lie in.
+  std::vector<std::unique_ptr<Value[]>> slabs_;  // Memory of the chunks.
   std::vector<Value*> chunks_;                   // Of chunk_values each; they never move.
   std::vector<LargeRun> large_runs_;             // Lists too large for a chunk.
   std::vector<List> lists_;
@@ -110,7 +110,7 @@ class Document {
   std::vector<Shape> shapes_;
   std::vector<Value> keys_;
   std::vector<Text> texts_;
-  std::vector<std::unique_ptr<char[]>> text_slabs_;  // What they lie in.
+  std::vector<std::unique_ptr<char[]>> text_slabs_;  // Memory of the texts.
   std::vector<Integer> wide_integers_;
   std::vector<double> reals_;
 };

@@ -14,8 +14,8 @@ namespace {
 using Tag = Value::Tag;
 
 constexpr std::uint32_t rows_max = std::numeric_limits<std::int32_t>::max();
-constexpr std::uint32_t shape_keys_max = 64;    // A dict with more is a table, not a record.
-constexpr std::uint32_t small_run_max = 4'096;  // Longer lists lie outside of the chunks, so that they can be extended.
+constexpr std::uint32_t shape_keys_max = 64;    // A larger dict is a table, not a record.
+constexpr std::uint32_t small_run_max = 4'096;  // Longer lists lie outside of the chunks, so that they can grow.
 constexpr std::uint32_t probes_max = 32;
 constexpr std::uint32_t slab_chunks = 16;
 constexpr std::size_t text_slab_bytes = std::size_t{64} << 10;
@@ -25,7 +25,7 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
   return hash ^ (hash >> 32);
 }
 
-// Keys, actions and contexts have a dozen bytes; long texts (paths, C++ names) come once.
+// Keys, actions and contexts have a dozen bytes; long texts (paths, C++ names) occur once.
 std::uint32_t hash_text(std::string_view text) {
   std::uint64_t hash = mix(0x2545f4914f6cdd1d, text.size());
   std::size_t at = 0;
@@ -52,9 +52,9 @@ std::uint32_t next_row(const std::vector<Row>& rows) {
 
 DocumentBuilder::DocumentBuilder(Document& document, std::uint64_t pickle_bytes)
     : document_(document), text_slots_(1024, 0), shape_slots_(256, 0) {
-  // A guess: snapshots have a dict every 70 to 300 bytes. What is not used is never touched.
+  // An estimate: snapshots have a dict every 70 to 300 bytes. Unused memory is never touched.
   document_.dicts_.reserve(static_cast<std::size_t>(pickle_bytes / 64));
-  document_.shapes_.push_back({0, 0, false});  // Number 0: the dict without keys.
+  document_.shapes_.push_back({0, 0, false});  // Number 0: the empty dict.
   shape_hashes_.push_back(0);
   last_shapes_.fill(0);
 }
@@ -75,7 +75,7 @@ Value DocumentBuilder::add_bytes(std::string_view bytes) {
   return Value::numbered(Tag::bytes, add_text_row(bytes, 0));
 }
 
-// A copy: whoever reads a file piece by piece does not keep it.
+// Copied, because when a file is read piece by piece its bytes are not kept.
 std::uint32_t DocumentBuilder::add_text_row(std::string_view text, std::uint32_t hash) {
   const std::uint32_t number = next_row(document_.texts_);
   if (text.size() > text_room_.size()) {
@@ -118,7 +118,7 @@ void DocumentBuilder::rehash_texts() {
   text_slots_ = std::move(slots);
 }
 
-// Small documents take half a MiB at a time, larger ones eight: enough for the system to give large pages.
+// Small documents grow by half a MiB, larger ones by eight: large enough for the system's large pages.
 void DocumentBuilder::add_slab() {
   const std::uint32_t chunks = chunk_ < slab_chunks ? 1 : slab_chunks;
   if (chunk_ + chunks >= rows_max >> Document::chunk_bits) throw std::length_error("more than 2^31 values");
@@ -143,7 +143,7 @@ std::uint32_t DocumentBuilder::add_list_row(bool is_tuple) {
   return number;
 }
 
-// The first time exactly what is wanted, since nearly every list is filled by one opcode; later the double.
+// Reserves exactly `size` the first time, since one opcode fills nearly every list; later doubles.
 void DocumentBuilder::reserve(std::uint32_t number, std::uint64_t size) {
   Document::List& list = document_.lists_[number];
   if (size <= list.capacity) return;
@@ -160,14 +160,14 @@ void DocumentBuilder::reserve(std::uint32_t number, std::uint64_t size) {
   }
   const bool was_large = list.capacity > small_run_max;
   std::size_t run = document_.large_runs_.size();
-  if (was_large)  // Few lists are large, and the one that grows is nearly always the newest.
+  if (was_large)  // Few lists are large, and the growing one is nearly always the newest.
     while (document_.large_runs_[--run].get() != list.values) {
     }
   else
     document_.large_runs_.emplace_back();
   void* memory = std::realloc(document_.large_runs_[run].get(), std::size_t{capacity} * sizeof(Value));
   if (memory == nullptr) throw std::bad_alloc();
-  static_cast<void>(document_.large_runs_[run].release());  // realloc has taken it over.
+  static_cast<void>(document_.large_runs_[run].release());  // realloc owns it now.
   document_.large_runs_[run].reset(static_cast<Value*>(memory));
   if (!was_large && list.size > 0) std::memcpy(memory, list.values, list.size * sizeof(Value));
   list.values = static_cast<Value*>(memory);
@@ -257,7 +257,8 @@ void DocumentBuilder::set_items(Value dict, std::span<const Value> keys_and_valu
   for (std::size_t i = 0; i < keys; ++i) run.values[i] = keys_and_values[2 * i + 1];
 }
 
-// A dict that is filled by several opcodes, or large: keys and values alternate in a list until finish() parts them.
+// For a dict that several opcodes fill, or a large one: keys and values alternate in a list until finish() separates
+// them.
 void DocumentBuilder::make_wide(Document::Dict& dict) {
   if (dict.shape == Document::unfinished) return;
   has_unfinished_dicts_ = true;

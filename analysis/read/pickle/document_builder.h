@@ -1,5 +1,5 @@
-// Makes a Document while a pickle is read. Every call adds at most in proportion to what the pickle spent bytes on; the
-// only exceptions thrown are std::bad_alloc and, past 2^31 of anything, std::length_error.
+// Builds a Document while a pickle is read. Every call adds at most in proportion to the bytes that the pickle spent on
+// it. It throws only std::bad_alloc and, beyond 2^31 of anything, std::length_error.
 #pragma once
 
 #include <array>
@@ -22,8 +22,8 @@ class DocumentBuilder {
   }
   Value add_wide_integer(Integer integer);
   Value add_real(double value);
-  // The same Value for equal texts, nearly always: a chain of collisions is not followed to its end, so that no file
-  // can make this slow.
+  // Nearly always returns the same Value for equal texts. It does not follow long collision chains, so that no file can
+  // make this slow.
   Value add_text(std::string_view text);
   Value add_bytes(std::string_view bytes);
 
@@ -32,21 +32,20 @@ class DocumentBuilder {
   void append(Value list, std::span<const Value> items);  // `list` must be a list; a tuple is allowed and grows.
 
   Value add_dict();
-  void set_items(Value dict, std::span<const Value> keys_and_values);  // Alternating; an even number.
+  void set_items(Value dict, std::span<const Value> keys_and_values);  // Alternating keys and values.
 
-  // What was there at some point.
+  // The state of the document at some point.
   struct Mark {
     std::uint32_t lists = 0, dicts = 0, chunk = 0, chunk_used = 0;
     std::size_t keys = 0;
   };
   Mark mark();
-  // Nobody asks for `items` any more, which are all dicts that were added since the last mark, nor for the tuples in
-  // them: they are empty from now on, and the memory of what was in them serves anew. Their numbers do not, so that
-  // whoever still has one finds nothing, and nothing else. False where lists were added, or older ones have grown; then
-  // all stays as it is.
+  // Drops `items`, which are all dicts added since the last mark and no longer needed, and the tuples in them: they
+  // become empty and their memory is reused. Their numbers are not, so stale references find nothing. Returns false,
+  // without changes, if lists were added or older ones have grown.
   bool forget(const Mark& since, std::span<const Value> items);
 
-  // A dict that several opcodes fill, or a large one: its keys and values can be asked for when all is there.
+  // Dicts that several opcodes fill, or large ones: their keys and values are available only after finish().
   bool has_unfinished_dicts() const { return has_unfinished_dicts_; }
   std::string_view text(Value value) const { return *document_.text(value); }  // `value` must be a text.
   void finish(Value root, int protocol, std::uint64_t end_offset);
@@ -69,13 +68,13 @@ class DocumentBuilder {
 
   Document& document_;
   bool has_unfinished_dicts_ = false;
-  std::uint32_t oldest_grown_ = 0;  // Of the lists that have taken memory since the last mark.
-  std::span<char> text_room_;       // What is left of the last slab.
+  std::uint32_t oldest_grown_ = 0;  // The oldest list that has grown since the last mark.
+  std::span<char> text_room_;       // The free part of the last slab.
   std::uint32_t chunk_ = 0xffffffff, chunk_used_ = Document::chunk_values;  // The first run makes the first chunk, 0.
   std::vector<std::uint32_t> text_slots_;                                   // Open addressing, number + 1, 0 is free.
   std::vector<std::uint32_t> shape_slots_;                                  // The same.
-  std::vector<std::uint64_t> shape_hashes_;                                 // Of shapes_, for rehashing.
-  std::array<Document::ShapeNumber, 256> last_shapes_;  // The last shape by hash of its first key: nearly always right.
+  std::vector<std::uint64_t> shape_hashes_;                                 // Hashes of shapes_, for rehashing.
+  std::array<Document::ShapeNumber, 256> last_shapes_;  // By hash of the first key: a cache that nearly always hits.
 };
 
 }  // namespace hbmscope::pickle

@@ -13,9 +13,9 @@ using Tag = Value::Tag;
 
 constexpr std::ptrdiff_t progress_bytes = 1 << 20;
 constexpr std::size_t window_bytes = 1 << 20;
-constexpr std::size_t waiting_max = 64;         // Keys and values of a snapshot, and a list for each device.
+constexpr std::size_t waiting_max = 64;         // A snapshot's keys and values, and one list per device.
 constexpr std::ptrdiff_t fixed_bytes_max = 16;  // An opcode and its number.
-constexpr std::size_t bytes_per_memo = 32;  // A guess for the first capacity; snapshots put something every 50 to 100.
+constexpr std::size_t bytes_per_memo = 32;      // An estimate; snapshots memoize something every 50 to 100.
 
 }  // namespace
 
@@ -57,8 +57,8 @@ std::optional<Error> Machine::run() {
   return std::move(error_);
 }
 
-// What a snapshot is made of; the rest is in functions of its own so that this one stays short enough for the compiler
-// to keep its variables in registers.
+// Handles the most common opcodes. The others are in separate functions, so that this one stays short enough for the
+// compiler to keep its variables in registers.
 bool Machine::step(Opcode opcode) {
   switch (opcode) {
     case Opcode::binget: {
@@ -107,9 +107,9 @@ bool Machine::step(Opcode opcode) {
   }
 }
 
-// A dict as a million others: memoized, then a mark, keys that were met before, each with a value that is a number, a
-// memoized pair of numbers or was met before, and SETITEMS. Read in one go, with no way through the stack, that takes
-// half the time. False where it is another one; nothing has happened then.
+// Reads the most common kind of dict: memoized, followed by a mark, pairs of a memoized key and a value (a number, a
+// new pair of numbers, or a memoized value), and SETITEMS. Reading it at once, without the stack, halves the time.
+// Returns false for any other dict, without side effects.
 bool Machine::read_usual_dict() {
   constexpr std::size_t keys_max = 16, pairs_max = 2;
   constexpr std::ptrdiff_t dict_bytes_max = 6 + keys_max * (5 + 2 * 10 + 6) + 1;
@@ -123,14 +123,14 @@ bool Machine::read_usual_dict() {
   };
   const auto opcode_at = [&] { return static_cast<Opcode>(*at++); };
   const auto met = [&](std::uint32_t number) { return number < memo_.size() ? memo_[number] : Value::missing(); };
-  // What was made before it is the memo's next ones.
+  // Does the opcode memoize under this number?
   const auto puts_as = [&](std::size_t number) {
     const Opcode puts = opcode_at();
     if (puts == Opcode::binput) return number == number_at(std::uint8_t{});
     if (puts == Opcode::long_binput) return number == number_at(std::uint32_t{});
     return puts == Opcode::memoize;
   };
-  // Missing where the opcode pushes none, or one that is not small.
+  // Missing if the opcode pushes no integer, or one that is not small.
   const auto number_of = [&](Opcode opcode) {
     if (opcode == Opcode::binint1) return Value::small_integer(number_at(std::uint8_t{}));
     if (opcode == Opcode::binint2) return Value::small_integer(number_at(std::uint16_t{}));
@@ -148,7 +148,7 @@ bool Machine::read_usual_dict() {
   if (!puts_as(memo_.size()) || opcode_at() != Opcode::mark) return false;
   std::array<Value, 2 * keys_max> keys_and_values;
   struct Pair {
-    std::size_t place;  // In keys_and_values.
+    std::size_t place;  // Index in keys_and_values.
     std::array<Value, 2> numbers;
   };
   std::array<Pair, pairs_max> pairs;
@@ -160,7 +160,7 @@ bool Machine::read_usual_dict() {
                                                   : number_of(opcode);
     if (value.is_missing()) return false;
     const bool is_get = opcode == Opcode::binget || opcode == Opcode::long_binget;
-    if (count % 2 == 0 && !is_get) {  // No key: the second one of a pair whose first one came as the value.
+    if (count % 2 == 0 && !is_get) {  // Not a key: the second number of a pair.
       if (count == 0 || pair_count == pairs_max || opcode == Opcode::none) return false;
       const bool is_pair_already = pair_count > 0 && pairs[pair_count - 1].place == count - 1;
       if (is_pair_already || !keys_and_values[count - 1].is(Value::Tag::small_integer)) return false;
@@ -210,7 +210,7 @@ bool Machine::step_text_or_bytes(Opcode opcode) {
   switch (opcode) {
     case Opcode::binunicode: return push_text<std::uint32_t>();
     case Opcode::binunicode8: return push_text<std::uint64_t>();
-    // Python 2's str, which is where that Python had texts.
+    // Python 2's str, which holds its texts.
     case Opcode::short_binstring: return push_text<std::uint8_t>();
     case Opcode::binstring: return push_text<std::uint32_t>();
     case Opcode::short_binbytes: return push_bytes<std::uint8_t>();
@@ -251,7 +251,7 @@ bool Machine::step_other(Opcode opcode) {
     case Opcode::frame: return check_frame();
     case Opcode::dup: return has_above_mark(1) && push(stack_.back());
     case Opcode::pop:
-      // Python's own pickler never does it, but its loader takes a mark away where there is nothing above it.
+      // Python's own pickler never does this, but its loader removes a mark that has nothing above it.
       if (!marks_.empty() && marks_.back() == stack_.size()) {
         marks_.pop_back();
         return true;
@@ -267,7 +267,7 @@ bool Machine::step_other(Opcode opcode) {
     }
     case Opcode::stop:
       if (!marks_.empty()) return fail_damaged("STOP comes inside of something");
-      static_cast<void>(has_above_mark(1));  // Says so if there is nothing.
+      static_cast<void>(has_above_mark(1));  // Reports the error if the stack is empty.
       return false;
     default: return fail_refused(opcode);
   }
@@ -284,7 +284,7 @@ bool Machine::read_bytes(std::uint64_t size, std::string_view& bytes) {
   return true;
 }
 
-// What lies before the opcode at hand is not needed any more.
+// Drops everything before the current opcode.
 bool Machine::fill_window(std::size_t bytes) {
   if (source_ != nullptr) {
     const auto before = static_cast<std::size_t>(at_ - opcode_at_), kept = static_cast<std::size_t>(end_ - opcode_at_);
@@ -297,7 +297,7 @@ bool Machine::fill_window(std::size_t bytes) {
     const std::size_t got = source_->read(std::span(window_).subspan(kept));
     if (got < window_.size() - kept) {
       source_ = nullptr;
-      total_ = base_ + kept + got;  // Whatever its size was said to be.
+      total_ = base_ + kept + got;  // Regardless of the reported size.
     }
     begin_ = opcode_at_ = window_.data();
     at_ = begin_ + before;
@@ -325,17 +325,18 @@ bool Machine::push_float() {
   std::string_view bytes;
   if (!read_bytes(8, bytes)) return false;
   std::uint64_t bits = 0;
-  for (const char byte : bytes) bits = bits << 8 | static_cast<std::uint8_t>(byte);  // The one big-endian argument.
+  for (const char byte : bytes) bits = bits << 8 | static_cast<std::uint8_t>(byte);  // The only big-endian argument.
   return push(builder_.add_real(std::bit_cast<double>(bits)));
 }
 
-// Two's complement, little-endian, as short as possible: an address above 2^63 has nine bytes, the last of them 0.
+// Two's complement, little-endian, as short as possible: an address above 2^63 has nine bytes, the last of which is 0.
 bool Machine::push_long(std::uint64_t size) {
   std::string_view bytes;
   if (!read_bytes(size, bytes)) return false;
   if (bytes.empty()) return push(Value::small_integer(0));
   std::uint64_t bits = 0;
-  // Addresses and times are in every entry: one load where eight bytes are left, and what is not theirs is shifted out.
+  // Optimised because every entry has addresses and times: loads eight bytes if possible, and shifts out those that
+  // don't belong.
   if (reinterpret_cast<const char*>(end_) - bytes.data() >= 8)
     std::memcpy(&bits, bytes.data(), sizeof(bits));
   else
@@ -354,7 +355,7 @@ bool Machine::push_long(std::uint64_t size) {
 bool Machine::check_frame() {
   std::uint64_t size = 0;
   if (!read_number(size)) return false;
-  // A frame is for whoever reads a stream; of a beginning it goes on behind the end.
+  // Frames only help streaming readers; a truncated beginning may end inside one.
   if (size <= bytes_left() || limits_.is_beginning) return true;
   return fail(fmt::format("FRAME claims {} bytes and {} are left", size, bytes_left()),
               "The file was cut off while it was written or copied; save or copy it again.");
@@ -377,7 +378,7 @@ bool Machine::append_items(std::size_t begin) {
   return true;
 }
 
-// Of what is wanted, items may begin here.
+// Items of a list that the taker wants may begin here.
 void Machine::note_mark() {
   if (stack_.size() == 0 || stack_.size() > waiting_max || !stack_.back().is(Tag::list) ||
       stack_.back() == wanted_list_ || !taker_->wants({stack_.data(), stack_.size()}))
@@ -398,7 +399,7 @@ bool Machine::is_new(Value value) const {
 
 bool Machine::take_items(std::size_t begin) {
   const std::span<const Value> waiting(stack_.data(), begin), items(stack_.data() + begin, stack_.size() - begin);
-  // An item that is not complete, as only one that was there before can be.
+  // An incomplete item, which must be older than the items.
   const auto waits = [&](Value item) {
     return !is_new(item) && std::find(waiting.begin(), waiting.end(), item) != waiting.end();
   };
@@ -407,8 +408,8 @@ bool Machine::take_items(std::size_t begin) {
     taker_->give_up();
     return fail("items can't be taken", {});
   }
-  // Only where nothing can come back to them unseen: nothing that waits, and nothing older, which has been looked after
-  // from the first time on.
+  // Only if nothing can refer to them later: no waiting value, and nothing older, which has been checked since the
+  // first time.
   const bool is_alone = std::none_of(waiting.begin(), waiting.end(), [&](Value value) { return is_new(value); });
   if (has_taken_ && !has_grown_ && is_alone && builder_.forget(before_items_, items))
     for (std::size_t i = memo_before_items_; i < memo_.size(); ++i)
@@ -419,7 +420,7 @@ bool Machine::take_items(std::size_t begin) {
   return true;
 }
 
-// What was there when items were taken may be in one of them.
+// Containers that existed when items were taken may be part of an item.
 bool Machine::may_change(Value container) {
   const std::uint32_t known = container.is(Tag::list) ? before_items_.lists : before_items_.dicts;
   if (container.number() >= known) return true;
@@ -439,7 +440,7 @@ bool Machine::set_items(std::size_t begin) {
   return true;
 }
 
-// The opcodes that would have filled it and ended the pickle lie behind the end.
+// The opcodes that would have filled it and ended the pickle are missing.
 bool Machine::close_outermost_dict() {
   if (marks_.size() != 1) return false;
   const std::size_t begin = marks_.back();
@@ -456,7 +457,7 @@ bool Machine::make_tuple(std::size_t begin) {
 bool Machine::put(std::uint64_t number) {
   if (number == memo_.size()) return memoize();
   if (!has_above_mark(1)) return false;
-  // Picklers number in sequence; tools that leave out what is never fetched may leave gaps, but not larger ones.
+  // Picklers number sequentially. Tools that drop unused entries may leave gaps, but no larger ones.
   if (number >= total_)
     return fail_damaged(fmt::format("{} {}, more than there are bytes in the file", opcode_name(), number));
   if (number > memo_.size()) memo_.grow(number + 1, Value::missing());
@@ -465,7 +466,7 @@ bool Machine::put(std::uint64_t number) {
   return true;
 }
 
-// Now and then, at an opcode: are the numbers behind it in the window, and does anybody want to know how far it is?
+// Called now and then, at an opcode: ensures that its number is in the window, and reports progress.
 bool Machine::look() {
   if (source_ != nullptr && end_ - at_ < fixed_bytes_max) fill_window(fixed_bytes_max);
   next_look_ = source_ != nullptr ? end_ - fixed_bytes_max : end_ - at_ > progress_bytes ? at_ + progress_bytes : end_;

@@ -1,5 +1,5 @@
-// The stack machine that a pickle is a program for. One opcode is one case of a switch in run(); whatever is wrong
-// makes error_ and stops.
+// The stack machine that executes a pickle. Each opcode is one case of a switch in run(); any fault sets error_ and
+// stops.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace hbmscope::pickle {
 
-// All bytes at once, or where they come from.
+// All bytes at once, or their source.
 struct Input {
   std::span<const std::uint8_t> bytes;
   ByteSource* source = nullptr;
@@ -36,7 +36,7 @@ class Machine {
   bool step_container(Opcode opcode);
   bool step_other(Opcode opcode);
 
-  // Arguments that stand behind the opcode. Numbers of a fixed size are in the window (look()).
+  // Arguments that follow the opcode. Numbers of a fixed size are in the window (look()).
   template <class Unsigned>
   bool read_number(Unsigned& number) {
     if (static_cast<std::size_t>(end_ - at_) < sizeof(number)) return fail_cut_off();
@@ -45,7 +45,8 @@ class Machine {
     return true;
   }
   bool read_bytes(std::uint64_t size, std::string_view& bytes);
-  // Brings so many bytes from at_ on into the window, and as many more as it has room for. False: there are fewer.
+  // Extends the window to at least that many bytes from at_ on, or more if there is room. Returns false if there are
+  // fewer.
   bool fill_window(std::size_t bytes);
   std::uint64_t offset_of(const std::uint8_t* at) const { return base_ + static_cast<std::uint64_t>(at - begin_); }
   std::uint64_t bytes_left() const { return total_ - offset_of(at_); }
@@ -61,7 +62,7 @@ class Machine {
     stack_.push(value);
     return true;
   }
-  // Values above the last mark, which stay on the stack until the caller cuts it to `begin`.
+  // Finds the values above the last mark. They stay on the stack until the caller cuts it to `begin`.
   bool find_mark(std::size_t& begin);
   bool has_above_mark(std::size_t values) {
     const std::size_t bottom = marks_.empty() ? 0 : marks_.back();
@@ -70,7 +71,7 @@ class Machine {
   bool append_items(std::size_t begin);
   void note_mark();
   void mark_items();
-  bool is_new(Value value) const;  // It came since the items that were taken last.
+  bool is_new(Value value) const;  // Added after the items that were taken last.
   bool take_items(std::size_t begin);
   bool may_change(Value container);
   bool set_items(std::size_t begin);
@@ -88,7 +89,7 @@ class Machine {
   }
 
   bool look();
-  bool fail(std::string what, std::string remedy);  // At the opcode.
+  bool fail(std::string what, std::string remedy);  // Reported at the opcode.
   bool fail_damaged(const std::string& what);
   bool fail_cut_off();
   bool fail_nothing_there();
@@ -97,11 +98,11 @@ class Machine {
   bool fail_global(std::string_view opcode);
   std::string_view opcode_name() const;
 
-  // Of the bytes those that are in memory; the first one lies at base_.
+  // The bytes in memory; the first one is at offset base_.
   const std::uint8_t *begin_, *at_, *end_;
   const std::uint8_t *opcode_at_, *next_look_;
   std::uint64_t base_ = 0, total_ = 0;
-  ByteSource* source_;  // Null: nothing comes behind the window.
+  ByteSource* source_;  // Null: nothing follows the window.
   std::vector<std::uint8_t> window_;
   const std::string& name_;
   const Limits limits_;
@@ -109,13 +110,13 @@ class Machine {
   int protocol_ = 0;
   DocumentBuilder builder_;
   ValueArray stack_, memo_;
-  std::vector<std::size_t> marks_;  // Heights of the stack.
-  // The list whose items the taker wants, and what was there when the last of them had been taken.
+  std::vector<std::size_t> marks_;  // Stack heights.
+  // The list whose items the taker wants, and the state after the last of them was taken.
   ItemTaker* const taker_;
   Value wanted_list_ = Value::missing();
   DocumentBuilder::Mark before_items_;
-  std::size_t memo_before_items_ = 0;           // What is in the memo from there on may be one of them.
-  bool has_taken_ = false, has_grown_ = false;  // Grown: something that was there when items were taken.
+  std::size_t memo_before_items_ = 0;           // Memo entries from here on may be one of its items.
+  bool has_taken_ = false, has_grown_ = false;  // has_grown_: something older than the taken items has grown.
   std::optional<Error> error_;
 };
 

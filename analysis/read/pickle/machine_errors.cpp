@@ -1,4 +1,4 @@
-// What Machine says when it stops, so that machine.cpp is only what it does.
+// The error messages of Machine.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -44,11 +44,11 @@ bool Machine::fail_nothing_there() {
 }
 
 bool Machine::fail_never_put(std::uint64_t number) {
-  if (has_taken_) taker_->give_up();  // It may have been an item that was taken.
+  if (has_taken_) taker_->give_up();  // The missing entry may have been a taken item.
   return fail_damaged(fmt::format("{} {}, which was never put there", opcode_name(), number));
 }
 
-// Names what the pickle wanted to get hold of, where it says so in letters that can be shown.
+// Names what the pickle tried to import, if that is printable.
 bool Machine::fail_global(std::string_view opcode) {
   std::string_view module, function;
   if (opcode == "GLOBAL") {

@@ -71,14 +71,14 @@ class Walk {
     ++depth_;
     return true;
   }
-  // So many off the stack, above the last mark, and one result on it.
+  // Pops that many values above the last mark, and pushes one result.
   bool make_from(std::size_t taken) {
     const std::size_t floor = marks_.empty() ? 0 : marks_.back();
     if (depth_ < floor + taken) return false;
     depth_ -= taken;
     return push();
   }
-  // All above the last mark, and `below` under it.
+  // Pops everything above the last mark, and `below` values under it.
   bool take_to_mark(std::size_t below) {
     if (marks_.empty()) return false;
     depth_ = marks_.back();
@@ -141,7 +141,7 @@ class Walk {
 
   std::string_view text_;
   std::size_t at_ = 0, depth_ = 0;
-  std::vector<std::size_t> marks_;  // How deep the stack was.
+  std::vector<std::size_t> marks_;  // Stack depths.
   OldPickle found_;
 };
 

@@ -11,7 +11,7 @@ struct Row {
   OpcodeInfo info;
 };
 
-// Looked up for messages only; the reader itself switches over the byte.
+// Used only for messages; the reader itself switches over the byte.
 constexpr std::array rows = {
     Row{'c', {"GLOBAL", OpcodeUse::code}},
     Row{0x93, {"STACK_GLOBAL", OpcodeUse::code}},

@@ -1,5 +1,5 @@
-// The names of pickle's opcodes (https://github.com/python/cpython/blob/main/Lib/pickletools.py), and which of them a
-// reader of plain data has no business with.
+// The names of pickle's opcodes (https://github.com/python/cpython/blob/main/Lib/pickletools.py), and which of them are
+// not plain data.
 #pragma once
 
 #include <cstdint>
@@ -56,14 +56,14 @@ enum class Opcode : std::uint8_t {
 enum class OpcodeUse : std::uint8_t {
   plain,      // One of the above.
   code,       // Names or calls Python code: GLOBAL, REDUCE, BUILD, ...
-  reference,  // To something outside of the pickle: PERSID, BINPERSID, NEXT_BUFFER, ...
-  text,       // Of protocols 0 and 1.
-  set,        // Sets, which no snapshot holds.
+  reference,  // Refers to something outside of the pickle: PERSID, BINPERSID, NEXT_BUFFER, ...
+  text,       // Opcodes of protocols 0 and 1.
+  set,        // Sets, which snapshots never contain.
   unknown,
 };
 
 struct OpcodeInfo {
-  std::string_view name;  // As pickletools prints it; empty for a byte that is none.
+  std::string_view name;  // As pickletools prints it; empty for an invalid byte.
   OpcodeUse use = OpcodeUse::unknown;
 };
 OpcodeInfo find_opcode(std::uint8_t byte);

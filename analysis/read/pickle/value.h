@@ -1,7 +1,6 @@
-// One value of a pickle in eight bytes: the low three bits say what it is, the rest is the value itself (None,
-// booleans, integers of 61 bits: nearly every address, size and time of a snapshot) or the number of something in the
-// Document. Equal bits mean the same object, so that what a pickle shares stays shared and is recognised in one
-// comparison.
+// One value of a pickle in eight bytes. The low three bits are a tag; the rest is the value itself (None, booleans,
+// integers of 61 bits: nearly every address, size and time of a snapshot) or the number of something in the Document.
+// Equal bits mean the same object, so shared objects stay shared and one comparison recognises them.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +11,9 @@ class Value {
  public:
   enum class Tag : std::uint8_t { special = 0, small_integer, wide_integer, real, text, bytes, list, dict };
 
-  Value() = default;  // Not initialised: columns of millions are not filled twice.
+  Value() = default;  // Not initialised, so that columns of millions are not filled twice.
 
-  static constexpr Value missing() { return Value(0); }  // What no pickle holds: "there is no such key".
+  static constexpr Value missing() { return Value(0); }  // Not in any pickle: "there is no such key".
   static constexpr Value none() { return Value(1U << 3); }
   static constexpr Value boolean(bool value) { return Value((value ? 3U : 2U) << 3); }
   static constexpr Value small_integer(std::int64_t value) {

@@ -1,5 +1,5 @@
-// A growing array of values for the machine's stack and memo: like std::vector, with a push that is inlined and a
-// capacity that is not touched before it is used.
+// A growing array of values for the machine's stack and memo. Like std::vector, but with an inlined push, and without
+// touching capacity before it is used.
 #pragma once
 
 #include <algorithm>

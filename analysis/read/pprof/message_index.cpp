@@ -42,7 +42,7 @@ void add_sample(MessageIndex& index, const std::uint8_t* begin, const std::uint8
     index.chunks.push_back({{begin, end}, 0, index.samples, 0, 0});
   }
   SampleChunk& chunk = index.chunks.back();
-  chunk.bytes.end = end;  // Other fields may lie between two samples; whoever walks the chunk passes over them.
+  chunk.bytes.end = end;  // Other fields may lie between two samples; code that walks the chunk skips them.
   ++chunk.samples;
   ++index.samples;
 }

@@ -1,5 +1,5 @@
-// The first pass: where the parts of a profile are, without looking into them. Texts stand at the end of the message
-// and samples at its beginning, so nothing can be decoded before everything has been found.
+// The first pass: locates the parts of a profile without decoding them. Texts are at the end of the message and samples
+// at its beginning, so everything must be located before anything can be decoded.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace hbmscope::pprof {
 
 using namespace protobuf;
 
-// A run of the message with at most samples_a_chunk samples in it: what one thread takes at a time.
+// A part of the message with at most samples_a_chunk samples: the unit of work of a thread.
 inline constexpr std::uint32_t samples_a_chunk = 4096;
 struct SampleChunk {
   ByteRange bytes;
@@ -27,7 +27,7 @@ struct MessageIndex {
   std::vector<SampleChunk> chunks;
   std::uint64_t samples = 0;
   std::vector<ByteRange> value_types, mappings, locations, functions, strings;
-  std::vector<ByteRange> period_types;  // A singular message that occurs twice is merged, as protobuf does.
+  std::vector<ByteRange> period_types;  // A singular message that occurs twice is merged, as in protobuf.
   std::vector<std::uint64_t> comments;
   std::uint64_t drop_frames = 0, keep_frames = 0, time_ns = 0, duration_ns = 0, period = 0, default_value_type = 0,
                 doc_url = 0;
@@ -36,7 +36,7 @@ struct MessageIndex {
 
 Result<MessageIndex> index_message(ByteRange message, const std::string& name);
 
-// The Error of a problem that a cursor met at `at`. `part` says in what: "sample", "location".
+// Converts a cursor's problem at `at` to an Error. `part` is the kind of message: "sample", "location".
 Error wire_error(WireProblem problem, const std::uint8_t* at, ByteRange message, const char* part,
                  const std::string& name);
 

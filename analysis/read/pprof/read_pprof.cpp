@@ -32,8 +32,8 @@ Failure not_a_profile(Bytes bytes, const std::string& name, Error error) {
   return Failure(std::move(error));
 }
 
-// Executables of unknown size have size -1 times their number (XLA's TPU client answers -1); a sum must not include
-// them. A profile that pprof made as a difference (label pprof::base) has honest negative sizes.
+// Executables of unknown size have size -1 times their number (XLA's TPU client reports -1), which sums must not
+// include. A profile that pprof made as a difference (label pprof::base) has genuine negative sizes.
 void separate_unknown_sizes(Profile& profile) {
   if (!is_device_memory_profile(profile)) return;
   std::vector<bool> is_executable(profile.label_set_count());
@@ -50,8 +50,8 @@ void separate_unknown_sizes(Profile& profile) {
   }
 }
 
-// Every sum that a query can form has at most the magnitude of the sum of all magnitudes. Keeping that below 2^63 here
-// makes all later sums exact without a check in any loop.
+// Every sum in a query is at most the sum of all magnitudes. Keeping that below 2^63 here makes all later sums exact
+// without checks in their loops.
 void keep_sums_exact(Profile& profile) {
   constexpr std::uint64_t limit = std::numeric_limits<std::int64_t>::max();
   for (std::size_t type = 0; type < profile.values.size(); ++type) {
@@ -75,7 +75,7 @@ void keep_sums_exact(Profile& profile) {
   }
 }
 
-// After keep_sums_exact: the number of programs is a sum like any other.
+// After keep_sums_exact, because the number of programs is a sum too.
 void count_unknown_sizes(Profile& profile) {
   if (profile.unknown_size.empty()) return;
   std::int64_t executables = 0;
@@ -87,7 +87,7 @@ void count_unknown_sizes(Profile& profile) {
 }
 
 void check_texts(Profile& profile) {
-  // Names are shown and exported as UTF-8; what isn't is replaced there and counted here.
+  // Names are shown and exported as UTF-8; invalid ones are replaced there and counted here.
   std::int64_t bad = 0;
   for (std::size_t i = 0; i < profile.strings.size(); ++i)
     if (!is_utf8(profile.text(static_cast<StringId>(i)))) ++bad;
@@ -96,7 +96,7 @@ void check_texts(Profile& profile) {
                        "Names that are not UTF-8 are shown with replacement characters.");
 }
 
-// What every profile has; without it, it is none.
+// Parts that every profile has.
 std::optional<Error> find_missing_part(const pprof::MessageIndex& index, const std::string& name) {
   if (!index.value_types.empty()) return std::nullopt;
   if (index.strings.empty() && index.samples == 0)
@@ -170,7 +170,7 @@ Result<Profile> read_pprof_bytes(Bytes bytes, const std::string& name, const Rea
   ImportStatistics import;
   if (!is_gzip(bytes)) return read_message(bytes, bytes, name, options, control, std::move(import));
   auto inflated = inflate_gzip(bytes, name, options.max_inflated_bytes, import);
-  // Profiles that are gzipped already are gzipped again by tools that compress whatever they store.
+  // Gzipped again by a tool that compresses everything it stores.
   for (int layer = 1; inflated && layer < 3 && is_gzip(inflated->bytes()); ++layer)
     inflated = inflate_gzip(inflated->bytes(), name, options.max_inflated_bytes, import);
   if (!inflated) return Failure(std::move(inflated.error()));
@@ -187,12 +187,12 @@ Result<Profile> read_pprof(const std::string& file, const ReadOptions& options, 
 
 namespace {
 
-// The message has no magic number, but its first byte is the tag of one of its fields. What can't be inflated may be
-// one.
+// The message has no magic number, but its first byte must be the tag of one of its fields. Gzip that can't be inflated
+// counts as a profile too.
 bool looks_like_profile_message(InputFile& file) {
   using namespace std::string_view_literals;
   constexpr std::string_view tags =
-      "\x0a\x12\x1a\x22\x2a\x32\x38\x40\x48\x50\x5a\x60\x68\x6a\x70\x7a"sv;  // 1 to 15, as profile.proto has them.
+      "\x0a\x12\x1a\x22\x2a\x32\x38\x40\x48\x50\x5a\x60\x68\x6a\x70\x7a"sv;  // 1 to 15, as in profile.proto.
   const Bytes bytes = file.beginning();
   if (bytes.empty() || is_gzip(bytes)) return true;
   return find_other_format(bytes).empty() && tags.find(static_cast<char>(bytes[0])) != std::string_view::npos;

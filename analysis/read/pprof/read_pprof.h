@@ -1,10 +1,10 @@
 // Reads a pprof profile (https://github.com/google/pprof/blob/main/proto/profile.proto), gzipped or raw, into flat
 // columns.
 //
-// Two passes over the inflated bytes: the first finds where everything is and counts it, the second fills columns of
-// exactly the right size, the samples on several threads. No object per sample, no copy of the message.
+// Two passes over the inflated bytes: the first locates and counts everything, the second fills columns of exactly the
+// right size, the samples on several threads. There is no object per sample and no copy of the message.
 //
-// Errors name the file, the byte and what to do; what is wrong yet usable is counted in Profile::import instead.
+// Errors have the file, the byte and a remedy; usable irregularities are counted in Profile::import instead.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@
 namespace hbmscope {
 
 struct ReadOptions {
-  std::uint64_t max_inflated_bytes = std::uint64_t{4} << 30;  // A gzip bomb stops here; --max-size raises it.
-  unsigned threads = 0;                                       // 0: as many as there are cores, at most 8.
+  std::uint64_t max_inflated_bytes = std::uint64_t{4} << 30;  // Stops gzip bombs; --max-size raises it.
+  unsigned threads = 0;                                       // 0: one per core, at most 8.
 };
 
 // `file` is "-" for standard input.
@@ -30,7 +30,7 @@ Result<Profile> read_pprof(const std::string& file, const ReadOptions& options =
 Result<Profile> read_pprof_bytes(std::span<const std::uint8_t> bytes, const std::string& name,
                                  const ReadOptions& options = {}, ReadControl* control = nullptr);
 
-// The last row: it takes what no other format is.
+// The last row: it accepts whatever no other format recognises.
 extern const Format pprof_format;
 
 }  // namespace hbmscope

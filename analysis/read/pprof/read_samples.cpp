@@ -19,14 +19,14 @@ namespace {
 
 constexpr std::uint32_t location_id_field = 1, value_field = 2, label_field = 3, profile_sample_field = 2;
 
-// How many varints end in these bytes: the bytes without the continuation bit, eight at a time.
+// Counts the varints in these bytes: the bytes without continuation bit, eight at a time.
 std::uint64_t count_varints(ByteRange range) {
   std::uint64_t count = 0;
   const std::uint8_t* at = range.begin;
   for (; range.end - at >= 8; at += 8) {
     std::uint64_t word = 0;
     std::memcpy(&word, at, 8);
-    // One bit a byte, added up by the multiplication: std::popcount is a call where the compiler must not assume the
+    // One bit per byte, summed by the multiplication: std::popcount would be a call if the compiler may not assume the
     // instruction.
     count += ((~word & 0x8080808080808080U) >> 7) * 0x0101010101010101U >> 56;
   }
@@ -34,7 +34,7 @@ std::uint64_t count_varints(ByteRange range) {
   return count;
 }
 
-// Runs `work(chunk number)` for all chunks on several threads; a chunk that returns false stops the rest.
+// Runs `work(chunk number)` for all chunks on several threads; if it returns false for one, the rest is skipped.
 template <class Work>
 void for_each_chunk(std::size_t chunks, unsigned threads, const Work& work) {
   std::atomic<std::size_t> next = 0;
@@ -47,14 +47,14 @@ void for_each_chunk(std::size_t chunks, unsigned threads, const Work& work) {
   const std::size_t wanted = std::min<std::size_t>(threads, chunks);
   try {
     for (std::size_t i = 1; i < wanted; ++i) others.emplace_back(run);
-  } catch (const std::system_error&) {  // A container may forbid more threads: then those that there are do it.
+  } catch (const std::system_error&) {  // A container may forbid more threads; the existing ones do the work.
   }
   run();
   for (std::thread& other : others) other.join();
 }
 
-// Label sets as the bytes of their messages, each once. Equal bytes are equal sets; the few sets that are written in
-// two ways become two sets, which no sum notices.
+// Label sets as the bytes of their messages, each once. Equal bytes are equal sets. A set that is encoded in two ways
+// becomes two sets, which does not affect sums.
 class LabelSets {
  public:
   std::uint32_t id_of(std::string_view bytes) {
@@ -70,8 +70,8 @@ class LabelSets {
 };
 
 struct ChunkResult {
-  std::vector<std::string_view> label_sets;  // By the chunk's own numbers, which label_set holds until they are merged.
-  std::deque<std::string> own_bytes;         // Label messages that do not stand side by side, put together.
+  std::vector<std::string_view> label_sets;  // By the numbers that label_set has until the merge.
+  std::deque<std::string> own_bytes;         // Concatenated label messages that were not adjacent.
   std::uint64_t missing_locations = 0, missing_location = 0, value_mismatches = 0;
 };
 
@@ -171,7 +171,7 @@ class SampleReader {
                    ChunkResult& result) {
     const std::size_t types = profile_.values.size();
     std::size_t value_count = 0;
-    ByteRange label_run;  // The label messages with their tags, as long as they stand side by side.
+    ByteRange label_run;  // The label messages with their tags, while they are adjacent.
     std::string* scattered = nullptr;
     const auto add_value = [&](std::uint64_t value) {
       if (value_count < types) profile_.values[value_count][sample] = static_cast<std::int64_t>(value);
@@ -222,7 +222,7 @@ class SampleReader {
     return true;
   }
 
-  // The hot loop: forty varints a sample, most of them of two bytes.
+  // The hot loop: forty varints per sample, most of them with two bytes.
   bool read_locations(ByteRange packed, std::uint64_t& location, ChunkResult& result) {
     const std::uint8_t* at = packed.begin;
     while (at != packed.end) {
@@ -231,7 +231,7 @@ class SampleReader {
         id &= 0x7f;
         for (unsigned shift = 7;; shift += 7) {
           if (shift >= 70) return fail(WireProblem::long_varint, at);
-          const std::uint8_t byte = *at++;  // count_locations saw that the last byte ends a varint.
+          const std::uint8_t byte = *at++;  // count_locations checked that the last byte ends a varint.
           id |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
           if (byte < 0x80) break;
         }
@@ -251,7 +251,7 @@ class SampleReader {
     profile_.stack_locations[location++] = static_cast<LocationIndex>(found);
   }
 
-  // The chunks' label sets become the profile's, and the samples' numbers with them.
+  // Merges the chunks' label sets into the profile and renumbers those of the samples.
   Result<void> merge_label_sets(FileTexts& texts) {
     LabelSets all;
     all.id_of({});

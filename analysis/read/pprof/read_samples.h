@@ -1,5 +1,5 @@
-// The second pass over the samples, on several threads: every chunk knows where its rows go, so that threads write to
-// their own parts of the columns and share nothing but the counter of chunks.
+// The second pass over the samples, on several threads. Every chunk knows where its rows go, so threads write to
+// separate parts of the columns and share only the chunk counter.
 #pragma once
 
 #include <string>

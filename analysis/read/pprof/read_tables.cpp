@@ -22,7 +22,7 @@ class TableReader {
   TableReader(const MessageIndex& index, const std::string& name, FileTexts& texts, Profile& profile)
       : index_(index), name_(name), texts_(texts), profile_(profile) {}
 
-  // False: error() says why. A Result a message would cost more than the message.
+  // If false, error() has the reason. A Result per message would cost more than the message.
   bool read() { return read_header() && read_mappings() && read_functions(); }
   Error error() const { return wire_error(problem_, problem_at_, index_.message, problem_part_, name_); }
 
@@ -54,7 +54,7 @@ class TableReader {
   }
 
  private:
-  // Hands each field of a message to `visit`; `part` names the message in the error.
+  // Calls `visit` for each field of a message; `part` names the message in errors.
   template <class Visit>
   bool for_each_field(ByteRange range, const char* part, const Visit& visit) {
     WireCursor cursor(range);
@@ -84,7 +84,7 @@ class TableReader {
     profile_.duration_ns = as_int64(index_.duration_ns);
     profile_.period = as_int64(index_.period);
     if (const StringId wanted = texts_.id(index_.default_value_type); !profile_.text(wanted).empty()) {
-      // By text: a table may hold one text twice. The first type of that name, as pprof takes it.
+      // By text, because a table may contain a text twice. The first type of that name, as in pprof.
       for (std::size_t i = profile_.value_types.size(); i-- > 0;)
         if (profile_.text(profile_.value_types[i].type) == profile_.text(wanted)) profile_.default_value_type = i;
     }
@@ -216,7 +216,7 @@ Result<void> FileTexts::read(const MessageIndex& index, const std::string& name,
   profile.strings.reserve(index.strings.size() + 2, index.string_bytes);
   for (std::size_t i = 0; i < index.strings.size(); ++i) {
     const std::string_view text = text_of(index.strings[i]);
-    if (i == 0 && text.empty()) continue;  // A StringTable begins with the empty text already.
+    if (i == 0 && text.empty()) continue;  // A StringTable already begins with the empty text.
     if (i == 0) {
       offset_ = 1;
       profile.import.add("first_text_not_empty", Severity::warning, 1,
@@ -226,7 +226,7 @@ Result<void> FileTexts::read(const MessageIndex& index, const std::string& name,
     profile.strings.append(text);
   }
   count_ = index.strings.size();
-  if (count_ == 0) count_ = 1;  // An unset field refers to text 0, which is empty, even in a file without texts.
+  if (count_ == 0) count_ = 1;  // An unset field refers to text 0, which is empty, even if the file has no texts.
   return {};
 }
 

@@ -1,4 +1,4 @@
-// The second pass over everything but the samples: texts, functions, mappings, locations, header.
+// The second pass over everything except the samples: texts, functions, mappings, locations, header.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 
 namespace hbmscope::pprof {
 
-// A file's ids to rows. Producers number from 1 upwards, so a plain array serves nearly always; ids far apart go
+// Maps a file's ids to rows. Producers usually number from 1 up, so a plain array nearly always suffices; sparse ids go
 // to a hash table.
 class IdMap {
  public:
   static constexpr std::uint32_t missing = 0xffffffff;
 
-  // `count` ids will come. The row of the n-th id added is n. Returns false where the id was there already; the later
-  // row then wins, as in pprof.
+  // `count` ids will follow. The n-th added id has row n. add() returns false if the id is a duplicate; the later row
+  // is then used, as in pprof.
   void prepare(std::size_t count) { dense_.assign(count * 2 + 64, missing); }
   bool add(std::uint64_t id, std::uint32_t row) {
     if (id < dense_.size()) {
@@ -41,7 +41,7 @@ class IdMap {
   std::unordered_map<std::uint64_t, std::uint32_t> sparse_;
 };
 
-// The file's text numbers to StringIds. Texts that the file refers to but does not have are counted.
+// Maps the file's text numbers to StringIds. Counts references to missing texts.
 class FileTexts {
  public:
   Result<void> read(const MessageIndex& index, const std::string& name, Profile& profile);
@@ -55,12 +55,12 @@ class FileTexts {
 
   Profile* profile_ = nullptr;
   std::uint64_t count_ = 0;
-  std::uint64_t offset_ = 0;  // 1 where the file's text 0 is not empty, as the format demands; ours is.
+  std::uint64_t offset_ = 0;  // 1 if the file's text 0 is not empty, although the format requires it; ours is.
   StringId missing_text_ = StringId::empty;
 };
 
-// Fills all of `profile` but its samples and labels. `location_rows` is for the samples; the row after the last
-// location, without lines, stands for locations that the file refers to but does not have.
+// Fills `profile` except for its samples and labels. `location_rows` is for the samples. The row after the last
+// location has no lines and represents all missing locations.
 Result<void> read_tables(const MessageIndex& index, const std::string& name, FileTexts& texts, Profile& profile,
                          IdMap& location_rows);
 

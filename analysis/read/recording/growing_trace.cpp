@@ -8,7 +8,7 @@
 namespace hbmscope {
 namespace {
 
-// Of the first stream that knows it: a recording is of one job.
+// From the first stream that has it: a recording covers one job.
 std::string find_job_fact(const Trace& trace, std::string_view key) {
   for (const Stream& stream : trace.streams)
     if (const std::string_view fact = stream.definitions().job_fact(key); !fact.empty()) return std::string(fact);
@@ -29,7 +29,7 @@ GrowingTrace::GrowingTrace(const std::string& name) {
 }
 
 void GrowingTrace::take(const wire::SharedBlock& block) {
-  // Streams are numbered from 0 by their writer; the number of one that is damaged must not make a million of them.
+  // Writers number streams from 0; a damaged number must not create a million streams.
   if (block->header.stream >= wire::streams_max) {
     ++bad_blocks_;
     return;
@@ -48,7 +48,7 @@ void GrowingTrace::take(const wire::SharedBlock& block) {
   if (block->header.events > 0) last_time_ns_ = std::max(last_time_ns_, block->header.last_time_ns);
 }
 
-// As it came, or with its payload in the file.
+// Returns the block unmodified, or with its payload moved to the file.
 wire::SharedBlock GrowingTrace::put_away(const wire::SharedBlock& block) {
   if (memory_max_ == 0 || !file_fault_.empty() || block->payload.size() != block->header.stored_bytes) return block;
   std::uint64_t bytes = block->payload.size();

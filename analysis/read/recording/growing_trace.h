@@ -1,4 +1,4 @@
-// A trace that grows block by block: of a file that is being read, of a job that runs.
+// A trace that grows block by block, from a file that is being read or a running job.
 #pragma once
 
 #include <cstdint>
@@ -13,33 +13,33 @@ class GrowingTrace {
  public:
   explicit GrowingTrace(const std::string& name);
 
-  // Once the events take so much memory, what comes is put into a file without a name and read again when it is asked
-  // for: nothing is let go. What is left to grow is small (definitions, curves, a keyframe now and then), and what
-  // lives. 0: no limit.
+  // Limits the memory of events. Beyond it, new blocks go to an unnamed temporary file and are read back when needed,
+  // so nothing is dropped. What still grows is small (definitions, curves, an occasional keyframe), plus the live
+  // blocks. 0: no limit.
   void set_memory_max(std::uint64_t bytes) { memory_max_ = bytes; }
-  std::uint64_t file_bytes() const { return file_ ? file_->bytes() : 0; }  // So much is in that file.
-  // What is wrong with it: it can't be had, is full, or could not be read. Empty: nothing.
+  std::uint64_t file_bytes() const { return file_ ? file_->bytes() : 0; }  // The size of that file.
+  // Its fault: it can't be created, is full, or could not be read. Empty: none.
   std::string file_fault() const;
-  // Keyframes come where somebody wished to skip something (collector/link/link.h), not where blocks are missing.
+  // Keyframes then follow skipped events (collector/link/link.h), not missing blocks.
   void expect_skips() { keyframe_gap_ = Stream::Gap::skipped; }
 
-  // Before anything is taken in: of its streams only what Stream::Keeps::curves has is wanted.
+  // Call before the first block: the streams keep only what Stream::Keeps::curves keeps.
   void keep_curves_only() { keeps_ = Stream::Keeps::curves; }
 
   bool needs_everything() const { return hbmscope::needs_everything(trace_); }
 
   void take(const wire::SharedBlock& block);
-  std::uint64_t events() const { return events_; }  // Taken in so far.
-  // More than before where something has changed in what can be seen: an event, or a stretch that was skipped.
+  std::uint64_t events() const { return events_; }  // Added so far.
+  // Increases whenever something visible changes: an event, or a skipped range.
   std::uint64_t changes() const { return events_ + keyframes_; }
-  // Blocks that make no sense were left out; the first one's fault.
+  // Invalid blocks that were left out; fault() is the first one's.
   std::uint64_t bad_blocks() const { return bad_blocks_; }
   const std::string& fault() const { return fault_; }
-  std::int64_t last_time_ns() const { return last_time_ns_; }  // Of the newest event; 0: none has come.
+  std::int64_t last_time_ns() const { return last_time_ns_; }  // The newest event; 0: none yet.
 
-  // What is there so far, for readers on other threads; it shares what is sealed.
+  // The current contents, for readers on other threads; shares whatever is sealed.
   std::shared_ptr<const Trace> version() const;
-  // All of it; nothing may be taken in after that.
+  // The whole trace; no blocks may be added afterwards.
   Trace finish();
 
  private:

@@ -19,13 +19,13 @@ class RecordingReader {
       : growing_(name), max_bytes_(max_bytes), control_(control) {}
   void keep_curves_only() {
     growing_.keep_curves_only();
-    next_part_events_ = ~std::uint64_t{0};  // There are no parts.
+    next_part_events_ = ~std::uint64_t{0};  // Parts are not wanted.
   }
   bool is_too_large() const { return inflated_bytes_ > max_bytes_; }
 
   bool is_stopped() const { return control_ != nullptr && control_->stop_here; }
 
-  // False: nothing more is wanted.
+  // Returns false to stop reading.
   bool take(const wire::SharedBlock& block) {
     if (control_ != nullptr && (control_->cancelled || control_->stop_here)) return false;
     inflated_bytes_ += block->header.raw_bytes;
@@ -45,7 +45,7 @@ class RecordingReader {
     Trace trace = growing_.finish();
     trace.file_bytes = bytes;
     for (const auto& [number, written] : scan.written) {
-      if (trace.streams.empty()) break;  // Nothing is whole: an error, not a trace.
+      if (trace.streams.empty()) break;  // No intact block: an error, not a trace.
       while (trace.streams.size() <= number) trace.streams.emplace_back();
       trace.streams[number].note_written(written.end_event, written.blocks);
     }
@@ -58,7 +58,7 @@ class RecordingReader {
     }
     import.add("blocks", Severity::info, static_cast<std::int64_t>(blocks));
     import.add("events", Severity::info, static_cast<std::int64_t>(events));
-    // What this file met, and the one that it was written from.
+    // Adds the losses in this file and in the one that it was written from.
     const auto add_loss = [&](std::string_view name, Severity severity, std::uint64_t count, std::string_view remedy,
                               std::string_view example = {}) {
       const ReportedLoss told = find_reported_loss(trace, name);
@@ -94,7 +94,7 @@ class RecordingReader {
 }  // namespace
 
 bool looks_like_recording(std::span<const std::uint8_t> bytes) {
-  // A stump of less than the first word is one too: the error says what it is, and that it was cut off.
+  // A truncated magic number counts too: the error then says that the file is a cut-off recording.
   const wire::FileHeader good;
   const std::size_t known = std::min(bytes.size(), sizeof(good.magic));
   return known > 0 && std::memcmp(bytes.data(), good.magic, known) == 0;
@@ -117,7 +117,7 @@ Result<Trace> read_with(RecordingReader& reader, std::span<const std::uint8_t> b
         fmt::format("this recording has format {}, this hbmscope reads up to {}", header.version, wire::format_version),
         "Open it with a newer hbmscope.", name, 8, false});
   if (control != nullptr) {
-    control->done_bytes = 0;  // Of reading the bytes; now they are taken in.
+    control->done_bytes = 0;  // From here on it counts processed bytes, not bytes read.
     control->total_bytes = bytes.size();
   }
   const auto scan = wire::scan_recording(bytes.data(), bytes.size(),

@@ -1,5 +1,5 @@
-// A recording as a trace. A file that was cut off (the job was killed, the disk was full) or changed gives what is
-// whole of it; what is lost is in the import statistics with its place.
+// Reads a recording as a trace. From a file that was cut off (the job was killed, the disk was full) or changed, it
+// reads what is intact; the import statistics list the losses with their places.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ namespace hbmscope {
 
 bool looks_like_recording(std::span<const std::uint8_t> bytes);
 
-// Errors: no recording, one of a newer version, one without a single whole block, blocks that inflate to more than the
-// limit in all; cancelled. `control` may be handed parts, and may stop it where it is.
+// Errors: not a recording, a newer version, no intact block, blocks that inflate to more than the limit in total;
+// cancelled. `control` may receive parts, and may stop the reader early.
 Result<Trace> read_recording(std::span<const std::uint8_t> bytes, const std::string& name,
                              std::uint64_t max_inflated_bytes = std::uint64_t{4} << 30, ReadControl* control = nullptr);
 
-// Of its streams definitions, counts, peaks and curves of bytes in use alone (Stream::Keeps::curves), at a third of the
-// price and in little memory; everything where they can't be had without, as where events were lost. `control` gets
-// no parts, and may cancel it.
+// Reads only definitions, counts, peaks and curves of bytes in use (Stream::Keeps::curves), at a third of the cost and
+// in little memory. Reads everything if that is not possible, for example because events were lost. `control` receives
+// no parts, and may cancel.
 Result<Trace> read_recording_curves(std::span<const std::uint8_t> bytes, const std::string& name,
                                     std::uint64_t max_inflated_bytes, ReadControl* control = nullptr);
 

@@ -1,4 +1,4 @@
-// zstd frames to bytes, with a limit: a kilobyte may unpack to a terabyte.
+// Inflates zstd frames, with a limit: a kilobyte may unpack to a terabyte.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace hbmscope {
 
 bool is_zstd(std::span<const std::uint8_t> bytes);
 
-// All frames one after the other. Errors: cut off or damaged (with the byte), more than max_inflated_bytes.
+// Inflates all frames. Errors: cut off or damaged (with the byte), more than max_inflated_bytes.
 Result<std::string> inflate_zstd(std::span<const std::uint8_t> bytes, const std::string& name,
                                  std::uint64_t max_inflated_bytes);
 

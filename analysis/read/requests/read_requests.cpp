@@ -22,7 +22,7 @@ constexpr const char* how_to_write_one = "app/cli/README.md describes the format
 
 class StreamReader {
  public:
-  // False: the line is not of the format; why, stands in fault().
+  // If false, fault() has the reason.
   bool read_line(std::string_view text) {
     ++line_;
     if (text.find_first_not_of(" \t\r") == std::string_view::npos) return true;
@@ -52,7 +52,7 @@ class StreamReader {
   static constexpr std::uint32_t not_live = 0xffffffff;
   struct Id {
     std::uint32_t slot = not_live;
-    bool was_refused = false;  // It may be asked for again without a free.
+    bool was_refused = false;  // Such an id may be requested again without a free.
     bool is_answered = false;
   };
 
@@ -107,7 +107,7 @@ class StreamReader {
     Id& id = found->second;
     if (id.slot == not_live) return refuse(fmt::format("id {} is freed twice", free.id));
     result_.stream.operations.push_back({true, id.slot, line_number(), {}});
-    // Whether a free did anything follows from the request's answer; where that is unknown, neither is this.
+    // Whether a free had an effect follows from the request's result; if that is unknown, so is this.
     const bool is_told = id.is_answered || free.answer.outcome == allocator::RecordedOutcome::nothing_freed;
     result_.stream.answers.push_back(is_told ? free.answer : allocator::RecordedAnswer{});
     unused_.push_back(id.slot);

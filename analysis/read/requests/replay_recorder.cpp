@@ -35,7 +35,7 @@ ReplayRecorder::ReplayRecorder(const std::string& file, const allocator::Allocat
                wire::heap_flag::is_complete_at_start | (has_two_ends ? wire::heap_flag::has_two_ends : 0);
   heap_ = writer_.events().define_heap(heap, allocator_name, std::string(allocator::row_of(options).memory_kind));
   writer_.events().add_job_fact(name + ".certainty", allocator::text_from_certainty(allocator::certainty_of(options)));
-  // As a snapshot of PyTorch says it.
+  // As in PyTorch snapshots.
   if (joins_regions(options)) writer_.events().add_job_fact("torch.allocator.expandable_segments", "True");
   if (xla == nullptr) return;
   writer_.events().add_job_fact("xla_gpu.version", allocator::xla_gpu::rules_of(xla->version).name);
@@ -44,7 +44,7 @@ ReplayRecorder::ReplayRecorder(const std::string& file, const allocator::Allocat
 }
 
 void ReplayRecorder::on_operation(std::uint64_t number) {
-  // Without origins all times are alike: a stream without times.
+  // Without origins all times are equal: a stream without times.
   if (number < stream_.origins.size()) origin_ = stream_.origins[number];
 }
 
@@ -53,7 +53,7 @@ std::uint32_t ReplayRecorder::frame_of(std::uint32_t source_frame) {
   if (!is_new) return known->second;
   const TraceFrame frame = source_->frame(source_frame);
   const std::string_view function = source_->text(frame.function), file = source_->text(frame.file);
-  // Of native code that stays said: which function is a person's own depends on it. Addresses are of the old process.
+  // Stays marked as native code, because that determines whose code it is. The addresses belonged to the old process.
   known->second = source_->is_code(source_frame) ? writer_.events().define_code_frame({}, function, file)
                                                  : writer_.events().define_frame(function, file, frame.line);
   return known->second;
@@ -61,7 +61,7 @@ std::uint32_t ReplayRecorder::frame_of(std::uint32_t source_frame) {
 
 std::uint32_t ReplayRecorder::stack_of(std::uint32_t source_stack) {
   if (source_ == nullptr) return 0;
-  // From the innermost frame out, to one that is known; then back in.
+  // Walks from the innermost frame out to a known one, then back in.
   std::vector<std::uint32_t> missing;
   std::uint32_t known = 0;
   for (std::uint32_t at = source_stack; at != 0; at = source_->stack(at).parent) {
@@ -98,8 +98,7 @@ void ReplayRecorder::on_refused(const Allocator& allocator, const allocator::Req
   record.asked = request.bytes;
   record.heap = heap_;
   record.stack = stack_of(origin_.stack);
-  // What could still be claimed, up to the limit and of the device; a pool above it claims on, and it is unknown how
-  // much.
+  // How much could still be claimed, up to the limit and the device's memory. Unknown if the pool already exceeds that.
   const allocator::Statistics statistics = allocator.statistics();
   const std::uint64_t most =
       std::min(statistics.limit_bytes, stream_.config.upstream.device_bytes.value_or(allocator::no_limit));

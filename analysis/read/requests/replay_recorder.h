@@ -1,6 +1,6 @@
-// A replay as a trace, so that every question and every view can be asked of what would have been: one heap with its
-// regions and blocks, driver refusals and out-of-memories, event by event; with the times, stacks and tags of the trace
-// that the requests were taken from, where there is one.
+// Records a replay as a trace, so that all queries and views work on it: one heap with its regions and blocks, driver
+// refusals and out-of-memories, event by event. If the requests come from another trace, it keeps that trace's times,
+// stacks and tags.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ namespace hbmscope {
 
 class ReplayRecorder final : public allocator::Watcher {
  public:
-  // `file`: what is replayed, as the person named it. `source`: what the stream's origins are numbers of; null: it has
-  // none. All must outlive the recorder.
+  // `file`: the replayed file, as the user named it. `source`: the definitions that the stream's origins refer to;
+  // null: no origins. All must outlive the recorder.
   ReplayRecorder(const std::string& file, const allocator::AllocatorOptions& options, const std::string& allocator_name,
                  const allocator::RequestStream& stream, const Definitions* source);
 
@@ -26,18 +26,18 @@ class ReplayRecorder final : public allocator::Watcher {
   void on_region_released(const allocator::Claim& claim) override;
   void on_claim_refused(std::uint64_t asked_bytes) override;
 
-  // All that was replayed; called once, at the end.
+  // The whole replay; call once, at the end.
   const Trace& close();
 
  private:
-  std::uint32_t stack_of(std::uint32_t source_stack);  // Defined here as it was there.
+  std::uint32_t stack_of(std::uint32_t source_stack);  // Defined here as in the source.
   std::uint32_t frame_of(std::uint32_t source_frame);
 
   TraceWriter writer_;
   const allocator::RequestStream& stream_;
   const Definitions* source_;
-  allocator::Origin origin_;                                          // Of the operation at hand.
-  std::unordered_map<std::uint32_t, std::uint32_t> stacks_, frames_;  // By their numbers in the source.
+  allocator::Origin origin_;                                          // The origin of the current operation.
+  std::unordered_map<std::uint32_t, std::uint32_t> stacks_, frames_;  // By their ids in the source.
   std::uint32_t heap_ = 0;
   std::uint32_t region_flags_ = 0;
 };

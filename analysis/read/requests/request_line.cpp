@@ -71,7 +71,7 @@ LineResult<bool> take_details(const json& details, allocator::Request& request) 
   return true;
 }
 
-// What follows ["a", id, bytes]: nothing, "oom", "zero", or region, offset, chunk bytes.
+// The elements after ["a", id, bytes]: none, "oom", "zero", or region, offset, chunk bytes.
 LineResult<allocator::RecordedAnswer> answer_from_json(const json& line, std::size_t count) {
   allocator::RecordedAnswer answer;
   if (count == 3) return answer;

@@ -12,7 +12,7 @@
 
 namespace hbmscope {
 
-// What is wrong with a line: a sentence without a full stop. The reader adds the file and the line.
+// The fault of a line: a sentence without a full stop. The reader adds the file and the line.
 template <class T>
 using LineResult = tl::expected<T, std::string>;
 using LineFailure = tl::unexpected<std::string>;
@@ -32,7 +32,7 @@ LineResult<allocator::StreamConfig> config_from_json(const nlohmann::json& confi
 LineResult<OperationLine> operation_from_json(const nlohmann::json& line);
 LineResult<allocator::RegionEvent> region_event_from_json(const nlohmann::json& line);
 
-// A whole number from 0 to 2^63 - 1 at a key of an object.
+// An integer from 0 to 2^63 - 1 at a key of an object.
 LineResult<std::uint64_t> number_at(const nlohmann::json& object, const char* key);
 LineResult<std::uint64_t> number_from_json(const nlohmann::json& value, const std::string& what);
 

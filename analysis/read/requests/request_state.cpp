@@ -83,7 +83,7 @@ LineResult<bool> take(const std::string& key, const json& value, RecordedState& 
   const auto number = number_from_json(value, key);
   const bool is_known = allocator::find_number({}, key).has_value();
   if (!number && is_known) return LineFailure(number.error());
-  // An unknown number is kept by its name, whatever it is: a check says that it did not compare it.
+  // Unknown numbers are kept by name, so that a check can report what it did not compare.
   state.numbers.push_back({key, number.value_or(0)});
   return true;
 }

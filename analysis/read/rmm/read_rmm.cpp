@@ -23,14 +23,14 @@ namespace {
 
 using Bytes = std::span<const std::uint8_t>;
 
-// What lives at a time stays below, so that no sum of sizes overflows, whatever the file says.
+// Live bytes stay below this limit, so that no sum of sizes overflows whatever the file contains.
 constexpr std::uint64_t live_bytes_max = std::uint64_t{1} << 63;
 
 std::string_view text_from_bytes(Bytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// How often something was met, and where first.
+// How often a problem occurred, and where first.
 struct Finding {
   std::uint64_t count = 0, first_line = 0;
 
@@ -39,8 +39,8 @@ struct Finding {
   }
 };
 
-// rmm.enable_logging puts ".dev0" before the ending of each device's log, and counts the devices that the job was
-// allowed to see.
+// rmm.enable_logging inserts ".dev0" before the ending of each device's log, numbered among the devices that are
+// visible to the job.
 std::optional<std::uint32_t> device_of_file(std::string_view name) {
   constexpr std::string_view mark = ".dev";
   constexpr std::uint32_t devices_max = 1024;
@@ -62,13 +62,13 @@ class RmmReader {
     wire::HeapRecord heap;
     heap.device = device.value_or(wire::no_device);
     heap.layer = static_cast<std::uint8_t>(wire::Layer::pool);
-    // The sizes of blocks are unknown, so requests can't be compared with them: no internal fragmentation.
+    // Block sizes are unknown, so there is no internal fragmentation: requests can't be compared with them.
     heap.flags = wire::heap_flag::has_addresses | wire::heap_flag::has_requested | wire::heap_flag::sizes_are_requests;
     heap_ = writer_.define_heap(heap, device ? fmt::format("RMM on device {}", *device) : "RMM", "device");
     begin_clock();
   }
 
-  // False: cancelled.
+  // Returns false if cancelled.
   bool read(ReadControl* control) {
     constexpr std::uint64_t lines_between_looks = 1 << 14;
     if (control != nullptr) control->total_bytes = text_.size();
@@ -143,7 +143,7 @@ class RmmReader {
       return;
     }
     const auto [slot, was_live] = live_.take(heap_, row.address);
-    if (was_live) {  // The writer frees it as well.
+    if (was_live) {  // The writer frees the old block too.
       missing_frees_.note(line_);
       live_bytes_ -= bytes_of_slot_[slot];
     }
@@ -177,7 +177,7 @@ class RmmReader {
     writer_.add(record, time_ns);
   }
 
-  // Handles as small numbers, in the order in which they appear; 0 stays the default stream.
+  // Converts handles to small numbers, in order of appearance; 0 stays the default stream.
   std::uint32_t number_of_stream(std::uint64_t handle) {
     if (handle == 0) return 0;
     if (handle != last_stream_) {
@@ -250,7 +250,7 @@ class RmmReader {
   std::uint32_t last_number_ = 0;
   std::unordered_set<std::uint64_t> threads_;
   std::optional<std::uint64_t> last_thread_;
-  std::uint64_t line_ = 0;  // From 1, the column names.
+  std::uint64_t line_ = 0;  // Counted from 1, the line of column names.
   Finding null_pointers_, other_sizes_, unknown_frees_, missing_frees_, headers_, odd_times_;
   Finding bad_fields_, bad_numbers_, unknown_actions_, impossible_sizes_, cut_off_;
 };

@@ -5,16 +5,16 @@ namespace {
 
 constexpr std::int64_t ns_per_s = 1'000'000'000;
 constexpr std::int64_t ns_per_day = ns_per_s * 24 * 3600;
-// The year 2255; beyond it nanoseconds would not fit 64 bits.
+// The year 2255; later times in nanoseconds exceed 64 bits.
 constexpr std::int64_t s_max = 9'000'000'000;
-// Nor would more midnights than these; a log that has them jumps about and is not of 270 years.
+// The limit of midnights, for the same reason. A log with that many jumps about; it does not cover 270 years.
 constexpr std::int64_t midnights_max = 100'000;
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-// The digits at the beginning, at most `digits_max`, as a number; they are taken off.
+// Parses leading digits, at most `digits_max`, as a number, and removes them.
 std::optional<std::int64_t> take_number(std::string_view& text, std::size_t digits_max) {
   std::size_t digits = 0;
   std::int64_t number = 0;
@@ -27,7 +27,7 @@ std::optional<std::int64_t> take_number(std::string_view& text, std::size_t digi
   return number;
 }
 
-// What is behind the seconds, as nanoseconds; more than nine digits are cut.
+// The fraction of a second as nanoseconds; digits beyond the ninth are dropped.
 std::optional<std::int64_t> ns_from_fraction(std::string_view text) {
   std::int64_t ns = 0, unit = ns_per_s / 10;
   for (const char c : text) {
@@ -86,7 +86,8 @@ std::int64_t Clock::time_of_next_row(std::string_view text) {
   if (!first_) begin_at(*time);
   std::int64_t ns = time->ns + days_ * ns_per_day;
   if (time->is_of_day) {
-    // Half a day backwards is midnight, and half a day forwards, just behind a midnight, a thread that waited over it.
+    // A step back by more than half a day is a midnight. A step forward by that much just after a midnight is a thread
+    // that took its time before it.
     const std::int64_t since_midnight_ns = now_ns_ - days_ * ns_per_day;
     if (ns < now_ns_ - ns_per_day / 2) {
       ++days_;

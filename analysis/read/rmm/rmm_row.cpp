@@ -12,7 +12,7 @@ bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\r' || c == '"';
 }
 
-// Quotes go with the blanks: RMM writes none, but spreadsheets that save a log again may.
+// Also removes quotes: RMM writes none, but a spreadsheet that saves a log may.
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
@@ -24,7 +24,7 @@ bool read_number(std::string_view text, int base, std::uint64_t& number) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-// What C and C++ libraries print for a pointer: 0x7f.., and for none (nil), 0 or 0x0.
+// A pointer as C and C++ libraries print it: 0x7f..; for null (nil), 0 or 0x0.
 bool read_pointer(std::string_view text, std::uint64_t& pointer) {
   if (text.starts_with("0x") || text.starts_with("0X")) text.remove_prefix(2);
   if (text == "(nil)" || text == "nullptr") {
@@ -46,7 +46,7 @@ bool read_action(std::string_view text, Action& action) {
   return true;
 }
 
-// The text up to the next comma; false where there is none.
+// The text up to the next comma; false if there is none.
 bool take_field(std::string_view& line, std::string_view& field) {
   const void* comma = std::memchr(line.data(), ',', line.size());
   if (comma == nullptr) return false;

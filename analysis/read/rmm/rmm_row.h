@@ -1,5 +1,5 @@
-// One line of RMM's log, field by field. A log of a million rows has 70 MB, so that a row may cost some tens of
-// nanoseconds: no copies, no streams, no regular expressions.
+// Parses one line of RMM's log. A log of a million rows has 70 MB, so a row may take some tens of nanoseconds: no
+// copies, no streams, no regular expressions.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@ struct Row {
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
   std::uint64_t stream = 0;  // cudaStream_t.
-  std::string_view time;     // As it stands there; rmm_clock.h knows what it says.
+  std::string_view time;     // Unparsed; see rmm_clock.h.
   Action action = Action::allocate;
 };
 
 enum class RowFault : std::uint8_t { none, fields, number, action };
 
-// Fills `row` from a line without its end. Where that fails, `row` has what stands before the fault.
+// Fills `row` from a line without its line end. On failure, `row` has the fields before the fault.
 RowFault read_row(std::string_view line, Row& row);
 
 // Is this the line with the column names?

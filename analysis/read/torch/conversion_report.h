@@ -1,4 +1,4 @@
-// What a person should know of the trace that was made of a snapshot: rows of the import statistics.
+// What users should know about a trace made from a snapshot: rows of the import statistics.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ struct ConversionCounts {
 };
 void add_statistics(const ConversionCounts& counts, ImportStatistics& import);
 
-// `told` is what the trace has where the snapshot has `listed`: followed to the end of its entries, or what of the
-// tables could be listed.
+// `told` is what the trace contains and `listed` what the snapshot lists. In the first function `told` follows from the
+// entries, in the second from the tables as far as they could be listed.
 void add_end_contradicts_snapshot(const std::string& heap, const TorchTableSum& told, const TorchTableSum& listed,
                                   ImportStatistics& import);
 void add_tables_contradict_themselves(const std::string& heap, const TorchTableSum& told, const TorchTableSum& listed,

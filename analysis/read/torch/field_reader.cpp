@@ -9,7 +9,7 @@ namespace hbmscope::torch {
 std::int64_t FieldReader::other_integer(pickle::Value value, std::int64_t absent) {
   if (const auto integer = document_.integer(value); integer && !integer->is_too_wide)
     return static_cast<std::int64_t>(integer->bits);
-  // Snapshots that went through JSON or numpy may have whole numbers as floats.
+  // Snapshots converted by JSON or numpy may have integers as floats.
   if (const auto real = document_.real(value); real && std::abs(*real) < 0x1p63 && std::trunc(*real) == *real)
     return static_cast<std::int64_t>(*real);
   if (odd_numbers_++ == 0) first_odd_number_ = python_text(document_, value).substr(0, 100);

@@ -1,5 +1,5 @@
-// Numbers of a snapshot's records as the columns want them. What is none, or can't be, becomes the column's "absent" or
-// 0 and is counted.
+// Converts numbers of a snapshot's records for the columns. Missing or impossible numbers become the column's "absent"
+// value or 0, and impossible ones are counted.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@ class FieldReader {
 
   std::uint64_t address(pickle::Value value) { return static_cast<std::uint64_t>(integer(value, 0)); }
 
-  // In two's complement; `absent` where there is no such field, where it is None, and where it is no number.
+  // In two's complement; `absent` if the field is missing, None or not a number.
   std::int64_t integer(pickle::Value value, std::int64_t absent) {
     if (value.is(pickle::Value::Tag::small_integer)) return value.as_small();
     return value.is_missing() || value.is_none() ? absent : other_integer(value, absent);
   }
 
-  // Not negative and below size_max, else `absent` and counted.
+  // Not negative and below size_max; otherwise `absent`, and counted.
   std::int64_t size(pickle::Value value, std::int64_t absent) {
     if (value.is(pickle::Value::Tag::small_integer)) {
       const std::int64_t bytes = value.as_small();

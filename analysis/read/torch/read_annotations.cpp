@@ -1,4 +1,4 @@
-// What stands beside segments and traces: the program's own ranges, and how the allocator was configured.
+// The parts of a snapshot besides segments and traces: the program's own ranges, and the allocator's settings.
 #include "analysis/read/torch/snapshot_builder.h"
 
 namespace hbmscope::torch {
@@ -25,7 +25,7 @@ void SnapshotBuilder::add_annotations(Value annotations) {
   }
 }
 
-// Bounded in every direction: dicts of a pickle can hold each other many times, and themselves.
+// Bounded in depth and number: dicts of a pickle can contain each other many times, and themselves.
 void SnapshotBuilder::add_settings(Value settings, const std::string& prefix, unsigned depth) {
   if (!settings.is(Value::Tag::dict)) return;
   const auto keys = document_.keys(document_.shape(settings));

@@ -1,4 +1,4 @@
-// Segments and their blocks, in the schemas of PyTorch 1.7 to now.
+// Segments and their blocks, in the schemas of PyTorch 1.7 and later.
 #include "analysis/read/torch/snapshot_builder.h"
 
 namespace hbmscope::torch {
@@ -14,7 +14,7 @@ TorchSegmentType type_from_text(std::string_view text) {
 
 TorchBlockState state_from_text(std::string_view text) {
   if (text == "active_allocated") return TorchBlockState::active_allocated;
-  // PyTorch's code writes the first, its documentation names the second.
+  // PyTorch's code writes the first; its documentation has the second.
   if (text == "active_pending_free" || text == "active_awaiting_free") return TorchBlockState::active_pending_free;
   if (text == "inactive") return TorchBlockState::inactive;
   return TorchBlockState::unknown;
@@ -72,7 +72,7 @@ void SnapshotBuilder::add_blocks(Value blocks, std::uint64_t segment_address) {
   }
 }
 
-// `address` is where this block begins if it does not say so, and becomes where the next one does.
+// `address` is where this block begins if it has no address of its own; updated to the end of the block.
 void SnapshotBuilder::add_block(const ShapeFields::Record& record, std::uint64_t& address) {
   TorchBlocks& blocks = snapshot_.blocks;
   if (const Value own = record.get(Field::address); !own.is_missing()) address = numbers_.address(own);
@@ -80,7 +80,7 @@ void SnapshotBuilder::add_block(const ShapeFields::Record& record, std::uint64_t
   if (size.is_missing()) ++odd_.without_size;
   const std::int64_t size_bytes = numbers_.size(size, 0);
   Value requested = record.get(Field::requested_size), frames = record.get(Field::frames);
-  // PyTorch 1.x and 2.0 keep all that a block was used for, the newest first.
+  // PyTorch 1.x and 2.0 list all uses of a block, newest first.
   if (const auto history = document_.items(record.get(Field::history)); !history.empty())
     if (const Value newest = history.front(); newest.is(Value::Tag::dict)) {
       const auto use = fields_.of(newest);

@@ -24,16 +24,16 @@ namespace {
 
 using Bytes = std::span<const std::uint8_t>;
 
-// Where the pickle lies in the file, for the offsets of errors.
+// Where the pickle lies in the file, for error offsets.
 struct Place {
   std::uint64_t offset = 0;
   bool inflated = false;
 };
 
-// Less is read in a tenth of a second.
+// A smaller history is read in a tenth of a second.
 constexpr std::size_t history_bytes_min = std::size_t{8} << 20;
 
-// Where the key of the history stands, as protocols 4 and 2 write it; 0: nowhere.
+// The position of the history's key, as protocols 4 and 2 write it; 0: not found.
 std::size_t find_history(Bytes bytes) {
   using namespace std::string_view_literals;
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -57,8 +57,8 @@ Failure not_a_pickle(Bytes bytes, const std::string& name) {
                        false});
 }
 
-// `read(document, taker)` reads the pickle. Entries are taken while it is read; where its lists are in another order
-// than PyTorch has them it is read again, and all of it lies in memory before anything is taken.
+// `read(document, taker)` reads the pickle. Entries are taken while it is read. If its lists are not in PyTorch's usual
+// order, it is read again, and everything is in memory before anything is taken.
 template <class Read>
 Result<TorchSnapshot> read_snapshot(const TorchSnapshot& begun, Place place, ReadControl* control, const Read& read) {
   for (bool takes_entries = true;; takes_entries = false) {
@@ -127,7 +127,7 @@ Result<TorchSnapshot> with_enough_memory(const std::string& name, const Read& re
                          "Close other programs, or read the file on a larger machine.", name));
 }
 
-// A file of a known size, from its beginning.
+// A file of known size, from its beginning.
 class FileSource final : public pickle::ByteSource {
  public:
   FileSource(std::FILE* file, std::uint64_t size) : file_(file), size_(size) {}
@@ -159,7 +159,7 @@ std::optional<TorchSnapshot> read_torch_state(Bytes bytes, const std::string& na
   ImportStatistics unused;
   if (is_zip(bytes)) {
     const auto entry = read_pickle_of_zip(bytes, name, options.max_inflated_bytes, unused);
-    if (!entry || entry->is_inflated) return std::nullopt;  // To inflate it is most of the work.
+    if (!entry || entry->is_inflated) return std::nullopt;  // Inflating it is most of the work.
     bytes = entry->bytes;
   }
   const std::size_t history = find_history(bytes);

@@ -1,6 +1,6 @@
-// The recorded history: one list of entries for each device. A million entries is usual, so everything here is a push
-// to a column that was reserved, and entries are taken while the pickle is read: their dicts never lie in memory all at
-// once, and are looked at while the nearest cache still has them.
+// The recorded history: one list of entries per device. A million entries is common, so everything here is a push to a
+// reserved column. Entries are taken while the pickle is read: their dicts are never in memory all at once, and are
+// processed while they are still in the cache.
 #include "analysis/read/torch/snapshot_builder.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ constexpr std::array actions = {
     TorchAction::segment_alloc, TorchAction::segment_free, TorchAction::segment_map,    TorchAction::segment_unmap,
     TorchAction::snapshot,      TorchAction::oom};
 
-constexpr std::uint64_t entry_bytes_usual = 48;  // Of pickle, or more. What is reserved and not used is never touched.
+constexpr std::uint64_t entry_bytes_usual = 48;  // Pickle bytes per entry; unused memory is never touched.
 
 TorchAction action_from_text(std::string_view text) {
   for (const TorchAction action : actions)
@@ -34,9 +34,9 @@ void reserve(TorchTrace& trace, std::size_t entries) {
 
 }  // namespace
 
-// {"device_traces": [[entry, ...], [entry, ...]], ...}: what waits is the outermost dict, keys and values of it, then
-// the key, then the list of devices and those of their lists that are begun. That it is the outermost dict of all, the
-// end says.
+// {"device_traces": [[entry, ...], [entry, ...]], ...}: the waiting values are the outermost dict, its keys and values
+// so far, this key, the list of devices, and those of their lists that have begun. Only the end shows whether it really
+// is the outermost dict.
 bool SnapshotBuilder::wants(std::span<const Value> stack) {
   std::size_t key = stack.size();
   while (key > 0 && stack[key - 1].is(Value::Tag::list)) --key;
@@ -48,18 +48,18 @@ bool SnapshotBuilder::wants(std::span<const Value> stack) {
 
 bool SnapshotBuilder::take(std::span<const Value> stack, std::span<const Value> items) {
   const auto traces = std::find(stack.rbegin(), stack.rend(), traces_list_);
-  if (traces == stack.rend() || traces == stack.rbegin()) return false;  // It is not in there, or is the list itself.
+  if (traces == stack.rend() || traces == stack.rbegin()) return false;  // Not found, or the list itself.
   const auto device = document_.items(traces_list_).size() + static_cast<std::size_t>(traces - stack.rbegin()) - 1;
   while (snapshot_.traces.size() <= device) begin_trace();
   Value& taken = taken_lists_[device];
   if (taken.is_missing()) {
-    // Of most jobs one device has all entries.
+    // In most jobs one device has all entries.
     if (!std::exchange(has_taken_, true))
       reserve(snapshot_.traces[device], static_cast<std::size_t>(snapshot_.pickle_bytes / entry_bytes_usual));
     taken = stack.back();
   }
   if (!(taken == stack.back()) || !document_.items(taken).empty()) return false;
-  // Of lists and dicts that are not complete nothing can be said yet.
+  // Incomplete lists and dicts can't be used yet.
   stacks_.note_incomplete(stack);
   add_entries(items, snapshot_.traces[device]);
   stacks_.note_incomplete({});
@@ -74,7 +74,8 @@ TorchTrace& SnapshotBuilder::begin_trace() {
   return trace;
 }
 
-// False where what was taken was no history: the key stood in another dict, or the lists were not what they seemed.
+// Returns false if the taken entries were not the history: the key was in another dict, or the lists were different
+// ones.
 bool SnapshotBuilder::add_traces(Value traces) {
   const auto lists = document_.items(traces);
   const std::size_t taken = snapshot_.traces.size();
@@ -92,7 +93,7 @@ bool SnapshotBuilder::add_traces(Value traces) {
       ++odd_.traces;
     }
   }
-  // A list that is there twice is two devices' history, and was taken for one.
+  // The same list for two devices is the history of both, but was taken only once.
   std::vector<std::uint64_t> sorted;
   for (const Value list : lists) sorted.push_back(list.bits());
   std::sort(sorted.begin(), sorted.end());

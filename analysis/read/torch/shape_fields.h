@@ -1,5 +1,4 @@
-// Where the fields that a snapshot's records have lie in a dict of a given shape. Asked once for each shape, not for
-// each of a million dicts.
+// Finds the fields of a snapshot's records in a dict of a given shape: one lookup per shape instead of one per dict.
 #pragma once
 
 #include <array>
@@ -13,7 +12,7 @@
 
 namespace hbmscope::torch {
 
-// Keys of all records together; the same key means the same thing in all of them.
+// The keys of all records together; a key has the same meaning in all of them.
 enum class Field : std::uint8_t {
   action,
   addr,
@@ -48,10 +47,10 @@ constexpr std::size_t field_count = static_cast<std::size_t>(Field::count);
 
 class ShapeFields {
  public:
-  // The document may still be growing.
+  // The document may still grow.
   explicit ShapeFields(const pickle::Document& document) : document_(document) {}
 
-  // Value::missing() where the dict has no such key. One look-up finds all fields of a dict: `of` it, then `get`.
+  // Value::missing() if the dict lacks the key. `of` looks up all fields of a dict at once, then `get` returns each.
   struct Places {
     std::array<std::int32_t, field_count> at;  // -1: no such key.
   };
@@ -65,7 +64,7 @@ class ShapeFields {
   };
   Record of(pickle::Value dict);
 
-  // Keys that are in no list above, each once; fx_* of frames, which describe the traced graph, left out.
+  // Keys that are not in the list above, without duplicates; excludes fx_* of frames, which describe the traced graph.
   const std::vector<std::string_view>& unknown_keys() const { return unknown_keys_; }
 
  private:
@@ -73,8 +72,8 @@ class ShapeFields {
   void add_unknown(std::string_view key);
 
   const pickle::Document& document_;
-  std::vector<std::uint32_t> place_;  // By shape, number + 1 in places_; 0: not asked yet.
-  std::deque<Places> places_;         // A Record outlives the look-up of the next: they never move.
+  std::vector<std::uint32_t> place_;  // By shape, number + 1 in places_; 0: not looked up yet.
+  std::deque<Places> places_;         // A deque, so that the places of a Record never move.
   std::vector<std::string_view> unknown_keys_;
 };
 

@@ -9,7 +9,8 @@ namespace {
 
 using pickle::Value;
 
-// No dict of a segment, block or entry takes fewer bytes of pickle, unless the same one is listed again and again.
+// The dict of a segment, block or entry takes at least this many bytes of pickle, unless the same one is listed
+// repeatedly.
 constexpr std::uint64_t row_bytes_min = 8, rows_allowed = 4'096;
 
 }  // namespace

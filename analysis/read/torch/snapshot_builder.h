@@ -1,6 +1,6 @@
-// From the Document of a pickle to the columns of a TorchSnapshot. Walks at fixed depth (segments, blocks, entries,
-// frames), so that a pickle that holds itself can't lead it astray, and makes no more rows than the pickle has bytes
-// for.
+// Converts the Document of a pickle to the columns of a TorchSnapshot. It walks to a fixed depth (segments, blocks,
+// entries, frames), so a pickle that contains itself is harmless, and creates no more rows than the size of the pickle
+// allows.
 #pragma once
 
 #include <array>
@@ -23,12 +23,12 @@ namespace hbmscope::torch {
 
 class SnapshotBuilder final : public pickle::ItemTaker {
  public:
-  // Adds to `snapshot`, whose pickle_bytes and file are set already. The document may be read afterwards, with this as
-  // its taker.
+  // Adds to `snapshot`, whose pickle_bytes and file must be set. The document may be read afterwards, with this object
+  // as its taker.
   SnapshotBuilder(const pickle::Document& document, TorchSnapshot& snapshot, ReadControl* control);
 
-  // When all of the document is there. Nothing is wrong, or why this is no snapshot; what is said means nothing where
-  // it has given up by then.
+  // Call when the document is complete. Returns the reason if this is not a snapshot; meaningless if the taker has
+  // given up.
   std::optional<Error> build();
 
  private:
@@ -53,7 +53,7 @@ class SnapshotBuilder final : public pickle::ItemTaker {
   void add_annotations(pickle::Value annotations);
   void add_settings(pickle::Value settings, const std::string& prefix, unsigned depth);
 
-  bool take_rows(std::uint64_t rows);  // False once the pickle makes more of them than it can have.
+  bool take_rows(std::uint64_t rows);  // False once there are more rows than the size of the pickle allows.
   std::optional<Error> no_snapshot() const;
   void add_statistics();
 
@@ -65,19 +65,19 @@ class SnapshotBuilder final : public pickle::ItemTaker {
   StackBuilder stacks_;
   FieldReader numbers_;
 
-  pickle::Value root_ = pickle::Value::missing(), traces_list_ = pickle::Value::missing();  // While it is read.
-  std::vector<pickle::Value> taken_lists_;  // By trace: whose entries were taken while they came; missing: none's.
+  pickle::Value root_ = pickle::Value::missing(), traces_list_ = pickle::Value::missing();  // While reading.
+  std::vector<pickle::Value> taken_lists_;  // By trace: the list whose entries were taken while reading; missing: none.
 
   bool has_taken_ = false;
-  bool has_met_list_for_pool_ = false;  // Which may still grow, as no tuple does.
+  bool has_met_list_for_pool_ = false;  // Unlike a tuple, it may still grow.
 
   std::uint64_t rows_left_;
   bool too_many_rows_ = false, cancelled_ = false;
   std::array<std::pair<std::uint32_t, TorchAction>, 32> known_actions_;  // By text number, modulo.
 
-  // Counted while walking; statistics at the end.
+  // Counted while walking; reported as statistics at the end.
   struct Odd {
-    std::int64_t segments = 0, blocks = 0, entries = 0, traces = 0;  // Not what they should be; left out.
+    std::int64_t segments = 0, blocks = 0, entries = 0, traces = 0;  // Malformed and left out.
     std::int64_t segment_sums = 0, segment_types = 0, block_states = 0, actions = 0;
     std::int64_t entries_without_address = 0, without_size = 0, annotations = 0, settings = 0;
     std::string first_action, first_state;

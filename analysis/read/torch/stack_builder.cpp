@@ -15,8 +15,8 @@ std::uint64_t hash_of(std::uint64_t a, std::uint64_t b) {
   return hash ^ hash >> 32;
 }
 
-// `equal(number)` asks whether that row is the wanted one; `hash_row(number)` is for moving rows to a larger table.
-// The keys are numbers that this reader gave out itself, so that a file can't choose them to collide.
+// `equal(number)` tells whether that row is the wanted one; `hash_row(number)` is for moving rows to a larger table.
+// The reader assigns the numbers in the keys itself, so a file can't force collisions.
 template <class Equal, class HashRow>
 std::uint32_t* find_slot(std::vector<std::uint32_t>& slots, std::size_t rows, std::uint64_t hash, Equal equal,
                          HashRow hash_row) {
@@ -90,7 +90,7 @@ std::uint32_t StackBuilder::frame(Value dict) {
   return known;
 }
 
-// PyTorch lists the innermost frame first; the tree begins at the outermost.
+// PyTorch lists the innermost frame first; the tree starts at the outermost.
 std::uint32_t StackBuilder::add_stack(Value list) {
   auto frames = document_.items(list);
   if (frames.size() > TorchStacks::stack_frames_max) {

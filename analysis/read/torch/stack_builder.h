@@ -1,5 +1,5 @@
-// Turns the lists of frames in a snapshot into stacks. PyTorch shares one list among all entries that were made at the
-// same place, and one dict among all equal frames: each list and each dict is looked at once, by its number.
+// Converts a snapshot's lists of frames to stacks. PyTorch shares one list among all entries from the same place, and
+// one dict among all equal frames, so each list and dict is converted once, by its number.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class StackBuilder {
  public:
   StackBuilder(const pickle::Document& document, ShapeFields& fields, TextBuilder& texts, TorchStacks& stacks);
 
-  // TorchStackId::none for what is no list.
+  // TorchStackId::none if it is not a list.
   TorchStackId stack(pickle::Value frames) {
     if (!frames.is(pickle::Value::Tag::list)) return TorchStackId::none;
     if (frames.number() >= stack_of_list_.size()) stack_of_list_.resize(document_.list_count(), unknown);
@@ -26,12 +26,12 @@ class StackBuilder {
     return static_cast<TorchStackId>(known);
   }
 
-  // What should be in none of the stacks that are looked at from now on; where it is, has_met_incomplete() says so.
+  // Values that must not occur in the stacks converted from now on; has_met_incomplete() reports if one did.
   void note_incomplete(std::span<const pickle::Value> values) { incomplete_ = values; }
   bool has_met_incomplete() const { return has_met_incomplete_; }
 
-  std::int64_t odd_frames() const { return odd_frames_; }  // Frames that are no dict; left out.
-  std::int64_t cut_stacks() const { return cut_stacks_; }  // More than stack_frames_max; the innermost are kept.
+  std::int64_t odd_frames() const { return odd_frames_; }  // Frames that are not dicts; left out.
+  std::int64_t cut_stacks() const { return cut_stacks_; }  // Lost their outermost frames (stack_frames_max).
 
  private:
   static constexpr std::uint32_t unknown = 0xffffffff;

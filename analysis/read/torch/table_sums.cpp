@@ -10,7 +10,7 @@
 namespace hbmscope {
 namespace {
 
-// A file can say more bytes than there are; a sum that stays at the top differs from the trace's all the same.
+// A file may claim impossibly many bytes; a saturated sum still differs from the trace's.
 void add_bytes(std::uint64_t& sum, std::int64_t bytes) {
   if (__builtin_add_overflow(sum, bytes_or_0(bytes), &sum)) sum = std::numeric_limits<std::uint64_t>::max();
 }
@@ -22,7 +22,7 @@ std::string exact_text(std::uint64_t bytes) {
 
 }  // namespace
 
-// In any order the same.
+// Independent of the order.
 void TorchTableSum::add_place(std::uint64_t address, std::uint64_t size_bytes) {
   std::uint64_t mixed = (address ^ size_bytes * 0x9e3779b97f4a7c15U) * 0xff51afd7ed558ccdU;
   mixed ^= mixed >> 32;

@@ -1,5 +1,4 @@
-// What the tables of a snapshot, its segments and blocks, add up to in each heap: what a trace of its entries must
-// arrive at.
+// The sums of a snapshot's tables (segments and blocks) in each heap, which the trace of its entries must reach.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +11,14 @@
 namespace hbmscope {
 
 struct TorchTableSum {
-  std::uint64_t blocks = 0, block_bytes = 0, region_bytes = 0;  // Of blocks that are not free. Bytes stay at the top.
-  std::uint64_t places = 0;  // A number that other addresses or sizes make another one.
+  std::uint64_t blocks = 0, block_bytes = 0, region_bytes = 0;  // Blocks that are not free. Byte sums saturate.
+  std::uint64_t places = 0;                                     // A checksum of addresses and sizes.
 
   void add_place(std::uint64_t address, std::uint64_t size_bytes);
   friend bool operator==(const TorchTableSum&, const TorchTableSum&) = default;
 };
 
-// By heap; `heap_of_segment` says in which one a segment's blocks are.
+// By heap; `heap_of_segment` maps segments to heaps.
 std::vector<TorchTableSum> sum_up_tables(const TorchSnapshot& snapshot, std::span<const std::uint32_t> heap_of_segment,
                                          std::size_t heaps);
 

@@ -1,4 +1,4 @@
-// Copies the texts of a pickle that a snapshot keeps into its string table, each once.
+// Copies the texts that a snapshot keeps from the pickle to its string table, each once.
 #pragma once
 
 #include <vector>
@@ -12,8 +12,8 @@ class TextBuilder {
  public:
   TextBuilder(const pickle::Document& document, StringTable& strings) : document_(document), strings_(strings) {}
 
-  // StringId::empty for what is no text. Numbers and booleans, which some programs use as metadata, as Python prints
-  // them.
+  // StringId::empty for anything that is not text. Numbers and booleans, which some programs use as metadata, become
+  // text as Python prints them.
   StringId text(pickle::Value value) {
     if (!value.is(pickle::Value::Tag::text))
       return value.is_missing() || value.is_none() ? StringId::empty : other(value);
@@ -22,7 +22,7 @@ class TextBuilder {
     if (known == 0) known = static_cast<std::uint32_t>(strings_.intern(*document_.text(value))) + 1;
     return static_cast<StringId>(known - 1);
   }
-  bool has_met_containers() const { return has_met_containers_; }  // Whose text says how much is in them.
+  bool has_met_containers() const { return has_met_containers_; }  // Their text contains their size.
   StringId intern(std::string_view text) { return strings_.intern(text); }
 
  private:
@@ -31,10 +31,10 @@ class TextBuilder {
   const pickle::Document& document_;
   StringTable& strings_;
   bool has_met_containers_ = false;
-  std::vector<std::uint32_t> known_;  // By text, StringId + 1; 0: not asked yet.
+  std::vector<std::uint32_t> known_;  // By text, StringId + 1; 0: not looked up yet.
 };
 
-// "None", "True", "12", "0.5"; "<list of 3>", "<dict of 3>", "<3 bytes>" for what has no short text.
+// "None", "True", "12", "0.5"; "<list of 3>", "<dict of 3>", "<3 bytes>" for values without a short text.
 std::string python_text(const pickle::Document& document, pickle::Value value);
 
 }  // namespace hbmscope::torch

@@ -1,5 +1,5 @@
-// The row of PyTorch's snapshots. A large one is read piece by piece, or, for somebody who waits, the heap as the
-// snapshot found it first and its history afterwards.
+// The format row of PyTorch's snapshots. A large one is read piece by piece; if someone is waiting, the heap at the
+// time of the snapshot is read first and the history afterwards.
 #include <utility>
 
 #include "analysis/read/torch/read_torch.h"

@@ -26,7 +26,7 @@ Joining joining_from(bool is_expandable) {
   return is_expandable ? Joining::with_neighbours : Joining::never;
 }
 
-// Rows by number. A number that was given up is given to the next row.
+// Rows by number. The number of a removed row is reused.
 template <class Row>
 class ReusedRows {
  public:
@@ -50,14 +50,15 @@ class ReusedRows {
   std::vector<std::uint32_t> unused_;
 };
 
-// Whose the regions are at a moment. What is added last has the range; so a hostile file can't make it slow.
+// The owner of each region at the current time. A later region replaces earlier ones in its range, so a hostile file
+// can't make this slow.
 class RegionOwners {
  public:
   struct Owner {
     std::uint64_t begin = 0, end = 0;
     std::uint32_t segment = TorchHistory::no_segment;
     bool is_expandable = false;
-    TorchPoolId pool;  // As an entry says.
+    TorchPoolId pool;  // From an entry.
 
     bool contains(std::uint64_t address) const { return begin <= address && address < end; }
   };
@@ -72,7 +73,7 @@ class RegionOwners {
 
   void remove(AddressRange range) {
     if (range.empty()) return;
-    // The one that begins before the range and reaches into it, then those that begin in it.
+    // First the owner that begins before the range and extends into it, then those that begin in it.
     if (const auto before = begins_.find_last_not_above(range.begin);
         before && before->address < range.begin && owners_[before->value].end > range.begin) {
       const Owner whole = owners_[before->value];
@@ -88,7 +89,7 @@ class RegionOwners {
     }
   }
 
-  // An owner without a segment where no region is.
+  // An owner without a segment if there is no region.
   Owner find(std::uint64_t address) {
     std::uint32_t& recent = recent_[address / recent_bytes % recent_.size()];
     if (recent < owners_.size() && owners_[recent].contains(address)) return owners_[recent];
@@ -98,8 +99,8 @@ class RegionOwners {
     return owners_[recent];
   }
 
-  // Pages that are mapped next to each other are of one expandable segment, hence of one pool: each such segment
-  // reserves more addresses than the device has memory, so that it never reaches the next one.
+  // Adjacent mapped pages belong to one expandable segment, and hence to one pool: each such segment reserves more
+  // addresses than the device has memory, so it never reaches the next one.
   std::uint32_t find_segment_beside(AddressRange range) {
     const auto above = begins_.find_last_not_above(range.end);
     if (above && above->address == range.end && owners_[above->value].is_expandable)
@@ -109,7 +110,7 @@ class RegionOwners {
     return below.is_expandable ? below.segment : TorchHistory::no_segment;
   }
 
-  // Pages of one segment as one region.
+  // Merges the pages of a segment to one region.
   std::vector<TorchInitialRegion> list() const {
     std::vector<TorchInitialRegion> regions;
     begins_.for_each([&](const OrderedAddresses::Entry& entry) {
@@ -132,15 +133,14 @@ class RegionOwners {
 
   void insert(const Owner& owner) { begins_.insert(owner.begin, owners_.add(owner)); }
 
-  OrderedAddresses begins_;  // Each with its place in owners_.
+  OrderedAddresses begins_;  // Values are indices in owners_.
   ReusedRows<Owner> owners_;
-  // Who was found last for an address like this one, and may be somebody else by now: regions are asked for with every
-  // entry, and seldom come or go.
+  // A cache of owners by address, which may be outdated: every entry needs a lookup, and regions rarely change.
   static constexpr std::uint64_t recent_bytes = std::uint64_t{2} << 20;  // The smallest region.
   std::vector<std::uint32_t> recent_ = std::vector<std::uint32_t>(1 << 14);
 };
 
-// The blocks that live, by their address.
+// The live blocks by address.
 class LiveBlocks {
  public:
   struct Live {
@@ -153,14 +153,14 @@ class LiveBlocks {
     return at == AddressTable::none ? nullptr : &rows_[at];
   }
 
-  // No block may live at this address.
+  // Requires that there is no live block at this address.
   Live& add(const TorchInitialBlock& block) {
     const std::uint32_t at = rows_.add({block, BlockIndex::none});
     at_.insert(block.address, at);
     return rows_[at];
   }
 
-  // A block must live there.
+  // Requires a live block there.
   void remove(std::uint64_t address) {
     const AddressTable::Slot slot = at_.find(address);
     rows_.remove(at_.value(slot));
@@ -183,7 +183,7 @@ class LiveBlocks {
   void clear() { *this = {}; }
 
  private:
-  AddressTable at_;  // Places in rows_.
+  AddressTable at_;  // Indices in rows_.
   ReusedRows<Live> rows_;
 };
 
@@ -234,14 +234,14 @@ class Historian {
     }
   }
 
-  // The regions and blocks of the moment before the first entry.
+  // The regions and blocks just before the first entry.
   void list_the_beginning() {
     history_.regions = owners_.list();
     history_.blocks = live_.list();
     widen_initial_blocks();
   }
 
-  // What lies free behind a block is a piece that was split off, then or later, or else it is the block's.
+  // Free space after a block was split off at some time, or else it belongs to the block.
   void widen_initial_blocks() {
     std::vector<TorchInitialBlock>& blocks = history_.blocks;
     for (std::size_t i = 0; i < blocks.size(); ++i) {
@@ -275,8 +275,8 @@ class Historian {
     owners_.remove(range);
   }
 
-  // Backwards: what the entry did is taken back. Only who lives and whose the regions are; that pieces of memory fit
-  // together is seen on the way forward.
+  // Backward pass: reverts the entry. It tracks only live blocks and the owners of regions; the forward pass checks
+  // that blocks fit.
   void undo(std::size_t entry) {
     const std::uint64_t address = trace_.address[entry];
     const AddressRange range = range_from(address, trace_.size_bytes[entry]);
@@ -333,7 +333,7 @@ class Historian {
     live_.add(block);
   }
 
-  // Forwards: the free pieces are known now, so the derived sizes can be.
+  // Forward pass: the free blocks are known now, so block sizes can be derived.
   void redo(std::size_t entry) {
     const std::uint64_t address = trace_.address[entry];
     const AddressRange range = range_from(address, trace_.size_bytes[entry]);
@@ -370,12 +370,12 @@ class Historian {
 
   void redo_alloc(std::size_t entry) {
     const std::uint64_t address = trace_.address[entry];
-    if (const LiveBlocks::Live* live = live_.find(address)) {  // Its free is missing; noticed on the way back.
+    if (const LiveBlocks::Live* live = live_.find(address)) {  // Its free is missing; the backward pass counted that.
       space_.give_back(live->place);
       live_.remove(address);
     }
     std::uint64_t& size = history_.entry_size_bytes[entry];
-    if (size == 0) {  // It contradicts the end; still, it was asked for.
+    if (size == 0) {  // It contradicts the final state, but it was requested.
       size = rounded(bytes_or_0(trace_.size_bytes[entry]));
       history_.is_entry_size_derived[entry] = 1;
     }

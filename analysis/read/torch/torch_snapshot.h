@@ -1,14 +1,14 @@
 // A PyTorch CUDA memory snapshot (torch.cuda.memory._dump_snapshot, _snapshot, memory_snapshot) as flat columns: what
-// the allocator held when it was taken (segments and their blocks) and, where history was recorded, what it did before
-// (a trace for each device, oldest entry first). Sizes are bytes, addresses are device addresses of 64 bits (Python may
-// have written them as negative numbers), times are microseconds since 1970 of the host's clock.
+// the allocator held when it was taken (segments and their blocks) and, if history was recorded, what it did before
+// (one trace per device, oldest entry first). Sizes are bytes, addresses are 64-bit device addresses (Python may have
+// written them as negative numbers), times are microseconds since 1970 on the host's clock.
 //
-//   segment  a range that came from the driver                  columns of TorchSegments
+//   segment  a range from the driver                            columns of TorchSegments
 //   block    a part of a segment, in use or not                 columns of TorchBlocks; a segment has a range of rows
-//   entry    one thing that the allocator did, with its stack   columns of TorchTrace, one trace a device
-//   stack    the frames that led there, interned                TorchStacks, a tree whose root is the outermost caller
+//   entry    one action of the allocator, with its stack        columns of TorchTrace, one trace per device
+//   stack    the frames that led to it, interned                TorchStacks, a tree whose root is the outermost caller
 //
-// What a file does not say is `absent_bytes`, `absent_time`, StringId::empty or TorchStackId::none, never a guess.
+// Missing values are `absent_bytes`, `absent_time`, StringId::empty or TorchStackId::none, never a guess.
 #pragma once
 
 #include <cstdint>
@@ -23,41 +23,41 @@
 namespace hbmscope {
 
 enum class TorchFrameId : std::uint32_t {};
-enum class TorchStackId : std::uint32_t { none = 0 };  // 0 is the stack without a frame in every snapshot.
+enum class TorchStackId : std::uint32_t { none = 0 };  // 0 is the stack without frames in every snapshot.
 
 constexpr std::int64_t absent_bytes = -1;
 constexpr std::int64_t absent_time = std::numeric_limits<std::int64_t>::min();
 
-// Of a size that may be absent.
+// For sizes that may be absent.
 constexpr std::uint64_t bytes_or_0(std::int64_t bytes) {
   return bytes < 0 ? 0 : static_cast<std::uint64_t>(bytes);
 }
 
 struct TorchFrame {
   StringId function = StringId::empty, file = StringId::empty;
-  std::int32_t line = 0;  // 0 where there is none, as in frames of C++.
+  std::int32_t line = 0;  // 0: unknown, as in C++ frames.
 };
 
-// A stack is a node: its innermost frame, and the stack of the caller. A caller's number is always smaller, so that one
-// pass upwards reaches every caller before those it called. No stack has more than stack_frames_max frames.
+// A stack is a node: its innermost frame, and the caller's stack. A caller's number is always smaller, so one ascending
+// pass visits every caller before its callees. No stack has more than stack_frames_max frames.
 struct TorchStacks {
-  static constexpr std::uint32_t stack_frames_max = 4'096;  // Python itself stops at 1,000 calls.
+  static constexpr std::uint32_t stack_frames_max = 4'096;  // Python stops at 1,000 calls.
   std::vector<TorchFrame> frames;                           // By TorchFrameId; no two are equal.
-  std::vector<TorchStackId> caller;                         // By TorchStackId; of 0 it is 0.
-  std::vector<TorchFrameId> innermost;                      // By TorchStackId; of 0 it says nothing.
+  std::vector<TorchStackId> caller;                         // By TorchStackId; 0 for 0.
+  std::vector<TorchFrameId> innermost;                      // By TorchStackId; meaningless for 0.
 };
 
 enum class TorchSegmentType : std::uint8_t { unknown, small, large };
 enum class TorchBlockState : std::uint8_t {
   unknown,
   active_allocated,
-  active_pending_free,  // Freed by the program, and a stream may still use it; also written active_awaiting_free.
+  active_pending_free,  // Freed by the program, but a stream may still use it; also written active_awaiting_free.
   inactive,
 };
 enum class TorchAction : std::uint8_t {
   unknown,  // See TorchTrace::other_actions.
   alloc,
-  free,  // Of the oldest schema, for both of the next two.
+  free,  // In the oldest schema, for both of the next two.
   free_requested,
   free_completed,
   segment_alloc,
@@ -75,10 +75,10 @@ struct TorchSegments {
   std::vector<std::int32_t> device;
   std::vector<std::uint64_t> address;
   std::vector<std::int64_t> total_bytes;
-  std::vector<std::int64_t> allocated_bytes, active_bytes, requested_bytes;  // As the file says, or absent_bytes.
+  std::vector<std::int64_t> allocated_bytes, active_bytes, requested_bytes;  // From the file, or absent_bytes.
   std::vector<std::int64_t> stream;                                          // A handle, in two's complement.
   std::vector<TorchSegmentType> type;
-  std::vector<std::uint64_t> pool_first, pool_second;  // segment_pool_id; (0, 0) is the pool of everything.
+  std::vector<std::uint64_t> pool_first, pool_second;  // segment_pool_id; (0, 0) is the main pool.
   std::vector<std::uint8_t> is_expandable;             // 1 or 0.
   std::vector<TorchStackId> stack;
   std::vector<std::uint32_t> block_begin{0};  // One more than segments: blocks of i are [block_begin[i], [i + 1]).
@@ -86,9 +86,9 @@ struct TorchSegments {
 };
 
 struct TorchBlocks {
-  std::vector<std::uint64_t> address;  // As the file says, else summed up from the segment's address.
+  std::vector<std::uint64_t> address;  // From the file, else summed up from the segment's address.
   std::vector<std::int64_t> size_bytes;
-  std::vector<std::int64_t> requested_bytes;  // What the program asked for, or absent_bytes.
+  std::vector<std::int64_t> requested_bytes;  // The requested size, or absent_bytes.
   std::vector<TorchBlockState> state;
   std::vector<TorchStackId> stack;
   std::vector<StringId> user_metadata;
@@ -98,7 +98,7 @@ struct TorchBlocks {
   }
 };
 
-// Of which pool something is; (0, 0) is the pool of everything, others are private (torch.cuda.MemPool, graphs).
+// Identifies a pool; (0, 0) is the main pool, others are private (torch.cuda.MemPool, graphs).
 struct TorchPoolId {
   std::uint64_t first = 0, second = 0;
   bool is_told = false;
@@ -106,7 +106,7 @@ struct TorchPoolId {
   friend bool operator==(const TorchPoolId&, const TorchPoolId&) = default;
 };
 
-// A column that holds nothing as long as all its rows are the same, as of what few programs use.
+// A column that stores nothing while all its rows are equal; for fields that few programs use.
 template <class Value>
 class TorchColumn {
  public:
@@ -134,15 +134,15 @@ class TorchColumn {
 struct TorchTrace {
   struct OutOfMemory {
     std::uint32_t entry;
-    std::int64_t device_free_bytes;  // What the driver had left, or absent_bytes.
+    std::int64_t device_free_bytes;  // Free on the device, or absent_bytes.
   };
   struct OtherAction {
     std::uint32_t entry;
-    StringId action;  // As the file says it; empty where it says none.
+    StringId action;  // From the file; empty if it has none.
   };
   std::int32_t device = 0;
   std::vector<TorchAction> action;
-  std::vector<std::uint64_t> address;  // 0 for oom, which has none.
+  std::vector<std::uint64_t> address;  // 0 for oom, which has no address.
   std::vector<std::int64_t> size_bytes;
   TorchColumn<std::int64_t> stream;
   std::vector<std::int64_t> time_us;  // Or absent_time.
@@ -154,7 +154,7 @@ struct TorchTrace {
   std::size_t size() const { return action.size(); }
 };
 
-// A range or mark that the program recorded, such as the profiler's "Optimizer.step#AdamW.step".
+// A range or mark recorded by the program, such as the profiler's "Optimizer.step#AdamW.step".
 struct TorchAnnotation {
   StringId stage = StringId::empty;  // "START" or "END".
   StringId name = StringId::empty;
@@ -162,31 +162,32 @@ struct TorchAnnotation {
   std::int64_t time_us = absent_time;
 };
 
-// Nested ones with a dot: "roundup_power2_divisions.256". Values as Python prints them.
+// Nested keys are joined with a dot: "roundup_power2_divisions.256". Values as Python prints them.
 struct TorchSetting {
   StringId key = StringId::empty, value = StringId::empty;
 };
 
 struct TorchSnapshot {
-  // Every size is below it (256 TiB, more than any device has); sums of less than 32,768 sizes can't overflow.
+  // Every size is below this limit (256 TiB, more than any device has), so sums of fewer than 32,768 sizes can't
+  // overflow.
   static constexpr std::int64_t size_bytes_max = std::int64_t{1} << 48;
 
   std::string file;
   std::uint64_t file_bytes = 0, pickle_bytes = 0;  // pickle_bytes: after gzip or zip.
   int pickle_protocol = 0;
-  bool has_traces = false;  // False: only segments, as torch.cuda.memory_snapshot() gives them.
+  bool has_traces = false;  // False: only segments, as from torch.cuda.memory_snapshot().
 
   StringTable strings;
   TorchStacks stacks;
   TorchSegments segments;
   TorchBlocks blocks;
-  std::vector<TorchTrace> traces;  // By device, as the file has them; empty traces too.
+  std::vector<TorchTrace> traces;  // By device, as in the file; includes empty traces.
   std::vector<TorchAnnotation> annotations;
   std::vector<TorchSetting> settings;
   ImportStatistics import;
 
   std::string_view text(StringId id) const { return strings.text(id); }
-  // Innermost frame first, as PyTorch has them.
+  // Innermost frame first, as in PyTorch.
   std::vector<TorchFrame> stack_frames(TorchStackId stack) const;
 };
 

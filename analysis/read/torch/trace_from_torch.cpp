@@ -22,9 +22,9 @@ namespace hbmscope {
 namespace {
 
 constexpr std::int64_t ns_per_us = 1000;
-// The year 2116. Sums and differences of times up to here fit 64 bits in nanoseconds.
+// The year 2116. Sums and differences of times up to this one fit 64 bits in nanoseconds.
 constexpr std::int64_t latest_time_us = std::numeric_limits<std::int64_t>::max() / 2 / ns_per_us;
-constexpr std::size_t heaps_max = 4096;  // Private pools beyond count with their device's own.
+constexpr std::size_t heaps_max = 4096;  // Further private pools count as part of their device's own pool.
 constexpr std::string_view machinery =
     "torch::unwind::.*|torch::CapturedTraceback::.*|torch::cuda::.*gather_with_cpp.*|"
     "c10::cuda::CUDACachingAllocator::.*";
@@ -37,14 +37,14 @@ bool is_possible_time(std::int64_t time_us) {
   return time_us >= 0 && time_us <= latest_time_us;
 }
 
-// Heaps of `contradicting` devices are inexact from the beginning, and listed anew at the end.
+// Heaps of `contradicting` devices are inexact from the start, and are listed again at the end.
 class TorchConverter {
  public:
   TorchConverter(const TorchSnapshot& snapshot, const std::set<std::int32_t>& contradicting)
       : snapshot_(snapshot),
         contradicting_devices_(contradicting),
         out_({snapshot.file, "torch", "PyTorch memory snapshot", "pytorch", snapshot.file_bytes}) {
-    // What takes the stack and what takes the memory stands in every stack of C++ and says nothing about the program.
+    // The functions that record stacks and allocate memory are in every C++ stack and say nothing about the program.
     trace_.drop_frames = std::string(machinery);
     trace_.import = snapshot.import;
     stacks_.resize(snapshot.stacks.caller.size());
@@ -62,7 +62,7 @@ class TorchConverter {
     write_entries();
   }
 
-  // The devices whose entries do not arrive at what the snapshot lists.
+  // The devices whose entries don't lead to the state that the snapshot lists.
   std::set<std::int32_t> compare_with_the_end() {
     std::set<std::int32_t> found;
     for_each_difference([&](std::int32_t device, std::uint32_t heap, const auto& told, const auto& listed) {
@@ -82,11 +82,11 @@ class TorchConverter {
  private:
   struct Device {
     const TorchTrace* trace = nullptr;
-    TorchTrace empty;  // For devices that have segments and no trace.
+    TorchTrace empty;  // For devices with segments but without a trace.
     TorchHistory history;
     std::uint32_t main_heap = 0;
-    std::int64_t time_us = absent_time;                            // Of the entries so far.
-    std::size_t next = 0, next_out_of_memory = 0, next_other = 0;  // Not written yet.
+    std::int64_t time_us = absent_time;                            // The time of the last entry with one.
+    std::size_t next = 0, next_out_of_memory = 0, next_other = 0;  // The next ones to write.
   };
 
   void write_job() {
@@ -144,14 +144,14 @@ class TorchConverter {
   std::uint32_t heap_of_entry(const Device& device, std::size_t entry) {
     return heap_of(device, device.history.entry_segment[entry], device.trace->pool[entry]);
   }
-  // Its address; where that is gone at the end, the recorded one.
+  // The pool of its segment; if the segment is gone at the end, the recorded pool.
   std::uint32_t heap_of(const Device& device, std::uint32_t segment, const TorchPoolId& pool) {
     if (pool.is_told && segment == TorchHistory::no_segment)
       return heap_of_pool(device.trace->device, pool.first, pool.second);
     return heap_of_segment(device, segment);
   }
 
-  // Callers have smaller numbers, so the chain upwards is short work: each stack is converted once.
+  // Callers have smaller numbers, so the chain ends quickly: each stack is converted only once.
   std::uint32_t stack_from(TorchStackId id) {
     if (id == TorchStackId::none) return 0;
     std::vector<std::uint32_t> chain;
@@ -168,13 +168,13 @@ class TorchConverter {
     std::uint32_t& converted = frames_[static_cast<std::size_t>(id)];
     if (converted != 0) return converted;
     const TorchFrame& frame = snapshot_.stacks.frames[static_cast<std::size_t>(id)];
-    // A frame of C++ without debug information; PyTorch itself writes either nothing or "??".
+    // A C++ frame without debug information; PyTorch itself writes either nothing or "??".
     const std::string_view file = snapshot_.text(frame.file);
     return converted = writer_.define_frame(snapshot_.text(frame.function), file.empty() ? "??" : file,
                                             static_cast<std::uint32_t>(std::max(0, frame.line)));
   }
 
-  // cudaStream_t handles as small numbers, in the order in which they appear; 0 stays the default stream.
+  // Converts cudaStream_t handles to small numbers, in order of appearance; 0 stays the default stream.
   std::uint32_t stream_from(std::int64_t handle) {
     if (handle == 0) return 0;
     return streams_.try_emplace(handle, static_cast<std::uint32_t>(streams_.size() + 1)).first->second;
@@ -204,7 +204,7 @@ class TorchConverter {
     }
   }
 
-  // What has no time before the first entry that has one happened then, as far as the file says. 0 without any.
+  // Entries before the first one with a time are assigned that time. 0 if no entry has a time.
   std::int64_t find_first_time_ns() const {
     std::int64_t first_us = latest_time_us + 1;
     const auto look_at = [&](const auto& rows, const auto& time_of) {
@@ -217,8 +217,8 @@ class TorchConverter {
     return first_us > latest_time_us ? 0 : first_us * ns_per_us;
   }
 
-  // Each device's entries are in order; between devices their times decide. Where a file has none (the oldest schema)
-  // one device follows the other. An entry without a time follows the one before it of its device.
+  // Each device's entries stay in order; devices are merged by time. In files without times (the oldest schema) the
+  // devices follow one another. An entry without a time follows its device's previous entry.
   void write_entries() {
     using Next = std::pair<std::int64_t, std::size_t>;
     std::priority_queue<Next, std::vector<Next>, std::greater<>> queue;
@@ -326,7 +326,7 @@ class TorchConverter {
     writer_.add(record, time);
   }
 
-  // Rows that stand for some entries only, in the order of the entries; `next` goes along with them.
+  // For rows that exist only for some entries, in entry order; `next` advances with the entries.
   template <class Row>
   static const Row* next_of_entry(const std::vector<Row>& rows, std::size_t& next, std::size_t entry) {
     while (next < rows.size() && rows[next].entry < entry) ++next;
@@ -369,7 +369,7 @@ class TorchConverter {
     add_statistics(counts, trace_.import);
   }
 
-  // Of all that was written, by heap.
+  // Sums over everything written so far, by heap.
   std::vector<TorchTableSum> sum_up_trace() {
     writer_.flush();
     std::vector<TorchTableSum> sums(heap_names_.size());
@@ -383,7 +383,7 @@ class TorchConverter {
     return sums;
   }
 
-  // Heaps in which what was written so far does not add up to the tables: device, heap, and both sums.
+  // Visits the heaps in which the entries so far don't add up to the tables: device, heap, and both sums.
   template <class Visit>
   void for_each_difference(const Visit& visit) {
     const std::vector<TorchTableSum> told = sum_up_trace();
@@ -392,8 +392,8 @@ class TorchConverter {
       if (told[heap] != listed[heap]) visit(std::get<0>(pool), heap, told[heap], listed[heap]);
   }
 
-  // The snapshot lists the allocator's own tables: where entries do not arrive at them, the tables are right. A mark is
-  // before them, so that the moment behind the last entry stays as the entries have it.
+  // Writes the allocator's own tables from the snapshot: if the entries lead to another state, the tables are right. A
+  // mark precedes them, so that the time after the last entry stays as the entries have it.
   void list_the_tables() {
     wire::MarkerRecord mark;
     mark.name = writer_.define_string("what the snapshot lists");
@@ -415,7 +415,7 @@ class TorchConverter {
       for (std::uint32_t i = segments.block_begin[segment]; i < segments.block_begin[segment + 1]; ++i) {
         if (!snapshot_.blocks.is_active(i)) continue;
         wire::LiveRecord& block = blocks.emplace_back(listed_block(segment, i));
-        // The same allocation as far as the entries say: its id says when it was made.
+        // The same allocation according to the entries: its id has the allocation time.
         const auto was = told.find({block.heap, block.address});
         if (was != told.end() && was->second.size == block.size && was->second.stack == block.stack)
           block.event = was->second.event;
@@ -426,7 +426,7 @@ class TorchConverter {
     compare_with_the_listing();
   }
 
-  // Tables that do not fit together can't be listed: blocks or segments over others, sizes that no device has.
+  // Inconsistent tables can't be listed: overlapping blocks or segments, sizes that no device has.
   void compare_with_the_listing() {
     for_each_difference([&](std::int32_t, std::uint32_t heap, const auto& told, const auto& listed) {
       writer_.note_loss(0, time_ns_, time_ns_, heap);
@@ -460,8 +460,8 @@ class TorchConverter {
   std::unordered_map<std::int64_t, std::uint32_t> streams_;
   std::vector<std::uint32_t> stacks_;  // By TorchStackId; 0: not converted yet.
   std::vector<std::uint32_t> frames_;  // By TorchFrameId, likewise.
-  std::int64_t time_ns_ = 0;           // Of what was written last.
-  ConversionCounts counts_;            // Of what is written.
+  std::int64_t time_ns_ = 0;           // The last written event.
+  ConversionCounts counts_;            // Counts for the written trace.
 };
 
 }  // namespace
@@ -474,7 +474,7 @@ Trace trace_from_torch(const TorchSnapshot& snapshot) {
     contradicting = converter.compare_with_the_end();
     if (contradicting.empty()) return converter.finish();
   }
-  // Anew: that a heap is inexact is said before its first event.
+  // Written again, because a heap must be marked as inexact before its first event.
   TorchConverter converter(snapshot, contradicting);
   converter.write();
   converter.compare_with_the_end();

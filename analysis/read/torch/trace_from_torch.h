@@ -1,5 +1,6 @@
-// A PyTorch snapshot as a trace: one stream, one pool heap for each device and private pool; what lived before the
-// first recorded entry as state, the entries as events in the order of their times, the profiler's ranges as marks.
+// Converts a PyTorch snapshot to a trace: one stream, and one pool heap per device and private pool. Blocks from before
+// the first recorded entry become initial state, entries become events in time order, and the profiler's ranges become
+// marks.
 #pragma once
 
 #include "analysis/read/torch/torch_snapshot.h"

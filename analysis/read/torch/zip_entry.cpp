@@ -19,7 +19,7 @@ using Bytes = std::span<const std::uint8_t>;
 
 constexpr std::size_t end_record_size = 22, central_entry_size = 46, local_header_size = 30;
 constexpr std::size_t comment_max = 0xffff;
-constexpr std::uint64_t best_ratio = 1032;  // Deflate can't do better; a claim beyond that is not believed.
+constexpr std::uint64_t best_ratio = 1032;  // Deflate compresses by at most this; a larger claim is ignored.
 constexpr std::uint16_t stored = 0, deflated = 8;
 
 std::uint32_t word(Bytes bytes, std::size_t at, unsigned size) {
@@ -35,7 +35,7 @@ struct CentralEntry {
   std::uint64_t packed_bytes = 0, unpacked_bytes = 0, header_offset = 0;
 };
 
-// `offset` may be what the archive claims and lie outside of it.
+// `offset` may be the archive's own claim and lie outside of it.
 Failure damaged(Bytes archive, const std::string& name, std::string_view what, std::uint64_t offset) {
   return Failure(Error{fmt::format("the zip archive is damaged: {}", what),
                        "The file was cut off while it was written or copied; save or copy it again.", name,
@@ -51,7 +51,8 @@ std::optional<std::size_t> find_end_record(Bytes archive) {
   return std::nullopt;
 }
 
-// The 64-bit sizes that torch.save adds for files beyond 4 GiB are not needed: a snapshot's own entry is smaller.
+// The 64-bit sizes that torch.save adds for files beyond 4 GiB are not needed, because a snapshot's own entry is
+// smaller.
 Result<std::vector<CentralEntry>> read_directory(Bytes archive, const std::string& name) {
   const auto end_record = find_end_record(archive);
   if (!end_record) return damaged(archive, name, "its directory, which is at its end, is missing", archive.size());
@@ -79,7 +80,7 @@ Result<std::vector<CentralEntry>> read_directory(Bytes archive, const std::strin
   return directory;
 }
 
-// What a Mac adds to every archive looks like the file itself.
+// macOS adds files to every archive that look like the original ones.
 bool is_pickle_name(std::string_view name) {
   if (name.starts_with("__MACOSX/") || name.find("/._") != std::string_view::npos) return false;
   return name.ends_with(".pickle") || name.ends_with(".pkl");

@@ -1,6 +1,6 @@
-// Takes one file out of a zip archive (https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT): the only part of
-// that format that torch.save and an upload of a snapshot use. Entries are stored or deflated; nothing is unpacked to
-// disk, and names are compared, never used as paths.
+// Extracts one file from a zip archive (https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT): only the part of
+// the format that torch.save and an uploaded snapshot use. Entries are stored or deflated. Nothing is unpacked to disk,
+// and names are only compared, never used as paths.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ bool is_zip(std::span<const std::uint8_t> bytes);
 
 struct ZipEntry {
   std::string name;
-  std::span<const std::uint8_t> bytes;  // In `inflated`, or in the archive's own bytes where it was stored.
-  std::uint64_t offset = 0;             // Of a stored entry: where its bytes begin in the archive.
+  std::span<const std::uint8_t> bytes;  // In `inflated`, or in the archive itself if it was stored.
+  std::uint64_t offset = 0;             // For a stored entry: where its bytes begin in the archive.
   ByteBuffer inflated;
   bool is_inflated = false;
 };
 
-// The entry "data.pkl" in the archive's only folder (torch.save), else the only entry that ends with .pickle or .pkl.
+// The entry "data.pkl" in the archive's only folder (torch.save), else the only entry that ends in .pickle or .pkl.
 // Errors: damaged, encrypted, another compression, no such entry or several, more than max_inflated_bytes (a bomb).
 Result<ZipEntry> read_pickle_of_zip(std::span<const std::uint8_t> archive, const std::string& name,
                                     std::uint64_t max_inflated_bytes, ImportStatistics& import);

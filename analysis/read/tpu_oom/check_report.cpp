@@ -12,7 +12,7 @@ const Part* find_part(const std::vector<Part>& parts, std::string_view name) {
   return found == parts.end() ? nullptr : &*found;
 }
 
-// A sum of printed sizes, as far as all of them are told.
+// A sum of printed sizes; unknown if one of them is.
 class Sum {
  public:
   void add(const MaybeBytes& size) {
@@ -109,8 +109,8 @@ class Checker {
     check_list(report_.arguments_and_outputs, "argument or output");
   }
 
-  // Total usage is reserved, program and arguments. What is used is, until 2019, that; later it is without the reserve
-  // and with the part of the output that shares nothing with arguments.
+  // Total usage is reserved + program + arguments. Until 2019, "used" is the same; later it excludes the reserve and
+  // includes the output that is not shared with arguments.
   void check_total(const Part* program, const Part* arguments) {
     const Part* reserved = find_part(report_.total_parts, "reserved");
     if (program == nullptr || reserved == nullptr) return;
@@ -142,7 +142,7 @@ class Checker {
     return used.is_known() && report_.used && used.is(*report_.used);
   }
 
-  // Until 2019 what is used has the reserve in it.
+  // Until 2019 "used" includes the reserve.
   bool is_old() const {
     Sum total;
     total.add(report_.total_usage);

@@ -9,9 +9,9 @@ namespace hbmscope::tpu_oom {
 namespace {
 
 constexpr std::size_t npos = std::string_view::npos;
-constexpr std::size_t headline_bytes_max = 4096;  // A kernel's whole HLO instruction stands in some.
+constexpr std::size_t headline_bytes_max = 4096;  // Some contain a kernel's whole HLO instruction.
 constexpr std::size_t reason_bytes_max = 400;
-constexpr std::uint64_t word_bytes = 4;  // Of SparseCore memories.
+constexpr std::uint64_t word_bytes = 4;  // In SparseCore memories.
 
 PrintedBytes exact(std::uint64_t bytes) {
   return {bytes, 0};
@@ -35,7 +35,7 @@ std::string space_of_device_name(std::string name) {
   return lower(name);
 }
 
-// 'NAME' in "Error loading program 'NAME':" shortly before the headline.
+// 'NAME' in "Error loading program 'NAME':", a little before the headline.
 std::string program_before(std::string_view text, std::size_t at) {
   constexpr std::size_t look_back = 256;
   constexpr std::string_view words = "Error loading program '";
@@ -96,7 +96,7 @@ bool read_ran_out(std::string_view text, WordCursor& cursor, Report& report) {
       cursor = scoped;
       return true;
     }
-    // The name ends with the sentence: the point was read with it.
+    // The name ends the sentence, so its full stop was read too.
     cursor.move_to(cursor.offset() - (text[cursor.offset() - 1] == '.' ? 1 : 0));
     return read_used_of(cursor, report);
   }
@@ -113,7 +113,7 @@ bool read_ran_out(std::string_view text, WordCursor& cursor, Report& report) {
   return true;
 }
 
-// What stands in brackets after " :: #allocation3 ".
+// The contents of the brackets after " :: #allocation3 ".
 void read_allocation_place(std::string_view place, Report& report) {
   Allocation allocation;
   allocation.is_whole = true;
@@ -124,7 +124,7 @@ void read_allocation_place(std::string_view place, Report& report) {
   };
   const std::string_view shape = after("shape = '"), tag = after("tag = '");
   allocation.shape = shape.substr(0, shape.find('\''));
-  allocation.tag = tag.substr(0, tag.rfind('\''));  // The last one in the brackets; it may have quotes inside.
+  allocation.tag = tag.substr(0, tag.rfind('\''));  // It may contain quotes; the last one in the brackets ends it.
   const std::size_t space = place.find("space=");
   if (space != npos) {
     WordCursor cursor(place, space + 6);
@@ -212,7 +212,7 @@ bool read_could_not(WordCursor& cursor, Report& report) {
   return true;
 }
 
-// The numbers of SparseCore's memories in compiler errors: openxla.org/xla/errors/error_3000.
+// SparseCore memory numbers in compiler errors: openxla.org/xla/errors/error_3000.
 std::string sparse_space(std::uint64_t number) {
   switch (number) {
     case 0: return "smem";
@@ -291,7 +291,7 @@ bool read_at(std::string_view text, Anchor anchor, WordCursor& cursor, Report& r
   return false;
 }
 
-// Behind a report some clients print it once more as a serialised message, cut off: "[type.googleapis.com/...='\x08".
+// After a report, some clients print it again as a truncated serialised message: "[type.googleapis.com/...='\x08".
 bool is_in_serialised_copy(std::string_view text, std::size_t at) {
   constexpr std::size_t look_back = 512;
   const std::size_t from = at > look_back ? at - look_back : 0;
@@ -299,12 +299,12 @@ bool is_in_serialised_copy(std::string_view text, std::size_t at) {
   return before.substr(before.rfind('\n') + 1).find("type.googleapis.com/") != npos;  // npos + 1 is 0.
 }
 
-// Goes through a text once for each of the anchors, however many reports there are.
+// Scans the text once per anchor, however many reports there are.
 class ReportFinder {
  public:
   explicit ReportFinder(std::string_view text) : text_(text) { next_.fill(0); }
 
-  // The next one that begins at `from` or behind it.
+  // The next report that begins at `from` or later.
   std::optional<Report> find(std::size_t from) {
     for (std::size_t i = 0; i < anchors.size(); ++i)
       if (next_[i] != npos && (next_[i] < from || !is_found_[i])) look(i, from);

@@ -12,7 +12,7 @@ constexpr std::size_t allocations_max = 10'000;  // The compiler prints 20.
 
 enum class Table : std::uint8_t { none, total, program, allocations, arguments };
 
-// Line by line. A logger may have put something in front of each, so that keys are looked for anywhere in it.
+// Reads line by line. A logger may have prefixed each line, so keys are searched for anywhere in it.
 class TableReader {
  public:
   explicit TableReader(Report& report) : report_(report) {}
@@ -26,7 +26,7 @@ class TableReader {
   }
 
  private:
-  // What follows `key` in the line, wherever it stands; nothing: it doesn't.
+  // The text after `key` in the line; nothing if the line lacks it.
   static std::optional<std::string_view> after(std::string_view line, std::string_view key) {
     const std::size_t found = line.find(key);
     return found == std::string_view::npos ? std::nullopt : std::optional(line.substr(found + key.size()));
@@ -135,7 +135,7 @@ void read_tables(std::string_view text, std::size_t end, Report& report) {
   TableReader reader(report);
   for (std::size_t begin = report.end; begin < end;) {
     const std::size_t line_end = std::min(text.find('\n', begin), end);
-    // Behind it, on one line, the same again as a serialised message that is cut off.
+    // The line may repeat the report as a truncated serialised message.
     const std::string_view line = text.substr(begin, line_end - begin);
     reader.read_line(trimmed(line.substr(0, line.find("[type.googleapis.com/"))));
     begin = line_end + 1;

@@ -19,7 +19,7 @@ namespace {
 using namespace tpu_oom;
 
 constexpr std::size_t reports_max = 1024;
-constexpr std::uint64_t block_bytes_max = std::uint64_t{1} << 52;  // Made-up addresses must not overflow.
+constexpr std::uint64_t block_bytes_max = std::uint64_t{1} << 52;  // Keeps invented addresses from overflowing.
 
 std::string_view text_from_bytes(std::span<const std::uint8_t> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -29,7 +29,7 @@ bool is_same(const MaybeBytes& a, const MaybeBytes& b) {
   return a.has_value() == b.has_value() && (!a || a->bytes == b->bytes);
 }
 
-// Printed twice: the same figures of the same memory.
+// A repeated report: the same figures of the same memory.
 bool is_repeat(const Report& now, const Report& before) {
   return now.form == before.form && now.memory_space == before.memory_space && is_same(now.asked, before.asked) &&
          is_same(now.limit, before.limit) && is_same(now.free, before.free) && now.program_allocations.empty();
@@ -46,7 +46,7 @@ class TraceMaker {
 
   void add(const Report& report) {
     note(report);
-    if (report.form != Form::statistics && !report.asked) return;  // Named in check_report.
+    if (report.form != Form::statistics && !report.asked) return;  // check_report names it.
     make_heap(report);
     if (report.form == Form::statistics)
       add_statistics(report);
@@ -137,7 +137,7 @@ class TraceMaker {
     return define_op_name_stack(writer_, allocation.op_name, allocation.source_file, allocation.source_line);
   }
 
-  // Returns the sum.
+  // Returns their total size.
   std::uint64_t add_allocations(const std::vector<Allocation>& list) {
     std::uint64_t sum = 0;
     for (const Allocation& allocation : list) {
@@ -156,7 +156,7 @@ class TraceMaker {
   }
 
   void add_rest(std::uint64_t whole, std::uint64_t listed, std::string_view tag) {
-    constexpr std::uint64_t least = 1 << 10;  // Less is rounding.
+    constexpr std::uint64_t least = 1 << 10;  // Smaller differences are rounding.
     if (whole > listed && whole - listed >= least) add_block(whole - listed, {}, 0, tag);
   }
 
@@ -179,7 +179,7 @@ class TraceMaker {
              "arguments and outputs, not listed");
   }
 
-  // What a device reports of itself: the loaded programs at the bottom, the buffers, and what is free.
+  // A device's own statistics: the loaded programs at the bottom, the buffers, and free memory.
   void add_statistics(const Report& report) {
     if (report.reserved) add_block(report.reserved->bytes, {}, 0, "reserved for programs");
     add_block(report.used->bytes, {}, 0, "buffers");
@@ -240,7 +240,7 @@ Result<Trace> read_tpu_oom(std::span<const std::uint8_t> bytes, const std::strin
 
 namespace {
 
-// A report may stand anywhere in a log, so that all of it has to be looked at; profiles, which are no text, are not.
+// A report may be anywhere in a log, so all of it is scanned. Profiles, which are not text, are skipped.
 bool has_report(InputFile& file) {
   constexpr std::size_t looked_at = 64;
   constexpr std::uint64_t log_bytes_max = std::uint64_t{1} << 30;
@@ -251,7 +251,7 @@ bool has_report(InputFile& file) {
   if (first.empty() || !std::all_of(first.begin(), first.end(), is_text)) return false;
   const auto bytes = file.bytes();
   if (!bytes) return false;
-  ImportStatistics unused;  // The reader counts what it meets.
+  ImportStatistics unused;  // The reader counts these.
   const auto text = unzip(*bytes, file.name(), log_bytes_max, unused);
   return text && looks_like_tpu_oom(text->bytes);
 }

@@ -1,5 +1,5 @@
-// What the TPU compiler or runtime wrote when memory did not suffice, as a trace: from a log with anything around it,
-// or the text alone. tpu_report.h has the forms.
+// Reads the out-of-memory reports of the TPU compiler or runtime as a trace: from a log with other text around them, or
+// from the text alone. tpu_report.h lists the forms.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@
 
 namespace hbmscope {
 
-// Whether there is a report anywhere in the text: the whole of it has to be there. Costs a walk over it.
+// True if the text contains a report. Needs the whole text, and scans it.
 bool looks_like_tpu_oom(std::span<const std::uint8_t> bytes);
 
-// There are no times and no addresses; each report is a heap of the memory that it is about. Errors: no report,
+// Reports have no times and no addresses; each report becomes a heap of the memory that it is about. Errors: no report,
 // cancelled.
 Result<Trace> read_tpu_oom(std::span<const std::uint8_t> bytes, const std::string& name,
                            ReadControl* control = nullptr);

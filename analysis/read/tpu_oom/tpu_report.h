@@ -1,4 +1,4 @@
-// One failure as the TPU compiler or runtime prints it. The forms, by what they begin with:
+// One failure as the TPU compiler or runtime prints it. The forms, by their beginnings:
 //
 //   compile     Ran out of memory in memory space hbm. Used 68.98M of 64.00M hbm. Exceeded hbm capacity by 4.98M.
 //               then "Total hbm usage >= 281.20M:", "Program hbm requirement 7.93M:" and the largest allocations
@@ -15,7 +15,7 @@
 //               possible. There are 7.48G free, 0B reserved, and 7.48G reservable.
 //   sparse      'memref.alloca' op current allocation offset upper bound (140704 words) exceeds the legitimate user
 //               allocatable offset upper bound (131071 words) in memory space 201 when allocating 23440 words
-//   statistics  Num Allocs: 44, In Use: 2.648 GiB, ..., Limit: 31.246 GiB: what a device reports of itself; no failure
+//   statistics  Num Allocs: 44, In Use: 2.648 GiB, ..., Limit: 31.246 GiB: a device's own statistics; not a failure
 //
 // Sources: openxla.org/xla/errors, and what libtpu 0.0.51 and older ones printed.
 #pragma once
@@ -28,7 +28,7 @@
 
 namespace hbmscope::tpu_oom {
 
-// A size as printed, and how far the real one may be from it.
+// A size as printed, and its rounding error.
 struct PrintedBytes {
   std::uint64_t bytes = 0, error = 0;
 };
@@ -55,37 +55,37 @@ struct Allocation {
   MaybeBytes size, unpadded;
   std::string op_name, source_file, shape, label, tag, type;
   std::uint32_t source_line = 0;
-  bool is_whole = false;  // Its end is there.
+  bool is_whole = false;  // Not cut off.
 };
 
 struct Report {
   Form form = Form::compile;
   std::string memory_space;  // In lower case: "hbm", "vmem", "smem", "sflag", "cmem".
   std::string program;       // Empty: unknown.
-  std::string headline;      // In one line.
+  std::string headline;      // On one line.
   MaybeBytes asked, available, used, free, largest_free, limit, reserved;
   MaybeBytes exceeded;
-  // Of the form `compile`.
+  // For the form `compile`.
   MaybeBytes total_usage, requirement, output, output_shared;
   std::vector<Part> total_parts, program_parts;
   std::vector<Allocation> program_allocations, arguments_and_outputs;
-  std::size_t begin = 0, end = 0;  // Bytes of the text: from the headline to where its figures end.
+  std::size_t begin = 0, end = 0;  // Bytes of the text: from the headline to the end of its figures.
 };
 
-// What is there and does not fit together beyond rounding, and what is missing because the text is cut: each a
-// sentence.
+// Figures that contradict each other beyond rounding, and parts that are missing because the text is cut off: one
+// sentence each.
 struct Check {
   std::vector<std::string> differences, cuts;
-  std::size_t identities = 0;  // So many were held against each other.
+  std::size_t identities = 0;  // The number of comparisons.
 };
 Check check_report(const Report& report);
 
-// In the order of the text; tables included. At most `most`.
+// In text order, with tables. At most `most`.
 std::vector<Report> find_reports(std::string_view text, std::size_t most);
-// Whether there is any.
+// True if there is any.
 bool has_report(std::string_view text);
 
-// Fills in what stands between report.end and `end`, where the next report begins.
+// Reads the tables between report.end and `end`, where the next report begins.
 void read_tables(std::string_view text, std::size_t end, Report& report);
 
 }  // namespace hbmscope::tpu_oom

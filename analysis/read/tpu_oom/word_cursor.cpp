@@ -93,7 +93,7 @@ std::string WordCursor::take_name() {
   const std::size_t begin = at_;
   while (at_ < text_.size() && is_name(text_[at_])) ++at_;
   std::string name(text_.substr(begin, at_ - begin));
-  while (name.ends_with('.')) name.pop_back();  // The sentence's.
+  while (name.ends_with('.')) name.pop_back();  // The full stop of the sentence.
   return name;
 }
 

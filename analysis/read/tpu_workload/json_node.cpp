@@ -7,7 +7,7 @@
 namespace hbmscope::tpu_workload {
 namespace {
 
-// Walks over a valid text; never past its end.
+// Scans valid JSON; never moves past its end.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) {}
@@ -25,7 +25,7 @@ class Scanner {
         break;
     }
   }
-  // The text between the quotes, as it stands there.
+  // The raw text between the quotes, with its escapes.
   std::string_view take_string() {
     const std::size_t begin = ++at_;
     while (at_ < text_.size() && text_[at_] != '"') at_ += text_[at_] == '\\' ? 2 : 1;
@@ -64,7 +64,7 @@ class Scanner {
   std::size_t at_ = 0;
 };
 
-// Stands before the value of that step afterwards.
+// On success, the scanner is in front of that step's value.
 bool enter(Scanner& scanner, const std::string& step) {
   const bool is_index = step.starts_with('[');
   if (!scanner.take(is_index ? '[' : '{')) return false;

@@ -1,4 +1,4 @@
-// A place in a JSON text, which knows its way there: so that errors can name the line.
+// A node of a JSON text that knows its path, so that errors can name the line.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@
 
 namespace hbmscope::tpu_workload {
 
-// A key, or of a list "[3]".
+// A key, or "[3]" in a list.
 using JsonPath = std::vector<std::string>;
 std::string text_from_path(const JsonPath& path);  // "programs.step.operations[3].reads"
-// Of the value in a text that is valid JSON (comments allowed); the last that is found on the way.
+// The line of a value in valid JSON (comments allowed), or of the last node found along the path.
 std::size_t find_line(std::string_view text, const JsonPath& path);
 
-// Thrown while a file is read, and caught by its reader.
+// Thrown while reading a file, and caught by its reader.
 struct Fault {
   JsonPath path;
   std::string what, remedy;
@@ -34,7 +34,7 @@ class Node {
   const JsonPath& path() const { return path_; }
   [[noreturn]] void fail(std::string what, std::string remedy = {}) const;
 
-  // Faults: a value of another kind, a key that is missing, or is none of these.
+  // Faults: a value of another kind, a missing key, a key that is not allowed.
   void allow_only(std::initializer_list<std::string_view> keys) const;
   Node at(const char* key) const;
   std::optional<Node> find(const char* key) const;
@@ -45,7 +45,7 @@ class Node {
   bool is_list() const { return json_->is_array(); }
   const std::string& text() const;
   bool flag() const;
-  // A number, or a formula.
+  // A number or a formula.
   std::int64_t number(const Variables& variables) const;
   std::uint64_t number_from(std::uint64_t least, const Variables& variables) const;
   std::string filled_in(const Variables& variables) const;

@@ -12,7 +12,7 @@
 namespace hbmscope {
 namespace {
 
-// Into `opened`, which knows the text and has been emulated as it is written, where there are changes.
+// Applies changes, if any, to an opened file that was already emulated unmodified.
 Result<OpenedWorkload> with_changes(OpenedWorkload opened, const std::vector<WorkloadChange>& changes,
                                     const std::atomic<bool>* cancelled) {
   auto run = emulate_workload(*opened.text, opened.name, changes, false, &opened.knobs, cancelled);
@@ -78,7 +78,7 @@ constinit const Format workload_format = {
     .read = [](InputFile& file, const FileOptions& options, ReadControl* control) -> Result<FileContent> {
       const auto bytes = file.bytes();
       if (!bytes) return Failure(bytes.error());
-      ImportStatistics unused;  // What stands behind a text changes nothing in it.
+      ImportStatistics unused;  // Trailing bytes don't affect the result.
       const auto text = unzip(*bytes, file.name(), options.max_inflated_bytes, unused);
       if (!text) return Failure(text.error());
       auto opened = open_workload(text->bytes, file.name(), bytes->size(), options.what_if,

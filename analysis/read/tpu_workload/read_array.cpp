@@ -49,7 +49,7 @@ void run_loops(const std::vector<std::pair<std::string, Node>>& loops, std::size
   }
 }
 
-// jax refuses arguments whose dimensions don't divide (IndivisibleError).
+// jax refuses arguments whose dimensions are not divisible (IndivisibleError).
 void check_even(const Node& node, const tpu::ArraySpec& spec, const tpu::Mesh& mesh) {
   for (std::size_t i = 0; i < spec.sharding.size(); ++i) {
     std::uint64_t parts = 1;

@@ -75,7 +75,7 @@ class PipelineReader {
   void read_blocks(const Node& node, const tpu::ElementType& type, const std::vector<std::uint64_t>& shape,
                    tpu::PipelineOperand& operand) const {
     const Node block_node = node.at("block");
-    std::vector<std::uint64_t> block, kept;  // By dimension; those that the kernel sees.
+    std::vector<std::uint64_t> block, kept;  // By dimension; `kept`: those that the kernel sees.
     for (const Node& size : block_node.items()) {
       block.push_back(size.is_null() ? 1 : size.number_from(1, scope_.parameters));
       if (!size.is_null()) kept.push_back(block.back());
@@ -96,7 +96,7 @@ class PipelineReader {
     read_index(node.at("index"), block, shape, operand);
   }
 
-  // As Pallas' lowering asks for.
+  // As Pallas' lowering requires.
   void check_block(const Node& node, const std::vector<std::uint64_t>& block,
                    const std::vector<std::uint64_t>& shape) const {
     const std::uint64_t multiples[] = {generation().lanes.value, generation().sublanes.value};
@@ -159,7 +159,7 @@ class PipelineReader {
     if (scratch.place == tpu::ScratchPlace::tile_spmem) scratch.shape.layout->tiles.clear();  // It has no tiles.
     scratch.bytes = padded_bytes(node, scratch.shape);
     if (scratch.place != tpu::ScratchPlace::accumulator) return scratch;
-    // What finds no room there is in VMEM, as on generations whose accumulators is not published.
+    // Scratch that does not fit goes to VMEM, as on generations whose accumulator size is not published.
     if (scratch.bytes > generation().accumulators.value - accumulator_bytes_)
       scratch.place = tpu::ScratchPlace::vmem;
     else
@@ -167,7 +167,8 @@ class PipelineReader {
     return scratch;
   }
 
-  // Where the size of accumulators is published they are a memory of their own; else Pallas' scratch in VMEM.
+  // If the size of the accumulators is published, they are a separate memory; otherwise they are Pallas scratch in
+  // VMEM.
   tpu::ScratchPlace read_scratch_place(const Node& node) const {
     if (node.text() == "vmem") return tpu::ScratchPlace::vmem;
     if (node.text() == "smem") return tpu::ScratchPlace::smem;

@@ -65,7 +65,7 @@ class ProgramReader {
     is_written_.back() = true;
   }
 
-  // Of those that were read before outputs and temporaries.
+  // An argument; all are read before outputs and temporaries.
   tpu::Value& argument(const Node& name, const char* what) {
     const auto found = numbers_.find(name.text());
     if (found == numbers_.end())
@@ -73,7 +73,7 @@ class ProgramReader {
     return program_.values[found->second];
   }
 
-  // jax: what does not divide comes out whole on every device, whatever its annotation.
+  // As in jax: an output that is not divisible is replicated on every device, whatever its annotation.
   void add_output(const std::string& name, const Node& of) {
     tpu::Value value;
     value.role = tpu::Role::output;
@@ -165,7 +165,7 @@ class ProgramReader {
   const Node& node_;
   Scope& scope_;
   tpu::Program program_;
-  std::map<std::string, std::uint32_t> numbers_;  // Of values, by name.
+  std::map<std::string, std::uint32_t> numbers_;  // Value numbers by name.
   std::vector<std::optional<Node>> nodes_;        // By value.
   std::vector<bool> is_written_;
 };

@@ -65,7 +65,7 @@ class StepsReader {
     }
   }
 
-  // Of equal shapes there is one.
+  // Arrays of equal shape are stored once.
   std::uint32_t array_of(const Node& declared, const std::string& name, const Variables& variables) {
     tpu::Array array = read_array(declared, name, scope_, variables, false);
     const auto [found, is_new] = arrays_.emplace(std::pair(name, tpu::text_of(array.spec)),
@@ -120,11 +120,11 @@ class StepsReader {
     }
   }
 
-  static constexpr std::size_t turns_most = 10 * expanded_most;  // Those that do nothing too.
+  static constexpr std::size_t turns_most = 10 * expanded_most;  // Includes turns without effect.
 
   Scope& scope_;
   std::size_t turns_ = 0;
-  std::map<std::string, tpu::Shape> on_device_;  // All that ever were, by name.
+  std::map<std::string, tpu::Shape> on_device_;  // All arrays ever put there, by name.
   std::map<std::pair<std::string, std::string>, std::uint32_t> arrays_;
 };
 

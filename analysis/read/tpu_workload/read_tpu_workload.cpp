@@ -80,7 +80,7 @@ class WorkloadReader {
   }
 
  private:
-  // The last one counts. `knob`: what more is known of it.
+  // The last change of a key is used. `knob`: what else is known about the setting.
   const std::string* find_change(const std::string& key, WorkloadKnob knob) {
     knob.key = key;
     knobs_.push_back(std::move(knob));
@@ -106,7 +106,7 @@ class WorkloadReader {
   void read_generation() {
     const auto node = root_.find("generation");
     std::string written = node ? node->text() : std::string(tpu::default_generation().name);
-    if (const tpu::Generation* known = tpu::find_generation(written)) written = known->name;  // As the choices have it.
+    if (const tpu::Generation* known = tpu::find_generation(written)) written = known->name;  // As in the choices.
     WorkloadKnob knob{{}, KnobKind::choice, written, {}, 0, 0, false, 0};
     for (const tpu::Generation& each : tpu::all_generations()) knob.choices.emplace_back(each.name);
     const std::string* change = find_change("generation", std::move(knob));
@@ -166,7 +166,7 @@ class WorkloadReader {
     return switched(root_.find(key), key, otherwise).value_or(otherwise);
   }
 
-  // Nothing: neither the file nor a change says it, and nothing holds otherwise.
+  // Nothing if neither the file nor a change sets it and there is no default.
   std::optional<bool> switched(const std::optional<Node>& node, const std::string& key,
                                std::optional<bool> otherwise = {}) {
     const std::optional<bool> written = node ? std::optional(node->flag()) : otherwise;
@@ -281,7 +281,7 @@ class WorkloadReader {
 }  // namespace
 
 bool looks_like_tpu_workload(std::span<const std::uint8_t> bytes) {
-  // Comments may stand before it.
+  // Comments may precede it.
   constexpr std::size_t looked_at = 4096;
   const std::string_view text = text_of(bytes.first(std::min(bytes.size(), looked_at)));
   const std::size_t first = text.find_first_not_of(" \t\r\n");

@@ -1,5 +1,5 @@
-// A workload file: arrays, programs, kernels and steps of a TPU, as JSON (comments allowed), to what allocator/tpu
-// emulates. The README of this folder describes every key.
+// Reads a workload file (arrays, programs, kernels and steps of a TPU, as JSON with comments) as input for the
+// emulation in allocator/tpu. The README of this folder describes every key.
 #pragma once
 
 #include <cstdint>
@@ -13,24 +13,24 @@
 
 namespace hbmscope {
 
-// One of these in a file that was read.
+// A setting of the file that can be changed.
 enum class KnobKind : std::uint8_t { choice, number, on_off };
 struct WorkloadKnob {
   std::string key;
   KnobKind kind = KnobKind::number;
-  std::string written;               // As the file has it, or works it out; empty: the file says nothing.
-  std::vector<std::string> choices;  // Of a choice.
-  std::int64_t least = 0, most = 0;  // Of a number.
+  std::string written;               // The value in the file, or the result of its formula; empty: not in the file.
+  std::vector<std::string> choices;  // For a choice.
+  std::int64_t least = 0, most = 0;  // For a number.
   bool is_worked_out = false;        // The file has a formula there.
-  std::int64_t usual = 0;            // Of a number that the file does not say: about so large.
+  std::int64_t usual = 0;            // For a number that is not in the file: a typical value.
 };
 
-// By its first key.
+// Decides by the first key.
 bool looks_like_tpu_workload(std::span<const std::uint8_t> bytes);
 
-// The programs are as their options leave them (checkpointing). Errors: what is no JSON, with its line; what is not as
-// the README says, with its line and the way to it; a change of what the file has not. `knobs`, where not null: all
-// that can be changed.
+// Programs are returned as their options (checkpointing) transform them. Errors: invalid JSON, with its line; content
+// that differs from the README, with its line and path; a change of something that the file lacks. `knobs`, if not
+// null, receives everything that can be changed.
 Result<allocator::tpu::Workload> read_tpu_workload(std::span<const std::uint8_t> bytes, const std::string& name,
                                                    const std::vector<WorkloadChange>& changes = {},
                                                    std::vector<WorkloadKnob>* knobs = nullptr);

@@ -36,7 +36,7 @@ std::string name_of(Tier tier) {
   return {};
 }
 
-// "x" of "x slot 0" and of "x[2,0]".
+// "x" from "x slot 0" and from "x[2,0]".
 std::string operand_of(const std::string& block) {
   return block.substr(0, std::min(block.find(" slot "), block.find('[')));
 }
@@ -119,7 +119,7 @@ class TraceMaker {
     writer_.add(counter, 0);
   }
 
-  // Of the program that needs the most.
+  // Figures of the program with the largest need.
   void add_figures() {
     const auto most =
         std::max_element(emulation_.programs.begin(), emulation_.programs.end(),
@@ -164,14 +164,14 @@ class TraceMaker {
 
   std::vector<std::uint32_t> heaps_of(Tier tier) { return tier == Tier::hbm ? hbm_ : std::vector{heaps_[tier]}; }
 
-  // The program and the operation that run, and what the array is declared as.
+  // The running program and operation, and the declaration of the array.
   std::uint32_t stack_of(const Event& event) {
     std::uint32_t stack = 0;
     constexpr std::size_t depth_max = 2;
     for (std::size_t i = 0; i < std::min(open_.size(), depth_max); ++i)
       stack = writer_.define_stack(stack, writer_.define_frame(open_[i], {}, 0));
     if (event.array == nullptr) {
-      // On the chip it is a kernel's operand, whose slots and blocks are all of one name.
+      // On the chip it is a kernel's operand; all its slots and blocks get one name.
       const bool is_operand = event.tier != Tier::hbm && event.tier != Tier::gpu;
       const std::string leaf = is_operand ? operand_of(event.name) : event.name;
       return writer_.define_stack(stack, writer_.define_frame(leaf, is_operand ? file_ : std::string(), 0));
@@ -188,7 +188,7 @@ class TraceMaker {
     block.stack = stack_of(event);
     block.tag = writer_.define_string(event.name);
     const std::vector<std::uint32_t> heaps = heaps_of(event.tier);
-    // The first device last: where it has its peak, the others have theirs.
+    // The first device comes last, so that at its peak the others are at theirs too.
     for (std::size_t device = heaps.size(); device-- > 0;) {
       const bool is_sharded = event.array != nullptr && event.requested;
       block.requested = is_sharded        ? tpu::held_bytes(event.array->spec, workload_.mesh, device)
@@ -244,7 +244,7 @@ class TraceMaker {
     tell(reported_figure::limit, failure.limit_bytes, heap, event.time_ns);
     wire::OutOfMemoryRecord record;
     record.asked = failure.asked_bytes;
-    record.available = wire::unknown_bytes;  // The pool is all of the device.
+    record.available = wire::unknown_bytes;  // The pool is the whole device.
     record.heap = heap;
     std::string reason = failure.text.substr(0, failure.text.find("\n\n"));
     std::replace(reason.begin(), reason.end(), '\n', ' ');
@@ -262,7 +262,7 @@ class TraceMaker {
 
   const tpu::Workload& workload_;
   const tpu::Emulation& emulation_;
-  const std::string& file_;  // Where all code stands.
+  const std::string& file_;  // The file of all frames.
   const std::uint64_t devices_;
   TraceWriter out_;
   wire::StreamWriter& writer_ = out_.events();

@@ -1,5 +1,5 @@
-// An emulated workload as a trace: HBM of each device, with what the running program has in its part of it, and the
-// on-chip memories and the host of the first device; beside it the pool of a GPU, where there is one.
+// An emulated workload as a trace: HBM of each device, with the running program's own allocations in it, and the
+// on-chip memories and the host memory of the first device. Also the pool of a GPU for comparison, if there is one.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace hbmscope {
 
-// All devices of a mesh do the same: so many of them are in the trace at most.
+// All devices of a mesh behave the same; the trace contains at most this many.
 inline constexpr std::uint64_t traced_devices_max = 16;
 
 Trace trace_from_emulation(const allocator::tpu::Workload& workload, const allocator::tpu::Emulation& emulation,

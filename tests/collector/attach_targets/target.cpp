@@ -1,8 +1,8 @@
-// A program that is attached to while it does one thing for a while, and then prints what came of it: the same whether
+// A program that is attached to while it does one thing for a while, and then prints its result: the same whether
 // anybody attached or not.
 //
-//   attach_target KIND SECONDS      (SIGUSR2 ends it) malloc, loop, sleep, doze, receive, signals, pressure,
-//                                  annotated, sandbox
+//   attach_target KIND SECONDS      (SIGUSR2 ends it)
+//                 KIND: malloc, loop, sleep, doze, receive, signals, pressure, annotated, sandbox
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
@@ -96,7 +96,7 @@ std::uint64_t sleep_a_while(std::uint64_t) {
   return now() - begun < 0.05 ? 2 : 0;
 }
 
-// One sleep for all of the time; whoever stops it has it go on.
+// One sleep for the whole time, which must continue after a stop.
 std::uint64_t doze(std::uint64_t) {
   const timespec step{3600, 0};
   const bool was_cut = nanosleep(&step, nullptr) != 0;
@@ -190,7 +190,7 @@ int main(int argc, char** argv) {
   }
   std::printf("begun\n");
   std::fflush(stdout);
-  errno = 77;  // Nobody who attaches changes it.
+  errno = 77;  // An attach must not change it.
   int wrong = 0;
   if (kind == "malloc") {
     wrong = run_threads(8, hammer_malloc, until);

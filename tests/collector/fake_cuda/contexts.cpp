@@ -1,5 +1,5 @@
-// The pretend driver's contexts and its code. A device's primary context is its number plus one; one that was created
-// has more above the lowest byte. A module has every variable that it is asked for, as many bytes as its name has
+// Contexts and code of the fake driver. A device's primary context is its number plus one; a created context has more
+// bits above the lowest byte. A module has every variable that is requested, with as many bytes as its name has
 // letters.
 #include <cstring>
 #include <map>

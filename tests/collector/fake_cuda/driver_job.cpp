@@ -1,5 +1,5 @@
-// A job of many threads that takes memory from the driver and gives it back in random order, threads freeing what
-// others took, and prints what it did as JSON.
+// A job with many threads that allocates memory from the driver and frees it in random order. Threads free what others
+// allocated. Prints its operations as JSON.
 //
 //   driver_job HOW THREADS OPERATIONS  SEED   HOW: linked, dlsym, dlvsym or proc (cuGetProcAddress)
 #include <dlfcn.h>
@@ -17,7 +17,7 @@
 
 using namespace hbmscope::inject::driver;
 
-// Those that are used here, with the name that cuGetProcAddress knows them by and a version that gives this one.
+// The functions used here, with the name for cuGetProcAddress and a version that selects this variant.
 #define FUNCTIONS(F)                                                                           \
   F(cuMemAlloc_v2, "cuMemAlloc", 12000, (Address*, Size))                                      \
   F(cuMemFree_v2, "cuMemFree", 12000, (Address))                                               \
@@ -94,7 +94,8 @@ struct Block {
   MemHandle handle = 0;
 };
 constexpr Device devices = 2;
-// Fewer are never held once there were as many, so the end of a job has blocks to look at, whatever the threads' turns.
+// Once there were this many blocks, there are never fewer, so that blocks remain at the end of a job whatever the order
+// of threads.
 constexpr std::size_t kept_blocks = 16;
 
 struct Shared {
@@ -155,7 +156,7 @@ class Worker {
     const std::lock_guard lock(shared_.mutex);
     shared_.blocks.push_back(block);
   }
-  // Mapped and released at once: it lives as long as its mapping.
+  // Mapped and released at once: it is live as long as its mapping.
   Result take_physical(Block& block) {
     AllocationProperties properties{};
     properties.location = {LocationType::device, block.device};

@@ -1,5 +1,5 @@
-// The entry points of the table as a job calls and finds them: what they do is in fake_cuda.cpp, and the hook is told
-// before and after.
+// The entry points of the table as a job finds and calls them. Their implementations are in fake_cuda.cpp; the hook is
+// called before and after each.
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -13,7 +13,7 @@
 namespace {
 
 std::atomic<FakeHook> hook{nullptr};
-thread_local const char* hooked_call = nullptr;  // The call of which the hook is being told.
+thread_local const char* hooked_call = nullptr;  // The call for which the hook is running.
 
 class Packed {
  public:
@@ -84,7 +84,7 @@ enum Id : unsigned {
 #define REFUSES TAKES
 #include "collector/inject/driver_entries.inc"
 
-// A driver may answer with functions of its own, which it exports by no name.
+// A driver may return functions that it exports under no name.
 namespace {
 namespace unnamed {
 #define TAKES(name, since, parameters, arguments, ...)                     \
@@ -110,7 +110,7 @@ const Function functions[] = {
     {"cuCtxGetDevice", 2000, reinterpret_cast<void*>(&cuCtxGetDevice), reinterpret_cast<void*>(&cuCtxGetDevice)},
 };
 
-// The newest variant of a name that a program of that version knows; with a thread's own default stream where asked.
+// The newest variant of a name that a program of that version knows; for the per-thread default stream if requested.
 void* find_function(const std::string& symbol, int version, Flags flags) {
   const Function* best = nullptr;
   for (const bool is_per_thread : {true, false}) {

@@ -114,7 +114,7 @@ for _ in range(2):
 call("cuMemUnmap", c_uint64(reserved.value), c_size_t(4 * MIB))  # Both at once.
 for offset in (0, 2 * MIB):
     row("unmap", heap=GPU_1, address=reserved.value + offset, size_bytes=2 * MIB)
-# An import's size is told with its first mapping.
+# The size of an import is reported with its first mapping.
 call("cuMemImportFromShareableHandle", byref(handle), None, c_int(1))
 call("cuMemMap", reserved, c_size_t(MIB), c_size_t(MIB), handle, c_uint64(0))
 row("physical_import", heap=GPU_0, handle=handle.value, size_bytes=2 * MIB)
@@ -202,7 +202,8 @@ row("unmap", heap=GPU_0, address=at.value, size_bytes=MIB)
 call("cuDestroyExternalMemory", external)
 row("physical_release", handle=external.value)
 
-# Graphs: what their nodes take is held from the first upload or launch on, and told as handles of the device, one more with each growth
+# Graphs: the memory of their nodes is held from the first upload or launch on, and reported as handles of the device,
+# one more at each growth
 GRAPH_HANDLES = 0xFFFFFFFE00000000
 
 
@@ -227,7 +228,7 @@ call("cuGraphAddNode_v2", byref(node), graph, None, None, c_size_t(0), struct.pa
 call("cuGraphLaunch_ptsz", graph, None)
 grown_for_graphs(2, MIB)
 
-# What is asked of a stream that is being captured is taken by its graph, where the driver may be asked whether it is
+# Memory allocated on a stream that is being captured belongs to its graph, if the driver can be queried for the capture
 for capture, more, name, on in (
     ("cuStreamBeginCapture", (), "cuMemAllocAsync", stream), ("cuStreamBeginCapture_v2", (c_int(0),), "cuMemAllocAsync", stream),
     ("cuStreamBeginCapture_ptsz", (), "cuMemAllocAsync_ptsz", None), ("cuStreamBeginCapture_v2_ptsz", (c_int(0),), "cuMemAllocAsync_ptsz", None),
@@ -249,7 +250,7 @@ call("cuDeviceGraphMemTrim", c_int(0))
 for number in range(0 if is_told_by_cupti else 3):
     row("physical_release", handle=GRAPH_HANDLES + number)
 
-# Contexts: what was taken in one ends with it. A pool's memory is nobody's.
+# Contexts: allocations end with their context. Pool memory has no owner.
 context, primary = c_void_p(), c_void_p()
 
 
@@ -292,7 +293,7 @@ call("cuDevicePrimaryCtxRelease_v2", c_int(1))
 # CUPTI's callbacks may not ask whether it is still used: there its blocks stay.
 context_ends("cuDevicePrimaryCtxRelease_v2", c_int(1), is_told=not is_told_by_cupti)
 
-# Variables of code, told when they are first asked for; they end with their module, which ends with its context
+# Variables of code are reported when they are first requested; they end with their module, which ends with its context
 module, library, size = c_void_p(), c_void_p(), c_size_t()
 
 

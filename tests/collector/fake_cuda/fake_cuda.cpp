@@ -1,5 +1,5 @@
-// A pretend libcuda.so.1: gives out addresses that nothing is behind, counts what it gave, refuses when a device is
-// full. Written from the public description of the driver API; what takes no memory that is told does nothing.
+// A fake libcuda.so.1: returns addresses without memory, counts what it allocated, and refuses when a device is full.
+// Written from the public description of the driver API. Calls that allocate no reported memory do nothing.
 //
 //   FAKE_CUDA_DEVICES=2  FAKE_CUDA_BYTES=1000000 (a device's)  FAKE_CUDA_SLOW_US=100 (every call)
 //   FAKE_CUDA_VERSION=12090
@@ -48,12 +48,12 @@ struct Fake {
   const Size capacity = static_cast<Size>(number_from("FAKE_CUDA_BYTES", 1L << 40));
   const long slow_us = number_from("FAKE_CUDA_SLOW_US", 0);
   std::unordered_map<Address, Memory> blocks;
-  std::unordered_map<Size, std::vector<Address>> free_addresses;  // The last one is given out first, to whoever comes.
+  std::unordered_map<Size, std::vector<Address>> free_addresses;  // The last one is handed out first, to any caller.
   std::unordered_map<Object, Memory> arrays, pools;
   std::unordered_map<MemHandle, Memory> handles;
   std::map<Address, Mapping> mappings;
   Address next =
-      0x700000010000;  // No address has zeros alone in its lower half, of which the oldest calls know nothing else.
+      0x700000010000;  // No address has only zeros in its lower half, which is all that the oldest calls see.
   std::uint64_t next_object = 0x1000;
   std::atomic<bool> has_failures = false;
   std::map<std::string, std::pair<Result, int>> failures;
@@ -187,7 +187,7 @@ EXPORTED Result cuDeviceGet(Device* device, int ordinal) {
   *device = ordinal;
   return success;
 }
-// Of the device that is current().
+// For the device that is current().
 EXPORTED Result cuMemGetInfo_v2(Size* free, Size* total) {
   const std::lock_guard lock(fake.mutex);
   *total = fake.capacity;
@@ -209,14 +209,14 @@ EXPORTED Result cuMemGetAddressRange_v2(Address* base, Size* bytes, Address addr
   return success;
 }
 
-// What the entry points of the table do; entry_points.cpp has what is called.
+// The implementations of the table's entry points; entry_points.cpp defines the functions that are called.
 namespace behind {
 
 Result cuMemAlloc_v2(Address* out, Size bytes) {
   MAY_FAIL;
   return take_block(out, bytes, current(), fake_current_context());
 }
-// As some drivers do: one entry point is made of another one.
+// Like some drivers, implements one entry point with another.
 Result cuMemAlloc(Address32* out, unsigned bytes) {
   MAY_FAIL;
   Address address = 0;
@@ -311,7 +311,7 @@ Result cuMemGetMemPool(Object* out, const Location* location, int) {
 }
 DOES_NOTHING(cuGreenCtxStreamCreate, (Object*, Object, unsigned, int))
 DOES_NOTHING(cuMemPoolExportPointer, (void*, Address))
-// What another process shares: a megabyte at an address of its own.
+// Memory shared by another process: a megabyte at its own address.
 Result cuMemPoolImportPointer(Address* out, Object, void*) {
   MAY_FAIL;
   const std::lock_guard lock(fake.mutex);
@@ -378,7 +378,7 @@ Result cuMemUnmap(Address address, Size bytes) {
   return has_any ? success : invalid_value;
 }
 DOES_NOTHING(cuMemExportToShareableHandle, (void*, MemHandle, int, Flags))
-// Of another process: a handle that takes nothing here.
+// From another process: a handle that takes no memory here.
 Result cuMemImportFromShareableHandle(MemHandle* out, void*, int) {
   MAY_FAIL;
   const std::lock_guard lock(fake.mutex);

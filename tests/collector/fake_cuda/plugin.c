@@ -4,7 +4,7 @@
 int cuMemAlloc_v2(unsigned long long* out, size_t bytes);
 int cuMemFree_v2(unsigned long long at);
 
-// What it takes it gives back; the first result that is an error, or 0.
+// Allocates and frees. Returns the first error, or 0.
 int take_and_give(size_t bytes);
 int take_and_give(size_t bytes) {
   unsigned long long at = 0;

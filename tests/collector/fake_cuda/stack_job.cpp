@@ -1,16 +1,16 @@
-// A job with functions of known names, whose calls of the driver have known stacks.
+// A job with functions of known names, whose driver calls have known stacks.
 //
 //   stack_job HOW [NUMBER]
 //
-//   plain     two functions take a block each, one of them through the other; a third frees one
-//   recursion NUMBER calls of one function, the last of which takes a block
-//   threads   NUMBER threads, each in a function of its own kind, on the smallest stack that there is
-//   many      NUMBER blocks, each with a stack that no other one has
-//   fork      a block by the parent, one by its child
-//   gone      removes its own file, and takes a block
+//   plain     two functions allocate a block each, one of them through the other; a third frees one
+//   recursion NUMBER recursive calls of one function; the last one allocates a block
+//   threads   NUMBER threads, each in its own function, with the smallest possible stack
+//   many      NUMBER blocks, each with a unique stack
+//   fork      one block by the parent, one by its child
+//   gone      removes its own file, and allocates a block
 //   killed    a block, and then SIGKILL
 //   library   a block by a constructor of the library that STACK_LIBRARY names, while dlopen loads it; then it is
-//             closed, and the program takes another
+//             closed, and the program allocates another
 //   churn     NUMBER pairs of calls from eight threads, while another loads and closes that library
 #include <dlfcn.h>
 #include <pthread.h>

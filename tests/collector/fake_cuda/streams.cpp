@@ -1,11 +1,11 @@
-// Streams of the pretend driver. A stream is one that was made, or any number; it does what is asked of it at once,
-// until the test holds it:
+// Streams of the fake driver. A stream is a created one, or any number. It executes everything at once, until the test
+// holds it:
 //
-//   fake_hold(stream)       what is recorded from now on is not done
-//   fake_go_on(stream, n)   so many more events are done; ~0: all, and it is not held any more
-//   fake_capture(stream, 1) it is being captured: recording an event there fails, as the real one would take it into
-//                           the graph
-//   fake_waits()            how often an event was waited for that was not done
+//   fake_hold(stream)       events recorded from now on are not done
+//   fake_go_on(stream, n)   n more events are done; ~0: all, and the stream is released
+//   fake_capture(stream, 1) the stream is being captured: recording an event on it fails, because the real driver would
+//                           add it to the graph
+//   fake_waits()            the number of waits for events that were not done
 #include <algorithm>
 #include <map>
 #include <mutex>
@@ -23,7 +23,7 @@ constexpr std::uintptr_t per_thread = 2;
 struct FakeStream {
   std::uint64_t recorded = 0, done = 0;
   bool is_held = false, is_captured = false;
-  Device device = -1;  // Of one that was made here, not just named by a number.
+  Device device = -1;  // For a stream that was created here, not just named by a number.
 };
 struct FakeEvent {
   Object stream = nullptr;

@@ -1,13 +1,15 @@
-// A pretend libcupti.so: the callbacks of CUPTI's that the collector uses, made of public facts, on top of the pretend
-// driver (fake_cuda), whose hook it takes. Built once for each version that differs:
+// A fake libcupti.so: the CUPTI callbacks that the collector uses, made from public facts, on top of the fake driver
+// (fake_cuda), whose hook it uses. Built once for each version that differs:
 //
-//   FAKE_CUPTI_VERSION  28 (CUDA 12.9: one subscriber), 130000 (may name who it is), 130300 (there may be several)
+//   FAKE_CUPTI_VERSION  28 (CUDA 12.9: one subscriber), 130000 (names the subscriber), 130300 (several subscribers)
 //
-// and told by the environment what goes wrong:
+// Environment variables select a failure:
 //
-//   FAKE_CUPTI_HOLDER=Somebody     a subscriber was there first       FAKE_CUPTI_HOLDER_SHARES=1   and allows others
-//   FAKE_CUPTI_ERROR=15            nobody may subscribe               FAKE_CUPTI_UNKNOWN_FROM=599  ids that it does not
-//   know FAKE_CUPTI_ENDS_AFTER=100      it ends itself after so many callbacks
+//   FAKE_CUPTI_HOLDER=Somebody     a subscriber was there first
+//   FAKE_CUPTI_HOLDER_SHARES=1     and allows others
+//   FAKE_CUPTI_ERROR=15            nobody can subscribe
+//   FAKE_CUPTI_UNKNOWN_FROM=599    ids from here on are unknown
+//   FAKE_CUPTI_ENDS_AFTER=100      it ends itself after that many callbacks
 #include <dlfcn.h>
 
 #include <atomic>

@@ -1,9 +1,9 @@
-// What the parts of the pretend CUPTI share.
+// Declarations shared by the parts of the fake CUPTI.
 #pragma once
 
 #include <atomic>
 
 #include "collector/inject/cupti_types.h"
 
-// Whoever has the callback enabled.
+// Calls every listener that has enabled the callback.
 void tell_listeners(hbmscope::inject::cupti::Domain domain, hbmscope::inject::cupti::CallbackId id, const void* told);

@@ -1,5 +1,5 @@
-// The pretend CUPTI as what a program's NVTX loads: it keeps no ranges, gives out handles of its own, and tells who
-// listens, after each call.
+// The fake CUPTI as the library that a program's NVTX loads: it stores no ranges, returns its own handles, and reports
+// to its listeners after each call.
 #include <cstring>
 
 #include "collector/inject/nvtx_types.h"

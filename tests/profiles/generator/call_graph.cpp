@@ -9,7 +9,7 @@ namespace {
 constexpr std::uint32_t function_count = 8'000;
 constexpr std::uint32_t file_count = 600;
 constexpr std::uint32_t sites_max = 6;    // A function's, one more for every fourth: 30,000 locations.
-constexpr std::uint32_t callees_max = 3;  // What one site can call: methods, callbacks.
+constexpr std::uint32_t callees_max = 3;  // The targets of one site: methods, callbacks.
 
 constexpr std::array<std::string_view, 12> verbs = {"apply", "init",  "call",   "bind",  "scan", "wrapped",
                                                     "make",  "lower", "update", "trace", "norm", "shard"};
@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 4> folders = {
     "/srv/train/model/", "/srv/venv/lib/python3.11/site-packages/jax/_src/interpreters/",
     "/srv/venv/lib/python3.11/site-packages/flax/linen/", "/srv/venv/lib/python3.11/site-packages/optax/_src/"};
 
-// Which function a site calls is a property of the site, so it is computed from it and needs no table.
+// The function that a site calls is a property of the site, so it is computed from it and needs no table.
 std::uint32_t callee_of(std::uint32_t site, std::uint32_t choice) {
   return Random(std::uint64_t{site} * callees_max + choice).below(function_count);
 }
@@ -59,12 +59,12 @@ void CallGraph::walk(Random& random, std::vector<std::uint32_t>& stack) const {
   const std::vector<std::uint32_t>& outer = outer_[random.skewed(static_cast<std::uint32_t>(outer_.size()))];
   const std::size_t depth = random.between(20, 60);
   stack.resize(depth);
-  std::size_t begin = 0, end = depth;  // What is not filled yet.
+  std::size_t begin = 0, end = depth;  // The part that is not filled yet.
   for (const std::uint32_t site : inner) stack[begin++] = site;
   for (std::size_t i = outer.size(); i-- > 0 && end > begin;) stack[--end] = outer[i];
   std::uint32_t site = outer.front();
   while (end > begin) {
-    // Most calls go where they always go; that is what lets gzip reach 0.4 of the size, as it does with real files.
+    // Most calls go to their usual target; that is why gzip reaches 0.4 of the size, as with real files.
     const std::uint32_t choice = random.one_in(5) ? random.below(callees_max) : 0;
     const GeneratedFunction& callee = functions_[callee_of(site, choice)];
     site = callee.first_site + (random.one_in(3) ? random.below(callee.site_count) : 0);

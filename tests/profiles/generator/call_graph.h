@@ -1,5 +1,5 @@
-// A program that never was: functions with names and files, the places in them that call others, and walks through it
-// that look like the stacks of a training job.
+// An imaginary program: functions with names and files, the places in them that call others, and walks through it that
+// look like the stacks of a training job.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct GeneratedFunction {
   std::uint32_t first_line = 0;
   std::uint32_t first_site = 0, site_count = 0;
 };
-struct GeneratedSite {  // A line of a function from which something is called: one location.
+struct GeneratedSite {  // A line of a function that contains a call: one location.
   std::uint32_t function = 0, line = 0;
 };
 
@@ -32,7 +32,7 @@ class CallGraph {
  private:
   std::vector<GeneratedFunction> functions_;
   std::vector<GeneratedSite> sites_;
-  std::vector<std::vector<std::uint32_t>> outer_, inner_;  // Stacks' ends that are shared, innermost first.
+  std::vector<std::vector<std::uint32_t>> outer_, inner_;  // Shared ends of stacks, innermost first.
 };
 
 }  // namespace hbmscope::test

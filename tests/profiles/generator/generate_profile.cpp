@@ -83,8 +83,8 @@ class Writer {
     return location_of_site_[site];
   }
 
-  // What a program makes before its training loop: a few hundred constants, each from a place of its own. They take
-  // the ids of one byte, so that the loop's stacks have ids of two and three.
+  // Allocations before the training loop: a few hundred constants, each with its own site. They take the ids of one
+  // byte, so that the loop's stacks have ids of two and three bytes.
   void use_startup_sites() {
     for (int i = 0; i < 300; ++i) location_id(random_.below(static_cast<std::uint32_t>(graph_.sites().size())));
   }

@@ -1,4 +1,4 @@
-// Random numbers that are the same with every standard library; the distributions of <random> are not.
+// Random numbers that are the same with every standard library, unlike the distributions of <random>.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,11 @@ class Random {
   }
   // In [0, bound); bound > 0 and below 2^32.
   std::uint32_t below(std::uint32_t bound) { return static_cast<std::uint32_t>(((next() >> 32) * bound) >> 32); }
-  // In [low, high], both included.
+  // In [low, high], both inclusive.
   std::uint32_t between(std::uint32_t low, std::uint32_t high) { return low + below(high - low + 1); }
   bool one_in(std::uint32_t n) { return below(n) == 0; }
-  // In [0, bound), small numbers far more often than large ones: the first half of the range is taken 3 times in 4.
+  // In [0, bound), with small numbers far more often than large ones: the first half of the range is drawn 3 times in
+  // 4.
   std::uint32_t skewed(std::uint32_t bound) {
     const std::uint32_t a = below(bound), b = below(bound);
     return a < b ? a : b;

@@ -1,6 +1,5 @@
-// The few pieces of the protobuf wire format that a pprof writer needs
-// (https://protobuf.dev/programming-guides/encoding/). Kept apart from the project's own writer on purpose: what tests
-// a reader should share no code with it.
+// The parts of the protobuf wire format that a pprof writer needs (https://protobuf.dev/programming-guides/encoding/).
+// Deliberately separate from the project's own writer: the test of a reader should share no code with it.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +21,7 @@ enum class WireType : std::uint8_t { varint = 0, fixed64 = 1, bytes = 2, fixed32
 inline void put_tag(std::string& out, std::uint32_t field, WireType type) {
   put_varint(out, (std::uint64_t{field} << 3) | static_cast<std::uint8_t>(type));
 }
-// As proto3 does, zero is not written.
+// As in proto3, zero is not written.
 inline void put_integer(std::string& out, std::uint32_t field, std::uint64_t value) {
   if (value == 0) return;
   put_tag(out, field, WireType::varint);
