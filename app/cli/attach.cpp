@@ -319,8 +319,8 @@ class AttachedJob {
 
   const AttachOptions& options_;
   std::vector<Target> targets_;
-  std::shared_ptr<attach::WayIn>
-      meeting_way_;  // Of the first one: the observer's socket is in its folder, and goes first.
+  // Of the first target. Its folder has the observer's socket, which `observation_` removes first.
+  std::shared_ptr<attach::WayIn> meeting_way_;
   std::vector<serve::Observer::DriverCalls> driver_calls_;  // Not printed yet.
   Observation observation_;
 };

@@ -110,7 +110,7 @@ struct HeapPieces {
 
 // What a coloring needs in addition to the current state.
 struct ColoringFacts {
-  const StreamState* pinned = nullptr;  // Of the change: the same stream at the pinned moment.
+  const StreamState* pinned = nullptr;  // For the change: the same stream at the pinned time.
   std::vector<LiveRow> live;            // For lifetimes: live blocks of all streams, with their ends.
   std::uint32_t stream = 0;             // The stream that the heap belongs to.
 };
