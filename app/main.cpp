@@ -1,4 +1,4 @@
-// Joins the two halves that must not know each other: the commands and the window.
+// Connects the commands and the window, which must not know each other.
 #include "app/cli/parser/parser.h"
 #include "app/heap_pages.h"
 

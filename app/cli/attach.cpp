@@ -54,15 +54,16 @@ int refuse(const std::string& job, const attach::Refusal& refusal) {
   return fail({fmt::format("cannot attach to {}: {}", job, refusal.what), refusal.remedy, {}, {}, false});
 }
 
-// What a job has started by fork() for other work, e.g. loading data: same command as its parent, and
-// without device memory as far as the driver knows.
+// A process that a job started with fork() for other work, e.g. loading data: the same command as its parent, and no
+// device memory as far as the driver knows.
 bool is_helper(const attach::RunningJob& job, const std::vector<attach::RunningJob>& all) {
   return job.holdings.empty() && std::any_of(all.begin(), all.end(), [&](const attach::RunningJob& one) {
            return one.process == job.parent && one.command == job.command;
          });
 }
 
-// A number, or what only one job's command contains; with `is_all` all whose command contains it, or is that one's.
+// Finds the job by a process id, or by a part of its command that only one job has. With `is_all`: all jobs with that
+// part, or with the command of that process.
 std::vector<pid_t> find_processes(const std::string& name, bool is_all) {
   const std::optional<pid_t> number = process_number(name);
   if (number == 0) {
@@ -99,7 +100,7 @@ class AttachedJob {
  public:
   explicit AttachedJob(const AttachOptions& options) : options_(options) {}
 
-  // Processes that can't be attached to are printed and skipped; the exit code if none is left.
+  // Prints and skips processes that can't be attached to. Returns the exit code if none is left.
   int run(const std::vector<pid_t>& processes, bool has_window) {
     if (options_.totals && attach::read_device_totals().empty()) return refuse_without_totals();
     const auto collector = options_.totals ? std::filesystem::path() : find_collector();
@@ -112,7 +113,7 @@ class AttachedJob {
     const std::string recording = options_.record.empty()
                                       ? new_recording(fmt::format("{}.{}", name_of(first.process), first.process))
                                       : options_.record;
-    // What is there already is replaced when there is something to replace it with.
+    // An existing recording is replaced only when there is a new one.
     const std::string begun = recording + ".begun";
     meeting_way_ = first.way;
     if (const auto failed =
@@ -158,11 +159,11 @@ class AttachedJob {
 
   static bool is_alive(pid_t process) {
     if (kill(process, 0) != 0 && errno == ESRCH) return false;
-    const attach::ProcessStatus status = attach::read_status(process);  // Which may be hidden.
+    const attach::ProcessStatus status = attach::read_status(process);  // /proc may hide it.
     return status.state != 'Z' && status.state != 'X';
   }
 
-  // If it can't be attached to: that was printed, and this is the exit code.
+  // If it can't be attached to, prints why and returns the exit code.
   std::optional<int> add_target(pid_t process, const std::string& collector) {
     const std::string number = std::to_string(process);
     if (const auto observer = link::find_observer_of(process))
@@ -212,7 +213,7 @@ class AttachedJob {
                     which, profilers));
   }
 
-  // How its calls of the driver are seen, as the collector in it reported first.
+  // How the driver calls of the process are recorded, as first reported by its collector.
   std::string first_driver_calls(pid_t process) {
     observation_.serve(link::status_flag::is_attached);
     for (auto& calls : observation_.observer().take_driver_calls()) driver_calls_.push_back(std::move(calls));
@@ -254,7 +255,7 @@ class AttachedJob {
     return std::nullopt;
   }
 
-  // The last exit code where none of them was attached to.
+  // The last exit code if it could not attach to any of them.
   std::optional<int> inject_all() {
     std::optional<int> failed;
     std::vector<Target> attached;
@@ -308,7 +309,7 @@ class AttachedJob {
     }
   }
 
-  // The job's collector closes its end when it has sent everything.
+  // The job's collector closes its end after it has sent everything.
   void let_go() {
     constexpr std::chrono::seconds patience{5};
     observation_.observer().detach();
@@ -318,13 +319,13 @@ class AttachedJob {
 
   const AttachOptions& options_;
   std::vector<Target> targets_;
-  std::shared_ptr<attach::WayIn>
-      meeting_way_;  // Of the first one: the observer's socket is in its folder, and goes first.
+  // Of the first target. Its folder has the observer's socket, which `observation_` removes first.
+  std::shared_ptr<attach::WayIn> meeting_way_;
   std::vector<serve::Observer::DriverCalls> driver_calls_;  // Not printed yet.
   Observation observation_;
 };
 
-// HOST:NUMBER is not taken for a host where a command contains that text.
+// HOST:NUMBER is not a host if the command of a job contains that text.
 std::optional<int> take_host(const AttachOptions& options, std::string& job, FarOptions& far) {
   const std::string named = job;
   if (const auto failed = take_host_from(job, far)) return failed;

@@ -1,4 +1,4 @@
-// hbmscope check: was this file read completely, and what was odd in it?
+// hbmscope check: was this file read completely, and was anything unusual in it?
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -57,7 +57,7 @@ int run_check(const CheckOptions& options) {
   for (const std::string& file : *files) {
     const auto sources = load_sources({file}, {options.max_size, {}, {}});
     if (!sources) {
-      // The others are still checked: the point is to see all errors.
+      // Check the other files too, so that all errors are shown.
       code = fail(sources.error());
       json["files"].push_back({{"file", file}, {"error", sources.error().text()}, {"import", nullptr}});
       continue;

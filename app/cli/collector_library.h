@@ -5,8 +5,8 @@
 
 namespace hbmscope::cli {
 
-// libhbmscope_collector.so: next to this program where it was built, in lib/hbmscope where it was installed. Nothing:
-// it is in neither, which has been printed.
+// libhbmscope_collector.so: next to this program in a build, in lib/hbmscope when installed. If it is in neither place,
+// prints that and returns nothing.
 std::optional<std::filesystem::path> find_collector();
 
 }  // namespace hbmscope::cli

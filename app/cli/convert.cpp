@@ -1,4 +1,4 @@
-// hbmscope convert: any trace as a recording.
+// hbmscope convert: writes any trace as a recording.
 #include <filesystem>
 
 #include <fmt/format.h>

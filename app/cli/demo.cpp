@@ -46,13 +46,13 @@ int print_list(bool json) {
   return exit_ok;
 }
 
-// Its peak; its end if nothing was ever in use, because nothing fit.
+// The peak of the recording, or its end if nothing was ever in use because nothing fit.
 std::string moment_of(const std::string& recording) {
   const auto source = load_merged({recording}, {});
   return source && source->trace && find_moment(*source->trace, "peak") ? "peak" : "";
 }
 
-// The recording at that time, as report prints it.
+// Prints the recording at that time, like report.
 int print_summary(const std::string& recording, const std::string& at, bool json) {
   ReportOptions report;
   report.files = {recording};
@@ -67,8 +67,8 @@ bool has_failed(const std::string& recording) {
   return source && source->trace && compute_event_counts(*source->trace).out_of_memory > 0;
 }
 
-// Both recordings after the same number of requests, when one of them failed or else at the second one's peak: what the
-// second configuration changed.
+// Compares both recordings after the same number of requests, to show what the second configuration changed: when one
+// of them failed, otherwise at the second one's peak.
 int print_difference(const std::vector<std::string>& recordings, bool json) {
   DiffOptions diff;
   diff.files = recordings;
@@ -82,7 +82,7 @@ int print_difference(const std::vector<std::string>& recordings, bool json) {
   return run_diff(diff);
 }
 
-// The second program: its settings replace those of the same name.
+// The settings of the second program, which replace those of the same name.
 DemoOptions second_job(const DemoRequest& request) {
   DemoOptions job = request.job;
   for (const std::string& setting : request.beside) {
@@ -93,7 +93,7 @@ DemoOptions second_job(const DemoRequest& request) {
   return job;
 }
 
-// "demo.hbm", and of the second job "demo-b.hbm".
+// "demo.hbm"; for the second job "demo-b.hbm".
 Result<std::string> recording_of(const DemoRequest& request, std::size_t job) {
   const std::string suffix = job == 0 ? "" : "-b";
   if (!request.record.empty()) {
@@ -109,7 +109,7 @@ Result<std::string> recording_of(const DemoRequest& request, std::size_t job) {
                        false});
 }
 
-// Until the job has ended; it is signalled when its time is over or this process is.
+// Until the job has ended. The job gets a signal when its time is over or when this process gets one.
 void serve(ObservedJob& job, double seconds) {
   const auto begun = std::chrono::steady_clock::now();
   bool is_signalled = false;
@@ -153,7 +153,7 @@ int print_end(const DemoRequest& request, const std::vector<std::string>& record
 }
 
 int run_headless(const DemoRequest& request) {
-  if (getauxval(AT_BASE) == 0)  // No loader brought it here, and none brings the collector.
+  if (getauxval(AT_BASE) == 0)  // A static program has no loader, so none can load the collector.
     return fail({"this hbmscope is linked statically, for servers, and can't observe its own demo",
                  "Run hbmscope demo on the machine where hbmscope is installed.",
                  {},

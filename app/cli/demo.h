@@ -1,4 +1,4 @@
-// hbmscope demo: a workload in a process of its own, watched live; in the window, or for a while without one.
+// hbmscope demo: runs a workload in a separate process and watches it live, in the window or for a while without one.
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@ namespace hbmscope::cli {
 
 struct DemoRequest {
   DemoOptions job;
-  std::vector<std::string> beside;  // Settings of a second program that is otherwise the same; empty: none.
-  std::string record;               // Empty: nothing is kept.
+  std::vector<std::string> beside;  // The settings of a second program that is otherwise the same; empty: none.
+  std::string record;               // Empty: no recording is kept.
   ListenOptions listen;
-  double seconds = 10;  // Without a window; 0: until a signal, and then no summary.
+  double seconds = 10;  // Without a window. 0: until a signal, and then without a summary.
   bool headless = false, json = false, list = false;
 };
 

@@ -37,7 +37,7 @@ void end_it(int) {
 }
 struct Over {};  // Thrown to end the program between two events.
 
-// Waits between two events, and takes what is typed meanwhile.
+// Waits between two events, and handles the lines that arrive on standard input meanwhile.
 class Pace {
  public:
   explicit Pace(double speed) : speed_(speed), next_(Clock::now()) {}
@@ -52,7 +52,7 @@ class Pace {
       listen(is_due ? 0 : is_paused_ ? 100 : static_cast<int>(std::min<std::int64_t>(left, 100)));
     } while ((is_paused_ && steps_ == 0) || next_ > Clock::now());
     if (is_paused_) --steps_;
-    // One that was stopped does not hurry afterwards.
+    // A job that was paused does not catch up afterwards.
     if (Clock::now() - next_ > std::chrono::milliseconds(250)) next_ = Clock::now();
   }
 
@@ -138,13 +138,14 @@ std::vector<std::string> words_of_demo_job(const DemoOptions& options) {
 int run_demo_job(const DemoOptions& options) {
   const auto setup = setup_of(options);
   if (!setup) return fail(setup.error());
-  prctl(PR_SET_PDEATHSIG, SIGTERM);  // It is there to be watched.
+  prctl(PR_SET_PDEATHSIG, SIGTERM);  // It exists only to be watched.
   std::signal(SIGTERM, end_it);
   std::signal(SIGINT, end_it);
   allocator::AnnotatedDevice device(setup->options, setup->upstream);
   Pace pace(options.speed);
   PacedDevice paced(device, pace);
-  const auto work = workload::make_workload(options.workload, options.seed);  // Its arrays go before their device.
+  // Destroyed before `device`, which its arrays use.
+  const auto work = workload::make_workload(options.workload, options.seed);
   if (work == nullptr)
     return fail({fmt::format("there is no workload '{}'", options.workload),
                  "hbmscope demo --list lists them.",

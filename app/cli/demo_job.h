@@ -1,5 +1,5 @@
-// The job of a demo: a workload (allocator/workload) on an allocator, at a pace at which one can watch it. It knows
-// nothing about who watches; it is a program like any other with an annotated allocator.
+// The job of a demo: a workload (allocator/workload) on an allocator, slow enough to watch. It knows nothing about its
+// observer; it is a program like any other with an annotated allocator.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,21 @@ namespace hbmscope::cli {
 
 struct DemoOptions {
   std::string workload = "training";
-  std::string allocator;              // By name; empty: as the settings choose it, as JAX does.
-  std::string version;                // Of the allocator; empty: the newest that is exact.
+  std::string allocator;              // By name; empty: chosen by the settings, as in JAX.
+  std::string version;                // Version of the allocator; empty: the newest one that is emulated exactly.
   std::vector<std::string> settings;  // NAME=VALUE, as JAX reads them.
   std::string device_bytes = "24GiB";
-  double speed = 1;  // 1: some hundred events a second.
+  double speed = 1;  // 1: some hundred events per second.
   std::uint64_t seed = 1;
 };
 
-// Until a signal ends it. On standard input it takes, a line each: pause, go, step, speed X.
+// Runs until a signal ends it. Reads lines from standard input: pause, go, step, speed X.
 int run_demo_job(const DemoOptions& options);
 
-// Errors: settings that are none, or that the allocator refuses.
+// Errors: an invalid setting, or one that the allocator refuses.
 Result<void> check_demo_job(const DemoOptions& options);
 
-// The words for the job's own command line, behind the program's name.
+// The arguments of the job's own command line, after the program's name.
 std::vector<std::string> words_of_demo_job(const DemoOptions& options);
 
 }  // namespace hbmscope::cli

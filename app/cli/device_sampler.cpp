@@ -40,7 +40,7 @@ std::optional<std::vector<serve::DeviceTotals>> DeviceSampler::take() {
   return std::exchange(newest_, std::nullopt);
 }
 
-// Without any device the thread ends; one that fails later is tried again, after ever longer pauses.
+// Ends if there is no device. A device that fails later is tried again after increasing pauses.
 void DeviceSampler::run() {
   bool has_devices = false;
   std::chrono::seconds pause = interval;

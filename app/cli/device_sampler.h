@@ -1,5 +1,5 @@
-// Reads the totals of devices from the driver (collector/attach/device_totals.h) once a second, on a thread of its own,
-// so that observing a job never waits for it.
+// Reads the totals of devices from the driver (collector/attach/device_totals.h) once a second on its own thread, so
+// that observing a job never waits for the driver.
 #pragma once
 
 #include <atomic>
@@ -20,9 +20,9 @@ class DeviceSampler {
   DeviceSampler(const DeviceSampler&) = delete;
   DeviceSampler& operator=(const DeviceSampler&) = delete;
 
-  void start();  // Once; later calls do nothing. Without any device it ends by itself.
+  void start();  // Starts it once; later calls do nothing. It ends by itself if there is no device.
   void read_now();
-  // The newest ones since the last call.
+  // The newest totals since the last call.
   std::optional<std::vector<serve::DeviceTotals>> take();
 
  private:

@@ -1,4 +1,4 @@
-// How much memory a device has, as a person says it: a size, or the name of a common GPU.
+// The memory size of a device as a user writes it: a size, or the name of a common GPU.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace hbmscope::cli {
 
-// "80GiB", "h100-80". Error: neither, with the names there are.
+// "80GiB", "h100-80". Errors: neither; the error lists the known names.
 Result<std::uint64_t> device_bytes_from(std::string_view text);
 
-// An error of a command line, or nothing: a device's number, or a GPU's name.
+// The error of a command line, or empty. The text is a device number or a GPU name.
 std::string find_device_fault(const std::string& text);
 bool is_device_name(std::string_view text);
 

@@ -1,4 +1,4 @@
-// hbmscope diff: what changed, always as now - baseline.
+// hbmscope diff: the changes, always as now - baseline.
 #include <algorithm>
 #include <cstdio>
 
@@ -53,7 +53,7 @@ std::string stack_text(const ProfileDiff& diff, const DiffRow& stack, const Diff
                        const Terminal& terminal) {
   std::string text = fmt::format("{}  {}\n", change_columns(stack.baseline, stack.now, printable(diff.unit)),
                                  terminal.paint(text_from_change(stack.change), ink_of(stack.change)));
-  // Frames of your code say more than the library frames between them; without any, the innermost frames.
+  // Frames of your code tell more than the library frames between them. If there are none, use the innermost frames.
   std::vector<const Frame*> own, all;
   for (const FrameIndex index : stack.stack) {
     const Frame& frame = diff.frame_table[row(index)];
@@ -132,7 +132,7 @@ int run_diff(const DiffOptions& options) {
       return fail(allowed.error());
   auto files = expand_files(options.files);
   if (!files) return fail(files.error());
-  // Two names are baseline and now; of a folder or a longer list the first and the last are compared.
+  // Two names are the baseline and now. For a folder or a longer list, the first and the last file are compared.
   if (files->size() == 1 && !options.from.empty()) files->push_back(files->front());  // One trace at two times.
   if (files->size() == 1 && !options.view.at.empty())
     return fail(
@@ -143,19 +143,19 @@ int run_diff(const DiffOptions& options) {
                  {},
                  {},
                  false});
-  // With --same the side whose time is given leads, and the other one follows.
+  // With --same, the side with a given time leads and the other one follows.
   const auto same = parse_same_moment(options.same);
   const bool baseline_leads = same && !options.from.empty();
   if (baseline_leads && !options.view.at.empty())
     return fail({"--same finds one of the two times, and both are given", "Remove --from or --at.", {}, {}, false});
   LoadOptions load = load_options(options.view);
   if (!options.from.empty() || same) load.at = options.from;
-  // The unmodified workload is the baseline of a what-if.
+  // For a what-if, the unmodified workload is the baseline.
   const bool is_one_file = options.files.size() == 1;
   if (!is_one_file) load.what_if.clear();
   auto before = load_merged({files->front()}, load);
   if (!before) return fail(before.error());
-  // One trace at two times is read once, and its blocks are then known by their ids.
+  // One trace at two times is read only once, so its blocks can be matched by id.
   const bool is_one_trace =
       before->trace != nullptr && files->front() == files->back() && (is_one_file || options.view.what_if.empty());
   auto after = is_one_trace ? load_again(*before, load_options(options.view))

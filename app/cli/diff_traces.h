@@ -1,5 +1,5 @@
-// The part of a comparison that only traces have: settings that differ, before anything else; blocks that were
-// allocated or freed, that grew or moved.
+// The part of a comparison that only traces have: first the settings that differ, then blocks that were allocated,
+// freed, resized or moved.
 #pragma once
 
 #include <optional>
@@ -26,23 +26,23 @@ struct TraceDiff {
   std::optional<HeapComparison> heaps;  // A is the baseline, B is now.
 };
 
-// The heap named by --heap, or the one that stands out where `name` is empty; empty where there is none. Errors: a
-// profile has no heaps, or none has that name.
+// The heap named by --heap; if `name` is empty, the most relevant one; empty if there is none. Errors: a profile has no
+// heaps, or there is no heap with that name.
 Result<HeapKey> find_compared_heap(const Source& source, const std::string& name);
 
-// A side at the same time, or after the same number of requests, as the other side (--same). Errors: it is no trace, or
-// has no heap.
+// A side at the same time, or after the same number of requests, as the other side (--same). Errors: it is not a trace,
+// or it has no heap.
 Result<Source> load_at_same(const Source& side, const Source& leads, HeapKey heap, SameMoment same,
                             LoadOptions options);
 
-// Nothing where a side is a profile. `heap` is one of now's. The sources must outlive it.
+// Nothing if a side is a profile. `heap` belongs to `now`. The sources must outlive the result.
 std::optional<TraceDiff> compute_trace_diff(const Source& baseline, const Source& now, HeapKey heap);
 
 std::string text_before_diff(const TraceDiff& diff, const Terminal& terminal);  // Times and settings.
 std::string text_from_heaps(const TraceDiff& diff, const Terminal& terminal);   // Figures and sentences.
 std::string text_from_blocks(const TraceDiff& diff, const DiffOptions& options, const Terminal& terminal);
 
-// The comparison of profiles with that of the traces in it, settings in front of all figures.
+// The comparison of profiles combined with that of their traces; settings come before all figures.
 nlohmann::ordered_json json_with_traces(const nlohmann::ordered_json& profiles, const TraceDiff& diff,
                                         std::size_t limit);
 

@@ -3,7 +3,7 @@
 
 namespace hbmscope::cli {
 
-// X11 or Wayland, as the environment says.
+// X11 or Wayland, according to the environment.
 bool has_display();
 
 }  // namespace hbmscope::cli

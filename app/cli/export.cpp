@@ -1,4 +1,4 @@
-// hbmscope export: the same rows in other programs' formats.
+// hbmscope export: the same rows in the formats of other programs.
 #include <cerrno>
 #include <cstdio>
 #include <cstring>

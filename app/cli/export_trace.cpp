@@ -18,7 +18,7 @@
 namespace hbmscope::cli {
 namespace {
 
-// What would otherwise be ignored.
+// Refuses options that would otherwise be ignored.
 Result<void> check_export_options(const ExportOptions& options) {
   if (options.to != "csv" && options.to != "json" && options.to != "parquet")
     if (auto allowed =

@@ -1,5 +1,5 @@
-// The exports that only a trace has: its events or blocks as CSV, its counters for Perfetto. Written as they are worked
-// out, with progress on a terminal.
+// Exports that only traces have: events or blocks as CSV, counters for Perfetto. They are written while they are
+// computed, with progress on a terminal.
 #pragma once
 
 #include "app/cli/options.h"

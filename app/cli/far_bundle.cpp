@@ -24,18 +24,18 @@
 namespace hbmscope::cli {
 namespace {
 
-// What the collector needs from a job's C library (tests/collector/symbols_test.py).
+// The C library version that the collector needs in a job (tests/collector/symbols_test.py).
 constexpr int glibc_major = 2, glibc_minor = 18;
 
-// An answer is some lines, and an archive's list of faults; a host that prints more is not the expected one.
+// An answer is a few lines plus an archive's list of errors; a host that prints more is not the expected one.
 constexpr std::size_t said_max = std::size_t{8} << 20;
 
 struct Said {
-  int code = -1;  // 128 and the signal where one ended it.
+  int code = -1;  // 128 + the signal if a signal ended it.
   std::string output, errors;
 };
 
-// `keeps_errors`: they are returned, not printed.
+// `keeps_errors`: returns standard error instead of printing it.
 Said listen(const std::string& host, const std::string& command, int input, bool keeps_errors) {
   Said said;
   int output[2] = {-1, -1}, errors[2] = {-1, -1};
@@ -44,7 +44,8 @@ Said listen(const std::string& host, const std::string& command, int input, bool
   close(output[1]);
   close(errors[1]);
   std::array<pollfd, 2> waited{pollfd{output[0], POLLIN, 0}, pollfd{errors[0], POLLIN, 0}};
-  // Its end ends this: somebody else may hold what it wrote to (a master connection that it left behind).
+  // Stop when the command ends, since another process may keep the pipe open (e.g. a master connection that ssh left
+  // behind).
   constexpr int round_ms = 100;
   int status = 0;
   pid_t ended = 0;
@@ -79,7 +80,7 @@ std::string trimmed(std::string text) {
   return text;
 }
 
-// With the message of whatever failed.
+// Prints the message of whatever failed.
 int refuse_failure(const std::string& host, const Said& said) {
   const std::string words = printable(trimmed(said.errors));
   if (said.code == view::ssh_failed || said.code < 0 || said.code > 128)
@@ -89,8 +90,8 @@ int refuse_failure(const std::string& host, const Said& said) {
                       "It needs a POSIX shell, tar, gzip and sha256sum."));
 }
 
-// One line for each question; what else is printed there (a greeting) begins otherwise. No quote, backslash
-// or exclamation mark in it, so that any shell of the user there passes it on unchanged.
+// One line per question. Anything else printed there (a greeting) begins differently. It contains no inner quote,
+// backslash or exclamation mark, so that any shell of the remote user passes it on unchanged.
 std::string probe(const std::string& identity) {
   return fmt::format(
       "sh -c 'c=\"$HOME/.cache/hbmscope\"; d=\"$c/{}\"; echo hbmscope-machine $(uname -s) $(uname -m); "
@@ -102,7 +103,7 @@ std::string probe(const std::string& identity) {
       identity);
 }
 
-// Unpacked next to its place first, so that what is there is complete.
+// Unpacks next to the final place first, so that the final folder is always complete.
 std::string install(const std::string& identity) {
   return fmt::format(
       "sh -c 'umask 077; c=\"$HOME/.cache/hbmscope\"; d=\"$c/{}\"; p=\"$d.$$\"; mkdir -p \"$c\" && rm -rf \"$p\" && "
@@ -143,7 +144,8 @@ std::optional<std::string> find_system_fault(std::map<std::string, std::string>&
   return std::nullopt;
 }
 
-// "0 700": another's, or others may write there. Nothing: it is not there.
+// The fault of a folder, reported as "0 700": it belongs to another user, or others may write to it. Nothing if it does
+// not exist.
 std::optional<std::string> find_folder_fault(const std::string& reported, const std::string& uid) {
   std::istringstream words(reported);
   std::string owner, mode;

@@ -1,6 +1,6 @@
-// hbmscope on another machine: it is copied there over the user's own ssh, once and after a prompt, into
-// ~/.cache/hbmscope/VERSION, and looked at before each use: whose the folders are, who may write in them, and whether
-// the sums of the files are those of what was sent.
+// hbmscope on another machine. It is copied there once, over the user's own ssh and after a prompt, into
+// ~/.cache/hbmscope/VERSION. Before each use we check the owner and permissions of the folders, and the checksums of
+// the files.
 #pragma once
 
 #include <optional>
@@ -13,22 +13,23 @@ namespace hbmscope::cli {
 
 struct FarOptions {
   std::string host;  // Empty: this machine.
-  std::string ssh;   // Instead of ssh; empty: what HBMSCOPE_SSH says, else ssh.
-  bool yes = false;  // Without a prompt.
+  std::string ssh;   // The program to use for ssh; empty: $HBMSCOPE_SSH, otherwise ssh.
+  bool yes = false;  // Don't prompt.
 };
 
-// Makes sure that hbmscope is there and can be started. Nothing, or the exit code: the error was printed, with ssh's.
+// Makes sure that hbmscope is there and can be started. If not, prints the error, including ssh's, and returns the exit
+// code.
 std::optional<int> prepare_host(const FarOptions& options);
 
-// A command there, with this program's standard output and error. Its exit code.
+// Runs a command there, with this program's standard output and error, and returns its exit code.
 int run_there(const FarOptions& options, const std::vector<std::string>& words);
-// Likewise, but its standard output is returned, and its exit code in `code`.
+// The same, but returns its standard output, and sets `code` to its exit code.
 std::string read_from_there(const FarOptions& options, const std::vector<std::string>& words, int& code);
 
-// "gpu7:4711" becomes its host and "4711", where no host is named otherwise. Nothing, or the exit code: both are named.
+// Splits "gpu7:4711" into the host and "4711" if no host is set yet. Returns the exit code if there are two hosts.
 std::optional<int> take_host_from(std::string& job, FarOptions& options);
 
-// The message when hbmscope has to be copied and there is no terminal to prompt on; the window looks for it.
+// The message if hbmscope must be copied and there is no terminal to prompt on. The window searches for this text.
 inline constexpr const char* not_there_yet = "hbmscope is not there yet";
 
 }  // namespace hbmscope::cli

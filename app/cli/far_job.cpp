@@ -35,7 +35,7 @@ void note_signal_for_far_job(int signal) {
   far_job_signal = signal;
 }
 
-// What the command there says when it has begun.
+// What the remote command prints when it has started.
 struct Begun {
   std::string observer, folder;
 };
@@ -70,12 +70,12 @@ class FollowedJob {
       while (!bytes.empty()) {
         const ssize_t written = write(is_error ? STDERR_FILENO : STDOUT_FILENO, bytes.data(), bytes.size());
         if (written < 0 && errno == EINTR) continue;
-        if (written < 0 && errno == EAGAIN) {  // Another program on the same terminal or pipe has made it so.
+        if (written < 0 && errno == EAGAIN) {  // Another program on the same terminal or pipe made it non-blocking.
           pollfd room{is_error ? STDERR_FILENO : STDOUT_FILENO, POLLOUT, 0};
           poll(&room, 1, -1);
           continue;
         }
-        if (written <= 0) break;  // Whoever read it has gone; the job goes on.
+        if (written <= 0) break;  // The reader is gone; the job continues.
         bytes = bytes.subspan(static_cast<std::size_t>(written));
       }
     });
@@ -89,7 +89,7 @@ class FollowedJob {
       has_all_ = has_all_ || is_all;
       if (is_all && !link_.is_lost() && !std::exchange(has_said_so_, true))
         link_.request(link::RequestKind::all_has_come);
-      if (link_.is_lost()) has_said_so_ = false;  // On the way it may have been lost too.
+      if (link_.is_lost()) has_said_so_ = false;  // The message may have been lost with the connection.
     }
     finish(begun);
     if (!link_.why().empty() && !has_all_) return fail_to_follow(name, link_.why());
@@ -112,7 +112,7 @@ class FollowedJob {
                       printable(*failure_)));
   }
 
-  // False: it is the second signal while the first could not be sent.
+  // False for a second signal while the first one could not be sent.
   bool take_signal(int signal) {
     const auto request = !is_run_            ? link::RequestKind::detach
                          : signal == SIGTERM ? link::RequestKind::terminate
@@ -168,7 +168,7 @@ class FollowedJob {
   link::Status status_;
   serve::Recorder recording_;
   std::optional<std::string> failure_;
-  std::optional<link::RequestKind> pending_request_;  // While the line is lost.
+  std::optional<link::RequestKind> pending_request_;  // Sent when the connection is back.
   WindowProcess window_;
   bool has_begun_ = false, has_said_so_ = false, has_all_ = false;
 };
@@ -179,7 +179,7 @@ int follow_far_job(const FarJobOptions& given, bool has_window) {
   FarJobOptions options = given;
   if (const auto failed = prepare_host(options.far)) return *failed;
   if (options.record.empty()) options.record = new_recording(options.name);
-  // Before anything is begun there.
+  // Before anything is started on the other machine.
   const bool was_there = std::filesystem::exists(options.record);
   const int tried = ::open(options.record.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
   if (tried < 0) return fail({std::strerror(errno), "Choose another file with --record.", options.record, {}, false});

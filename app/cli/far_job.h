@@ -1,6 +1,6 @@
-// attach and run on another machine: started there in the background (far_start.h), followed here by the link over ssh,
-// and kept in a recording here too. A line that is lost ends neither: the observer goes on there, and the line is tried
-// again.
+// attach and run on another machine. The command starts there in the background (far_start.h); this side follows it
+// over ssh and keeps a recording here too. A lost connection ends neither: the observer continues there, and this side
+// reconnects.
 #pragma once
 
 #include <string>
@@ -12,13 +12,13 @@ namespace hbmscope::cli {
 
 struct FarJobOptions {
   FarOptions far;
-  std::vector<std::string> words;  // For the command there: attach 4711 ..., or run ... -- python train.py
-  std::string record;              // Here; empty: NAME.hbm in the current folder.
+  std::vector<std::string> words;  // The remote command's arguments: attach 4711 ..., or run ... -- python train.py
+  std::string record;              // On this machine; empty: NAME.hbm in the current folder.
   std::string name;
   bool no_window = false;
 };
 
-// run: the job's own exit code; attach: 0 when the job has ended or was detached.
+// For run, the job's exit code; for attach, 0 when the job has ended or was detached.
 int follow_far_job(const FarJobOptions& options, bool has_window);
 
 }  // namespace hbmscope::cli

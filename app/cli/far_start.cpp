@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 constexpr auto kept_for = std::chrono::hours(30 * 24);
 
-int start_pipe = -1;  // Where report_far_start() writes.
+int start_pipe = -1;  // report_far_start() writes here.
 bool is_started_far = false;
 
 std::string base_folder() {
@@ -37,7 +37,7 @@ std::string base_folder() {
   return home != nullptr && *home == '/' ? std::string(home) + "/.local/state/hbmscope/far" : std::string();
 }
 
-// Of what was written a month ago, and not since.
+// Removes what was written a month ago and not since.
 void remove_old(const std::string& base) {
   std::error_code error;
   std::vector<fs::path> old;

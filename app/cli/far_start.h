@@ -1,6 +1,6 @@
-// Starts attach or run on a server for somebody who is elsewhere: in the background, in a session of its own, so that
-// it goes on when the line to it is lost. What it and its job print is kept in a folder (hbmscope/far in
-// XDG_STATE_HOME, else in ~/.local/state), where its recording is too.
+// Starts attach or run on a server on behalf of another machine: in the background, in its own session, so that it
+// survives a lost connection. Its output and that of its job are kept in a folder (hbmscope/far in XDG_STATE_HOME,
+// otherwise in ~/.local/state), together with its recording.
 #pragma once
 
 #include <functional>
@@ -9,17 +9,17 @@
 
 namespace hbmscope::cli {
 
-// `words` as on a command line: attach 4711 ... `run` is what does them. Returns when the job is observed, with a line
-// on standard output, or when it is known that it can't be: with what it said, and its exit code.
+// `words` are the arguments, e.g. attach 4711 ..., and `run` executes them. Returns when the job is observed, after
+// printing a line to standard output, or when it has failed, after printing its messages, with its exit code.
 int run_far_start(const std::vector<std::string>& words,
                   const std::function<int(const std::vector<std::string>&)>& run);
 
-// attach and run call this when the job is observed.
+// attach and run call this once the job is observed.
 void report_far_start();
-// Whether this is such a command: it has no terminal, and waits for the last viewer.
+// True for a command that was started this way: it has no terminal and waits for the last viewer.
 bool is_far_started();
 
-// That line: "hbmscope-far OBSERVER FOLDER", the folder as encoded() has it.
+// The start of that line: "hbmscope-far OBSERVER FOLDER", with the folder encoded by encoded().
 inline constexpr const char* far_start_line = "hbmscope-far";
 
 }  // namespace hbmscope::cli

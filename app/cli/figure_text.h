@@ -1,4 +1,4 @@
-// Figures that may be unknown, and times, as the commands print them.
+// Times, and figures that may be unknown, as the commands print them.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace hbmscope::cli {
 
-// In tables: "2.10 GiB"; "–" where it is unknown (text_from_known_bytes() in sentences).
+// For tables: "2.10 GiB", or "–" if it is unknown (in sentences, use text_from_known_bytes()).
 std::string text_or_dash(const std::optional<std::uint64_t>& bytes);
 std::string seconds_text(std::int64_t ns);  // "1.882660 s"
 // "1 block", "2 blocks", "1,204 events"

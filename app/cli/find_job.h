@@ -1,4 +1,4 @@
-// Finds jobs of this machine by a number, or by a part of a command as ps shows it.
+// Finds jobs of this machine by process id, or by a part of their command as shown by ps.
 #pragma once
 
 #include <sys/types.h>
@@ -11,16 +11,16 @@
 
 namespace hbmscope::cli {
 
-// Nothing where the text is no number; 0: a number that no process may have.
+// Nothing if the text is not a number; 0 if no process can have that number.
 std::optional<pid_t> process_number(const std::string& text);
 
-// Whether its command has that part, whatever the case of the letters.
+// Whether the command contains `part`, ignoring case.
 bool is_named(const attach::RunningJob& job, const std::string& part);
 
-// In one line: a script on the command line has many.
+// On one line, since a script on the command line can have many lines.
 std::string command_text(const std::string& command);
 
-// No job, or more than one, has that part of a command. Prints so, with each of them, and returns the exit code.
+// Prints that no job, or more than one, has that part of a command, with each of them. Returns the exit code.
 int refuse_named(const std::string& part, const std::vector<attach::RunningJob>& found, const std::string& remedy);
 
 }  // namespace hbmscope::cli

@@ -45,7 +45,7 @@ std::string file_name_from(const std::string& name) {
   return safe;
 }
 
-// Never over what is there.
+// Never overwrites an existing file.
 bool write_new_file(const std::string& path, const std::string& text) {
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (file < 0) return false;
@@ -71,7 +71,7 @@ std::string text_from(const serve::Failure& failure) {
   return text;
 }
 
-// Signals that end a job on purpose are not failures.
+// Signals that end a job on purpose do not count as failures.
 bool is_fatal(int signal) {
   return signal != SIGINT && signal != SIGTERM && signal != SIGHUP && signal != SIGPIPE;
 }
@@ -198,7 +198,7 @@ void Flight::finish(int status, bool has_recording) {
     begin_note(
         fmt::format("killed by {}{}", name_of(signal), WIFSIGNALED(status) ? "" : fmt::format(" (exit code {})", code)),
         has_recording);
-  // One that XLA's allocator wrote at a request that succeeded later is no failure.
+  // A dump alone is not a failure: XLA's allocator also writes one for a request that succeeded later.
   else if (!has_notes_ && code != 0 && has_dumps())
     begin_note(fmt::format("XLA's allocator refused a request, and the job exited with code {}", code), has_recording);
   else if (!has_notes_ && options_.on_exit)
@@ -233,7 +233,7 @@ void Flight::finish_notes(bool has_recording) {
   prune_flights(options_, base_, folder_);
 }
 
-// Dumps are of requests that succeeded in the end.
+// Any dumps are for requests that succeeded in the end.
 void Flight::remove_folder() {
   std::vector<fs::path> dumps;
   std::error_code error;

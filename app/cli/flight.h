@@ -1,13 +1,14 @@
-// The flight recorder of hbmscope run and attach: what is left of a job that went wrong, in a folder of its own.
+// The flight recorder of hbmscope run and attach. It keeps a folder about each job that failed:
 //
 //   20261122T040102Z-train.py-4711/
 //     what_happened.txt   what went wrong, when, and how the job ended
-//     recording.hbm       the recording: a second name of it, or a copy where that can't be
+//     recording.hbm       the recording: a hard link to it, or a copy if that is impossible
 //     stderr-1.txt ...    the end of the job's standard error at each failure, and when it had ended
 //     bfc_memory_dump_*   what XLA's allocator wrote (TF_BFC_MEMORY_DUMP)
 //
-// Of a job that was attached to there is no standard error, no dump and no exit code: they were set up before.
-// The folder is there while the job runs and goes with it where nothing went wrong. Old ones go when a new one stays.
+// An attached job has no standard error, dump or exit code there, since these must be set up before it starts. The
+// folder exists while the job runs, and is removed if nothing went wrong. When a new folder stays, old ones are
+// removed.
 #pragma once
 
 #include <chrono>
@@ -23,14 +24,14 @@ namespace hbmscope::cli {
 
 struct FlightOptions {
   bool is_off = false;
-  bool on_exit = false;  // Also of a job that ends well.
-  std::string folder;    // Empty: hbmscope/flights in XDG_STATE_HOME, else in ~/.local/state.
+  bool on_exit = false;  // Also for a job that ends normally.
+  std::string folder;    // Empty: hbmscope/flights in XDG_STATE_HOME, otherwise in ~/.local/state.
   std::size_t keep = 20;
-  std::string size = "20GiB";  // Of all that are kept.
+  std::string size = "20GiB";  // Limit for all kept folders together.
   double days = 30;
 };
 
-// One thread, the caller's.
+// Not thread-safe; use it from one thread.
 class Flight {
  public:
   Flight(const FlightOptions& options, std::string name, std::string recording);
@@ -38,16 +39,17 @@ class Flight {
   Flight(const Flight&) = delete;
   Flight& operator=(const Flight&) = delete;
 
-  // Makes the folder. Where that can't be, or is not wanted, nothing is kept; a line on stderr says why.
+  // Creates the folder. If that fails, a line on stderr says why, and nothing is kept. Nothing is kept either if it is
+  // disabled.
   void open();
-  void open_attached();  // Likewise, of a job that runs already.
+  void open_attached();  // The same for a job that is already running.
   bool is_open() const { return !folder_.empty(); }
   StderrTail& stderr_tail() { return stderr_; }
-  // What TF_BFC_MEMORY_DUMP is to say; empty: nothing.
+  // The value for TF_BFC_MEMORY_DUMP; empty: don't set it.
   std::string memory_dump_prefix() const;
 
   void note(const std::vector<serve::Failure>& failures, bool is_recording);
-  // The job has ended with this status (of waitpid). `has_recording`: something was recorded.
+  // The job has ended with this status of waitpid(). `has_recording`: something was recorded.
   void finish(int status, bool has_recording);
   // hbmscope detached from the job, or it ended with an unknown exit code.
   void finish_attached(bool has_ended);
@@ -70,8 +72,8 @@ class Flight {
   int lock_ = -1;
 };
 
-// Removes what is older or more than the options allow, the oldest first, but for `own` and for what other runs have
-// open. Of each folder only files that a flight recorder writes; one with other files in it stays.
+// Removes folders beyond the limits of the options, oldest first, except `own` and those that other runs have open. It
+// deletes only files that a flight recorder writes; a folder with other files stays.
 void prune_flights(const FlightOptions& options, const std::string& base, const std::string& own);
 
 }  // namespace hbmscope::cli

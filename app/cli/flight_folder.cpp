@@ -55,7 +55,7 @@ Kept kept_in(const std::string& path) {
 void remove_flight(const std::string& path) {
   const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (folder < 0) return;
-  if (flock(folder, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) {  // Else its run goes on.
+  if (flock(folder, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) {  // Otherwise its run is still active.
     std::vector<std::string> names;
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(path, error)) names.push_back(entry.path().filename().string());
@@ -75,7 +75,7 @@ void prune_flights(const FlightOptions& options, const std::string& base, const 
     if (entry.path() != own && !entry.is_symlink(error) && entry.is_directory(error) &&
         is_flight_name(entry.path().filename().string()))
       all.push_back(kept_in(entry.path().string()));
-  std::sort(all.begin(), all.end(), [](const Kept& a, const Kept& b) { return a.path > b.path; });  // The newest first.
+  std::sort(all.begin(), all.end(), [](const Kept& a, const Kept& b) { return a.path > b.path; });  // Newest first.
   const auto limit = parse_bytes(options.size);
   const std::uint64_t bytes_max = limit && *limit > 0 ? static_cast<std::uint64_t>(*limit) : 0;
   std::uint64_t bytes = kept_in(own).bytes;

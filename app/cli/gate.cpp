@@ -29,9 +29,9 @@ constexpr std::array<WhereField, 8> diff_fields = {
      {"device", FieldKind::text, "for each device", {}},
      {"kind", FieldKind::text, "for each kind", {}}}};
 
-// What a condition is checked for: the total, a device, a kind.
+// What a condition is checked for: the total, a device or a kind.
 struct Subject {
-  std::string name;  // Empty: the whole.
+  std::string name;  // Empty: the total.
   Weight baseline, now;
   std::int64_t unmatched_bytes = 0, compared_bytes = 0;
 };
@@ -65,7 +65,7 @@ bool term_holds(const WhereTerm& term, std::string_view field, const Subject& su
   return field == "device" ? term.matches_device(subject.name) : term.matches_text(subject.name);
 }
 
-// Which subjects a condition is checked for; it may name devices or kinds, not both.
+// The field that a condition is checked by. A condition may name devices or kinds, not both.
 Result<std::string> subject_field(const WhereNode& where, std::span<const WhereField> fields) {
   std::string found;
   bool is_mixed = false, is_empty = true;

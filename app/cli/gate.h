@@ -1,5 +1,6 @@
-// --fail-if: the filter language over one report or comparison, for scripts and CI. A condition that names a device or
-// a kind is checked for every device or kind, any other for the totals. The first that is true fails.
+// --fail-if: the filter language applied to a report or comparison, for scripts and CI. A condition that names a device
+// or a kind is checked for each device or kind, any other condition for the totals. The first condition that is true
+// fails.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@
 
 namespace hbmscope::cli {
 
-// What was true, as a sentence; nothing if no condition was.
+// The condition that was true, as a sentence; nothing if none was.
 Result<std::optional<std::string>> find_gate_failure(const std::string& expression, const ProfileView& view);
 Result<std::optional<std::string>> find_gate_failure(const std::string& expression, const ProfileDiff& diff);
 

@@ -29,7 +29,7 @@ std::optional<int> listen_by_tcp(const ListenOptions& options, serve::ViewerPort
   if (!options.token_file.empty()) {
     if (const auto wrong = link::write_token(options.token_file, *token))
       return fail(refusal(options.token_file + ": " + *wrong, "Choose another file with --token-file."));
-    std::error_code error;  // Viewers are started elsewhere.
+    std::error_code error;  // Viewers run in another working folder.
     const std::filesystem::path absolute = std::filesystem::absolute(options.token_file, error);
     from = std::string(link::token_file_variable) + "=" + absolute.string();
   }

@@ -86,7 +86,7 @@ Result<Source> load_merged(const std::vector<std::string>& names, const LoadOpti
     if (!sources) return Failure(std::move(sources.error()));
     return std::move(sources->front());
   }
-  // The time is one of all traces together.
+  // `at` is a time of all traces together.
   auto sources = load_sources(*files, {options.max_size, {}, {}, options.what_if});
   if (!sources) return Failure(std::move(sources.error()));
   const auto is_trace = [](const Source& source) { return source.trace != nullptr; };

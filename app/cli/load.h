@@ -1,5 +1,5 @@
-// Files as named on the command line to profiles and traces: folders become the profiles in them, several are read one
-// after the other with progress, and can be merged.
+// Loads the files named on the command line as profiles and traces. Folders are replaced by the profiles in them.
+// Several files are read one after the other, with progress, and can be merged.
 #pragma once
 
 #include <memory>
@@ -12,34 +12,35 @@
 
 namespace hbmscope::cli {
 
-// Folders are replaced by the files in them that look like profiles or traces (read/profile_folder.h), ordered by name
-// with numbers as numbers: step_9 before step_10. Errors: a folder without any.
+// Replaces folders by the files in them that look like profiles or traces (read/profile_folder.h), ordered by name with
+// numbers compared as numbers: step_9 before step_10. Errors: a folder without such files.
 Result<std::vector<std::string>> expand_files(const std::vector<std::string>& names);
 
-// How files are read: at most this many bytes, traces at a time and with these values.
+// How files are read: the size limit, the time of traces, the values.
 struct LoadOptions {
   std::string max_size = "4GiB";
-  std::string at;                      // Empty: the end.
-  std::string value_type;              // "allocated...": a pass over the trace finds what was ever allocated.
-  std::vector<std::string> what_if{};  // KEY=VALUE, of TPU workloads.
+  std::string at;  // Empty: the end.
+  // "allocated...": a pass over the trace adds up everything that was ever allocated.
+  std::string value_type;
+  std::vector<std::string> what_if{};  // KEY=VALUE, for TPU workloads.
 };
 LoadOptions load_options(const ViewOptions& view);
 
 Result<std::vector<Source>> load_sources(const std::vector<std::string>& names, const LoadOptions& options);
 
-// If the file is a trace, what a series of them needs (read_curves); null: it is not.
+// If the file is a trace, the data that a series needs (read_curves). Null if it is not a trace.
 Result<std::shared_ptr<const Trace>> load_curves(const std::string& file, const LoadOptions& options);
 
-// All files as one source: one file as it is; several traces as one, the ranks of a job, at one time; profiles, or
-// both, as one profile.
+// All files as one source: a single file unchanged; several traces as the ranks of one job, at one time; profiles, or a
+// mixture, as one profile.
 Result<Source> load_merged(const std::vector<std::string>& names, const LoadOptions& options);
 
 // The same trace at another time.
 Result<Source> load_again(const Source& source, const LoadOptions& options);
 
-// The exit code of an Error: wrong options are usage, all else is unreadable input.
+// The exit code of an Error: invalid options are usage errors, everything else is unreadable input.
 int exit_code_of(const Error& error);
-// Prints it to stderr and returns that code: how a command ends that can't go on.
+// Prints the error to stderr and returns its exit code.
 int fail(const Error& error);
 
 }  // namespace hbmscope::cli

@@ -25,7 +25,7 @@ namespace {
 volatile std::sig_atomic_t wait_end_requested = 0;
 
 constexpr int round_ms = 5;
-constexpr int viewer_patience_ms = 500;  // For one that takes nothing any more when the job has ended.
+constexpr int viewer_patience_ms = 500;  // For a viewer that no longer reads when the job has ended.
 
 }  // namespace
 
@@ -77,7 +77,8 @@ void Observation::begin_recording() {
     say(fmt::format("there is no recording, the job continues: {}", printable(*recorder_.failure())));
 }
 
-// A flight recorder's folder may have the file under a second name: what is kept there stays.
+// A flight recorder's folder may have a hard link to the file. Removes this name so that the kept file is not
+// overwritten.
 void Observation::leave_second_name() const {
   std::error_code error;
   if (std::filesystem::is_regular_file(recording_path_, error) &&
@@ -125,14 +126,14 @@ void Observation::serve_viewers(std::uint32_t flags) {
       case link::RequestKind::interrupt: requested_signal_ = SIGINT; break;
       case link::RequestKind::terminate: requested_signal_ = SIGTERM; break;
       case link::RequestKind::hang_up: requested_signal_ = SIGHUP; break;
-      case link::RequestKind::skip_to_now: break;  // The port's own.
+      case link::RequestKind::skip_to_now: break;  // Handled by the port itself.
       case link::RequestKind::all_has_come: has_all_come_ = true; break;
     }
   }
 }
 
-// Whoever started this from afar may be without a line just now, and has not seen the end.
-// A signal ends the wait, as what was recorded is still to be finished.
+// The machine that started this may be disconnected and may not have received the end yet. A signal ends the wait,
+// because the recording must still be finished.
 void Observation::wait_until_all_has_come(std::uint32_t flags) {
   constexpr std::chrono::minutes patience{10};
   constexpr std::chrono::milliseconds round{5};
@@ -146,7 +147,7 @@ void Observation::wait_until_all_has_come(std::uint32_t flags) {
   }
 }
 
-// Once a second, and at once where the driver has refused something.
+// Once a second, and immediately after the driver refused a request.
 void Observation::sample_devices() {
   if (!watches_devices_) return;
   const serve::Observer::Totals totals = observer_.totals();
@@ -197,7 +198,7 @@ bool Observation::print_summary() const {
     if (process.is_broken)
       say(fmt::format("process {} overwrote memory of its collector; later events are missing", process.pid));
   }
-  if (is_far_started()) return true;  // Whoever follows it has a recording too, and says this.
+  if (is_far_started()) return true;  // The machine that follows has its own recording and prints this itself.
   const std::string summary =
       fmt::format("{} events of {} {} ({} lost)", text_from_count(totals.events), text_from_count(processes.size()),
                   processes.size() == 1 ? "process" : "processes", text_from_count(totals.lost));

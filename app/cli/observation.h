@@ -1,5 +1,5 @@
-// What run, demo and attach have in common: processes are watched, recorded, and offered to viewers. One thread, the
-// caller's.
+// Shared by run, demo and attach: observes processes, records them and serves viewers. Not thread-safe; use it from one
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -20,45 +20,46 @@ class Observation {
   Observation(const Observation&) = delete;
   Observation& operator=(const Observation&) = delete;
 
-  // Tries the recording's file and opens both sockets. What lies at that path is replaced when the recording starts.
-  // Where it failed: the text has been printed, and this is the exit code.
-  // `jobs_folder`: where jobs find the observer, for `uid`; empty: where those that it starts do.
+  // Checks that the recording's file can be written, and opens both sockets. A file at that path is replaced only when
+  // the recording starts. If it fails, prints the error and returns the exit code. `jobs_folder`: where jobs of user
+  // `uid` find the observer; empty: where jobs started by it find it.
   std::optional<int> open(const std::string& recording, const std::string& jobs_folder = {}, std::uint32_t uid = 0);
-  // Over TCP too, after open(), with --listen. Where it failed: as open(), and what that made is gone.
+  // With --listen, also serves viewers over TCP; call it after open(). If it fails, prints the error, undoes open() and
+  // returns the exit code.
   std::optional<int> listen(const ListenOptions& options);
   std::optional<std::string> start_recording();
-  // An error of the file is then printed, and the job continues.
+  // An error of the file is printed when it occurs, and the job continues.
   void start_recording_with_first_process();
-  // Nothing, or why not, in words. What lies at that path is replaced.
+  // Replaces a file at `path`. Returns nothing, or the reason why it failed.
   std::optional<std::string> rename_recording(const std::string& path);
-  // What open() made and nothing was written to.
+  // Removes the file that open() created, if nothing was written to it.
   void remove_empty_recording() const;
-  // What lay at the recording's path before open() lies there still, where nothing was recorded since.
+  // A file existed at the recording's path before open(). It is still there if nothing was recorded.
   bool was_there() const { return was_there_; }
 
-  // From now on a thread reads the totals of devices, as long as some process may hold memory of them.
+  // From now on a thread reads the totals of devices while any process may hold device memory.
   void watch_devices() { watches_devices_ = true; }
-  // Waits for events, a little while at most, takes in what came, and sends. `flags`: of link::status_flag.
+  // Waits briefly for events, receives them and sends to viewers. `flags`: of link::status_flag.
   void serve(std::uint32_t flags);
-  // The last round: every stream is closed, viewers get the rest.
+  // The last round: closes every stream and sends the rest to viewers.
   void finish(std::uint32_t flags);
-  // Whether a viewer requested it since the last call.
+  // Whether a viewer requested a detach since the last call.
   bool take_detach_request();
-  // The signal for its job that a viewer requested since the last call; 0: none.
+  // The signal that a viewer requested for the job since the last call; 0: none.
   int take_requested_signal();
-  void set_exit_code(std::int32_t code) { exit_code_ = code; }  // Of the job, which has ended.
+  void set_exit_code(std::int32_t code) { exit_code_ = code; }  // The exit code of the job that has ended.
 
   bool is_recording() const { return recorder_.is_recording(); }
   serve::Observer& observer() { return observer_; }
   const serve::Observer& observer() const { return observer_; }
   const std::string& recording() const { return recording_path_; }
   const std::string& viewer_socket() const { return port_.socket_path(); }
-  // Prints rejected processes and viewers, and what was recorded, on standard error. False: no process reported
+  // Prints rejected processes and viewers, and what was recorded, to standard error. False if no process reported
   // anything.
   bool print_summary() const;
 
  private:
-  void begin_recording();  // That was to be with the first process.
+  void begin_recording();  // For start_recording_with_first_process().
   void leave_second_name() const;
   link::Status status(std::uint32_t flags) const;
   void serve_viewers(std::uint32_t flags);

@@ -22,12 +22,12 @@
 namespace hbmscope::cli {
 namespace {
 
-constexpr int exit_not_started = 127;  // As a shell says of a command that it can't find.
+constexpr int exit_not_started = 127;  // The exit code of a shell for a command that it can't find.
 
 }  // namespace
 
-// Starts the command with the collector in front of its other libraries. The child's errno where it could not be
-// started comes through a pipe that a started program closes.
+// Starts the command with the collector preloaded before its other libraries. If that fails, the child sends its errno
+// through a pipe that closes when a program starts.
 pid_t ObservedJob::start_job(const std::vector<std::string>& command, const std::string& collector,
                              const JobSettings& settings, int& start_errno) const {
   std::vector<char*> words;
@@ -35,7 +35,8 @@ pid_t ObservedJob::start_job(const std::vector<std::string>& command, const std:
   words.push_back(nullptr);
   const char* others = std::getenv("LD_PRELOAD");
   const std::string preload = others != nullptr && *others != 0 ? collector + ":" + others : collector;
-  // AddressSanitizer refuses to start where it is not the first library; in front of what it stands for nothing is.
+  // AddressSanitizer refuses to start unless it is the first library. Here only the collector precedes it, so the check
+  // is turned off.
   const char* sanitizer_options = std::getenv("ASAN_OPTIONS");
   const std::string sanitizer = (sanitizer_options != nullptr ? sanitizer_options + std::string(":") : std::string()) +
                                 "verify_asan_link_order=0";
@@ -46,7 +47,7 @@ pid_t ObservedJob::start_job(const std::vector<std::string>& command, const std:
   }
   const pid_t job = fork();
   if (job == 0) {
-    for (const Ignored& one : ignored_) std::signal(one.signal, one.before);  // As nohup and shells have set them.
+    for (const Ignored& one : ignored_) std::signal(one.signal, one.before);  // As set by nohup or by a shell.
     setenv("LD_PRELOAD", preload.c_str(), 1);
     setenv("ASAN_OPTIONS", sanitizer.c_str(), 1);
     setenv(serve::Observer::variable, observation_.observer().socket_path().c_str(), 1);
@@ -55,7 +56,7 @@ pid_t ObservedJob::start_job(const std::vector<std::string>& command, const std:
     else
       setenv(wire::no_follow_variable, std::to_string(getpid()).c_str(), 1);
     setenv("NVTX_INJECTION64_PATH", collector.c_str(),
-           0);  // For its NVTX ranges and markers, unless another tool takes them.
+           0);  // For NVTX ranges and markers, unless another tool uses NVTX.
     if (!settings.memory_dump_prefix.empty()) setenv("TF_BFC_MEMORY_DUMP", settings.memory_dump_prefix.c_str(), 0);
     if (settings.wants_cupti)
       setenv(wire::cupti_variable, "1", 1);
@@ -120,7 +121,8 @@ bool ObservedJob::serve() {
     return false;
   }
   observation_.serve(0);
-  // Of a terminal elsewhere, whose Ctrl+C is for all that it started, as here; the others are for the job.
+  // From a terminal on another machine: Ctrl+C is for the whole process group, as it is here; other signals are for the
+  // job.
   if (const int requested = observation_.take_requested_signal(); requested != 0 && is_far_started())
     kill(requested == SIGINT ? 0 : job_, requested);
   return true;

@@ -1,4 +1,4 @@
-// A job that is started with the collector in it, and observed. One thread, the caller's.
+// A job that is started with the collector preloaded, and observed. Not thread-safe; use it from one thread.
 #pragma once
 
 #include <sys/types.h>
@@ -17,12 +17,12 @@ namespace hbmscope::cli {
 class StderrTail;
 
 struct JobSettings {
-  bool is_followed = true;   // The processes that it starts are watched too.
-  bool wants_cupti = false;  // See calls of the CUDA driver with CUPTI, where there is one.
-  std::string stacks;        // As wire::stacks_variable has it; empty: none.
+  bool is_followed = true;   // Also observe the processes that it starts.
+  bool wants_cupti = false;  // Record calls of the CUDA driver with CUPTI, if it is available.
+  std::string stacks;        // The value of wire::stacks_variable; empty: no stacks.
   StderrTail* stderr_tail = nullptr;
   ListenOptions listen;
-  std::string memory_dump_prefix;  // Of what XLA's allocator writes at failures, where the user has set none.
+  std::string memory_dump_prefix;  // For the dumps of XLA's allocator at failures, unless the user has set a prefix.
 };
 
 class ObservedJob {
@@ -31,15 +31,15 @@ class ObservedJob {
   ObservedJob(const ObservedJob&) = delete;
   ObservedJob& operator=(const ObservedJob&) = delete;
 
-  // Where it failed: the text has been printed, and this is the exit code. The recording is made before the job starts.
+  // Creates the recording and then starts the job. If it fails, prints the error and returns the exit code.
   std::optional<int> start(const std::vector<std::string>& command, const std::string& recording,
                            const JobSettings& settings = {});
-  // Waits for events, a little while at most, and takes in what came. False: the job has ended, and so has all of this.
+  // Waits briefly for events and receives them. False when the job and everything that belongs to it have ended.
   bool serve();
-  // The job's own exit code; 128 and the signal where one ended it, as a shell has it.
+  // The job's exit code, or 128 + the signal that ended it, as in a shell.
   int exit_code() const;
-  int status() const { return status_; }  // As waitpid() returns it.
-  // What was recorded, on standard error. A recording without a process is removed.
+  int status() const { return status_; }  // As returned by waitpid().
+  // Prints what was recorded to standard error. Removes a recording without any process.
   void print_summary() const;
 
   void send_signal(int signal) const;
@@ -53,8 +53,8 @@ class ObservedJob {
   pid_t start_job(const std::vector<std::string>& command, const std::string& collector, const JobSettings& settings,
                   int& start_errno) const;
 
-  // A terminal's Ctrl+C reaches the job too, and it is the job's to end; a viewer that has gone is no reason to end,
-  // nor is a recording that may not grow (ulimit -f).
+  // Signals ignored here. A terminal's Ctrl+C also reaches the job, which decides whether to end. A viewer that
+  // disconnects is no reason to end, and neither is a recording that can't grow (ulimit -f).
   struct Ignored {
     int signal;
     void (*before)(int);

@@ -30,7 +30,7 @@ Result<void> parse_size(const std::string& text, OpenRequest& request) {
   return {};
 }
 
-// What is wrong with --what-if.
+// The error in the use of --what-if, if any.
 std::optional<Error> find_wrong_change(const OpenRequest& request) {
   if (request.files.empty() && !request.what_if.empty())
     return Error{"--what-if needs a file to open", "Use hbmscope open FILE.", {}, {}, false};

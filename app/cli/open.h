@@ -1,4 +1,4 @@
-// hbmscope open, and how other commands open the window.
+// hbmscope open, and opening the window from other commands.
 #pragma once
 
 #include <string>
@@ -7,8 +7,7 @@
 
 namespace hbmscope::cli {
 
-// `size`: of the window, "1600x1000"; empty: as the request has it.
-// Returns the exit code.
+// `size`: of the window, "1600x1000"; empty: the request's size. Returns the exit code.
 int run_open(OpenRequest& request, const std::string& size, const OpenWindow& open_window);
 
 // Prints an error if this program has no window.

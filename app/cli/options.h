@@ -1,4 +1,4 @@
-// The options of the commands about files, as plain structs (app/cli/parser fills them).
+// The options of the commands for files, as plain structs. app/cli/parser fills them.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace hbmscope::cli {
 // Which samples are counted, and at which time of a trace.
 struct ViewOptions {
   ViewRequest request;
-  bool relative = false;  // Percentages are of what the filter leaves.
+  bool relative = false;  // Percentages refer to the filtered total.
   std::string max_size = "4GiB";
   std::string at;                    // A time of the trace; empty: its end.
   std::vector<std::string> what_if;  // KEY=VALUE: changes to a TPU workload.
@@ -38,8 +38,8 @@ struct ReportOptions {
   std::size_t top = 20, own = 5;
   bool cumulative = false, by_count = false, json = false;
   std::string fail_if;
-  std::string from;                                         // With it: what changed since that time.
-  std::map<std::string, std::string, std::less<>> section;  // The value of a section's flag: "--peek" -> "adam".
+  std::string from;                                         // With `at`: reports the changes since this time.
+  std::map<std::string, std::string, std::less<>> section;  // The values of section flags: "--peek" -> "adam".
   BlockReportOptions blocks;
 };
 
@@ -48,9 +48,9 @@ struct DiffOptions {
   UsedOptions used;
   ViewOptions view;
   std::string match = "function", fail_if;
-  std::string from;  // The time of the baseline; empty: the same as of now.
-  std::string same;  // Of two traces instead of `from`: "time" or "requests", as now.
-  std::string heap;  // By name: whose figures are compared, of traces; empty: the one that stands out.
+  std::string from;  // The time of the baseline; empty: the same time as now.
+  std::string same;  // For two traces, instead of `from`: "time" or "requests", the same as now.
+  std::string heap;  // For traces, the name of the heap to compare; empty: the most relevant one.
   std::size_t top = 15, frames = 4;
   bool json = false;
 };
@@ -69,16 +69,17 @@ struct ConvertOptions {
 
 struct ReplayOptions {
   std::string file;
-  std::string allocator;  // Empty: as JAX's settings choose it.
+  std::string allocator;  // Empty: chosen by JAX's settings.
   std::string version;    // Empty: the one that the stream was made with.
   std::string max_size = "4GiB";
   UsedOptions used;
   std::vector<std::string> settings;  // NAME=VALUE
-  std::string device_bytes, device;   // The device, of a trace: empty, the one with the most requests.
+  std::string device_bytes, device;   // For a trace. Empty `device`: the one with the most requests.
   bool check = false, json = false, time = false;
-  bool with_hang = false;                                  // As before 2026-08-14.
+  bool with_hang = false;                                  // As in XLA before 2026-08-14.
   std::string oom_log, memory_dump, trace_events, output;  // Files to write; empty: none.
-  std::string allocator_name;                              // Empty: GPU_0_bfc, or of others GPU_0_ and their name.
+  // Empty: GPU_0_bfc; for other allocators GPU_0_ and their name.
+  std::string allocator_name;
 };
 
 struct ExportOptions {
@@ -86,9 +87,9 @@ struct ExportOptions {
   UsedOptions used;
   ViewOptions view;
   std::string to, output;
-  std::string what;                // Of a trace as CSV or Parquet: events or blocks; empty: the top table.
-  std::string step;                // Of counters for Perfetto, in bytes; empty: by the peak.
-  std::string python = "python3";  // That has pyarrow, for Parquet.
+  std::string what;                // For a trace as CSV or Parquet: events or blocks; empty: the top table.
+  std::string step;                // For counters for Perfetto, in bytes; empty: depends on the peak.
+  std::string python = "python3";  // A Python with pyarrow, for Parquet.
 };
 
 // Each returns the exit code.
@@ -99,11 +100,11 @@ int run_export(const ExportOptions& options);
 int run_convert(const ConvertOptions& options);
 int run_replay(const ReplayOptions& options);
 
-// What is wrong with a number of rows; empty: nothing.
+// The fault of a number of rows; empty: valid.
 std::string find_count_fault(const std::string& text);
-// A duration in seconds: "60", "60s", "500ms", "5m", "1.5h". Nothing: it is not one.
+// A duration in seconds: "60", "60s", "500ms", "5m", "1.5h". Nothing if it is not a duration.
 std::optional<double> parse_seconds(std::string_view text);
-// "device", "label:K": what rows are grouped by when it isn't a kind of frame. Empty text: it is a kind of frame.
+// "device", "label:K": the label that rows are grouped by. Empty if they are grouped by a kind of frame.
 std::string label_key_of(const std::string& by);
 Result<FrameBy> parse_frame_by(const std::string& by);
 

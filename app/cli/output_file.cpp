@@ -8,7 +8,7 @@ namespace hbmscope::cli {
 
 Result<void> check_output(const std::vector<std::string>& inputs, const std::string& output) {
   namespace fs = std::filesystem;
-  std::error_code error;  // A file that can't be examined is not the same file.
+  std::error_code error;  // If a file can't be examined, it is not the same file.
   if (output.empty() || !fs::exists(output, error)) return {};
   const fs::path folder = fs::absolute(output, error).parent_path();
   for (const std::string& input : inputs) {

@@ -1,4 +1,4 @@
-// Where a command writes to.
+// The output file of a command.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace hbmscope::cli {
 
-// Error: the output is one of the inputs, or has the name of one in a folder of inputs; writing it would destroy it. An
-// output that does not exist yet, or is empty (standard output), is fine.
+// Error: the output is one of the inputs, or has the name of a file in an input folder, so that writing would destroy
+// it. Any other output is fine, including an empty name (standard output).
 Result<void> check_output(const std::vector<std::string>& inputs, const std::string& output);
 
-// "BEGIN.hbm", or "BEGIN-2.hbm" and so on: a name that nothing has yet, so that the recording of before stays.
+// "BEGIN.hbm", "BEGIN-2.hbm", ...: a name that is not used yet, so that earlier recordings are kept.
 std::string new_recording(const std::string& begin);
 
 }  // namespace hbmscope::cli

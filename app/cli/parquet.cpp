@@ -47,7 +47,7 @@ class Reader {
     return failed;
   }
 
-  // False: the reader has gone.
+  // False if the reader is gone.
   bool write(std::string_view text) const {
     while (!text.empty()) {
       const ssize_t written = ::write(pipe_, text.data(), text.size());
@@ -58,7 +58,7 @@ class Reader {
     return true;
   }
 
-  // Nothing more comes; its exit code.
+  // Ends the input and returns the reader's exit code.
   int finish() {
     close_pipe();
     return wait();
@@ -86,7 +86,7 @@ class Reader {
 Result<void> write_parquet(const std::string& python, const std::string& output,
                            const std::function<ExportEnd(const TextSink&)>& write) {
   const std::string partial = output + ".partial";
-  // A reader that ends early is an answer, not the end of this.
+  // A reader that ends early must not end this program.
   const auto before = std::signal(SIGPIPE, SIG_IGN);
   Reader reader;
   const int failed = reader.start(python, partial);

@@ -1,6 +1,6 @@
-// A trace's table as a Parquet file, for engines that go through thousands of recordings at once (DuckDB, Spark,
-// pandas). Arrow is a large library that few need: the person's own Python and its pyarrow write the file, from the
-// same rows as CSV has.
+// A trace's table as a Parquet file, for engines that query thousands of recordings at once (DuckDB, Spark, pandas).
+// Arrow is a large library that few users need, so the user's own Python with pyarrow writes the file, from the same
+// rows as CSV.
 #pragma once
 
 #include <functional>
@@ -11,8 +11,8 @@
 
 namespace hbmscope::cli {
 
-// `write` hands on the CSV. The file appears only when it is complete; until then it has another name in the same
-// folder. Errors: no such Python, no pyarrow, what pyarrow says, no room.
+// `write` passes on the CSV. The file appears only when it is complete; until then it has another name in the same
+// folder. Errors: no such Python, no pyarrow, an error of pyarrow, a full disk.
 Result<void> write_parquet(const std::string& python, const std::string& output,
                            const std::function<ExportEnd(const TextSink&)>& write);
 

@@ -1,14 +1,14 @@
-// What `hbmscope export --to parquet` runs in the person's own Python: CSV from standard input, with a head line, into
-// a Parquet file. Argument: the file. Exit codes: 0 written, 3 pyarrow is missing, 4 it could not be written (why
-// stands on standard error).
+// The script that `hbmscope export --to parquet` runs in the user's own Python. It converts CSV with a header line from
+// standard input into a Parquet file. Argument: the file. Exit codes: 0 written, 3 pyarrow is missing, 4 it could not
+// be written (standard error says why).
 #pragma once
 
 namespace hbmscope::cli {
 
 inline constexpr int parquet_without_pyarrow = 3;
 
-// Types by the names of columns, so that no type hangs on what a file happens to hold; a name that is not known here is
-// text. A million rows a group: engines read groups apart, and it bounds what is in memory.
+// Column types are chosen by column name, so that they don't depend on the values of a file; unknown names are text.
+// Groups have a million rows: engines read groups separately, and it limits the memory used.
 inline constexpr const char* parquet_driver = R"PYTHON(
 import signal, sys
 

@@ -26,7 +26,7 @@ std::string joined(const std::vector<std::string>& words, const char* between) {
   return fmt::format("{}", fmt::join(words, between));
 }
 
-// What could be observed in it.
+// The frameworks and libraries in it that can be observed.
 std::string loaded_in(const attach::RunningJob& job) {
   std::vector<std::string> words = job.frameworks;
   if (job.has_pjrt) words.emplace_back("PJRT plugin");

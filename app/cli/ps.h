@@ -1,4 +1,4 @@
-// hbmscope ps: the jobs of this machine that use device memory, or could, by device.
+// hbmscope ps: the jobs of this machine that use device memory or could use it, by device.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@ namespace hbmscope::cli {
 
 struct PsOptions {
   bool json = false;
-  double interval = 0;  // Seconds between lists; 0: one only. With `json` each is a line.
+  double interval = 0;  // Seconds between lists; 0: only one list. With `json`, one line per list.
   FarOptions far;
-  std::string as;  // How this machine is named where this is read; empty: it is read here.
+  std::string as;  // This machine's name on the machine where the list is read; empty: the same machine.
 };
 int run_ps(const PsOptions& options);
 

@@ -38,7 +38,7 @@ bool write_all(int file, const void* bytes, std::size_t count) {
   return true;
 }
 
-// A file that grows while it is read.
+// A file that grows while it is being read.
 class Output {
  public:
   Output(const std::string& path, std::uint64_t from, link::FrameKind kind)
@@ -49,8 +49,8 @@ class Output {
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
 
-  // Part of the output, so that a job that prints without end leaves time for requests and for its recording. False:
-  // the reader has gone.
+  // Sends part of the output, so that a job that prints without end leaves time for requests and for its recording.
+  // False if the reader is gone.
   bool carry(std::vector<char>& part) {
     constexpr int parts_max = 4;
     has_more_ = true;
@@ -90,7 +90,7 @@ class Relay {
     while (is_there) {
       std::array<pollfd, 2> waited{pollfd{observer_, POLLIN, 0}, pollfd{STDIN_FILENO, POLLIN, 0}};
       poll(waited.data(), waited.size(), output_.has_more() || errors_.has_more() ? 0 : round_ms);
-      if (waited[1].revents != 0 && !carry_there()) return exit_ok;  // The other end has gone.
+      if (waited[1].revents != 0 && !carry_there()) return exit_ok;  // The other end has closed.
       if (!carry_output()) return exit_ok;
       if (waited[0].revents != 0 && !carry_here(is_there)) return exit_ok;
     }
@@ -106,17 +106,17 @@ class Relay {
     const ssize_t count = read(STDIN_FILENO, said.data(), said.size());
     if (count < 0 && errno == EINTR) return true;
     if (count <= 0) return false;
-    // It takes little and at once; one that does not is as good as gone.
+    // An observer reads small messages immediately; if it does not, treat it as gone.
     return send(observer_, said.data(), static_cast<std::size_t>(count), MSG_NOSIGNAL) == count;
   }
 
-  // Frames are carried whole before something of ours stands between two.
+  // Observer frames are passed on whole; our own frames go between them.
   bool carry_here(bool& is_there) {
     const ssize_t count = recv(observer_, part_.data(), part_.size(), 0);
     if (count < 0) return errno == EAGAIN || errno == EINTR;
     is_there = count > 0;
     for (ssize_t at = 0; at < count;) {
-      // What was printed before the observer said something comes before it.
+      // Output that was printed before the observer's frame is sent before it.
       if (left_ == 0 && head_bytes_ == 0 && is_welcome_ && !carry_output()) return false;
       const auto now = static_cast<std::size_t>(count - at);
       const std::size_t taken = left_ > 0 ? std::min<std::size_t>(now, left_) : take_head(part_.data() + at, now);
@@ -128,7 +128,7 @@ class Relay {
     return true;
   }
 
-  // Of the welcome, or a frame's header. How many bytes of it these are.
+  // Collects the welcome or a frame's header. Returns how many of the bytes belong to it.
   std::size_t take_head(const char* bytes, std::size_t count) {
     const std::size_t wanted = is_welcome_ ? sizeof(link::FrameHeader) : sizeof(link::Welcome);
     const std::size_t taken = std::min(count, wanted - head_bytes_);
@@ -151,7 +151,7 @@ class Relay {
     return output_.carry(output_part_) && errors_.carry(output_part_);
   }
 
-  // What it says last is written when it has hung up.
+  // Waits for the observer to exit, since it prints its last lines after it has closed the link.
   void wait_for_its_end() const {
     std::string wrong;
     const auto peer = link::trusted_peer(observer_, wrong);
@@ -167,7 +167,7 @@ class Relay {
   std::vector<char> part_ = std::vector<char>(part_bytes), output_part_ = std::vector<char>(part_bytes);
   std::array<char, sizeof(link::Welcome)> head_{};
   std::size_t head_bytes_ = 0;
-  std::uint64_t left_ = 0;  // Of the frame.
+  std::uint64_t left_ = 0;  // Remaining bytes of the frame.
   bool is_welcome_ = false, is_head_ = false;
 };
 

@@ -1,6 +1,6 @@
-// The far end of a line: carries the link between an observer of this machine and standard input and output, so that
-// nothing listens on a network. Of a job whose output is kept in files it carries that too, in frames of its own
-// between the observer's (collector/link/link.h), each from where the reader says that it had come to.
+// The remote end of a connection: carries the link between a local observer and standard input and output, so that
+// nothing has to listen on a network. If a job's output is kept in files, the relay carries that too, in its own frames
+// between the observer's frames (collector/link/link.h), starting at the positions given by the reader.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,12 @@
 namespace hbmscope::cli {
 
 struct RelayOptions {
-  std::string job;                                 // The number of an observer, or of a process that it observes.
-  std::string output;                              // A folder with stdout.txt and stderr.txt; empty: none is wanted.
+  std::string job;  // The process id of an observer, or of a process that it observes.
+  // A folder with stdout.txt and stderr.txt; empty: no output is requested.
+  std::string output;
   std::uint64_t output_from = 0, errors_from = 0;  // Bytes.
 };
-// Until either side hangs up. exit_ok: the observer did.
+// Runs until either side closes the link. exit_ok: the observer did.
 int run_relay(const RelayOptions& options);
 
 }  // namespace hbmscope::cli

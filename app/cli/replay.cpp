@@ -1,4 +1,4 @@
-// hbmscope replay: recorded requests through an allocator that decides as an original does.
+// hbmscope replay: plays recorded requests into an allocator that makes the same decisions as the original.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 

@@ -33,7 +33,7 @@ Failure usage(std::string what, std::string remedy) {
   return Failure(Error{std::move(what), std::move(remedy), {}, {}, false});
 }
 
-// By settings, on a device of a size.
+// From the settings, for a device of the given size.
 Result<void> plan_for_device(const ReplayOptions& options, ReplayPlan& plan) {
   const auto device_bytes = device_bytes_from(options.device_bytes);
   if (!device_bytes) return Failure(device_bytes.error());
@@ -58,7 +58,7 @@ Result<void> plan_for_device(const ReplayOptions& options, ReplayPlan& plan) {
   return {};
 }
 
-// By the configuration of a stream: its limit is all the memory there is.
+// From the configuration of a stream; its limit is all the memory there is.
 Result<void> plan_by_configuration(const ReplayOptions& options, Kind kind, ReplayPlan& plan) {
   StreamConfig& config = plan.stream.config;
   const allocator::AllocatorRow& row = allocator::row_of(kind);
@@ -136,7 +136,7 @@ Result<ReplayPlan> plan_from_trace(const ReplayOptions& options, std::optional<K
                          file_name_of(options),
                          {},
                          false});
-  // A check needs none: the driver gives what it gave then, and the amount reserved at a time does not matter.
+  // A check does not need the size: the driver behaves as recorded, and the amount reserved at a time does not matter.
   if (options.device_bytes.empty() && !options.check)
     return usage("the memory of the device is unknown", "Add it: --device-bytes 80GiB.");
   std::optional<std::uint32_t> device;
@@ -152,7 +152,7 @@ Result<ReplayPlan> plan_from_trace(const ReplayOptions& options, std::optional<K
   plan.places = std::move(requests->places);
   ReplayOptions on_device = options;
   if (options.device_bytes.empty()) on_device.device_bytes = "80GiB";
-  // PyTorch's allocator as the program had it, unless --set is used.
+  // PyTorch's allocator as configured in the program, unless --set is used.
   const Definitions& definitions = plan.trace->streams[plan.trace_stream].definitions();
   if (kind == Kind::pytorch && options.settings.empty() &&
       definitions.job_fact("torch.allocator.expandable_segments") == "True") {
@@ -164,7 +164,7 @@ Result<ReplayPlan> plan_from_trace(const ReplayOptions& options, std::optional<K
   return plan;
 }
 
-// By its first bytes. Standard input can be read once: it is a stream of requests.
+// By its first bytes. Standard input can be read only once, so it is always a stream of requests.
 bool is_stream_of_requests(const std::string& file) {
   if (file == "-") return true;
   std::array<char, 64> beginning{};

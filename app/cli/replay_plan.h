@@ -1,4 +1,4 @@
-// What `replay` plays, and into which allocator: from the file and the options.
+// What `replay` plays, and into which allocator, from the file and the options.
 #pragma once
 
 #include <memory>
@@ -18,16 +18,16 @@ struct ReplayPlan {
   allocator::RequestStream stream;
   allocator::AllocatorOptions options;
   std::vector<std::string> notes;      // For stderr.
-  std::shared_ptr<const Trace> trace;  // That the requests come from; null: a stream of requests.
+  std::shared_ptr<const Trace> trace;  // The source of the requests; null: a stream of requests.
   std::size_t trace_stream = 0;
-  allocator::RecordedPlaces places;  // Where the trace says that the requests were served.
+  allocator::RecordedPlaces places;  // The addresses at which the trace served the requests.
 };
 
-// Errors: options that do not apply, settings that JAX or PyTorch would refuse, a file that can't be read.
+// Errors: options that do not apply, settings that JAX or PyTorch would refuse, an unreadable file.
 Result<ReplayPlan> make_replay_plan(const ReplayOptions& options);
 std::string file_name_of(const ReplayOptions& options);
 
-// Of NAME=VALUE each. Error: one that is not.
+// Parses NAME=VALUE texts. Error: an invalid text.
 Result<std::vector<allocator::Setting>> settings_from(const std::vector<std::string>& texts);
 
 }  // namespace hbmscope::cli

@@ -13,7 +13,7 @@ namespace {
 using allocator::Allocator;
 using allocator::ReplayBlock;
 
-// XLA logs no more than that, without retries.
+// XLA logs at most this many failures, not counting retries.
 constexpr int logged_failures_max = 10;
 
 Failure not_written(const std::string& file) {
@@ -53,7 +53,7 @@ void ReplayReports::on_freed(const Allocator& allocator, const ReplayBlock& bloc
 
 void ReplayReports::on_refused(const Allocator& allocator, const allocator::Request& request) {
   ++failures_;
-  // These two are only possible with xla_gpu.
+  // These two exist only for xla_gpu.
   if (!oom_log_.name.empty() && failures_ <= logged_failures_max) {
     const auto& bfc = dynamic_cast<const allocator::xla_gpu::Bfc&>(allocator);
     allocator::OomLogOptions options;

@@ -1,4 +1,4 @@
-// The files that `replay` can write: what XLA itself would have logged, dumped and traced.
+// The files that `replay` can write: what XLA would have logged, dumped and traced.
 #pragma once
 
 #include <fstream>
@@ -12,14 +12,14 @@ namespace hbmscope::cli {
 
 class ReplayReports final : public allocator::Watcher {
  public:
-  // Opens the files that the options name; xla_gpu only. Errors: one can't be written, or is the input.
+  // Opens the files named by the options; xla_gpu only. Errors: a file can't be written, or it is the input.
   Result<void> open(const ReplayOptions& options);
 
   void on_allocated(const allocator::Allocator& allocator, const allocator::ReplayBlock& block) override;
   void on_freed(const allocator::Allocator& allocator, const allocator::ReplayBlock& block) override;
   void on_refused(const allocator::Allocator& allocator, const allocator::Request& request) override;
 
-  // After the last operation. Errors: the disk is full, or nothing failed of which there would be a dump.
+  // Call it after the last operation. Errors: the disk is full, or a dump was requested but nothing failed.
   Result<void> close();
 
  private:

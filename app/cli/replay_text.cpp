@@ -24,7 +24,7 @@ std::string row(std::string_view name, const std::string& text) {
   return fmt::format("  {}{}\n", pad_right(name, 24), text);
 }
 
-// How it gets memory, under "limit" if it has one.
+// How the pool gets memory; below "limit" if there is one.
 struct PoolRows {
   std::string operator()(const xla_gpu::Options& of) const {
     return row("limit", text_from_bytes(of.limit_bytes) +
@@ -46,7 +46,7 @@ struct PoolRows {
     return row("pool", of.expandable_segments ? "expandable segments, kept until the driver refuses"
                                               : "segments, kept until the driver refuses");
   }
-  // The others have one region, or no more to say.
+  // Other allocators have one region or nothing more to show.
   template <class Options>
   std::string operator()(const Options& of) const {
     if constexpr (requires { of.limit_bytes; })

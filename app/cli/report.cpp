@@ -54,7 +54,8 @@ Result<std::string> text_report(const ReportInput& input) {
   return text;
 }
 
-// A misspelt label would be one row of everything. What a trace can have counts, whatever it has at this time.
+// Refuses an unknown label: a misspelt one would give a single row. Labels that the trace can have are fine, even
+// without values at this time.
 Result<void> check_label(const std::string& by, const Source& source) {
   if (!by.starts_with("label:")) return {};
   const std::string wanted = label_key_of(by);
@@ -72,7 +73,7 @@ Result<void> check_label(const std::string& by, const Source& source) {
       Error{fmt::format("there is no label '{}'", wanted), fmt::format("Labels: {}.", known), {}, {}, false});
 }
 
-// Trees and callers, of which one is printed at a time.
+// Only one of the sections that replace the rows (trees, callers) can be printed at a time.
 Result<void> check_rows(const ReportOptions& options, bool has_groups) {
   std::string flag;
   for (const ReportSection& section : report_sections()) {
@@ -88,7 +89,7 @@ Result<void> check_rows(const ReportOptions& options, bool has_groups) {
   return options.used.refuse({"--own", "--cum", "--count"}, fmt::format("can't be combined with {}", flag));
 }
 
-// What would otherwise be ignored.
+// Refuses options that would otherwise be ignored.
 Result<void> check_profile_options(const ReportOptions& options) {
   const UsedOptions& used = options.used;
   if (auto allowed = used.refuse({"--order", "--ascending"}, "needs --blocks"); !allowed) return allowed;

@@ -26,7 +26,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// One heap that has something at the address: heaps of several layers may.
+// A heap with something at the address; there can be several, in different layers.
 struct Found {
   std::uint32_t stream = 0, heap = 0;
   PlaceAt place;
@@ -55,7 +55,8 @@ std::vector<Found> find_at(const Source& source, std::uint64_t address) {
       if (heap.id == 0 || !heap.has(wire::heap_flag::has_addresses)) continue;
       const PlaceAt place = find_place(source.states[i], heap.id, address);
       const AddressRange range = place.range.empty() ? AddressRange{address, address + 1} : place.range;
-      // Of a gap: since when all of it is free; and the address itself, not where the gap begins.
+      // For a gap: how long all of it has been free, and the history of the address itself rather than of the gap's
+      // start.
       auto history = *compute_address_history(stream, heap.id, {address, address + 1}, source.states[i].position());
       history.since = compute_address_history(stream, heap.id, range, source.states[i].position(), &control)->since;
       const bool has_nothing = place.what != PlaceAt::What::block && place.what != PlaceAt::What::free;
@@ -75,9 +76,9 @@ std::string event_text(const Stream& stream, std::uint64_t event, const std::opt
   return fmt::format("event {}{}", event, time_ns ? " (" + time_text(stream, time_ns) + ")" : "");
 }
 
-// The frames of your code; all frames if none of them is.
+// The frames of your code, or all frames if there are none.
 std::string stack_text(const Definitions& definitions, std::uint32_t stack) {
-  constexpr int frames_max = 4096;  // A damaged file may make a stack of any length.
+  constexpr int frames_max = 4096;  // A damaged file may contain a stack of any length.
   std::string own, all;
   int left_out = 0;
   for (int frames = 0; stack != 0 && frames < frames_max; ++frames, stack = definitions.stack(stack).parent) {

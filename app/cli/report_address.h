@@ -1,5 +1,5 @@
-// hbmscope report --address: the block or the free gap there, its neighbours, and all that lay there from the first
-// event to the last.
+// hbmscope report --address: the block or free gap at an address, its neighbours, and everything that was at the
+// address from the first event to the last.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct ReportOptions;
 
 int run_report_address(const ReportOptions& options, const Source& source);
 
-// What both reports on blocks print (report_blocks.cpp).
+// Shared by both reports on blocks (report_blocks.cpp).
 std::string moment_text(const Source& source);                             // "At the peak (...)", "After event 7 of 10"
 std::string age_text(const Source& source, const BlockFacts& facts);       // "1.20 s", "1,204 events", "–"
 std::string lifetime_text(const Source& source, const BlockFacts& facts);  // The same, or "not freed".

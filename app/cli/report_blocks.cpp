@@ -80,7 +80,7 @@ std::string text_from_blocks(const Source& source, const LiveRows& live, const B
     std::string line;
     for (std::size_t c = 0; c < columns.size(); ++c) {
       const Column& column = columns[c];
-      if (column.width == 0) continue;  // No block has a tag.
+      if (column.width == 0) continue;  // No block has a value for it.
       const std::size_t width = std::max(column.width, column.title.size());
       line += (line.empty() ? "" : "  ") + (column.is_number ? pad_left(cell(c), width) : pad_right(cell(c), width));
     }
@@ -140,13 +140,13 @@ int run_list(const ReportOptions& options, const Source& source, const BlockQuer
 
 }  // namespace
 
-// The head of a sentence.
+// The start of a sentence.
 std::string moment_text(const Source& source) {
   const std::string& text = source.moment.text;
   return text.starts_with("after ") ? "A" + text.substr(1) : "At " + text;
 }
 
-// In time; in events where the source has no times.
+// In time, or in events if the source has no times.
 std::string age_text(const Source&, const BlockFacts& facts) {
   if (facts.age_ns) return text_from_value(*facts.age_ns, "nanoseconds");
   return facts.age_events ? count_text(*facts.age_events, "event") : "–";

@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A job that catches its failures may have a million; each is a walk over its heap.
+// A job that catches its failures may have a million, and each needs a walk over its heap.
 constexpr std::size_t failures_with_facts = 32;
 constexpr std::size_t blockers_shown = 3;
 

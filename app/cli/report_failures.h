@@ -1,4 +1,4 @@
-// Why requests failed: what a report says of the last out-of-memories beyond their figures.
+// Why requests failed: details in a report about the last out-of-memory failures.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -9,17 +9,17 @@
 
 namespace hbmscope::cli {
 
-// Of one failure, named by its stream's number and its place in failures(): a sentence, when the request would last
-// have fit, and the blocking allocations.
+// About one failure, given by stream index and index in failures(): a sentence, the last time the request would have
+// fit, and the blocking allocations.
 std::string text_from_failure_facts(const Trace& trace, std::size_t stream, std::size_t failure,
                                     const Terminal& terminal);
 
-// Adds `verdict`, `sentence` and the rest to the objects of `failures`, which are one for each out-of-memory in the
-// order of the streams; null for all but the last ones of each stream.
+// Adds `verdict`, `sentence` and more to the objects in `failures`, one per out-of-memory in the order of the streams.
+// Null for all except the last ones of each stream.
 void add_failure_facts(nlohmann::ordered_json& failures, const Trace& trace);
 
-// Appends requests that were refused at the end and may still be retried, as failures that are pending.
+// Appends requests that were refused at the end and may still be retried, as pending failures.
 void add_pending(nlohmann::ordered_json& failures, const Trace& trace);
-std::string text_from_pending(const Trace& trace);  // Empty: none is.
+std::string text_from_pending(const Trace& trace);  // Empty if there are none.
 
 }  // namespace hbmscope::cli

@@ -1,5 +1,4 @@
-// The section of a report on what a trace has about its job: facts, handles of physical memory, counters, attributes,
-// modules.
+// The report section about the trace's job: facts, handles of physical memory, counters, attributes, modules.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -18,9 +17,9 @@
 namespace hbmscope::cli {
 namespace {
 
-constexpr std::size_t rows_shown = 8;  // JSON has all.
+constexpr std::size_t rows_shown = 8;  // JSON has all of them.
 
-// One line, as long as the terminal is wide.
+// One line, cut to the width of the terminal.
 std::string facts_text(const std::vector<JobFactRow>& facts, const Terminal& terminal) {
   if (facts.empty()) return {};
   std::string text = "Job:";
@@ -48,7 +47,7 @@ std::string physical_text(const HeapRow& row) {
                             text_from_bytes(bytes.reserved_bytes));
 }
 
-// The unit is what the name says.
+// The name contains the unit.
 std::string value_text(const CounterRow& row, const std::optional<std::int64_t>& value) {
   if (!value) return "–";
   return row.name.find("bytes") != std::string::npos ? text_from_bytes(*value) : exact_text_from_count(*value);

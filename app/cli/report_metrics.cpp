@@ -1,5 +1,4 @@
-// The section of a report that --metrics adds: the sizes, gaps, ages, lifetimes, churn and high-water marks of each
-// heap.
+// The report section of --metrics: sizes, gaps, ages, lifetimes, churn and high-water marks of each heap.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -100,7 +99,7 @@ std::string heap_text(const HeapRow& row, const HeapMetrics& metrics, const Term
   return text + lifetimes_text(metrics.lifetimes, "lifetime", "freed blocks", terminal);
 }
 
-// One a heap of the trace, with progress on a terminal.
+// One per heap of the trace, with progress on a terminal.
 Result<std::vector<HeapMetrics>> load_metrics(const Source& source) {
   if (!source.trace)
     return Failure(Error{"a profile has no metrics: it has no heaps and no events",

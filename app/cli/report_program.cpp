@@ -1,4 +1,4 @@
-// The section of a report on a compiled program, where the trace is one of its dumps.
+// The report section about a compiled program, if the trace is a compiler dump.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 

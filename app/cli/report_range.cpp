@@ -106,7 +106,8 @@ std::string own_text(const RangeReport& report, const Terminal& terminal) {
   return text + more_text(shown, rows.size(), "--own", terminal);
 }
 
-// The innermost frames show what, the innermost line of your code where; the outermost are the same everywhere.
+// The innermost frames tell what was allocated, and the innermost line of your code tells where. The outermost frames
+// are the same in all stacks.
 std::string stack_text(const Definitions& definitions, const VisibleFrames& visible, std::uint32_t stack) {
   constexpr std::size_t frames_max = 2;
   if (stack == 0) return "(no stack)";
@@ -146,7 +147,7 @@ void add_sums(Json& json, const RangeSums& sums) {
   json["net_bytes"] = sums.net_bytes();
 }
 Json json_from_stack(const Definitions& definitions, std::uint32_t stack) {
-  constexpr int frames_max = 4096;  // Python itself stops at 1,000; a damaged file may not.
+  constexpr int frames_max = 4096;  // Python itself stops at 1,000 frames; a damaged file may have more.
   Json list = Json::array();
   for (int frames = 0; stack != 0 && frames < frames_max; ++frames, stack = definitions.stack(stack).parent) {
     const TraceFrame frame = definitions.frame(definitions.stack(stack).frame);

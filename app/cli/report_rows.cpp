@@ -1,4 +1,4 @@
-// The sections of a report on samples: rows, your code, call trees, callers and callees, and what the import found.
+// The report sections about samples: rows, your code, call trees, callers and callees, and the import.
 #include <algorithm>
 #include <set>
 #include <system_error>
@@ -28,14 +28,14 @@ std::size_t rows_wanted(const ReportOptions& options) {
   return options.top == 0 ? static_cast<std::size_t>(-1) : options.top;
 }
 
-// Both walk all stacks; at the same time they take the time of one.
+// Both walk all stacks; running them in parallel takes the time of one.
 std::pair<std::vector<OwnCodeRow>, std::vector<TopRow>> own_code_and_top(const ReportInput& input) {
   std::vector<OwnCodeRow> own;
   const auto find_own = [&] { own = compute_own_code(input.view); };
   std::thread other;
   try {
     other = std::thread(find_own);
-  } catch (const std::system_error&) {  // A container may forbid more threads.
+  } catch (const std::system_error&) {  // A container may limit the number of threads.
     find_own();
   }
   std::vector<TopRow> top = compute_top(input.view, order_of(input.options), rows_wanted(input.options));
@@ -74,10 +74,10 @@ Result<void> add_tree(Json& json, const ReportInput& input) {
   return {};
 }
 
-// The frames whose function matches --peek, the largest first.
+// The frames whose function matches --peek, largest first.
 Result<std::vector<Neighbours>> find_peeked(const ReportInput& input) {
   const std::string& expression = input.options.section.find("--peek")->second;
-  // The expression is compiled by making a view that focuses on it: one rule for all expressions.
+  // A view that focuses on the expression compiles it, so the same rules apply to all expressions.
   ViewRequest request = input.view.request;
   request.show = expression;
   request.where.clear();
@@ -120,7 +120,7 @@ Result<std::string> import_text(const ReportInput& input, const ReportStyle& sty
 }  // namespace
 
 ReportSection import_section() {
-  return {.name = "import", .text = import_text};  // The JSON of a view has it.
+  return {.name = "import", .text = import_text};  // The JSON of a view contains it.
 }
 
 ReportSection rows_section() {

@@ -1,5 +1,5 @@
-// A section of a report: one row with all that there is to know about it. A new section is a file with its text and its
-// JSON, and a row in report_sections.cpp; the parser declares the flag that a row names.
+// A section of a report, described by one row. A new section is a file with its text and JSON plus a row in
+// report_sections.cpp; the parser declares the flag in the row.
 #pragma once
 
 #include <span>
@@ -28,10 +28,11 @@ struct ReportInput {
 };
 
 struct ReportSection {
-  std::string_view name;  // The key of its JSON; two sections of one name are not printed at once.
+  std::string_view name;  // The key of its JSON. Two sections with the same name are never printed together.
   std::string_view flag = {}, value_name = {}, help = {};  // "--peek", "REGEX"; no flag: always printed.
-  bool needs_trace = false;                                // Without a flag: left out of a report on a profile.
-  bool replaces_rows = false;                              // As text it is printed instead of the rows.
+  // A section without a flag is left out of a report on a profile.
+  bool needs_trace = false;
+  bool replaces_rows = false;  // Printed instead of the rows in a text report.
   // Either may be missing. Errors are found before anything is printed.
   Result<std::string> (*text)(const ReportInput& input, const ReportStyle& style) = nullptr;
   Result<void> (*add_json)(nlohmann::ordered_json& json, const ReportInput& input) = nullptr;
@@ -41,9 +42,9 @@ struct ReportSection {
 std::span<const ReportSection> report_sections();
 
 bool is_wanted(const ReportSection& section, const ReportInput& input);
-// What a trace adds to every report and export as JSON: its time, heaps, failures, program, job.
+// Adds the part of a trace that every JSON report and export has: its time, heaps, failures, program, job.
 Result<void> add_trace_json(nlohmann::ordered_json& json, const ReportInput& input);
-// Of all sections: a report that is about something else refuses them.
+// The flags of all sections, for reports that must refuse them.
 std::vector<std::string_view> section_flags();
 
 }  // namespace hbmscope::cli

@@ -85,7 +85,7 @@ int print_series(const ReportOptions& options, std::string_view format, const nl
   return print_to_stdout(text_from_json(json)) ? exit_ok : exit_unreadable;
 }
 
-// One at a time: a series may be of more files than memory holds.
+// One file at a time, since a series can be larger than the memory.
 Result<std::vector<SeriesPoint>> load_points(const std::vector<std::string>& files, const ReportOptions& options,
                                              const ViewRequest& request, std::string& unit) {
   std::vector<SeriesPoint> points;
@@ -103,7 +103,7 @@ Result<std::vector<SeriesPoint>> load_points(const std::vector<std::string>& fil
   return points;
 }
 
-// Nothing where one of them is no trace, or can be read only once.
+// Nothing if one of them is not a trace, or can be read only once.
 Result<std::optional<std::vector<TraceSeriesPoint>>> load_trace_points(const std::vector<std::string>& files,
                                                                        const ReportOptions& options) {
   std::vector<TraceSeriesPoint> points;

@@ -67,7 +67,7 @@ std::string text_from_summary(const ProfileSummary& summary, const ProfileView& 
 
 std::string text_from_groups(const std::vector<GroupRow>& rows, std::string_view head, const ReportStyle& style) {
   const Terminal& terminal = style.terminal;
-  // Devices and kinds are few and belong together; a label can have a million values.
+  // Devices and kinds are few and are always shown; a label can have a million values.
   const bool has_limit = head != "device" && head != "kind" && !rows.empty();
   const std::size_t named = rows.size() - (has_limit && !rows.back().name ? 1 : 0);
   const std::size_t shown = has_limit ? row_limit(named, style) : named;
@@ -143,7 +143,7 @@ std::string text_from_own_code(const std::vector<OwnCodeRow>& rows, std::size_t 
 
 std::string text_from_tree(const ProfileView& view, const CallTree& tree, const ReportStyle& style) {
   const Terminal& terminal = style.terminal;
-  // As in pprof: below half a percent a tree is no longer readable.
+  // As in pprof: with nodes below half a percent, a tree is unreadable.
   const std::int64_t smallest = style.top == 0 ? 0 : tree.nodes[0].cum.bytes / 200;
   std::string text =
       terminal.paint(fmt::format("{:>10} {:>8}  {:>10}  {}  (% of {})", "cum", "cum %", "flat",

@@ -15,9 +15,9 @@ namespace hbmscope::cli {
 
 struct ReportStyle {
   const Terminal& terminal;
-  std::int64_t whole = 0;  // What shares are of ...
-  std::string whole_text;  // ... in words: "11.8 GiB total".
-  std::string unit;        // Of the values.
+  std::int64_t whole = 0;  // The base of percentages,
+  std::string whole_text;  // as text: "11.8 GiB total".
+  std::string unit;        // Unit of the values.
   std::size_t top = 20;    // 0: all rows.
 };
 
@@ -25,15 +25,14 @@ std::string text_from_summary(const ProfileSummary& summary, const ProfileView& 
 std::string text_from_top(const ProfileView& view, const std::vector<TopRow>& rows, std::string_view by,
                           const ReportStyle& style);
 std::string text_from_groups(const std::vector<GroupRow>& rows, std::string_view head, const ReportStyle& style);
-// The innermost lines of your code, in answer to "and what can I change?". Empty where no stack has any.
-// `limit` 0: all.
+// The innermost lines of your code: what the user can change. Empty if no stack has any. `limit` 0: all.
 std::string text_from_own_code(const std::vector<OwnCodeRow>& rows, std::size_t limit, const ReportStyle& style);
 std::string text_from_tree(const ProfileView& view, const CallTree& tree, const ReportStyle& style);
 std::string text_from_neighbours(const ProfileView& view, const Neighbours& neighbours, const ReportStyle& style);
-// The badge of the import: a line for everything that is more than information.
+// The import summary: one line per statistic above the level of information.
 std::string text_from_import_badge(const ImportStatistics& import, const Terminal& terminal);
 
-// "train_step  train.py:41", the file cut on its left to what fits.
+// "train_step  train.py:41"; the file is cut on its left to fit.
 std::string text_from_frame(const Frame& frame, const Terminal& terminal, std::size_t width = 0);
 
 }  // namespace hbmscope::cli

@@ -1,4 +1,4 @@
-// The section of a report on a trace: heaps at a time, events, failures.
+// The report section about a trace: heaps at a time, events, failures.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -91,7 +91,7 @@ std::string failure_text(const FailureRow& row, bool is_emulated_gpu, const Term
   return text;
 }
 
-// By row of compute_failure_rows: the stream, and which of its failures.
+// For each row of compute_failure_rows: the stream, and the index of the failure in it.
 std::vector<std::pair<std::size_t, std::size_t>> places_of(const Trace& trace) {
   std::vector<std::pair<std::size_t, std::size_t>> places;
   for (std::size_t stream = 0; stream < trace.streams.size(); ++stream)

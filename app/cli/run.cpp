@@ -54,7 +54,8 @@ int run_job(const RunOptions& options, bool has_window) {
   }
   const std::string path = options.record.empty() ? fmt::format("{}.{}.hbm", name, getpid()) : options.record;
   for (const int one : {SIGTERM, SIGHUP})
-    if (std::signal(one, note_signal_to_forward) == SIG_IGN) std::signal(one, SIG_IGN);  // Under nohup.
+    // Keeps it ignored under nohup.
+    if (std::signal(one, note_signal_to_forward) == SIG_IGN) std::signal(one, SIG_IGN);
   ObservedJob job;
   Flight flight(options.flight, name, path);
   flight.open();

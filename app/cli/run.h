@@ -1,4 +1,4 @@
-// hbmscope run: starts a job, watches its device memory, keeps a recording, and shows it in the window meanwhile.
+// hbmscope run: starts a job, watches its device memory, keeps a recording, and meanwhile shows it in the window.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,19 @@ namespace hbmscope::cli {
 struct RunOptions {
   std::string record;  // Empty: named after the command, in the current folder.
   bool no_window = false;
-  bool no_follow = false;              // Only the process that is started is watched, none that it starts.
-  std::string back_end = "interpose";  // Or cupti: how calls of the CUDA driver are seen.
-  std::string stacks = "python";       // Or native, or none: the stacks of those calls.
-  std::uint32_t stack_depth = 64;      // Frames at most.
+  bool no_follow = false;              // Observes only the started process, not its children.
+  std::string back_end = "interpose";  // How calls of the CUDA driver are recorded; or cupti.
+  std::string stacks = "python";       // The stacks of those calls; or native, none.
+  std::uint32_t stack_depth = 64;      // Maximum number of frames.
   FlightOptions flight;
   ListenOptions listen;
   std::vector<std::string> command;
   FarOptions far;
-  std::vector<std::string> words;  // For another machine: its options, as they were given.
+  std::vector<std::string> words;  // For another machine: the options as given.
 };
 
-// The job's own exit code; 128 and the signal where one ended it, as a shell has it. The window is another process,
-// where this program has one (`has_window`) and there is a display.
+// The job's exit code, or 128 + the signal that ended it, as in a shell. If this program has a window (`has_window`)
+// and there is a display, the window opens in a separate process.
 int run_job(const RunOptions& options, bool has_window);
 
 }  // namespace hbmscope::cli

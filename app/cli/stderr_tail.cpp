@@ -19,10 +19,11 @@
 
 namespace hbmscope::cli {
 
-// Written by the copying process alone.
+// Only the copying process writes it.
 struct StderrTail::Shared {
-  std::atomic<std::uint64_t> bytes{0};  // Of the job's; the text holds the last of them, each at its place modulo size.
-  std::atomic<bool> is_busy{false};     // It has taken, or is about to take, what it has not handed on yet.
+  // Bytes of the job's output so far. `text` is a ring buffer of the last ones: byte N is at N modulo its size.
+  std::atomic<std::uint64_t> bytes{0};
+  std::atomic<bool> is_busy{false};  // It has read, or is about to read, bytes that it has not passed on yet.
   char text[tail_bytes_max];
 };
 
@@ -32,7 +33,7 @@ bool is_same_file(const struct stat& a, const struct stat& b) {
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-// The numbers of all open files but two. The copying process outlives the observer, and must not keep its sockets.
+// Closes all files except two. The copying process outlives the observer and must not keep its sockets open.
 void close_all_but(int one, int other) {
   std::vector<int> open_files;
   std::error_code error;
@@ -96,14 +97,14 @@ void StderrTail::hand_over() const {
 }
 
 bool StderrTail::start_copying() {
-  // Not a child of this process: it may outlive it, and waiting for children finds the job.
+  // Not a direct child of this process: it may outlive it, and waiting for children must find only the job.
   const pid_t between = fork();
   if (between == 0) {
     const pid_t copier = fork();
     if (copier == 0) copy();
     _exit(copier < 0 ? 1 : 0);
   }
-  close(read_end_);  // From here on the job notices when the copying process ends.
+  close(read_end_);  // From now on the job notices when the copying process ends.
   read_end_ = -1;
   int status = 1;
   return between > 0 && waitpid(between, &status, 0) == between && status == 0;
@@ -134,8 +135,8 @@ void StderrTail::copy() {
 void StderrTail::finish() {
   if (write_end_ < 0) return;
   constexpr useconds_t step_us = 1000;
-  // Asked in this order: what is no longer in the pipe was taken by one that had said it is busy. What the job started
-  // in the background, and which lives on, keeps its copying process.
+  // The order of these checks matters: bytes that left the pipe were read by a process that had set is_busy first.
+  // Background processes of the job that keep running keep their copying process.
   int left = 0;
   ioctl(write_end_, FIONREAD, &left);
   const std::uint64_t until = shared_->bytes + static_cast<std::uint64_t>(left) + tail_bytes_max;
@@ -144,7 +145,7 @@ void StderrTail::finish() {
   };
   const auto is_read = [&] {
     pollfd asked{write_end_, 0, 0};
-    return poll(&asked, 1, 0) == 0;  // Else the copying process has ended: POLLERR.
+    return poll(&asked, 1, 0) == 0;  // Otherwise POLLERR: the copying process has ended.
   };
   while (waits() && is_read()) usleep(step_us);
   close(write_end_);

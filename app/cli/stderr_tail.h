@@ -1,10 +1,10 @@
-// The last of what a job wrote to its standard error, without changing what the job finds there.
+// Keeps the end of a job's standard error without changing what the job sees.
 //
-// A terminal is left alone, and nothing is kept. So is a file: its end is read when needed. Anything else (a
-// pipe, a socket, /dev/null) is handed to the job as a pipe, whose bytes a process of our own copies on unchanged: it
-// lives as long as somebody can write, so that a killed observer costs the job nothing. When nothing reads the
-// bytes any more, the job gets the same error as without it. Where standard output and standard error are one and the
-// same, both go through it, so that their order stays.
+// A terminal is left alone, and nothing is kept. A file is also left alone, and its end is read when needed. Anything
+// else (a pipe, a socket, /dev/null) is replaced by a pipe, whose bytes a separate process copies unchanged to the
+// original. That process lives as long as anybody can write, so killing the observer does not harm the job. When nobody
+// reads the bytes any more, the job gets the same error as without it. If standard output and standard error are the
+// same, both go through the pipe, so that their order is kept.
 #pragma once
 
 #include <cstddef>
@@ -22,23 +22,23 @@ class StderrTail {
   StderrTail(const StderrTail&) = delete;
   StderrTail& operator=(const StderrTail&) = delete;
 
-  // Before the job starts. Where no pipe or process can be had, nothing is kept and nothing changes.
+  // Call it before the job starts. If no pipe or process can be created, nothing is kept and nothing changes.
   void open();
-  // In the job's process, before its program starts.
+  // Call it in the job's process, before its program starts.
   void hand_over() const;
-  // The job has ended: waits until all that it wrote was copied, or the copying process has ended.
+  // After the job has ended: waits until all of its output was copied, or the copying process has ended.
   void finish();
 
   bool is_kept() const { return way_ != Way::none; }
-  bool has_stdout() const { return has_stdout_; }  // In the same text.
+  bool has_stdout() const { return has_stdout_; }  // Standard output is in the same text.
   std::uint64_t bytes() const;                     // Written since open().
-  std::string read() const;                        // From the beginning of a line, where there is one.
+  std::string read() const;                        // Starts at the beginning of a line, if there is one.
 
  private:
   enum class Way { none, file, pipe };
   struct Shared;
   bool start_copying();
-  void copy();  // All that the copying process does.
+  void copy();  // The main function of the copying process.
 
   Way way_ = Way::none;
   bool has_stdout_ = false;

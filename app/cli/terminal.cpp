@@ -33,7 +33,7 @@ std::string Terminal::paint(std::string_view text, Ink ink) const {
     case Ink::plain: break;
     case Ink::dim: code = "2"; break;
     case Ink::bold: code = "1"; break;
-    case Ink::good: code = "34"; break;  // Blue and orange, not green and red: distinct for all eyes.
+    case Ink::good: code = "34"; break;  // Blue and orange instead of green and red, for colour-blind users.
     case Ink::bad: code = "38;5;208"; break;
     case Ink::accent: code = "36"; break;
   }
@@ -57,7 +57,7 @@ std::string Terminal::curve(std::span<const std::uint64_t> values, std::uint64_t
   std::string text;
   for (const std::uint64_t value : values) {
     const double share = std::min(1.0, static_cast<double>(value) / static_cast<double>(highest));
-    text += eighths[static_cast<std::size_t>(std::ceil(share * 8))];  // What is in use is never invisible.
+    text += eighths[static_cast<std::size_t>(std::ceil(share * 8))];  // Rounded up, so that anything in use is visible.
   }
   return paint(text, Ink::accent);
 }
@@ -124,7 +124,7 @@ ProgressLine::~ProgressLine() {
 void ProgressLine::run(const Line& line) {
   using namespace std::chrono_literals;
   std::unique_lock lock(mutex_);
-  // Waits to be woken: a folder of a thousand small files must not wait for a clock a thousand times.
+  // Waits until it is woken: with a thousand small files, it must not wait for a timer a thousand times.
   if (changed_.wait_for(lock, 1s, [&] { return done_; })) return;
   do {
     fmt::print(stderr, "\r{}\x1b[K", line());

@@ -1,5 +1,5 @@
-// What a terminal can show and a pipe can't: colours, bars, a line of progress. All of it disappears when the output is
-// not a terminal, or when NO_COLOR is set (https://no-color.org).
+// What a terminal can show and a pipe can't: colours, bars, a progress line. All of it is disabled if the output is not
+// a terminal or if NO_COLOR is set (https://no-color.org).
 #pragma once
 
 #include <condition_variable>
@@ -28,7 +28,7 @@ class Terminal {
   std::string paint(std::string_view text, Ink ink) const;
   // A bar of at most `cells` characters for part / whole, in eighths of a character; empty in a pipe.
   std::string bar(std::int64_t part, std::int64_t whole, int cells) const;
-  // A character for each value, as high as it is of `highest` in eighths; empty in a pipe.
+  // One character per value, its height in eighths of `highest`; empty in a pipe.
   std::string curve(std::span<const std::uint64_t> values, std::uint64_t highest) const;
   int columns() const { return columns_; }
 
@@ -41,10 +41,10 @@ class Terminal {
 std::string pad_left(std::string_view text, std::size_t width);
 std::string pad_right(std::string_view text, std::size_t width);
 std::size_t display_width(std::string_view text);
-// The end of a text that fits, with an ellipsis before it; the whole text where it fits.
+// The end of a text, with an ellipsis before it; the whole text if it fits.
 std::string fit_end(std::string_view text, std::size_t width);
 
-// Prints how far a reader, or a pass over a trace, is on stderr, once it has taken a second and only on a terminal.
+// Shows the progress of a reader, or of a pass over a trace, on stderr: only on a terminal, and only after one second.
 class ProgressLine {
  public:
   ProgressLine(const std::string& file, const ReadControl& control);
@@ -63,10 +63,10 @@ class ProgressLine {
   std::thread thread_;
 };
 
-// "hbmscope: ..." on stderr. Whoever read that may have gone: no reason to end, least of all while a job is observed.
+// Prints "hbmscope: ..." to stderr. A closed stderr is ignored, so that it never ends the observation of a job.
 void say(const std::string& line);
-void print_error(const Error& error);  // Likewise.
-// False after saying so on stderr: a full disk or a closed pipe must not look like success.
+void print_error(const Error& error);  // Also ignores a closed stderr.
+// On failure prints an error to stderr and returns false: a full disk or a closed pipe must not look like success.
 bool print_to_stdout(std::string_view text);
 
 }  // namespace hbmscope::cli

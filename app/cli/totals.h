@@ -1,15 +1,15 @@
-// hbmscope watch --totals: the total memory of a process on each device, from the driver (NVML). Nothing is loaded into
-// the process, and no rights over it are needed.
+// hbmscope watch --totals: the total memory of a process on each device, from the driver (NVML). It loads nothing into
+// the process and needs no permissions for it.
 #pragma once
 
 #include "app/cli/watch.h"
 
 namespace hbmscope::cli {
 
-// A line for each device, or an object for all, at each interval; until the process ends, or the time is over.
+// Prints one line per device, or one object for all devices, per interval, until the process ends or the time is over.
 int watch_totals(const WatchOptions& options);
 
-// Without such a driver: prints an error and returns the exit code.
+// Prints an error if there is no such driver, and returns the exit code.
 int refuse_without_totals();
 
 }  // namespace hbmscope::cli

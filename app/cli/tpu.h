@@ -1,4 +1,4 @@
-// hbmscope tpu: what the TPU compiler makes of arrays. More of it may follow; each is a subcommand.
+// hbmscope tpu: what the TPU compiler makes of arrays and programs. Each part is a subcommand.
 #pragma once
 
 #include <string>
@@ -10,27 +10,27 @@
 namespace hbmscope::cli {
 
 struct TpuLayoutOptions {
-  std::string layout;                     // "f32[129,1024]{1,0:T(8,128)}"; empty: by generation, type and shape.
+  std::string layout;                     // "f32[129,1024]{1,0:T(8,128)}"; empty: from generation, type and shape.
   std::string generation, dtype, shape;   // "v5e", "bf16", "100x200".
-  std::string second_minor = "compiled";  // Or compact, large.
+  std::string second_minor = "compiled";  // Other values: compact, large.
   std::string batch;                      // A file of rows; "-": standard input.
-  std::vector<std::string> listings;      // Files of named arrays: a pytree's, a checkpoint's.
-  std::string picture;                    // A PNG to write; "-": in characters, printed; empty: none.
+  std::vector<std::string> listings;      // Files of named arrays, e.g. of a pytree or a checkpoint.
+  std::string picture;                    // A PNG file to write; "-": prints it as characters; empty: none.
   std::string theme;
   double scale = 1;
   bool json = false;
 };
 
 struct TpuFitOptions {
-  std::vector<std::string> files, generations, topologies;  // Neither of the last two: all generations.
-  std::string python = "python3";                           // Of a script.
+  std::vector<std::string> files, generations, topologies;  // If both of the last two are empty: all generations.
+  std::string python = "python3";                           // For a script.
   std::string max_size = "4GiB";
   bool json = false;
 };
 
 struct TpuImportOptions {
   std::string folder;
-  std::vector<std::string> generations;  // None: all.
+  std::vector<std::string> generations;  // Empty: all.
   std::string record;                    // A file to write; empty: none.
   std::string max_size = "4GiB";
   bool json = false;
@@ -51,7 +51,7 @@ struct TpuOptions {
   TpuRunOptions run;
   TpuImportOptions dumps;
   TpuCompileOptions compile;
-  bool json = false;  // Of generations.
+  bool json = false;  // For the list of generations.
 };
 
 int run_tpu_layout(const TpuLayoutOptions& options, const OpenWindow& open_window);

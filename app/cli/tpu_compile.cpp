@@ -1,4 +1,4 @@
-// hbmscope tpu compile: the real compiler, in the person's own Python, with no TPU.
+// hbmscope tpu compile: runs the real compiler in the user's own Python, without a TPU.
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -44,7 +44,7 @@ namespace {
 namespace tpu = allocator::tpu;
 using Json = nlohmann::ordered_json;
 
-// A folder for the dump, gone with all that is in it.
+// A folder for the dump. The destructor removes it with its contents.
 class Workplace {
  public:
   Workplace() {
@@ -66,7 +66,7 @@ class Workplace {
 
 volatile std::sig_atomic_t cancelling_signal = 0;
 
-// While it lives, signals that end a program are noted instead, so that what was started ends and what was made goes.
+// During its lifetime, signals that end a program are noted instead, so that child processes and files are cleaned up.
 class CancelBySignal {
  public:
   CancelBySignal() {
@@ -76,7 +76,8 @@ class CancelBySignal {
     sigemptyset(&action.sa_mask);
     for (std::size_t i = 0; i < signals.size(); ++i) {
       sigaction(signals[i], nullptr, &before_[i]);
-      if (before_[i].sa_handler != SIG_IGN) sigaction(signals[i], &action, nullptr);  // As nohup has it.
+      // Keeps signals ignored that nohup ignores.
+      if (before_[i].sa_handler != SIG_IGN) sigaction(signals[i], &action, nullptr);
     }
   }
   ~CancelBySignal() {
@@ -90,7 +91,7 @@ class CancelBySignal {
   std::array<struct sigaction, signals.size()> before_;
 };
 
-// Waits; a signal of CancelBySignal ends the process, at the latest after a second.
+// Waits for the process. A signal noted by CancelBySignal ends the process after at most one second.
 int wait_for(pid_t pid) {
   using std::chrono::steady_clock;
   constexpr std::chrono::milliseconds pause(10);
@@ -110,7 +111,8 @@ int wait_for(pid_t pid) {
   }
 }
 
-// Waits for the command; what it prints goes to standard error. Errors: it can't be started; it was cancelled.
+// Runs the command and waits for it; its output goes to standard error. Errors: it can't be started, or it was
+// cancelled.
 Result<int> run_command(std::vector<std::string> words) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -129,7 +131,7 @@ Result<int> run_command(std::vector<std::string> words) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-// What the driver answers for one topology.
+// The driver's answer for one topology.
 Result<Json> ask_compiler(const TpuCompileOptions& options, const std::string& topology, const std::string& dump,
                           const std::string& answer) {
   const std::size_t colon = options.target.rfind(':');
@@ -153,7 +155,7 @@ Result<Json> ask_compiler(const TpuCompileOptions& options, const std::string& t
   return json;
 }
 
-// Each line as it is, without control characters.
+// Each line unchanged, except for control characters.
 std::string lines_of(const std::string& text, const std::string& indent = {}) {
   std::string lines;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -164,7 +166,7 @@ std::string lines_of(const std::string& text, const std::string& indent = {}) {
   return lines;
 }
 
-// What Python printed of it goes before the error, to standard error.
+// Python's output is printed to standard error before the error.
 Error refusal_of(const Json& answer, const std::string& topology) {
   const std::string text = answer.value("text", ""), what = answer.value("refused", "compile");
   if (answer.contains("missing"))
@@ -188,20 +190,20 @@ std::optional<std::uint64_t> usable_of(const std::string& topology) {
 
 struct Compiled {
   std::string topology;
-  std::optional<Fit> fit;  // Nothing: it does not fit, and `failure` says why.
+  std::optional<Fit> fit;  // Nothing if it does not fit; `failure` says why.
   std::string failure;     // The compiler's text.
-  Json memory;             // The compiler's own figures.
-  Json failures;           // As everywhere.
+  Json memory;             // The compiler's figures.
+  Json failures;           // The same objects as in other JSON output.
   FitRow row;
 };
 
-// `answer` has "memory".
+// `answer` must have "memory".
 Result<Compiled> read_compiled(const std::string& topology, const Json& answer, const std::string& dump,
                                const TpuCompileOptions& options) {
   const auto files = find_dumps_in_folder(dump);
   if (!files) return Failure(files.error());
   Compiled compiled{topology, std::nullopt, {}, answer["memory"], Json::array(), {}};
-  // Small modules come along (constants, random numbers): the program is the one that needs the most.
+  // The dump also has small modules (constants, random numbers). The program is the one that needs the most memory.
   for (const std::string& file : *files) {
     auto fit = fit_of(file, options.max_size);
     if (fit && (!compiled.fit || fit->needed > compiled.fit->needed)) compiled.fit = std::move(*fit);
@@ -224,7 +226,7 @@ Result<Compiled> read_compiled(const std::string& topology, const Json& answer, 
   return compiled;
 }
 
-// Refused: what its text and the arguments of the function say.
+// For a refused program: what the compiler's text and the function's arguments tell.
 Compiled read_refusal(const std::string& topology, const Json& answer) {
   Compiled compiled{topology, std::nullopt, answer.value("text", ""), {}, Json::array(), {}};
   FitRow& row = compiled.row;
@@ -308,7 +310,7 @@ Json json_of(const Compiled& compiled) {
   return json;
 }
 
-// With the size of the code, which the dump does not have.
+// Includes the size of the code, which is not in the dump.
 Result<void> record(const Fit& fit, const TpuCompileOptions& options) {
   const auto dump = read_file(fit.file, SourceOptions{}.max_inflated_bytes);
   if (!dump) return Failure(dump.error());
@@ -348,7 +350,7 @@ int run_tpu_compile(const TpuCompileOptions& options) {
     auto compiled = compile_for(options, canonical_topology(topology));
     if (cancelling_signal != 0) {
       say("cancelled");
-      return 128 + cancelling_signal;  // As a shell has it.
+      return 128 + cancelling_signal;  // As in a shell.
     }
     if (!compiled) return fail(compiled.error());
     all.push_back(std::move(*compiled));

@@ -1,6 +1,6 @@
-// What `hbmscope tpu compile` runs in the person's own Python: it calls the named function, compiles what that returns
-// for a topology with no TPU, and writes what came of it as JSON. Arguments: script, function, topology, folder for the
-// dump, file for the answer.
+// The script that `hbmscope tpu compile` runs in the user's own Python. It calls the named function, compiles the
+// result for a topology without a TPU, and writes the outcome as JSON. Arguments: script, function, topology, folder
+// for the dump, file for the answer.
 #pragma once
 
 namespace hbmscope::cli {

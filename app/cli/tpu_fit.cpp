@@ -28,7 +28,7 @@ const char* const compiled_for_no_tpu = "this program was compiled for a CPU or 
 
 namespace {
 
-// Compiled for a CPU or a GPU: its arrays are reported, but none of them has tiles.
+// A program for a CPU or a GPU: its arrays are reported, but none of them has tiles.
 bool is_of_no_tpu(const Trace& trace, const ProgramMemoryRow& program) {
   const bool is_device = std::any_of(program.by_space.begin(), program.by_space.end(),
                                      [](const ProgramMemoryRow::Space& space) { return space.name == "device"; });
@@ -40,7 +40,7 @@ bool is_of_no_tpu(const Trace& trace, const ProgramMemoryRow& program) {
          });
 }
 
-// Of a trace; null: there is none.
+// Null if there is no trace.
 Result<Fit> fit_of_trace(const Trace* trace, const std::string& file) {
   auto program = trace != nullptr ? find_program_memory(*trace) : std::nullopt;
   const auto needed = program ? program->needed_without_code_bytes() : std::nullopt;
@@ -57,7 +57,7 @@ Result<Fit> fit_of_trace(const Trace* trace, const std::string& file) {
   return Fit{file, std::move(*program), code_bytes, clamped_sum(*needed, code_bytes.value_or(0)), is_emulated};
 }
 
-// "v5e:2x2" -> {"v5e", 4}; without sizes nothing.
+// "2x2" -> 4; nothing if there are no dimensions.
 std::optional<std::uint64_t> chips_of(std::string_view sizes) {
   const auto dimensions = tpu::parse_dimensions(sizes);
   if (!dimensions || dimensions->empty()) return std::nullopt;

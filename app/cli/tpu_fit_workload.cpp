@@ -1,4 +1,4 @@
-// hbmscope tpu fit, of a workload: what a single change makes of it.
+// hbmscope tpu fit for a workload: the effect of single changes.
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -18,10 +18,10 @@ namespace tpu = allocator::tpu;
 
 constexpr std::int64_t devices_most = 4096;
 
-// The workload with one thing changed: "mesh.fsdp=16 (was 8)".
+// The result of the workload with one change, e.g. "mesh.fsdp=16 (was 8)".
 struct Trial {
   WorkloadVerdict verdict;
-  std::int64_t over_bytes = 0;  // Of the memory that is too small by the most.
+  std::int64_t over_bytes = 0;  // In the memory that is exceeded by the most.
   std::uint64_t devices = 1;
 };
 
@@ -32,14 +32,14 @@ Trial trial_of(const EmulatedWorkload& run, const FitTarget& target) {
   return trial;
 }
 
-// What donating would reuse: arguments that are kept, each where an output of the program has its shape.
+// Donates arguments that are kept although an output of the program has the same shape. Returns their names.
 std::string donate_what_fits(tpu::Workload& workload) {
   std::string names;
   for (tpu::Program& program : workload.programs) {
     std::multimap<std::string, const tpu::Value*> outputs;
     for (const tpu::Value& value : program.values)
       if (value.role == tpu::Role::output) outputs.emplace(tpu::text_from_shape(value.array.shard.shape), &value);
-    for (const bool is_donated : {true, false})  // Those that are donated take theirs first.
+    for (const bool is_donated : {true, false})  // Arguments that are already donated claim their outputs first.
       for (tpu::Value& value : program.values) {
         if (value.role != tpu::Role::argument || value.is_donated != is_donated) continue;
         const auto output = outputs.find(tpu::text_from_shape(value.array.shard.shape));
@@ -71,11 +71,11 @@ class Search {
     row.headline = base_.verdict.headline;
     row.room = base_.verdict.room;
     row.reasons = base_.verdict.reasons;
-    // No change of the file makes a topology larger.
+    // No change of the file can make a topology larger.
     if (base_.verdict.fits || (has_too_few_devices(base_) && base_.verdict.reasons.size() == 1)) return row;
     try_settings(as_it_is->workload);
     for (const WorkloadKnob& knob : opened_.knobs) try_knob(knob);
-    // Without a mesh there is nothing to emulate on more devices.
+    // Without a mesh, more devices can't be emulated.
     if (as_it_is->workload.mesh.axes.empty() && base_.verdict.spare_bytes < 0)
       for (FitAdvice& advice : advise_on_program({*row.needed_bytes, *row.usable_bytes, {}, {}}))
         found_.push_back({std::move(advice), 2, false});
@@ -83,7 +83,7 @@ class Search {
       return std::tuple(!a.advice.suffices, a.is_parameter, a.factor) <
              std::tuple(!b.advice.suffices, b.is_parameter, b.factor);
     });
-    // A smaller job that doesn't fit either is no news where something does.
+    // If something fits, a smaller job that still doesn't fit is not worth reporting.
     if (!found_.empty() && found_.front().advice.suffices)
       std::erase_if(found_, [](const Found& each) { return !each.advice.suffices && each.is_parameter; });
     for (Found& each : found_) row.advice.push_back(std::move(each.advice));
@@ -93,7 +93,7 @@ class Search {
  private:
   struct Found {
     FitAdvice advice;
-    double factor = 1;  // How large the change is: twice as many devices, a quarter of the batch.
+    double factor = 1;  // The size of the change: twice as many devices, a quarter of the batch.
     bool is_parameter = false;
   };
 
@@ -121,7 +121,7 @@ class Search {
   std::optional<Trial> trial_with(const WorkloadChange& change) {
     if (work_.is_over()) return std::nullopt;
     const auto run = emulated({change});
-    if (!run) return std::nullopt;  // A mesh that divides no array: another one may.
+    if (!run) return std::nullopt;  // This mesh does not divide an array; another one may.
     Trial trial = trial_of(*run, target_);
     if (has_too_few_devices(trial)) return std::nullopt;
     return trial;
@@ -156,7 +156,7 @@ class Search {
     } else if (knob.key == "checkpointing") {
       const auto written = std::find(knob.choices.begin(), knob.choices.end(), knob.written);
       if (written == knob.choices.end()) return;
-      // From the one that computes the least anew; the first that is enough will do.
+      // Starts with the policy that recomputes the least, and stops at the first one that suffices.
       for (auto policy = written + 1; policy != knob.choices.end(); ++policy) {
         try_value(knob, *policy);
         if (!found_.empty() && found_.back().advice.suffices) return;
@@ -169,7 +169,8 @@ class Search {
     }
   }
 
-  // Twice, four times, ...: the first that fits; else the last one that helped. What does not help at once, does not.
+  // Tries two times, four times, ...: the first value that fits, otherwise the last one that helped. If a step does not
+  // help, larger ones are not tried.
   template <class Next>
   void try_numbers(const WorkloadKnob& knob, const Next& next) {
     std::int64_t written = 0;
@@ -207,7 +208,7 @@ Result<WorkloadFit> fit_workload(const OpenedWorkload& opened, const std::vector
   WorkloadFit fit{opened.now->workload.name, {}, false};
   std::optional<Error> first_error;
   for (const FitTarget& target : targets) {
-    tpu::Work work(emulation_steps_max);  // Each as much as one emulation may take.
+    tpu::Work work(emulation_steps_max);  // One limit per target, as much as one emulation may take.
     auto row = Search(opened, target, work).row();
     if (!row) {
       if (!first_error) first_error = row.error();

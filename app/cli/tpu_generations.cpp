@@ -1,4 +1,4 @@
-// hbmscope tpu generations: a table of memories, each figure with its source.
+// hbmscope tpu generations: a table of memories with the source of each figure.
 #include <array>
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// hbmscope tpu import: the programs of a folder that XLA dumped into.
+// hbmscope tpu import: the programs in a folder of XLA dumps.
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -20,7 +20,7 @@
 namespace hbmscope::cli {
 namespace {
 
-// The most informative kind first; nothing: it is another kind of dump.
+// The most informative kind has rank 0; nothing for other kinds of dump.
 std::optional<std::size_t> rank_of(std::string_view rest) {
   if (rest.ends_with(".gz")) rest.remove_suffix(3);
   constexpr std::array<std::string_view, 3> kinds = {".hlo.pb", "_after_buffer_assignment.hlo.pb",
@@ -32,7 +32,7 @@ std::optional<std::size_t> rank_of(std::string_view rest) {
 
 std::optional<std::size_t> rank_of_kept(std::string_view name) {
   if (name.ends_with(".gz")) name.remove_suffix(3);
-  if (name.ends_with(".after_codegen.hlo.pb")) return std::nullopt;  // Beside one of after_optimizations.
+  if (name.ends_with(".after_codegen.hlo.pb")) return std::nullopt;  // There is also one of after_optimizations.
   if (name.ends_with(".hlo.pb")) return 0;
   if (name.ends_with("buffer-assignment.txt")) return 1;
   return std::nullopt;
@@ -53,10 +53,10 @@ Result<void> record(const Fit& fit, const std::string& output, const std::string
 Result<std::vector<std::string>> find_dumps_in_folder(const std::string& folder) {
   constexpr std::string_view stage = "after_optimizations";
   std::error_code error;
-  std::map<std::string, std::pair<std::size_t, std::string>> best;  // By module.
+  std::map<std::string, std::pair<std::size_t, std::string>> best;  // Keyed by module.
   for (std::filesystem::directory_iterator each(folder, error), end; !error && each != end; each.increment(error)) {
     const std::string name = each->path().filename().string();
-    // Without a stage in its name, a dump that somebody kept: of one program, whatever it is called.
+    // A name without a stage: a dump that the user kept, of one program, under any name.
     const std::size_t at = name.find(stage);
     const bool is_kept = at == std::string::npos && name.find("_optimizations") == std::string::npos;
     if (at == std::string::npos && !is_kept) continue;
@@ -88,7 +88,7 @@ int run_tpu_import(const TpuImportOptions& options) {
   nlohmann::ordered_json json = {{"schema", json_schema}, {"programs", nlohmann::ordered_json::array()}};
   std::string text;
   std::optional<Fit> largest;
-  std::optional<Error> skipped;  // JAX on a machine with no TPU compiles small programs for its CPU too.
+  std::optional<Error> skipped;  // Even without a TPU, JAX compiles small programs for the CPU.
   for (const std::string& file : *files) {
     auto fit = fit_of(file, options.max_size);
     if (!fit && fit.error().what == compiled_for_no_tpu) {

@@ -1,4 +1,4 @@
-// hbmscope tpu layout: one array, or a file of them.
+// hbmscope tpu layout: one array, or a file of arrays.
 #include <optional>
 #include <utility>
 #include <vector>
@@ -33,7 +33,7 @@ struct ArrayQuery {
   std::string layout, generation, dtype, shape;
 };
 
-// A text of the person's, with a sign under the byte where it goes wrong.
+// An error in the user's text, with its position in bytes.
 Error error_at(const std::string& text, const tpu::TextFault& fault, const char* remedy) {
   return {
       fmt::format("'{}', at byte {}: {}", printable(text), fault.offset, printable(fault.what)), remedy, {}, {}, false};
@@ -64,7 +64,7 @@ Result<ArrayPadding> answer_to(const ArrayQuery& query, tpu::SecondMinor mode) {
   return padding_of(std::move(*shape), **generation, mode);
 }
 
-// `on`: where the order that takes least has its tiles.
+// `on`: where the tiles of the smallest order are.
 std::string text_of(const ArrayPadding& answer, const std::string& on) {
   const auto exact = [](std::uint64_t bytes) {
     return fmt::format("{:>10}  {}", text_from_bytes(bytes), exact_text_from_bytes(signed_from(bytes)));
@@ -97,7 +97,7 @@ struct Columns {
         shape(find_column(head, "shape")),
         bytes(find_column(head, "bytes")),
         count(head.size()) {}
-  // `given`: rows that name no generation are of one that the person gave.
+  // `given`: rows without a generation use the one given by the user.
   bool has_parts(bool given) const { return (generation || given) && dtype && shape; }
 };
 
@@ -187,7 +187,7 @@ int write_picture(const TileGrid& grid, const TpuLayoutOptions& options, const O
   return open_window_or_say(request, open_window);
 }
 
-// What the options can't be together; nothing: they fit.
+// Options that can't be combined; nothing if all is well.
 std::optional<Error> find_misuse(const TpuLayoutOptions& options) {
   const bool has_parts = !options.dtype.empty() || !options.shape.empty();
   const bool has_all_parts = !options.generation.empty() && !options.dtype.empty() && !options.shape.empty();

@@ -1,4 +1,4 @@
-// hbmscope tpu layout --listing: what padding costs a pytree or a checkpoint.
+// hbmscope tpu layout --listing: the cost of padding in a pytree or a checkpoint.
 #include <algorithm>
 
 #include <fmt/format.h>

@@ -69,14 +69,14 @@ int run_tpu_workload(const TpuRunOptions& options) {
   const auto bytes = read_file(options.file, static_cast<std::uint64_t>(*max_size));
   if (!bytes) return fail(bytes.error());
   const std::string name = options.file == "-" ? "standard input" : options.file;
-  ImportStatistics unused;  // What stands behind a text changes nothing in it.
+  ImportStatistics unused;  // The statistics of decompressing are not needed.
   const auto text = unzip(bytes->bytes(), name, static_cast<std::uint64_t>(*max_size), unused);
   if (!text) return fail(text.error());
   const auto run = emulate_workload(text->bytes, name, *changes, options.timed);
   if (!run) return fail(text->told(run.error()));
   std::optional<EmulatedWorkload> as_written;
   if (!options.what_if.empty()) {
-    // The generation is a question, not a change: both are of it.
+    // The generation is not a what-if, so both emulations use it.
     const bool has_generation = !options.generation.empty();
     const std::vector<WorkloadChange> kept(changes->begin(), changes->begin() + (has_generation ? 1 : 0));
     auto other = emulate_workload(text->bytes, name, kept, options.timed);

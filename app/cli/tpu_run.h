@@ -1,4 +1,4 @@
-// hbmscope tpu run: a workload file, emulated.
+// hbmscope tpu run: emulates a workload file.
 #pragma once
 
 #include <string>
@@ -18,13 +18,13 @@ struct TpuRunOptions {
   std::string record, oom_log;       // Files to write; empty: none.
   std::string max_size = "64MiB";
   bool timed = false, json = false;
-  bool window = false;  // Open it there, with the same changes.
+  bool window = false;  // Opens it in the window, with the same changes.
 };
 int run_tpu_workload(const TpuRunOptions& options);
 // Opens the file in the window, with the same changes.
 int open_tpu_workload(const TpuRunOptions& options, const OpenWindow& open_window);
 
-// As text; `other`: the unmodified workload, to compare with what-ifs. Null: there are none.
+// As text. `other` is the unmodified workload, to compare with; null if there are no what-ifs.
 std::string text_from_emulation(const EmulatedWorkload& run, const EmulatedWorkload* other, const Terminal& terminal);
 // Described in app/cli/JSON.md.
 nlohmann::ordered_json json_from_emulation(const EmulatedWorkload& run);

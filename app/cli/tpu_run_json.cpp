@@ -35,7 +35,7 @@ Json json_of(const tpu::Residence& residence) {
           {"for_next_run", residence.is_for_next_run}};
 }
 
-// Null: nothing of the program is assigned.
+// Null if nothing of the program is assigned.
 Json json_of(const tpu::Program& program, const tpu::ProgramMemory& memory, const tpu::SpaceFigures& figures) {
   const tpu::Assignment& spaces = memory.spaces;
   if (memory.vmem_share_bytes == 0) return nullptr;
@@ -121,7 +121,7 @@ Json json_of(const tpu::KernelFigures& kernel, const tpu::Workload& workload) {
 
 Json json_of(const tpu::EmulatedFailure& failure) {
   Json unknowns = Json::array();
-  unknowns.push_back("available_bytes");  // The pool is all of the device.
+  unknowns.push_back("available_bytes");  // The pool is the whole device.
   if (!failure.used_bytes) unknowns.push_back("used_bytes");
   if (!failure.free_bytes) unknowns.push_back("total_free_bytes");
   if (!failure.largest_free_bytes) unknowns.push_back("largest_free_bytes");

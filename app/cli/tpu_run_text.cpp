@@ -43,7 +43,7 @@ class Writer {
     text_ += "\n";
   }
 
-  // "1.20 GiB", and as the file has it: "1.20 GiB (was 2.10 GiB)".
+  // "1.20 GiB"; with the unmodified value "1.20 GiB (was 2.10 GiB)".
   static std::string cell(const WorkloadFigure& figure, const WorkloadFigure* before) {
     if (before == nullptr || before->value == figure.value) return text_from_figure(figure);
     return fmt::format("{} (was {})", text_from_figure(figure), text_from_figure(*before));
@@ -95,7 +95,7 @@ class Writer {
     text_ += fmt::format("  kept in VMEM from run to run: {}\n", across.empty() ? "nothing" : across);
   }
 
-  // Those that waste the most first.
+  // Those that waste the most come first.
   void write_arrays() {
     std::vector<const tpu::Array*> arrays;
     for (const tpu::Array& array : workload().arrays) arrays.push_back(&array);

@@ -1,5 +1,5 @@
-// Which options were on the command line, so that one that does not apply is refused rather than ignored. An option
-// that has its default is not one of them.
+// The options that were used on the command line, so that one that does not apply is refused instead of ignored.
+// Options left at their default are not included.
 #pragma once
 
 #include <initializer_list>
@@ -17,7 +17,7 @@ class UsedOptions {
   void add(std::string_view option) { names_.emplace_back(option); }
   bool has(std::string_view option) const;
 
-  // Error: one of the options was used; `why` completes "--by ...", as in "does not apply to X".
+  // Error if one of the options was used. `why` completes "--by ...", as in "does not apply to X".
   Result<void> refuse(std::span<const std::string_view> options, std::string_view why) const;
   Result<void> refuse(std::initializer_list<std::string_view> options, std::string_view why) const {
     return refuse(std::span(options.begin(), options.size()), why);

@@ -115,7 +115,7 @@ class Watch {
     std::fflush(stdout);
   }
 
-  // The totals from the driver, and why no more is known if that is so.
+  // The totals from the driver, and the reason if nothing else is known.
   std::string line_of_totals(const std::vector<CounterRow>& counters,
                              const std::vector<AttachedFacts>& attached) const {
     std::string words;
@@ -159,7 +159,7 @@ int watch_totals_there(const WatchOptions& options) {
   return run_there(options.far, words);
 }
 
-// A part of a command is the job that has it; of several, the one that is observed, or the ranks of one.
+// A part of a command selects the job that has it. If several have it: the observed one, or the ranks of one job.
 std::optional<int> take_named_job(WatchOptions& options) {
   std::vector<attach::RunningJob> found = attach::list_jobs().jobs;
   std::erase_if(found, [&](const attach::RunningJob& job) { return !is_named(job, options.job); });

@@ -1,4 +1,4 @@
-// hbmscope watch: the memory of a running job, one line per second, for a terminal.
+// hbmscope watch: prints the memory of a running job, one line per second.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 namespace hbmscope::cli {
 
 struct WatchOptions {
-  std::string job;      // "4711": an observer, or the job that it runs; "live:/path/to/socket"; "gpu7:4711".
-  double seconds = 0;   // 0: until the job ends.
-  double interval = 1;  // Of the lines, in seconds.
-  bool json = false;    // An object a line.
-  std::string max_memory = "1GiB";  // Of the job's events.
-  bool from_now = false;            // What happened before is skipped.
-  bool totals = false;              // Only the total of the process, from the driver.
+  std::string job;                  // "4711": an observer or the job that it runs; "live:/path/to/socket"; "gpu7:4711".
+  double seconds = 0;               // 0: until the job ends.
+  double interval = 1;              // Seconds between lines.
+  bool json = false;                // One object per line.
+  std::string max_memory = "1GiB";  // Limit for the job's events.
+  bool from_now = false;            // Skip earlier events.
+  bool totals = false;              // Only the process's total, from the driver.
   FarOptions far;
 };
 

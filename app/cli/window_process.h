@@ -1,4 +1,4 @@
-// The window of a command that observes, in a process of its own.
+// The window of a command that observes a job, in a separate process.
 #pragma once
 
 #include <sys/types.h>
@@ -13,9 +13,10 @@ class WindowProcess {
   WindowProcess(const WindowProcess&) = delete;
   WindowProcess& operator=(const WindowProcess&) = delete;
 
-  // In a session of its own: a Ctrl+C in this terminal is the job's, and the window stays when the job has ended.
+  // In its own session, so that Ctrl+C in this terminal only reaches the job, and the window stays when the job has
+  // ended.
   void open(const std::string& socket);
-  bool was_closed();  // It was opened, and has ended.
+  bool was_closed();  // It was opened and has ended.
 
  private:
   pid_t window_ = -1;

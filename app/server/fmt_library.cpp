@@ -1,4 +1,4 @@
-// The functions of libfmt, which Debian has as a shared library only, for the static program: fmt's headers can be all
+// The functions of libfmt for the static program, since Debian has only a shared library. fmt's headers can contain all
 // of it (FMT_HEADER_ONLY), and the compiler keeps their inline functions (-fkeep-inline-functions).
 #define FMT_HEADER_ONLY 1
 #include <locale>

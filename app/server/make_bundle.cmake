@@ -1,4 +1,4 @@
-# Makes FOLDER: files/ with what is carried to a server, the same as bundle.tar.gz, and ID, by which it is known.
+# Makes FOLDER: files/ with what a server gets, the same as bundle.tar.gz, and ID with the identity of the archive.
 cmake_policy(VERSION 3.22)
 set(files ${FOLDER}/files)
 file(REMOVE_RECURSE ${FOLDER})
@@ -13,7 +13,7 @@ get_filename_component(device_totals ${DEVICE_TOTALS} NAME)
 execute_process(COMMAND ${STRIP} ${files}/hbmscope ${files}/${device_totals} COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${STRIP} --strip-unneeded ${files}/${collector} COMMAND_ERROR_IS_FATAL ANY)
 
-# As sha256sum prints and checks them.
+# In the format of sha256sum.
 file(GLOB all RELATIVE ${files} ${files}/*)
 list(SORT all)
 set(sums "")

@@ -1,4 +1,5 @@
-// The commands and their options, declared with CLI11. Only this folder includes CLI11; a command gets a plain struct.
+// The commands and their options, declared with CLI11. Only this folder includes CLI11; each command gets a plain
+// struct.
 #pragma once
 
 #include <functional>
@@ -21,17 +22,17 @@ struct FlightOptions;
 struct ListenOptions;
 struct ViewOptions;
 
-// What `hbmscope --help` lists, by group, and what each command does when it was parsed.
+// The commands that `hbmscope --help` lists, by group, and the action of each.
 class CommandList {
  public:
   CommandList(CLI::App& app, const OpenWindow& open_window) : app_(app), open_window_(open_window) {}
 
-  // The commands that follow answer this question; empty: they are not listed.
+  // The following commands answer this question; empty: they are not listed.
   void begin_group(std::string title) { group_ = std::move(title); }
-  // `examples`: the command lines that its --help ends with.
+  // `examples`: the command lines at the end of its --help.
   CLI::App& add(const std::string& name, const std::string& description, const std::string& examples);
   void set_action(const CLI::App& command, std::function<int()> action) { actions_[&command] = std::move(action); }
-  // Of the command that was parsed: the exit code.
+  // Runs the parsed command and returns its exit code.
   int run() const;
 
   const OpenWindow& open_window() const { return open_window_; }
@@ -43,7 +44,7 @@ class CommandList {
   std::map<const CLI::App*, std::function<int()>> actions_;
 };
 
-// One function a command. The order in which they are called is that of the help.
+// One function per command. They are called in the order of the help.
 void add_open(CommandList& commands);
 void add_report(CommandList& commands);
 void add_diff(CommandList& commands);
@@ -52,19 +53,20 @@ void add_convert(CommandList& commands);
 void add_export(CommandList& commands);
 void add_replay(CommandList& commands);
 void add_tpu(CommandList& commands);
-// Of running jobs; Linux only.
+// Commands for running jobs; Linux only.
 void add_run(CommandList& commands);
 void add_attach(CommandList& commands);
 void add_detach(CommandList& commands);
 void add_watch(CommandList& commands);
 void add_ps(CommandList& commands);
 void add_demo(CommandList& commands);
-void add_internal_commands(CommandList& commands);  // That hbmscope starts itself.
+void add_internal_commands(CommandList& commands);  // Commands that hbmscope itself starts.
 
 // Options that several commands share (shared_options.cpp).
 void add_files(CLI::App& command, std::vector<std::string>& files, const std::string& help);
 CLI::Option* add_count_option(CLI::App& command, const std::string& name, std::size_t& count, const std::string& help);
-// "PEAK" is "peak". An empty time is refused: a script whose variable is empty would get the end without a word.
+// "PEAK" is read as "peak". An empty time is an error, so that a script with an empty variable does not silently get
+// the end.
 CLI::Option* add_time_option(CLI::App& command, const std::string& name, std::string& time, const std::string& help);
 struct SecondsRange {
   double least = 0, most = 1e9;
@@ -73,12 +75,12 @@ CLI::Option* add_seconds_option(CLI::App& command, const std::string& name, doub
                                 SecondsRange range = {});
 void add_json_option(CLI::App& command, bool& json);
 void add_max_size_option(CLI::App& command, std::string& max_size);
-void add_max_memory_option(CLI::App& command, std::string& max_memory);  // Of a viewer of running jobs.
+void add_max_memory_option(CLI::App& command, std::string& max_memory);  // For viewers of running jobs.
 void add_view_options(CLI::App& command, ViewOptions& options);
 void add_far_options(CLI::App& command, FarOptions& options);  // --on HOST, --yes and --ssh.
 void add_listen_options(CLI::App& command, ListenOptions& options);
 void add_flight_options(CLI::App& command, FlightOptions& flight);
 
-UsedOptions used_options_of(const CLI::App& command);  // After it was parsed.
+UsedOptions used_options_of(const CLI::App& command);  // Call it after parsing.
 
 }  // namespace hbmscope::cli

@@ -1,4 +1,4 @@
-// Commands about files: open, report, diff, check, convert, export.
+// Commands for files: open, report, diff, check, convert, export.
 #include <array>
 #include <memory>
 
@@ -22,7 +22,7 @@ constexpr const char* profile_or_trace_help =
     "Profiles (sizes and stacks) or traces (snapshots, logs and recordings, with addresses and times), or folders of "
     "them. Several are added up; several traces are the ranks of one job. - is standard input";
 
-// The earlier name of an option, which scripts may use.
+// The earlier name of an option, kept for scripts.
 template <class Value>
 void add_earlier_name(CLI::App& command, const std::string& name, Value& value) {
   command.add_option(name, value)->group("");
@@ -50,7 +50,7 @@ void add_block_options(CLI::App& command, BlockReportOptions& options) {
       ->group(group);
 }
 
-// Those that the table of sections names.
+// Adds the flags in the table of sections.
 void add_section_options(CLI::App& command, ReportOptions& options) {
   for (const ReportSection& section : report_sections()) {
     if (section.flag.empty()) continue;
@@ -136,7 +136,7 @@ void add_open_options(CLI::App& command, OpenRequest& request, std::string& size
 }
 
 #ifdef HBMSCOPE_RUN
-// What live:HOST:PID needs there. Nothing, or the exit code.
+// Prepares the hosts of live:HOST:PID. Returns the exit code on failure.
 std::optional<int> prepare_hosts(const std::vector<std::string>& files, FarOptions options) {
   for (const std::string& file : files) {
     const auto far = file.starts_with("live:") ? view::far_job_from(file) : std::nullopt;

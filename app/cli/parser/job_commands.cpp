@@ -1,4 +1,4 @@
-// Commands about running jobs, for Linux only: run, attach, detach, watch, ps, demo.
+// Commands for running jobs, Linux only: run, attach, detach, watch, ps, demo.
 #include <memory>
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* no_window_help = "Only record; without a display that is the default";
 
-// The options of a command that were given, for the same command on another machine; without those of this side.
+// The given options of a command, for the same command on another machine, without those for this machine.
 std::vector<std::string> words_for_there(const CLI::App& command) {
   std::vector<std::string> words{command.get_name()};
   for (const CLI::Option* option : command.get_options()) {
@@ -205,7 +205,7 @@ void add_demo(CommandList& commands) {
       .add_option("--compare-with", request->beside,
                   "Run the workload a second time, side by side, with this setting; repeat for more")
       ->type_name("NAME=VALUE");
-  command.add_option("--beside", request->beside)->group("");  // Its earlier name.
+  command.add_option("--beside", request->beside)->group("");  // The earlier name of the option.
   command.add_flag("--headless", request->headless,
                    "Run without a window for a while, then print the heap at its peak");
   add_seconds_option(command, "--for", request->seconds,

@@ -64,7 +64,8 @@ void add_commands(CommandList& commands) {
 }
 
 #ifdef HBMSCOPE_RUN
-// run HOST -- COMMAND, as attach and ps take their host: here a command would be mistaken for one.
+// Refuses `run HOST -- COMMAND`. attach and ps take a host this way, but for run it can't be distinguished from a
+// command.
 std::optional<int> refuse_host_before_dashes(const std::vector<std::string>& words) {
   const auto dashes = std::find(words.begin(), words.end(), "--");
   if (words.empty() || words.front() != "run" || dashes == words.end() || dashes - words.begin() < 2)
@@ -79,7 +80,7 @@ std::optional<int> refuse_host_before_dashes(const std::vector<std::string>& wor
   return exit_usage;
 }
 
-// The other end of far_command().
+// The counterpart of far_command().
 int run_from_afar(std::vector<std::string> words) {
   words.erase(words.begin());
   for (std::string& word : words) {
@@ -100,7 +101,8 @@ int run_from_afar(std::vector<std::string> words) {
 }
 #endif
 
-// `hbmscope memory.prof` opens it, as every viewer does. Nothing, or the exit code: it is neither a command nor a file.
+// `hbmscope memory.prof` opens the file, as in other viewers. Returns the exit code if it is neither a command nor a
+// file.
 std::optional<int> take_file_as_command(const CLI::App& app, std::vector<std::string>& words) {
   if (words.empty() || words.front().starts_with('-')) {
     if (words.empty()) words.emplace_back("open");

@@ -5,7 +5,7 @@
 
 namespace hbmscope::cli {
 
-// Returns the exit code. A first word that is no command is a file to open.
+// Returns the exit code. A first argument that is not a command is a file to open.
 int run(int argc, char** argv, const OpenWindow& open_window);
 
 }  // namespace hbmscope::cli

@@ -1,4 +1,4 @@
-// Commands about allocators and TPUs: replay, tpu.
+// Commands for allocators and TPUs: replay, tpu.
 #include <memory>
 
 #include <fmt/format.h>

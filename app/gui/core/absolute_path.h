@@ -1,4 +1,4 @@
-// A path as it is from the root, for comparing files that were named in different ways.
+// The absolute form of a path, so that files that were named in different ways can be compared.
 #pragma once
 
 #include <filesystem>

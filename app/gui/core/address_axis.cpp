@@ -5,7 +5,7 @@
 namespace hbmscope::gui {
 namespace {
 
-// Notches take an eighth of the height at most.
+// Notches take at most an eighth of the height.
 int notch_for(std::size_t regions, int height) {
   const auto room = static_cast<std::size_t>(std::max(0, height)) / 8;
   if (regions * 3 <= room) return 3;

@@ -20,8 +20,8 @@ struct Box {
   const LiveBlock& block;
 };
 
-// One pass over the stretch: visit_block(Box) for every block that lived in it, visit_memory(range, begin, end) for
-// every region; of a heap whose source does not tell regions none.
+// One pass over the span. It calls visit_block(Box) for every block that was live in it, and visit_memory(range, begin,
+// end) for every region (none if the source does not report regions).
 template <class VisitBlock, class VisitMemory>
 class StretchPass {
  public:
@@ -99,7 +99,7 @@ class StretchPass {
       case wire::RecordKind::move: return;
       default: break;
     }
-    // The heap went, or was listed: whatever is there now.
+    // The heap was removed or listed again: take the regions that exist now.
     shrink({0, ~std::uint64_t{0}}, at);
     now.heap(heap()).space.for_each_region([&](AddressRange range) { regions_.add(0, range, {at}); });
   }
@@ -129,7 +129,7 @@ bool pass_over_stretch(const Stream& stream, const AddressTime& picture, PassCon
   return StretchPass(stream, picture, visit_block, visit_memory).run(control);
 }
 
-// Ranges that overlap or lie closer than `gap` are one.
+// Merges ranges that overlap or are less than `gap` apart.
 class Ranges {
  public:
   explicit Ranges(std::uint64_t gap) : gap_(gap) {}
@@ -148,10 +148,10 @@ class Ranges {
 
  private:
   std::uint64_t gap_;
-  std::map<std::uint64_t, std::uint64_t> ends_;  // By begin.
+  std::map<std::uint64_t, std::uint64_t> ends_;  // Keyed by begin.
 };
 
-// Whose code, or which size, has how much: bytes times their time decide who gets a hue.
+// Weighs lines of code, tags or sizes by bytes times time; the largest get hues.
 class Shades {
  public:
   Shades(const Definitions& definitions, AddressTime& picture, const Coloring& coloring)
@@ -166,7 +166,7 @@ class Shades {
     ++name.entry.blocks;
   }
 
-  // After all were added.
+  // Call it after all boxes were added.
   void choose() {
     const auto length = static_cast<double>(picture_.query.span.length());
     for (ShadedName& name : names_)
@@ -201,7 +201,7 @@ class Shades {
   std::vector<ShadedName> names_;
 };
 
-// What has a stack or a tag, in bytes times time.
+// Weights (bytes times time) of blocks with a stack or a tag.
 struct Told {
   double bytes = 0, with_stack = 0, with_tag = 0;
 
@@ -218,10 +218,10 @@ std::vector<AddressRange> seen_of(std::vector<AddressRange> memory, AddressRange
   std::vector<AddressRange> seen;
   for (const AddressRange& range : memory)
     if (const AddressRange part = range.intersection(addresses); !part.empty()) seen.push_back(part);
-  return seen.empty() ? memory : seen;  // Of another stretch of the time, in which nothing was there.
+  return seen.empty() ? memory : seen;  // Selected in another span of time; none of this memory existed in this one.
 }
 
-// Of all addresses those at rows [begin, end) of the picture of all of them.
+// The addresses at rows [begin, end) of the picture of all addresses.
 AddressRange addresses_of_rows(const AddressTime& picture, double begin, double end) {
   const double height = picture.query.height;
   if (picture.whole.regions().empty()) return {};
@@ -247,7 +247,7 @@ std::optional<AddressTime> compute_address_time(const Stream& stream, const Addr
     control->total_events = 2 * (positions.end - positions.begin);
   }
   picture.colors = colors;
-  std::vector<Shades> choices;  // Which one of them it is, where that is automatic, is known after the first pass.
+  std::vector<Shades> choices;  // For automatic coloring, the choice is known after the first pass.
   if (query.coloring != HeapColoring::automatic) {
     choices.emplace_back(stream.definitions(), picture, row_of(query.coloring));
   } else {

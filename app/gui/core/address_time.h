@@ -1,6 +1,6 @@
-// A heap's addresses over a stretch of time, as a picture: every block is a box from its allocation to its free, every
-// region is memory from when it was taken to when it was given back. Two passes over the stretch: which memory and
-// whose code there is, then the boxes.
+// A picture of a heap's addresses over a span of time. Each block is a box from its allocation to its free; each region
+// is memory from its allocation to its release. Two passes over the span: the first finds the memory and the code that
+// allocated, the second draws the boxes.
 #pragma once
 
 #include <cstdint>
@@ -18,53 +18,56 @@ namespace hbmscope::gui {
 
 struct AddressTimeQuery {
   HeapKey heap;
-  TimelineSpan span;  // Empty: all of it.
+  TimelineSpan span;  // Empty: the whole trace.
   int width = 0, height = 0;
-  HeapColoring coloring = HeapColoring::automatic;  // What box_coloring() gives; of a picture what it came to.
-  AddressRange addresses = {};                      // Zoomed: only these. Empty: all that was there in the stretch.
+  // In a query: the result of box_coloring(). In a picture: the coloring that was used.
+  HeapColoring coloring = HeapColoring::automatic;
+  AddressRange addresses = {};  // The zoomed range. Empty: all memory of the span.
 
   friend bool operator==(const AddressTimeQuery&, const AddressTimeQuery&) = default;
 };
 
 struct AddressTime {
   AddressTimeQuery query;
-  bool has_times = false;          // Else the axis counts events.
-  std::int64_t first_time_ns = 0;  // Where the axis begins on the stream's clock.
+  bool has_times = false;          // False: the axis counts events.
+  std::int64_t first_time_ns = 0;  // The start of the axis on the stream's clock.
   bool knows_regions = false;
-  AddressAxis axis;    // What is seen of `whole`.
-  AddressAxis whole;   // All memory that was there at any time of the stretch; where regions are not told, near blocks.
-  ColorKeeper colors;  // Of lines of code, with those that got theirs here.
-  std::vector<BoxCell> cells;  // width x height of the query, the lowest addresses on top.
+  AddressAxis axis;            // The visible part of `whole`.
+  AddressAxis whole;           // All memory that existed during the span. Without known regions: areas of close blocks.
+  ColorKeeper colors;          // Hues of lines of code, including those assigned here.
+  std::vector<BoxCell> cells;  // width x height of the query, lowest addresses first.
   std::vector<ShadeEntry>
-      legend;  // Bytes are the average over the stretch, blocks all that lived in it; largest first.
+      legend;  // Largest first. Bytes are the average over the span; blocks are all that were live in it.
   std::uint64_t boxes = 0;
 
-  double left_of(double at) const {  // Of a point of the time axis, in px.
+  double left_of(double at) const {  // The x position of a point on the time axis, in px.
     const auto length = static_cast<double>(query.span.length());
     return length == 0 ? 0 : (at - static_cast<double>(query.span.begin)) / length * query.width;
   }
   std::size_t memory_bytes() const { return cells.size() * sizeof(BoxCell) + whole.regions().size() * 96 + 4096; }
 };
 
-// A box has one colour for all of its time, so what changes with the moment (age, state, change since the pin) is no
-// colour of it, and its lifetime is how long it is: these are as automatic.
+// A box has one colour for its whole life. Colorings that change with time (age, state, change since the pinned time)
+// can't be used, and lifetime is already the length of the box. For all of these the result is `automatic`.
 HeapColoring box_coloring(HeapColoring wanted);
 
-// Which addresses are seen then, where `seen` are now (empty: all): nearer by `factor` (above 1) so that what lies at
-// `share` of the height stays there; or moved by a share of the height. Empty: all.
+// The visible addresses after zooming or panning; `seen` is the range that is visible now. A factor above 1 zooms in,
+// and the address at `share` of the height stays in place. `share` of pan_addresses is the distance as a share of the
+// height. In all of these an empty range means all addresses.
 AddressRange zoom_addresses(const AddressTime& picture, AddressRange seen, double factor, double share);
 AddressRange pan_addresses(const AddressTime& picture, AddressRange seen, double share);
-// Where they lie in a picture of all of them, in rows.
+// The rows that `seen` occupies in a picture of all addresses.
 struct RowSpan {
   double begin = 0, end = 0;
 };
 RowSpan rows_of_all(const AddressTime& picture, AddressRange seen);
 
-// Nothing where `control` was cancelled. A block that was moved is drawn where it was last.
+// Nothing if `control` was cancelled. A block that was moved is drawn at its last address.
 std::optional<AddressTime> compute_address_time(const Stream& stream, const AddressTimeQuery& query,
                                                 const ColorKeeper& colors, PassControl* control);
 
-// One pixel a cell. Occupied by a quarter, a half, three quarters or all: so strong is its colour over that of free.
+// One pixel per cell. The more of the cell is occupied (a quarter, a half, three quarters, all), the stronger is its
+// colour over the colour of free memory.
 std::vector<Pixel> pixels_from_address_time(const AddressTime& picture, Theme theme);
 
 }  // namespace hbmscope::gui

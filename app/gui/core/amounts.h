@@ -1,5 +1,5 @@
-// How much, as text, in the unit that the profile has: bytes for memory, whatever its primary value is for the rest
-// (nanoseconds of a CPU profile). Every view goes through here, so that no two of them round a figure differently.
+// Amounts as text in the profile's unit: bytes for memory, otherwise the unit of its primary value (nanoseconds for a
+// CPU profile). All views use these functions, so that every figure is rounded in the same way.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +16,18 @@ std::string exact_amount_text(const ProfileView& view, std::int64_t amount);  //
 std::string delta_amount_text(const ProfileView& view, std::int64_t amount);  // "+2.10 GiB"
 std::string amount_title(const ProfileView& view);                            // "Bytes", "cpu (nanoseconds)"
 
-// The same for figures that stand beside no view; `unit` is ProfileSummary::unit.
+// The same for figures without a view; `unit` is ProfileSummary::unit.
 std::string amount_text(std::string_view unit, std::int64_t amount);
 std::string exact_amount_text(std::string_view unit, std::int64_t amount);
 std::string delta_amount_text(std::string_view unit, std::int64_t amount);
 
-// The part of a weight that a picture is drawn by.
+// The part of a weight that the picture shows.
 inline std::int64_t value_of(const Weight& weight, FlameValue value) {
   return value == FlameValue::bytes ? weight.bytes : weight.count;
 }
 std::string value_text(const ProfileView& view, const Weight& weight, FlameValue value);
 
-// "of 11.8 GiB in all": what every percentage of a view is of.
+// The total that the view's percentages refer to: "of 11.8 GiB in all".
 std::string base_text(const ProfileView& view, FlameValue value = FlameValue::bytes);
 
 }  // namespace hbmscope::gui

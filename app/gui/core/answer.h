@@ -1,8 +1,8 @@
-// What a view gets when it asks: an answer that is not there yet, is being computed, is there, or could not be had.
-// Nothing costly happens in a frame; App computes answers on its own threads and puts them here between two frames.
+// The state of an answer that a view needs: missing, pending, ready or failed. Nothing expensive runs in a frame: App
+// computes answers on its own threads and stores them here between two frames.
 //
-// While a new question is pending (a filter was changed), `value` is still the answer to the old one, so that a picture
-// stays where it is instead of blinking; a view says so with `state`.
+// While a new question is pending (for example after the filter changed), `value` is still the previous answer, so that
+// the picture does not blink. `state` says that it is outdated.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@
 
 namespace hbmscope::gui {
 
-// What a computation shares with whoever waits for it.
+// Shared between a computation and whoever waits for its result.
 struct Work : PassControl {
   operator const std::atomic<bool>&() const { return cancelled; }
 };
@@ -25,10 +25,11 @@ struct Answer {
   AnswerState state = AnswerState::absent;
   std::shared_ptr<const T> value;
   Error error;
-  std::chrono::steady_clock::time_point asked;  // When the pending question was asked.
-  std::shared_ptr<Work> work = nullptr;         // How far the last question is, where that is known.
-  bool is_stopped = false;                      // By the person; failed then, and `value` is what was there before.
-  AnswerKey key = {};                           // What was asked last. No options: it is asked again.
+  std::chrono::steady_clock::time_point asked;  // Start of the pending question.
+  std::shared_ptr<Work> work = nullptr;         // Progress of the last question, where known.
+  // Cancelled by the user: `state` is failed and `value` is the previous answer.
+  bool is_stopped = false;
+  AnswerKey key = {};  // The last question. Without options it is computed again.
 
   bool pending() const { return state == AnswerState::pending; }
   bool failed() const { return state == AnswerState::failed; }

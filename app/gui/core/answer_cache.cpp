@@ -12,7 +12,7 @@ std::shared_ptr<const void> AnswerCache::find(const AnswerKey& key) {
 }
 
 void AnswerCache::insert(const AnswerKey& key, std::shared_ptr<const void> answer, std::size_t bytes) {
-  if (find(key) != nullptr) return;  // Computed twice at the same time; the first one is in use already.
+  if (find(key) != nullptr) return;  // Computed twice at the same time; the first answer is already in use.
   entries_.push_front({key, std::move(answer), bytes});
   by_key_.emplace(key, entries_.begin());
   bytes_ += bytes;

@@ -1,5 +1,5 @@
-// Which answer is wanted: a question with all that its answer depends on. Two keys are equal exactly where the answers
-// are, so an answer that was computed once is found again when a person goes back.
+// Identifies an answer: the question and everything that the answer depends on. Equal keys mean equal answers, so a
+// computed answer is found again when the user goes back.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@
 
 namespace hbmscope::gui {
 
-// What one question depends on apart from source, filter and moment.
+// What each question depends on, apart from source, filter and time.
 namespace options {
 
-struct Stacks {  // The samples that the filter keeps, as frames.
+struct Stacks {  // The samples that pass the filter, as frames.
   bool operator==(const Stacks&) const = default;
 };
 struct Summary {
@@ -34,7 +34,7 @@ struct Flame {
   bool operator==(const Flame&) const = default;
 };
 struct Search {
-  Flame flame;  // Hits are numbers of its nodes.
+  Flame flame;  // Search hits are node numbers of this flame graph.
   std::string text;
   bool operator==(const Search&) const = default;
 };
@@ -61,7 +61,7 @@ struct Series {
 struct Settings {
   bool operator==(const Settings&) const = default;
 };
-struct State {  // What lives at the moment.
+struct State {  // Live blocks at the selected time.
   bool falls_back_to_peak = false;
   bool operator==(const State&) const = default;
 };
@@ -69,7 +69,7 @@ struct Compare {
   MomentName pin;
   bool operator==(const Compare&) const = default;
 };
-struct Beside {  // A is `source` of the key; B is its `baseline`, at the key's moment.
+struct Beside {  // A is `source` of the key; B is its `baseline`, at the key's time.
   HeapKey heap_a, heap_b;
   MomentName at_a;
   bool operator==(const Beside&) const = default;
@@ -77,8 +77,8 @@ struct Beside {  // A is `source` of the key; B is its `baseline`, at the key's 
 struct HeapMap {
   HeapKey heap;
   HeapColoring coloring = HeapColoring::automatic;
-  MomentName pin = {};  // For the colours of a change.
-  // The other side, where both are coloured by one rule.
+  MomentName pin = {};  // Used by the coloring by change.
+  // The other side, if both sides use the same coloring.
   SourceId other_source = SourceId::none;
   HeapKey other_heap = {};
   MomentName other_at = {};
@@ -128,7 +128,7 @@ struct FreeHistory {
 };
 struct Failure {
   HeapKey heap;
-  std::size_t index = 0;  // Among the failures of the stream.
+  std::size_t index = 0;  // Index among the failures of the stream.
   bool operator==(const Failure&) const = default;
 };
 struct Sizes {
@@ -138,7 +138,7 @@ struct Sizes {
 
 }  // namespace options
 
-// The type says which question it is.
+// The type of the alternative identifies the question.
 using AnswerOptions =
     std::variant<std::monostate, options::Stacks, options::Summary, options::Top, options::Flame, options::Search,
                  options::Tree, options::Detail, options::Diff, options::Listing, options::Series, options::Settings,
@@ -149,14 +149,14 @@ using AnswerOptions =
 struct AnswerKey {
   SourceId source = SourceId::none;
   AnswerOptions options = {};
-  MomentName at = {};        // Of a trace, where the answer depends on it.
-  ViewRequest request = {};  // The filter, likewise.
+  MomentName at = {};        // The time in a trace, if the answer depends on it.
+  ViewRequest request = {};  // The filter, if the answer depends on it.
   SourceId baseline = SourceId::none;
 
   friend bool operator==(const AnswerKey&, const AnswerKey&) = default;
 };
 
-// Of the question, its sources and its moment, which is where most keys differ.
+// Hashes the question, its sources and its time: most keys differ in one of these.
 struct AnswerKeyHash {
   std::size_t operator()(const AnswerKey& key) const;
 };

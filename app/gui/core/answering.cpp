@@ -3,7 +3,7 @@
 namespace hbmscope::gui {
 namespace {
 
-// Trees of large profiles are tens of megabytes each; this is room for going back and forth between several.
+// Trees of large profiles take tens of megabytes each; this is enough to go back and forth between several of them.
 constexpr std::size_t cache_bytes = std::size_t{512} << 20;
 
 }  // namespace

@@ -1,5 +1,5 @@
-// How a question becomes an answer: from the cache, or computed by a worker. Each frame, App looks at what the views on
-// screen ask; the functions of questions.h then say what an answer depends on and how it is computed.
+// Turns questions into answers, from the cache or on a worker thread. In each frame App collects the questions of the
+// visible views; the functions in questions.h say what each answer depends on and how to compute it.
 #pragma once
 
 #include <algorithm>
@@ -16,9 +16,9 @@
 
 namespace hbmscope::gui {
 
-Error cancelled_error();  // Of an answer that nobody waits for any more.
+Error cancelled_error();  // The error of an answer that nobody waits for any more.
 
-// What a computation gives: the answer and how much memory it holds, by estimate.
+// A computed answer and an estimate of the memory that it holds.
 template <class T>
 struct Computed {
   std::shared_ptr<const T> value;
@@ -31,21 +31,21 @@ class Answering {
  public:
   Answering(AppState& state, const CommandQueue& commands, WorkerPool& pool);
 
-  // Everything below is about the context that is bound.
+  // The members below refer to the bound context.
   AppState& state() { return state_; }
   const ViewPosition& position() const { return state_.position(); }
   const Answers& answers() const { return state_.answers(); }
   ContextNotes& notes() { return state_.context().notes; }
   bool asks(Question question) const { return commands_.asks(question, state_.context_index()); }
 
-  // Does nothing where this is the question that was asked last.
+  // Does nothing if `key` was also the last question.
   template <class T>
   void ask(Answer<T> Answers::*member, AnswerKey key, Compute<T> compute);
   template <class T>
   void forget(Answer<T> Answers::*member);
   void forget_all();
 
-  // These are about all contexts, and about all that was ever computed.
+  // These apply to all contexts and to the whole cache.
   void forget_source(SourceId id) { cache_.forget(id); }
   void cancel_all();
   void ask_again_what_was_cancelled();
@@ -77,22 +77,22 @@ void Answering::ask(Answer<T> Answers::*member, AnswerKey key, Compute<T> comput
   }
   answer.state = AnswerState::pending;
   answer.is_stopped = false;
-  // For a running job every answer is renewed several times a second: the one before stays on the screen, and no words
-  // come and go next to it.
+  // For a running job, every answer is renewed several times a second. The previous answer stays on the screen, without
+  // a "computing" note that would flicker.
   const Source* source = state_.find_source(key.source);
   const bool is_renewal = source != nullptr && source->live && answer.value != nullptr;
   answer.asked = is_renewal ? std::chrono::steady_clock::time_point::max() : std::chrono::steady_clock::now();
   answer.work = std::make_shared<Work>();
   pool_.post([this, member, key, compute = std::move(compute), work = answer.work]() -> WorkerPool::Finish {
-    // Cancelled while it waited: another question took its place, or a person stopped it.
+    // Cancelled before it started: it was replaced by another question, or the user cancelled it.
     const Result<Computed<T>> computed =
         work->cancelled ? Result<Computed<T>>(Failure(cancelled_error())) : compute(*work);
     return [this, member, key, computed, work] {
-      // The answer belongs in the cache even when nobody waits for it any more, unless its file was closed.
+      // Cache the answer even if nobody waits for it any more, unless its file was closed.
       const bool is_open = state_.find_source(key.source) != nullptr &&
                            (key.baseline == SourceId::none || state_.find_source(key.baseline) != nullptr);
       if (computed && is_open) cache_.insert(key, computed->value, computed->bytes);
-      // The same question may have been asked again since this work was cancelled, or its side was closed.
+      // Meanwhile the same question may have started again, or the side may have been closed.
       const auto waits = std::find_if(state_.contexts.begin(), state_.contexts.end(),
                                       [&](const Context& context) { return (context.answers.*member).work == work; });
       if (waits == state_.contexts.end()) return;

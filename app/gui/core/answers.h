@@ -1,4 +1,4 @@
-// The answers to what the views of one side ask, each with the state that it is in (answer.h).
+// The answers to the questions of one side's views, each with its state (answer.h).
 #pragma once
 
 #include <cstdint>
@@ -33,14 +33,14 @@
 
 namespace hbmscope::gui {
 
-// Rows and trees name frames by number, so each carries the view that the numbers belong to.
+// Rows and trees refer to frames by number, so each carries the view that defines those numbers.
 struct TopAnswer {
   std::shared_ptr<const ProfileView> view;
   std::vector<TopRow> rows;
 };
 struct SummaryAnswer {
   ProfileSummary summary;
-  std::vector<OwnCodeRow> own_code;  // Whose memory it is, largest first.
+  std::vector<OwnCodeRow> own_code;  // By the code that allocated it, largest first.
 };
 struct TreeAnswer {
   std::shared_ptr<const ProfileView> view;
@@ -53,49 +53,50 @@ struct FlameAnswer {
   FlameLayout layout;
 };
 struct SearchAnswer {
-  std::shared_ptr<const FlameAnswer> flame;  // Whose nodes `search.hit` counts.
+  std::shared_ptr<const FlameAnswer> flame;  // `search.hit` refers to its nodes.
   std::string text;
   FlameSearch search;
 };
 
 struct HeapMapAnswer {
-  std::shared_ptr<const TraceMoment> moment;  // Whose states `pieces` are of.
-  std::shared_ptr<const TraceMoment> pinned;  // Of the change: since when.
+  std::shared_ptr<const TraceMoment> moment;  // The state that `pieces` refers to.
+  std::shared_ptr<const TraceMoment> pinned;  // For the coloring by change: the start of the comparison.
   HeapKey heap;
   HeapPieces pieces;
 };
 
 struct RangeAnswer {
-  TimeRange range;  // As it was selected.
+  TimeRange range;  // As selected by the user.
   std::shared_ptr<const Trace> trace;
   Moment from, to;
-  std::vector<std::int64_t> from_ns, to_ns;  // By stream: the time of the last event before.
+  std::vector<std::int64_t> from_ns, to_ns;  // Per stream: the time of the last event before the position.
   RangeSummary summary;
 };
 
-// What is free at the moment.
+// Free memory at the selected time.
 struct FreeAnswer {
   std::shared_ptr<const TraceMoment> moment;
   HeapKey heap;
-  std::optional<FreePieces> free;  // Nothing where the source does not report the heap's regions.
+  std::optional<FreePieces> free;  // Nothing if the source does not report regions.
 };
 struct FailureAnswer {
   std::shared_ptr<const Trace> trace;
   HeapKey heap;
   FailureFacts facts;
-  std::optional<FreePieces> free;  // Just before it.
-  std::size_t number = 0, of = 0;  // From 1, among the out-of-memories of the heap.
+  std::optional<FreePieces> free;  // Free memory just before the failure.
+  // The failure's number, from 1, and the count of out-of-memory failures of this heap.
+  std::size_t number = 0, of = 0;
 };
-// What changed between two moments of one trace: now - pinned.
+// The changes between two times of one trace: now - pinned.
 struct CompareAnswer {
   std::shared_ptr<const TraceMoment> now, pinned;
   BlockDiff diff;
 };
-// Both sides, each at its moment.
+// Both sides, each at its own time.
 struct BesideAnswer {
   std::shared_ptr<const TraceMoment> a, b;
   HeapComparison heaps;
-  std::vector<SettingChange> settings;  // That differ between the jobs: baseline is A, now is B.
+  std::vector<SettingChange> settings;  // Settings that differ between the jobs: `baseline` is A, `now` is B.
 };
 struct SizesAnswer {
   std::shared_ptr<const TraceMoment> moment;
@@ -104,21 +105,22 @@ struct SizesAnswer {
 };
 
 struct Answers {
-  Answer<TraceMoment> moment;  // Of a trace.
+  Answer<TraceMoment> moment;  // Traces only.
   Answer<TraceMoment> pinned;
-  Answer<CompareAnswer> compare;  // Of the moment with the pinned one.
+  Answer<CompareAnswer> compare;  // The selected time compared with the pinned time.
   Answer<BesideAnswer> beside;
   Answer<HeapMapAnswer> heap_map;
   Answer<LiveAnswer> live_blocks;
   Answer<BlocksAnswer> blocks;
-  Answer<EventsAnswer> events;                      // Around the moment.
-  Answer<AddressAnswer> address;                    // Of the selected block or gap.
-  Answer<TimelineColumns> timeline, timeline_part;  // Of the whole trace; of what the timeline shows of it, exact.
-  Answer<AddressTime> address_time;                 // Of what the timeline shows.
-  Answer<RangeAnswer> range;                        // Of the time that is selected.
+  Answer<EventsAnswer> events;                      // Around the selected time.
+  Answer<AddressAnswer> address;                    // For the selected block or gap.
+  Answer<TimelineColumns> timeline, timeline_part;  // The whole trace; the visible span, exact.
+  Answer<AddressTime> address_time;                 // For the visible span of the timeline.
+  Answer<RangeAnswer> range;                        // For the selected range.
   Answer<FreeAnswer> free;
-  Answer<FreeHistory> free_history;  // Of the whole stream.
-  Answer<FailureAnswer> failure;     // The one at the moment, or the last one before it; else the first one.
+  Answer<FreeHistory> free_history;  // For the whole stream.
+  // The failure at the selected time, else the last one before it, else the first one.
+  Answer<FailureAnswer> failure;
   Answer<SizesAnswer> sizes;
   Answer<ProfileView> view, baseline_view;
   Answer<SummaryAnswer> summary;
@@ -128,13 +130,13 @@ struct Answers {
   Answer<TreeAnswer> tree;
   Answer<FrameDetail> detail;
   Answer<ProfileDiff> diff;
-  Answer<TraceMoment> baseline_moment;          // Of two traces.
-  Answer<std::vector<SettingChange>> settings;  // Likewise: those that differ.
+  Answer<TraceMoment> baseline_moment;          // When both files are traces.
+  Answer<std::vector<SettingChange>> settings;  // The settings that differ, when both files are traces.
   Answer<SourceListing> listing;
-  Answer<std::vector<SeriesPoint>> series;  // Of all sources that are there.
+  Answer<std::vector<SeriesPoint>> series;  // One point per source that is there.
 };
 
-// visit(answer, words) for each of them; the words say what it is: "the heap map".
+// Calls visit(answer, name) for each answer; the name is a phrase such as "the heap map".
 template <class Each, class Visit>
 void for_each_answer(Each& answers, const Visit& visit) {
   visit(answers.moment, "the current time");

@@ -28,7 +28,7 @@ bool is_size(CommandId id) {
   return id == CommandId::size_timeline || id == CommandId::size_address_time;
 }
 
-// All of a drag is one step of Back, and zooming is none.
+// A whole drag is one step of Back; zooming is not a step.
 bool is_step(CommandId id) {
   return !is_size(id) && id != CommandId::move_moment && id != CommandId::move_range && id != CommandId::show_span &&
          id != CommandId::show_addresses;
@@ -36,7 +36,7 @@ bool is_step(CommandId id) {
 
 }  // namespace
 
-// Each part has one job and knows those above it in this list.
+// Each part has one task and uses only parts above it in this list.
 struct App::Parts {
   Parts(std::function<void()> wake, bool leaves_no_trace);
   ~Parts();
@@ -55,7 +55,7 @@ struct App::Parts {
   Emulation emulation{state, asking, sides, sources, pool};
   AttachedJobs jobs{state, sources, pool};
   DemoRuns demo{state, sides, sources};
-  WorkerPool pool;  // Last, as its threads may be at work for any of the others.
+  WorkerPool pool;  // Last, since its threads may use any of the others.
 };
 
 App::Parts::Parts(std::function<void()> wake, bool leaves_no_trace)
@@ -67,7 +67,7 @@ App::Parts::Parts(std::function<void()> wake, bool leaves_no_trace)
   recent.find_missing();
 }
 
-// What has threads or programs of its own ends before the pool that they post to.
+// Parts with their own threads or programs must end before the pool that they post to.
 App::Parts::~Parts() {
   for (const Source& source : state.sources) {
     if (source.control) source.control->cancelled = true;
@@ -100,16 +100,16 @@ bool App::Parts::update() {
   }
   recent.keep();
   changed = ask_what_is_missing(asking) || changed;
-  // By now the moment of the active side has been asked for, if it is a new one.
+  // The active side's time has been requested by now, if it changed.
   if (!sides.follow_lock()) return changed;
   ask_what_is_missing(asking);
   return true;
 }
 
 void App::Parts::apply(const Command& command) {
-  // A side whose view was used is the active one from now on; views report sizes by themselves.
+  // A side whose view was used becomes the active one, except for sizes, which views report by themselves.
   const bool is_of_side = command.context != Command::active;
-  if (is_of_side && command.context >= state.contexts.size()) return;  // It was closed meanwhile.
+  if (is_of_side && command.context >= state.contexts.size()) return;  // It was closed in the meantime.
   const ContextScope scope(state, is_of_side ? command.context : state.active_context);
   if (is_of_side && !is_size(command.id)) state.active_context = command.context;
   if (const std::string_view reason = why_not(state, command.id); !reason.empty()) {
@@ -131,7 +131,7 @@ void App::Parts::apply_in_context(const Command& command) {
   if (apply_to_window(state, pool, asking, command) || apply_to_files(state, sources, recent, command) ||
       sides.apply(command) || demo.apply(command) || jobs.apply(command) || emulation.apply(command))
     return;
-  // What is left changes the position, and Back brings back what it was.
+  // The remaining commands change the position, and Back restores the previous one.
   Context& context = state.context();
   if (command.id == CommandId::back) return go(state, context.back, context.forward);
   if (command.id == CommandId::forward) return go(state, context.forward, context.back);
@@ -164,7 +164,7 @@ void App::list_jobs() {
 void App::save_settings() {
   if (leaves_no_trace_) return;
   write_settings(config_folder() / "settings.json", state().settings);
-  // A worker may be writing at this moment: the same list, or an older one.
+  // A worker may be writing the same list or an older one at the same time.
   write_recent(state_folder() / "recent.json", state().recent);
 }
 

@@ -1,11 +1,11 @@
-// Owns the state, applies commands, and computes answers on threads of its own. The platform's loop is:
+// Owns the state, applies commands and computes answers on its own threads. The platform's loop is:
 //
-//   app.update();                                    collects what is finished, applies what was pushed
+//   app.update();                                    collects finished work, applies pushed commands
 //   draw_shell(app.state(), shell, app.commands());  views read the state, push commands and ask questions
 //
-// and waits for input or for `wake` whenever update() returned false and the last frame pushed nothing. Work goes on
-// while it waits; `wake` is called from worker threads as soon as there is something to collect. While busy() it waits
-// 100 ms at most, so that how far reading is can be seen.
+// It then waits for input or for `wake`, if update() returned false and the last frame pushed nothing. Workers go on
+// while it waits, and call `wake` from their threads when there is a result to collect. While busy(), the loop waits at
+// most 100 ms, so that the progress of reading is visible.
 #pragma once
 
 #include <functional>
@@ -19,26 +19,26 @@ namespace hbmscope::gui {
 
 class App {
  public:
-  // Reads settings and recent files. `wake` must be callable from any thread until the App is gone. One that
-  // `leaves_no_trace` (for a picture) writes neither of them.
+  // Reads settings and recent files. `wake` must be callable from any thread until the App is destroyed. An App that
+  // `leaves_no_trace` (used for pictures) writes neither settings nor recent files.
   explicit App(std::function<void()> wake, bool leaves_no_trace = false);
-  ~App();  // Cancels and waits for what is running.
+  ~App();  // Cancels running work and waits for it.
   App(const App&) = delete;
   App& operator=(const App&) = delete;
 
   const AppState& state() const;
   CommandQueue& commands();
 
-  // Returns true when something changed, so that a frame is worth drawing.
+  // True if something changed and a new frame should be drawn.
   bool update();
 
-  // Something is being read or computed, or was pushed and not applied yet.
+  // True while something is being read or computed, or a pushed command is not applied yet.
   bool busy() const;
 
   void save_settings();
-  // Before a running job is opened.
+  // Call it before a running job is opened.
   void set_live_options(const LiveOptions& options);
-  // While no file is open the jobs of this machine are listed (hbmscope ps); otherwise only on request.
+  // Lists the jobs of this machine (hbmscope ps) while no file is open. Otherwise they are listed only on request.
   void list_jobs();
 
  private:

@@ -41,7 +41,7 @@ std::shared_ptr<const TraceMoment> ready_moment(const AppState& state) {
   const Answer<TraceMoment>& moment = state.answers().moment;
   const Source* source = state.source();
   if (moment.state != AnswerState::ready || source == nullptr || source->trace != moment.value->trace) return nullptr;
-  // The next moment of the other side may not have been asked for yet.
+  // The other side's next time may not have been requested yet.
   return moment.key.at == state.position().at ? moment.value : nullptr;
 }
 

@@ -1,9 +1,9 @@
-// All that the window knows. Views get it const, draw it, and push commands; App alone changes it, between two frames.
+// All state of the window. Views get it const, draw it and push commands; only App changes it, between two frames.
 //
-// A context is one thing looked at: a source, what of it counts (the filter), what is selected, and the answers to the
-// questions that its views ask. There is one, or there are two side by side (two runs, two ranks, two moments of one)
-// that share their sources. Every view is drawn for one context, and App works for one context at a time: the one that
-// a ContextScope has bound, else the active one.
+// A context is what one side shows: a source, the filter, the selection, and the answers to the questions of its views.
+// There is one context, or two side by side (two runs, two ranks, two times of one trace) that share the sources. Every
+// view is drawn for one context, and App works on one context at a time: the one bound by a ContextScope, otherwise the
+// active one.
 #pragma once
 
 #include <chrono>
@@ -27,26 +27,26 @@
 
 namespace hbmscope::gui {
 
-// What App remembers of a context from one frame to the next; views have no use for it.
+// What App remembers about a context between frames; views don't use it.
 struct ContextNotes {
-  SourceId answered_source = SourceId::none;  // What the answers are about.
-  // This source is shown at its first moment once it is read, unless another moment is chosen before.
+  SourceId answered_source = SourceId::none;  // The source of the current answers.
+  // Once this source is read, it is shown at its first time, unless the user selected another time before.
   SourceId unread_source = SourceId::none;
-  std::string wanted_heap;                             // By its name, until the source is read.
-  MomentName viewed_at;                                // The moment of Answers::view.
-  TimelineSpan span_seen;                              // What the timeline showed last,
-  std::chrono::steady_clock::time_point span_seen_at;  // since then;
-  bool waits_for_rest = false;                         // the exact answer about it is computed when it rests.
+  std::string wanted_heap;                             // Name of the heap to show once the source is read.
+  MomentName viewed_at;                                // The time of Answers::view.
+  TimelineSpan span_seen;                              // The visible span of the timeline,
+  std::chrono::steady_clock::time_point span_seen_at;  // the time of its last change,
+  bool waits_for_rest = false;                         // and whether the exact answer waits until it rests.
   HeapKey free_history_heap;
-  std::uint64_t free_history_events = 0;  // How many the stream had when Answers::free_history was computed.
-  const FlameAnswer* hued = nullptr;      // The last flame graph whose files were given hues.
-  // While the trace plays: since when, and along which span of the axis.
+  std::uint64_t free_history_events = 0;  // Number of events of the stream when Answers::free_history was computed.
+  const FlameAnswer* hued = nullptr;      // The last flame graph whose files got hues.
+  // While the trace plays: the start of playing and the span of the axis that it plays.
   struct Play {
     std::chrono::steady_clock::time_point since;
     TimelineSpan span;
     HeapKey heap;
     SourceId source = SourceId::none;
-    MomentName at;  // As it was set last: playing ends where something else sets it.
+    MomentName at;  // The last time set by playing; if it changes otherwise, playing stops.
   } play;
 };
 
@@ -55,15 +55,15 @@ struct Context {
   std::vector<ViewPosition> back, forward;
   Answers answers;
 
-  // The selection as a number, looked up once a change: only frames of `selected_of` may be compared with it.
+  // The selection as a frame number, looked up once per change. It is valid only in the view `selected_of`.
   FrameIndex selected = FrameIndex::none;
   const ProfileView* selected_of = nullptr;
   FrameKey looked_up;
 
-  bool is_playing = false;  // The moment moves on by itself.
-  double play_speed = 1;    // Seconds of the trace in a second; of a file without times: events.
-  int address_time_width = 0, address_time_height = 0;  // In pixels. 0: not drawn yet.
-  std::size_t timeline_width = 0;  // In pixels, each of which is a column of Answers::timeline_part. 0: not drawn yet.
+  bool is_playing = false;  // The selected time advances by itself.
+  double play_speed = 1;    // Seconds of the trace per second; events per second in a file without times.
+  int address_time_width = 0, address_time_height = 0;  // In px. 0: not drawn yet.
+  std::size_t timeline_width = 0;  // In px, one column of Answers::timeline_part per pixel. 0: not drawn yet.
 
   ContextNotes notes;
 };
@@ -74,38 +74,38 @@ constexpr std::string_view side_name(std::size_t context) {
 }
 
 struct AppState {
-  std::vector<Source> sources;                              // In the order of opening.
+  std::vector<Source> sources;                              // In the order in which they were opened.
   std::vector<Context> contexts = std::vector<Context>(1);  // One, or two side by side.
-  std::size_t active_context = 0;  // That of Sources, Inspector, the filter and the views that are not side by side.
-  std::optional<SameMoment> lock;  // How the moment of one side follows that of the other; nothing: it does not.
+  std::size_t active_context = 0;  // Used by Sources, Inspector, the filter and all views that are not side by side.
+  std::optional<SameMoment> lock;  // How the time of one side follows the other; nothing: it does not follow.
   WindowState window;
   Settings settings;
   std::vector<RecentFile> recent;
   std::optional<DemoState> demo;
   JobsState jobs;
-  Answer<FolderListing> folder;  // Of the file dialog.
-  std::string sample;            // A profile that comes with the program; empty where it isn't found.
-  ColorKeeper colors;            // Of files.
-  ColorKeeper line_colors;       // Of lines of code, in heap maps.
+  Answer<FolderListing> folder;  // For the file dialog.
+  std::string sample;            // Path of the sample that comes with the program; empty if it isn't found.
+  ColorKeeper colors;            // Hues of source files.
+  ColorKeeper line_colors;       // Hues of lines of code, for heap maps.
 
   std::size_t context_index() const { return bound_ < contexts.size() ? bound_ : active_context; }
   const Context& context() const { return contexts[context_index()]; }
   Context& context() { return contexts[context_index()]; }
   bool is_split() const { return contexts.size() > 1; }
   bool is_active_side() const { return context_index() == active_context; }
-  // This view of this side is what a key or a menu means.
+  // True if keys and menu commands apply to this view of this side.
   bool is_in_front(ViewKind kind) const { return is_active_side() && position().view == kind; }
   const ViewPosition& position() const { return context().position; }
   const Answers& answers() const { return context().answers; }
 
-  const Source* find_source(SourceId id) const;  // nullptr where it was closed.
+  const Source* find_source(SourceId id) const;  // nullptr if it was closed.
   Source* find_source(SourceId id);
   const Source* source() const { return find_source(position().source); }
   const Source* baseline() const { return find_source(position().baseline); }
   std::size_t ready_sources() const;
 
-  // The selected frame by its number in `view`; none where nothing is selected, the filter left it out, or `view` is no
-  // longer the current one.
+  // The selected frame's number in `view`. None if nothing is selected, if the filter excludes the frame, or if `view`
+  // is outdated.
   FrameIndex selected_frame(const std::shared_ptr<const ProfileView>& view) const;
 
  private:
@@ -114,13 +114,13 @@ struct AppState {
   mutable std::size_t bound_ = unbound;
 };
 
-// What lives at the moment that is shown, of a trace. Null while another moment is being computed: the answer is then
-// still that of the moment before, and must not be used under the new one's name.
+// The live blocks at the selected time of a trace. Null while they are being computed: the answer then still belongs to
+// the previous time and must not be shown as the current one.
 std::shared_ptr<const TraceMoment> ready_moment(const AppState& state);
-std::shared_ptr<const TraceMoment> ready_pinned(const AppState& state);  // Likewise.
+std::shared_ptr<const TraceMoment> ready_pinned(const AppState& state);  // The same for the pinned time.
 std::shared_ptr<const TraceMoment> ready_moment_of(const AppState& state, std::size_t context);
 
-// While it lives, the state is seen from one of its contexts. On the thread of the window only.
+// Binds one of the contexts for the lifetime of this object. Use it on the window's thread only.
 class ContextScope {
  public:
   ContextScope(const AppState& state, std::size_t context) : state_(state), before_(state.bound_) {

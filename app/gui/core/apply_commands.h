@@ -1,5 +1,5 @@
-// What commands do, group by group. Each function returns false where the command is not of its group; all are about
-// the context that is bound.
+// Applies commands, one function per group. Each returns false if the command does not belong to its group. All of them
+// act on the bound context.
 #pragma once
 
 #include "app/gui/core/answering.h"
@@ -13,8 +13,8 @@
 namespace hbmscope::gui {
 
 bool apply_to_blocks(AppState& state,
-                     const Command& command);  // Looks for blocks, sorts them, goes from one to the next.
-bool apply_to_trace(AppState& state, const Command& command);  // Moment, heap and address.
+                     const Command& command);                  // Finds blocks, sorts them, steps through them.
+bool apply_to_trace(AppState& state, const Command& command);  // Time, heap and address.
 bool apply_to_position(AppState& state, SideBySide& sides,
                        const Command& command);  // View, filter, selection, baseline.
 bool apply_to_flame(AppState& state, const Command& command);

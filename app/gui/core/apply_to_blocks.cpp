@@ -1,4 +1,4 @@
-// What commands do that look for blocks, order them, or go from one to the next.
+// Commands that find blocks, sort them or step through them.
 #include <algorithm>
 
 #include "app/gui/core/apply_commands.h"
@@ -15,7 +15,7 @@ void select_in_heap(AppState& state, const HeapMapAnswer& answer, const HeapPiec
   position.cell.reset();
 }
 
-// In the order of addresses, from heap to heap; round again at the end.
+// In address order, heap by heap, and from the end back to the start.
 void step_hit(AppState& state, bool forward) {
   const auto& blocks = state.answers().blocks.value;
   ViewPosition& position = state.context().position;
@@ -49,7 +49,8 @@ void step_hit(AppState& state, bool forward) {
   here != ranges.begin() ? go_to(blocks->hits[in], *std::prev(here)) : go_to(other, other.ranges.back());
 }
 
-// The largest free piece; where a free one is selected the next smaller one, and the largest again after the last.
+// Selects the largest free block, or the next smaller one if a free block is selected. After the smallest it starts
+// again.
 void go_to_largest_free(AppState& state) {
   const auto& map = state.answers().heap_map.value;
   if (!map) return;
@@ -73,7 +74,7 @@ void go_to_largest_free(AppState& state) {
   select_in_heap(state, *map, next != nullptr ? *next : *largest);
 }
 
-// The heap that is shown first, then the others.
+// Looks in the current heap first, then in the others.
 void go_to_address(AppState& state, std::uint64_t address) {
   const auto& moment = state.answers().moment.value;
   if (!moment) return;

@@ -1,4 +1,4 @@
-// What commands do to files: opened, closed, read again, no longer read.
+// Commands that open, close or reread files, or stop reading them.
 #include "app/gui/core/apply_commands.h"
 
 namespace hbmscope::gui {

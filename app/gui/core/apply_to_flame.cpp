@@ -1,4 +1,4 @@
-// What commands do to the flame graph and the call tree.
+// Commands of the flame graph and the call tree.
 #include "app/gui/core/apply_commands.h"
 
 namespace hbmscope::gui {
@@ -19,7 +19,7 @@ const TreeNode* node_at(const FlameAnswer& flame, const std::vector<FrameKey>& p
   return node;
 }
 
-// The widest node of the selected frame: what Zoom to the selection goes to.
+// The path to the widest node of the selected frame, for Zoom to the selection.
 std::vector<FrameKey> path_to_widest(const FlameAnswer& flame, FrameIndex frame) {
   const auto& nodes = flame.tree.nodes;
   std::uint32_t widest = no_node;
@@ -41,7 +41,7 @@ TreeDirection inverted(TreeDirection direction) {
 bool apply_to_flame(AppState& state, const Command& command) {
   ViewPosition& position = state.context().position;
   const auto& flame = state.answers().flame.value;
-  ++state.window.zoom_serial;  // Also zooming out from what was only zoomed with the wheel.
+  ++state.window.zoom_serial;  // Also undoes zooming with the wheel.
   using enum CommandId;
   switch (command.id) {
     case toggle_value:

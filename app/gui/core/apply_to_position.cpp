@@ -1,4 +1,4 @@
-// What commands do to view, filter, selection and baseline.
+// Commands that change view, filter, selection or baseline.
 #include <utility>
 
 #include "app/gui/core/apply_commands.h"

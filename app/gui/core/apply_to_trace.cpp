@@ -1,4 +1,4 @@
-// What commands do to the moment, the heap and the address that are looked at.
+// Commands that change the selected time, heap or address.
 #include <algorithm>
 #include <utility>
 
@@ -9,12 +9,12 @@
 namespace hbmscope::gui {
 namespace {
 
-// A pinned moment always has a name; of the moment that is shown the end has none.
+// A pinned time always has a name, while the name of the selected time is empty at the end.
 MomentName named_moment(const ViewPosition& position) {
   return position.at.empty() ? MomentName("end") : position.at;
 }
 
-// From the moment that the pictures show. While one is being computed there is no step.
+// Steps from the time that the pictures show. Does nothing while it is being computed.
 void step_moment(AppState& state, std::int64_t by) {
   const auto& moment = state.answers().moment;
   ViewPosition& position = state.context().position;

@@ -1,4 +1,4 @@
-// What commands do to the window itself: dialogs, exports, the clipboard, theme and text size.
+// Commands of the window itself: dialogs, exports, the clipboard, theme and text size.
 #include <algorithm>
 #include <filesystem>
 #include <utility>

@@ -1,4 +1,4 @@
-// Questions about single blocks: which live at the moment, and what an address held from the first event on.
+// Questions about single blocks: the live blocks at the selected time, and the history of an address.
 #include <algorithm>
 #include <map>
 
@@ -90,7 +90,7 @@ void ask_address(Answering& asking) {
       });
 }
 
-// Of a stretch around the moment, which stays while the moment moves within it.
+// The answer covers events around the selected time, and is kept while the time stays within them.
 void ask_events(Answering& asking) {
   const auto moment = ready_moment(asking.state());
   if (moment == nullptr) return;

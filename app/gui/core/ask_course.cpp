@@ -1,5 +1,5 @@
-// Questions about how a trace came to its moment: its figures over time, what was allocated and released in a range,
-// what is free, why a request failed, how large and how old blocks are.
+// Questions about the history that led to the selected time: figures over time, allocations and releases in a range,
+// free memory, why a request failed, sizes and ages of blocks.
 #include <algorithm>
 
 #include "app/gui/core/questions.h"
@@ -7,13 +7,13 @@
 namespace hbmscope::gui {
 namespace {
 
-// More than any window has pixels, and few enough to be computed at once.
+// More than the width of any window in pixels, and few enough to compute at once.
 constexpr std::size_t timeline_columns = 2048;
 constexpr auto span_rest = std::chrono::milliseconds(120);
-// More than the ruler, and the list of the largest changes, can show.
+// More than the ruler and the list of the largest changes can show.
 constexpr std::size_t free_pieces_max = 4096, scatter_steps_max = 12;
 
-// The out-of-memory of the heap at the position, else the last one before it, else the first one.
+// The heap's out-of-memory at the position, else the last one before it, else the first one.
 std::optional<std::size_t> find_failure(const Stream& stream, std::uint32_t heap, std::uint64_t position) {
   const auto& failures = stream.failures();
   const auto is_one = [&](std::size_t i) { return failures[i].is_out_of_memory && failures[i].heap == heap; };
@@ -25,15 +25,15 @@ std::optional<std::size_t> find_failure(const Stream& stream, std::uint32_t heap
   return std::nullopt;
 }
 
-// Where no heap ever held anything: the stream that has counters all the same. Its heap is none.
+// If no heap ever held anything: the first stream with counters, with no heap.
 std::optional<HeapKey> find_counters(const Trace& trace) {
   for (std::size_t i = 0; i < trace.streams.size(); ++i)
     if (!trace.streams[i].counters().series().empty()) return HeapKey{static_cast<std::uint32_t>(i), 0};
   return std::nullopt;
 }
 
-// While a hand moves the timeline, each frame shows another span: replaying all of it for each would take the processor
-// from the frames. The exact answer is asked for when the span has rested.
+// While the user drags the timeline, each frame shows another span. Replaying each of them would take processor time
+// from drawing, so the exact answer is computed only when the span has been unchanged for a while.
 TimelineEffort effort_of_span(Answering& asking, const Stream& stream) {
   using Clock = std::chrono::steady_clock;
   const TimelineSpan& span = asking.position().span;
@@ -72,7 +72,7 @@ void ask_timeline(Answering& asking) {
                                 });
   };
   ask_columns(&Answers::timeline, {}, timeline_columns, TimelineEffort::quick);
-  // Of a file that is still being read, a pass over all events would be made anew for every part.
+  // While a file is being read, each new part would need another pass over all events.
   const TimelineEffort effort =
       source->is_part() ? TimelineEffort::at_once : effort_of_span(asking, source->trace->streams[heap.stream]);
   if (const std::size_t width = asking.state().context().timeline_width; width > 0)
@@ -88,7 +88,7 @@ void ask_address_time(Answering& asking) {
   const ViewPosition& position = context.position;
   const HeapKey heap = choose_heap(*source->trace, position.heap);
   if (heap.empty()) return;
-  // As the heap map is coloured, where it says so by itself.
+  // For automatic coloring, use the heap map's choice.
   const auto& map = asking.answers().heap_map.value;
   const bool is_by_map = position.coloring == HeapColoring::automatic && map != nullptr && map->heap == heap;
   const HeapColoring coloring = box_coloring(is_by_map ? map->pieces.coloring : position.coloring);
@@ -156,7 +156,7 @@ void ask_free_history(Answering& asking) {
   if (source == nullptr || source->state != AnswerState::ready || !source->trace) return;
   const HeapKey heap = choose_heap(*source->trace, asking.position().heap);
   if (heap.empty()) return;
-  // A pass over all events: of a trace that grows, again when it is twice as long.
+  // This is a pass over all events, so for a growing trace it is repeated only when the trace has doubled.
   const std::uint64_t events = source->trace->streams[heap.stream].end_position();
   if (source->live && asking.answers().free_history.value && heap == asking.notes().free_history_heap &&
       events < 2 * asking.notes().free_history_events)

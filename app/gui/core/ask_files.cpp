@@ -1,4 +1,4 @@
-// Questions about two files, or all of them: what changed since the baseline, and the totals of every file.
+// Questions about two files or all of them: the changes since the baseline, and the totals of every file.
 #include "app/gui/core/questions.h"
 
 namespace hbmscope::gui {
@@ -50,7 +50,7 @@ void ask_diff(Answering& asking, const AnswerKey& base) {
   if (!answers.baseline_view.value || answers.view.state != AnswerState::ready ||
       answers.baseline_view.state != AnswerState::ready)
     return;
-  // The baseline's view may still be of another file, or of the moment before.
+  // The baseline's view may still be that of another file or of the previous time.
   const AnswerKey& baseline_key = answers.baseline_view.key;
   if (baseline_key.source != asking.position().baseline) return;
   if (answers.baseline_moment.value && baseline_key.at != baseline_moment_for(asking.notes().viewed_at)) return;
@@ -61,7 +61,7 @@ void ask_diff(Answering& asking, const AnswerKey& base) {
   asking.ask<ProfileDiff>(&Answers::diff, key,
                           [now = answers.view.value, baseline = answers.baseline_view.value,
                            match](const auto&) -> Result<Computed<ProfileDiff>> {
-                            // By line even where stacks are matched by function, so that rows can name the line that
+                            // By line even if stacks are matched by function, so that rows can name the line that
                             // changed.
                             const auto by_line = [](const ProfileView& view) {
                               ViewRequest request = view.request;

@@ -1,4 +1,4 @@
-// Questions about stacks: the filtered view itself, and what tables and graphs show of it.
+// Questions about stacks: the filtered view, and the tables and graphs made from it.
 #include <algorithm>
 #include <filesystem>
 
@@ -21,7 +21,7 @@ std::size_t layout_bytes(const FlameLayout& layout) {
   return layout.begin.size() * (2 * sizeof(double) + 4);
 }
 
-// Where the source file of a frame may lie: next to the profile, in the four folders above it, in the current folder.
+// Where a frame's source file may be: next to the profile, in the four folders above it, in the current folder.
 std::vector<std::string> source_folders(const std::string& profile_path) {
   std::vector<std::string> folders;
   std::error_code error;
@@ -104,7 +104,7 @@ void ask_search(Answering& asking, const AnswerKey& base) {
   const Answer<FlameAnswer>& flame = asking.answers().flame;
   const std::string& text = asking.position().find;
   if (text.empty() || !flame.value) return asking.forget(&Answers::search);
-  if (flame.state != AnswerState::ready) return;  // The hits are numbers of nodes: first the nodes.
+  if (flame.state != AnswerState::ready) return;  // Hits are node numbers, so the nodes come first.
   asking.ask<SearchAnswer>(&Answers::search, with(base, options::Search{flame_options(asking.position()), text}),
                            [flame = flame.value, text](const auto&) -> Result<Computed<SearchAnswer>> {
                              auto answer = std::make_shared<SearchAnswer>();

@@ -1,4 +1,4 @@
-// Questions that only a trace can answer: what lives at the moment, and where it lies.
+// Questions that only a trace can answer: the live blocks at the selected time, and their places in memory.
 #include <algorithm>
 
 #include "app/gui/core/questions.h"
@@ -7,7 +7,7 @@ namespace hbmscope::gui {
 
 namespace {
 
-// The colouring that both heaps would choose, else sizes, which every block has.
+// The automatic coloring if both heaps have the same one, otherwise sizes, which all blocks have.
 HeapColoring coloring_of_both(const StreamState& state, HeapKey heap, const StreamState& other, HeapKey other_heap) {
   const HeapColoring own = choose_coloring(state, heap.heap), its = choose_coloring(other, other_heap.heap);
   return own == its ? own : HeapColoring::size;
@@ -37,7 +37,7 @@ void ask_moment(Answering& asking) {
 }
 
 void ask_baseline_moment(Answering& asking, const Source& baseline, const MomentName& at) {
-  // The baseline may not have failed where this file did.
+  // The baseline may not have failed at this point.
   ask_moment_at(asking, &Answers::baseline_moment, baseline, at, true);
 }
 
@@ -95,14 +95,14 @@ void ask_heap_map(Answering& asking) {
   const ViewPosition& position = asking.position();
   const HeapKey heap = choose_heap(*moment->trace, position.heap);
   if (heap.empty()) return;
-  // Where the pinned moment does not exist there is no change to colour; Compare says why.
+  // If the pinned time does not exist there is no change to colour; Compare says why.
   const HeapColoring coloring = position.coloring == HeapColoring::change && asking.answers().pinned.failed()
                                     ? HeapColoring::automatic
                                     : position.coloring;
   const bool is_change = coloring == HeapColoring::change;
   const auto pinned = is_change ? ready_pinned(asking.state()) : nullptr;
   if (is_change && pinned == nullptr) return;
-  // Two sides on Automatic are coloured by one rule; while the other one moves, this one stays as it is.
+  // Two sides with automatic coloring use the same one. While the other side moves, this one stays as it is.
   const bool is_one_of_two =
       asking.state().is_split() && coloring == HeapColoring::automatic &&
       asking.state().contexts[1 - asking.state().context_index()].position.coloring == HeapColoring::automatic;

@@ -14,7 +14,7 @@ std::string name_of_observer(std::int64_t observer) {
   return "live:" + std::to_string(observer);
 }
 
-// Of what a command said.
+// Strips the program name from the message of a command.
 std::string without_name(std::string text) {
   constexpr std::string_view program = "hbmscope: ";
   if (text.starts_with(program)) text.erase(0, program.size());
@@ -31,7 +31,7 @@ void AttachedJobs::stop() {
   attached_.clear();
 }
 
-// The list is shown on the first page, or in a window of its own.
+// The list is on the first page or in a separate window.
 void AttachedJobs::watch() {
   const bool is_wanted = state_.jobs.is_open || (lists_on_first_page && state_.sources.empty());
   if (!is_wanted) job_list_.reset();
@@ -67,7 +67,7 @@ void AttachedJobs::list_host(const std::string& host, bool is_copying) {
   jobs.chosen = 0;
 }
 
-// The recording stays when the job is let go: it has what was seen.
+// The recording is kept after detaching; it holds what was observed.
 void AttachedJobs::attach_to(std::int64_t process, Attaching how) {
   std::error_code error;
   const std::filesystem::path folder = state_folder() / "recordings";
@@ -96,13 +96,13 @@ void AttachedJobs::attach_to(std::int64_t process, Attaching how) {
     state_.window.notice = "Can't attach: " + wrong + ".";
     return;
   }
-  // Elsewhere the observer has another number, and is found by the job's.
+  // On another machine the observer has another process id, so we name it by the job's id.
   const std::string name = host.empty() ? name_of_observer(command->pid()) : fmt::format("live:{}:{}", host, process);
   attached_.push_back({name, std::move(command), std::move(said)});
   sources_.open_file(name, OpenSources::As::source);
 }
 
-// What the command said where it found nothing to show.
+// The command's message if it found nothing to show.
 std::optional<Error> AttachedJobs::attach_error(const std::string& name) {
   const auto found =
       std::find_if(attached_.begin(), attached_.end(), [&](const Attached& one) { return one.name == name; });

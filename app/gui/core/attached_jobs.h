@@ -1,4 +1,4 @@
-// The list of running jobs, and the jobs that the window attaches to: by starting hbmscope ps and hbmscope attach.
+// The list of running jobs, and the jobs that the window is attached to. It runs `hbmscope ps` and `hbmscope attach`.
 #pragma once
 
 #include <cstdint>
@@ -20,16 +20,16 @@ class AttachedJobs {
  public:
   AttachedJobs(AppState& state, OpenSources& sources, WorkerPool& pool);
 
-  bool apply(const Command& command);  // False: it is not about jobs.
-  void watch();                        // Lists jobs while somebody looks at the list.
-  void stop();                         // Ends all commands that were started, which is a detach.
-  // What hbmscope attach printed where it found nothing to show. Nothing where the window did not attach to it.
+  bool apply(const Command& command);  // False if the command is not about jobs.
+  void watch();                        // Refreshes the list while it is visible.
+  void stop();                         // Ends all started commands, which detaches from their jobs.
+  // The error that hbmscope attach printed when it had nothing to show. Nothing if the window did not attach to `name`.
   std::optional<Error> attach_error(const std::string& name);
 
-  bool lists_on_first_page = false;  // Also while no file is open.
+  bool lists_on_first_page = false;  // List jobs also while no file is open.
 
  private:
-  enum class Attaching { to_one, to_all, totals_only };  // All: those with the same command.
+  enum class Attaching { to_one, to_all, totals_only };  // to_all: all jobs with the same command.
   void list_host(const std::string& host, bool is_copying);
   void attach_to(std::int64_t process, Attaching how);
 
@@ -37,9 +37,9 @@ class AttachedJobs {
     std::mutex mutex;
     std::string text;
   };
-  // A job that the window has attached to; kept to the end, which is a detach.
+  // A job that the window is attached to. The object lives until the window detaches.
   struct Attached {
-    std::string name;  // Of its source.
+    std::string name;  // Name of its source.
     std::unique_ptr<view::CommandLines> command;
     std::shared_ptr<Said> said;
   };

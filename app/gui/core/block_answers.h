@@ -1,4 +1,4 @@
-// Answers about single blocks: those that live at the moment as a table, and what one address held.
+// Answers about single blocks: the table of blocks at the selected time, and the history of one address.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ struct LiveAnswer {
   LiveRows live;
 };
 
-// Blocks of one heap that Find found, by address.
+// Blocks of one heap that match Find, by address.
 struct HeapHits {
   HeapKey heap;
   std::vector<AddressRange> ranges;
@@ -23,9 +23,9 @@ struct HeapHits {
 
 struct BlocksAnswer {
   std::shared_ptr<const LiveAnswer> of;
-  BlockQuery query;  // As it was asked for, the filter of all views in it.
+  BlockQuery query;  // As requested, combined with the filter of all views.
   BlockList list;
-  std::vector<HeapHits> hits;  // Where something was looked for.
+  std::vector<HeapHits> hits;  // Empty if Find is empty.
 
   BlockFacts facts(std::uint32_t row) const {
     return facts_of(*of->moment->trace, of->moment->states, of->live.rows[row]);
@@ -44,7 +44,7 @@ struct BlocksAnswer {
 
 struct AddressAnswer {
   HeapKey heap;
-  AddressRange range;  // The block or gap that is selected.
+  AddressRange range;  // The selected block or gap.
   std::shared_ptr<const TraceMoment> moment;
   AddressHistory history;
 };

@@ -16,7 +16,7 @@ TableCell bytes_cell(const std::optional<std::uint64_t>& bytes) {
 TableCell duration_cell(std::int64_t ns) {
   return {text_from_duration_ns(ns), std::to_string(ns)};
 }
-// Where the source has no times, events pass.
+// If the source has no times, ages are in events.
 TableCell events_cell(std::uint64_t events) {
   return {text_from_count(static_cast<std::int64_t>(events)) + (events == 1 ? " event" : " events"),
           std::to_string(events)};

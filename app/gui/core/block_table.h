@@ -1,4 +1,4 @@
-// A block as the columns of a table: the same words in the window and in what is copied from it.
+// The columns of the table of blocks. The window and the copied text use the same words.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace hbmscope::gui {
 
-// One a BlockOrder, in its order: Size, Requested, Rounding, Age, Lifetime, Address, Heap, Own code, ...
+// One per BlockOrder, in its order: Size, Requested, Rounding, Age, Lifetime, Address, Heap, Own code, ...
 struct BlockColumn {
   std::string_view title, help;
   bool is_number;
@@ -20,13 +20,13 @@ struct BlockColumn {
 inline constexpr std::size_t block_column_count = 11;
 const std::array<BlockColumn, block_column_count>& block_columns();
 
-// "?" is unknown, with what is known of it in `exact`.
+// An unknown value is shown as "?"; `exact` holds what is known about it.
 TableCell cell_of_block(const BlocksAnswer& answer, std::uint32_t row, const BlockFacts& facts, BlockOrder column);
 
 // "2,104 of 1,203,551 blocks, 4.21 GiB"
 std::string blocks_sentence(const BlocksAnswer& answer);
 
-// `rows`: those that are copied, in the order of the screen.
+// `rows`: the rows to copy, in the order of the screen.
 TextTable table_from_blocks(const BlocksAnswer& answer, std::span<const std::uint32_t> rows);
 
 // "1.20 s", "340 µs": an age or a lifetime.

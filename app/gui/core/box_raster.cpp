@@ -6,10 +6,10 @@
 namespace hbmscope::gui {
 namespace {
 
-constexpr std::int64_t steps = 256;           // Of a pixel, in each direction.
-constexpr std::int64_t full = steps * steps;  // A pixel's area.
+constexpr std::int64_t steps = 256;           // Per pixel, in each direction.
+constexpr std::int64_t full = steps * steps;  // The area of a pixel.
 
-// To the nearest step; never empty where `begin` is below `end`.
+// Rounds to the nearest step; never empty if `begin` < `end`.
 struct StepRange {
   std::int64_t begin = 0, end = 0;
   bool empty() const { return begin >= end; }
@@ -35,7 +35,8 @@ void BoxRaster::add(const Box& box, std::size_t layer) {
   if (x.empty() || y.empty()) return;
   std::vector<std::int32_t>& covered = layers_[layer];
   if (covered.empty()) covered.resize(stride_ * height_);
-  // Summed up along the row, these four make a ramp in the first pixel, one in the last, and all between them full.
+  // Summed along the row, these four values form a ramp in the first and in the last pixel, with full coverage in
+  // between.
   const std::int64_t first = x.begin / steps, first_part = x.begin % steps;
   const std::int64_t last = x.end / steps, last_part = x.end % steps;
   for (std::int64_t row = y.begin / steps; row * steps < y.end; ++row) {

@@ -1,9 +1,10 @@
-// Boxes of addresses and time as a small picture: how much of each pixel is occupied, and by which shade most. A trace
-// of ten million events has five million boxes, most of them far smaller than a pixel, so a box costs some additions:
-// every row keeps, for each shade, where its coverage begins and ends, and sums up once.
+// Rasterizes boxes of addresses and time into a small picture: how much of each pixel is occupied, and the shade that
+// covers most of it. A trace of ten million events has five million boxes, most of them far smaller than a pixel, so
+// one box must cost only a few additions. Each row stores where the coverage of each shade begins and ends, and sums
+// these up once at the end.
 //
-// All in whole numbers, 256 steps a pixel in either direction, so that what is empty is exactly empty. A box that is
-// narrower than a step takes one: nothing vanishes.
+// All arithmetic is in integers with 256 steps per pixel in both directions, so that an empty pixel is exactly zero. A
+// box narrower than one step is widened to one step, so that no box vanishes.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +15,18 @@
 namespace hbmscope::gui {
 
 struct BoxCell {
-  std::uint8_t quarters = 0;  // Of the pixel, occupied, rounded; 0: nothing at all is in it.
+  std::uint8_t quarters = 0;  // Occupied quarters of the pixel, rounded; 0: completely empty.
   Shade shade = several_shade;
-  bool has_memory = false;  // For half of the pixel at least there is memory: what is not occupied is free.
+  bool has_memory = false;  // At least half of the pixel is memory; the unoccupied part of it is free.
 
   friend bool operator==(const BoxCell&, const BoxCell&) = default;
 };
 
 class BoxRaster {
  public:
-  BoxRaster(int width, int height);  // px, at most 16,384 each.
+  BoxRaster(int width, int height);  // In px, at most 16,384 each.
 
-  // In px; what lies outside of the picture is cut off, what is empty or reversed is left out.
+  // In px. Parts outside the picture are clipped; empty and reversed boxes are ignored.
   struct Box {
     double left = 0, top = 0, right = 0, bottom = 0;
   };
@@ -38,7 +39,7 @@ class BoxRaster {
   void add(const Box& box, std::size_t layer);
 
   std::size_t width_, height_, stride_;
-  std::vector<std::vector<std::int32_t>> layers_;  // By shade, memory last; empty until something is in it.
+  std::vector<std::vector<std::int32_t>> layers_;  // Per shade, memory last; a layer is empty until it gets a box.
 };
 
 }  // namespace hbmscope::gui

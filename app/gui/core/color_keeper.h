@@ -1,6 +1,7 @@
-// Which of the eight hues a source file has in the flame graph, or a line of code in the heap map. A file keeps its hue
-// as long as the window is open, whatever is filtered, zoomed or opened later; so hues are given away once, to the
-// largest files first, and the ninth file is neutral: nine hues could not be told apart.
+// Assigns one of eight hues to each source file of the flame graph, or to each line of code of the heap map. A file
+// keeps its hue while the window is open, whatever is filtered, zoomed or opened later. Hues go to the largest files
+// first, and each hue is used once. From the ninth file on, files are neutral, because nine hues would be too hard to
+// distinguish.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +16,9 @@ inline constexpr std::size_t no_hue = hue_count;
 
 class ColorKeeper {
  public:
-  // Gives the next free hues to files that have none yet, in this order.
+  // Gives the next unused hues to files that have none, in this order.
   void add(const std::vector<std::string>& files);
-  std::size_t hue_of(std::string_view file) const;                  // no_hue where it has none.
+  std::size_t hue_of(std::string_view file) const;                  // no_hue if it has none.
   const std::vector<std::string>& files() const { return files_; }  // By hue.
 
  private:

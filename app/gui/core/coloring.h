@@ -1,5 +1,5 @@
-// How a heap map can be coloured. A coloring is a word in the list below and a row in coloring.cpp; the choice in the
-// window, `--color`, its help and the copied commands are made of the table.
+// The colorings of the heap map. A coloring is one word in the list below and one row in coloring.cpp. The choice in
+// the window, `--color`, its help and the copied commands are made from that table.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace hbmscope::gui {
 
-// X(name), in the order of the choice.
+// X(name), in the order of the menu.
 #define HBMSCOPE_COLORINGS(X) \
   X(automatic)                \
   X(own_code)                 \
@@ -33,7 +33,7 @@ enum class HeapColoring {
 #undef X
 };
 
-// Which colour: a hue of a category (0 to 7, 8: several or none), or a step of a scale (0 to 5, 8: unknown).
+// The index of a colour: a hue of a category (0 to 7; 8: several or none), or a step of a scale (0 to 5; 8: unknown).
 using Shade = std::uint8_t;
 inline constexpr Shade shade_count = 9, several_shade = 8;
 inline constexpr std::size_t step_count = 6;
@@ -41,7 +41,7 @@ inline constexpr std::size_t step_count = 6;
 struct HeapPieces;
 struct ColoringFacts;
 
-// What a coloring may look at.
+// The input of a coloring.
 struct ColoringInput {
   const Stream& stream;
   const StreamState& state;
@@ -49,35 +49,38 @@ struct ColoringInput {
   const ColoringFacts& facts;
 };
 
-// For blocks that are coloured by a name that each has on its own.
+// For colorings by name, where each block has its own name.
 struct NamesOfBlocks {
-  std::uint32_t (*key_of)(const LiveBlock& block);  // What the name depends on.
+  std::uint32_t (*key_of)(const LiveBlock& block);  // The value that the name depends on.
   std::string (*name_of)(const Definitions& definitions, std::uint32_t key);
-  std::string (*where_of)(const Definitions& definitions, std::uint32_t key);  // Finds them, in the filter language.
-  std::string_view rest_name;                                                  // Of the names that got no hue.
+  // A filter expression that finds the blocks of `key`.
+  std::string (*where_of)(const Definitions& definitions, std::uint32_t key);
+  // Name of the entry for all names without a hue.
+  std::string_view rest_name;
 };
-// For blocks that are coloured by a scale on which each has a place on its own.
+// For colorings by scale, where each block has its own step.
 struct StepsOfBlocks {
   Shade (*step_of)(const LiveBlock& block);
   std::span<const std::string_view> names;
-  std::string (*where_of)(std::size_t step) = nullptr;  // Finds them, in the filter language.
+  std::string (*where_of)(std::size_t step) = nullptr;  // A filter expression that finds the blocks of `step`.
 };
 
 struct Coloring {
   HeapColoring kind = HeapColoring::automatic;
   std::string_view key;     // "code", for --color.
   std::string_view title;   // "Your code"
-  bool is_ordered = false;  // Its shades are steps of one scale; else they are categories.
-  std::string_view help;    // What the colours mean, a sentence.
-  // Why the heap can't be coloured so, a sentence; empty: it can. Null: it always can.
+  bool is_ordered = false;  // The shades are steps of a scale; otherwise they are categories.
+  std::string_view help;    // What the colours mean, as a sentence.
+  // Why the heap can't be coloured this way, as a sentence; empty if it can. Null if it always can.
   std::string_view (*why_not)(const HeapInfo& heap, bool is_pinned) = nullptr;
-  // Gives each block of the map its shade, and fills the legend. Null: by `names` or `steps`.
+  // Assigns each block its shade and fills the legend. Null: `names` or `steps` does it.
   void (*shade)(HeapPieces& map, const ColoringInput& input) = nullptr;
-  // One of them where a block has its shade for all of its life: then it can also be a box of addresses and time.
+  // One of these is set if a block keeps its shade for its whole life; only then can it be a box of addresses over
+  // time.
   const NamesOfBlocks* names = nullptr;
   const StepsOfBlocks* steps = nullptr;
   Role (*role_of)(Shade shade) = nullptr;  // Null: a hue, or a step of the scale.
-  std::string_view why_not_of_a_box = {};  // For the others: "changes with the time"
+  std::string_view why_not_of_a_box = {};  // If neither is set, why not: "changes with the time"
 
   bool is_of_a_box() const { return names != nullptr || steps != nullptr; }
 };
@@ -86,9 +89,10 @@ std::span<const Coloring> coloring_table();
 const Coloring& row_of(HeapColoring coloring);
 std::optional<HeapColoring> parse_coloring(std::string_view key);
 
-// Your code where at least half of the heap's bytes have a stack, else tags where half have one, else size: what a
-// source does not report would be one grey. Of an empty heap your code.
+// Your code if at least half of the heap's bytes have a stack; else tags if half of the bytes have one; else size.
+// Anything that the source does not report would be uniformly grey. For an empty heap: your code.
 HeapColoring choose_coloring(const StreamState& state, std::uint32_t heap);
-HeapColoring choose_coloring(double bytes, double with_stack, double with_tag);  // Or their bytes times time.
+// The same with bytes, or bytes x time.
+HeapColoring choose_coloring(double bytes, double with_stack, double with_tag);
 
 }  // namespace hbmscope::gui

@@ -1,4 +1,4 @@
-// A command line for a POSIX shell, an argument at a time.
+// Builds a command line for a POSIX shell, one argument at a time.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ class CommandLine {
  public:
   explicit CommandLine(std::string_view words) : text_(words) {}
   void add(std::string_view argument);
-  void add_option(std::string_view name, std::string_view value);  // Nothing where the value is empty.
+  void add_option(std::string_view name, std::string_view value);  // Adds nothing if the value is empty.
   void add_flag(std::string_view name, bool given);
   void add_filters(const ViewRequest& request);
   std::string take() { return std::move(text_); }

@@ -5,7 +5,7 @@
 namespace hbmscope::gui {
 namespace {
 
-// The commands that show views get their words from the views' rows.
+// The texts of the commands that show views come from the views' rows.
 CommandInfo table[] = {
 #define X(name, title, shortcut, menu, needs, help) {#name, title, shortcut, menu, help, CommandId::name, Needs::needs},
 #define V(name) {"show_" #name, "", "", "View", "", CommandId::show_##name, Needs::view},
@@ -65,7 +65,8 @@ std::string_view why_not(const AppState& state, CommandId id) {
       if (!ready) return "Open a file first.";
       return why_missing(state, *view_of(id));
     case Needs::profile:
-      if (id == CommandId::close_file && source != nullptr) return {};  // Also one that could not be read.
+      // Files that could not be read can also be closed.
+      if (id == CommandId::close_file && source != nullptr) return {};
       if (id == CommandId::reload_file && source != nullptr) return {};
       return ready ? std::string_view{} : "Open a profile first.";
     case Needs::trace:

@@ -1,5 +1,5 @@
-// Everything that a person can do, in one table: it makes the menus, the palette, the help window and the keys, so that
-// they always agree. Below it are the commands that only a view, the command line or a dialog gives.
+// All commands of the user, in one table. Menus, palette, help window and keys are made from it, so that they always
+// agree. Below it are the commands that only come from a view, the command line or a dialog.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ namespace hbmscope::gui {
 
 struct AppState;
 
-// What a command needs to make sense; why_not() says in words what is missing.
+// The precondition of a command; why_not() explains what is missing.
 enum class Needs {
   nothing,
   profile,
@@ -29,12 +29,12 @@ enum class Needs {
   two_files,
   two_sides,
   pinned,
-  view,   // What its view needs.
-  hidden  // Neither in the menus nor in the palette.
+  view,   // The precondition of its view.
+  hidden  // Not in the menus or the palette.
 };
 
-// X(name, title, keys, menu, needs, help). Single letters act only while no text is being typed. V(name): the command
-// show_NAME of each view, which view_row.h describes.
+// X(name, title, keys, menu, needs, help). Single letters act only while no text is being typed. V(name) is the command
+// show_NAME of a view; view_row.h describes it.
 #define HBMSCOPE_MENU_COMMANDS(X, V)                                                                                   \
   X(open_file, "Open file...", "Ctrl+O", "File", nothing, "Opens a profile next to those that are open.")              \
   X(open_folder, "Open folder...", "", "File", nothing, "Opens all profiles of a folder: ranks, or a series.")         \
@@ -162,7 +162,7 @@ enum class Needs {
   X(draw_again, "Changes nothing; one more frame is drawn.")                                \
   X(close_dialog, "Closes the file dialog without a choice.")
 
-// X(name, type of the argument, help). The types are those of commands.h.
+// X(name, type of the argument, help). The types are declared in commands.h.
 #define HBMSCOPE_COMMANDS_WITH_ARGUMENT(X)                                                                            \
   X(set_job_filter, std::string, "Lists only jobs that contain these words.")                                         \
   X(list_host, std::string, "Lists the jobs of this machine, by ssh. Empty: those of the local machine.")             \
@@ -237,20 +237,20 @@ struct CommandInfo {
   std::string_view name;      // "open_file"
   std::string_view title;     // "Open file..."
   std::string_view shortcut;  // "Ctrl+Shift+P"; empty: none.
-  std::string_view menu;      // "File"; empty for hidden ones.
+  std::string_view menu;      // "File"; empty for hidden commands.
   std::string_view help;
   CommandId id;
   Needs needs;
 };
-inline constexpr std::array menus = {"File", "Edit", "View", "Go", "Compare", "Help"};  // In their order.
+inline constexpr std::array menus = {"File", "Edit", "View", "Go", "Compare", "Help"};  // In the order of the menu bar.
 
 std::span<const CommandInfo> command_table();
 const CommandInfo& info_of(CommandId id);
-std::optional<ViewKind> view_of(CommandId id);  // The one that the command shows.
+std::optional<ViewKind> view_of(CommandId id);  // The view that the command shows.
 
-// Empty where the command can be given now; else the reason, a sentence: "Open a profile first."
+// Empty if the command is available; otherwise the reason, as a sentence: "Open a profile first."
 std::string_view why_not(const AppState& state, CommandId id);
-// For toggles and choices: whether the command's state holds now (fold, theme, by function).
+// For toggles and choices: whether the command's state is on (fold, theme, by function).
 bool is_checked(const AppState& state, CommandId id);
 
 }  // namespace hbmscope::gui

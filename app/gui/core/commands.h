@@ -1,6 +1,6 @@
-// What views push and App applies, one command after the other, between two frames. A command's argument has the type
-// that its row of the table names, and text is parsed only where a person typed it: in the palette, in a dialog, and on
-// the command line.
+// Commands that views push and that App applies in order, between two frames. The argument of a command has the type
+// named in its row of the table. Text is parsed only where a user typed it: in the palette, in a dialog and on the
+// command line.
 //
 //   commands.push(CommandId::next_failure);
 //   commands.push(command::size_address_time, {800, 400});
@@ -44,16 +44,16 @@ struct PixelSize {
 
 struct FileWithChanges {
   std::string path;
-  std::vector<WorkloadChange> changes;  // For a workload file; none for others.
+  std::vector<WorkloadChange> changes;  // For workload files; otherwise empty.
 };
 
 enum class MapRows { by_address, by_region };
 
 struct PlaceToSelect {
   std::uint64_t address = 0;
-  FrameKey frame = {};                    // The code that allocated what lies there; empty: unknown.
-  std::optional<HeapKey> heap = {};       // Nothing: the heap that is shown.
-  std::optional<AddressRange> cell = {};  // The addresses of the pixel that was clicked, where many blocks share it.
+  FrameKey frame = {};                    // The code that allocated the block at the address; empty: unknown.
+  std::optional<HeapKey> heap = {};       // Nothing: the current heap.
+  std::optional<AddressRange> cell = {};  // The addresses of the clicked pixel, if several blocks share it.
 };
 
 struct BlockSorting {
@@ -67,7 +67,7 @@ using Argument =
                  FrameBy, Theme, FrameKey, std::vector<FrameKey>, MomentName, TimeRange, AddressRange, TimelineSpan,
                  PixelSize, HeapKey, HeapColoring, MapRows, PlaceToSelect, BlockSorting>;
 
-// The id of a command that takes an argument of this type.
+// The id of a command whose argument has type T.
 template <class T>
 struct CommandWith {
   CommandId id;
@@ -92,7 +92,7 @@ struct Command {
   template <class T>
   Command(CommandWith<T> given, std::type_identity_t<T> with) : id(given.id), argument(std::move(with)) {}
 
-  // The argument, which has the type of the command's row.
+  // The argument. T must be the type in the command's row.
   template <class T>
   const T& as() const {
     return std::get<T>(argument);
@@ -100,9 +100,9 @@ struct Command {
 
   CommandId id;
   Argument argument;
-  std::size_t context = active;  // The side that it is meant for.
+  std::size_t context = active;  // The target context.
 
-  static constexpr std::size_t active = ~std::size_t{0};  // The one that is active when it is applied.
+  static constexpr std::size_t active = ~std::size_t{0};  // The context that is active when the command is applied.
 };
 
 class CommandQueue {
@@ -117,16 +117,16 @@ class CommandQueue {
   }
   void select(FrameKey frame) { push(command::select_frame, std::move(frame)); }
 
-  // A view that is drawn says each frame what it shows. A question that is not repeated is not computed.
+  // A visible view asks its questions in every frame. A question that is not repeated is not computed.
   void ask(Question question) { asked_[bound_ == Command::active ? front_ : bound_] |= bit_of(question); }
   bool asks(Question question, std::size_t context) const { return (asked_[context] & bit_of(question)) != 0; }
 
-  // Nothing is asked yet; what no side asks is asked for the active context.
+  // Clears all questions. Questions that are asked without a bound context count for the active context.
   void begin_frame(std::size_t active_context) {
     asked_ = {};
     front_ = active_context;
   }
-  // Until unbind(), what is pushed and asked is meant for this context.
+  // Until unbind(), commands and questions are meant for this context.
   void bind(std::size_t context) { bound_ = context; }
   void unbind() { bound_ = Command::active; }
 
@@ -138,7 +138,7 @@ class CommandQueue {
   static std::uint32_t bit_of(Question question) { return 1u << static_cast<unsigned>(question); }
 
   std::vector<Command> commands_;
-  std::array<std::uint32_t, 2> asked_{};  // By context.
+  std::array<std::uint32_t, 2> asked_{};  // Per context.
   std::size_t bound_ = Command::active, front_ = 0;
 };
 

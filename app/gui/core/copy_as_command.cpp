@@ -18,7 +18,7 @@ bool is_plain(char character) {
          std::string_view("_-./=,:@%+").find(character) != std::string_view::npos;
 }
 
-// Where another heap was chosen than the one that is shown anyway; empty: none.
+// The selected heap, if it is not the default one; otherwise empty.
 std::string heap_name(const AppState& state) {
   const Source* source = state.source();
   if (source == nullptr || !source->trace) return {};
@@ -33,7 +33,7 @@ void add_changes(CommandLine& line, std::string_view option, const Source& sourc
   for (const WorkloadChange& change : source.what_if) line.add_option(option, text_from_workload_change(change));
 }
 
-// What the right side shows.
+// The source on the right side.
 SourceId beside_id(const AppState& state) {
   return state.is_split() ? state.contexts[1].position.source : SourceId::none;
 }
@@ -58,7 +58,7 @@ std::string where_quote(std::string_view text) {
     return std::string(text);
   if (text.find('"') == std::string_view::npos) return '"' + std::string(text) + '"';
   if (text.find('\'') == std::string_view::npos) return '\'' + std::string(text) + '\'';
-  // The language has no escapes: a text with both quotes is written as a regular expression for itself.
+  // The language has no escapes, so a text that contains both kinds of quotes is written as a regular expression.
   std::string pattern = "/";
   constexpr std::string_view digits = "0123456789abcdef";
   for (const char character : text) {
@@ -77,7 +77,7 @@ std::string where_quote(std::string_view text) {
 std::string open_command(const AppState& state) {
   const ViewPosition &position = state.position(), &left = state.contexts[0].position;
   CommandLine line("hbmscope open");
-  // The file in front comes last, as opening leaves the last one in front.
+  // The active file comes last, since the last opened file becomes active.
   for (const Source& source : state.sources)
     if (source.id != left.source && source.id != position.baseline && source.id != beside_id(state))
       line.add(source.path);
@@ -129,7 +129,7 @@ std::string report_command(const AppState& state) {
   const ViewPosition& position = state.position();
   const Source* source = state.source();
   if (source == nullptr) return "hbmscope --help";
-  // No other command knows a modified workload.
+  // No other command can describe a modified workload.
   if (source->workload && (position.view == ViewKind::tpu || !source->what_if.empty()))
     return workload_command(*source);
   const ViewRow& row = row_of(position.view);

@@ -1,5 +1,5 @@
-// The state of the window as a command line: paste it in a terminal, in a bug report, in a script, and the same picture
-// (or the same figures) come up.
+// The state of the window as a command line. Pasted into a terminal, a bug report or a script, it shows the same
+// picture or prints the same figures.
 #pragma once
 
 #include <string>
@@ -9,18 +9,20 @@
 
 namespace hbmscope::gui {
 
-// For POSIX shells: plain where nothing needs quoting, else in single quotes.
+// Quotes for POSIX shells: unchanged if no quoting is needed, otherwise in single quotes.
 std::string shell_quote(std::string_view text);
 
-// A value of the filter language: plain where it can stand so, else in quotes.
+// Quotes a value of the filter language: unchanged if possible, otherwise in quotes.
 std::string where_quote(std::string_view text);
 
-// "hbmscope open a.prof --view flame --where 'size>1GiB' --select train_step"; with the baseline where one is compared.
+// "hbmscope open a.prof --view flame --where 'size>1GiB' --select train_step"; with `--baseline` when two files are
+// compared.
 std::string open_command(const AppState& state);
 
-// What emulates the workload with its changes, and prints what came of it.
+// The command that emulates the workload with its changes and prints the result.
 std::string workload_command(const Source& source);
-// What prints the view in front: `hbmscope report`, `diff`, `check`, `export --to svg`, or of a workload the above.
+// The command that prints the view in front: `hbmscope report`, `diff`, `check`, `export --to svg`, or
+// workload_command().
 std::string report_command(const AppState& state);
 
 }  // namespace hbmscope::gui

@@ -1,5 +1,5 @@
-// What was the case over the columns of a picture, told in the order of time: what is told stays the case until the
-// next change.
+// Fills the columns of a picture from values that change over time. Values are added in time order, and each holds
+// until the next change.
 #pragma once
 
 #include <algorithm>
@@ -8,22 +8,22 @@
 
 namespace hbmscope::gui {
 
-// `Value` has add(Value): a column is all that was the case in it.
+// `Value` has add(Value). A column combines all values that held in it.
 template <class Value>
 class Course {
  public:
-  // `first`: what is the case as the columns begin.
+  // `first`: the value at the start of the columns.
   Course(std::vector<Value>& columns, std::size_t count, const Value& first) : columns_(columns), now_(first) {
     columns_.assign(count, first);
   }
 
-  // A clock that steps back a little stays in the column where it was. `last`: what is the case after `range`.
+  // If the clock steps back a little, the value goes to the current column. `last`: the value that holds after `range`.
   void add(const Value& range, const Value& last, std::size_t column) {
     go_to(column);
     columns_[at_].add(range);
     now_ = last;
   }
-  // Extends what is the case up to and with the column, which comes back.
+  // Extends the current value up to and including `column`, and returns that column.
   Value& go_to(std::size_t column) {
     while (at_ < column) columns_[++at_] = now_;
     return columns_[at_];

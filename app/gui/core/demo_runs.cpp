@@ -14,7 +14,7 @@ std::string name_of_run(const view::StartedCommand& demo) {
 DemoRuns::DemoRuns(AppState& state, SideBySide& sides, OpenSources& sources)
     : state_(state), sides_(sides), sources_(sources) {}
 
-// All of it, in the place of what ran before: two programs are at the same point only if they begin together.
+// Replaces everything that ran before: two programs stay in step only if they start together.
 void DemoRuns::start_demo(std::vector<DemoSettings> settings) {
   std::vector<SourceId> old;
   for (const auto& demo : demos_)

@@ -1,4 +1,4 @@
-// The demo's programs: started, held, stepped, and started anew with other settings.
+// The programs of the demo: starts, pauses and steps them, and restarts them with other settings.
 #pragma once
 
 #include <memory>
@@ -17,18 +17,18 @@ class DemoRuns {
  public:
   DemoRuns(AppState& state, SideBySide& sides, OpenSources& sources);
 
-  bool apply(const Command& command);  // False: it is not about the demo.
+  bool apply(const Command& command);  // False if the command is not about the demo.
   void end_demo();
 
  private:
   void start_demo(std::vector<DemoSettings> settings);
-  std::vector<DemoSettings> settings_of_runs() const;  // Of each run; the first ones where none runs.
+  std::vector<DemoSettings> settings_of_runs() const;  // Per run; the default settings if nothing runs.
   void send(const std::string& line);
 
   AppState& state_;
   SideBySide& sides_;
   OpenSources& sources_;
-  std::vector<std::unique_ptr<view::StartedCommand>> demos_;  // By run.
+  std::vector<std::unique_ptr<view::StartedCommand>> demos_;  // Per run.
 };
 
 }  // namespace hbmscope::gui

@@ -11,7 +11,7 @@
 namespace hbmscope::gui {
 namespace {
 
-// The moment and the heap that were looked at, where the new trace has them too.
+// Keeps the selected time and heap if the new trace has them too.
 void keep_place(ViewPosition& position, const Trace& before, const MomentName& opened_before, const Source& source) {
   const Trace& trace = *source.trace;
   if (position.at == opened_before || !position.at.find_in(trace)) position.at = source.opening_at;
@@ -43,8 +43,8 @@ bool has_same_heaps(const Trace& a, const Trace& b) {
 Emulation::Emulation(AppState& state, Answering& asking, SideBySide& sides, OpenSources& sources, WorkerPool& pool)
     : state_(state), asking_(asking), sides_(sides), sources_(sources), pool_(pool) {}
 
-// Where both sides show one source, the first change gives this side a source of its own, so that the unmodified
-// workload and the changed one stand side by side.
+// If both sides show the same source, the first change gives this side its own source, so that the unmodified and the
+// changed workload are side by side.
 Source& Emulation::source_of_this_side(Source& source) {
   const bool is_shared = state_.is_split() && state_.contexts[0].position.source == source.id &&
                          state_.contexts[1].position.source == source.id;
@@ -68,7 +68,7 @@ void Emulation::want_changes(std::vector<WorkloadChange> changes) {
   source.what_if = std::move(changes);
   source.workload->error.reset();
   const auto& running = source.workload->emulating;
-  // What is nearly done is shown on the way; what takes long is not waited for.
+  // An emulation that is nearly done is shown first; one that takes long is cancelled.
   constexpr auto nearly_done = std::chrono::milliseconds(200);
   if (running == nullptr)
     start_emulating(source);
@@ -76,7 +76,7 @@ void Emulation::want_changes(std::vector<WorkloadChange> changes) {
     running->cancelled = true;
 }
 
-// One at a time for each source: what was wanted meanwhile is begun when this one is done, the last of it only.
+// One at a time per source. When it is done, the latest requested changes are emulated, skipping those in between.
 void Emulation::start_emulating(Source& source) {
   const auto run = std::make_shared<const Emulating>(source.what_if, std::chrono::steady_clock::now());
   source.workload->emulating = run;
@@ -93,10 +93,10 @@ void Emulation::finish_emulating(const std::shared_ptr<const Emulating>& run, co
   const auto found = std::find_if(state_.sources.begin(), state_.sources.end(), [&](const Source& source) {
     return source.workload && source.workload->emulating == run;
   });
-  if (found == state_.sources.end()) return;  // Closed, or read again.
+  if (found == state_.sources.end()) return;  // Closed or read again.
   found->workload->emulating = nullptr;
   const auto is_shown = [&] { return found->what_if == found->workload->answer->opened->changes; };
-  if (run->cancelled && is_shown()) return;  // Stopped, whether or not it was done by then.
+  if (run->cancelled && is_shown()) return;  // Cancelled by the user, even if it had finished by then.
   if (content) {
     take_emulation(*found, *content);
   } else if (found->what_if == run->changes && !run->cancelled) {
@@ -106,7 +106,7 @@ void Emulation::finish_emulating(const std::shared_ptr<const Emulating>& run, co
   if (!is_shown()) start_emulating(*found);
 }
 
-// What is shown is what is wanted then.
+// Afterwards the requested changes are those that are shown.
 void Emulation::stop_emulating() {
   Source* source = state_.find_source(state_.position().source);
   if (source == nullptr || !source->workload || source->workload->emulating == nullptr) return;
@@ -127,7 +127,7 @@ void Emulation::take_emulation(Source& source, const SourceContent& content) {
     keep(context.position);
     for (ViewPosition& position : context.back) keep(position);
     for (ViewPosition& position : context.forward) keep(position);
-    // Figures of heaps that have other names now must not stand under these.
+    // If heaps were renamed, the old figures must not appear under the new names.
     const ContextScope scope(state_, i);
     if (context.position.source == source.id && !has_same_heaps(*before, *source.trace)) asking_.forget_all();
   }

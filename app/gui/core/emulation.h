@@ -1,4 +1,4 @@
-// Changes of a TPU workload: it is emulated again by a worker, and the new trace takes the place of the one before.
+// Changes of a TPU workload. A worker emulates it again, and the new trace replaces the previous one.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ class Emulation {
  public:
   Emulation(AppState& state, Answering& asking, SideBySide& sides, OpenSources& sources, WorkerPool& pool);
 
-  bool apply(const Command& command);  // False: it is not about a workload.
+  bool apply(const Command& command);  // False if the command is not about a workload.
 
  private:
   Source& source_of_this_side(Source& source);

@@ -1,4 +1,4 @@
-// The events around the moment as rows of words, in the window and in what is copied from it.
+// The events around the selected time as rows of text, for the window and for copying.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace hbmscope::gui {
 
-// So many events are listed on each side of the moment, at the least.
+// At least this many events are listed on each side of the selected time.
 inline constexpr std::uint64_t event_window = 512;
 
 struct EventsAnswer {

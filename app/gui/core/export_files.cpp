@@ -26,7 +26,7 @@ bool is_same_file(const std::string& a, const std::string& b) {
   return std::filesystem::equivalent(a, b, error) && !error;
 }
 
-// The same rows as `hbmscope export --to csv --what ...`, up to the moment.
+// The same rows as `hbmscope export --to csv --what ...`, up to the selected time.
 void start_trace_export(AppState& state, WorkerPool& pool, const std::string& path, TraceTable table) {
   const auto moment = ready_moment(state);
   if (moment == nullptr) {
@@ -65,7 +65,7 @@ void start_export(AppState& state, WorkerPool& pool, const std::string& path) {
   }
   if (window.export_format == "figures.csv") {
     window.figures_file = path;
-    ++window.copy_serial;  // The view in front answers with write_figures.
+    ++window.copy_serial;  // The view in front calls write_figures.
     return;
   }
   if (window.export_format == "blocks.csv") return start_trace_export(state, pool, path, TraceTable::blocks);

@@ -1,4 +1,4 @@
-// What the window writes apart from settings: a profile in another format, the rows of a trace, the figures of a view.
+// Writes exports: a profile in another format, the rows of a trace, the figures of a view.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace hbmscope::gui {
 
-// In the format that the dialog was opened for. An open file is never written over.
+// Exports in the format that the dialog was opened for. It never overwrites an open file.
 void start_export(AppState& state, WorkerPool& pool, const std::string& path);
 void write_text(AppState& state, WorkerPool& pool, const std::string& path, std::string text);
 

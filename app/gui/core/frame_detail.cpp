@@ -12,7 +12,7 @@ bool passes_through(const ProfileView& view, const std::vector<bool>& holds_fram
                      [&](LocationIndex location) { return static_cast<bool>(holds_frame[row(location)]); });
 }
 
-// The view narrowed to the samples that pass through the frame.
+// The view restricted to the samples that pass through the frame.
 ProfileView narrow(const ProfileView& view, FrameIndex frame) {
   std::vector<bool> holds_frame(view.profile->location_count());
   for (std::size_t i = 0; i < holds_frame.size(); ++i) {
@@ -32,8 +32,8 @@ ProfileView narrow(const ProfileView& view, FrameIndex frame) {
   return narrowed;
 }
 
-// Only the largest samples are looked at for stacks that deserve a place: joining a million stacks for the five that
-// are shown would cost more than it says. Equal stacks among these (one a device) are joined.
+// Only the largest samples are considered. Merging a million stacks to show five would be too expensive. Equal stacks
+// among the largest samples (one per device) are merged.
 constexpr std::size_t samples_for_stacks = 4096;
 
 std::vector<HeldStack> largest_stacks(const ProfileView& narrowed, std::size_t limit, std::size_t& stack_count) {

@@ -1,5 +1,5 @@
-// What the Inspector says of one frame: how much, on which devices, of which kind, through whom, and the stacks that
-// weigh most. All of the samples that pass through the frame, each counted once.
+// What the Inspector shows about a frame: its amount, devices, kinds, callers and largest stacks. It covers all samples
+// that pass through the frame, each counted once.
 #pragma once
 
 #include <memory>
@@ -17,12 +17,12 @@ struct HeldStack {
 };
 
 struct FrameDetail {
-  std::shared_ptr<const ProfileView> view;  // Whose numbers the frames are.
+  std::shared_ptr<const ProfileView> view;  // The view that defines the frame numbers.
   FrameIndex frame = FrameIndex::none;
   Neighbours neighbours;
   std::vector<GroupRow> by_device, by_kind;
-  std::vector<HeldStack> stacks;  // The largest, at most `stack_limit`.
-  std::size_t stack_count = 0;    // How many different stacks there are.
+  std::vector<HeldStack> stacks;  // The largest ones, at most `stack_limit`.
+  std::size_t stack_count = 0;    // Number of distinct stacks.
 };
 
 FrameDetail compute_frame_detail(const std::shared_ptr<const ProfileView>& view, FrameIndex frame,

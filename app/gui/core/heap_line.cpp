@@ -9,7 +9,7 @@ namespace {
 constexpr double bytes_per_px_least = 256.0 / 16;
 constexpr int pitch_least = 8, pitch_most = 24;
 
-// A thousand small regions would leave no room for what is in them.
+// With a thousand small regions, notches would take all the room.
 int notch_for(std::size_t regions, double pixels) {
   if (static_cast<double>(regions) * 3 <= pixels / 8) return 3;
   return static_cast<double>(regions) <= pixels / 8 ? 1 : 0;
@@ -23,14 +23,14 @@ double fit_bytes_per_px(const HeapPieces& map, int width, int rows, bool by_regi
              static_cast<std::int64_t>(width) * rows &&
          !(by_region && row_bytes >= static_cast<double>(longest)))
     row_bytes *= 2;
-  // A little more than the longest, so that it does not reach into a second row by an error of the last digit.
+  // Slightly more than the longest region, so that a rounding error can't push it into a second row.
   if (by_region) row_bytes = std::min(row_bytes, std::max(256.0, static_cast<double>(longest) * (1 + 1e-9)));
   return row_bytes / width;
 }
 
 void keep_in_sight(const HeapPieces& map, HeapMapView& view) {
   const std::int64_t length = HeapLine(map, view).length_px();
-  // By region the last row of the picture may be cut off: what is in it must come up to the one before it.
+  // By region the picture's last row may be cut off, so its content must be able to scroll up by one row.
   const int rows = view.by_region ? std::max(1, view.rows - 1) : view.rows;
   const std::int64_t shown = static_cast<std::int64_t>(view.width) * rows;
   const std::int64_t rounded = view.by_region ? (length + view.width - 1) / view.width * view.width : length;
@@ -111,14 +111,14 @@ HeapMapView zoom_heap_map(const HeapPieces& map, const HeapMapView& view, int he
   HeapMapView zoomed = view;
   zoomed.bytes_per_px = std::max(view.bytes_per_px / factor, bytes_per_px_least);
   if (zoomed.bytes_per_px >= fit.bytes_per_px * 0.999) return fit;
-  // Higher rows give room for names; they grow slowly, so that nothing jumps.
+  // Higher rows give room for names; the height grows slowly to avoid jumps.
   zoomed.pitch = std::clamp(static_cast<int>(fit.pitch * std::pow(fit.bytes_per_px / zoomed.bytes_per_px, 0.25)),
                             fit.pitch, std::max(fit.pitch, pitch_most));
   zoomed.rows = std::max(1, (height + zoomed.pitch - 1) / zoomed.pitch);
   const HeapLine before(map, view), after(map, zoomed);
   const std::int64_t px = view.origin + static_cast<std::int64_t>(y / view.pitch) * view.width + x;
   const auto address = before.address_at(px);
-  // In a notch, or beyond the end: the share of the line stays.
+  // In a notch or beyond the end, keep the position as a share of the line.
   const double at = address ? after.px_of(*address)
                             : static_cast<double>(px) * static_cast<double>(after.length_px()) /
                                   static_cast<double>(std::max<std::int64_t>(1, before.length_px()));

@@ -1,10 +1,11 @@
-// Where addresses lie in a heap map. The regions stand end to end on one line of pixels, low addresses first, and the
-// line is wrapped into rows as text is. Each region takes whole pixels, its last one maybe in part, and between two
-// regions lies a notch that no piece crosses.
+// Maps addresses to pixels of the heap map. The regions follow each other on one line of pixels, lowest address first,
+// and the line is wrapped into rows like text. Each region takes a whole number of pixels (the last one may be partly
+// filled), and a notch separates two regions.
 //
-// Or, for comparing regions, each begins a row of its own, and what is left of its last row stays empty.
+// Alternatively each region begins its own row, which makes regions easier to compare. The rest of its last row is
+// empty.
 //
-// 60 GiB in a picture of 1,240 x 560 px: rows of 1 GiB, 846 KiB a pixel, 60 rows at a pitch of 9 px.
+// Example: 60 GiB in a picture of 1,240 x 560 px gives rows of 1 GiB at 846 KiB per pixel, 60 rows at a pitch of 9 px.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +16,12 @@
 
 namespace hbmscope::gui {
 
-// What a picture of the map shows.
+// The visible part of the map.
 struct HeapMapView {
-  int width = 0, rows = 0, pitch = 0;  // px; a row is `pitch` high, its last pixel a seam.
+  int width = 0, rows = 0, pitch = 0;  // In px; a row is `pitch` high, and its last pixel is a seam.
   double bytes_per_px = 1;
-  std::int64_t origin = 0;  // The pixel of the line in the upper left corner; below 0 and beyond the end lies nothing.
-  bool by_region = false;   // Each region begins a row.
+  std::int64_t origin = 0;  // Pixel of the line at the upper left corner. Pixels below 0 or past the end are empty.
+  bool by_region = false;   // Each region begins its own row.
 
   int height() const { return rows * pitch; }
   friend bool operator==(const HeapMapView&, const HeapMapView&) = default;
@@ -28,7 +29,7 @@ struct HeapMapView {
 
 class HeapLine {
  public:
-  // `row_px`: the width of a row, of which each region begins one; 0: they stand end to end.
+  // `row_px`: the width of a row, if each region begins its own row; 0: regions follow each other.
   HeapLine(const HeapPieces& map, double bytes_per_px, int row_px = 0);
   HeapLine(const HeapPieces& map, const HeapMapView& view)
       : HeapLine(map, view.bytes_per_px, view.by_region ? view.width : 0) {}
@@ -36,42 +37,45 @@ class HeapLine {
   double bytes_per_px() const { return bytes_per_px_; }
   std::int64_t length_px() const { return length_; }
   std::int64_t begin_px(std::size_t region) const { return begins_[region]; }
-  std::int64_t end_px(std::size_t region) const { return ends_[region]; }  // Of its last pixel, without the notch.
+  // The end of its last pixel, before the notch.
+  std::int64_t end_px(std::size_t region) const { return ends_[region]; }
   int notch_px() const { return notch_; }
 
-  // The pixel in which an address lies. Outside of all regions: where the next one begins, or the line ends.
+  // The pixel of an address. Outside all regions: the start of the next region, or the end of the line.
   double px_of(std::uint64_t address) const;
-  // Where a piece that ends there ends. It differs from px_of at the end of a region, where the notch begins.
+  // The pixel at which a block that ends at `address` ends. It differs from px_of() at the end of a region, before the
+  // notch.
   double px_of_end(std::uint64_t address) const;
-  // The address in the middle of a pixel; nothing in a notch or beyond the ends.
+  // The address at the centre of a pixel; nothing in a notch or beyond the ends.
   std::optional<std::uint64_t> address_at(std::int64_t px) const;
-  // Of the notch, or the rest of a row, that the pixel lies in: the region behind it.
+  // If the pixel lies in a notch or in the rest of a row: the region after it.
   std::optional<std::size_t> region_after_notch(std::int64_t px) const;
-  // The first region that ends behind the pixel; regions() where there is none.
+  // The first region that ends after the pixel; regions() if there is none.
   std::size_t region_at_or_after(std::int64_t px) const;
 
  private:
   const HeapPieces* map_;
   double bytes_per_px_;
   int notch_ = 0;
-  std::vector<std::int64_t> begins_, ends_;  // By region.
+  std::vector<std::int64_t> begins_, ends_;  // Per region.
   std::int64_t length_ = 0;
 };
 
-// One row is the smallest power of two of bytes (at least 256 a pixel row) with which all rows fit into the height at a
-// pitch of 8 px or more; the pitch is then as large as fits, and 24 px at most. By region a row is never longer than
-// the largest region needs, so that a heap with more regions than there is room for goes on below the picture.
+// The scale at which the whole heap fits the picture. The bytes per row are the smallest power of two (at least 256 per
+// pixel row) with which all rows fit at a pitch of 8 px or more; the pitch is then as large as fits, at most 24 px.
+// With `by_region`, a row is never longer than the largest region needs, so a heap with too many regions continues
+// below the picture.
 HeapMapView fit_heap_map(const HeapPieces& map, int width, int height, bool by_region = false);
-// Does the picture end before the line does?
+// True if the line continues below the picture.
 bool goes_on_below(const HeapPieces& map, const HeapMapView& view);
 
-// Zooms by `factor` (above 1: nearer) so that what lies at (x, y) stays there. Between Fit and 16 px for 256 bytes.
+// Zooms by `factor` (above 1: in) around (x, y). The scale stays between Fit and 16 px per 256 bytes.
 HeapMapView zoom_heap_map(const HeapPieces& map, const HeapMapView& view, int height, double factor, int x, int y);
 
-// Moves by whole pixels, as a hand that drags the picture; not beyond its ends.
+// Pans by whole pixels, like dragging the picture; it stops at the ends.
 HeapMapView pan_heap_map(const HeapPieces& map, const HeapMapView& view, std::int64_t by_px);
 
-// Shows a range of addresses so that it takes 60 % of a row, in the middle of the picture.
+// Centers a range of addresses so that it takes 60 % of a row.
 HeapMapView zoom_to_range(const HeapPieces& map, const HeapMapView& fit, int height, AddressRange range);
 
 }  // namespace hbmscope::gui

@@ -26,7 +26,7 @@ HeapPiece piece_from_block(const LiveBlock& block) {
   return piece;
 }
 
-// Adjacent regions that may share blocks come as one from the space; others are apart even where they touch.
+// The address space merges adjacent regions that may share blocks; other regions stay separate even if they touch.
 void add_regions(HeapPieces& map, const StreamState& state, std::uint32_t heap) {
   const AddressSpace& space = state.heap(heap).space;
   const std::vector<std::uint32_t> slots = slots_by_place(state, heap);

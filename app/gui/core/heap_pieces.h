@@ -1,6 +1,6 @@
-// A heap at a moment as its map needs it: regions in the order of addresses, and in each of them its blocks and free
-// pieces from end to end, with the colour that each has. Worked out once for a state and a coloring, off the frame;
-// then any picture of it is one walk over what is visible (heap_raster.h).
+// The state of a heap in the form that its map needs: regions in address order, each divided without gaps into blocks
+// and free blocks, with the colour of each. Computed once per state and coloring, outside the frame; drawing a picture
+// is then one walk over the visible part (heap_raster.h).
 #pragma once
 
 #include <array>
@@ -23,43 +23,43 @@ namespace hbmscope::gui {
 enum class PieceKind : std::uint8_t {
   block,
   free,
-  not_identified,  // Between blocks of a heap whose source does not tell what is free.
+  not_identified,  // Between blocks of a heap whose source does not report free memory.
 };
 
-// Of a heap with two ends: where a block was taken from, and which end may take a free piece, since no block of the
-// other one lies before it. The gap in the middle is for both.
+// For heaps with two ends: the end from which a block was allocated, or the end that can use a free block because no
+// block of the other end is in the way. The gap in the middle can be used by both.
 enum class PieceEnd : std::uint8_t { both, lower, upper, neither };
 
-// Of the change since a pinned moment. `gone` is of no piece: what went is in HeapPieces::gone.
+// Shades of the change since the pinned time. No piece has `gone`: released blocks are in HeapPieces::gone.
 namespace change_shade {
 inline constexpr Shade same = 0, added = 1, grown = 2, shrunk = 3, moved = 4, gone = 5;
 }
 
 inline constexpr std::array<std::string_view, step_count> size_step_names{
     "under 64 KiB", "64 KiB to 1 MiB", "1 to 20 MiB", "20 to 128 MiB", "128 MiB to 1 GiB", "1 GiB and more"};
-// PyTorch's own borders: small up to 1 MiB, large from 20 MiB (kSmallSize, kLargeBuffer of CUDACachingAllocator.cpp).
+// Borders used by PyTorch: small up to 1 MiB, large from 20 MiB (kSmallSize, kLargeBuffer in CUDACachingAllocator.cpp).
 inline constexpr std::array<std::uint64_t, step_count - 1> size_step_borders{
     std::uint64_t{64} << 10, std::uint64_t{1} << 20, std::uint64_t{20} << 20, std::uint64_t{128} << 20,
     std::uint64_t{1} << 30};
 Shade size_step_of(std::uint64_t bytes);
 
-// Where the source does not tell regions, blocks closer than this lie in one: cudaMalloc maps whole pages of 2 MiB.
+// If the source does not report regions, blocks closer than this are one region: cudaMalloc maps pages of 2 MiB.
 inline constexpr std::uint64_t loose_gap_max = std::uint64_t{32} << 20;
 
 struct HeapPiece {
   std::uint64_t begin = 0, size = 0;
-  std::uint64_t waste = 0;  // The block's end that nobody asked for.
-  std::uint32_t slot = 0;   // Of a block: in the stream's state.
+  std::uint64_t waste = 0;  // Bytes at the end of the block that were not requested.
+  std::uint32_t slot = 0;   // For blocks: the slot in the stream's state.
   PieceKind kind = PieceKind::free;
   Shade shade = several_shade;
-  bool is_pending = false;  // Freed by the program, and not yet free.
+  bool is_pending = false;  // Freed by the program, but not available yet.
   PieceEnd ends = PieceEnd::both;
 
   std::uint64_t end() const { return begin + size; }
   friend bool operator==(const HeapPiece&, const HeapPiece&) = default;
 };
 
-// Pieces [first, last) lie in it without a gap.
+// Pieces [first, last) fill the region without gaps.
 struct PieceRegion {
   AddressRange range;
   std::size_t first = 0, last = 0;
@@ -69,51 +69,53 @@ struct ShadeEntry {
   Shade shade = several_shade;
   std::string name;  // "step  optimizer.py:75", "1 to 8 MiB"
   std::uint64_t bytes = 0, blocks = 0;
-  std::string where = {};  // Its blocks in the language of block_where_fields(); empty: it can't be said there.
+  std::string where = {};  // A filter that finds its blocks (block_where_fields()); empty if there is none.
 };
 
-// What the blocks of a line of code, a tag, a stream, a size have in common, and how much of the picture is theirs.
+// A property that blocks share (a line of code, a tag, a stream, a size) and its share of the picture.
 struct ShadedName {
   ShadeEntry entry;
   double weight = 0;
 };
-// Gives shades to names in the order of their weights, where shade_of(index) has one, and makes the legend: those that
-// have none are one entry, by its name where it is one, else `rest_name`. Without weight, a name is in no legend.
+// Assigns shades to names by descending weight, using shade_of(index), and returns the legend. Names without a shade
+// form one entry: it has the name itself if it is the only one, otherwise `rest_name`. Names without weight are left
+// out.
 std::vector<ShadeEntry> choose_shades(std::vector<ShadedName>& names, std::string_view rest_name,
                                       const std::function<Shade(std::size_t)>& shade_of);
-// The hue that a name has or gets now. None for one that begins with a bracket: it stands for no name.
+// The hue of a name; assigned now if it has none. No hue for a name that begins with a bracket, which is a placeholder.
 Shade hue_shade(std::string_view name, ColorKeeper& colors);
 
 struct HeapPieces {
   HeapColoring coloring = HeapColoring::own_code;
   std::vector<PieceRegion> regions;
   std::vector<HeapPiece> pieces;
-  ColorKeeper colors;                       // Of lines of code, with those that got theirs here.
-  std::vector<ShadeEntry> legend;           // Those that have blocks; categories by bytes, steps in their order.
-  std::vector<AddressRange> gone;           // Of the change: what blocks then took that live no longer, by address.
-  std::optional<std::size_t> largest_free;  // In pieces; the one of the lowest address where several are as large.
+  ColorKeeper colors;              // Hues of lines of code, including those assigned here.
+  std::vector<ShadeEntry> legend;  // Entries with blocks; categories by bytes, steps in their order.
+  // For the coloring by change: ranges of blocks that are no longer live, by address.
+  std::vector<AddressRange> gone;
+  std::optional<std::size_t> largest_free;  // Index in `pieces`; the lowest address if there are several.
   bool has_two_ends = false;
-  std::optional<std::size_t> largest_lower, largest_upper;  // Of two ends: the largest free one for each.
+  std::optional<std::size_t> largest_lower, largest_upper;  // For two ends: the largest free block of each.
   std::uint64_t region_bytes = 0;
-  std::uint64_t blocks_not_drawn = 0;  // Over others, outside of all regions where these are told, or nowhere told.
-  bool knows_regions = true;           // Else regions are where blocks lie close together, and nothing is called free.
+  std::uint64_t blocks_not_drawn = 0;  // They overlap others, have no address, or lie outside the known regions.
+  bool knows_regions = true;           // False: regions are areas of close blocks, and no piece is called free.
 
   bool is_ordered() const { return row_of(coloring).is_ordered; }
-  const HeapPiece* find(std::uint64_t address) const;  // nullptr where there is no memory.
+  const HeapPiece* find(std::uint64_t address) const;  // nullptr if there is no memory at the address.
   std::size_t memory_bytes() const {
     return pieces.size() * sizeof(HeapPiece) + gone.size() * sizeof(AddressRange) +
            regions.size() * sizeof(PieceRegion) + 4096;
   }
 };
 
-// What a coloring needs beside the state that is shown.
+// What a coloring needs in addition to the current state.
 struct ColoringFacts {
-  const StreamState* pinned = nullptr;  // Of the change: the same stream at the pinned moment.
-  std::vector<LiveRow> live;            // Of lifetimes: what lives at the moment in all streams, with ends.
-  std::uint32_t stream = 0;             // Which of them the heap belongs to.
+  const StreamState* pinned = nullptr;  // For the change: the same stream at the pinned time.
+  std::vector<LiveRow> live;            // For lifetimes: live blocks of all streams, with their ends.
+  std::uint32_t stream = 0;             // The stream that the heap belongs to.
 };
 
-// `colors`: the lines of code that have a hue already, and keep it.
+// `colors`: lines of code that already have a hue, which they keep.
 HeapPieces compute_heap_pieces(const Stream& stream, const StreamState& state, std::uint32_t heap,
                                HeapColoring coloring, const ColorKeeper& colors = {}, const ColoringFacts& facts = {});
 

@@ -6,7 +6,7 @@
 namespace hbmscope::gui {
 namespace {
 
-// cividis, from few to many (WINDOW's colours for size, age and lifetime).
+// cividis, from few to many (the colours of size, age and lifetime in WINDOW.md).
 constexpr std::array<Color, step_count> steps_dark{{{0x4F, 0x57, 0x6C},
                                                     {0x6F, 0x70, 0x73},
                                                     {0x90, 0x8B, 0x78},
@@ -20,7 +20,7 @@ constexpr std::array<Color, step_count> steps_light{{{0xE5, 0xCF, 0x52},
                                                      {0x4F, 0x57, 0x6C},
                                                      {0x24, 0x3C, 0x6E}}};
 
-// The bytes of one pixel while pieces come in the order of addresses; in pixels, so that all of it is 1.
+// Sums up the bytes of one pixel while pieces arrive in address order. The unit is pixels, so the total is 1.
 class CellSum {
  public:
   void add(const HeapPiece& piece, double share, double waste, bool goes_on_before, bool goes_on_after) {
@@ -46,8 +46,7 @@ class CellSum {
   bool empty() const { return pieces_ == 0; }
   bool holds_one() const { return pieces_ == 1; }
   const HeapPiece& only() const { return *first_.piece; }
-  // Two pieces of which each goes on in the neighbour: the larger one has the pixel, and free space where they are
-  // even.
+  // If each of two pieces continues in a neighbouring pixel, the larger one gets the pixel; on a tie, free memory does.
   const HeapPiece* larger_of_two() const {
     if (pieces_ != 2 || !first_goes_on_ || !last_goes_on_) return nullptr;
     if (first_.share == last_.share) return first_.piece->kind == PieceKind::free ? first_.piece : last_.piece;
@@ -63,7 +62,7 @@ class CellSum {
     }
     cell.fill = MapCell::Fill::pieces;
     int used = std::max(1, static_cast<int>(std::lround(in_use / all * height)));
-    // Nothing is called free where that is not known, but it isn't in use either.
+    // Memory that is not identified is not called free, but it isn't in use either.
     const double rest = free_ + not_identified_;
     if (rest >= 0.05 * all) used = std::min(used, height - 1);
     const int waste = std::min(used - 1, static_cast<int>(std::lround(waste_ / all * height)));
@@ -111,19 +110,19 @@ MapCell full_cell(const HeapPiece& piece, int height) {
   return cell;
 }
 
-// Addresses and sizes are below 2^63, and a signed number becomes a double in one instruction.
+// Addresses and sizes are below 2^63, and converting a signed number to double takes one instruction.
 double number(std::uint64_t value) {
   return static_cast<double>(static_cast<std::int64_t>(value));
 }
-// Without the call that std::ceil is where the processor is not known to have it.
+// Avoids the function call of std::ceil on builds that can't assume the processor's rounding instruction.
 std::int64_t rounded_up(double value) {
   const auto whole = static_cast<std::int64_t>(value);
   return whole + (static_cast<double>(whole) < value ? 1 : 0);
 }
-// Less of a pixel than this is an error of the last digits.
+// Smaller parts of a pixel are rounding errors.
 constexpr double nothing = 1e-9;
 
-// Writes the cells of one region into those of the picture that are visible.
+// Writes the visible cells of one region.
 class RegionDrawer {
  public:
   RegionDrawer(std::vector<MapCell>& cells, const HeapMapView& view, const HeapPieces& map, const PieceRegion& region,
@@ -163,7 +162,7 @@ class RegionDrawer {
     } else {
       first = cell_;
     }
-    // Of a million pieces nearly all are dust: within one pixel, and not all of it.
+    // With a million pieces, nearly all are tiny: within one pixel, and smaller than it.
     if (end < static_cast<double>(first + 1) && begin > static_cast<double>(first) + nothing) {
       sum_.add(piece, end - begin, std::max(0.0, end - std::max(begin, waste_begin)), false, false);
       return;
@@ -179,7 +178,7 @@ class RegionDrawer {
         add_part(piece, static_cast<double>(whole_end), end, waste_begin, true, false);
       return;
     }
-    // It lies in one pixel, or over the border of two.
+    // It lies in one pixel or across the border of two.
     const double border = static_cast<double>(first + 1);
     if (end <= border + nothing) {
       add_part(piece, begin, end, waste_begin, false, false);
@@ -219,7 +218,7 @@ class RegionDrawer {
     const auto at = cells_.begin() + static_cast<std::ptrdiff_t>(begin_px_ - view_.origin);
     std::fill(at + begin, at + end, cell);
     if (piece.kind == PieceKind::free) {
-      // The seam below is left out where the row below is the same piece.
+      // The seam is left out if the row below continues the same piece.
       cell.fill = MapCell::Fill::free_inside;
       if (end - view_.width > begin) std::fill(at + begin, at + (end - view_.width), cell);
       return;
@@ -240,12 +239,12 @@ class RegionDrawer {
   const std::int64_t begin_px_;
   int height_ = 0;
   double scale_ = 1;
-  std::int64_t first_ = 0, last_ = 0;  // Of the region's pixels: what is visible.
-  std::int64_t cell_ = 0;              // Which one sum_ is of.
+  std::int64_t first_ = 0, last_ = 0;  // The visible pixels of the region.
+  std::int64_t cell_ = 0;              // The pixel that sum_ belongs to.
   CellSum sum_;
 };
 
-// Every colour that a pixel can have, so that the inner loop only looks up.
+// All colours that a pixel can have, so that the inner loop only needs a lookup.
 struct Inks {
   Inks(const HeapPieces& map, Theme theme) {
     for (Shade shade = 0; shade < shade_count; ++shade) {
@@ -263,7 +262,8 @@ struct Inks {
   Pixel free = 0, panel = 0, dots = 0, not_identified = 0, one_end = 0;
 };
 
-// `up`: from the foot of the row. 45 degrees, two pixels of free every five; stripes are as thick.
+// `up`: distance from the bottom of the row. Hatching is at 45 degrees, two free pixels out of five; stripes have the
+// same width.
 Pixel pixel_of(const MapCell& cell, const Inks& inks, std::size_t x, int y, int up, int height) {
   switch (cell.fill) {
     case MapCell::Fill::nothing: return (x % 4 == 1 && y % 4 == 1) ? inks.dots : inks.panel;
@@ -324,7 +324,7 @@ void HeapRaster::draw_pixels(const HeapPieces& map, const HeapMapView& view, The
       const int up = view.pitch - 2 - y;
       for (std::size_t x = 0; x < width; ++x) {
         const MapCell& cell = cells[x];
-        // By far the most pixels are these two.
+        // Most pixels are one of these two.
         if (cell.fill >= MapCell::Fill::pieces && up >= cell.use + cell.waste && cell.look < MapCell::for_lower)
           out[x] = inks.free;
         else if (cell.fill >= MapCell::Fill::pieces && up < cell.use && cell.look < MapCell::is_edge)
@@ -339,7 +339,7 @@ void HeapRaster::draw_pixels(const HeapPieces& map, const HeapMapView& view, The
   }
 }
 
-// Of two ends the largest for each.
+// With two ends, the largest of each.
 void HeapRaster::draw_largest_free(const HeapPieces& map, const HeapMapView& view, Theme theme) {
   const HeapLine line(map, view);
   const auto outline = [&](const std::optional<std::size_t>& largest) {
@@ -354,7 +354,7 @@ void HeapRaster::draw_largest_free(const HeapPieces& map, const HeapMapView& vie
   if (map.largest_upper != map.largest_lower) outline(map.largest_upper);
 }
 
-// Outlines, since nothing of it is there any more. Small ones that touch in the picture have one outline.
+// Outlines, since these blocks no longer exist. Small ones that touch in the picture share an outline.
 void HeapRaster::draw_gone(const HeapPieces& map, const HeapMapView& view, Theme theme) {
   const HeapLine line(map, view);
   const auto first = line.address_at(std::max<std::int64_t>(0, view.origin));
@@ -381,7 +381,7 @@ void HeapRaster::draw_gone(const HeapPieces& map, const HeapMapView& view, Theme
   if (open.end > open.begin) draw_contour(open, view, 1, ink);
 }
 
-// Hits that touch in the picture are one span.
+// Hits that touch in the picture are merged into one span.
 void HeapRaster::draw_hits(const HeapPieces& map, const HeapMapView& view, Theme theme,
                            std::span<const AddressRange> hits, bool has_contours) {
   const HeapLine line(map, view);
@@ -405,7 +405,7 @@ void HeapRaster::draw_hits(const HeapPieces& map, const HeapMapView& view, Theme
   }
   for (const Span& span : spans)
     std::fill(is_hit.begin() + std::max<std::int64_t>(0, span.begin), is_hit.begin() + std::min(span.end, cells), 1);
-  constexpr Pixel halves = 0x7F7F7F7FU;  // Half of each channel, without what falls out of it.
+  constexpr Pixel halves = 0x7F7F7F7FU;  // Halves each channel, without carrying into its neighbour.
   const Pixel panel = (pixel_from_color(color_of(theme, Role::panel)) >> 1) & halves;
   const auto width = static_cast<std::size_t>(view.width);
   for (std::size_t row = 0; row < static_cast<std::size_t>(view.rows); ++row) {
@@ -423,7 +423,7 @@ void HeapRaster::draw_hits(const HeapPieces& map, const HeapMapView& view, Theme
   for (const Span& span : spans) draw_contour(span, view, 1, ink);
 }
 
-// Inside of the span, over all of its rows.
+// Inside the span, in all of its rows.
 void HeapRaster::draw_contour(const Span& span, const HeapMapView& view, int thick, Pixel ink) {
   const auto cells = static_cast<std::int64_t>(cells_.size());
   const int last_y = view.pitch - 2;
@@ -431,7 +431,7 @@ void HeapRaster::draw_contour(const Span& span, const HeapMapView& view, int thi
   for (std::int64_t cell = std::max<std::int64_t>(0, span.begin); cell < std::min(span.end, cells); ++cell) {
     const std::int64_t row = cell / view.width, x = cell % view.width;
     const bool above = inside(cell - view.width), below = inside(cell + view.width);
-    // Left and right ends: of the piece, not of a row at which it only goes on.
+    // Left and right ends are those of the piece, not of a row at which it continues.
     const bool side = cell - span.begin < thick || span.end - 1 - cell < thick;
     for (int y = 0; y < view.pitch; ++y) {
       const bool edge = (!above && y < thick) || (!below && y > last_y - thick && y <= last_y);

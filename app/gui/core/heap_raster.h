@@ -1,13 +1,13 @@
-// A heap map as pixels: one walk over the pieces that are visible, without a toolkit. A million pieces in 1080 lines
-// are four pieces a pixel, so what a pixel with many of them shows is the heart of it:
+// Draws the heap map as pixels in one walk over the visible pieces, without a GUI toolkit. A million pieces in 1080
+// rows are four pieces per pixel, so the main question is what a pixel with many pieces shows:
 //
 //   one piece             its colour
-//   two that go on        the one with more bytes in it
-//   all else              a tiny bar: in use from the foot, then waste hatched, free on top, heights by bytes
+//   two that continue     the one with more bytes in the pixel
+//   anything else         a tiny bar: in use at the bottom, then waste (hatched), then free; heights by bytes
 //
-// So only an empty stretch of full height means contiguous free memory, and dust looks like a skyline. Anything in use
-// gets a pixel; free of 5 % or more gets a pixel. Colours are never mixed: the category with at least half of the bytes
-// in use, else the neutral; of ordered colours the step of the median byte.
+// So only an empty span of full height means contiguous free memory, and many tiny blocks look like a skyline. Anything
+// in use gets a pixel, and so does free memory of 5 % or more. Colours are never mixed: a pixel has the category with
+// at least half of the bytes in use, otherwise the neutral colour; on a scale, the step of the median byte.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@
 
 namespace hbmscope::gui {
 
-// 0xAABBGGRR: the bytes in memory are red, green, blue, alpha.
+// 0xAABBGGRR: in memory the bytes are red, green, blue, alpha.
 using Pixel = std::uint32_t;
 constexpr Pixel pixel_from_color(Color color) {
   return 0xFF000000U | static_cast<Pixel>(color.blue) << 16 | static_cast<Pixel>(color.green) << 8 | color.red;
@@ -28,32 +28,32 @@ constexpr Pixel pixel_from_color(Color color) {
 
 Color color_of_shade(Theme theme, HeapColoring coloring, Shade shade);
 
-// What one pixel of the line shows, from the foot of its row: `use`, then `waste` hatched, then free; all in px.
+// One pixel of the line, from the bottom of its row: `use`, then hatched `waste`, then free; all in px.
 struct MapCell {
   enum class Fill : std::uint8_t { nothing, not_identified, pieces, free_inside };  // free_inside: no seam below it.
   Fill fill = Fill::nothing;
   std::uint8_t use = 0, waste = 0;
-  std::uint8_t look = 0;  // Shade, and bits. Of a heap with two ends: a whole free cell that only one of them may use.
+  std::uint8_t look = 0;  // Shade and flags. With two ends: a completely free cell that only one end may use.
 
   static constexpr std::uint8_t shade_mask = 15, is_edge = 16, is_pending = 32, for_lower = 64, for_upper = 128;
 };
 
 class HeapRaster {
  public:
-  // Pixels row by row, width x height of the view. The memory is used again by the next call. `hits`, by address: what
-  // was found stands out of the rest by its contour, at least 3 px wide, and the rest is dimmed. Without contours it is
-  // lit only: a colour of the legend.
+  // Returns the pixels row by row, width x height of the view; the next call reuses the buffer. `hits` (by address) get
+  // an outline at least 3 px wide, and the rest is dimmed. Without contours, hits are only highlighted, for an entry of
+  // the legend.
   const std::vector<Pixel>& draw(const HeapPieces& map, const HeapMapView& view, Theme theme,
                                  std::span<const AddressRange> hits = {}, bool has_contours = true);
-  // Of the last picture: rows in which a hit lies.
+  // For the last picture: the rows that contain a hit.
   const std::vector<bool>& hit_rows() const { return hit_rows_; }
-  // Of the last picture; row by row, width x rows.
+  // For the last picture: row by row, width x rows.
   const std::vector<MapCell>& cells() const { return cells_; }
 
  private:
   void draw_cells(const HeapPieces& map, const HeapMapView& view);
   void draw_pixels(const HeapPieces& map, const HeapMapView& view, Theme theme);
-  // What a piece covers, in pixels from the picture's corner on.
+  // The pixels that a piece covers, relative to the picture's corner.
   struct Span {
     std::int64_t begin = 0, end = 0;
   };

@@ -22,7 +22,7 @@ Shade shade_of_fate(BlockFate fate) {
   return change_shade::same;
 }
 
-// Powers of ten: 10 of the unit and more, 100 and more, ...
+// Powers of ten: `first` and more is step 1, ten times that is step 2, ...
 Shade step_of(std::uint64_t value, std::uint64_t first) {
   Shade step = 0;
   for (std::uint64_t limit = first; step + 1 < static_cast<Shade>(step_count) && value >= limit; limit *= 10) ++step;
@@ -32,10 +32,10 @@ Shade step_of(std::uint64_t value, std::uint64_t first) {
 struct ShadeName {
   Shade shade = 0;
   std::string_view name;
-  std::string where = {};  // As ShadeEntry's.
+  std::string where = {};  // See ShadeEntry.
 };
 
-// Gives each block the shade that shade_of() says, which `names` has, and makes a legend of those that have blocks.
+// Gives each block the shade from shade_of(), and makes a legend of the `names` that have blocks.
 template <class ShadeOf>
 void shade_by(HeapPieces& map, const std::vector<ShadeName>& names, const ShadeOf& shade_of) {
   struct Sum {
@@ -53,7 +53,7 @@ void shade_by(HeapPieces& map, const std::vector<ShadeName>& names, const ShadeO
       map.legend.push_back({name.shade, std::string(name.name), sum.bytes, sum.blocks, name.where});
 }
 
-// What went with its region has no place in the picture.
+// Blocks that were released together with their region have no place in the picture.
 void keep_in_regions(HeapPieces& map) {
   std::vector<AddressRange> kept;
   auto region = map.regions.begin();
@@ -112,12 +112,12 @@ void shade_by_steps(HeapPieces& map, const ColoringInput& input, const StepsOfBl
   shade_by(map, names, [&](const HeapPiece& piece) { return steps.step_of(input.state.slots()[piece.slot]); });
 }
 
-// Age is how many events ago a block was taken, in powers of ten: it needs no clock.
+// Age is the number of events since the allocation, in powers of ten, so it needs no clock.
 void shade_by_age(HeapPieces& map, const ColoringInput& input) {
   const StreamState& state = input.state;
   std::vector<ShadeName> steps{{0, "the last 10 events"}, {1, "the last 100"}, {2, "the last 1,000"},
                                {3, "the last 10,000"},    {4, "older"},        {5, "before the recording"}};
-  std::string younger;  // The first event that is of a younger step.
+  std::string younger;  // The first event of the next younger step.
   for (std::uint64_t step = 0, limit = 10; step < 5; ++step, limit *= 10) {
     const std::string first = step < 4 && limit < state.position() ? std::to_string(state.position() - limit) : "";
     if (step == 0 || !younger.empty()) steps[step].where = where_between("event", first, younger);
@@ -138,7 +138,7 @@ void shade_by_state(HeapPieces& map, const ColoringInput&) {
            [](const HeapPiece& piece) { return piece.is_pending ? Shade{1} : Shade{0}; });
 }
 
-// Of the block, in per cent: a few bytes of a small one are as much as a MiB of a large one.
+// As a percentage of the block: a few bytes of a small block count as much as a MiB of a large one.
 void shade_by_waste(HeapPieces& map, const ColoringInput&) {
   static const std::vector<ShadeName> steps{{0, "no rounding", "waste=0"},
                                             {1, "under 1 %", "waste>0 rounding<1"},
@@ -197,7 +197,7 @@ void shade_by_change(HeapPieces& map, const ColoringInput& input) {
   match_blocks(*input.facts.pinned, state, counts, [&](const LiveBlock& was, const LiveBlock& is) {
     const BlockFate fate = fate_of(was, is);
     if (is.is_live()) by_slot[is.slot] = shade_of_fate(fate);
-    // The place that a moved block left is empty as well.
+    // The place that a moved block left is also empty.
     if (fate != BlockFate::gone && fate != BlockFate::moved) return;
     if (was.size > 0 && was.has_address()) map.gone.push_back({was.address, was.address + was.size});
     if (fate != BlockFate::gone) return;

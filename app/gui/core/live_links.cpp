@@ -27,8 +27,8 @@ bool LiveLinks::note_version(const ReadControl* control) {
 
 void LiveLinks::want_versions(const AppState& state) {
   const auto now = std::chrono::steady_clock::now();
-  // Everything that is asked about one version is answered before the next one comes: nothing is computed in vain, and
-  // a long recording is renewed less often instead of never.
+  // All questions about one version are answered before the next one comes, so no work is wasted, and a long recording
+  // is updated less often instead of never.
   const bool is_drawn = running_work(state.contexts).empty();
   for (auto& [control, link] : links_) {
     if (!link.is_shown || !is_drawn || now - link.shown_at < age_of_a_version) continue;

@@ -1,5 +1,5 @@
-// The links to running jobs, by the control of their source. The next version of a job is taken when the pictures of
-// the one before are there.
+// The links to running jobs, keyed by the control of their source. The next version of a job is requested once the
+// pictures of the previous version are ready.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@ class LiveLinks {
   void clear() { links_.clear(); }
   bool has(const ReadControl* control) const { return links_.count(control) > 0; }
 
-  bool note_version(const ReadControl* control);  // It is shown now. False: it is not of a running job.
+  bool note_version(const ReadControl* control);  // This version is now shown. False if it is not from a running job.
   void want_versions(const AppState& state);
   void ask(const ReadControl* control, link::RequestKind kind);
 
@@ -28,7 +28,7 @@ class LiveLinks {
   struct Link {
     std::unique_ptr<LiveSource> source;
     std::chrono::steady_clock::time_point shown_at;
-    bool is_shown = true;  // The version that came last; else one is on its way.
+    bool is_shown = true;  // The latest version is shown; false: one is on its way.
   };
   std::map<const ReadControl*, Link> links_;
 };

@@ -5,7 +5,7 @@ namespace {
 
 constexpr std::size_t history_limit = 200;
 
-// Where the filter has the term, as a whole: "a device:0 b" has "device:0".
+// The position of a whole term in the filter: "a device:0 b" contains "device:0".
 std::size_t find_term(const std::string& where, const std::string& term) {
   for (std::size_t at = where.find(term); at != std::string::npos; at = where.find(term, at + 1)) {
     const bool begins = at == 0 || where[at - 1] == ' ';
@@ -29,8 +29,8 @@ void show_view_of_source(AppState& state, SourceId id, ViewKind kind) {
   }
 }
 
-// Choosing another tab is a step that Back undoes; going from one panel into the one next to it changes nothing that
-// anybody sees.
+// Selecting another tab is a step that Back undoes. Moving between visible panels is not, because nothing visible
+// changes.
 void note_view(AppState& state, ViewKind kind) {
   ViewPosition& position = state.context().position;
   if (kind == position.view) return;
@@ -38,7 +38,7 @@ void note_view(AppState& state, ViewKind kind) {
   position.view = kind;
 }
 
-// Only through views that exist now.
+// Only among the views that exist now.
 void step_view(AppState& state) {
   std::size_t next = static_cast<std::size_t>(state.position().view);
   for (std::size_t i = 0; i < view_count; ++i) {
@@ -64,7 +64,7 @@ void go(AppState& state, std::vector<ViewPosition>& from, std::vector<ViewPositi
   if (context.position.view != view) ++state.window.view_serial;
 }
 
-// Clicking a device once filters to it; a second click shows all again.
+// One click filters by the device; a second click removes the filter.
 void toggle_term(AppState& state, const std::string& term) {
   std::string& where = state.context().position.request.where;
   const std::size_t at = find_term(where, term);
@@ -78,7 +78,7 @@ void toggle_term(AppState& state, const std::string& term) {
   if (const std::size_t twice = where.find("  "); twice != std::string::npos) where.erase(twice, 1);
 }
 
-// There is one pinned moment at a time. Pinning colours the change, and unpinning gives the colours back.
+// There is one pinned time. Pinning switches the coloring to the change, and unpinning restores the previous one.
 void pin(AppState& state, const MomentName& moment) {
   ViewPosition& position = state.context().position;
   position.pin = moment;

@@ -1,5 +1,5 @@
-// Changes of where a person looks: view, heap, filter, pin, and the steps that Back undoes. All are about the context
-// that is bound.
+// Changes what the user looks at: view, heap, filter, pinned time, and the history for Back. All functions act on the
+// bound context.
 #pragma once
 
 #include <string>
@@ -19,8 +19,8 @@ void go(AppState& state, std::vector<ViewPosition>& from, std::vector<ViewPositi
 void toggle_term(AppState& state, const std::string& term);
 void pin(AppState& state, const MomentName& moment);
 void show_heap(AppState& state, HeapKey heap);
-// False where there is none, with the reason in the status line, or where the file is not read yet: then it is shown
-// once it is.
+// False if there is no such heap; the status line then says why. Also false while the file is not read yet; the heap is
+// then shown once it is read.
 bool show_heap_named(AppState& state, const std::string& name);
 
 void copy_text(AppState& state, std::string text, std::string notice);

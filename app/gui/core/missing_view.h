@@ -1,4 +1,4 @@
-// Why what somebody asked for on the command line is not there, and what would bring it.
+// Explains why something requested on the command line is missing, and how to get it.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace hbmscope::gui {
 
-// Empty where it is there. For a terminal: nothing of a file's name is sent to it raw.
+// Empty if it exists. Safe for a terminal: control characters in file names are escaped.
 std::string why_no_view(const AppState& state, ViewKind kind);
 
-// Why a command line asks for something that means nothing, whatever the file is: a view of that name, a filter.
+// Why a request is invalid for any file: an unknown view, a filter that does not parse.
 std::string why_no_request(std::string_view view, std::string_view where);
-// Of the file that is open: a heap of that name, a way to find blocks.
+// For the open file: an unknown heap, or a search without result.
 std::string why_not_found(const AppState& state, const std::string& heap, std::string_view find);
-// Where nothing is open, though something was to be: what the window says of it.
+// If a file should be open but none is: the window's message about it.
 std::string why_nothing_opened(const AppState& state);
 
 }  // namespace hbmscope::gui

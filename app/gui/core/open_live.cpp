@@ -1,4 +1,4 @@
-// Running jobs as sources: each version is shown like a part of a file that is being read.
+// Running jobs as sources. Each version is shown like the part of a file that is being read.
 #include <utility>
 
 #include "app/gui/core/looking.h"
@@ -23,7 +23,7 @@ void OpenSources::start_live(const Source& source, const std::string& socket) {
     pool_.post([this, control, status]() -> WorkerPool::Finish {
       return [this, control, status] {
         Source* live = find_reading(control.lock());
-        // They come by way of several workers.
+        // They arrive through several workers and may be out of order.
         if (live != nullptr && (!live->live || live->live->reported_at < status.reported_at)) live->live = status;
       };
     });
@@ -37,12 +37,12 @@ void OpenSources::start_live(const Source& source, const std::string& socket) {
   live_.open(source, socket, live_options, std::move(sinks));
 }
 
-// What was shown stays; a link that never sent anything leaves its error.
+// Keeps what was shown. If the link never sent anything, its error is shown.
 WorkerPool::Finish OpenSources::end_live(const std::shared_ptr<ReadControl>& control, const std::string& name,
                                          const LiveSource::Version& trace, const std::string& wrong) {
   if (control == nullptr) return nullptr;
   auto content = trace ? source_at(trace, {}).and_then(content_of) : Failure(lost_link(name, wrong));
-  if (content) content->opening_at.clear();  // A job is watched at its end.
+  if (content) content->opening_at.clear();  // A job is shown at its end.
   return [this, control, content = std::move(content), wrong] {
     live_.erase(control.get());
     finish_reading(control, [&](Source& source) {
@@ -70,7 +70,7 @@ WorkerPool::Finish OpenSources::end_live(const std::shared_ptr<ReadControl>& con
 
 void OpenSources::note_version(const ReadControl* control) {
   if (!live_.note_version(control)) return;
-  // It stays at the end, whatever happens there.
+  // The position stays at the end, whatever happens there.
   for (Context& context : state_.contexts) {
     const Source* source = state_.find_source(context.position.source);
     if (source != nullptr && source->control.get() == control) context.notes.unread_source = SourceId::none;

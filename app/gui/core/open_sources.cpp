@@ -41,7 +41,7 @@ std::uint64_t count_events(const Trace& trace) {
 OpenSources::OpenSources(AppState& state, Answering& asking, SideBySide& sides, RecentFiles& recent, WorkerPool& pool)
     : state_(state), asking_(asking), sides_(sides), recent_(recent), pool_(pool) {}
 
-// Dropped or named paths may be folders; that is looked up off the frame, since a folder may lie on a slow disk.
+// Dropped or named paths may be folders. This is checked on a worker, since a folder may be on a slow disk.
 void OpenSources::open_paths(const std::vector<std::string>& paths) {
   pool_.post([this, paths]() -> WorkerPool::Finish {
     std::vector<std::string> files;
@@ -78,7 +78,7 @@ SourceId OpenSources::open_file(const std::string& path, As as, const std::vecto
   if (open != state_.sources.end() && open->state != AnswerState::failed) {
     id = open->id;
   } else {
-    if (open != state_.sources.end()) state_.sources.erase(open);  // Tried again.
+    if (open != state_.sources.end()) state_.sources.erase(open);  // A new attempt.
     id = new_id();
     Source source;
     source.id = id;
@@ -104,13 +104,13 @@ void OpenSources::start_reading(SourceId id) {
   source.state = AnswerState::pending;
   source.control = std::make_shared<ReadControl>();
   source.started = std::chrono::steady_clock::now();
-  // A part is looked at by another worker, while this one reads on. Nobody holds a control that holds itself.
+  // Another worker processes each part while this one reads on. The weak pointer avoids a control that owns itself.
   source.control->take_part = [this, weak = std::weak_ptr(source.control)](std::shared_ptr<const Trace> trace) {
     pool_.post([this, weak, trace]() -> WorkerPool::Finish {
       const auto control = weak.lock();
       if (control == nullptr || control->cancelled) return nullptr;
       const auto part = source_at(trace, {}).and_then(content_of);
-      if (!part) return [this, control] { note_version(control.get()); };  // The next one may be better.
+      if (!part) return [this, control] { note_version(control.get()); };  // The next part may succeed.
       return [this, control, part = *part] { show_part(control, part); };
     });
   };
@@ -142,7 +142,7 @@ WorkerPool::Finish OpenSources::read_to_end(const std::string& path, const std::
   };
 }
 
-// Answers about the part before stay on the screen until those about this one are there.
+// Answers about the previous part stay on the screen until those about this one are ready.
 void OpenSources::renew_id(Source& source) {
   const SourceId old = source.id;
   source.id = new_id();
@@ -156,11 +156,11 @@ void OpenSources::renew_id(Source& source) {
 
 void OpenSources::show_part(const std::shared_ptr<ReadControl>& control, SourceContent part) {
   Source* source = find_reading(control);
-  if (source == nullptr) return;  // All of it is there by now, or it was closed.
+  if (source == nullptr) return;  // The whole file was read by now, or it was closed.
   const bool is_first = !source->is_part();
   if (!is_first && count_events(*source->trace) > count_events(*part.trace)) return;
   if (!is_first) renew_id(*source);
-  part.opening_at.clear();  // What failed so far is not where the whole file opens.
+  part.opening_at.clear();  // A failure in the part so far does not decide the time at which the whole file opens.
   source->take(std::move(part));
   show_wanted_heaps(*source);
   note_version(control.get());
@@ -172,7 +172,7 @@ void OpenSources::show_wanted_heaps(const Source& source) {
     const ContextScope scope(state_, i);
     if (state_.position().source != source.id || !source.trace || state_.context().notes.wanted_heap.empty()) continue;
     const std::string name = state_.context().notes.wanted_heap;
-    // The part that is read first may know nothing of it yet.
+    // The first part may not contain the heap yet.
     if (!show_heap_named(state_, name) && source.is_part()) {
       state_.context().notes.wanted_heap = name;
       state_.window.notice.clear();
@@ -190,22 +190,23 @@ Source* OpenSources::find_reading(const std::shared_ptr<ReadControl>& control) {
 void OpenSources::finish_reading(const std::shared_ptr<ReadControl>& control,
                                  const std::function<void(Source&)>& fill) {
   Source* source = find_reading(control);
-  if (source == nullptr) return;  // Closed meanwhile.
+  if (source == nullptr) return;  // Closed in the meantime.
   const bool was_part = source->is_part();
   fill(*source);
   source->control = nullptr;
   show_wanted_heaps(*source);
   const SourceId id = source->id;
-  // Why it could not be read stands in the Summary.
+  // Summary explains why it could not be read.
   if (source->state == AnswerState::failed) show_view_of_source(state_, id, ViewKind::summary);
-  // A trace opens with its heap map at its first out-of-memory or its peak, unless others were named meanwhile.
+  // A trace opens with its heap map at its first out-of-memory or its peak, unless another view or time was selected in
+  // the meantime.
   for (std::size_t i = 0; i < state_.contexts.size(); ++i) {
     ViewPosition& position = state_.contexts[i].position;
     if (state_.contexts[i].notes.unread_source == id && position.source == id && (!was_part || position.at.empty()))
       position.at = source->opening_at;
   }
   if (source->trace && state_.window.view_serial == 0) show_view_of_source(state_, id, ViewKind::heap_map);
-  // Cancel means: as if it had never been opened.
+  // Cancel: as if it had never been opened.
   if (control->cancelled && source->state == AnswerState::failed) close_source(id);
 }
 
@@ -227,7 +228,7 @@ void OpenSources::close_source(SourceId id) {
   else if (!state_.sources.empty())
     front = state_.sources.back().id;
   asking_.forget_source(id);
-  // A side that showed it goes, where the other one has something to show.
+  // A side that showed the source is closed if the other side shows another one.
   if (state_.is_split()) {
     const bool in_a = state_.contexts[0].position.source == id, in_b = state_.contexts[1].position.source == id;
     if (in_a != in_b) sides_.close_side(in_a ? 0 : 1);
@@ -247,8 +248,8 @@ void OpenSources::close_source(SourceId id) {
   });
 }
 
-// The same place in the list and in every position, but a new number, so that no answer about the old bytes is taken
-// for one about the new.
+// Keeps its place in the list and in every position, but gets a new number, so that no answer about the old content is
+// used for the new one.
 void OpenSources::reload_source(SourceId id) {
   Source* source = state_.find_source(id);
   if (source == nullptr) return;

@@ -1,4 +1,4 @@
-// Files and running jobs: opened, read by workers, replaced as they grow, read again and closed.
+// Opens, reads (on workers), updates, rereads and closes files and running jobs.
 #pragma once
 
 #include <functional>
@@ -33,12 +33,12 @@ class OpenSources {
 
   // Running jobs.
   bool is_live(const Source& source) const { return live_.has(source.control.get()); }
-  void ask_observer(link::RequestKind kind);  // Of the job in front.
+  void ask_observer(link::RequestKind kind);  // Sends a request to the observer of the active source's job.
   void want_versions() { live_.want_versions(state_); }
   void close_all_links();
 
-  LiveOptions live_options;  // Of jobs that are opened from now on.
-  // Why a running job of this name sent nothing, where somebody knows.
+  LiveOptions live_options;  // For jobs that are opened from now on.
+  // Why the running job `name` sent nothing, if known.
   std::function<std::optional<Error>(const std::string& name)> why_nothing_came;
 
  private:
@@ -48,7 +48,7 @@ class OpenSources {
   void show_part(const std::shared_ptr<ReadControl>& control, SourceContent part);
   void show_wanted_heaps(const Source& source);
   void finish_reading(const std::shared_ptr<ReadControl>& control, const std::function<void(Source&)>& fill);
-  Source* find_reading(const std::shared_ptr<ReadControl>& control);  // nullptr where nobody wants it any more.
+  Source* find_reading(const std::shared_ptr<ReadControl>& control);  // nullptr if nobody waits for it any more.
 
   // open_live.cpp
   void start_live(const Source& source, const std::string& socket);

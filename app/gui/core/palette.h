@@ -1,6 +1,6 @@
-// The colours of the window as data, dark and light. Nothing else names a colour. Hues are told apart under protan,
-// deutan and tritan vision (tests/gui_core computes the distances), yet hue is never alone: state is shape, pattern or
-// word.
+// The window's colours as data, dark and light. No other file names a colour. The hues are distinguishable under
+// protan, deutan and tritan vision (tests/gui_core computes the distances), but hue never stands alone: state is also a
+// shape, a pattern or a word.
 #pragma once
 
 #include <cstddef>
@@ -49,9 +49,9 @@ enum class Role {
 };
 
 Color color_of(Theme theme, Role role);
-Role role_from_hue(std::size_t hue);  // 0..7; beyond: several.
+Role role_from_hue(std::size_t hue);  // 0..7; beyond that: several.
 
-// The share of `top` over `bottom`, for hover and row backgrounds of widgets; data colours are never mixed.
+// `top` over `bottom` with weight `share`, for hover and row backgrounds. Data colours are never mixed.
 Color mix(Color bottom, Color top, double share);
 
 // Black or white, whichever contrasts more with a fill (WCAG 2.2 relative luminance).

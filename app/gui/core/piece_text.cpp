@@ -28,7 +28,7 @@ void add_own_frames(const Definitions& definitions, std::uint32_t stack, std::ve
   for (; stack != 0 && shown < frames_shown; stack = definitions.stack(stack).parent) {
     const auto own = find_own_frame(definitions, stack);
     if (!own) return;
-    // On to the stack whose innermost frame that is.
+    // Continue from the stack whose innermost frame is this one.
     while (definitions.frame(definitions.stack(stack).frame) != *own) stack = definitions.stack(stack).parent;
     lines.push_back(fmt::format("{} {} {}:{}", shown == 0 ? "by" : "from", definitions.text(own->function),
                                 file_title(definitions.text(own->file)), own->line));
@@ -56,7 +56,7 @@ std::string end_text(PieceEnd end) {
   return "the gap in the middle: either end can use it";
 }
 
-// What took a part of it as the pinned moment was.
+// What part of this range was in use at the pinned time.
 std::string gone_text(const std::vector<AddressRange>& gone, const HeapPiece& piece) {
   auto one = std::partition_point(gone.begin(), gone.end(),
                                   [&](const AddressRange& range) { return range.end <= piece.begin; });

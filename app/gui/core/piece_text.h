@@ -1,4 +1,4 @@
-// What is known of one piece of a heap, in lines: the tooltip of the heap map, and what Copy gives of it.
+// What is known about one piece of a heap, as lines of text for the heap map's tooltip and for Copy.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 namespace hbmscope::gui {
 
 struct PieceText {
-  std::string title;               // The own line of code, "Free", "Not identified".
-  std::vector<std::string> lines;  // Size, requested, state, address, age, the stack's own frames.
+  std::string title;               // The line of your code, "Free" or "Not identified".
+  std::vector<std::string> lines;  // Size, requested, state, address, age, your frames of the stack.
 };
 PieceText text_from_piece(const HeapMapAnswer& answer, const HeapPiece& piece);
 
@@ -18,14 +18,15 @@ PieceText text_from_piece(const HeapMapAnswer& answer, const HeapPiece& piece);
 std::string heap_sentence(const HeapMapAnswer& answer);
 
 FrameKey frame_of_stack(const Definitions& definitions, std::uint32_t stack);
-// The own line of a block's stack, as all views select it; empty for a free piece, and where no code is the person's.
+// The frame of your code in the block's stack, as all views select it; empty for free memory and for stacks without
+// your code.
 FrameKey frame_of_piece(const HeapMapAnswer& answer, const HeapPiece& piece);
 
-// "+12.3 GiB" since the lowest address of the heap.
+// The offset from the heap's lowest address: "+12.3 GiB".
 std::string offset_text(const HeapPieces& map, std::uint64_t address);
 std::string address_text(std::uint64_t address);  // "0x7f3a14000000"
 
-// "1.204 s" since the first event of the stream; 3 to 6 digits, as it is long.
+// "1.204 s" since the first event of the stream, with 3 to 6 digits depending on the length.
 std::string text_from_moment_ns(std::int64_t since_start_ns);
 
 }  // namespace hbmscope::gui

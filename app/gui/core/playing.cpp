@@ -1,5 +1,5 @@
-// The moment moves on by itself: in real time, a long stretch in ten seconds and a short one in three, because most
-// traces of one training step are over in less time than an eye needs.
+// Playing a trace. It runs in real time, but a long span takes ten seconds and a short one three, because most traces
+// of one training step are too short to watch in real time.
 #include <algorithm>
 
 #include "app/gui/core/playing.h"
@@ -20,8 +20,8 @@ double seconds_for(const Stream& stream, TimelineSpan span) {
   return std::clamp(static_cast<double>(span.length()) / 1e9, seconds_least, seconds_most);
 }
 
-// For a running job. Hold: the moment stands, the job and its recording go on. Again: the end is followed.
-// False where what is in front is not a running job.
+// For a running job, Hold freezes the selected time while the job and its recording continue; a second press follows
+// the end again. False if the active source is not a running job.
 bool toggle_hold(AppState& state) {
   const Source* source = state.source();
   if (source == nullptr || !source->live) return false;
@@ -33,15 +33,15 @@ bool toggle_hold(AppState& state) {
   const auto moment = state.answers().moment.value;
   if (moment == nullptr) return true;
   const HeapKey heap = choose_heap(*moment->trace, position.heap);
-  if (heap.stream < moment->moment.positions.size())  // Also where no heap holds anything.
+  if (heap.stream < moment->moment.positions.size())  // Also if no heap holds anything.
     position.at = {*moment->trace, heap.stream, moment->position(heap)};
   return true;
 }
 
 }  // namespace
 
-// Along the selected range, else what the timeline shows: from the moment on, or from the begin where the moment is not
-// within.
+// Plays the selected range, otherwise the visible span of the timeline. It starts at the selected time, or at the
+// beginning if that time is not inside.
 void toggle_play(AppState& state) {
   if (toggle_hold(state)) return;
   Context& context = state.context();
@@ -69,8 +69,8 @@ void toggle_play(AppState& state) {
   context.play_speed = stream.has_times() ? speed / 1e9 : speed;
 }
 
-// One moment at a time: the next one is asked for when the picture of the one before is there, so that a trace that is
-// slow to answer skips pictures instead of falling behind.
+// One time after the other: the next one is requested when the picture of the previous one is ready, so that a slow
+// trace skips pictures instead of falling behind.
 bool advance_play(AppState& state, std::chrono::steady_clock::time_point now) {
   Context& context = state.context();
   if (!context.is_playing) return false;

@@ -1,4 +1,4 @@
-// The moment moves on by itself, for the context that is bound.
+// Playing a trace: the selected time of the bound context advances by itself.
 #pragma once
 
 #include <chrono>
@@ -8,6 +8,6 @@
 namespace hbmscope::gui {
 
 void toggle_play(AppState& state);
-bool advance_play(AppState& state, std::chrono::steady_clock::time_point now);  // True where something changed.
+bool advance_play(AppState& state, std::chrono::steady_clock::time_point now);  // True if something changed.
 
 }  // namespace hbmscope::gui

@@ -1,5 +1,4 @@
-// The questions that the views on screen ask. What is asked in a frame and has no answer yet is computed; nothing else
-// is.
+// The questions that visible views ask. Only questions that were asked in a frame and have no answer yet are computed.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +24,7 @@ enum class Question : std::uint8_t {
   sizes,
   address_time,
   blocks,
-  lifetimes,  // Of the blocks: when each will be released.
+  lifetimes,  // When each live block will be freed.
   address,
   events,
   compare,

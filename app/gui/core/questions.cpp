@@ -17,7 +17,7 @@ void look_up_selection(Context& context) {
   context.selected = view ? find_frame(*view, selection) : FrameIndex::none;
 }
 
-// The largest files of the person's own code get the hues, once.
+// The largest files of your code get the hues, once.
 void give_hues(AppState& state) {
   const auto& flame = state.answers().flame.value;
   if (!flame || state.colors.files().size() == hue_count) return;
@@ -38,7 +38,7 @@ void give_hues(AppState& state) {
 using Ask = void (*)(Answering&);
 using AskAboutView = void (*)(Answering&, const AnswerKey&);
 
-// In the order in which answers need one another.
+// In the order in which answers depend on each other.
 constexpr std::pair<Question, Ask> of_trace[] = {
     {Question::heap_map, ask_heap_map}, {Question::timeline, ask_timeline}, {Question::address_time, ask_address_time},
     {Question::range, ask_range},       {Question::free, ask_free},         {Question::free_history, ask_free_history},
@@ -52,13 +52,13 @@ constexpr std::pair<Question, AskAboutView> of_stacks[] = {
     {Question::diff, ask_diff},       {Question::listing, ask_listing}, {Question::series, ask_series},
 };
 
-// False where there are no stacks yet.
+// False if there are no stacks yet.
 bool ask_views(Answering& asking) {
   const Context& context = asking.state().context();
   const ViewPosition& position = context.position;
   const Source* source = asking.state().source();
   if (source == nullptr || source->state != AnswerState::ready) return false;
-  // The figures of another file must not be taken for those of this one.
+  // Figures of another file must not appear as those of this one.
   if (asking.notes().answered_source != source->id) asking.forget_all();
   asking.notes().answered_source = source->id;
 
@@ -66,7 +66,7 @@ bool ask_views(Answering& asking) {
     ask_moment(asking);
     ask_pinned(asking);
   }
-  // Until the moment is there, the stacks are those of the moment before.
+  // Until the new time is computed, the stacks are those of the previous time.
   if (!source->trace || position.at.empty() || context.answers.moment.state == AnswerState::ready)
     ask_stacks(asking, &Answers::view, *source, source->trace ? position.at : MomentName(),
                position.at.empty() ? nullptr : context.answers.moment.value);
@@ -91,7 +91,7 @@ bool ask_for_context(Answering& asking) {
   asking.notes().waits_for_rest = false;
   AppState& state = asking.state();
   bool changed = false;
-  // The view in front may be one that the file can't have. A file that is not read yet may have it.
+  // The active view may not exist for this file. A file that is still being read may get it.
   const Source* source = state.source();
   if (source != nullptr && source->state != AnswerState::pending && row_of(state.position().view).needs_addresses &&
       !view_exists(state, state.position().view)) {
@@ -99,7 +99,7 @@ bool ask_for_context(Answering& asking) {
     changed = true;
   }
   const bool has_stacks = ask_views(asking);
-  // The history of the selected address is that of a block in the heap map.
+  // The history of the selected address needs the block from the heap map.
   if (asking.asks(Question::address) && state.position().address) ask_heap_map(asking);
   for (const auto& [question, ask] : of_trace)
     if (asking.asks(question)) ask(asking);

@@ -1,16 +1,17 @@
-// What each question of the views depends on, and how its answer is computed. All are about the context that is bound,
-// and do nothing while something that they need is not there yet.
+// What each question depends on and how its answer is computed. All functions act on the bound context, and do nothing
+// while something that they need is missing.
 #pragma once
 
 #include "app/gui/core/answering.h"
 
 namespace hbmscope::gui {
 
-// For all contexts: asks what the views of this frame ask. True where something visible changed at once.
+// For all contexts: starts the questions of this frame. True if something visible changed at once.
 bool ask_what_is_missing(Answering& asking);
 
-// ask_profile.cpp: about stacks. `base` names the view that they are of.
-// The filtered samples themselves. `moment`: of a trace; null: what lives at the end, which was computed with reading.
+// ask_profile.cpp: questions about stacks. `base` names the view that they refer to.
+// ask_stacks: the filtered samples. `moment` is a time of a trace; null: the live blocks at the end, which were
+// computed while reading.
 void ask_stacks(Answering& asking, Answer<ProfileView> Answers::*member, const Source& of, const MomentName& at,
                 const std::shared_ptr<const TraceMoment>& moment);
 void ask_summary(Answering& asking, const AnswerKey& base);
@@ -21,12 +22,12 @@ void ask_tree(Answering& asking, const AnswerKey& base);
 void ask_detail(Answering& asking, const AnswerKey& base);
 void ask_listing(Answering& asking, const AnswerKey& base);
 
-// ask_files.cpp: about two files, or all of them.
+// ask_files.cpp: questions about two files, or about all of them.
 void ask_baseline(Answering& asking);
 void ask_diff(Answering& asking, const AnswerKey& base);
 void ask_series(Answering& asking, const AnswerKey& base);
 
-// ask_trace.cpp: what lives at the moment, and where it lies.
+// ask_trace.cpp: live blocks at the selected time, and where they lie.
 void ask_moment(Answering& asking);
 void ask_pinned(Answering& asking);
 void ask_baseline_moment(Answering& asking, const Source& baseline, const MomentName& at);
@@ -34,7 +35,7 @@ void ask_compare(Answering& asking);
 void ask_beside(Answering& asking);
 void ask_heap_map(Answering& asking);
 
-// ask_course.cpp: how it came to that.
+// ask_course.cpp: how the heap got there.
 void ask_timeline(Answering& asking);
 void ask_address_time(Answering& asking);
 void ask_range(Answering& asking);

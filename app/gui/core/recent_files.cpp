@@ -26,7 +26,7 @@ void RecentFiles::remember(const Source& source) {
   is_changed_ = true;
 }
 
-// One writer at a time, so that an older list never lands on top of a newer one.
+// One writer at a time, so that an older list never overwrites a newer one.
 void RecentFiles::keep() {
   if (leaves_no_trace_ || !is_changed_ || is_being_written_) return;
   is_changed_ = false;

@@ -1,4 +1,4 @@
-// The list of files that were opened last: kept from one start to the next, written by a worker.
+// The list of recently opened files. A worker writes it, and it survives restarts.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@ namespace hbmscope::gui {
 
 class RecentFiles {
  public:
-  // One that leaves no trace is never written.
+  // With `leaves_no_trace` the list is never written.
   RecentFiles(AppState& state, WorkerPool& pool, bool leaves_no_trace);
 
-  void find_missing();  // Marks those that are no longer there.
+  void find_missing();  // Marks files that no longer exist.
   void remember(const Source& source);
   void remove(const std::string& path);
-  void keep();  // Writes the list where it has changed.
+  void keep();  // Writes the list if it changed.
 
  private:
   AppState& state_;

@@ -18,7 +18,7 @@ std::vector<RunningWork> running_work(const std::vector<Context>& contexts) {
     if (!answer.pending()) return;
     RunningWork one{what, answer.asked, 0, 0};
     if (answer.work != nullptr) {
-      // Blocks are counted whole, also the last one, of which only a part may be wanted.
+      // Events are counted in whole blocks, even if only part of the last block is needed.
       one.total_events = answer.work->total_events;
       one.done_events = std::min<std::uint64_t>(one.total_events, answer.work->done_events);
     }

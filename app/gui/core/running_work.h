@@ -1,4 +1,4 @@
-// What is being computed for the views now: how far it is, and what was cancelled by the person.
+// The running computations of the views, with their progress, and those that the user cancelled.
 #pragma once
 
 #include <chrono>
@@ -13,11 +13,11 @@ namespace hbmscope::gui {
 struct RunningWork {
   std::string_view what;  // "the heap map"
   std::chrono::steady_clock::time_point since;
-  std::uint64_t done_events = 0, total_events = 0;  // Total 0: how much there is to do is not known.
+  std::uint64_t done_events = 0, total_events = 0;  // Total 0: unknown.
 };
-std::vector<RunningWork> running_work(const std::vector<Context>& contexts);  // The longest running first.
+std::vector<RunningWork> running_work(const std::vector<Context>& contexts);  // Longest running first.
 
-// Something that the views on screen need was cancelled, and is missing therefore.
+// True if something that a visible view needs is missing because it was cancelled.
 bool has_stopped_work(const std::vector<Context>& contexts);
 
 }  // namespace hbmscope::gui

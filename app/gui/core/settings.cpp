@@ -27,7 +27,7 @@ fs::path xdg_folder(const char* variable, const char* below_home) {
   return fs::path(".hbmscope");
 }
 
-// Nothing but a well-formed JSON text comes back; everything else is null.
+// Returns null unless the file is well-formed JSON.
 json read_json(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   if (!in) return nullptr;
@@ -35,8 +35,8 @@ json read_json(const fs::path& file) {
   return json::parse(text, nullptr, /*allow_exceptions=*/false);
 }
 
-// Through a temporary name, so that a full disk or a killed program never leaves half a file; a name of its own, since
-// another window (or this one's worker) may be writing too.
+// Writes to a temporary file first, so that a full disk or a killed program never leaves half a file. Its name is
+// unique, since another window or this one's worker may be writing too.
 bool write_json(const fs::path& file, const json& value) {
   std::error_code error;
   fs::create_directories(file.parent_path(), error);

@@ -1,6 +1,6 @@
-// What is remembered from one start to the next: settings in $XDG_CONFIG_HOME/hbmscope/settings.json, recent files and
-// the layout of the docks in $XDG_STATE_HOME/hbmscope. Never next to a person's files. A missing or broken file means
-// the defaults, and never keeps the window from opening.
+// What survives a restart: settings in $XDG_CONFIG_HOME/hbmscope/settings.json, recent files and the dock layout in
+// $XDG_STATE_HOME/hbmscope. Nothing is written next to the user's files. A missing or damaged file means default
+// values, and never keeps the window from opening.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace hbmscope::gui {
 
 struct Settings {
   Theme theme = Theme::dark;
-  double text_scale = 1.0;  // 0.75 to 2, on top of the display's own scale.
+  double text_scale = 1.0;  // 0.75 to 2, multiplied by the display's own scale.
 
   friend bool operator==(const Settings&, const Settings&) = default;
 };
@@ -24,10 +24,10 @@ struct RecentFile {
   std::string headline;  // "11.8 GiB in 1,203 buffers on 8 devices".
   std::uint64_t size_bytes = 0;
   std::int64_t opened_s = 0;  // Seconds since 1970.
-  bool missing = false;       // Was not there when this session started; not stored.
+  bool missing = false;       // It did not exist when this session started; not stored.
 };
 
-// The folders, made when something is first written. Without HOME: the current folder's ".hbmscope".
+// Both folders are created on the first write. Without HOME: ".hbmscope" in the current folder.
 std::filesystem::path config_folder();
 std::filesystem::path state_folder();
 
@@ -36,7 +36,7 @@ bool write_settings(const std::filesystem::path& file, const Settings& settings)
 std::vector<RecentFile> read_recent(const std::filesystem::path& file);
 bool write_recent(const std::filesystem::path& file, const std::vector<RecentFile>& recent);
 
-// Puts it in front; the list keeps 20.
+// Adds it to the front; the list keeps 20 files.
 void add_recent(std::vector<RecentFile>& recent, RecentFile file);
 
 }  // namespace hbmscope::gui

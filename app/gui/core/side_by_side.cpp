@@ -8,7 +8,7 @@
 namespace hbmscope::gui {
 namespace {
 
-// The second file that a person most likely means: the one opened last.
+// The most likely second file: the one opened last.
 SourceId other_ready_source(const AppState& state_, SourceId front) {
   for (auto source = state_.sources.rbegin(); source != state_.sources.rend(); ++source)
     if (source->id != front && source->state == AnswerState::ready) return source->id;
@@ -20,7 +20,7 @@ SourceId other_ready_source(const AppState& state_, SourceId front) {
 SideBySide::SideBySide(AppState& state, Answering& asking, WorkerPool& pool)
     : state_(state), asking_(asking), pool_(pool) {}
 
-// Side by side with what is in front; where there are two sides, in the place of the one that is not active.
+// Puts `beside` next to the active source. If there are already two sides, it replaces the inactive one.
 void SideBySide::split(SourceId beside) {
   forget_followed();
   const std::size_t front = state_.active_context;
@@ -60,7 +60,7 @@ void SideBySide::set_lock(std::optional<SameMoment> lock) {
   forget_followed();
 }
 
-// After a change of the sides: what differs is computed again, and the active side leads.
+// After a change of the sides: the differences are computed again, and the active side leads.
 void SideBySide::forget_followed() {
   for (std::size_t i = 0; i < state_.contexts.size(); ++i) {
     const ContextScope scope(state_, i);
@@ -90,7 +90,7 @@ bool SideBySide::apply(const Command& command) {
       ++state_.window.view_serial;
       return true;
     case close_this_side: close_side(state_.context_index()); return true;
-    case activate_side: return true;  // What a command is meant for is active by now.
+    case activate_side: return true;  // App has already made the command's side the active one.
     case CommandId::swap_sides: this->swap_sides(); return true;
     case lock_time: this->set_lock(SameMoment::time); return true;
     case lock_requests: this->set_lock(SameMoment::requests); return true;
@@ -100,10 +100,10 @@ bool SideBySide::apply(const Command& command) {
   }
 }
 
-// Moment, heap, address and range are one file's; the next one begins at its own failure or peak.
+// Time, heap, address and range belong to one file. The next file starts at its own failure or peak.
 void SideBySide::enter_source(std::size_t context, SourceId id) {
   ViewPosition& position = state_.contexts[context].position;
-  // What was named with the file is kept.
+  // Keep what was requested together with the file.
   const bool is_first = position.source == SourceId::none;
   const bool is_named = is_first && !position.at.empty();
   position.source = id;
@@ -133,17 +133,17 @@ SideBySide::Followed SideBySide::followed_now(std::size_t context) const {
   return {position.source, heap, position.at};
 }
 
-// The side that is not active goes where the active one went. A side that followed stays as it is when it becomes the
-// active one: its moment is the same already.
+// The inactive side goes where the active one went. A side that followed stays where it is when it becomes active,
+// since its time is already the same.
 bool SideBySide::follow_lock() {
   if (!state_.is_split() || !state_.lock) return false;
   const std::size_t lead = state_.active_context, other = 1 - lead;
-  state_.contexts[other].is_playing = false;  // It is led now.
+  state_.contexts[other].is_playing = false;  // It follows the other side now.
   const Followed leads = followed_now(lead), follows = followed_now(other);
   if (leads.heap.empty() || follows.heap.empty() || follow_work_) return false;
   if (followed_ && (*followed_)[lead] == leads && (*followed_)[other] == follows) return false;
   const Source *source = state_.find_source(leads.source), *beside = state_.find_source(follows.source);
-  // Two running jobs are each at their own end.
+  // Two running jobs are each shown at their own end.
   const bool is_end = leads.at.is_end();
   if (leads.at == "start" || (is_end && (source->live || beside->live))) {
     state_.contexts[other].position.at = leads.at;
@@ -161,7 +161,7 @@ bool SideBySide::follow_lock() {
     return [this, work, found, trace, leads, follows, lead, other] {
       if (follow_work_ != work) return;
       follow_work_ = nullptr;
-      // A person may have moved on meanwhile, or to the other side: then the search starts again.
+      // If the user moved or changed sides in the meantime, the search starts again.
       const bool is_wanted = found && state_.is_split() && state_.active_context == lead &&
                              followed_now(lead).is_alike(leads) && followed_now(other).is_alike(follows);
       if (!is_wanted) return;

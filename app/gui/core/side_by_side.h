@@ -1,4 +1,4 @@
-// Two contexts side by side: made, closed, swapped, and held at the same moment.
+// Two contexts side by side: creates, closes and swaps them, and keeps both at the same time.
 #pragma once
 
 #include <array>
@@ -16,23 +16,23 @@ class SideBySide {
  public:
   SideBySide(AppState& state, Answering& asking, WorkerPool& pool);
 
-  bool apply(const Command& command);  // False: it is not about sides.
+  bool apply(const Command& command);  // False if the command is not about the sides.
   void enter_source(std::size_t context, SourceId id);
   void split(SourceId beside);
   void close_side(std::size_t context);
   void set_lock(std::optional<SameMoment> lock);
-  bool follow_lock();  // True where a moment moved.
+  bool follow_lock();  // True if the time of a side changed.
   void forget_followed();
   void cancel();
 
  private:
-  // What one side shows, which the other one follows.
+  // What one side shows and the other side follows.
   struct Followed {
     SourceId source = SourceId::none;
     HeapKey heap;
     MomentName at;
 
-    // Another version of a running job shows the same where nobody moves.
+    // A new version of a running job shows the same thing unless the user moves.
     bool is_alike(const Followed& other) const { return heap == other.heap && at == other.at; }
     friend bool operator==(const Followed&, const Followed&) = default;
   };
@@ -42,8 +42,8 @@ class SideBySide {
   AppState& state_;
   Answering& asking_;
   WorkerPool& pool_;
-  std::shared_ptr<Work> follow_work_;                // The search for the moment of the other side.
-  std::optional<std::array<Followed, 2>> followed_;  // By context: the moments of both after the last search.
+  std::shared_ptr<Work> follow_work_;                // The search for the other side's time.
+  std::optional<std::array<Followed, 2>> followed_;  // Per context: both positions after the last search.
 };
 
 }  // namespace hbmscope::gui

@@ -19,7 +19,7 @@ bool is_file(const fs::path& path) {
   return fs::is_regular_file(path, error);
 }
 
-// "C:\work\train.py" and "/home/a/train.py" alike; "~" is only a mark of somebody's home.
+// Splits "C:\work\train.py" and "/home/a/train.py" in the same way; "~" only stands for a home folder.
 std::vector<std::string> path_parts(const std::string& named) {
   std::vector<std::string> parts(1);
   for (const char character : named) {
@@ -69,7 +69,7 @@ Result<std::vector<std::string>> read_lines(const std::string& path) {
   return lines;
 }
 
-// The line of the function that holds the most, else the first line of the function.
+// The function's line that holds the most, otherwise its first line.
 std::int64_t choose_focus(const ProfileView& by_line, const std::vector<TopRow>& rows, const FrameKey& key) {
   if (by_line.request.by == FrameBy::line) {
     const TopRow* best = nullptr;

@@ -1,4 +1,4 @@
-// Cells of a text table: what is shown, and the exact number for spreadsheets.
+// Cells of a text table: the shown text, and the exact number for spreadsheets.
 #pragma once
 
 #include <cstdint>

@@ -5,13 +5,13 @@
 namespace hbmscope::gui {
 namespace {
 
-// Characters on the screen, near enough: UTF-8's continuation bytes take no room.
+// The approximate width on the screen: UTF-8 continuation bytes have none.
 std::size_t width_of(const std::string& text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char character) { return (character & 0xC0) != 0x80; }));
 }
 
-// A tab or a line break inside a cell would make two cells of it.
+// A tab or line break would split the cell.
 std::string one_cell(std::string text) {
   for (char& character : text)
     if (character == '\t' || character == '\n' || character == '\r') character = ' ';

@@ -1,5 +1,5 @@
-// A table as text: with tabs and exact numbers for spreadsheets and scripts, or aligned as it is shown for people.
-// Every view can be copied both ways; for a screen reader this is the way in.
+// A table as text: tab-separated with exact numbers for spreadsheets and scripts, or aligned columns for people. Every
+// view can be copied both ways, which also makes it accessible to screen readers.
 #pragma once
 
 #include <string>
@@ -9,16 +9,16 @@ namespace hbmscope::gui {
 
 struct TableColumn {
   std::string title;
-  bool right = false;  // Numbers are aligned to the right.
+  bool right = false;  // Right-aligned, for numbers.
 };
 
 struct TableCell {
   std::string shown;  // "2.10 GiB"
-  std::string exact;  // "2254857830"; empty: as shown. Minus signs are ASCII here.
+  std::string exact;  // "2254857830"; empty: same as `shown`. Minus signs are ASCII here.
 };
 
 struct TextTable {
-  std::string head;  // A sentence or two above the table; may be empty.
+  std::string head;  // One or two sentences above the table; may be empty.
   std::vector<TableColumn> columns;
   std::vector<std::vector<TableCell>> rows;
 };

@@ -17,8 +17,8 @@ bool has_note(const Trace& trace, std::string_view name) {
   return std::any_of(rows.begin(), rows.end(), [&](const ImportStatistic& row) { return row.name == name; });
 }
 
-// What takes places among the events as moments count them, and is none that the source recorded: marks, counters,
-// attributes, frees that a reader worked out.
+// Entries that have an event number but were not recorded as allocation events: markers, counters, attributes, and
+// frees that a reader inferred.
 std::string marks_of(const Trace& trace, const EventCounts& counts) {
   std::uint64_t places = 0, marks = 0;
   for (const Stream& stream : trace.streams) {

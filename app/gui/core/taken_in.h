@@ -1,4 +1,4 @@
-// How much of what a trace's source recorded is here: what stands at the foot of the window, and leads to Import.
+// How much of the recorded data was read. The status line shows it and links to Import.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ struct TakenIn {
   bool is_whole = true;
 };
 
-// Of a source that has a trace. The events are those that Import and `report` count; marks and counters are told
-// beside.
+// For a source with a trace. The events are those that Import and `report` count; markers and counters are listed
+// separately.
 TakenIn taken_in(const Source& source);
 
 }  // namespace hbmscope::gui

@@ -15,16 +15,17 @@
 namespace hbmscope::gui {
 namespace {
 
-// Replaying costs some 50 ns an event: a fifth of a second, off the frame.
+// Replaying costs about 50 ns per event: a fifth of a second, outside the frame.
 constexpr std::uint64_t quick_events_max = 4'000'000, at_once_events_max = 50'000;
-// Nearer than this there is nothing more to be seen.
+// Zooming in further shows nothing more.
 constexpr std::int64_t shortest_span_ns = 100, shortest_span_events = 8;
 
 TimelineColumn column_from(const StreamState& state, std::uint32_t id, std::uint64_t position) {
   const HeapState& heap = state.heap(id);
   const std::uint64_t in_use = state.in_use_bytes(id), pool = heap.space.region_bytes().value_or(0),
                       largest = heap.space.largest_free().value_or(0);
-  const std::uint64_t requested = heap.requested_bytes + (in_use - heap.in_use_bytes);  // A handle takes what is asked.
+  // The size of a handle counts as requested.
+  const std::uint64_t requested = heap.requested_bytes + (in_use - heap.in_use_bytes);
   TimelineColumn now{{in_use, in_use}, {requested, requested}, {pool, pool}, {largest, largest}, {}, position,
                      position,         state.is_inexact(id)};
   if (const auto share = external_fragmentation(heap))
@@ -32,7 +33,7 @@ TimelineColumn column_from(const StreamState& state, std::uint32_t id, std::uint
   return now;
 }
 
-// Figures of the heap, and how far the stream is by each column.
+// The heap's figures, and the stream's position at each column.
 class Columns {
  public:
   Columns(TimelineColumns& timeline, std::size_t count, const TimelineColumn& first)
@@ -42,7 +43,7 @@ class Columns {
     last.most_position = last.position = range.position;
     course_.add(range, last, column);
   }
-  // Something happened that is not of this heap.
+  // Something happened in another heap.
   void add_position(std::uint64_t position, std::size_t column) {
     TimelineColumn& now = course_.now();
     now.most_position = now.position = course_.go_to(column).position = position;
@@ -107,7 +108,7 @@ void take_buckets(const Stream& stream, StreamPositions positions, TimelineColum
     const std::int64_t end_time = is_last ? stream.last_time_ns() : buckets[i + 1].first_time_ns;
     const std::size_t first = timeline.column_of(timeline.share_of(bucket.first_position, bucket.first_time_ns), count);
     const std::size_t last = std::max(first, timeline.column_of(timeline.share_of(end, end_time), count));
-    // Where in the bucket its extremes were is not known: all of its columns have them.
+    // The place of the extremes within the bucket is unknown, so all its columns get them.
     for (std::size_t column = first; column <= last; ++column) {
       TimelineColumn range = column_from(bucket);
       range.position = range.most_position = column == last ? end : bucket.first_position;
@@ -117,7 +118,7 @@ void take_buckets(const Stream& stream, StreamPositions positions, TimelineColum
   columns.finish();
 }
 
-// Of those in one column the one that asked for most: a job that catches its failures may have a million.
+// Keeps only the largest failed request of each column: a job that catches its failures may have a million.
 void add_failure(const TimelineMark& failure, std::size_t columns, std::vector<TimelineMark>& failures) {
   if (failure.at < 0 || failure.at > 1) return;
   const auto column_of = [&](double at) { return static_cast<std::size_t>(at * static_cast<double>(columns)); };
@@ -141,7 +142,7 @@ void add_marks(const Stream& stream, TimelineColumns& timeline) {
     timeline.peak = {timeline.share_of(peak.position, peak.time_ns), peak.position, peak.in_use_bytes};
 }
 
-// What is drawn there is only what was the case before it.
+// Marks the columns in which events were lost. What is drawn there only continues the figures from before the loss.
 void mark_losses(const Stream& stream, TimelineColumns& timeline) {
   if (!timeline.has_times) return;
   const auto column_of = [&](std::int64_t time_ns) {
@@ -157,7 +158,7 @@ void mark_losses(const Stream& stream, TimelineColumns& timeline) {
   }
 }
 
-// "10 ms", "1.5 s": round numbers need no more digits than the step has; from a minute on as moments are written.
+// "10 ms", "1.5 s": no more digits than the step needs; from one minute on in the format of times.
 std::string tick_text(std::int64_t ns, double step) {
   if (ns == 0) return "0";
   if (ns >= 60'000'000'000 && step >= 1e6) return text_from_moment_ns(ns);

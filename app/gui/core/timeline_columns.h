@@ -1,7 +1,6 @@
-// How a heap's figures went over a stretch of a trace, cut into a fixed number of columns of the x axis: what a picture
-// of the timeline is drawn from. Minimum and maximum of each column are exact, from one pass over the stretch; a first
-// answer about a long one is made of the stream's own timeline, which never leaves out a peak, and may show it in the
-// column beside it too.
+// The figures of a heap over a span of a trace, in a fixed number of columns along the x axis: the data of the timeline
+// picture. One pass over the span gives the exact minimum and maximum of each column. The first answer for a long span
+// comes from the stream's own timeline instead; it never misses a peak, but may show it in the neighbouring column too.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +29,7 @@ struct Band {
   friend bool operator==(const Band&, const Band&) = default;
 };
 
-// Of shares from 0 to 1, at some of the events only.
+// Shares from 0 to 1, defined at some events only.
 struct ShareBand {
   float least = 2, most = -1;
   bool is_defined() const { return most >= 0; }
@@ -45,14 +44,14 @@ struct TimelineColumn {
   Band in_use, requested, pool, largest_free;
   ShareBand fragmentation;
   std::uint64_t position = 0;       // After the last event of the column.
-  std::uint64_t most_position = 0;  // After the first event with the most in use: where a click on the column goes.
-  bool is_inexact = false;          // Events were lost, and the heap was not listed anew since.
-  bool is_skipped = false;          // They were skipped, as somebody wished.
+  std::uint64_t most_position = 0;  // After the first event with the most bytes in use: the target of a click.
+  bool is_inexact = false;          // Events were lost, and the heap was not listed again since.
+  bool is_skipped = false;          // Events were skipped on request.
 
   void add(const TimelineColumn& later);
 };
 
-// Of a counter, in the unit that its name says; not defined before it was told first.
+// A counter's values, in the unit given by its name; undefined before its first report.
 struct CounterBand {
   std::int64_t least = 0, most = 0;
   bool is_defined = false;
@@ -67,83 +66,84 @@ struct CounterBand {
 struct TimelineCounter {
   std::string name;
   bool is_bytes = false;
-  std::int64_t most = 0;             // Of the columns; 0 where none is above.
+  std::int64_t most = 0;             // Of all columns; 0 if no value is above 0.
   std::vector<CounterBand> columns;  // As many as the timeline has.
 };
 std::string text_from_counter(const TimelineCounter& counter, std::int64_t value);
 
-// Another heap of the same process: what of it is in use.
+// Bytes in use of another heap of the same process.
 struct TimelineHeap {
   std::uint32_t heap = 0;
-  std::string name;            // Told apart from the others by its device, where it has to be.
-  bool is_other_kind = false;  // Of memory: VMEM beside HBM.
+  std::string name;            // With its device if the name alone is ambiguous.
+  bool is_other_kind = false;  // Another kind of memory, e.g. VMEM when the timeline shows HBM.
   std::uint64_t peak = 0;      // Of the whole trace.
-  std::uint64_t pool = 0;      // Likewise, its size at most; 0: not told.
+  std::uint64_t pool = 0;      // Largest pool size of the whole trace; 0: unknown.
   std::vector<Band> columns;   // As many as the timeline has.
 };
 
 struct TimelineMark {
-  double at = 0;  // On the x axis, from 0 to 1; outside of it for what is not in this stretch.
+  double at = 0;  // On the x axis, from 0 to 1; outside that range if it is not in the span.
   std::uint64_t position = 0, bytes = 0;
 };
 
-// A mark of the source: an instant where begin and end are the same, else a stretch.
+// A marker of the source: an instant if begin and end are equal, otherwise a range.
 struct TimelineMarker {
-  double begin = 0, end = 0;  // On the x axis; a stretch may begin or end beyond it.
+  double begin = 0, end = 0;  // On the x axis; a range may begin or end outside the span.
   std::uint64_t position = 0;
-  std::uint64_t count = 1;  // So many marks are this near to one another; it has the first one's name.
-  int depth = 0;            // So many stretches are around it.
+  std::uint64_t count = 1;  // Markers merged because they are too close; the name is that of the first.
+  int depth = 0;            // Number of enclosing ranges.
   std::string name;
 };
 
-// On the axis: nanoseconds since the first event, or events where there are no times. Empty: all of it.
+// A span of the axis: nanoseconds since the first event, or events if there are no times. Empty: the whole trace.
 TimelineSpan whole_span_of(const Stream& stream);
 struct StreamPositions {
   std::uint64_t begin = 0, end = 0;
 };
-StreamPositions positions_of(const Stream& stream, TimelineSpan span);  // Of its events, the later ones not included.
+StreamPositions positions_of(const Stream& stream, TimelineSpan span);  // Excludes events after the span.
 
 struct TimelineColumns {
-  HeapKey heap;                // Empty where no heap ever held anything: of its stream's counters alone.
-  bool has_times = false;      // Else the axis counts events.
-  bool knows_regions = false;  // At every moment of the trace; else pool, largest free and fragmentation are not known.
-  bool knows_requested = false;  // Likewise.
+  HeapKey heap;                // Empty if no heap ever held anything: only the stream's counters are shown.
+  bool has_times = false;      // False: the axis counts events.
+  bool knows_regions = false;  // During the whole trace. False: pool, largest free block and fragmentation are unknown.
+  bool knows_requested = false;  // During the whole trace.
   TimelineSpan whole, span;
-  std::int64_t first_time_ns = 0;    // Where the axis begins on the stream's clock.
-  std::uint64_t begin_position = 0;  // So many events had happened as the span began.
+  std::int64_t first_time_ns = 0;    // The start of the axis on the stream's clock.
+  std::uint64_t begin_position = 0;  // Number of events before the span.
   std::vector<TimelineColumn> columns;
-  std::vector<TimelineMark> failures, refusals;  // Out of memory, of the driver; with what was asked; before the event.
+  // Out of memory; refused by the driver. With the requested bytes, before the event.
+  std::vector<TimelineMark> failures, refusals;
   std::vector<TimelineMarker> instants, stretches;
   std::vector<TimelineCounter> counters;
   std::size_t counters_left_out = 0;
-  std::vector<TimelineHeap> heaps;  // The others.
+  std::vector<TimelineHeap> heaps;  // The other heaps.
   std::size_t heaps_left_out = 0;
   std::optional<TimelineMark> peak;
   std::uint64_t in_use_most = 0, pool_most = 0, largest_free_most = 0, asked_most = 0;
 
-  // Where a moment lies, from 0 to 1; outside of it for one that is not in this stretch. `time_ns`: of the last event
-  // before it, on the stream's clock.
+  // The x position of a time, from 0 to 1; outside that range if it is not in the span. `time_ns`: the time of the last
+  // event before it, on the stream's clock.
   double share_of(std::uint64_t position, std::int64_t time_ns) const;
-  double share_of_axis(double at) const;                          // Of a point of the axis.
-  static std::size_t column_of(double share, std::size_t count);  // Of so many columns; the nearest for one outside.
+  double share_of_axis(double at) const;                          // The x position of a point of the axis.
+  static std::size_t column_of(double share, std::size_t count);  // Clamped to [0, count).
   double axis_at(double share) const;
   std::string text_at(double share) const;  // "1.204 s", "event 4,711"
 };
 
-// How much of a stretch may be replayed for exact columns; a longer one is taken from the stream's own timeline.
+// How many events may be replayed for exact columns; longer spans use the stream's own timeline.
 enum class TimelineEffort : std::uint8_t { at_once, quick, exact };
-// Of the events of a stretch.
+// `positions`: the events of the span.
 bool is_exact(TimelineEffort effort, StreamPositions positions);
 
-// Nothing where `cancelled` became true meanwhile.
+// Nothing if `cancelled` became true.
 std::optional<TimelineColumns> compute_timeline_columns(const Stream& stream, HeapKey heap, TimelineSpan span,
                                                         std::size_t columns, TimelineEffort effort,
                                                         const std::atomic<bool>& cancelled);
 
-// Within the axis, not shorter than what can be told apart; empty where it is all of it.
+// Clamps to the axis and to the shortest distinguishable span; empty if it is the whole axis.
 TimelineSpan possible_span(const TimelineColumns& timeline, double begin, double end);
 
-// Ticks at 1, 2 or 5 times a power of ten, as many as fit `most`; as shares of the stretch with their words.
+// Ticks at 1, 2 or 5 times a power of ten, at most `most` of them: the position as a share of the span, and the label.
 struct AxisTick {
   double at = 0;
   std::string text;

@@ -11,7 +11,7 @@
 namespace hbmscope::gui {
 namespace {
 
-// A name says its unit: "used_bytes", "cuMemGetInfo.free bytes".
+// The name includes the unit: "used_bytes", "cuMemGetInfo.free bytes".
 bool tells_bytes(std::string_view name) {
   return name.find("bytes") != std::string_view::npos;
 }
@@ -43,8 +43,9 @@ std::string text_from_counter(const TimelineCounter& counter, std::int64_t value
 }
 
 void add_counters(const Stream& stream, TimelineColumns& timeline) {
-  // Those of the heap first, then what the process itself holds of the heap's device, then what else names that device,
-  // then the rest in the same order. What is told once only is no course, but for what the process holds.
+  // Order: counters of this heap, then what the process itself holds on the heap's device, then other counters that
+  // name that device, then the rest in the same order. A counter with a single report has no course and is left out,
+  // unless it says what the process holds or there is no heap.
   const std::uint32_t device = stream.definitions().heap(timeline.heap.heap).device;
   const std::string gpu = "GPU " + std::to_string(device) + " ";
   std::vector<std::pair<int, CounterTable::Key>> found;

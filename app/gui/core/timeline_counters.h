@@ -1,14 +1,15 @@
-// Figures that others told over time (counter records: cuMemGetInfo, NVML, memory_stats) over a stretch of a timeline.
+// Counters over a span of the timeline: values that the source reported over time (cuMemGetInfo, NVML, memory_stats).
 #pragma once
 
 #include "app/gui/core/timeline_columns.h"
 
 namespace hbmscope::gui {
 
-inline constexpr std::size_t timeline_counters_max = 3;  // What is more is left out, and counted.
+inline constexpr std::size_t timeline_counters_max = 3;  // The rest is left out and counted.
 
-// Into `counters` of the timeline, whose span and columns must be there: those of its heap and those of none, that were
-// told at least twice in the whole trace, in the order in which they were named.
+// Fills `counters` of the timeline, whose span and columns must be set, with the counters of its heap and those of no
+// heap. Counters need at least two reports in the whole trace, except for those that say what the process holds. Those
+// closest to the heap come first.
 void add_counters(const Stream& stream, TimelineColumns& timeline);
 
 }  // namespace hbmscope::gui

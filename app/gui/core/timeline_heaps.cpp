@@ -15,7 +15,7 @@ Band in_use_of(const StreamState& state, std::uint32_t heap) {
   return {bytes, bytes};
 }
 
-// Where several have one name, which device each is of.
+// Adds the device to names that several heaps share.
 void tell_apart(const Stream& stream, std::vector<TimelineHeap>& heaps) {
   const auto name_of = [&](const TimelineHeap& heap) { return name_of_heap(stream.definitions().heap(heap.heap)); };
   for (TimelineHeap& heap : heaps) {

@@ -1,5 +1,5 @@
-// The other heaps of a process beside the one that a timeline is of: the tiers of a TPU, the pool in a driver's memory,
-// other devices. What of each is in use, on the same axis.
+// Bytes in use of the process's other heaps on the same axis: the tiers of a TPU, the pool inside the driver's memory,
+// other devices.
 #pragma once
 
 #include "app/gui/core/course.h"
@@ -7,16 +7,16 @@
 
 namespace hbmscope::gui {
 
-inline constexpr std::size_t timeline_heaps_max = 8;  // What is more is left out, and counted.
+inline constexpr std::size_t timeline_heaps_max = 8;  // The rest is left out and counted.
 
-// Into `heaps` of the timeline, whose heap and span must be there, without columns: those of its stream that ever held
-// anything, other kinds of memory first (VMEM beside HBM), then by device.
+// Fills `heaps` of the timeline, whose heap and span must be set, without columns. It takes heaps of the stream that
+// ever held anything: other kinds of memory first (VMEM for an HBM timeline), then by device.
 void add_heaps(const Stream& stream, TimelineColumns& timeline);
 
-// The columns of one of them from the stream's own timeline; each bucket's extremes are in all columns that it covers.
+// Fills their columns from the stream's own timeline. A bucket's extremes go into all columns that it covers.
 void take_heap_buckets(const Stream& stream, StreamPositions positions, std::size_t count, TimelineColumns& timeline);
 
-// Takes in what is in use after one event after the other.
+// Adds the bytes in use after each event, one event at a time.
 class HeapCourses {
  public:
   HeapCourses(TimelineColumns& timeline, std::size_t count, const StreamState& first);
@@ -24,8 +24,8 @@ class HeapCourses {
   void finish();
 
  private:
-  std::vector<Course<Band>> courses_;   // By TimelineColumns::heaps.
-  std::vector<std::size_t> course_of_;  // By heap id; no_course: not among them.
+  std::vector<Course<Band>> courses_;   // Indexed like TimelineColumns::heaps.
+  std::vector<std::size_t> course_of_;  // By heap id; no_course: not included.
 };
 
 }  // namespace hbmscope::gui

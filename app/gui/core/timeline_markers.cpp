@@ -42,13 +42,13 @@ class Markers {
   void finish() {
     for (const auto& [device, open] : open_)
       for (const OpenStretch& one : open) add_stretch(one, std::numeric_limits<double>::infinity());
-    // Ends come in another order than begins.
+    // Ranges end in another order than they begin.
     std::stable_sort(timeline_.stretches.begin(), timeline_.stretches.end(),
                      [](const TimelineMarker& a, const TimelineMarker& b) { return a.begin < b.begin; });
   }
 
  private:
-  // Stretches that overlap without being nested (a copy beside what computes) have rows of their own.
+  // Ranges that overlap without being nested (a copy during a computation) get separate rows.
   static int free_depth(const std::vector<OpenStretch>& open) {
     int depth = 0;
     while (std::any_of(open.begin(), open.end(), [&](const OpenStretch& one) { return one.depth == depth; })) ++depth;
@@ -76,7 +76,7 @@ class Markers {
     if (open.depth >= marker_depth_max || end < 0 || begin > 1) return;
     auto& last = last_[static_cast<std::size_t>(open.depth)];
     auto& stretches = timeline_.stretches;
-    // Short ones side by side are one, as far as can be seen.
+    // Short adjacent ranges are merged, as they can't be distinguished in the picture.
     if (last < stretches.size() && end - begin < column_ && begin >= stretches[last].begin &&
         end - stretches[last].begin < 2 * column_) {
       ++stretches[last].count;
@@ -90,7 +90,7 @@ class Markers {
   const Stream& stream_;
   TimelineColumns& timeline_;
   double column_;
-  std::map<std::uint32_t, std::vector<OpenStretch>> open_;  // By device.
+  std::map<std::uint32_t, std::vector<OpenStretch>> open_;  // Per device.
   std::array<std::size_t, marker_depth_max> last_;
 };
 

@@ -1,4 +1,4 @@
-// A stretch of the timeline's axis: nanoseconds since the first event of a stream, or events where it has no times.
+// A span of the timeline's axis: nanoseconds since the stream's first event, or events if the stream has no times.
 #pragma once
 
 #include <cstdint>

@@ -76,7 +76,7 @@ std::string stack_text(const Definitions& definitions, std::uint32_t stack) {
 }
 
 std::string range_sentence(const RangeAnswer& answer) {
-  // Named by events alone: where there are times, they are what one looks for.
+  // The names only give event numbers; if there are times, the user needs those.
   const auto& streams = answer.trace->streams;
   const auto timed = std::find_if(streams.begin(), streams.end(), [](const Stream& one) { return one.has_times(); });
   const auto name_of = [&](const Moment& moment, const std::vector<std::int64_t>& times_ns) {

@@ -1,4 +1,4 @@
-// The views, a word each. What a view is called, when it exists, where it stands: row.h in its folder (view_row.h).
+// The list of views, one word each. A view's title, conditions and place are in row.h in its folder (view_row.h).
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Where a person looks: everything about one side that looking around changes, and that Back brings back.
+// What the user looks at on one side: everything that navigation changes and that Back restores.
 #pragma once
 
 #include <cstdint>
@@ -22,16 +22,16 @@
 
 namespace hbmscope::gui {
 
-// At which moment the baseline of a comparison is shown: at the same one where it has a name (peak, end, oom, start),
-// else at its peak, since an event number of one run says nothing about another.
+// The time at which the baseline of a comparison is shown: the same one if it has a name (peak, end, oom, start),
+// otherwise the baseline's peak, since an event number of one run means nothing in another.
 MomentName baseline_moment_for(const MomentName& at);
 
-// The request when its filters are cleared: what is one frame, and which values count.
+// The request without its filters; it keeps the frame granularity and the values to count.
 ViewRequest without_filters(const ViewRequest& request);
 
 struct ViewPosition {
   SourceId source = SourceId::none;
-  SourceId baseline = SourceId::none;  // none: nothing is compared.
+  SourceId baseline = SourceId::none;  // none: no comparison.
   ViewKind view = ViewKind::summary;
   FrameKey selection;
   ViewRequest request;
@@ -40,20 +40,21 @@ struct ViewPosition {
   TreeDirection tree_direction = TreeDirection::callees;
   bool fold_library = true;
   StackMatch match = StackMatch::function;
-  std::string find;            // Highlighted in the flame graph; tables show the rows that match.
-  std::vector<FrameKey> zoom;  // The flame graph's: from the root's child down. Empty: all of it.
-  MomentName at;               // The moment of a trace. Empty: the end.
-  MomentName pin;              // The moment that `at` is compared with. Empty: none is pinned.
-  HeapKey heap;                // Of a trace; empty: the one that choose_heap() gives.
+  std::string find;            // Highlighted in the flame graph; tables show only matching rows.
+  std::vector<FrameKey> zoom;  // The flame graph's zoom, from the root's child down. Empty: everything.
+  MomentName at;               // The selected time of a trace. Empty: the end.
+  MomentName pin;              // The time that `at` is compared with. Empty: none is pinned.
+  HeapKey heap;                // For traces; empty: the heap that choose_heap() returns.
   HeapColoring coloring = HeapColoring::automatic;
-  bool by_region = false;                // The heap map gives each region rows of its own.
-  std::string lit;                       // Only this entry of its legend keeps its colour; empty: all do.
-  std::optional<std::uint64_t> address;  // What is selected in the heap map: the block or free piece that lies there.
-  TimelineSpan span;                     // What the timeline shows; empty: all of it.
-  AddressRange addresses;                // What addresses over time show of the heap; empty: all of it.
-  TimeRange range;                       // What is selected in it.
-  std::optional<AddressRange> cell;      // It was the largest of many in this pixel of the heap map.
-  BlockQuery blocks;                     // The table of blocks: order, and what is looked for.
+  bool by_region = false;                // In the heap map, each region begins its own row.
+  std::string lit;                       // Only this legend entry keeps its colour; empty: all do.
+  std::optional<std::uint64_t> address;  // An address in the block or free block that is selected in the heap map.
+  TimelineSpan span;                     // The timeline's visible span; empty: the whole trace.
+  AddressRange addresses;                // Visible in Addresses over time; empty: the whole heap.
+  TimeRange range;                       // The range selected in the timeline.
+  // The clicked pixel of the heap map, if `address` was the largest of many blocks in it.
+  std::optional<AddressRange> cell;
+  BlockQuery blocks;  // Order and search of the table of blocks.
 
   bool is_at_end() const { return at.is_end(); }
   friend bool operator==(const ViewPosition&, const ViewPosition&) = default;

@@ -54,7 +54,7 @@ void WorkerPool::run_worker() {
       ++running_;
     }
     Finish finish = work();
-    work = nullptr;  // What the work held on to is released before it counts as done.
+    work = nullptr;  // Releases what the task holds before it counts as done.
     {
       const std::lock_guard lock(mutex_);
       finished_.push_back(std::move(finish));

@@ -1,5 +1,5 @@
-// Threads that work while the window draws. What they find comes back as a closure that runs on the window's own thread
-// (run_finished), so that no state of the window is ever touched by two threads and nothing in it needs a lock.
+// Threads that work while the window draws. A result comes back as a closure that runs on the window's thread
+// (run_finished), so that no window state is shared between threads and nothing needs a lock.
 #pragma once
 
 #include <condition_variable>
@@ -17,15 +17,15 @@ class WorkerPool {
   using Finish = std::function<void()>;
   using Work = std::function<Finish()>;
 
-  // `wake` is called after each piece of work, from the thread that did it.
+  // `wake` is called after each task, from the thread that ran it.
   WorkerPool(unsigned threads, std::function<void()> wake);
-  ~WorkerPool();  // Waits for what is running; what has not begun is forgotten.
+  ~WorkerPool();  // Waits for running tasks; tasks that have not started are dropped.
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
   void post(Work work);
-  bool run_finished();  // True where something had finished.
-  bool busy() const;    // Something waits, runs, or has finished and was not collected.
+  bool run_finished();  // True if something had finished.
+  bool busy() const;    // A task is waiting, running, or finished but not collected.
 
  private:
   void run_worker();

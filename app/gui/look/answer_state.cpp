@@ -11,7 +11,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Answers that take less time than this are not announced.
+// No message for answers that take less time than this.
 constexpr auto patience = std::chrono::milliseconds(300);
 
 std::string reading_text(const Source& source) {
@@ -103,7 +103,7 @@ void draw_stopped(bool has_older) {
 bool draw_pending(std::string_view what, Clock::time_point since, const Work* work) {
   if (Clock::now() - since < patience) return false;
   const std::uint64_t total = work == nullptr ? 0 : work->total_events.load();
-  // Work counts whole blocks of events, so it can exceed the total in the last one.
+  // Events are counted in whole blocks, so the last one can exceed the total.
   const std::uint64_t done = total == 0 ? 0 : std::min(total, work->done_events.load());
   dim_text("Computing " + std::string(what) + " ..." +
            (total == 0 ? ""

@@ -1,4 +1,4 @@
-// What a view shows while its answer is computed, or after it failed: a sentence, and a button that helps.
+// What a view shows while its answer is computed or after it failed: a sentence, and a button that helps.
 #pragma once
 
 #include <string_view>
@@ -8,20 +8,20 @@
 
 namespace hbmscope::gui {
 
-// True when the source in front is ready. Summary says in full why it isn't: it is being read (progress, Cancel) or
-// failed (reason, Try again, Close). Other views say it in one line.
+// True if the active source is ready. Otherwise Summary explains in full that it is being read (progress, Cancel) or
+// failed (reason, Try again, Close), and other views say it in one line.
 bool draw_source_state(const AppState& state);
 bool draw_source_state_in_full(const AppState& state, CommandQueue& commands);
 
 void draw_error(const AppState& state, const Error& error);
 void draw_stopped(bool has_older);
-// Draws nothing and returns false for the first 300 ms, which most answers need.
+// Draws nothing and returns false for the first 300 ms, since most answers take less.
 bool draw_pending(std::string_view what, std::chrono::steady_clock::time_point since, const Work* work = nullptr);
 
-// The progress of reading: "Reading a.prof: 1.10 of 2.00 GiB, about 9 s left."
+// Reading progress: "Reading a.prof: 1.10 of 2.00 GiB, about 9 s left."
 void draw_reading(const Source& source, CommandQueue& commands);
 
-// True when `answer` has something to show; draws a sentence otherwise. `what`: "the call tree".
+// True if `answer` has something to show; otherwise draws a sentence. `what`: "the call tree".
 template <class T>
 bool draw_answer_state(const AppState& state, const Answer<T>& answer, std::string_view what) {
   if (!draw_source_state(state)) return false;
@@ -33,10 +33,10 @@ bool draw_answer_state(const AppState& state, const Answer<T>& answer, std::stri
   return answer.value != nullptr;
 }
 
-// The view in front answers Copy table and Copy as text. True once for each of these commands.
+// Copy table and Copy as text go to the view in front. True once per command.
 bool take_copy(const AppState& state, ViewKind view, std::uint64_t& seen);
 
-// The button at the right end of a view's head: copy as table, text, command.
+// The button at the right end of a view's head: copies the table, text or command.
 void draw_copy_menu(ViewKind view, CommandQueue& commands);
 
 }  // namespace hbmscope::gui

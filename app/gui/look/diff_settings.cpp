@@ -9,7 +9,7 @@
 namespace hbmscope::gui {
 namespace {
 
-// The name without the text in brackets.
+// The name without the text in parentheses.
 std::string name_of_moment(const Moment& moment) {
   const std::string phrase = phrase_of(moment);
   return phrase.substr(0, phrase.find(" ("));
@@ -31,7 +31,7 @@ void draw_diff_settings(const AppState& state, const Look& look) {
       lines += (lines.empty() ? "" : "\n") + setting_line(setting);
       all += (all.empty() ? "" : ";   ") + setting_line(setting);
     }
-    // As a list where there is room next to the table.
+    // As a list if that leaves enough room for the table.
     const float height = static_cast<float>(settings->size()) * ImGui::GetTextLineHeightWithSpacing();
     const bool is_list = ImGui::GetContentRegionAvail().y - height > look.px(260);
     dim_text("different settings, baseline > now:");

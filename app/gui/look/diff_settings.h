@@ -1,5 +1,5 @@
-// The settings of two jobs that differ. They come before any comparison of bytes, because most regressions are one of
-// these.
+// The settings that differ between two jobs. They come before any comparison of bytes, because they explain most
+// regressions.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace hbmscope::gui {
 // "torch.allocator.expandable_segments: False > True".
 std::string setting_line(const SettingChange& setting);
 
-// Draws the times at which two traces are compared, and the settings that differ; nothing for profiles.
+// Draws the compared times of two traces and the settings that differ; nothing for profiles.
 void draw_diff_settings(const AppState& state, const Look& look);
 
 }  // namespace hbmscope::gui

@@ -17,7 +17,7 @@ ImVec2 size_of(std::string_view words) {
   return ImGui::CalcTextSize(begin_of(words), end_of(words));
 }
 
-// The box of the cell from the cursor on: the rest of its width, the height of a line.
+// The box of the cell from the cursor on: the remaining width, one line high.
 struct Box {
   ImVec2 from, to;
 };
@@ -79,7 +79,7 @@ void table_header(int column, bool right) {
   if (!ImGui::TableSetColumnIndex(column)) return;
   const char* title = ImGui::TableGetColumnName(column);
   if (right) {
-    // The arrow of a sorted column is at the right end.
+    // A sorted column has an arrow at its right end.
     const bool sorted = (ImGui::TableGetColumnFlags(column) & ImGuiTableColumnFlags_IsSorted) != 0;
     const float arrow = sorted ? ImGui::GetFontSize() * 0.65F + ImGui::GetStyle().FramePadding.x : 0;
     const float space = ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(title).x - arrow;
@@ -189,7 +189,7 @@ void draw_rest_of_line(std::string_view words, float room_behind) {
 std::string shortened(std::string_view words, float width, bool keep_end) {
   if (size_of(words).x <= width) return std::string(words);
   constexpr std::string_view dots = "...";
-  // The largest part that fits, found by halving: CalcTextSize grows with the text.
+  // Binary search for the largest part that fits, since CalcTextSize grows with the text.
   std::size_t fits = 0, too_long = words.size();
   const auto cut = [&](std::size_t length) {
     std::size_t kept = length;

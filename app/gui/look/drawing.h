@@ -1,5 +1,5 @@
-// The small parts of all views: right-aligned figures, bars behind them, dim text, the double line of a selection,
-// tooltips.
+// Small drawing functions that all views share: right-aligned figures, bars behind them, dim text, the double outline
+// of a selection, tooltips.
 #pragma once
 
 #include <string>
@@ -16,21 +16,21 @@ void dim_text(std::string_view words);
 void bold_text(std::string_view words);
 void wrapped_text(std::string_view words, bool dim = false);
 
-// The title of a column in a row of headers; right-aligned over figures.
+// A column title in a header row; right-aligned over figures.
 void table_header(int column, bool right);
-// The whole row; columns [numbers_from, numbers_to) hold figures.
+// The whole header row; columns [numbers_from, numbers_to) hold figures.
 void table_headers(int numbers_from, int numbers_to);
 
-// In a table cell, or in the rest of the line.
+// Right-aligned in a table cell, or in the rest of the line.
 void right_text(std::string_view words, bool dim = false);
 
-// Text in a table cell, shortened to fit; the full text is then in a tooltip.
+// Text in a table cell, shortened to fit; a tooltip then shows the full text.
 void cell_text(std::string_view words, bool dim = false);
 
 // A figure over a bar that fills `share` (0 to 1) of the cell.
 void bar_cell(const Look& look, double share, std::string_view words, ImU32 fill);
 
-// A bar from the middle of the cell: to the right for growth, to the left for shrinkage. `outline`: gone.
+// A bar from the middle of the cell, to the right for growth and to the left for shrinkage. `outline`: the row is gone.
 void delta_cell(const Look& look, double share, std::string_view words, bool outline);
 
 // White in black or black in white, 2 + 1 px, inside the box.
@@ -39,22 +39,22 @@ void draw_selection(ImDrawList& draw, const Look& look, ImVec2 from, ImVec2 to);
 // 45 degrees, 2 px of `lines` every 5.
 void draw_hatch(ImDrawList& draw, const Look& look, ImVec2 from, ImVec2 to, ImU32 lines);
 
-// Shows `words` while the pointer rests on the previous item.
+// Shows `words` while the pointer is over the previous item.
 void tooltip(std::string_view words);
 
-// Text that can be clicked; for crumbs and links.
+// Clickable text, for breadcrumbs and links.
 bool link(const char* label);
 
-// Whether this width fits behind the previous item, in its line.
+// Whether an item of this width fits on the previous item's line.
 bool has_room_behind(float width, float gap = -1);
-// Puts the next item, which has this width, in the line of the previous one if it fits, else in a new line.
+// Puts the next item, of this width, on the previous item's line if it fits, otherwise on a new line.
 void flow(float width, float gap = -1);
 float button_width(const char* label);
-// Dim text behind the previous item, shortened to leave this room at the end of the line; nothing where there is too
-// little.
+// Dim text after the previous item, shortened to leave `room_behind` at the end of the line. Draws nothing if there is
+// too little room.
 void draw_rest_of_line(std::string_view words, float room_behind);
 
-// Shortened to `width`, with "..." at its end (or in front, for paths).
+// Shortened to `width` with "..." at the end (or at the start, for paths).
 std::string shortened(std::string_view words, float width, bool keep_end = false);
 
 }  // namespace hbmscope::gui

@@ -9,7 +9,7 @@
 namespace hbmscope::gui {
 namespace {
 
-// Inside the bar where it fits, else behind it.
+// Inside the bar if it fits, otherwise after it.
 void draw_label(ImDrawList& draw, const Look& look, ImVec2 from, ImVec2 to, Role fill, const std::string& words) {
   const float width = ImGui::CalcTextSize(words.c_str()).x,
               y = from.y + (to.y - from.y - ImGui::GetTextLineHeight()) / 2;
@@ -23,7 +23,7 @@ void draw_label(ImDrawList& draw, const Look& look, ImVec2 from, ImVec2 to, Role
 void draw_ruler(const Look& look, const FreePieces& free, const std::optional<RulerRequest>& request) {
   const float height = ImGui::GetTextLineHeight() + look.px(6), gap = look.px(4);
   const ImVec2 from = ImGui::GetCursorScreenPos();
-  // Text behind a short bar stays there.
+  // Leaves room for the text after a short bar.
   const float width = std::max(look.px(60), ImGui::GetContentRegionAvail().x - look.px(190));
   ImGui::Dummy({ImGui::GetContentRegionAvail().x, 2 * height + gap});
   ImDrawList& draw = *ImGui::GetWindowDrawList();
@@ -38,7 +38,7 @@ void draw_ruler(const Look& look, const FreePieces& free, const std::optional<Ru
     draw_label(draw, look, from, to, role, std::string(request->words) + " " + text_from_bytes(request->bytes));
   }
   const float top = from.y + height + gap, bottom = top + height;
-  // Blocks below a pixel are drawn without hairlines.
+  // Blocks smaller than a pixel are drawn without hairlines.
   std::uint64_t at = 0;
   const float hairline = look.px(1);
   for (std::size_t i = 0; i < free.largest.size(); ++i) {

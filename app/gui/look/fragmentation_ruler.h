@@ -1,5 +1,5 @@
-// The ruler: a request above, all free memory below, cut into its blocks, the largest first, on one scale. The share of
-// the first block in the lower bar is 1 - external fragmentation.
+// The fragmentation ruler: the request on top, all free memory below it, divided into its blocks (largest first), on
+// one scale. The first block's share of the lower bar is 1 - external fragmentation.
 #pragma once
 
 #include <optional>

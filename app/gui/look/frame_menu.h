@@ -1,4 +1,4 @@
-// The menu of a frame, the same in every view.
+// The context menu of a frame, the same in every view.
 #pragma once
 
 #include "app/gui/core/app_state.h"
@@ -7,16 +7,16 @@
 
 namespace hbmscope::gui {
 
-// Call it right after the item of the frame; opens on a right click.
+// Call it right after the item of the frame. It opens on a right click.
 void draw_frame_menu(const Frame& frame, CommandQueue& commands);
 
-// Selects the frame; clears the selection where the frame was selected already.
+// Selects the frame, or clears the selection if the frame was already selected.
 void select_frame(const AppState& state, const Frame& frame, CommandQueue& commands);
 
 // Copies the table of a view in the requested form.
 void copy_table(const AppState& state, const TextTable& table, CommandQueue& commands);
 
-// Whether the name or file of the frame contains the text of Find, ignoring case; true for an empty text.
+// Whether the frame's name or file contains `find`, ignoring case; true for an empty `find`.
 bool found_by(std::string_view find, const Frame& frame);
 
 }  // namespace hbmscope::gui

@@ -17,7 +17,7 @@ float width_of(const Sizes& sizes, const LegendEntry& entry) {
   return sizes.side + sizes.before_words + ImGui::CalcTextSize(entry.words.c_str()).x;
 }
 
-// The weightiest that fit together with the text about the others.
+// The entries with the most weight that fit together with the text about the others.
 std::vector<bool> choose_shown(const Sizes& sizes, std::span<const LegendEntry> entries, float room) {
   std::vector<bool> shown(entries.size(), true);
   float all = -sizes.gap;

@@ -1,5 +1,5 @@
-// Coloured squares with names, in one line. Where there is no room for all, the weightiest are shown in their order,
-// and the end of the line says how many more there are, with their names in its tooltip.
+// A legend in one line: coloured squares with names. If there is not enough room, the entries with the most weight are
+// shown in their order, and the end of the line says how many more there are; its tooltip names them.
 #pragma once
 
 #include <optional>
@@ -17,12 +17,12 @@ struct LegendEntry {
   bool is_outline = false, is_chosen = false;
 };
 
-// Entries by their number.
+// Indices of entries.
 struct LegendPick {
   std::optional<std::size_t> hovered, clicked;
 };
 
-// `room_behind`: the width to leave free at the end of the line.
+// `room_behind`: the width to keep free at the end of the line.
 LegendPick draw_legend_line(const Look& look, std::span<const LegendEntry> entries, float room_behind = 0);
 
 }  // namespace hbmscope::gui

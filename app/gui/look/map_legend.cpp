@@ -29,7 +29,7 @@ LegendPick draw_map_legend(const Look& look, bool knows_regions, HeapColoring co
          coloring == HeapColoring::change && one.shade == change_shade::gone, mark.is_chosen});
   }
   LegendPick pick = draw_legend_line(look, shown, room_behind);
-  // The first one is free memory, which is not an entry.
+  // The first one is free memory, which is not in `entries`.
   const auto number = [](std::optional<std::size_t> picked) {
     return picked && *picked > 0 ? std::optional(*picked - 1) : std::nullopt;
   };

@@ -1,4 +1,4 @@
-// The legend of a heap map or of addresses over time, in one line.
+// The legend of the heap map and of Addresses over time, in one line.
 #pragma once
 
 #include <functional>
@@ -10,14 +10,14 @@
 
 namespace hbmscope::gui {
 
-// Whether the entry is framed, and the filter that a click sets. Empty: a click only highlights it.
+// Whether an entry is framed, and the filter that a click sets. If `where` is empty, a click only highlights the entry.
 struct LegendMark {
   bool is_chosen = false;
   std::string_view where;
 };
 
-// Shows bytes and blocks of each entry; a pick has the number of an entry. `mark_of`: by number; without it, entries
-// can't be chosen.
+// Shows the bytes and blocks of each entry. A pick is the index of an entry. `mark_of` takes an index; without it,
+// entries can't be selected.
 LegendPick draw_map_legend(const Look& look, bool knows_regions, HeapColoring coloring,
                            const std::vector<ShadeEntry>& entries,
                            const std::function<LegendMark(std::size_t)>& mark_of = {}, float room_behind = 0);

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cstring>
 
-#include <imgui_internal.h>  // User textures have no other door yet.
+#include <imgui_internal.h>  // User textures have no public API yet.
 
 namespace hbmscope::gui {
 namespace {
 
-// Larger than needed, so that dragging a border does not create a texture in each frame.
+// Larger than needed, so that dragging a border does not create a texture in every frame.
 int with_room(int size) {
   return (size + 255) / 256 * 256;
 }
@@ -21,7 +21,7 @@ void forget(ImTextureData& texture) {
 }  // namespace
 
 MapTexture::~MapTexture() {
-  // The graphics system releases them with its context.
+  // The graphics API releases them together with its context.
   if (texture_) forget(*texture_);
   for (const auto& old : retired_) forget(*old);
 }
@@ -29,7 +29,7 @@ MapTexture::~MapTexture() {
 void MapTexture::retire() {
   if (!texture_) return;
   if (texture_->Status == ImTextureStatus_WantCreate) {
-    forget(*texture_);  // Nobody has seen it.
+    forget(*texture_);  // The renderer has not seen it.
     texture_.reset();
     return;
   }
@@ -65,7 +65,7 @@ void MapTexture::set(const std::vector<Pixel>& pixels, int width, int height) {
   for (int y = 0; y < height; ++y)
     std::memcpy(texture_->GetPixelsAt(0, y), pixels.data() + static_cast<std::ptrdiff_t>(y) * width,
                 static_cast<std::size_t>(width) * sizeof(Pixel));
-  if (texture_->Status == ImTextureStatus_WantCreate) return;  // All of it is uploaded then.
+  if (texture_->Status == ImTextureStatus_WantCreate) return;  // Then all of it will be uploaded.
   const auto size = [](int pixels_wide) { return static_cast<unsigned short>(pixels_wide); };
   const ImTextureRect all{0, 0, size(width), size(height)};
   texture_->Updates.resize(0);

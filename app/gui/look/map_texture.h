@@ -1,5 +1,5 @@
-// Pixels that a view drew itself, as a texture that is uploaded only when they change. ImGui's texture requests carry
-// it to the renderer, so views don't need OpenGL.
+// A texture for pixels that a view draws itself; it is uploaded only when they change. ImGui's texture requests pass it
+// to the renderer, so views don't need OpenGL.
 #pragma once
 
 #include <memory>
@@ -28,8 +28,8 @@ class MapTexture {
   void drop_retired();
 
   std::unique_ptr<ImTextureData> texture_;
-  std::vector<std::unique_ptr<ImTextureData>> retired_;  // Until the renderer has released them.
-  int width_ = 0, height_ = 0;                           // The part of the texture that is shown.
+  std::vector<std::unique_ptr<ImTextureData>> retired_;  // Kept until the renderer has released them.
+  int width_ = 0, height_ = 0;                           // The visible part of the texture.
   std::uint64_t uploads_ = 0;
 };
 

@@ -37,7 +37,7 @@ void draw_letter(const Look& look, const AppState& state) {
   ImGui::SameLine(0, look.px(8));
 }
 
-// "A  oom.pickle, at the peak (event 812)"; on the right the lock and the way back to one side.
+// "A  oom.pickle, at the peak (event 812)"; on the right, the lock and the button back to one side.
 void draw_side_head(const Look& look, const AppState& state, CommandQueue& commands) {
   draw_letter(look, state);
   const Source* source = state.source();

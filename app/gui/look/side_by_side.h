@@ -1,5 +1,5 @@
-// A view drawn twice, for the left side (A) and the right side (B). Each half pushes commands and asks questions for
-// its own side; a click into one makes its side the active one.
+// Draws a view twice, for the left side (A) and the right side (B). Each half pushes commands and asks questions for
+// its own side; a click makes its side the active one.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace hbmscope::gui {
 
-// Which half of which view had the focus in the previous frame; a change means that the person clicked.
+// Which half of which view had the focus in the previous frame. A change means that the user clicked.
 struct SideFocus {
   unsigned child = 0;
 };
@@ -18,7 +18,7 @@ struct SideFocus {
 void draw_sides(const AppState& state, const ViewRow& row, SideFocus& focus, CommandQueue& commands,
                 const std::function<void()>& draw);
 
-// The choice of how the times of both sides are locked.
+// The menu that locks the times of both sides together.
 void draw_lock(const AppState& state, CommandQueue& commands);
 
 }  // namespace hbmscope::gui

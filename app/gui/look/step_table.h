@@ -6,7 +6,7 @@
 
 namespace hbmscope::gui {
 
-// As high as its rows; `id` is the id of the table. The title is above it.
+// Its height is that of its rows; `id` is the table's id. The title is above it.
 void draw_step_table(const Look& look, const char* id, const char* title, const PowerHistogram& histogram,
                      StepUnit unit);
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include <imgui_internal.h>  // Whether a person hid a column, and how wide one was dragged.
+#include <imgui_internal.h>  // Whether the user hid a column, and how wide a column was dragged.
 
 namespace hbmscope::gui {
 namespace {
@@ -56,7 +56,7 @@ void set_up_table_columns(const Look& look, std::span<const ColumnSetup> columns
 }
 
 ImVec2 size_of_last_table(const Look& look) {
-  constexpr float rows_at_least = 4;  // The headers are one.
+  constexpr float rows_at_least = 4;  // Including the header.
   return {0, std::max(ImGui::GetContentRegionAvail().y, rows_at_least * look.px(24))};
 }
 

@@ -7,7 +7,7 @@ namespace {
 
 constexpr float text_px = 15;  // At 100 %.
 
-float last_scale = 1;  // What apply_theme set; ImGui's style is as global as this.
+float last_scale = 1;  // Set by apply_theme; it is global like ImGui's style.
 
 ImVec4 vec_from(Color color, float opacity = 1) {
   return {static_cast<float>(color.red) / 255.0F, static_cast<float>(color.green) / 255.0F,
@@ -16,7 +16,7 @@ ImVec4 vec_from(Color color, float opacity = 1) {
 
 ImFont* font_at(int index) {
   const auto& fonts = ImGui::GetIO().Fonts->Fonts;
-  return fonts.Size > index ? fonts[index] : nullptr;  // nullptr: ImGui's present one.
+  return fonts.Size > index ? fonts[index] : nullptr;  // nullptr: ImGui's current font.
 }
 
 void set_sizes(ImGuiStyle& style) {

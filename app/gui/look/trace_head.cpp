@@ -13,7 +13,7 @@
 namespace hbmscope::gui {
 namespace {
 
-// Of several processes, the one whose heap is shown.
+// If there are several processes: the one whose heap is shown.
 const AttachedFacts& facts_of_shown(const AppState& state, const Source& source) {
   const HeapKey shown = choose_heap(*source.trace, state.position().heap);
   const auto found = std::find_if(source.attached.begin(), source.attached.end(),

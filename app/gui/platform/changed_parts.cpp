@@ -15,9 +15,9 @@ PixelBox box_of(const ImDrawData& frame) {
   return {0, 0, static_cast<int>(size.x + 0.5F), static_cast<int>(size.y + 0.5F)};
 }
 
-// Room for what lies between pixels.
+// Rounded outwards, to include partly covered pixels.
 PixelBox box_of_points(const ImDrawList& list, const ImDrawData& frame) {
-  static constexpr float far = 1e6F;  // Within what an int holds.
+  static constexpr float far = 1e6F;  // Within the range of int.
   ImVec2 least{far, far}, most{-far, -far};
   for (const ImDrawVert& point : list.VtxBuffer) {
     least = {std::min(least.x, point.pos.x), std::min(least.y, point.pos.y)};
@@ -32,8 +32,8 @@ PixelBox box_of_points(const ImDrawList& list, const ImDrawData& frame) {
           pixel(most.y, from.y, scale.y) + 1};
 }
 
-// Other pixels in the same place. A text's texture only gains letters, and moves those that it has by other points; a
-// picture's (MapTexture) says that it has colors.
+// Whether the same command may show other pixels than before. The text texture only gains letters, and a letter that
+// moves in it gets other coordinates. The texture of a picture (MapTexture) has colours.
 bool may_show_new_pixels(const ImDrawCmd& command) {
   const ImTextureData* texture = command.TexRef._TexData;
   return command.UserCallback != nullptr ||
@@ -64,8 +64,8 @@ PixelBox clip_of(const ImDrawCmd& command, const ImDrawData& frame) {
   return {left, bottom - static_cast<int>(most.y - least.y), left + static_cast<int>(most.x - least.x), bottom};
 }
 
-// The backend cuts off what is behind the point: of the left and the bottom edge, and of width and height. A quarter of
-// a pixel more is enough for what a scale like 5/4 leaves uncertain.
+// The backend truncates the left and bottom edges, and width and height. An extra quarter of a pixel compensates for
+// the rounding errors of a scale like 5/4.
 ImVec4 clip_rect_of(const PixelBox& box, const ImDrawData& frame) {
   const ImVec2 from = frame.DisplayPos, scale = frame.FramebufferScale;
   const auto x = [&](int pixel, float more) { return (static_cast<float>(pixel) + more) / scale.x + from.x; };
@@ -76,7 +76,7 @@ ImVec4 clip_rect_of(const PixelBox& box, const ImDrawData& frame) {
 void PixelBoxes::add(PixelBox box) {
   if (box.empty()) return;
   constexpr std::size_t boxes_max = 4;
-  // With one that it overlaps, or that lies so that both together are little more.
+  // Merges it with a box that it overlaps, or if their union is little larger than both.
   const auto belongs_to = [&](const PixelBox& other) {
     const std::uint64_t apart = box.pixels() + other.pixels();
     return !common(box, other).empty() || around(box, other).pixels() <= apart + apart / 4;
@@ -135,7 +135,7 @@ std::vector<PixelBox> ChangedParts::find(const ImDrawData& frame) {
   size_ = box_of(frame);
   const std::vector<DrawnList> before = std::exchange(before_, now);
   if (!had_before) return {box_of(frame)};
-  // What appeared, disappeared or changed its order lies between the equal parts at the beginning and at the end.
+  // Lists that appeared, disappeared or changed their order are between the equal parts at the start and at the end.
   const auto is_same_owner = [](const DrawnList& a, const DrawnList& b) { return a.owner == b.owner; };
   const std::size_t fewer = std::min(now.size(), before.size());
   const auto head = static_cast<std::size_t>(

@@ -1,8 +1,8 @@
-// Which parts of a frame differ from the previous one. Under a software driver, as over a remote desktop, each
-// pixel costs, and most frames change few: a tooltip, a lane, a number.
+// Finds the parts of a frame that differ from the previous frame. With a software renderer, as over a remote desktop,
+// every pixel costs time, and most frames change only a few: a tooltip, a lane, a number.
 //
-// It compares the draw lists, one a window. Where one has changed, all that it covered and covers
-// is drawn anew, by all lists, in their order.
+// It compares the draw lists, one per window. If a list has changed, everything that it covered before or covers now is
+// redrawn, from all lists in their order.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace hbmscope::gui {
 
-// Pixels of the framebuffer from the upper left corner; the second pair is outside.
+// Pixels of the framebuffer, from the upper left corner; right and bottom are exclusive.
 struct PixelBox {
   int left = 0, top = 0, right = 0, bottom = 0;
 
@@ -25,11 +25,11 @@ struct PixelBox {
 PixelBox common(const PixelBox& a, const PixelBox& b);
 PixelBox around(const PixelBox& a, const PixelBox& b);
 
-// The pixels that a command of this clip rectangle may touch, as the OpenGL backend rounds it.
+// The pixels that a command with this clip rectangle may touch, rounded as in the OpenGL backend.
 PixelBox clip_of(const ImDrawCmd& command, const ImDrawData& frame);
-ImVec4 clip_rect_of(const PixelBox& box, const ImDrawData& frame);  // The other way.
+ImVec4 clip_rect_of(const PixelBox& box, const ImDrawData& frame);  // The inverse.
 
-// At most four boxes that don't overlap, and hold all that was added.
+// At most four boxes that don't overlap and cover everything that was added.
 class PixelBoxes {
  public:
   void add(PixelBox box);
@@ -42,9 +42,9 @@ class PixelBoxes {
 
 class ChangedParts {
  public:
-  // To be called with each frame, before its textures are brought up to date.
+  // Call it for each frame, before the frame's textures are updated.
   std::vector<PixelBox> find(const ImDrawData& frame);
-  // The next frame is new as a whole: nothing of the one before is where it will be drawn.
+  // The next frame is drawn completely, because its target does not hold the previous frame.
   void forget() { has_before_ = false; }
 
  private:

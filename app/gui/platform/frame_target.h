@@ -1,6 +1,5 @@
-// What frames are drawn on: a framebuffer of exactly the requested size, which keeps what was drawn. The
-// context's own surface would not do: it has nothing any more once it was shown, and offscreen its size is up to the
-// driver.
+// The target of frames: a framebuffer of exactly the requested size, which keeps what was drawn. The context's own
+// surface can't be used, because its content is lost after it was shown, and offscreen its size depends on the driver.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +10,14 @@ namespace hbmscope::gui {
 
 class FrameTarget {
  public:
-  // Needs a current context, as do all functions here. Errors: the driver refuses that size.
+  // All functions here need a current context. Errors: the driver refuses that size.
   static Result<FrameTarget> make(int width, int height);
   FrameTarget(FrameTarget&& other) noexcept;
   FrameTarget& operator=(FrameTarget&&) = delete;
   ~FrameTarget();
 
   void bind() const;
-  void copy_to_surface() const;  // The context's own, which is bound then.
+  void copy_to_surface() const;  // Copies to the context's own surface and leaves it bound.
   int width() const { return width_; }
   int height() const { return height_; }
   Picture read() const;

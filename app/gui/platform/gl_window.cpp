@@ -21,7 +21,8 @@ std::string last_glfw_error() {
   return text != nullptr ? text : "no reason given";
 }
 
-// Which window system to ask for. Wayland's library writes to stderr when it is tried where it can't be, so it isn't.
+// The window system to use. Wayland's library prints to stderr when it is tried without a Wayland session, so we avoid
+// it.
 int display_platform() {
   const bool wayland_possible = std::getenv("WAYLAND_DISPLAY") != nullptr || std::getenv("XDG_RUNTIME_DIR") != nullptr;
   return !wayland_possible && glfwPlatformSupported(GLFW_PLATFORM_X11) ? GLFW_PLATFORM_X11 : GLFW_ANY_PLATFORM;
@@ -44,7 +45,7 @@ Error no_opengl_error(Surface surface, const std::string& why) {
   return {.what = what + " (" + why + ")", .remedy = install_hint, .file = {}, .offset = {}};
 }
 
-// The screen of a laptop is often smaller than the requested size; the window must not reach beyond it.
+// A laptop's screen is often smaller than the requested size, and the window must not extend beyond it.
 void fit_into_monitor(GLFWwindow* window) {
   GLFWmonitor* monitor = glfwGetPrimaryMonitor();
   if (monitor == nullptr) return;
@@ -60,7 +61,7 @@ GLFWwindow* create_window(Surface surface, int width, int height, const std::str
   glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
   glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
   glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
-  glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);  // macOS gives a core profile only so.
+  glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);  // Required for a core profile on macOS.
   glfwWindowHint(GLFW_CONTEXT_CREATION_API, context_api);
   glfwWindowHint(GLFW_SCALE_TO_MONITOR, surface == Surface::display ? GLFW_TRUE : GLFW_FALSE);
   glfwWindowHintString(GLFW_X11_CLASS_NAME, "hbmscope");
@@ -86,7 +87,7 @@ Result<std::unique_ptr<GlWindow>> GlWindow::open(Surface surface, int width, int
   GLFWwindow* window =
       create_window(surface, width, height, title, offscreen ? GLFW_EGL_CONTEXT_API : GLFW_NATIVE_CONTEXT_API);
   std::string why = window == nullptr ? last_glfw_error() : "";
-  if (window == nullptr && !offscreen) {  // X servers without GLX still have EGL.
+  if (window == nullptr && !offscreen) {  // X servers without GLX may have EGL.
     window = create_window(surface, width, height, title, GLFW_EGL_CONTEXT_API);
     if (window == nullptr) why += "; " + last_glfw_error();
   }

@@ -1,5 +1,5 @@
-// A window with an OpenGL 3.3 context, or the same with no window: on GLFW's Null platform with an EGL context, which
-// needs neither a display nor a window system. One at a time in a process, because GLFW is initialised once.
+// A window with an OpenGL 3.3 context, or such a context without a window, on GLFW's Null platform with EGL, which
+// needs neither a display nor a window system. Only one per process, because GLFW is initialised once.
 #pragma once
 
 #include <memory>
@@ -15,8 +15,8 @@ enum class Surface { display, offscreen };
 
 class GlWindow {
  public:
-  // `width` and `height` are pixels at a scale of 1; a display's own scale enlarges its window. Errors say which
-  // library or driver is missing, and how to get it.
+  // `width` and `height` are pixels at a scale of 1; on a scaled display the window is larger. Errors name the missing
+  // library or driver and how to get it.
   static Result<std::unique_ptr<GlWindow>> open(Surface surface, int width, int height, const std::string& title);
   ~GlWindow();
   GlWindow(const GlWindow&) = delete;
@@ -24,7 +24,7 @@ class GlWindow {
 
   GLFWwindow* handle() const { return window_; }
   Surface surface() const { return surface_; }
-  // How much larger than at 96 dots an inch text should be here: 1 offscreen, and where the system enlarges by itself.
+  // Text scale relative to 96 dpi. 1 offscreen and on systems that scale windows themselves.
   float content_scale() const;
 
  private:

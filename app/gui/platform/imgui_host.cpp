@@ -18,18 +18,18 @@ namespace {
 
 ImFont* add_font(std::span<const unsigned char> bytes, bool merge = false) {
   ImFontConfig config;
-  config.FontDataOwnedByAtlas = false;  // They are part of the program; nothing writes to them.
+  config.FontDataOwnedByAtlas = false;  // They are part of the program and read-only.
   config.MergeMode = merge;
   return ImGui::GetIO().Fonts->AddFontFromMemoryTTF(const_cast<unsigned char*>(bytes.data()),
                                                     static_cast<int>(bytes.size()), 0.0F, &config);
 }
 
-// In the order that views count on: text, bold text, text of one width.
+// In the order that views expect: regular, bold, monospace.
 void add_fonts() {
   add_font(font_ui());
   add_font(font_ui_bold());
   add_font(font_mono());
-  add_font(font_ui(), true);  // What the font before lacks.
+  add_font(font_ui(), true);  // For glyphs that the previous font lacks.
 }
 
 // OpenGL counts rows from the bottom.
@@ -42,7 +42,7 @@ void clear(const PixelBox& part, const ImDrawData& frame, const ImVec4& color) {
   glDisable(GL_SCISSOR_TEST);
 }
 
-// What the frame's commands draw there, by cutting their clip rectangles for the time being.
+// Draws this part of the frame by clipping the commands' rectangles temporarily.
 void draw_part(const PixelBox& part, const ImDrawData& frame) {
   ImDrawData some = frame;
   some.CmdLists.resize(0);
@@ -73,14 +73,14 @@ Result<std::unique_ptr<ImGuiHost>> ImGuiHost::start(const GlWindow& window) {
   io.IniFilename = nullptr;  // See layout_file.h.
   io.LogFilename = nullptr;
   io.ConfigFlags |= ImGuiConfigFlags_DockingEnable | ImGuiConfigFlags_NavEnableKeyboard;
-  io.ConfigInputTextCursorBlink = false;  // Nothing blinks, and a blinking cursor would never let the window sleep.
+  io.ConfigInputTextCursorBlink = false;  // A blinking cursor would never let the window sleep.
   io.ConfigWindowsMoveFromTitleBarOnly = true;
-  // Tests count the errors of views; ImGui's red box would not help a person at work.
+  // Tests count the errors of views; ImGui's red box does not help a user.
   io.ConfigErrorRecoveryEnableTooltip = false;
   io.ConfigErrorRecoveryEnableDebugLog = false;
   add_fonts();
 
-  // From here on the destructor can undo everything.
+  // From here on the destructor cleans up.
   ImGui_ImplGlfw_InitForOpenGL(window.handle(), true);
   std::unique_ptr<ImGuiHost> host(new ImGuiHost);
   if (!ImGui_ImplOpenGL3_Init("#version 330 core")) {
@@ -117,7 +117,7 @@ std::uint64_t ImGuiHost::end_frame(const ImVec4& background) {
     draw_part(part, frame);
     pixels += part.pixels();
   }
-  if (parts.empty()) draw_part({}, frame);  // Textures may be new all the same.
+  if (parts.empty()) draw_part({}, frame);  // Textures may be new even if no part has changed.
   return pixels;
 }
 

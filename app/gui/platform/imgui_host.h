@@ -20,9 +20,9 @@ class ImGuiHost {
   ImGuiHost& operator=(const ImGuiHost&) = delete;
 
   void begin_frame();
-  // Draws what has changed onto the bound target, which has the previous frame. Returns the number of pixels drawn.
+  // Draws the changes onto the bound target, which holds the previous frame. Returns the number of pixels drawn.
   std::uint64_t end_frame(const ImVec4& background);
-  // Something else is bound from now on, or nothing is on it.
+  // Call it when another target is bound or the target's content is lost.
   void forget_frame() { changed_.forget(); }
 
  private:

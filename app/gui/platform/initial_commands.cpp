@@ -13,7 +13,7 @@ FileWithChanges file_with_changes(const std::string& path, const std::vector<std
   return {path, changes_from_words(changes)};
 }
 
-// By its number, as copied commands name it where two heaps have one name, or by its name.
+// By number, as in copied commands when two heaps have the same name, or by name.
 Command heap_command(const std::string& heap) {
   if (const auto key = parse_heap_key(heap)) return {command::choose_heap, *key};
   return {command::choose_heap_named, heap};
@@ -24,7 +24,7 @@ Command heap_command(const std::string& heap) {
 void push_open(CommandQueue& commands, const std::vector<std::string>& paths) {
   std::vector<std::string> files;
   for (const std::string& path : paths) {
-    std::error_code ignored;  // What can't be looked at is refused with a reason when it is read.
+    std::error_code ignored;  // Paths that can't be inspected fail with a reason when they are read.
     if (std::filesystem::is_directory(path, ignored)) {
       commands.push(command::open_folder_path, path);
     } else {
@@ -51,7 +51,7 @@ void push_initial_commands(CommandQueue& commands, const WindowRequest& request)
   const auto push_beside = [&](Command given) {
     given.context = 1;
     commands.push(std::move(given));
-    commands.push(CommandId::other_side);  // The first file's is the active one.
+    commands.push(CommandId::other_side);  // Makes the first file's side active.
   };
   if (!request.beside_at.empty()) push_beside({command::set_moment, request.beside_at});
   if (!request.beside_heap.empty()) push_beside(heap_command(request.beside_heap));
@@ -68,7 +68,7 @@ void push_initial_commands(CommandQueue& commands, const WindowRequest& request)
   if (!request.from.empty()) commands.push(command::set_range, {request.from, at});
   if (!request.view.empty()) commands.push(command::set_view_named, request.view);
   if (!request.find.empty()) commands.push(command::set_block_filter, request.find);
-  // An address may name its heap: 1:2/0x7f3a14000000.
+  // An address may include its heap: 1:2/0x7f3a14000000.
   const bool is_address = request.select.starts_with("0x") || request.select.find("/0x") != std::string::npos;
   if (is_address) {
     if (const auto place = parse_place(request.select)) commands.push(command::select_address, *place);

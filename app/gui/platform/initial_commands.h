@@ -1,4 +1,4 @@
-// Turns the command line, and files dropped onto the window, into commands of the window.
+// Turns the command line and files dropped onto the window into window commands.
 #pragma once
 
 #include <string>

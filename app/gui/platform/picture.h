@@ -1,4 +1,4 @@
-// A picture in memory, and how it becomes a file.
+// A picture in memory, and writing it to a file.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@ namespace hbmscope::gui {
 
 struct Picture {
   int width = 0, height = 0;
-  std::vector<std::uint8_t> rgb;  // Three bytes a pixel, rows from the top, no padding.
+  std::vector<std::uint8_t> rgb;  // Three bytes per pixel, rows from the top, no padding.
 
   friend bool operator==(const Picture&, const Picture&) = default;
 };
 
-// What of the picture lies in the rectangle; cut off at its borders.
+// The part of the picture inside the rectangle, clipped to the picture's borders.
 Picture part_of(const Picture& picture, int left, int top, int right, int bottom);
 
 // Returns the size of the file. Errors: the file can't be written.

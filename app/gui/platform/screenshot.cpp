@@ -8,7 +8,7 @@
 namespace hbmscope::gui {
 namespace {
 
-// A running job never comes to rest: its picture is of what there is so long after it was first seen.
+// A running job never settles, so its picture is taken this long after it first appeared.
 constexpr auto live_patience = std::chrono::seconds(2);
 
 bool shows_running_job(const AppState& state) {
@@ -16,7 +16,7 @@ bool shows_running_job(const AppState& state) {
   return source != nullptr && source->live && source->state == AnswerState::ready;
 }
 
-// Without the empty rows and columns at its right and its foot, but for a margin as wide as the one on the left.
+// Crops empty rows and columns at the right and bottom, leaving a margin as wide as the one on the left.
 Picture cropped(const Picture& picture) {
   const auto at = [&](int x, int y) {
     return picture.rgb.data() + (static_cast<std::size_t>(y) * picture.width + x) * 3;
@@ -38,13 +38,14 @@ Picture cropped(const Picture& picture) {
 
 Picture draw_settled(Session& session) {
   constexpr int frames_alike = 3;
-  constexpr int frames_at_rest_max = 120;  // Should a view never come to rest, its picture is still worth having.
+  constexpr int frames_at_rest_max = 120;  // Take the picture even if a view never settles.
   Picture last;
   int alike = 1, at_rest = 0;
   std::optional<std::chrono::steady_clock::time_point> live_since;
   while (alike < frames_alike && at_rest < frames_at_rest_max) {
     const bool changed = session.update();
-    // Views ask in a frame, so a change is drawn; more frames would only take time from the computations.
+    // Views ask their questions while drawing, so draw after a change; more frames would only take time from the
+    // computations.
     if (changed || !session.app().busy()) session.draw();
     if (shows_running_job(session.app().state())) {
       const auto now = std::chrono::steady_clock::now();

@@ -1,4 +1,4 @@
-// A picture of the window once it has come to rest: everything read, every answer there, the layout settled.
+// A picture of the window in its final state: everything read, every answer ready, the layout settled.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace hbmscope::gui {
 
-// Draws until nothing is pending and three frames in a row are the same.
+// Draws until nothing is pending and three consecutive frames are equal.
 Picture draw_settled(Session& session);
 
-// Writes the picture in any case. Errors: it can't be written; a file that was to be opened could not be read, as the
-// picture then shows too.
+// Always writes the picture. Errors: it can't be written, or a requested file could not be read, which the picture also
+// shows.
 Result<int> write_screenshot(Session& session, const std::string& file);
 
 }  // namespace hbmscope::gui

@@ -35,8 +35,8 @@ std::string title_of(const AppState& state) {
 
 }  // namespace
 
-// Members are in the order in which they depend on one another: the App's threads use the signal, which uses GLFW; the
-// shell may hold ImGui's things.
+// Members are in the order of their dependencies: the App's threads use the signal, which uses GLFW, and the shell may
+// hold ImGui objects.
 class Session::Impl {
  public:
   Impl(const SessionOptions& options, std::unique_ptr<GlWindow> window, std::unique_ptr<ImGuiHost> host,
@@ -87,7 +87,7 @@ class Session::Impl {
     if (!changed) return false;
     if (picture_seen_ != app_->state().window.picture_serial) {
       picture_seen_ = app_->state().window.picture_serial;
-      picture_due_ = FramePacer::frames_after_change;  // The dialog in which its name was typed is gone by then.
+      picture_due_ = FramePacer::frames_after_change;  // By then the dialog in which the file name was typed is closed.
     }
     if (std::string title = title_of(app_->state()); title != title_) {
       title_ = std::move(title);
@@ -103,7 +103,7 @@ class Session::Impl {
     fit_target();
     drawn_pixels_ = host_->end_frame(ImGui::GetStyle().Colors[ImGuiCol_WindowBg]);
     if (picture_due_ > 0 && --picture_due_ == 0) export_picture();
-    // Handed over as swapping does: else frames pile up, and one that brings a new glyph waits for all of them.
+    // Swapping would flush. Without it frames pile up, and one that adds a glyph waits for all of them.
     if (window_->surface() == Surface::offscreen) {
       glFlush();
       return;
@@ -112,12 +112,13 @@ class Session::Impl {
     glfwSwapBuffers(window_->handle());
   }
 
-  // Of the window's size, and bound. A driver that refuses it draws all of each frame onto the window itself.
+  // Makes a target of the window's size and binds it. If the driver refuses, every frame is drawn completely, directly
+  // onto the window.
   void fit_target() {
     int width = 0, height = 0;
     glfwGetFramebufferSize(window_->handle(), &width, &height);
     const bool has_size = target_ && target_->width() == width && target_->height() == height;
-    const bool is_refused = refused_ == std::pair(width, height);  // It has nothing better to say the next time.
+    const bool is_refused = refused_ == std::pair(width, height);  // Don't try the same size again.
     if (window_->surface() != Surface::offscreen && !has_size && !is_refused) {
       target_.reset();
       if (auto made = FrameTarget::make(width, height))
@@ -133,7 +134,8 @@ class Session::Impl {
     glViewport(0, 0, width, height);
   }
 
-  // The view in front, or all of the window where it is maximised or nowhere; compressed and written off the frame.
+  // The view in front, or the whole window if the view is maximised or hidden. Compressing and writing run outside the
+  // frame.
   void export_picture() {
     if (!target_) {
       app_->commands().push(command::say, "The picture can't be exported: the graphics driver can't draw into memory.");
@@ -162,11 +164,11 @@ class Session::Impl {
   std::unique_ptr<App> app_;
   std::string title_;
   bool redraw_ = true;
-  std::uint64_t drawn_pixels_ = 0;  // Of the last frame.
-  std::pair<int, int> refused_;     // A size that the driver has no framebuffer of.
+  std::uint64_t drawn_pixels_ = 0;  // By the last frame.
+  std::pair<int, int> refused_;     // A size for which the driver has no framebuffer.
   std::uint64_t picture_seen_ = 0;
   int picture_due_ = 0;               // In frames.
-  std::future<std::string> writing_;  // What to say of the picture once it is written. Waited for in the end.
+  std::future<std::string> writing_;  // The message for when the picture is written. The destructor waits for it.
 };
 
 Result<std::unique_ptr<Session>> Session::open(const SessionOptions& options) {

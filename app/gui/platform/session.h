@@ -1,5 +1,5 @@
-// One window with everything in it: the surface, Dear ImGui, the App and the shell that draws it. The window's loop, a
-// picture without a display, and the tests all drive this, frame by frame:
+// One window with everything in it: the surface, Dear ImGui, the App and the shell that draws it. The window's loop,
+// pictures without a display, and the tests all drive it frame by frame:
 //
 //   while (...) { session.wait(...); session.update(); session.draw(); }
 #pragma once
@@ -17,10 +17,10 @@ namespace hbmscope::gui {
 struct SessionOptions {
   Surface surface = Surface::display;
   int width = 1600, height = 1000;
-  double scale = 0;              // 0: the display's.
-  bool remember_layout = true;   // Read the docks' places from the state folder, and write them there in the end.
-  bool lists_jobs = false;       // Of this machine, on the first page.
-  bool leaves_no_trace = false;  // Write neither settings nor recent files: a picture changes nothing.
+  double scale = 0;              // 0: the display's scale.
+  bool remember_layout = true;   // Read the dock layout from the state folder, and write it at the end.
+  bool lists_jobs = false;       // List this machine's jobs on the first page.
+  bool leaves_no_trace = false;  // Write neither settings nor recent files, e.g. for a picture.
 };
 
 class Session {
@@ -32,16 +32,16 @@ class Session {
 
   App& app();
 
-  // Until an event came, a worker called, or the time is over; nothing: however long it takes.
+  // Waits until an event arrives, a worker calls, or the time is over. Nothing: no time limit.
   void wait(std::optional<std::chrono::steady_clock::duration> time);
-  // Applies commands and finished work. Returns true when there is something new to draw: that, input, or a new size.
+  // Applies commands and finished work. True if there is something new to draw: a result, input or a new size.
   bool update();
-  void draw();  // What has changed since the last frame.
-  // For tests: how many pixels the last draw() has drawn, and that the next one draws all of them.
+  void draw();  // Draws the changes since the last frame.
+  // For tests: the number of pixels drawn by the last draw(), and a way to make the next one draw all of them.
   std::uint64_t drawn_pixels() const;
   void draw_all_anew();
 
-  bool input_held() const;  // A key or a mouse button is down.
+  bool input_held() const;  // A key or mouse button is held down.
   bool close_wanted() const;
 
   // What the last draw() showed; offscreen only.

@@ -1,5 +1,5 @@
-// How worker threads wake the loop. With a display GLFW can interrupt its own waiting; the Null platform can't wait at
-// all, so there the loop waits here.
+// Lets worker threads wake the loop. With a display GLFW can interrupt its own waiting. The Null platform can't wait,
+// so there the loop waits here.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@ class WakeSignal {
  public:
   explicit WakeSignal(Surface surface) : surface_(surface) {}
 
-  void wake();                                          // From any thread, as long as the GlWindow is there.
+  void wake();                                          // From any thread while the GlWindow exists.
   void wait(std::chrono::steady_clock::duration time);  // Offscreen only.
 
  private:

@@ -15,8 +15,7 @@ namespace hbmscope::gui {
 
 namespace {
 
-// A picture of another view than the requested one is no failure, but the person should not have to find out by
-// looking.
+// A picture of another view than requested is not an error, but the user should not have to find out by looking.
 void report_missing_view(const AppState& state, std::string_view requested) {
   const auto kind = parse_view_kind(requested);
   if (!kind) return;
@@ -25,7 +24,7 @@ void report_missing_view(const AppState& state, std::string_view requested) {
 }
 
 int refuse(const std::string& why) {
-  constexpr int wrong_request = 2;  // As every command ends then.
+  constexpr int wrong_request = 2;  // The exit code of all commands in this case.
   std::fprintf(stderr, "hbmscope: %s\n", why.c_str());
   return wrong_request;
 }

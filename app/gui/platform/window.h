@@ -1,4 +1,4 @@
-// The door between the program and the window: everything that knows GLFW or OpenGL is behind it.
+// The interface between the program and the window; everything that uses GLFW or OpenGL is behind it.
 #pragma once
 
 #include <string>
@@ -10,43 +10,43 @@
 namespace hbmscope::gui {
 
 struct WindowRequest {
-  std::vector<std::string> files;    // Opened at start; none: the first-launch screen.
-  std::string baseline;              // Not empty: opened too and compared with (open A --baseline B).
+  std::vector<std::string> files;    // Opened at start; empty: the first-launch screen.
+  std::string baseline;              // Not empty: also opened, and compared with (open A --baseline B).
   std::string beside;                // Not empty: shown side by side with it.
-  std::string beside_heap;           // By its name, as `heap`.
+  std::string beside_heap;           // By name, like `heap`.
   std::string beside_at;             // Its time; empty: its first failure, or its peak.
-  std::string beside_pin;            // The time that it is compared with.
-  std::vector<std::string> what_if;  // "KEY=VALUE": changes of the last file, a TPU workload.
+  std::string beside_pin;            // The time that it is compared with; empty: none.
+  std::vector<std::string> what_if;  // "KEY=VALUE": changes of the last file, if it is a TPU workload.
   std::vector<std::string> beside_what_if;
-  std::string tiles;                     // Not empty: shows only the picture of the tiles of this layout.
+  std::string tiles;                     // Not empty: shows only the tile picture of this layout.
   std::string lock;                      // Locks both sides: "time", "requests"; empty: unlocked.
   std::string heap;                      // By its name; empty: the one with the failure, or the highest peak.
-  std::string view;                      // "flame": that tab is in front.
-  std::string select;                    // A function's name, selected in all views.
-  std::string where;                     // The filter line's first content.
-  std::string from;                      // The time from here to `at` is selected; empty: none is.
+  std::string view;                      // "flame": the tab to bring to the front.
+  std::string select;                    // The function to select in all views.
+  std::string where;                     // The filter.
+  std::string from;                      // Selects the range from this time to `at`; empty: none.
   std::string find;                      // Blocks to highlight.
   std::string pin;                       // The pinned time; empty: none.
-  std::string rows;                      // Of the heap map: "address", "region".
-  std::string color;                     // Of the heap map: "code", "size", ...
-  std::string at;                        // The time to show; a profile has only one.
-  std::string theme;                     // "dark", "light"; empty: as the settings say.
+  std::string rows;                      // Heap map: "address", "region".
+  std::string color;                     // Heap map: "code", "size", ...
+  std::string at;                        // The time to show; profiles have only one.
+  std::string theme;                     // "dark", "light"; empty: from the settings.
   double scale = 0;                      // Font and spacing scale; 0: the display's.
-  std::vector<std::string> demo;         // Not empty: the demo is started with these words of its command.
-  std::vector<std::string> demo_beside;  // Not empty: and a second one side by side, with these.
-  std::string screenshot;                // Not empty: render with no display to this PNG and return.
+  std::vector<std::string> demo;         // Not empty: starts the demo with these arguments.
+  std::vector<std::string> demo_beside;  // Not empty: starts a second one side by side, with these.
+  std::string screenshot;                // Not empty: renders to this PNG without a display and returns.
   int width = 1600, height = 1000;       // In pixels.
-  LiveOptions live;                      // Of running jobs.
+  LiveOptions live;                      // For running jobs.
 };
 
-// Returns when the window is closed (or the screenshot written). Errors: no display, no OpenGL 3.
+// Returns when the window is closed or the screenshot is written. Errors: no display, no OpenGL 3.
 Result<int> run_window(const WindowRequest& request);
 
-// What `view` and `color` of a request take.
+// The values that `view` and `color` of a request accept.
 std::string view_names();  // "heap-map, timeline, ..."
 std::vector<std::string> coloring_names();
 
-// Is there a display to open a window on?
+// Whether there is a display for a window.
 bool has_display();
 
 }  // namespace hbmscope::gui

@@ -12,7 +12,8 @@ bool WindowLoop::run_once(std::optional<std::chrono::steady_clock::duration> wai
   const auto woken = FramePacer::Clock::now();
   if (changed) pacer_.note_change(woken);
   const auto due = pacer_.pause(woken, session_.app().busy(), session_.input_held());
-  if (!due || *due > FramePacer::Clock::duration::zero()) return false;  // Woken for nothing that can be seen.
+  // Woken by something that does not change the picture.
+  if (!due || *due > FramePacer::Clock::duration::zero()) return false;
   session_.draw();
   ++frames_;
   const auto drawn = FramePacer::Clock::now();

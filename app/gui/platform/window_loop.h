@@ -1,5 +1,5 @@
 // The loop of a window: waits until something happens, applies it, draws when a frame is due. The program, the tests
-// and the benchmark run the same one, so that what they count is what a person's machine does.
+// and the benchmark all run it, so that their counts match what happens on a user's machine.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@ class WindowLoop {
  public:
   explicit WindowLoop(Session& session) : session_(session) {}
 
-  // Waits for what is due next, at most this long, and draws the frame if one is due then. True where it drew.
+  // Waits for the next event or frame, at most `wait_most`, and draws a frame if one is due. True if it drew.
   bool run_once(std::optional<std::chrono::steady_clock::duration> wait_most = {});
   std::uint64_t frames() const { return frames_; }
 

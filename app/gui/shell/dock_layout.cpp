@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <imgui.h>
-#include <imgui_internal.h>  // The dock builder; it has no other door yet.
+#include <imgui_internal.h>  // The dock builder has no public API yet.
 
 namespace hbmscope::gui {
 bool bring_to_front(ViewKind kind) {
@@ -22,13 +22,13 @@ void dock(const ViewRow& row, ImGuiID node) {
   ImGui::DockBuilderDockWindow(row.title, node);
 }
 
-// The head of both layouts: sources left, inspector right.
+// Both layouts begin with this: sources left, inspector right.
 ImGuiID begin_layout(ImGuiID space, ImVec2 size) {
   ImGui::DockBuilderRemoveNode(space);
   ImGui::DockBuilderAddNode(space, ImGuiDockNodeFlags_DockSpace);
   ImGui::DockBuilderSetNodeSize(space, size);
   ImGuiID rest = space;
-  // Names of heaps and devices need their width with large text too.
+  // Names of heaps and devices also need room with large text.
   const float names = std::clamp(14 * ImGui::GetFontSize() / size.x, 0.16F, 0.2F);
   const ImGuiID left = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Left, names, nullptr, &rest);
   const ImGuiID right = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Right, 0.25F, nullptr, &rest);
@@ -37,7 +37,8 @@ ImGuiID begin_layout(ImGuiID space, ImVec2 size) {
   return rest;
 }
 
-// With large text or in a low window two rows of views fit, not three, and only one view in the upper one.
+// With large text or in a low window there is room for two rows of views instead of three, and for one view in the
+// upper row.
 bool is_low(ImVec2 size) {
   return size.y < ImGui::GetTextLineHeight() * 40;
 }
@@ -55,7 +56,7 @@ void build_for_profile(ImGuiID space, ImVec2 size) {
   ImGui::DockBuilderFinish(space);
 }
 
-// The heap map over the timeline, everything about stacks below them.
+// The heap map above the timeline, and everything about stacks below them.
 void build_for_trace(ImGuiID space, ImVec2 size) {
   ImGuiID rest = begin_layout(space, size);
   const bool has_two = is_low(size);
@@ -70,7 +71,7 @@ DockPlace place_of(const ViewRow& row, bool of_trace) {
   return of_trace ? row.in_trace : row.in_profile;
 }
 
-// Which tab of each place is in front at first: of those that are there the one with the highest rank.
+// The tab that is in front at first in each place: the existing view with the highest rank.
 void choose_tab(bool of_trace, DockPlace place) {
   std::vector<const ViewRow*> rows;
   for (const ViewRow& row : view_table())
@@ -82,13 +83,13 @@ void choose_tab(bool of_trace, DockPlace place) {
 }
 
 void choose_tabs(bool of_trace) {
-  // The middle comes last: in a low window it is one of the tabs below, and in front of them.
+  // The middle comes last: in a low window its view is a tab at the bottom, and must be in front there.
   for (const DockPlace place : {DockPlace::centre, DockPlace::below, DockPlace::middle}) choose_tab(of_trace, place);
 }
 
 }  // namespace
 
-// A tab that appears goes to the end; it is put where the layout has it, once it is there.
+// A new tab appears at the end. Once it exists, it moves to its place in the layout.
 void put_tabs_in_order(const AppState& state, ViewStates& views) {
   std::bitset<view_count> there;
   for (const ViewRow& row : view_table()) there[static_cast<std::size_t>(row.kind)] = view_exists(state, row.kind);
@@ -109,12 +110,12 @@ void put_tabs_in_order(const AppState& state, ViewStates& views) {
   };
   std::stable_sort(tabs.begin(), tabs.end(),
                    [&](const ImGuiTabItem& a, const ImGuiTabItem& b) { return rank(a) < rank(b); });
-  // The tab in front has moved: the strip has to scroll to it again.
+  // The active tab has moved, so the strip has to scroll to it again.
   ImGuiTabBar& bar = *last->DockNode->TabBar;
   if (bar.NextSelectedTabId == 0) bar.NextSelectedTabId = bar.SelectedTabId;
 }
 
-// A strip too long for its place scrolls to the tab in front over many frames, and a window at rest draws none.
+// A strip that is too long scrolls to its active tab over many frames, but an idle window draws none.
 void settle_tab_strips() {
   for (const ViewRow& row : view_table()) {
     const ImGuiWindow* window = ImGui::FindWindowByName(row.title);
@@ -125,7 +126,8 @@ void settle_tab_strips() {
 
 namespace {
 
-// It comes to the front where it is, without taking the focus: the hand that drags a range is over the timeline.
+// Brings the view to the front in its place without taking the focus, since the user may be dragging a range in the
+// timeline.
 void come_forward_when_it_appears(const ViewRow& row, bool exists, ViewStates& views) {
   const auto kind = static_cast<std::size_t>(row.kind);
   if (!exists) views.came_forward[kind] = false;
@@ -136,7 +138,7 @@ void come_forward_once_a_file(const AppState& state, const ViewRow& row, bool ex
   const Source* source = state.source();
   if (!exists || source == nullptr || source->live || source->ended || views.settling > 0) return;
   if (views.came_for_file.contains({source->id, row.kind})) return;
-  // The person chose another tab of its place, or there is one that goes first.
+  // The user selected another tab in this place, or another view has priority.
   const ViewRow& in_front = row_of(state.position().view);
   const bool is_asked = in_front.in_trace == row.in_trace && in_front.kind != row.kind;
   const bool has_other_first = std::any_of(view_table().begin(), view_table().end(), [&](const ViewRow& other) {
@@ -158,8 +160,7 @@ void bring_new_views_forward(const AppState& state, ViewStates& views) {
 void make_dock_space(const AppState& state, ViewStates& views) {
   const ImGuiID space = ImGui::GetID("dock space");
   const bool remembered = ImGui::DockBuilderGetNode(space) != nullptr;
-  // A trace and a profile have other views, so each begins with its own layout. While a file is read, its kind is
-  // unknown.
+  // Traces and profiles have different views, so each has its own layout. While a file is read, its kind is unknown.
   const Source* source = state.source();
   const bool is_known = source != nullptr && source->state == AnswerState::ready;
   const bool of_trace = is_known ? source->trace != nullptr : views.of_trace.value_or(false);
@@ -174,7 +175,8 @@ void make_dock_space(const AppState& state, ViewStates& views) {
              : build_for_profile(space, ImGui::GetContentRegionAvail());
     views.settling = 4;
   } else if (!views.layout_made) {
-    views.settling = 4;  // Windows appear in their remembered places; who gets the focus is not a person's doing.
+    // Windows appear in their remembered places; the focus changes that this causes are not the user's.
+    views.settling = 4;
   }
   views.layout_seen = state.window.layout_serial;
   views.layout_made = true;

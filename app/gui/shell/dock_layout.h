@@ -1,7 +1,7 @@
-// Where views are: sources on the left, inspector on the right, tabs at the bottom. Between them the summary and the
-// flame graph of a profile (with large text they are tabs), or the heap map over the timeline of a trace. Made once
-// for each kind of file and after Reset layout; what a person moves stays there until a file of the other kind comes to
-// the front.
+// The positions of the views: sources on the left, inspector on the right, tabs at the bottom. Between them are the
+// summary and the flame graph of a profile (tabs if the text is large), or the heap map over the timeline of a trace.
+// The layout is made once for each kind of file and after Reset layout. The user's changes are kept until a file of the
+// other kind comes to the front.
 #pragma once
 
 #include "app/gui/core/app_state.h"
@@ -9,13 +9,13 @@
 
 namespace hbmscope::gui {
 
-// Selects its tab without taking the focus. False where it has no tab yet.
+// Selects the view's tab without taking the focus. False if it has no tab yet.
 bool bring_to_front(ViewKind kind);
 
-// Views whose rows say so come to the front when they appear, or once for each file.
+// Brings views to the front when they appear, or once per file, as their rows say.
 void bring_new_views_forward(const AppState& state, ViewStates& views);
 
-// Tabs keep the order of the table when others appear next to them.
+// Keeps tabs in the order of the table when new ones appear.
 void put_tabs_in_order(const AppState& state, ViewStates& views);
 
 void make_dock_space(const AppState& state, ViewStates& views);

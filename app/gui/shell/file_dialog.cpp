@@ -56,7 +56,7 @@ void draw_path_line(FileDialogState& dialog, const FolderListing* listing, Comma
   ImGui::SameLine();
   ImGui::SetNextItemWidth(-1);
   if (text_field("##path", "Folder or file", dialog.path, ImGuiInputTextFlags_EnterReturnsTrue)) {
-    // A path that ends like a profile is a file; any other is a folder.
+    // A path with the ending of a profile is a file; any other is a folder.
     if (dialog.shown != Dialog::export_file && looks_like_profile(dialog.path)) {
       open_chosen(dialog.shown, dialog.path, commands);
     } else {

@@ -1,5 +1,5 @@
-// Chooses a file or folder to open, or a name to write to. It is not modal, and a worker lists the folder, so a slow
-// disk blocks nothing.
+// Selects a file or folder to open, or a name to write to. It is not modal, and a worker lists the folder, so that a
+// slow disk blocks nothing.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,10 @@ namespace hbmscope::gui {
 struct FileDialogState {
   WindowState::Dialog shown = WindowState::Dialog::none;
   std::string path;       // The text field at the top: a folder or a file.
-  std::string file_name;  // Of the file to write.
-  std::string chosen;     // The entry that was clicked.
+  std::string file_name;  // Name of the file to write.
+  std::string chosen;     // The clicked entry.
   bool all_files = false;
-  std::shared_ptr<const FolderListing> listed;  // What `path` was set from.
+  std::shared_ptr<const FolderListing> listed;  // The listing that `path` was set from.
 };
 
 void draw_file_dialog(const AppState& state, FileDialogState& dialog, CommandQueue& commands);

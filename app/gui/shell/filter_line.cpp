@@ -12,7 +12,7 @@
 namespace hbmscope::gui {
 namespace {
 
-// The offset of an error in a filter is a column, not a byte of a file.
+// The offset of a filter's error is a column, not a byte of a file.
 std::string words_of(const Error& error) {
   std::string words = error.what;
   if (error.offset) words += " (at character " + std::to_string(*error.offset + 1) + ")";
@@ -40,7 +40,7 @@ void draw_language_help() {
 
 void draw_where(const AppState& state, FilterLineState& line, float width, CommandQueue& commands) {
   const std::string& where = state.position().request.where;
-  if (line.where_seen != where) {  // Changed elsewhere: a click on a device, Alt+Left.
+  if (line.where_seen != where) {  // Changed elsewhere, e.g. by a click on a device or Alt+Left.
     line.where = line.where_seen = where;
     line.error = error_of(line.where);
   }

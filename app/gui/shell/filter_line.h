@@ -1,5 +1,5 @@
 // The line under the menu: the filter of all views (the language of --where, checked while typing), Find, and how
-// frames are grouped and weighed.
+// frames are grouped and weighted.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace hbmscope::gui {
 
 struct FilterLineState {
   std::string where, find;            // The text of the fields; applied on Enter, or when they lose the focus.
-  std::string where_seen, find_seen;  // The last values of the state.
-  std::string error;                  // Of the filter as it is typed.
+  std::string where_seen, find_seen;  // The last values seen in the state.
+  std::string error;                  // The error of the filter while typing.
   std::uint64_t filter_seen = 0, find_serial_seen = 0;
 };
 

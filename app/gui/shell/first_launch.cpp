@@ -22,7 +22,7 @@ std::string age_text(std::int64_t opened_s) {
   return text_from_count(age / 86400) + " d ago";
 }
 
-// The box with a dashed border for dropping files.
+// The dashed box for dropping files.
 void draw_drop_target(const Look& look) {
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const ImVec2 size{ImGui::GetContentRegionAvail().x, look.px(110)};

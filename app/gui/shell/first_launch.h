@@ -1,4 +1,4 @@
-// The page shown while no file is open: open a file, a recent one, the sample or the demo, or attach to a job.
+// The page shown while no file is open: open a file, a recent file, the sample or the demo, or attach to a job.
 #pragma once
 
 #include "app/gui/core/app_state.h"

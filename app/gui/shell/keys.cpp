@@ -47,7 +47,7 @@ const std::vector<Binding>& bindings() {
     std::vector<Binding> made;
     for (const CommandInfo& info : command_table())
       if (const ImGuiKeyChord chord = parse_shortcut(info.shortcut); chord != 0) made.push_back({chord, info.id});
-    // Second keys for undo and redo.
+    // Alternative keys for back and forward (undo and redo).
     made.push_back({ImGuiMod_Ctrl | ImGuiKey_Z, CommandId::back});
     made.push_back({ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_Z, CommandId::forward});
     return made;
@@ -55,8 +55,8 @@ const std::vector<Binding>& bindings() {
   return all;
 }
 
-// A dialog, the palette or a menu has the keyboard: letters are not for the pictures behind it. Such windows can't be
-// docked; the ground, in which a maximised view stands, has no title either.
+// A dialog, the palette or a menu has the keyboard, so letters must not act on the views behind it. Such windows can't
+// be docked and have a title; the main window, which holds a maximised view, has none.
 bool is_dialog_focused() {
   if (ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel)) return true;
   const ImGuiWindow* focused = ImGui::GetCurrentContext()->NavWindow;
@@ -93,7 +93,7 @@ void handle_keys(CommandQueue& commands) {
                         key == ImGuiKey_End || key == ImGuiKey_Space;
     if (typing && ((plain && letter) || key == ImGuiKey_Escape)) continue;
     if (in_dialog && plain && letter) continue;
-    // With the focus ring on a button, Space presses that.
+    // If a button has the keyboard focus, Space presses it.
     if (key == ImGuiKey_Space && io.NavVisible) continue;
     // Text fields have their own undo, copy and word jumps.
     const bool for_text =

@@ -1,4 +1,5 @@
-// Keys, from the command table: "Ctrl+Shift+P" there is what is pressed and what menus show.
+// Keyboard shortcuts from the command table. A text such as "Ctrl+Shift+P" is both the key to press and the menu's
+// label.
 #pragma once
 
 #include <string_view>
@@ -9,7 +10,7 @@
 
 namespace hbmscope::gui {
 
-// 0 where the text is not a key.
+// 0 if the text is not a key.
 ImGuiKeyChord parse_shortcut(std::string_view shortcut);
 
 // Pushes the commands whose keys were pressed in this frame. Single letters act only while no text is being typed and

@@ -1,4 +1,4 @@
-// The running job in front: its state, its rate of events, what was lost, and what is recorded.
+// The state of the active running job: its event rate, what was lost, and what is recorded.
 #pragma once
 
 #include "app/gui/core/app_state.h"
@@ -6,7 +6,7 @@
 
 namespace hbmscope::gui {
 
-// In the current line; nothing where a file is in front.
+// In the current line; draws nothing if the active source is a file.
 void draw_live_head(const AppState& state, CommandQueue& commands);
 
 }  // namespace hbmscope::gui

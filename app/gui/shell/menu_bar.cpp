@@ -78,7 +78,7 @@ void draw_menu_bar(const AppState& state, CommandQueue& commands) {
   for (const char* name : menus) draw_menu(state, name, commands);
   ImGui::SetCursorPosX(ImGui::GetCursorPosX() + 2 * ImGui::GetFontSize());
   draw_live_head(state, commands);
-  // On the right, where they fit: the buttons of the palette and of the theme.
+  // On the right, if they fit: the buttons for the palette and the theme.
   const std::string palette = "Find a command   Ctrl+Shift+P";
   const std::string theme = state.settings.theme == Theme::dark ? "Light" : "Dark";
   const float width = ImGui::CalcTextSize((palette + theme).c_str()).x + 6 * ImGui::GetStyle().FramePadding.x +

@@ -1,4 +1,4 @@
-// The menus, from the command table; disabled commands say why.
+// The menus, made from the command table; the tooltip of a disabled command says why.
 #pragma once
 
 #include "app/gui/core/app_state.h"

@@ -33,7 +33,7 @@ std::vector<Found> find_commands(const std::string& typed) {
   return found;
 }
 
-// A place in the trace in front that the typed text can mean.
+// A place in the active trace that the typed text can refer to.
 struct Place {
   std::string title, help;
   std::vector<Command> commands;
@@ -54,7 +54,7 @@ std::vector<Place> find_places(const AppState& state, const std::string& typed) 
   }
   if (const auto moment = find_moment(trace, typed); moment && typed.find_first_of("#0123456789") == 0)
     places.push_back({"Go to the time " + moment->text, "All views show it.", {{command::set_moment, typed}}});
-  // A plain word is the name of a command; Find searches it in code.
+  // A plain word is taken as a command's name; Find searches for it in code.
   const bool is_word = where == typed && typed.find_first_of(":<>=0123456789") == std::string::npos;
   if (!is_word && parse_where(where, block_where_fields(trace)))
     places.push_back({"Find blocks: " + typed,

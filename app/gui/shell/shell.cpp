@@ -19,7 +19,7 @@
 namespace hbmscope::gui {
 namespace {
 
-// Views that are not drawn for both sides have one, which shows the active side.
+// Views that are not side by side have one instance, which shows the active side.
 void draw_one_side(const AppState& state, ViewStates& views, const ViewRow& row, CommandQueue& commands) {
   for (std::uint8_t question = 0; question < static_cast<std::uint8_t>(Question::count_); ++question)
     if (row.asks.has(static_cast<Question>(question))) commands.ask(static_cast<Question>(question));
@@ -32,7 +32,7 @@ void draw_view_inside(const AppState& state, ViewStates& views, const ViewRow& r
   draw_sides(state, row, views.side_focus, commands, [&] { draw_one_side(state, views, row, commands); });
 }
 
-// A view is in front because of a command, or because the person clicked it; the App has to know the second.
+// A view comes to the front through a command or because the user clicked on it. App must be notified of clicks.
 void note_focus(const AppState& state, ViewStates& views, ViewKind kind, CommandQueue& commands) {
   if (!ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows)) return;
   if (views.focused == kind || views.settling > 0) return;
@@ -50,13 +50,13 @@ void draw_view(const AppState& state, ViewStates& views, const ViewRow& row, Com
   ImGui::End();
 }
 
-// Brings the view that a command named to the front, as soon as its window exists.
+// Brings the view that a command requested to the front as soon as its window exists.
 void follow_view(const AppState& state, ViewStates& views) {
   if (views.view_seen == state.window.view_serial && views.settling != 1) return;
   views.view_seen = state.window.view_serial;
   views.focused = state.position().view;
   ImGui::SetWindowFocus(row_of(state.position().view).title);
-  bring_to_front(state.position().view);  // The focus alone does not scroll a long strip of tabs to it.
+  bring_to_front(state.position().view);  // Focus alone does not scroll a long strip of tabs to it.
 }
 
 void draw_docked_views(const AppState& state, ViewStates& views, CommandQueue& commands) {
@@ -82,7 +82,7 @@ void draw_maximised(const AppState& state, ViewStates& views, CommandQueue& comm
   ImGui::EndChild();
 }
 
-// The window that fills the display: menu, filter line, docks or the first-launch screen, status line.
+// The main window: menu, filter line, docks or the first-launch screen, status line.
 void draw_ground(const AppState& state, ViewStates& views, CommandQueue& commands) {
   const ImGuiViewport& viewport = *ImGui::GetMainViewport();
   ImGui::SetNextWindowPos(viewport.WorkPos);
@@ -151,7 +151,7 @@ void draw_shell(const AppState& state, ShellState& shell, CommandQueue& commands
   draw_help(state, views.help, commands);
   draw_jobs_window(state, views.jobs, commands);
   if (views.settling > 0) --views.settling;
-  // A new question, or docks that have not found their places yet, need one more frame.
+  // A new question, or docks that are not in place yet, need another frame.
   if (commands.asked() != views.asked || views.settling > 0 || views.reorder > 0) commands.push(CommandId::draw_again);
   views.asked = commands.asked();
 }

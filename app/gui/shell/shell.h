@@ -1,4 +1,4 @@
-// The whole window: menu, filter line, dock space with the views of the file in front, status line; the first-launch
+// The whole window: menu, filter line, dock space with the views of the active file, status line; the first-launch
 // screen while nothing is open; palette, help and file dialog on top. Everything between ImGui::NewFrame and Render.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace hbmscope::gui {
 
-// What views keep between frames for themselves: scroll, sort order, half-typed text.
+// State that views keep for themselves between frames: scroll position, sort order, half-typed text.
 struct ViewStates;
 
 struct ShellState {

@@ -27,7 +27,7 @@ void divide() {
   ImGui::SameLine(0, ImGui::GetFontSize());
 }
 
-// What all views of a trace have in common: how much of it was read, and the heap in front at the current time.
+// What concerns all views of a trace: how much of it was read, and the current heap at the selected time.
 void draw_trace(const AppState& state, const Source& source, CommandQueue& commands) {
   const Trace& trace = *source.trace;
   const TakenIn taken = taken_in(source);
@@ -57,10 +57,10 @@ void draw_trace(const AppState& state, const Source& source, CommandQueue& comma
   }
 }
 
-// Answers that take less time than this are not announced.
+// No message for answers that take less time than this.
 constexpr auto patience = std::chrono::milliseconds(300);
 
-// One line for all work: it names the longest running one, and Cancel cancels all of it.
+// One line for all running work: it names the longest running one, and Cancel cancels all of it.
 void draw_work(const AppState& state, CommandQueue& commands) {
   const std::vector<RunningWork> running = running_work(state.contexts);
   if (!running.empty() && std::chrono::steady_clock::now() - running.front().since > patience) {

@@ -1,4 +1,4 @@
-// The last line: which part of the file is shown, what is still being computed, and the last message.
+// The last line: how much of the file is shown, what is still being computed, and the last message.
 #pragma once
 
 #include "app/gui/core/app_state.h"

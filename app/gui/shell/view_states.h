@@ -1,4 +1,4 @@
-// What all parts of the window keep for themselves; it lives as long as the window.
+// State that parts of the window keep for themselves. It lives as long as the window.
 #pragma once
 
 #include <array>
@@ -23,9 +23,10 @@ namespace hbmscope::gui {
 struct ViewStates {
   ViewStates();
 
-  std::array<std::array<std::unique_ptr<DrawnView>, view_count>, 2> drawn;  // By side and kind; [1]: side by side only.
+  // By side and kind; [1] only for side-by-side views.
+  std::array<std::array<std::unique_ptr<DrawnView>, view_count>, 2> drawn;
   SideFocus side_focus;
-  TilePictureState tiles;  // Alone in the window.
+  TilePictureState tiles;  // When it fills the window.
   InspectorState inspector;
   FilterLineState filter;
   PaletteState palette;
@@ -33,19 +34,19 @@ struct ViewStates {
   HelpState help;
   FileDialogState dialog;
 
-  // The docks.
-  std::uint64_t layout_seen = 0;                          // The last Reset layout that was applied,
-  bool layout_made = false;                               // or the first layout.
-  std::uint64_t view_seen = 0;                            // The last command that brought a view to the front.
-  std::optional<bool> of_trace;                           // What the layout was made for.
-  std::bitset<view_count> views_there;                    // By kind: those that existed in the frame before.
-  std::bitset<view_count> came_forward;                   // Those that came to the front when they appeared.
-  std::set<std::pair<SourceId, ViewKind>> came_for_file;  // Those that came to the front once for the file.
-  int reorder = 0;   // Frames until tabs are put in order, since one that appears goes to the end.
-  int settling = 0;  // Frames until focus is a person's doing again.
+  // Docking.
+  std::uint64_t layout_seen = 0;                          // The last applied Reset layout.
+  bool layout_made = false;                               // The first layout was made.
+  std::uint64_t view_seen = 0;                            // The last applied command that brings a view to the front.
+  std::optional<bool> of_trace;                           // Whether the layout is for a trace or a profile.
+  std::bitset<view_count> views_there;                    // By kind: views that existed in the previous frame.
+  std::bitset<view_count> came_forward;                   // Views that came to the front when they appeared.
+  std::set<std::pair<SourceId, ViewKind>> came_for_file;  // Views that came to the front once for the file.
+  int reorder = 0;   // Frames until tabs are put in order, since a new tab appears at the end.
+  int settling = 0;  // Frames until a focus change counts as the user's.
   std::optional<ViewKind> focused;
   std::uint64_t clipboard_seen = 0;
-  std::array<std::uint32_t, 2> asked{};  // In the frame before.
+  std::array<std::uint32_t, 2> asked{};  // In the previous frame.
 };
 
 }  // namespace hbmscope::gui

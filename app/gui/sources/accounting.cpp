@@ -8,7 +8,7 @@
 namespace hbmscope::gui {
 namespace {
 
-// Samples are many and label sets are few, so the samples are added up by label set first.
+// There are many samples but few label sets, so samples are first added up by label set.
 std::vector<Weight> weights_by_label_set(const ProfileView& view) {
   std::vector<Weight> weights(view.profile->label_set_count());
   for (std::size_t i = 0; i < view.sample_count(); ++i) {

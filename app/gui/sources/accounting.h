@@ -1,7 +1,7 @@
-// What one device holds, cut by kind: the bars of the panel Sources.
+// What one device holds, by kind: the bars of the Sources panel.
 //
-// A profile knows array sizes only. It does not know rounding, free memory or the device's size, so the bar has no end
-// but its own total, and the parts that it can't know are not drawn.
+// A profile knows only array sizes, not rounding, free memory or the device's size. So the bar ends at its own total,
+// and unknown parts are not drawn.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@ struct KindAmount {
 };
 
 struct DeviceAccount {
-  std::optional<std::string> device;  // As the label says it; nothing: samples without the label.
+  std::optional<std::string> device;  // From the label; nothing: samples without the label.
   std::string short_name;             // "TPU 3"; "no device named".
   Weight total;
-  std::vector<KindAmount> kinds;  // The largest first.
+  std::vector<KindAmount> kinds;  // Largest first.
 };
 
-// In the order of device_before, samples without a device last. Their totals add up to view.selected.
+// Ordered by device_before, samples without a device last. The totals add up to view.selected.
 std::vector<DeviceAccount> compute_accounts(const ProfileView& view);
 
 }  // namespace hbmscope::gui

@@ -1,13 +1,13 @@
-// Whether something that takes time is there: a source that is read, or the answer to a question about one.
+// The state of something that takes time: reading a source, or computing an answer about one.
 #pragma once
 
 namespace hbmscope::gui {
 
 enum class AnswerState {
-  absent,   // Not asked for, or it makes no sense (a diff with one file).
-  pending,  // The answer to the question before may be there.
+  absent,   // Not requested, or meaningless (a diff with one file).
+  pending,  // The previous answer may still be there.
   ready,
-  failed,  // An error says why; the answer to the question before may be there.
+  failed,  // An error says why; the previous answer may still be there.
 };
 
 }  // namespace hbmscope::gui

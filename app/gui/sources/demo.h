@@ -1,5 +1,5 @@
-// The demo: a program that the window starts by its own command (hbmscope demo), watches like any other, and can hold,
-// step, and start anew with other settings.
+// The demo: a program that the window starts with its own command (hbmscope demo), watches like any other job, and can
+// pause, step and restart with other settings.
 #pragma once
 
 #include <string>
@@ -7,13 +7,13 @@
 
 namespace hbmscope::gui {
 
-// What a person chooses. Other options of the command are passed on unchanged.
+// The user's choices. Other options of the command are passed on unchanged.
 struct DemoSettings {
   std::string workload = "training";
   std::string device_bytes = "24GiB";
-  std::string fraction;      // XLA_CLIENT_MEM_FRACTION; empty: not set, which is .75.
-  std::string allocator;     // XLA_PYTHON_CLIENT_ALLOCATOR; empty: not set, which is XLA's BFC.
-  bool preallocates = true;  // XLA_PYTHON_CLIENT_PREALLOCATE; not set where true.
+  std::string fraction;      // XLA_CLIENT_MEM_FRACTION; empty: not set, i.e. .75.
+  std::string allocator;     // XLA_PYTHON_CLIENT_ALLOCATOR; empty: not set, i.e. XLA's BFC.
+  bool preallocates = true;  // XLA_PYTHON_CLIENT_PREALLOCATE; not set if true.
   double speed = 1;
   std::vector<std::string> others;
 
@@ -21,26 +21,26 @@ struct DemoSettings {
 };
 DemoSettings demo_settings_from(const std::vector<std::string>& words);
 std::vector<std::string> words_of(const DemoSettings& settings);
-// The command that runs it without a window, until it is ended.
+// The command that runs the demo without a window until it is stopped.
 std::vector<std::string> command_of(const DemoSettings& settings);
 
-// What changed, and when JAX reads it: for the line that says why the program was started anew.
+// What changed, and when JAX reads it. The window shows it as the reason for a restart.
 std::string text_from_change(const DemoSettings& before, const DemoSettings& now);
 
-// One program with the settings that it was started with.
+// One program and the settings that it was started with.
 struct DemoRun {
   DemoSettings settings;
-  std::string change;  // What was changed last; empty: nothing yet.
-  std::string path;    // Of its source: "live:4711".
+  std::string change;  // The last change; empty: none yet.
+  std::string path;    // Path of its source: "live:4711".
 };
 struct DemoState {
-  std::vector<DemoRun> runs;  // One; or two of the same workload side by side, A and B, under their own settings.
+  std::vector<DemoRun> runs;  // One, or two with the same workload side by side, A and B, each with its own settings.
   bool is_paused = false;
 };
 
-// The other program does the same: workload, device, speed and all that is no variable are those of `of`.
+// `settings` with the program of `of`: its workload, device, speed and everything that is not an environment variable.
 DemoSettings with_program_of(const DemoSettings& of, DemoSettings settings);
-// A configuration worth comparing with this one.
+// Another configuration that is worth comparing with this one.
 DemoSettings other_than(const DemoSettings& settings);
 
 }  // namespace hbmscope::gui

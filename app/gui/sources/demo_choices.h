@@ -1,4 +1,4 @@
-// What the demo's controls offer.
+// The choices in the demo's controls.
 #pragma once
 
 #include <string_view>
@@ -7,9 +7,9 @@
 namespace hbmscope::gui {
 
 struct DemoChoice {
-  std::string_view name;        // As a command has it.
-  std::string_view title;       // As a person reads it.
-  std::string_view shows = {};  // What to look at.
+  std::string_view name;        // As used in a command.
+  std::string_view title;       // As shown in the window.
+  std::string_view shows = {};  // What the user should look at.
 };
 std::vector<DemoChoice> demo_workloads();
 std::vector<DemoChoice> demo_allocators();  // Values of XLA_PYTHON_CLIENT_ALLOCATOR.

@@ -10,7 +10,7 @@
 namespace hbmscope::gui {
 namespace {
 
-// Memories of a TPU's core, by the names that its people have for them; empty: none of them.
+// The usual names of the memories of a TPU core; empty for anything else.
 std::string name_of_tier(std::string_view kind) {
   constexpr std::pair<std::string_view, std::string_view> tiers[] = {{"vmem", "VMEM"},
                                                                      {"smem", "SMEM"},

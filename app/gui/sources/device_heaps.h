@@ -1,5 +1,5 @@
-// The heaps of a trace under their devices: what Sources shows as a tree. Which there are never changes; what they hold
-// is looked up at the moment.
+// The heaps of a trace, grouped by device, for the tree in Sources. The list of heaps never changes; their contents are
+// looked up at the selected time.
 #pragma once
 
 #include <string>
@@ -11,22 +11,23 @@ namespace hbmscope::gui {
 
 struct DeviceHeap {
   HeapKey key;
-  std::string name;         // As NamedHeap has it.
-  std::string_view layer;   // title_of() it; empty where all heaps of the device are of one.
-  bool is_counted = false;  // In the device's total; the others view the same bytes, or host memory.
+  std::string name;        // As in NamedHeap.
+  std::string_view layer;  // Its title_of(); empty if all heaps of the device have the same layer.
+  // Counts towards the device's total. Other heaps are views of the same bytes, or host memory.
+  bool is_counted = false;
   std::uint64_t peak_bytes = 0;
 };
 
 struct DeviceHeaps {
-  std::string name;  // "device 0", "VMEM", "compared GPU", "host memory"; with its rank, or its file where several
+  std::string name;  // "device 0", "VMEM", "compared GPU", "host memory"; with the rank, or with the file if several
                      // were joined.
   std::vector<DeviceHeap> heaps;
 };
 
-// Heaps that ever held something, in the order of the file; those of ranks in theirs.
+// Heaps that ever held something, in the order of the file; for ranks, in the order of the ranks.
 std::vector<DeviceHeaps> find_device_heaps(const Trace& trace);
 
-// In use at a moment, of the heaps that count.
+// Bytes in use at the selected time, in the heaps that count.
 std::uint64_t total_of(const DeviceHeaps& device, const TraceMoment& moment);
 
 }  // namespace hbmscope::gui

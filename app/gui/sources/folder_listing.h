@@ -1,4 +1,5 @@
-// One folder's content for the file dialog, read off the frame: a folder may lie on a disk that sleeps or on a server.
+// The contents of a folder for the file dialog. It is read outside the frame, because the folder may be on a sleeping
+// disk or on a server.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +14,17 @@ namespace hbmscope::gui {
 struct FolderEntry {
   std::string name;
   bool is_folder = false;
-  bool is_profile = false;  // By its ending.
+  bool is_profile = false;  // Recognised by its extension.
   std::uint64_t size_bytes = 0;
 };
 
 struct FolderListing {
   std::string folder;                // Absolute.
   std::string parent;                // Empty at the root.
-  std::vector<FolderEntry> entries;  // Folders first, then files, each by name; hidden ones are left out.
+  std::vector<FolderEntry> entries;  // Folders first, then files, each by name; hidden entries are left out.
 };
 
-// An empty name is the folder that hbmscope was started in.
+// An empty name means the working folder of hbmscope.
 Result<FolderListing> list_folder(const std::string& folder);
 
 }  // namespace hbmscope::gui

@@ -16,7 +16,7 @@ std::string text_at(const nlohmann::json& json, const char* key) {
   return found != json.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-// A script on the command line has many.
+// A script passed on a command line has many lines.
 std::string one_line(std::string text) {
   constexpr std::size_t length_max = 400;
   if (text.size() > length_max) text = text.substr(0, length_max) + "...";
@@ -28,7 +28,7 @@ std::string one_line(std::string text) {
 JobRow row_from(const nlohmann::json& json) {
   JobRow row;
   row.process = json.at("pid").get<std::int64_t>();
-  row.parent = json.value("parent", std::int64_t{0});  // Of another machine's hbmscope, which may be older.
+  row.parent = json.value("parent", std::int64_t{0});  // Another machine's hbmscope may be older and not report it.
   row.user = text_at(json, "user");
   row.command = one_line(text_at(json, "command"));
   const auto add = [&](const std::string& word) { row.loaded += (row.loaded.empty() ? "" : ", ") + word; };

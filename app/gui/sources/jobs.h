@@ -1,4 +1,4 @@
-// The jobs of a machine, as hbmscope ps lists them, for choosing one to attach to.
+// The jobs of a machine, as listed by hbmscope ps, to select one to attach to.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ struct JobRow {
   bool has_cuda = false;
   std::string user, command;
   std::string loaded;                  // "jax 0.10.2, CUDA"
-  std::optional<std::uint64_t> bytes;  // On all devices, as far as the driver reports them.
-  std::vector<std::uint32_t> devices;  // Those that it holds memory of.
+  std::optional<std::uint64_t> bytes;  // On all devices, as far as the driver reports it.
+  std::vector<std::uint32_t> devices;  // Devices on which it holds memory.
   std::optional<std::int64_t> observer;
   std::string refusal, remedy;  // Empty: it can be attached to.
 
   bool can_be_attached() const { return refusal.empty() && !observer; }
-  // It can't be attached to, but what the driver reports about it can be recorded.
+  // It can't be attached to, but its totals can be recorded from the driver.
   bool has_totals_alone() const { return !refusal.empty() && !observer && !devices.empty(); }
 };
 struct JobListing {
@@ -33,31 +33,31 @@ struct JobListing {
   std::vector<JobRow> jobs;
   std::uint64_t not_looked_at = 0;  // Processes that this user may not inspect.
 };
-// A line of `hbmscope ps --json --every`.
+// Parses a line of `hbmscope ps --json --every`.
 Result<JobListing> job_listing_from(const std::string& json);
 
-// So many of the same user and command as this one can be attached to, itself too: the ranks of one job, as
-// hbmscope attach --all finds them. A child of one that holds no device memory is a helper of it.
+// The number of attachable jobs with the same user and command as `job`, including itself: the ranks of one job, as
+// found by hbmscope attach --all. A child process that holds no device memory is a helper and does not count.
 std::size_t count_ranks(const JobListing& listing, const JobRow& job);
 
-// The device under which it stands in a list: the first that it holds memory of; behind all others where it holds none.
+// The device that groups the job in the list: the first on which it holds memory. Jobs without device memory come last.
 std::uint32_t device_of(const JobRow& job);
-// Device by device, and within one as ps lists them, those whose number, user, command or what is loaded contains each
-// word of the filter.
+// The jobs whose number, user, command or loaded libraries contain each word of the filter, grouped by device, in the
+// order of ps within a device.
 std::vector<const JobRow*> filter_jobs(const JobListing& listing, const std::string& filter);
 
 struct JobsState {
-  bool is_open = false;  // The window of its own; without a file the list is on the first page.
+  bool is_open = false;  // As a window of its own; while no file is open, the list is on the first page.
   std::optional<JobListing> listing;
-  std::string wrong;        // Why there is none.
-  std::string host;         // Whose jobs are listed, by ssh; empty: this machine's.
-  bool is_copying = false;  // What is needed there.
-  // hbmscope has to be copied there first, which a person must agree to (hbmscope ps --on HOST says it in these words).
+  std::string wrong;        // Why there is no list.
+  std::string host;         // List the jobs of this machine over ssh; empty: this machine.
+  bool is_copying = false;  // Copying hbmscope to `host`.
+  // hbmscope must first be copied there, with the user's consent (hbmscope ps --on HOST says so in these words).
   bool needs_copy() const { return !is_copying && wrong.find("hbmscope is not there yet") != std::string::npos; }
   std::string filter;
-  std::int64_t chosen = 0;    // A process; 0: the first one.
-  bool leaves_cupti = false;  // To the jobs' own profilers, when they are attached to.
-  bool is_asking = false;     // What attaching to the chosen one does stands there, to be agreed to.
+  std::int64_t chosen = 0;    // A process id; 0: the first job.
+  bool leaves_cupti = false;  // On attaching, leave CUPTI to the jobs' own profilers.
+  bool is_asking = false;     // Shows what attaching to the selected job does and waits for consent.
 };
 
 }  // namespace hbmscope::gui

@@ -1,4 +1,4 @@
-// How a running job is looked at.
+// Options for watching a running job.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,8 @@
 namespace hbmscope::gui {
 
 struct LiveOptions {
-  std::uint64_t memory_max = 0;  // What its events may take; more is put into a file. 0: no limit.
-  bool from_now = false;         // What happened before is not fetched.
+  std::uint64_t memory_max = 0;  // Memory limit of its events; the rest goes to a file. 0: no limit.
+  bool from_now = false;         // Don't fetch earlier events.
 };
 
 }  // namespace hbmscope::gui

@@ -8,7 +8,7 @@ namespace {
 
 constexpr int wait_ms = 1000;
 constexpr double rate_seconds = 1;
-// An observer that is just being started.
+// Allows for an observer that is just starting.
 constexpr int connect_tries = 30;
 constexpr auto connect_pause = std::chrono::milliseconds(100);
 
@@ -50,7 +50,7 @@ void LiveSource::run(const std::string& socket) {
     wrong = link_.open(socket);
   }
   if (wrong) return sinks_.end(nullptr, std::move(*wrong));
-  // A link that was lost goes on where it was, as long as its observer is there and something comes.
+  // Reconnects a lost link and continues where it stopped, as long as the observer exists and data arrives.
   std::string why;
   for (bool goes_on = true; goes_on;) {
     const std::uint64_t before = growing_.events();

@@ -1,5 +1,5 @@
-// A running job as a source: reads the link on a thread of its own and keeps the growing trace. It never waits for the
-// views: a version of the trace is handed out when one is wanted, and only then.
+// A running job as a source: reads the link on its own thread and keeps the growing trace. It never waits for the
+// views, and makes a version of the trace only when one is requested.
 #pragma once
 
 #include <atomic>
@@ -17,19 +17,19 @@
 
 namespace hbmscope::gui {
 
-// What the observer reported last, and what follows from it.
+// The observer's last report, and figures computed from it.
 struct LiveStatus {
   link::Status report;
-  double events_per_second = 0;     // Over the last second or so.
-  double behind_seconds = 0;        // What comes next was recorded so long ago; 0: nothing waits.
-  std::uint64_t waiting_bytes = 0;  // Of blocks that were recorded and have not come.
-  std::uint64_t file_bytes = 0;     // Of events that memory has no room for.
+  double events_per_second = 0;     // Over about the last second.
+  double behind_seconds = 0;        // The age of the next event to arrive; 0: nothing is waiting.
+  std::uint64_t waiting_bytes = 0;  // Bytes of recorded blocks that have not arrived.
+  std::uint64_t file_bytes = 0;     // Bytes of events that were moved to a file because memory is full.
   std::chrono::steady_clock::time_point reported_at;
 
   bool is_far_behind() const { return behind_seconds > 5; }
 };
 
-// How a link ended, and what had been lost until then.
+// How a link ended, and how many events had been lost by then.
 struct EndedLive {
   std::string words;  // "The job has ended."
   std::uint64_t lost_events = 0;
@@ -38,20 +38,21 @@ struct EndedLive {
 class LiveSource {
  public:
   using Version = std::shared_ptr<const Trace>;
-  struct Sinks {  // Called from its thread.
+  struct Sinks {  // Called on its thread.
     std::function<void(Version)> version;
     std::function<void(const LiveStatus&)> status;
-    // Of another machine: the line to it is lost, or back. Or memory can't be kept to its limit.
+    // The connection to another machine was lost or restored, or memory can't be kept within its limit.
     std::function<void(std::string)> news;
-    // The link has ended, with all that there is; `wrong` is empty where the observer has hung up. Null: nothing came.
+    // The link has ended; the version has everything that arrived, or is null if nothing did. `wrong` is empty if the
+    // observer closed the link.
     std::function<void(Version, std::string wrong)> end;
   };
   LiveSource(const std::string& name, const std::string& socket, const LiveOptions& options, Sinks sinks);
-  ~LiveSource();  // Hangs up.
+  ~LiveSource();  // Closes the link.
   LiveSource(const LiveSource&) = delete;
   LiveSource& operator=(const LiveSource&) = delete;
 
-  // One version, as soon as there is something new.
+  // Requests one version, delivered as soon as there is something new.
   void want_version();
   void ask(link::RequestKind kind);
 
@@ -71,7 +72,7 @@ class LiveSource {
   view::Lag lag_;
   bool has_reported_file_ = false;
   bool is_from_now_;
-  bool has_ended_ = false;  // The job, as the observer reported.
+  bool has_ended_ = false;  // The job has ended, as reported by the observer.
   std::thread thread_;
 };
 

@@ -13,7 +13,7 @@ std::optional<std::uint64_t> parse_whole(std::string_view text) {
   return number;
 }
 
-// "#4711" or "2#4711". All other text stays as it was written, so that an error can repeat it.
+// Parses "#4711" or "2#4711". Any other text is kept unchanged, so that an error can repeat it.
 std::optional<StreamPosition> parse_position(std::string_view text) {
   const std::size_t mark = text.find('#');
   if (mark == std::string_view::npos) return std::nullopt;
@@ -45,7 +45,7 @@ std::string MomentName::text() const {
 
 Result<Moment> MomentName::find_in(const Trace& trace) const {
   const auto* at = std::get_if<StreamPosition>(&value_);
-  // A position in a trace with another number of streams is refused with the words that say why.
+  // A position from a trace with another number of streams fails with the error that explains why.
   if (at == nullptr || at->stream >= trace.streams.size() || at->is_only_stream != (trace.streams.size() == 1))
     return find_moment(trace, text());
   return find_moment(trace, at->stream, at->position);

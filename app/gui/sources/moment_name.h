@@ -1,6 +1,6 @@
-// The moment of a trace that a person wants to see, before it is looked up: either typed words (peak,
-// oom, 12.5s: the language of analysis/trace/moment.h), or the place in a stream that a picture was clicked at. Views
-// and commands hand over the place itself; it becomes text only for a command line.
+// A time in a trace before it is looked up: either typed text (peak, oom, 12.5s: the language of
+// analysis/trace/moment.h), or a position in a stream, from a click on a picture. Views and commands pass the position
+// itself; it becomes text only for a command line.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@ namespace hbmscope::gui {
 
 struct StreamPosition {
   std::size_t stream = 0;
-  std::uint64_t position = 0;  // So many of the stream's events have happened.
-  bool is_only_stream = true;  // Of a trace with several streams, the text names the stream too: "2#4711".
+  std::uint64_t position = 0;  // The number of events of the stream before this time.
+  bool is_only_stream = true;  // In a trace with several streams, the text also names the stream: "2#4711".
 
   friend bool operator==(const StreamPosition&, const StreamPosition&) = default;
 };
 
 class MomentName {
  public:
-  MomentName() = default;  // Names none, which means the end.
+  MomentName() = default;  // Empty, which means the end.
   MomentName(std::string_view text);
   MomentName(const std::string& text) : MomentName(std::string_view(text)) {}
   MomentName(const char* text) : MomentName(std::string_view(text)) {}
@@ -33,8 +33,8 @@ class MomentName {
   bool empty() const;
   void clear() { value_ = {}; }
   bool is_end() const { return empty() || *this == "end"; }
-  std::string text() const;  // For --at. Empty where none is named.
-  // As errors and answers name it: where it lies in each stream.
+  std::string text() const;  // For --at. Empty if no time is named.
+  // Its position in each stream, with the name that answers and errors show.
   Result<Moment> find_in(const Trace& trace) const;
 
   friend bool operator==(const MomentName&, const MomentName&) = default;
@@ -43,7 +43,7 @@ class MomentName {
   std::variant<std::string, StreamPosition> value_;
 };
 
-// A stretch of a trace between two moments. Both empty: none is selected.
+// The range between two times. Both empty: no selection.
 struct TimeRange {
   MomentName from, to;
 

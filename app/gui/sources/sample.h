@@ -1,12 +1,12 @@
-// The profile that comes with the program, for a person who has none at hand.
+// The profile that comes with the program, for users who have none at hand.
 #pragma once
 
 #include <string>
 
 namespace hbmscope::gui {
 
-// $HBMSCOPE_SAMPLE where that is set, else below the folders that the build and the installation put samples in; empty
-// where there is none.
+// $HBMSCOPE_SAMPLE if set, otherwise the sample in the folders used by the build and the installation; empty if there
+// is none.
 std::string find_sample();
 
 }  // namespace hbmscope::gui

@@ -9,13 +9,13 @@
 namespace hbmscope::gui {
 namespace {
 
-// What runs, and its process: "train.py (4711)", "train.py (8 processes)". Empty where the trace does not say.
+// The program and its process: "train.py (4711)", "train.py (8 processes)". Empty if the trace does not say.
 std::string name_of_job(const Trace& trace) {
   if (trace.streams.empty()) return {};
   const Definitions& definitions = trace.streams.front().definitions();
   const std::string command(definitions.job_fact("command"));
   std::string name;
-  // The script and not its interpreter: the program, or the last word that names a Python file.
+  // The script rather than its interpreter: the program, or the last word that names a Python file.
   for (std::size_t begin = 0; begin < command.size();) {
     const std::size_t end = std::min(command.find(' ', begin), command.size());
     const std::string word = std::filesystem::path(command.substr(begin, end - begin)).filename().string();
@@ -57,7 +57,7 @@ std::string Source::name() const {
   if (trace && (path.starts_with("live:") || path.starts_with("tcp:")))
     if (std::string job = name_of_job(*trace); !job.empty()) return job;
   const std::string last = std::filesystem::path(path).filename().string();
-  // The changes that are shown: the wanted ones may still be on their way, or not be possible.
+  // The changes that are shown. The requested ones may still be running, or may be impossible.
   const std::vector<WorkloadChange>& changes = workload ? workload->answer->opened->changes : what_if;
   return (last.empty() ? path : last) + (changes.empty() ? std::string() : " (" + text_from_changes(changes) + ")");
 }

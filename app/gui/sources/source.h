@@ -1,5 +1,5 @@
-// A file that was opened, or a running job: being read, there, or not readable. While a long recording is read, or a
-// job runs, what is there so far is ready already and is replaced as it grows; `control` is there until that ends.
+// An open file or running job: being read, ready, or failed. While a long recording is read or a job runs, the part so
+// far is already ready and is replaced as it grows; `control` exists until that ends.
 #pragma once
 
 #include <chrono>
@@ -24,16 +24,16 @@
 
 namespace hbmscope::gui {
 
-// What was read of a file, or of the part of it that is there so far, and what follows from it for every view.
+// The content of a file, or of the part read so far, and derived data that every view needs.
 struct SourceContent {
-  std::shared_ptr<const Profile> profile;         // For a trace: what is live at its end.
+  std::shared_ptr<const Profile> profile;         // For a trace: the live blocks at its end.
   std::shared_ptr<const Trace> trace;             // Null for files without addresses.
-  std::shared_ptr<const ProfileSummary> summary;  // Of the whole file, whatever the filter says.
-  std::vector<DeviceAccount> accounts;            // Likewise.
+  std::shared_ptr<const ProfileSummary> summary;  // Of the whole file, without the filter.
+  std::vector<DeviceAccount> accounts;            // Of the whole file, without the filter.
   std::vector<DeviceHeaps> devices;               // Of the trace.
-  std::vector<AttachedFacts> attached;            // Processes of the trace that were attached to.
-  std::optional<WorkloadPanel> workload;          // Of a workload file.
-  MomentName opening_at;                          // Where the trace is shown first; empty: its end.
+  std::vector<AttachedFacts> attached;            // Attached processes in the trace.
+  std::optional<WorkloadPanel> workload;          // For a workload file.
+  MomentName opening_at;                          // The time shown first; empty: the end.
 };
 Result<SourceContent> content_of(const hbmscope::Source& read);
 
@@ -41,23 +41,23 @@ struct Source : SourceContent {
   SourceId id = SourceId::none;
   std::string path;
   AnswerState state = AnswerState::pending;
-  std::shared_ptr<ReadControl> control;  // How far reading is; only App sets `cancelled` and `stop_here`.
+  std::shared_ptr<ReadControl> control;  // Progress of reading; only App sets `cancelled` and `stop_here`.
   std::chrono::steady_clock::time_point started;
-  std::optional<LiveStatus> live;       // Of a running job.
-  std::optional<EndedLive> ended;       // Of a job that was watched and has ended.
+  std::optional<LiveStatus> live;       // For a running job.
+  std::optional<EndedLive> ended;       // For a watched job that has ended.
   std::vector<WorkloadChange> what_if;  // The requested changes of a workload file.
   Error error;
 
-  void take(SourceContent content);  // The source is ready with it.
+  void take(SourceContent content);  // Makes the source ready with this content.
   std::string name() const;          // The path's last part.
   bool is_part() const { return state == AnswerState::ready && control != nullptr; }
-  // Also true for the previous version of a running job, which may lack what is new, and for the previous emulation of
-  // a workload with the same heaps.
+  // Also true for the previous version of a running job, which may lack the latest events, and for the previous
+  // emulation of a workload with the same heaps.
   bool is_source_of(const TraceMoment& moment) const {
     return moment.trace == trace || ((live || workload) && trace && moment.trace->files == trace->files);
   }
 };
 
-void cancel_emulating(const Source& source);  // What is on its way of a workload, if anything is.
+void cancel_emulating(const Source& source);  // Cancels the running emulation of a workload, if any.
 
 }  // namespace hbmscope::gui

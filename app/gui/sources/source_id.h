@@ -1,5 +1,5 @@
-// A source by its number. A file that is read again gets a new one, so that no answer about its old content is taken
-// for one about the new.
+// The number of a source. A file that is read again gets a new one, so that an answer about its old content is never
+// used for the new content.
 #pragma once
 
 #include <cstdint>

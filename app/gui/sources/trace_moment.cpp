@@ -27,7 +27,7 @@ std::optional<HeapKey> parse_heap_key(std::string_view text) {
 
 namespace {
 
-// "after 9999998 of 10000000 events" with the thousands set apart.
+// "after 9999998 of 10000000 events" with thousands separators.
 std::string with_thousands(std::string_view text) {
   std::string grouped;
   for (std::size_t at = 0; at < text.size();) {
@@ -55,7 +55,7 @@ std::string phrase_of(const Moment& moment) {
 
 namespace {
 
-// Two streams are of one process where both say which one it is.
+// Two streams belong to the same process if both name the same one.
 bool is_same_process(const Trace& trace, std::size_t a, std::size_t b) {
   if (a == b) return true;
   const Definitions &one = trace.streams[a].definitions(), &other = trace.streams[b].definitions();
@@ -102,7 +102,7 @@ bool has_failures(const Trace& trace) {
 
 MomentName opening_moment(const Trace& trace) {
   if (has_failures(trace)) {
-    // The earliest one; there is seldom more than one stream with any.
+    // The earliest failure of all streams; usually only one stream has any.
     std::size_t stream = trace.streams.size();
     const FailureEvent* first = nullptr;
     for (std::size_t i = 0; i < trace.streams.size(); ++i)

@@ -1,5 +1,4 @@
-// A trace at the moment that is looked at: where each stream stands, what then lives, and which heap of it a picture
-// shows.
+// A trace at one time: the position of each stream, the live blocks there, and the heap that a picture shows.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +13,13 @@
 
 namespace hbmscope::gui {
 
-std::string text_from_heap_key(HeapKey key);  // "1:2", both from 1, as a command's text names it.
+std::string text_from_heap_key(HeapKey key);  // "1:2", both counted from 1, as in a command's text.
 std::optional<HeapKey> parse_heap_key(std::string_view text);
 
 struct TraceMoment {
   std::shared_ptr<const Trace> trace;
   Moment moment;
-  std::vector<StreamState> states;  // By stream.
+  std::vector<StreamState> states;  // Per stream.
 
   const StreamState& state_of(HeapKey key) const { return states[key.stream]; }
   const HeapState& heap(HeapKey key) const { return states[key.stream].heap(key.heap); }
@@ -28,11 +27,11 @@ struct TraceMoment {
   std::uint64_t position(HeapKey key) const { return moment.positions[key.stream]; }
 };
 
-// "at the peak (...)", "after 7 of 10 events": how a sentence about the moment begins.
+// "at the peak (...)", "after 7 of 10 events": the start of a sentence about this time.
 std::string phrase_of(const Moment& moment);
 
-// What a device's memory is seen as by each source of one process: the driver's allocations, a pool, buffers. The heap
-// of each layer that held the most, in the order from the driver up; one only where there is one view of the bytes.
+// The layers in which one process's memory is visible: driver allocations, a pool, buffers. It has the largest heap of
+// each layer, from the driver up; only one entry if there is one layer.
 struct LayerChoice {
   wire::Layer layer = wire::Layer::pool;
   HeapKey heap;
@@ -40,15 +39,15 @@ struct LayerChoice {
 std::vector<LayerChoice> layers_of(const Trace& trace, HeapKey shown);
 std::string_view title_of(wire::Layer layer);  // "Driver", "Pool", ...
 
-bool has_failures(const Trace& trace);  // Out-of-memories.
-// The moment at which a trace is opened: the first out-of-memory, not counting those of a GPU that a TPU is compared
-// with, else the peak; empty (the end) where there is neither.
+bool has_failures(const Trace& trace);  // Out-of-memory failures.
+// The time at which a trace opens: the first out-of-memory (not counting those of a GPU that a TPU is compared with),
+// else the peak; empty (the end) if there is neither.
 MomentName opening_moment(const Trace& trace);
 
-// How many of the stream's failures stand up to a position, and right at it.
+// The number of failures of the stream up to and including `position`.
 std::size_t failures_until(const Stream& stream, std::uint64_t position);
 
-// The out-of-memories of one heap's stream before or after a position, the nearest: what [ and ] go to.
+// The nearest out-of-memory before or after `position` in one heap's stream, for the keys [ and ].
 std::optional<std::uint64_t> next_failure(const Stream& stream, std::uint64_t position);
 std::optional<std::uint64_t> previous_failure(const Stream& stream, std::uint64_t position);
 

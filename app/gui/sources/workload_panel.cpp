@@ -42,7 +42,7 @@ SliderRange slider_range(const WorkloadKnob& knob) {
     while (range.most <= knob.most / 2 && range.most < written * reach) range.most *= 2;
     return range;
   }
-  // One below its least stands for what holds where the file says nothing.
+  // The value below the minimum stands for the default, used when the file sets no value.
   if (knob.written.empty()) return {knob.least - 1, within(std::max<std::int64_t>(8, knob.usual * 4)), false};
   if (written > 0) return {within(1), within(std::max<std::int64_t>(written * 4, 4)), false};
   return {within(written * 4), within(std::max<std::int64_t>(-written * 4, 8)), false};

@@ -1,5 +1,5 @@
-// An emulated workload in the window: what its panel shows, and what is on its way. A change is emulated by a worker;
-// until that is done, and where it can't be, the last answer stands.
+// An emulated workload in the window: the content of its panel and the running emulation. A worker emulates each
+// change; until it finishes, or if it fails, the last answer stays.
 #pragma once
 
 #include <atomic>
@@ -19,14 +19,15 @@ struct WorkloadAnswer {
   std::shared_ptr<const OpenedWorkload> opened;
   std::string title;
   WorkloadVerdict verdict;
-  bool as_written_fits = true, has_words_as_written = true;  // Of the verdict.
+  // For the unmodified file; the latter: its verdict has the same words.
+  bool as_written_fits = true, has_words_as_written = true;
   std::vector<TierRow> tiers;
   std::vector<WorkloadFigure> figures;
-  std::vector<WorkloadDifference> differences;  // From the file as it is written.
+  std::vector<WorkloadDifference> differences;  // Differences from the file.
 };
 std::shared_ptr<const WorkloadAnswer> answer_of(std::shared_ptr<const OpenedWorkload> opened);
 
-// An emulation that is running.
+// A running emulation.
 struct Emulating {
   Emulating(std::vector<WorkloadChange> wanted, std::chrono::steady_clock::time_point now)
       : changes(std::move(wanted)), since(now) {}
@@ -37,25 +38,25 @@ struct Emulating {
 struct WorkloadPanel {
   std::shared_ptr<const WorkloadAnswer> answer;
   std::shared_ptr<const Emulating> emulating;  // Null: nothing is running.
-  std::optional<Error> error;                  // Why the wanted changes are not possible.
+  std::optional<Error> error;                  // Why the requested changes are impossible.
 };
 
-// The wanted change of it; null: unmodified.
+// The requested change of this parameter; null: unmodified.
 const WorkloadChange* find_change(const WorkloadKnob& knob, const std::vector<WorkloadChange>& changes);
 
-// What its slider offers, never beyond what may be. By powers: block sizes, batches and meshes are powers of two, and
-// so are the steps of their sliders, 64 times down and up; others have all numbers up to four times the one that is
-// written.
+// The range of a parameter's slider, within the permitted values. By powers: block sizes, batches and meshes are powers
+// of two, and so are the steps of their sliders, from 1/64 to 64 times the file's value. Other sliders have all numbers
+// up to four times the file's value.
 struct SliderRange {
   std::int64_t least = 0, most = 0;
   bool is_by_powers = false;
 };
 SliderRange slider_range(const WorkloadKnob& knob);
 
-// The value that is wanted, as the panel's controls show it; empty: what holds where the file says nothing.
+// The requested value, as shown in the panel's control; empty: the default, if the file sets no value.
 std::string value_of(const WorkloadKnob& knob, const std::vector<WorkloadChange>& changes);
-// With this one changed, in the order of the knobs. A value as the file has it is no change, but of one that the file
-// works out of others, which gives something else when these change; an empty one takes it back.
+// `changes` with this one added, in the order of the knobs. A value equal to the file's is no change, unless the file
+// computes it from other values, which may change. An empty value removes the change.
 std::vector<WorkloadChange> with_change(const std::vector<WorkloadKnob>& knobs, std::vector<WorkloadChange> changes,
                                         const WorkloadChange& change);
 

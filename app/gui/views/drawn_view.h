@@ -1,5 +1,5 @@
-// A view on the screen: what it keeps from one frame to the next, and how it is drawn. One lives as long as the window;
-// of a view that is drawn side by side, one for each side.
+// A view on the screen: its state between frames, and how it is drawn. It lives as long as the window; a view that is
+// drawn side by side has one per side.
 #pragma once
 
 #include <memory>

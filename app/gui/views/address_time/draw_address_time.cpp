@@ -36,7 +36,7 @@ struct DrawnBoxes {
 
   float top() const { return picture.top; }
   float height() const { return picture.bottom - picture.top; }
-  // Of the cells of the texture, which can still have another size or span.
+  // In rows of the texture, which may still have another size or span.
   double row_of(float y) const {
     return static_cast<double>(y - top()) / static_cast<double>(picture.bottom - top()) * boxes.query.height;
   }
@@ -78,7 +78,7 @@ std::string scale_text(const AddressTime& boxes) {
          " blocks, 1 px = " + bytes(boxes.axis.bytes_per_px()) + " x " + time;
 }
 
-// Says why boxes are coloured otherwise than the heap map.
+// Explains why the boxes have other colours than the heap map.
 std::string coloring_text(const AppState& state, const AddressTime& boxes) {
   const HeapColoring wanted = state.position().coloring;
   if (wanted == HeapColoring::automatic || wanted == boxes.query.coloring) return {};
@@ -95,7 +95,7 @@ void draw_head(const AppState& state, const TimelineColumns& whole, const Addres
   draw_copy_menu(ViewKind::address_time, commands);
 }
 
-// "[][][][] 25 to 100 % in use, bytes are averages": what the strength of a colour means.
+// "[][][][] 25 to 100 % in use, bytes are averages": the meaning of a colour's strength.
 struct ShareLegend {
   static constexpr std::string_view words = "25 to 100 % in use; bytes are averages";
   const Look& look;
@@ -125,15 +125,15 @@ struct ShareLegend {
 
 void draw_legend(const Look& look, const AddressTime& boxes) {
   const ShareLegend shares{look};
-  // It leaves room for two or three entries, or takes a line of its own.
+  // It leaves room for two or three entries, or takes its own line.
   const bool has_room = ImGui::GetContentRegionAvail().x > shares.width() + look.px(400);
   draw_map_legend(look, boxes.knows_regions, boxes.query.coloring, boxes.legend, {}, has_room ? shares.width() : 0);
   if (has_room) ImGui::SameLine();
   shares.draw(has_room);
 }
 
-// The origin of offsets: the lowest address of the heap at the current time, as in the heap map and the Inspector, or
-// that of the picture where the heap is empty then.
+// The origin of offsets: the heap's lowest address at the current time, as in the heap map and the Inspector; if the
+// heap is empty then, the lowest address of the picture.
 std::uint64_t lowest_of(const DrawnBoxes& frame) {
   const auto& moment = frame.state.answers().moment.value;
   const HeapKey heap = frame.whole.heap;
@@ -147,7 +147,7 @@ std::string offset_text(std::uint64_t lowest, std::uint64_t address) {
   return "+" + text_from_bytes(static_cast<std::int64_t>(address - lowest));
 }
 
-// Gaps between regions take no height, but count as offset.
+// Gaps between regions have no height, but count in the offsets.
 void draw_offsets(const DrawnBoxes& frame, float left) {
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const AddressAxis& axis = frame.boxes.axis;
@@ -164,7 +164,7 @@ void draw_offsets(const DrawnBoxes& frame, float left) {
   }
 }
 
-// As high as the request, from the bottom up: no empty stretch next to it is as high.
+// Failures, as high as the request, from the bottom up: no free gap next to it is as high.
 void draw_failures(const DrawnBoxes& frame) {
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const ImU32 ink = frame.look.role(Role::failure);
@@ -239,7 +239,7 @@ void handle_pointer(const DrawnBoxes& frame, bool hovered, bool active) {
   if (!active && ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) draw_tooltip(frame, x, y);
 }
 
-// As in the heap map, along the addresses.
+// The keys of the heap map, along the addresses.
 void zoom_with_keys(const DrawnBoxes& frame) {
   const ImGuiIO& io = ImGui::GetIO();
   if (!ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows) || io.WantTextInput || io.KeyCtrl || io.KeyAlt) return;
@@ -283,7 +283,7 @@ void draw_boxes(const DrawnBoxes& frame, AddressTimeState& view) {
   draw.PushClipRect(from, to, true);
   const TimelineSpan& span = frame.boxes.query.span;
   float top = frame.top(), bottom = picture.bottom;
-  if (frame.boxes.query.addresses != frame.seen()) {  // Stretched until those that are wanted are there.
+  if (frame.boxes.query.addresses != frame.seen()) {  // Stretched until the requested addresses are ready.
     const RowSpan seen = rows_of_all(frame.boxes, frame.seen()),
                   drawn = rows_of_all(frame.boxes, frame.boxes.query.addresses);
     const double px = frame.height() / std::max(1e-9, seen.end - seen.begin);
@@ -345,7 +345,7 @@ void draw_address_time(const AppState& state, AddressTimeState& view, CommandQue
   ImGui::SetItemKeyOwner(ImGuiKey_MouseWheelY);
   handle_pointer(frame, ImGui::IsItemHovered(), ImGui::IsItemActive());
   zoom_with_keys(frame);
-  if (view.zoom_seen != state.window.zoom_serial) {  // 0 shows all.
+  if (view.zoom_seen != state.window.zoom_serial) {  // The key 0 shows everything.
     view.zoom_seen = state.window.zoom_serial;
     if (state.is_in_front(ViewKind::address_time)) frame.show_all();
   }

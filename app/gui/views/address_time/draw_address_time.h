@@ -1,5 +1,5 @@
-// The addresses of a heap over time: where each block was, from its allocation to its release. It shows the span of the
-// timeline; a click goes to that time and selects what was there.
+// The addresses of a heap over time: each block from its allocation to its release. It shows the visible span of the
+// timeline. A click goes to that time and selects the block or gap at that address.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace hbmscope::gui {
 
 struct AddressTimeState {
   MapTexture texture;
-  std::shared_ptr<const AddressTime> drawn;  // Is in the texture,
+  std::shared_ptr<const AddressTime> drawn;  // The texture shows this picture,
   Theme theme = Theme::dark;                 // in these colours.
   std::uint64_t copy_seen = 0, zoom_seen = 0;
 };

@@ -69,7 +69,7 @@ void draw_figures(const HeapComparison& heaps) {
   ImGui::EndTable();
 }
 
-// Sentences on the left, figures on the right; one above the other where there is no room.
+// Sentences on the left and figures on the right, or below each other if there is not enough room.
 void draw_answer(const BesideAnswer& answer) {
   const HeapComparison& heaps = answer.heaps;
   const float all = ImGui::GetContentRegionAvail().x, least = ImGui::GetFontSize() * 30;

@@ -1,4 +1,5 @@
-// The heaps of both sides in figures and words: the differences between two runs, ranks or configurations, and why.
+// Compares the heaps of both sides in figures and sentences: the differences between two runs, ranks or configurations,
+// and their reasons.
 #pragma once
 
 #include "app/gui/core/app_state.h"

@@ -19,7 +19,7 @@
 namespace hbmscope::gui {
 namespace {
 
-// The largest number of rows that is copied: more is too much for a clipboard.
+// At most this many rows are copied; more would be too much for a clipboard.
 constexpr std::size_t copied_rows_max = 1'000'000;
 
 std::string error_of(const AppState& state, const std::string& find) {
@@ -140,7 +140,7 @@ void draw_row(const Look& look, const BlocksAnswer& answer, std::uint32_t row, b
   ImGui::PopID();
 }
 
-// Scrolls once to what was selected elsewhere.
+// Scrolls once to a selection made in another view.
 void follow_selection(const AppState& state, const std::shared_ptr<const BlocksAnswer>& answer, BlocksState& blocks,
                       HeapKey heap, float row_height) {
   const auto& address = state.position().address;

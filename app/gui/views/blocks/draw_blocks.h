@@ -1,5 +1,5 @@
-// The live blocks at the current time, one by one: filtered, in any order, millions of rows of which only the visible
-// ones are made. A click selects the block in all views.
+// The table of live blocks at the current time, filtered and sorted. It can have millions of rows; only the visible
+// ones are built. A click selects the block in all views.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace hbmscope::gui {
 
-// The text field that finds blocks; the heap map shows it too.
+// The search field for blocks, shared with the heap map.
 struct BlockFilterState {
   std::string text, seen, error;
   std::uint64_t focus_seen = 0;
@@ -19,15 +19,15 @@ struct BlockFilterState {
 
 struct BlocksState {
   BlockFilterState filter;
-  std::shared_ptr<const BlocksAnswer> followed;  // In which the selection was last searched,
-  HeapKey followed_heap;                         // and what it then was.
+  std::shared_ptr<const BlocksAnswer> followed;  // The answer in which the selection was last searched,
+  HeapKey followed_heap;                         // and its heap at that time.
   std::optional<std::uint64_t> followed_address;
   std::uint64_t copy_seen = 0;
 };
 
 void draw_blocks(const AppState& state, BlocksState& blocks, CommandQueue& commands);
 
-// `width` in pixels. A text that does not parse is not applied; the reason is in its tooltip.
+// `width` in px. Text that does not parse is not applied; the tooltip says why.
 void draw_block_filter(const AppState& state, BlockFilterState& filter, float width, bool takes_focus,
                        CommandQueue& commands);
 

@@ -35,7 +35,7 @@ void list_rows(const CallTree& tree, CallTreeState& state) {
   }
 }
 
-// Opens the path on which each node holds at least half of its parent, so the largest stack is visible at once.
+// Opens the path along which each node holds at least half of its parent, so that the largest stack is visible at once.
 void open_largest_way(const CallTree& tree, std::vector<bool>& open) {
   std::uint32_t node = 0;
   while (node != no_node) {
@@ -79,7 +79,7 @@ void open_all_below(const CallTree& tree, std::uint32_t root, bool value, std::v
   }
 }
 
-// The triangle, the indentation, the name. True when the set of open nodes changed.
+// Draws the triangle, the indentation and the name. True if nodes were opened or closed.
 bool draw_name(const AppState& state, const Look& look, const TreeAnswer& answer, CallTreeState& tree,
                std::uint32_t node) {
   const TreeNode& at = answer.tree.nodes[node];

@@ -1,5 +1,5 @@
-// The stacks as a tree, from the outermost frame down or from the innermost up. Only open nodes cost anything; the path
-// to the largest stack is open at first.
+// The stacks as a tree, from the outermost frame down or from the innermost up. Only open nodes cost time. Initially
+// the path to the largest stack is open.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 namespace hbmscope::gui {
 
 struct CallTreeState {
-  std::shared_ptr<const TreeAnswer> answer;  // What the rest belongs to.
+  std::shared_ptr<const TreeAnswer> answer;  // The answer that the rest refers to.
   std::vector<bool> open;                    // By node.
   std::vector<std::uint32_t> rows;           // The visible nodes, from top to bottom.
-  std::string find;                          // The text for which nodes were opened.
+  std::string find;                          // The search text for which nodes were opened.
   std::uint64_t copy_seen = 0;
 };
 

@@ -1,4 +1,4 @@
-// Two times of one trace, in words and as the table that Compare shows and copies.
+// The comparison of two times of one trace, as sentences and as the table that Compare shows and copies.
 #pragma once
 
 #include <array>
@@ -12,12 +12,12 @@ namespace hbmscope::gui {
 
 struct NamedChange {
   std::string_view name;   // "new", "gone", ...
-  std::string_view words;  // What it means, a sentence.
+  std::string_view words;  // What it means, as a sentence.
   BlockChange BlockChanges::*part;
 };
 extern const std::array<NamedChange, 6> named_changes;
 
-// Of live blocks and handles: now - pinned.
+// Live blocks and handles: now - pinned.
 std::string compare_sentence(const CompareAnswer& answer);
 std::string own_line_text(const BlockDiffRow& row);
 TextTable table_from_compare(const CompareAnswer& answer);

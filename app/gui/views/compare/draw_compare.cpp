@@ -79,7 +79,7 @@ void draw_totals(const Look& look, const CompareAnswer& answer) {
   }
 }
 
-// A change without blocks has no column.
+// Kinds of change without blocks have no column.
 std::vector<const NamedChange*> shown_changes(const BlockDiff& diff) {
   std::vector<const NamedChange*> shown;
   for (const NamedChange& named : named_changes)
@@ -87,7 +87,7 @@ std::vector<const NamedChange*> shown_changes(const BlockDiff& diff) {
   return shown;
 }
 
-// Without a sorted column, the order of the query: by absolute change.
+// If no column is sorted, the order of the query: by absolute change.
 void sort_rows(const std::shared_ptr<const CompareAnswer>& answer, CompareState& compare) {
   ImGuiTableSortSpecs* specs = ImGui::TableGetSortSpecs();
   const bool is_resorted = specs != nullptr && specs->SpecsDirty;
@@ -157,7 +157,7 @@ void draw_table(const AppState& state, const Look& look, const std::shared_ptr<c
   set_up_table_columns(look, set_up);
   table_headers(0, columns - 1);
   sort_rows(answer, compare);
-  const auto& rows = answer->diff.own_code;  // The largest change first.
+  const auto& rows = answer->diff.own_code;  // Largest change first.
   const std::int64_t largest = rows.empty() ? 0 : clamped_magnitude(rows.front().changes.delta_bytes());
   ImGuiListClipper clipper;
   clipper.Begin(static_cast<int>(compare.rows.size()));

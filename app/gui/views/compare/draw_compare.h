@@ -11,8 +11,8 @@
 namespace hbmscope::gui {
 
 struct CompareState {
-  std::shared_ptr<const CompareAnswer> rows_of;  // Which answer `rows` are of.
-  std::vector<std::uint32_t> rows;               // Of its own_code, in the order of the table.
+  std::shared_ptr<const CompareAnswer> rows_of;  // The answer that `rows` refers to.
+  std::vector<std::uint32_t> rows;               // Indices into its own_code, in the order of the table.
   std::uint64_t copy_seen = 0;
 };
 

@@ -18,7 +18,7 @@ void start_with(std::size_t run, const DemoSettings& settings, CommandQueue& com
   commands.push(run == 0 ? command::set_demo : command::set_demo_beside, settings);
 }
 
-// A choice among a few texts, as wide as the panel.
+// A menu of a few texts, as wide as the panel.
 template <class Choices, class Take>
 void choose(const char* id, const std::string& shown, const Choices& choices, const Take& take) {
   ImGui::SetNextItemWidth(-1);
@@ -35,7 +35,7 @@ void draw_pace(const DemoState& demo, CommandQueue& commands) {
   if (ImGui::Button("Step")) commands.push(CommandId::step_demo);
   ImGui::EndDisabled();
   ImGui::SameLine();
-  // In powers of two from a tenth to a hundred times.
+  // Powers of two from a tenth to a hundred times.
   const double speed = demo.runs[0].settings.speed;
   auto exponent = static_cast<float>(std::log2(speed));
   ImGui::SetNextItemWidth(-1);
@@ -84,7 +84,7 @@ void draw_device(const DemoState& demo, CommandQueue& commands) {
   });
 }
 
-// A's variables, then those of B where it runs too.
+// A's variables, then B's if it runs too.
 void draw_runs(const DemoState& demo, CommandQueue& commands) {
   const bool is_split = demo.runs.size() > 1;
   std::string change;

@@ -1,4 +1,4 @@
-// The controls of the demo: its program, its speed, and the variables that JAX reads.
+// The controls of the demo: its program, its speed and the environment variables that JAX reads.
 #pragma once
 
 #include "app/gui/core/app_state.h"

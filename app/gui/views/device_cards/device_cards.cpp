@@ -5,7 +5,7 @@
 namespace hbmscope::gui {
 namespace {
 
-// The heap that stands for the device; nullptr where none counts.
+// The heap that represents the device; nullptr if none counts.
 const DeviceHeap* main_heap(const DeviceHeaps& device) {
   const DeviceHeap* most = nullptr;
   for (const DeviceHeap& heap : device.heaps)
@@ -13,7 +13,7 @@ const DeviceHeap* main_heap(const DeviceHeaps& device) {
   return most;
 }
 
-// Failures are few, or all alike: the last thousands are enough for a flag.
+// Failures are either few or all alike, so the last few thousand are enough for a flag.
 std::uint64_t failures_up_to(const Stream& stream, std::uint32_t heap, std::uint64_t position) {
   constexpr std::size_t looked_at = 4096;
   const auto& failures = stream.failures();

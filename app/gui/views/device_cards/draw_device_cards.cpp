@@ -32,7 +32,7 @@ std::string words_of(const DeviceCard& card) {
   return words;
 }
 
-// "free 12.4 GiB, largest 2.10 GiB", shortened to the room.
+// "free 12.4 GiB, largest 2.10 GiB", shortened to the width.
 std::string figure_of(const DeviceCard& card, float width) {
   if (!card.free_bytes) return text_from_bytes(card.in_use_bytes);
   const std::string free = "free " + text_from_bytes(*card.free_bytes);
@@ -67,7 +67,7 @@ void draw_card(const Look& look, const DeviceCard& card, bool is_shown, ImVec2 s
   tooltip(words_of(card));
 }
 
-// Sixteen and more: a cell each, filled from below, and a mark where a request failed.
+// With sixteen or more devices: one cell each, filled from the bottom, with a mark if a request failed.
 void draw_cell(const Look& look, const DeviceCard& card, bool is_shown, ImVec2 size, CommandQueue& commands) {
   const ImVec2 from = ImGui::GetCursorScreenPos(), to{from.x + size.x, from.y + size.y};
   if (ImGui::InvisibleButton("card", size)) commands.push(command::choose_heap, card.heap);

@@ -1,5 +1,5 @@
-// A strip above all views, of a trace with several devices or ranks: a card for each, and past sixteen a row of cells.
-// A click shows that device's heap.
+// A strip above all views for traces with several devices or ranks: one card each, or a row of cells if there are more
+// than sixteen. A click shows that device's heap.
 #pragma once
 
 #include "app/gui/core/app_state.h"
@@ -7,7 +7,7 @@
 
 namespace hbmscope::gui {
 
-// Draws nothing where there is one device only.
+// Draws nothing if there is only one device.
 void draw_device_cards(const AppState& state, CommandQueue& commands);
 
 }  // namespace hbmscope::gui

@@ -22,7 +22,7 @@ std::string name_of_source(const Source* source) {
   return source == nullptr ? "" : source->name();
 }
 
-// The choice of the baseline, while there is none.
+// The menu of baselines, while none is selected.
 void draw_choice(const AppState& state, CommandQueue& commands) {
   const Source* front = state.source();
   wrapped_text("Compare " + name_of_source(front) + " with which baseline?");
@@ -94,7 +94,7 @@ void draw_head(const AppState& state, const Look& look, const ProfileDiff& diff,
   if (ImGui::Button("Stop comparing")) commands.push(CommandId::stop_comparing);
 }
 
-// Only what changed: "TPU 3 +1.20 GiB   TPU 4 −12.0 MiB". `any`: the line has text already.
+// Only groups that changed: "TPU 3 +1.20 GiB   TPU 4 −12.0 MiB". `any`: the line already has text.
 void draw_groups(const Look& look, const std::vector<GroupDiffRow>& rows, bool devices, const ProfileView& view,
                  bool& any) {
   for (const GroupDiffRow& row : rows) {
@@ -213,7 +213,7 @@ void draw_diff(const AppState& state, DiffState& local, CommandQueue& commands) 
   draw_table(state, look, diff, *view, local, commands);
   if (!take_copy(state, ViewKind::diff, local.copy_seen)) return;
   if (local.rows_of != state.answers().diff.value)
-    return;  // The table was out of sight: its rows are of another answer.
+    return;  // The table was not visible; its rows belong to another answer.
   copy_table(state,
              local.by_function ? table_from_diff_frames(diff, *view, local.rows)
                                : table_from_diff_stacks(diff, *view, local.rows),

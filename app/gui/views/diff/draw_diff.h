@@ -1,5 +1,5 @@
-// What changed since the baseline: always named, sign = now - baseline, said in the head; totals, devices and kinds,
-// then stacks or functions by absolute change.
+// The changes since the baseline, which the head names; the sign is now - baseline. Totals, devices and kinds come
+// first, then stacks or functions by absolute change.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@
 namespace hbmscope::gui {
 
 struct DiffState {
-  bool by_function = false;  // Else by stack.
+  bool by_function = false;  // False: by stack.
   int column = 0;
-  bool ascending = false, by_size = true;  // by_size: the largest change first, whatever its sign.
+  bool ascending = false, by_size = true;  // by_size: largest absolute change first.
   std::vector<std::uint32_t> rows;
   std::shared_ptr<const ProfileDiff> rows_of;
   bool rows_by_function = false;

@@ -44,7 +44,7 @@ std::int64_t sort_value(const Amounts& amounts, int column) {
   }
 }
 
-// Frames that are equal on both sides are not in the list.
+// Leaves out frames that are equal on both sides.
 bool worth_a_row(const Amounts& amounts) {
   return amounts.now.bytes != amounts.baseline.bytes || amounts.now.count != amounts.baseline.count;
 }
@@ -98,7 +98,7 @@ void sort_diff_rows(const std::shared_ptr<const ProfileDiff>& answer, const std:
   for (std::uint32_t i = 0; i < count; ++i)
     if (worth_a_row(amounts_of(diff, i, local.by_function)) && row_found(diff, i, local.by_function, find))
       local.rows.push_back(i);
-  if (local.by_size) return;  // The query's own order.
+  if (local.by_size) return;  // The order of the query.
   std::stable_sort(local.rows.begin(), local.rows.end(), [&](std::uint32_t a, std::uint32_t b) {
     const std::int64_t first = sort_value(amounts_of(diff, a, local.by_function), local.column);
     const std::int64_t second = sort_value(amounts_of(diff, b, local.by_function), local.column);

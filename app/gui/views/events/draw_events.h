@@ -1,4 +1,4 @@
-// The events around the current time, one a row; the last one before it is marked. A click goes to an event.
+// The events around the current time, one per row; the last event before it is marked. A click goes to an event.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 namespace hbmscope::gui {
 
 struct EventsState {
-  std::shared_ptr<const EventsAnswer> followed;  // In which the current time was last scrolled to,
-  std::uint64_t followed_position = 0;           // and where it was.
+  std::shared_ptr<const EventsAnswer> followed;  // The answer in which the table last scrolled to the current time,
+  std::uint64_t followed_position = 0;           // and the position then.
   std::uint64_t copy_seen = 0;
 };
 

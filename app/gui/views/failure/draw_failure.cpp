@@ -95,7 +95,7 @@ void draw_blocker(const AppState& state, const FailureAnswer& answer, const Live
 void draw_place(const AppState& state, const Look& look, const FailureAnswer& answer, CommandQueue& commands) {
   const FailureFacts& facts = answer.facts;
   if (facts.verdict == FailureVerdict::unknown || facts.verdict == FailureVerdict::had_room) return;
-  if (!facts.free_pieces) return;  // Without regions, no place is known.
+  if (!facts.free_pieces) return;  // Without regions, no addresses of blocking allocations are known.
   if (!facts.place) {
     dim_text("No region of the pool is as large as the request, so releasing blocks could not have made room for it.");
     return;

@@ -16,12 +16,12 @@
 namespace hbmscope::gui {
 namespace {
 
-// What drawing a box needs.
+// Everything needed to draw a box.
 struct Drawing {
   const AppState& state;
   const Look& look;
   const FlameAnswer& answer;
-  const FlameSearch* search;  // nullptr: nothing is looked for.
+  const FlameSearch* search;  // nullptr: no search.
   FrameIndex selected;
   std::size_t hovered_hue;
   ImVec2 origin;
@@ -49,14 +49,14 @@ void draw_box(ImDrawList& draw, const Drawing& drawing, const FlameBox& box) {
   const Look& look = drawing.look;
   const float y = drawing.origin.y + static_cast<float>(box.depth) * drawing.row_height;
   const ImVec2 from{drawing.origin.x + box.x0, y};
-  // The last pixel in both directions stays empty, so that neighbours of one colour are distinct.
+  // The last pixel in both directions stays empty, so that neighbours of the same colour are distinguishable.
   const ImVec2 to{drawing.origin.x + std::max(box.x0 + 1, box.x1 - 1), y + drawing.row_height - 1};
   bool dimmed = false;
   Color fill = fill_of(drawing, box, dimmed);
   if (dimmed) fill = mix(look.rgb(Role::panel), fill, 0.3);
   draw.AddRectFilled(from, to, look.color(fill));
-  if (box.merged > 1 && to.x - from.x >= 3)  // Several narrow frames in one box: never a frame of that name.
-    draw_hatch(draw, look, from, to, look.role(Role::panel, 0.35F));
+  // Several narrow frames share this box, so it must not get the name of one of them.
+  if (box.merged > 1 && to.x - from.x >= 3) draw_hatch(draw, look, from, to, look.role(Role::panel, 0.35F));
 
   const float width = to.x - from.x;
   if (width > look.px(24)) {
@@ -127,12 +127,12 @@ void draw_tooltip(const AppState& state, const FlameAnswer& answer, const FlameB
 
 void draw_crumbs(const AppState& state, CommandQueue& commands) {
   const std::vector<FrameKey>& zoom = state.position().zoom;
-  // The line is always there: if it appeared with a zoom, the picture would move under the pointer.
+  // The line is always visible; if it appeared only while zoomed, the picture would move under the pointer.
   ImGui::PushID("crumbs");
   ImGui::BeginDisabled(zoom.empty());
   if (link("all")) commands.push(CommandId::zoom_out);
   ImGui::EndDisabled();
-  // Only both ends of a long path; the middle is in the flame graph itself.
+  // Only both ends of a long path; its middle is in the flame graph.
   constexpr std::size_t ends = 3;
   for (std::size_t i = 0; i < zoom.size(); ++i) {
     if (zoom.size() > 2 * ends && i == ends) {
@@ -152,7 +152,7 @@ void draw_crumbs(const AppState& state, CommandQueue& commands) {
   ImGui::PopID();
 }
 
-// What the widths mean: "bytes in use at the peak (...)", or "bytes held" for a profile, which has no times.
+// The meaning of the widths: "bytes in use at the peak (...)", or "bytes held" for a profile, which has no times.
 std::string value_words(const AppState& state, const FlameAnswer& answer) {
   const bool is_count = state.position().value != FlameValue::bytes;
   const auto& moment = state.answers().moment.value;
@@ -161,7 +161,7 @@ std::string value_words(const AppState& state, const FlameAnswer& answer) {
   return is_count ? "count" : amount_title(*answer.view) + " held";
 }
 
-// True: there was no room for Copy.
+// True if there was no room for Copy.
 bool draw_head(const AppState& state, const FlameAnswer& answer, CommandQueue& commands) {
   const ViewPosition& position = state.position();
   const bool down = answer.tree.direction == TreeDirection::callees;
@@ -183,7 +183,7 @@ bool draw_head(const AppState& state, const FlameAnswer& answer, CommandQueue& c
         ") matches \"" + search.text + "\"");
   }
   draw_rest_of_line(value_words(state, answer), button_width("Copy"));
-  // In a narrow place, such as one of two side by side, it goes to the crumbs, whose line has room.
+  // If there is little room, e.g. side by side, Copy goes to the line of breadcrumbs.
   const bool is_narrow = !has_room_behind(button_width("Copy"));
   if (!is_narrow) draw_copy_menu(ViewKind::flame, commands);
   return is_narrow;
@@ -197,7 +197,7 @@ void handle_clicks(const AppState& state, const FlameAnswer& answer, const Flame
   }
   const ImGuiIO& io = ImGui::GetIO();
   const bool clicked = ImGui::IsMouseReleased(ImGuiMouseButton_Left) && io.MouseDragMaxDistanceSqr[0] <= 16;
-  if (!clicked || io.MouseClickedLastCount[0] > 1) return;  // The end of a double click selects nothing else.
+  if (!clicked || io.MouseClickedLastCount[0] > 1) return;  // The end of a double click must not change the selection.
   if (node.frame == FrameIndex::none) {
     commands.push(CommandId::clear_selection);
   } else if (node.frame != state.selected_frame(answer.view)) {
@@ -212,7 +212,7 @@ void draw_flame_graph(const AppState& state, FlameState& flame, CommandQueue& co
   const auto answer = state.answers().flame.value;
   const Look look(state);
   const bool is_narrow = draw_head(state, *answer, commands);
-  // In little height, the frames need the lines; the file of a frame is in its tooltip too.
+  // In a low view, frames need the lines more than the legend does; tooltips also show a frame's file.
   const bool is_low = ImGui::GetContentRegionAvail().y < 9 * ImGui::GetFrameHeight();
   flame.hovered_hue = is_low ? hue_count + 1 : draw_flame_legend(state, commands);
   draw_crumbs(state, commands);

@@ -12,7 +12,7 @@ std::size_t draw_flame_legend(const AppState& state, CommandQueue& commands) {
   const Look look(state);
   const std::vector<std::string>& files = state.colors.files();
   std::vector<LegendEntry> entries;
-  // The files that held most when hues were assigned have one; these are shown where there is no room for all.
+  // Hues went to the largest files first, so earlier files have more weight if there is not enough room.
   double weight = static_cast<double>(files.size()) + 2;
   const auto add = [&](std::string name, std::string tip, ImU32 color) {
     entries.push_back(

@@ -1,4 +1,4 @@
-// Which colour is which file: hovering an entry dims the rest, clicking it filters to the file.
+// The legend of files. Hovering over an entry dims the rest; a click filters by the file.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace hbmscope::gui {
 
-// The hue under the pointer; hue_count + 1 where there is none.
+// The hue under the pointer, or hue_count + 1 if there is none.
 std::size_t draw_flame_legend(const AppState& state, CommandQueue& commands);
 
 }  // namespace hbmscope::gui

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double smallest_span = 1e-9;
 
-// The deepest node of the path that still exists; a filter can have removed its end.
+// The deepest existing node of the path, since a filter may have removed its end.
 std::uint32_t node_at(const FlameAnswer& answer, const std::vector<FrameKey>& path) {
   const auto& nodes = answer.tree.nodes;
   std::uint32_t node = 0;
@@ -91,7 +91,7 @@ void follow_selection(const AppState& state, const FlameAnswer& answer, FlameSta
   if (flame.shown != state.position().selection) {
     flame.shown = state.position().selection;
     const FrameIndex selected = state.selected_frame(answer.view);
-    // The widest node stands for a frame that is in many places; F3 goes through all.
+    // A frame in many places is represented by its widest node; F3 goes through all of them.
     if (selected != FrameIndex::none && (flame.target == no_node || nodes[flame.target].frame != selected)) {
       flame.target = no_node;
       for (std::uint32_t node = 1; node < nodes.size(); ++node)
@@ -101,7 +101,7 @@ void follow_selection(const AppState& state, const FlameAnswer& answer, FlameSta
     }
   }
   if (flame.target == no_node || flame.target >= nodes.size()) return;
-  // A frame that is too narrow to see is no reason to leave the overview.
+  // Keep the overview if the frame would be too narrow to see.
   const double width = answer.layout.end[flame.target] - answer.layout.begin[flame.target];
   if (width < 0.004 * (flame.end - flame.begin)) {
     flame.target = no_node;
@@ -123,7 +123,7 @@ void step_through_hits(const AppState& state, const FlameAnswer& answer, FlameSt
       for (const auto& row : search->flame->layout.rows)
         for (const std::uint32_t node : row)
           if (search->search.hit[node]) flame.hits.push_back(node);
-    flame.hit = flame.hits.size();  // The first F3 goes to the first hit.
+    flame.hit = flame.hits.size();  // So that the first F3 goes to the first hit.
   }
   if (flame.step_seen == state.window.find_step_serial) return;
   flame.step_seen = state.window.find_step_serial;

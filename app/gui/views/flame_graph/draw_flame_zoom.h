@@ -1,4 +1,5 @@
-// The visible part of a flame graph, and how pointer and keys change it: what is under the pointer stays there.
+// The visible part of a flame graph, and how pointer and keys change it. Zooming keeps the point under the pointer in
+// place.
 #pragma once
 
 #include <memory>
@@ -8,10 +9,11 @@
 
 namespace hbmscope::gui {
 
-// Resets begin and end after a zoom command, for another tree, or when Back brought another zoom back.
+// Resets begin and end after a zoom command, for a new tree, or when Back restored another zoom.
 void follow_zoom(const AppState& state, const std::shared_ptr<const FlameAnswer>& answer, FlameState& flame);
 
-// Wheel: zoom (Ctrl: in large steps); Shift+wheel, sideways and dragging: pan. `left` is the left edge of the picture.
+// Wheel: zoom (with Ctrl in large steps). Shift+wheel, horizontal wheel and dragging: pan. `left` is the left edge of
+// the picture.
 void zoom_with_pointer(FlameState& flame, float width, float left);
 
 // W, S: in and out; A, D: left and right.
@@ -20,7 +22,7 @@ void zoom_with_keys(FlameState& flame);
 // F3 and Shift+F3.
 void step_through_hits(const AppState& state, const FlameAnswer& answer, FlameState& flame, CommandQueue& commands);
 
-// Scrolls to the frame that was selected elsewhere or stepped to. Call it inside the window of the picture.
+// Scrolls to the frame that was selected in another view or by F3. Call it inside the picture's window.
 void follow_selection(const AppState& state, const FlameAnswer& answer, FlameState& flame, float row_height);
 
 std::vector<FrameKey> path_of(const FlameAnswer& answer, std::uint32_t node);

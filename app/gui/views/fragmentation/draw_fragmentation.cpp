@@ -25,7 +25,7 @@ std::string percent(std::uint64_t part, std::uint64_t whole) {
   return text_from_share(static_cast<std::int64_t>(part), static_cast<std::int64_t>(whole));
 }
 
-// The request that fails at the current time, else the largest one so far.
+// The request that fails at the current time, otherwise the largest one so far.
 std::optional<RulerRequest> find_request(const FreeAnswer& answer, const FreeHistory* history) {
   const std::uint64_t position = answer.moment->position(answer.heap);
   const auto& failures = answer.moment->stream(answer.heap).failures();
@@ -120,7 +120,7 @@ void draw_fragmentation(const AppState& state, FragmentationState& view, Command
     wrapped_text("Free memory of this heap is unknown: its source does not report the regions of the pool.");
     return;
   }
-  // The history of another heap says nothing about this one.
+  // The answer may still be the history of another heap.
   const auto& history = state.answers().free_history;
   const FreeHistory* known = history.state == AnswerState::ready ? history.value.get() : nullptr;
   const auto request = find_request(*answer, known);
@@ -136,7 +136,7 @@ void draw_fragmentation(const AppState& state, FragmentationState& view, Command
   draw_ruler(look, *answer->free, request);
   draw_figures(*answer->free, request, known, answer->moment->position(answer->heap));
   ImGui::Spacing();
-  const int beside = count_beside(look, 350, 2);  // Else one below the other.
+  const int beside = count_beside(look, 350, 2);  // Otherwise below each other.
   if (ImGui::BeginTable("parts", beside)) {
     ImGui::TableSetupColumn("pieces", ImGuiTableColumnFlags_WidthStretch, 1);
     if (beside > 1) ImGui::TableSetupColumn("steps", ImGuiTableColumnFlags_WidthStretch, 1.5F);

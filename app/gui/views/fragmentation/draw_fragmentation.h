@@ -1,4 +1,4 @@
-// Is it fragmented? The ruler, the percentage with the figures that it needs, free blocks by size, and the largest
+// Is the heap fragmented? The ruler, the percentage with the figures behind it, free blocks by size, and the largest
 // changes.
 #pragma once
 

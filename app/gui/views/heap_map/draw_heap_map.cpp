@@ -24,7 +24,7 @@
 namespace hbmscope::gui {
 namespace {
 
-// Opens with Ctrl+F, and stays while there is a search.
+// Opens with Ctrl+F and stays while there is a search.
 void draw_find(const AppState& state, HeapMapState& map, CommandQueue& commands) {
   const bool is_in_front = state.is_active_side() && state.position().view != ViewKind::blocks;
   if (map.find_seen != state.window.find_blocks_serial) {
@@ -41,7 +41,7 @@ void draw_find(const AppState& state, HeapMapState& map, CommandQueue& commands)
   const auto& answer = state.answers().blocks;
   const auto& found = answer.value;
   ImGui::SameLine();
-  if (looks_for && found) {  // The arrows stay in place during a search.
+  if (looks_for && found) {  // The arrows keep their place during a search.
     ImGui::BeginDisabled(found->list.rows.empty() || answer.state != AnswerState::ready);
     if (ImGui::ArrowButton("previous hit", ImGuiDir_Left)) commands.push(CommandId::find_previous);
     tooltip("Previous hit (Shift+F3)");
@@ -65,7 +65,7 @@ void draw_find(const AppState& state, HeapMapState& map, CommandQueue& commands)
   dim_text(shortened(words, ImGui::GetContentRegionAvail().x));
 }
 
-// The picture stays at its addresses when the time changes.
+// The visible addresses stay the same when the time changes.
 void follow_answer(HeapMapState& map, const std::shared_ptr<const HeapMapAnswer>& answer, int width, int height) {
   const bool is_other_heap = map.shown && map.shown->heap != answer->heap;
   const bool has_new_size = width != map.width || height != map.height;
@@ -85,7 +85,7 @@ void follow_answer(HeapMapState& map, const std::shared_ptr<const HeapMapAnswer>
   if (map.by_region && map.view.origin > 0) map.view.origin -= map.view.origin % map.view.width;
 }
 
-// What keeps its colour: the entry of the legend under the pointer, or the one that was clicked, limited to hits.
+// Collects what keeps its colour: the blocks of the hovered or clicked legend entry, limited to the hits of a search.
 // Adjacent blocks are one range.
 void light(HeapMapState& map, Shade shade, std::span<const AddressRange> found, bool looks_for) {
   const HeapPieces& pieces = map.shown->pieces;
@@ -121,7 +121,7 @@ void redraw(const AppState& state, HeapMapState& map, const std::shared_ptr<cons
   map.drawn = map.view;
   map.theme = theme;
   map.lit = lit;
-  // Only at the same time: at another one, other blocks are there.
+  // Only hits of the same time; at another time the blocks differ.
   const HeapHits* hits = found && found->of->moment == answer->moment ? found->hits_of(answer->heap) : nullptr;
   auto ranges = hits != nullptr ? std::span<const AddressRange>(hits->ranges) : std::span<const AddressRange>();
   if (lit) {
@@ -131,7 +131,7 @@ void redraw(const AppState& state, HeapMapState& map, const std::shared_ptr<cons
   map.texture.set(map.raster.draw(answer->pieces, map.view, theme, ranges, !lit), map.view.width, map.view.height());
 }
 
-// While zoomed, the minimap is on the right: the picture gets narrower, and what is at (x, y) stays there.
+// While zoomed, the minimap on the right makes the picture narrower; the address at (x, y) stays in place.
 void set_view(HeapMapState& map, const HeapMapView& view, int x, int y) {
   const bool was_fit = map.is_fit;
   map.view = view;
@@ -142,7 +142,7 @@ void set_view(HeapMapState& map, const HeapMapView& view, int x, int y) {
   const auto address = HeapLine(map.shown->pieces, view).address_at(px);
   map.width = std::max(16, map.width - map.minimap_width);
   map.view.width = map.width;
-  // With rows by region, all positions on the line differ.
+  // With rows by region, all positions on the line change.
   if (map.by_region && address) px = static_cast<std::int64_t>(HeapLine(map.shown->pieces, map.view).px_of(*address));
   map.view.origin = px - row * map.width - std::min(x, map.width - 1);
   map.view = pan_heap_map(map.shown->pieces, map.view, 0);
@@ -164,7 +164,7 @@ void zoom_to_piece(HeapMapState& map, const HeapPiece& piece) {
   map.is_fit = false;
 }
 
-// Scrolls once to what was chosen elsewhere.
+// Scrolls once to a selection made in another view.
 void follow_selection(const AppState& state, HeapMapState& map) {
   const auto& address = state.position().address;
   const HeapPieces& pieces = map.shown->pieces;
@@ -204,7 +204,7 @@ void zoom_with_pointer(HeapMapState& map, ImVec2 origin) {
     map.dragged_y = 0;
     return;
   }
-  // Regions stay at the left edge: it pans by whole rows.
+  // By region, regions stay at the left edge, so it pans by whole rows.
   if (map.view.by_region && map.view.origin % map.view.width == 0) {
     map.dragged_y += io.MouseDelta.y;
     const int rows = static_cast<int>(map.dragged_y) / map.view.pitch;
@@ -221,7 +221,7 @@ void zoom_with_pointer(HeapMapState& map, ImVec2 origin) {
 
 void zoom_with_keys(const AppState& state, HeapMapState& map) {
   const ImGuiIO& io = ImGui::GetIO();
-  if (map.zoom_seen != state.window.zoom_serial) {  // 0 fits all.
+  if (map.zoom_seen != state.window.zoom_serial) {  // The key 0 shows everything.
     map.zoom_seen = state.window.zoom_serial;
     if (state.is_in_front(ViewKind::heap_map)) map.is_fit = true;
   }
@@ -285,8 +285,8 @@ void handle_pointer(HeapMapState& map, const HeapMapAnswer& answer, ImVec2 origi
   }
 }
 
-// Which colour is highlighted. A click filters the blocks of all views; an entry that the filter language can't express
-// is only highlighted here.
+// Returns the highlighted colour. A click filters the blocks of all views; an entry without a filter term is only
+// highlighted here.
 std::optional<Shade> draw_legend(const AppState& state, const Look& look, const HeapMapAnswer& answer,
                                  CommandQueue& commands) {
   const HeapPieces& pieces = answer.pieces;
@@ -329,7 +329,7 @@ void draw_heap_map(const AppState& state, HeapMapState& map, CommandQueue& comma
   const float gutter = ImGui::CalcTextSize("+1023.9 GiB").x + look.px(6);
   const ImVec2 corner = ImGui::GetCursorScreenPos(), room = ImGui::GetContentRegionAvail();
   const ImVec2 origin{std::floor(corner.x + gutter), std::floor(corner.y)};
-  map.minimap_width = static_cast<int>(look.px(64));  // 56, and a gap.
+  map.minimap_width = static_cast<int>(look.px(64));  // 56 px and a gap.
   const int all_width = std::max(16, static_cast<int>(room.x - gutter)), height = std::max(8, static_cast<int>(room.y));
   map.by_region = state.position().by_region;
   map.is_longer =

@@ -1,5 +1,5 @@
-// Every block and every free block of a heap, by address: what is in use, how the rest is fragmented, and where the
-// largest free block is.
+// All blocks and free blocks of a heap by address: what is in use, how the rest is fragmented, and where the largest
+// free block is.
 #pragma once
 
 #include <cstdint>
@@ -15,23 +15,23 @@ namespace hbmscope::gui {
 
 struct HeapMapState {
   HeapMapView view;
-  bool by_region = false;  // Each region has rows of its own; there can be
-  bool is_longer = false;  // more rows than fit.
-  float dragged_y = 0;     // Less than a row.
-  bool is_fit = true;      // All is shown; else it stays at these addresses when the time changes.
+  bool by_region = false;  // Each region has its own rows;
+  bool is_longer = false;  // there are more rows than fit.
+  float dragged_y = 0;     // Pending drag of less than a row.
+  bool is_fit = true;      // The whole heap is shown; false: the visible addresses stay when the time changes.
   int width = 0, height = 0, minimap_width = 0;
-  std::shared_ptr<const HeapMapAnswer> shown;  // Whose pixels the texture has, with
+  std::shared_ptr<const HeapMapAnswer> shown;  // The texture shows this answer with
   HeapMapView drawn;                           // this view,
-  Theme theme = Theme::dark;                   // these colors
-  std::shared_ptr<const BlocksAnswer> found;   // and these hits; null: nothing is searched;
-  std::optional<Shade> lit;                    // of the legend's colours only this one.
-  std::vector<AddressRange> lit_ranges;        // Where it is.
+  Theme theme = Theme::dark;                   // these colours
+  std::shared_ptr<const BlocksAnswer> found;   // and these hits (null: no search);
+  std::optional<Shade> lit;                    // only this colour of the legend is highlighted.
+  std::vector<AddressRange> lit_ranges;        // The addresses of its blocks.
   HeapRaster raster;
   MapTexture texture;
   std::uint64_t zoom_seen = 0, copy_seen = 0, fit_selection_seen = 0, find_seen = 0;
-  std::optional<std::uint64_t> followed;  // The selection that was brought into sight.
+  std::optional<std::uint64_t> followed;  // The selection that was last scrolled into view.
   BlockFilterState filter;
-  bool finds = false;  // The line that finds blocks is open.
+  bool finds = false;  // The search line for blocks is open.
   std::vector<float> minimap;
   std::shared_ptr<const HeapMapAnswer> minimap_of;
 };

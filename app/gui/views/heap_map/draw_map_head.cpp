@@ -19,12 +19,12 @@ std::string bytes(double bytes) {
   return text_from_bytes(std::llround(bytes));
 }
 
-// In little height, as with large text, the picture needs the lines: one is for choices and answer, keys do the rest.
+// If the view is low, e.g. with large text, the picture needs the room: the head is one line, and keys do the rest.
 bool is_low() {
   return ImGui::GetContentRegionAvail().y < 12 * ImGui::GetTextLineHeight();
 }
 
-// `shown`: the coloring that an automatic choice chose.
+// `shown`: the result of an automatic choice.
 void draw_coloring(const AppState& state, const HeapInfo& heap, HeapColoring shown, bool in_one_line,
                    CommandQueue& commands) {
   const HeapColoring now = state.position().coloring;
@@ -34,7 +34,7 @@ void draw_coloring(const AppState& state, const HeapInfo& heap, HeapColoring sho
   if (in_one_line) {
     ImGui::SameLine();
     width = std::min(width, ImGui::GetContentRegionAvail().x);
-  } else if (ImGui::GetContentRegionAvail().x > 34 * ImGui::GetFontSize()) {  // Not one of two side by side.
+  } else if (ImGui::GetContentRegionAvail().x > 34 * ImGui::GetFontSize()) {  // Wide enough; not side by side.
     flow(ImGui::CalcTextSize("colour by").x + width, ImGui::GetFontSize());
     ImGui::AlignTextToFramePadding();
     dim_text("colour by");
@@ -56,7 +56,7 @@ void draw_coloring(const AppState& state, const HeapInfo& heap, HeapColoring sho
   ImGui::EndCombo();
 }
 
-// A button for each layer of the bytes of the device, where there are several.
+// One button per layer of the device's memory, if there are several.
 void draw_layers(const Trace& trace, HeapKey shown, CommandQueue& commands) {
   const std::vector<LayerChoice> layers = layers_of(trace, shown);
   if (layers.size() < 2) return;

@@ -1,5 +1,4 @@
-// The lines over a heap map: which heap and layer, how it is coloured, how large a pixel is, and the state of the heap
-// in a sentence.
+// The lines above a heap map: the heap and layer, the coloring, the scale, and the state of the heap in one sentence.
 #pragma once
 
 #include "app/gui/views/heap_map/draw_heap_map.h"

@@ -13,7 +13,7 @@
 namespace hbmscope::gui {
 namespace {
 
-// Where a block lies on the line, in whole pixels from the corner of the picture.
+// A block's position on the line, in whole pixels from the corner of the picture.
 struct Span {
   std::int64_t begin = 0, end = 0;
 };
@@ -25,7 +25,7 @@ Span span_of(const HeapLine& line, const HeapMapView& view, const HeapPiece& pie
 }
 
 struct RowBox {
-  std::int64_t row = 0, begin = 0, end = 0;  // In pixels of the row.
+  std::int64_t row = 0, begin = 0, end = 0;  // In px within the row.
 };
 
 std::int64_t row_of(std::int64_t px, int width) {
@@ -98,7 +98,7 @@ void MapMarks::names(const HeapMapAnswer& answer) const {
   const HeapLine line(pieces, view);
   const Stream& stream = answer.moment->stream(answer.heap);
   const StreamState& state = answer.moment->state_of(answer.heap);
-  // Only blocks that begin in the picture, and only as many as can be wide enough.
+  // Only blocks that begin in the picture, and at most as many as can be wide enough.
   const std::size_t region = line.region_at_or_after(std::max<std::int64_t>(0, view.origin));
   if (region == pieces.regions.size()) return;
   const auto from = line.address_at(std::max(view.origin, line.begin_px(region)));
@@ -116,7 +116,7 @@ void MapMarks::names(const HeapMapAnswer& answer) const {
     const LiveBlock block = state.slots()[piece->slot];
     const std::string size = text_from_bytes(static_cast<std::int64_t>(piece->size));
     const std::string name = own_code_text(stream.definitions(), block.stack);
-    // In its first row that is wide enough.
+    // In the first of its rows that is wide enough.
     bool is_named = false;
     for_each_row(span, view, [&](const RowBox& box) {
       const auto room = static_cast<float>(box.end - box.begin) - look.px(8);
@@ -161,7 +161,7 @@ void MapMarks::largest_free() const {
   if (upper) flag(pieces.pieces[*upper], "largest free, upper end " + size_of(*upper));
 }
 
-// Above the block, or below it, with a line to it.
+// Above the block or below it, connected by a line.
 void MapMarks::flag(const HeapPiece& piece, const std::string& words) const {
   const HeapLine line(pieces, view);
   const Span span = span_of(line, view, piece);

@@ -1,5 +1,5 @@
-// What is drawn over the pixels of a heap map: offsets on the left, names in wide blocks, the flag of the largest free
-// block, contours of the selection and of the block under the pointer. A few hundred shapes, however large the heap is.
+// Draws over the pixels of a heap map: offsets on the left, names in wide blocks, a flag at the largest free block,
+// outlines of the selected and the hovered block. A few hundred shapes, however large the heap is.
 #pragma once
 
 #include <cstdint>
@@ -20,25 +20,25 @@ struct MapMarks {
   const Look& look;
   const HeapPieces& pieces;
   const HeapMapView& view;
-  ImVec2 origin;  // The picture's upper left corner on the screen.
+  ImVec2 origin;  // The upper left corner of the picture on the screen.
 
   void offsets(float left, float width) const;
   void names(const HeapMapAnswer& answer) const;
-  // For a heap with two ends: names the end at the top of the gutter, from `left` on, and the one at its bottom.
+  // For a heap with two ends: labels for the upper and the lower end in the gutter, which begins at `left`.
   void ends(float left) const;
-  void largest_free() const;  // Of two ends, for each.
+  void largest_free() const;  // With two ends, one flag for each.
   void flag(const HeapPiece& piece, const std::string& words) const;
   void select(const HeapPiece& piece) const;
-  // Ticks in the gutter on the left: rows with hits, and the row of the selection.
+  // Ticks in the left gutter: rows with hits and the row of the selection.
   void ticks(const std::vector<bool>& hit_rows, const HeapPiece* selected) const;
-  // Its contour over all rows, at least 3 px wide.
+  // An outline across all its rows, at least 3 px wide.
   void outline(const HeapPiece& piece, Role role, float thickness, float inset = 0) const;
 };
 
-// The largest block in the pixel, and how many there are; nullptr in a notch and beyond the ends.
+// The largest block in a pixel, and how many blocks there are; nullptr in a notch or beyond the ends.
 const HeapPiece* piece_in_cell(const HeapPieces& pieces, const HeapLine& line, std::int64_t px, std::size_t& count);
 
-// The addresses of a pixel; nothing in a notch and beyond the ends.
+// The addresses of a pixel; nothing in a notch or beyond the ends.
 std::optional<AddressRange> cell_range(const HeapPieces& pieces, const HeapLine& line, std::int64_t px);
 
 }  // namespace hbmscope::gui

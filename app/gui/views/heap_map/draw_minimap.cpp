@@ -11,14 +11,14 @@ namespace {
 
 constexpr float line_px = 2;
 
-// Hits by line, so that a million of them are no more marks than there are lines.
+// Hits per line, so that a million hits make no more marks than there are lines.
 std::vector<bool> hit_lines(const HeapMapState& map, std::size_t lines) {
   std::vector<bool> found(lines, false);
   const HeapMapAnswer& answer = *map.shown;
   const HeapHits* hits =
       map.found && map.found->of->moment == answer.moment ? map.found->hits_of(answer.heap) : nullptr;
   if (hits == nullptr) return found;
-  // For each line: whether a hit begins in it or reaches into it.
+  // For each line: whether a hit begins in it or extends into it.
   for (std::size_t i = 0; i < lines; ++i) {
     const auto from = address_of_minimap(answer.pieces, static_cast<double>(i) / static_cast<double>(lines));
     const auto to = address_of_minimap(answer.pieces, static_cast<double>(i + 1) / static_cast<double>(lines));
@@ -62,7 +62,7 @@ std::optional<std::uint64_t> draw_minimap(const Look& look, HeapMapState& map, I
   }
   if (pieces.largest_free) mark(pieces.pieces[*pieces.largest_free], Role::largest_free);
   if (selected != nullptr) mark(*selected, Role::selection);
-  // The part that the picture shows.
+  // The visible part of the picture.
   const HeapLine line(pieces, map.view);
   const auto place = [&](std::int64_t px) {
     return static_cast<float>(static_cast<double>(std::clamp<std::int64_t>(px, 0, line.length_px())) /

@@ -1,5 +1,5 @@
-// The strip next to a zoomed heap map: the whole heap, how full each part is, which part is in the picture, and where
-// the largest free block, the selection and the hits are.
+// The strip next to a zoomed heap map: the whole heap, how full each part is, the visible part, and the positions of
+// the largest free block, the selection and the hits.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace hbmscope::gui {
 
-// The address under the pointer while the button is down.
+// The address under the pointer while the mouse button is down.
 std::optional<std::uint64_t> draw_minimap(const Look& look, HeapMapState& map, ImVec2 at, ImVec2 size,
                                           const HeapPiece* selected);
 

@@ -8,7 +8,7 @@ std::vector<float> compute_minimap(const HeapPieces& map, int lines) {
   std::vector<float> shares(static_cast<std::size_t>(std::max(1, lines)), 0);
   if (map.region_bytes == 0) return shares;
   const double per_line = static_cast<double>(map.region_bytes) / static_cast<double>(shares.size());
-  double before = 0;  // Bytes of the regions before.
+  double before = 0;  // Bytes of the preceding regions.
   for (const PieceRegion& region : map.regions) {
     for (std::size_t i = region.first; i < region.last; ++i) {
       const HeapPiece& piece = map.pieces[i];

@@ -8,7 +8,7 @@
 namespace hbmscope::gui {
 namespace {
 
-// As where_of_both() writes the second of two.
+// The form in which where_of_both() writes the second part.
 std::string as_second(std::string_view part) {
   return ") (" + std::string(part) + ")";
 }
@@ -25,7 +25,7 @@ std::vector<std::string> parts_of_legend(const Trace& trace, HeapKey heap, const
   std::string of_heap;
   if (heaps_of(trace).size() > 1)
     of_heap = "heap=" + where_quote(trace.streams[heap.stream].definitions().heap(heap.heap).name) + " ";
-  // Each stream counts its own events.
+  // With several streams, event numbers are ambiguous, because each stream counts its own events.
   const bool has_words = pieces.coloring != HeapColoring::age || trace.streams.size() == 1;
   std::vector<std::string> parts;
   for (const ShadeEntry& entry : pieces.legend)

@@ -1,5 +1,5 @@
-// An entry of the legend as a part of the filter of blocks: the terms that find its blocks, added to what a person has
-// typed and removed again.
+// Turns a legend entry into a part of the block filter: adds the terms that find its blocks to the typed text, and
+// removes them again.
 #pragma once
 
 #include <span>
@@ -12,14 +12,14 @@
 
 namespace hbmscope::gui {
 
-// For each entry of the heap's legend, the terms that find its blocks; limited to this heap where the trace has
-// several. Empty: the filter language can't say it.
+// The filter terms of each entry of the heap's legend, restricted to this heap if the trace has several. Empty if the
+// filter language has no term for it.
 std::vector<std::string> parts_of_legend(const Trace& trace, HeapKey heap, const HeapPieces& pieces);
 
-// Whether the filter has this part, alone or with something typed.
+// Whether the filter contains this part, with or without typed text.
 bool has_part(std::string_view where, std::string_view part);
-// Adds the part where it is missing, and removes it where it is there. Other `parts` of the legend are removed; what
-// was typed stays.
+// Adds the part if it is missing and removes it if it is there. Other `parts` of the legend are removed; typed text
+// stays.
 std::string toggle_part(std::string_view where, std::span<const std::string> parts, std::string_view part);
 
 }  // namespace hbmscope::gui

@@ -17,7 +17,7 @@ Role role_of(Severity severity) {
   switch (severity) {
     case Severity::loss: return Role::failure;
     case Severity::warning: return Role::grown;
-    case Severity::notice: return Role::text;  // Hues of categories are too pale for text in light.
+    case Severity::notice: return Role::text;  // The hues of categories are too pale for text in the light theme.
     case Severity::info: break;
   }
   return Role::dim_text;
@@ -54,7 +54,7 @@ void draw_row(const Look& look, const ImportStatistics& import, const ImportStat
   text(text_from_severity(row.severity));
   ImGui::PopStyleColor();
   ImGui::TableNextColumn();
-  // As words; the name that `check --json` has is in the tooltip.
+  // As words; the tooltip has the name used by `check --json`.
   std::string words = row.name;
   std::replace(words.begin(), words.end(), '_', ' ');
   text(words);
@@ -101,7 +101,7 @@ void draw_import(const AppState& state, ImportState& import, CommandQueue& comma
     ImGui::TableSetupColumn("Count", ImGuiTableColumnFlags_WidthFixed, look.px(76));
     ImGui::TableSetupColumn("Meaning", ImGuiTableColumnFlags_WidthStretch);
     table_headers(2, 3);
-    // Notes come first, counts below.
+    // Losses and warnings first, plain counts last.
     for (const Severity severity : {Severity::loss, Severity::warning, Severity::notice, Severity::info})
       for (const ImportStatistic& row : source.profile->import.rows())
         if (row.severity == severity) draw_row(look, source.profile->import, row);

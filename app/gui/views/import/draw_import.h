@@ -12,7 +12,7 @@ struct ImportState {
   std::uint64_t copy_seen = 0;
 };
 
-// The meaning of a row that only counts something, a sentence; empty where the row has its own text, or none.
+// The meaning of a row that only counts something, as a sentence. Empty if the row has its own text or needs none.
 std::string_view meaning_of(const ImportStatistics& import, const ImportStatistic& row);
 
 void draw_import(const AppState& state, ImportState& import, CommandQueue& commands);

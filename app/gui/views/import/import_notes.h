@@ -1,4 +1,4 @@
-// How many statistics of the file in front a person should read.
+// The number of import statistics of the active file that the user should read.
 #pragma once
 
 #include <cstddef>

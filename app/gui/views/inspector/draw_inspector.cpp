@@ -64,7 +64,7 @@ void draw_amount(const Look& look, const char* name, const Weight& weight, const
 }
 
 bool begin_amounts(const Look& look, const char* id) {
-  // Names need room; where it is short, count and share are only in the tooltip.
+  // Names need room; in a narrow panel, count and share are only in the tooltip.
   const float room = ImGui::GetContentRegionAvail().x;
   const auto hidden_below = [&](float width) { return room < look.px(width) ? ImGuiTableColumnFlags_Disabled : 0; };
   if (!ImGui::BeginTable(id, 4, ImGuiTableFlags_SizingStretchProp)) return false;

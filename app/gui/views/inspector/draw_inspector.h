@@ -1,5 +1,5 @@
-// Everything about the selected block or gap (draw_inspector_piece.h) or frame, always in this order: what, how much,
-// where (devices, kinds), allocated by (callers, callees, the largest stacks).
+// Everything about the selected block or gap (draw_inspector_piece.h) or frame, always in this order: name, amount,
+// location (devices, kinds), allocated by (callers, callees, largest stacks).
 #pragma once
 
 #include "app/gui/core/app_state.h"
@@ -9,9 +9,9 @@
 namespace hbmscope::gui {
 
 struct InspectorState {
-  bool all_frames = false;                            // Library frames of the stacks too.
-  std::shared_ptr<const AddressAnswer> history_seen;  // Was scrolled to its current row.
-  TilePictureState tiles;                             // Of the selected block's array.
+  bool all_frames = false;                            // Also shows library frames of the stacks.
+  std::shared_ptr<const AddressAnswer> history_seen;  // The history that was already scrolled to its current row.
+  TilePictureState tiles;                             // For the array in the selected block.
 };
 
 void draw_inspector(const AppState& state, InspectorState& inspector, CommandQueue& commands);

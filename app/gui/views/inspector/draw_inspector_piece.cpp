@@ -74,7 +74,7 @@ void draw_layout(const AppState& state, InspectorState& inspector, const PieceDe
       "Shows the tiles in the whole window; Escape goes back. hbmscope tpu layout --picture writes them to a file.");
 }
 
-// Your code first: library frames only where the person wants them, or where there is nothing else.
+// Your code first. Library frames are shown only on request, or if there are no others.
 void draw_stack(const AppState& state, InspectorState& inspector, const PieceDetail& detail, CommandQueue& commands) {
   if (detail.stack.empty()) return;
   ImGui::SeparatorText(detail.by_whom.c_str());

@@ -1,4 +1,4 @@
-// The Inspector of a block or of a free gap that was selected in the heap map or in the table of blocks.
+// The Inspector of a block or free gap selected in the heap map or in the table of blocks.
 #pragma once
 
 #include "app/gui/core/app_state.h"
@@ -7,7 +7,7 @@
 
 namespace hbmscope::gui {
 
-// False where nothing of that kind is selected.
+// False if no block or gap is selected.
 bool draw_piece_inspector(const AppState& state, InspectorState& inspector, CommandQueue& commands);
 
 }  // namespace hbmscope::gui

@@ -1,4 +1,4 @@
-// Callers and callees of the selected frame, with the bytes that came through each of them. A click goes there.
+// The callers and callees of the selected frame, with the bytes that passed through each. A click selects a frame.
 #pragma once
 
 #include "app/gui/core/app_state.h"

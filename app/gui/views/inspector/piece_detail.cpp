@@ -20,7 +20,7 @@ DetailLine bytes_line(std::string name, std::uint64_t amount) {
   return {std::move(name), text_from_bytes(amount), exact(amount), {}};
 }
 
-// A block or a gap, with the heap that it belongs to.
+// Describes a block or gap of a heap.
 class Describer {
  public:
   Describer(const HeapMapAnswer& map, const HeapPiece& piece, const AddressAnswer* address)
@@ -208,7 +208,7 @@ class Describer {
   }
 
   void add_stack(std::uint32_t stack) {
-    constexpr std::size_t frames_max = 4096;  // A damaged file may make a stack of any length.
+    constexpr std::size_t frames_max = 4096;  // A damaged file may contain a stack of any length.
     for (; stack != 0 && detail_.stack.size() < frames_max; stack = definitions_.stack(stack).parent) {
       const TraceFrame frame = definitions_.frame(definitions_.stack(stack).frame);
       const std::string_view file = definitions_.text(frame.file);
@@ -247,7 +247,7 @@ HistoryLine history_line(const AddressAnswer& address, std::size_t index) {
     return time_ns ? text_from_moment_ns(*time_ns - stream.first_time_ns()) : "event " + text_from_count(event);
   };
   HistoryLine line;
-  line.when = row.event == HeldRow::no_event ? "before" : when(row.event, row.begin_ns);  // A narrow column.
+  line.when = row.event == HeldRow::no_event ? "before" : when(row.event, row.begin_ns);  // The column is narrow.
   line.size = text_from_bytes(row.size);
   line.code = own_code_text(stream.definitions(), row.stack);
   line.event = row.event == HeldRow::no_event ? 0 : row.event;

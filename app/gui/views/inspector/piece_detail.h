@@ -1,4 +1,4 @@
-// Everything known about the selected block or gap, in the order of the Inspector: what, how much, where, when,
+// Everything known about the selected block or gap, in the order of the Inspector: name, size, address, times,
 // allocated by, neighbours; then the history of the address, and the other blocks in the same pixel of the heap map.
 #pragma once
 
@@ -15,8 +15,8 @@ namespace hbmscope::gui {
 
 struct DetailLine {
   std::string name, value;
-  std::string exact;                     // In the tooltip; empty: none.
-  std::optional<std::uint64_t> address;  // Of another block: a click selects it.
+  std::string exact;                     // For the tooltip; empty: none.
+  std::optional<std::uint64_t> address;  // Address of another block, which a click selects.
 };
 
 struct DetailSection {
@@ -27,13 +27,13 @@ struct DetailSection {
 struct StackLine {
   std::string text;
   FrameKey frame;
-  bool is_own = false;  // Your code, not that of a library.
+  bool is_own = false;  // Your code rather than a library's.
 };
 
 struct HistoryLine {
   std::string when, size, code;
-  std::string exact;    // When it was allocated and released, in full.
-  std::uint64_t event;  // Of its allocation; before the stream: 0.
+  std::string exact;    // The full times of its allocation and release.
+  std::uint64_t event;  // Its allocation; 0: before the stream.
   bool is_now = false;
 };
 
@@ -41,17 +41,17 @@ struct PieceDetail {
   std::string title;
   std::vector<DetailSection> sections;
   std::vector<StackLine> stack;   // Innermost first.
-  std::optional<TileGrid> tiles;  // Of a block that is an array with a layout.
-  std::string by_whom;            // What the stack is: "Allocated by", "Released by".
+  std::optional<TileGrid> tiles;  // For blocks that hold an array with a layout.
+  std::string by_whom;            // The heading of the stack: "Allocated by", "Released by".
 };
 
-// `address`: the history of its address; null while it is computed.
+// `address`: the history of its address; null while it is being computed.
 PieceDetail detail_of_piece(const HeapMapAnswer& map, const HeapPiece& piece, const AddressAnswer* address);
 
-// A row of the history, made when it is drawn: there can be a hundred thousand.
+// A row of the history, built when it is drawn, since there can be a hundred thousand.
 HistoryLine history_line(const AddressAnswer& address, std::size_t row);
 
-// The blocks that lie in a pixel of the map, largest first.
+// The blocks in a pixel of the map, largest first.
 std::vector<const HeapPiece*> blocks_in(const HeapPieces& pieces, AddressRange cell);
 
 TextTable table_from_piece(const PieceDetail& detail, const AddressAnswer* address);

@@ -34,7 +34,8 @@ void draw_device(std::size_t number, const JobListing::Device& device, const Loo
                      look.px(2));
 }
 
-// The heads of devices from `next` up to this one, and after the last one, once, that of jobs without a device.
+// Draws the heads of devices from `next` up to `device`, and once after the last device the head of jobs without a
+// device.
 void draw_heads(const JobListing& listing, std::uint32_t device, std::size_t& next, const Look& look) {
   const std::size_t count = listing.devices.size();
   for (; next < count && next <= device; ++next) draw_device(next, listing.devices[next], look);
@@ -64,7 +65,7 @@ constexpr const char* totals_words =
     "Records once a second what the driver reports about the process (NVML): how much memory it holds on each device. "
     "Nothing is loaded into the process, and no permission is needed.";
 
-// Explains what attaching does before it is done.
+// Explains what attaching does, before the user agrees.
 void draw_question(const JobRow& job, std::size_t ranks, bool leaves_cupti, CommandQueue& commands) {
   ImGui::Indent();
   wrapped_text(
@@ -97,7 +98,7 @@ void draw_question(const JobRow& job, std::size_t ranks, bool leaves_cupti, Comm
   ImGui::Spacing();
 }
 
-// Without the folder of the program.
+// Without the program's folder.
 std::string short_command(const std::string& command) {
   const std::size_t end = std::min(command.find(' '), command.size());
   const std::size_t slash = command.rfind('/', end);
@@ -110,7 +111,7 @@ std::string second_line_of(const JobRow& job) {
   return job.user + (job.loaded.empty() ? "" : "  |  " + job.loaded);
 }
 
-// What its button, or Enter, does.
+// The action of the job's button and of Enter.
 void act_on(const JobRow& job, const std::string& host, bool is_asking, CommandQueue& commands) {
   const std::string there = host.empty() ? "" : host + ":";
   if (job.observer)
@@ -156,7 +157,7 @@ void draw_job(const JobsState& jobs, const JobRow& job, bool is_chosen, bool is_
   ImGui::PopID();
 }
 
-// The machine whose jobs are listed. True while a person types there.
+// The machine whose jobs are listed. True while the user is typing in the field.
 bool draw_host(const JobsState& jobs, CommandQueue& commands) {
   std::string host = jobs.host;
   ImGui::SetNextItemWidth(-1);
@@ -192,7 +193,7 @@ void draw_job_list(const AppState& state, CommandQueue& commands, bool has_keys,
   if (!jobs.listing || !jobs.wrong.empty()) draw_trouble(jobs, commands);
   if (!jobs.listing) return;
   std::string filter = jobs.filter;
-  constexpr std::size_t filter_from = 6;  // Fewer are seen at once.
+  constexpr std::size_t filter_from = 6;  // Fewer jobs don't need a filter.
   if (has_keys || jobs.listing->jobs.size() >= filter_from || !filter.empty()) {
     ImGui::SetNextItemWidth(-1);
     if (focuses_filter) ImGui::SetKeyboardFocusHere();
@@ -208,7 +209,7 @@ void draw_job_list(const AppState& state, CommandQueue& commands, bool has_keys,
   const auto chosen =
       std::find_if(rows.begin(), rows.end(), [&](const JobRow* row) { return row->process == jobs.chosen; });
   const auto at = static_cast<std::size_t>(chosen == rows.end() ? 0 : chosen - rows.begin());
-  // The question is about one job: when that has ended, no other job takes its place.
+  // The question is about one job; when that job ends, it must not move on to another.
   const bool is_asking = jobs.is_asking && chosen != rows.end();
   if (takes_keys) {
     if (ImGui::IsKeyPressed(ImGuiKey_DownArrow))
@@ -217,7 +218,7 @@ void draw_job_list(const AppState& state, CommandQueue& commands, bool has_keys,
       commands.push(command::choose_job, {rows[at == 0 ? 0 : at - 1]->process});
     if (ImGui::IsKeyPressed(ImGuiKey_Enter, false)) act_on(*rows[at], jobs.host, is_asking, commands);
   }
-  // Arrows and Enter belong to the list, so the toolkit's own navigation is off.
+  // Arrow keys and Enter belong to the list, so ImGui's own navigation is off.
   if (has_keys) ImGui::BeginChild("rows", {0, 0}, ImGuiChildFlags_None, ImGuiWindowFlags_NoNav);
   std::size_t next = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {

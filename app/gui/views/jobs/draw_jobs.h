@@ -1,4 +1,4 @@
-// Lists the jobs of this machine or another one and attaches to them: on the first page, and as a window of its own.
+// Lists the jobs of this or another machine and attaches to them, on the first page or in a separate window.
 #pragma once
 
 #include "app/gui/core/app_state.h"
@@ -6,8 +6,8 @@
 
 namespace hbmscope::gui {
 
-// The machine, and the list with its filter. `has_keys`: arrows choose, Enter attaches. `focuses_filter`: the cursor
-// goes there.
+// The machine, and the filtered list. `has_keys`: arrow keys select, Enter attaches. `focuses_filter`: puts the cursor
+// into the filter.
 void draw_job_list(const AppState& state, CommandQueue& commands, bool has_keys, bool focuses_filter = false);
 
 struct JobsWindowState {

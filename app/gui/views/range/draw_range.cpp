@@ -17,13 +17,13 @@
 namespace hbmscope::gui {
 namespace {
 
-// Text with a figure, which go to the next line together.
+// A text with its figure; both wrap to the next line together.
 void draw_sum(const char* what, const std::string& figure, const std::string& behind, const char* words,
               bool is_first = false) {
   const auto width = [](const std::string& one) {
     return one.empty() ? 0 : ImGui::CalcTextSize(one.c_str()).x + ImGui::GetStyle().ItemSpacing.x;
   };
-  // A little more: the figure is bold.
+  // Slightly more, because the figure is bold.
   if (!is_first) flow((width(what) + width(figure) + width(behind)) * 1.05F, ImGui::GetFontSize() * 1.5F);
   ImGui::BeginGroup();
   dim_text(what);
@@ -40,7 +40,8 @@ void draw_sum(const char* what, const BlockSum& sum, const char* words, bool is_
   draw_sum(what, text_from_bytes(sum.bytes), "in " + text_from_count(sum.count), words, is_first);
 }
 
-// Goes to the end of the range and keeps the blocks that were allocated in it: those alive there are the survivors.
+// Goes to the end of the range and filters by the blocks that were allocated in it. Those that are live there are the
+// survivors.
 void show_survivors(const RangeAnswer& answer, CommandQueue& commands) {
   commands.push(command::set_moment, answer.range.to);
   commands.push(command::set_block_filter, "event>=" + std::to_string(answer.from.positions[0]) + " event<" +
@@ -84,7 +85,7 @@ bool has_changed(const HeapRow& before, const HeapRow& after) {
          before.free_bytes != after.free_bytes || before.largest_free_bytes != after.largest_free_bytes;
 }
 
-// Heaps that differ between the two ends of the range.
+// Heaps that differ between the start and the end of the range.
 void draw_heaps(const Look& look, const RangeSummary& summary) {
   if (!ImGui::BeginTable("heaps", 5, ImGuiTableFlags_RowBg)) return;
   constexpr ImGuiTableColumnFlags pair_of = ImGuiTableColumnFlags_WidthStretch;
@@ -127,7 +128,7 @@ void draw_sums(const Look& look, const RangeSums& sums, const RangeSums& total) 
   right_text(text_from_bytes(sums.freed.bytes));
 }
 
-// The name of the row, clickable over the whole row; selects its line in all views.
+// The row's name, clickable over the whole row; it selects its line of code in all views.
 void draw_name(const AppState& state, const std::string& words, const FrameKey& frame, int id, CommandQueue& commands) {
   ImGui::TableNextColumn();
   ImGui::PushID(id);

@@ -1,4 +1,4 @@
-// What was allocated and released in the selected range, and what survived it: leak suspects.
+// What was allocated and released in the selected range, and what is still live at its end: leak suspects.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 namespace hbmscope::gui {
 
 struct RangeViewState {
-  bool by_stack = false;  // Else by your code.
+  bool by_stack = false;  // False: by line of your code.
   std::uint64_t copy_seen = 0;
 };
 

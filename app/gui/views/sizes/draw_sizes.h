@@ -9,7 +9,7 @@
 namespace hbmscope::gui {
 
 struct SizesState {
-  bool by_events = false;  // Ages and lifetimes; else in time, where the source has times.
+  bool by_events = false;  // Ages and lifetimes in events; otherwise in time, if the source has times.
   std::uint64_t copy_seen = 0;
 };
 

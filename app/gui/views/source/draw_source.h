@@ -1,4 +1,4 @@
-// The source code of the selected frame with the bytes of each line, where the file is on this machine.
+// The source code of the selected frame with the bytes of each line, if the file is on this machine.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace hbmscope::gui {
 
 struct SourceViewState {
-  std::shared_ptr<const SourceListing> shown;  // Whose focus was scrolled to.
+  std::shared_ptr<const SourceListing> shown;  // The listing that was already scrolled to its line.
   std::uint64_t copy_seen = 0;
 };
 

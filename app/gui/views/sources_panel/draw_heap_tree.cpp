@@ -12,7 +12,7 @@
 namespace hbmscope::gui {
 namespace {
 
-// A line with a figure at its right end; the rest is for the name.
+// The width left for the name, if the figure is at the right end of the line.
 float room_for_name(const std::string& figure) {
   return ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(figure.c_str()).x - ImGui::GetFontSize() / 2;
 }
@@ -25,7 +25,7 @@ void put_figure(const std::string& figure, float right, bool on_same_line = true
   text(figure);
 }
 
-// In use as a share of the pool; where its size is unknown, of the heap's peak.
+// In use as a share of the pool, or of the heap's peak if the pool size is unknown.
 void draw_bar(const Look& look, std::uint64_t in_use, std::uint64_t whole) {
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, height = look.px(8);
@@ -59,7 +59,7 @@ void draw_heap(const Look& look, const DeviceHeap& heap, const TraceMoment& mome
   const TextPair sizes =
       texts_from_bytes(static_cast<std::int64_t>(in_use), static_cast<std::int64_t>(pool.value_or(0)));
   std::string figure = pool ? sizes.first + " of " + sizes.second : text_from_bytes(in_use);
-  // With large text or a long name the figure gets shorter, then goes below: the name of a heap matters more.
+  // With large text or a long name the figure is shortened, then moved below: the name of a heap is more important.
   if (!has_room(heap.name, figure) && has_room(heap.name, text_from_bytes(in_use))) figure = text_from_bytes(in_use);
   const bool is_beside = has_room(heap.name, figure);
   const float right = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x;
@@ -77,7 +77,8 @@ void draw_device(const Look& look, const DeviceHeaps& device, const TraceMoment&
                  CommandQueue& commands) {
   const std::string figure = text_from_bytes(total_of(device, moment));
   const float right = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x;
-  const bool is_beside = has_room(device.name, figure);  // Else its heaps' figures have to do, and the tooltip.
+  // Otherwise the figures of its heaps and the tooltip have to do.
+  const bool is_beside = has_room(device.name, figure);
   bold_text(shortened(device.name, is_beside ? room_for_name(figure) : ImGui::GetContentRegionAvail().x));
   tooltip(device.name + ": " + figure + " in use");
   if (is_beside) put_figure(figure, right);
@@ -86,7 +87,7 @@ void draw_device(const Look& look, const DeviceHeaps& device, const TraceMoment&
   ImGui::Unindent(look.px(8));
 }
 
-// A running job can have a version whose state is still computed: the tree stays, without what is new.
+// The state of a running job's latest version may still be computing. The tree stays, without new heaps.
 DeviceHeaps known_by(const TraceMoment& moment, DeviceHeaps device) {
   std::erase_if(device.heaps, [&](const DeviceHeap& heap) { return !has_heap(*moment.trace, heap.key); });
   return device;

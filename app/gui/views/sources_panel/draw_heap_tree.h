@@ -1,5 +1,4 @@
-// The heaps of a trace under their devices, with the bytes of each at the current time; a click shows a heap in all
-// pictures.
+// The heaps of a trace, grouped by device, with their bytes at the current time. A click shows a heap in all views.
 #pragma once
 
 #include "app/gui/core/app_state.h"
@@ -7,7 +6,7 @@
 
 namespace hbmscope::gui {
 
-// Of the trace in front; draws nothing for a profile.
+// For the active trace; draws nothing for a profile.
 void draw_heap_tree(const AppState& state, CommandQueue& commands);
 
 }  // namespace hbmscope::gui

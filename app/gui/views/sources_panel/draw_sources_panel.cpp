@@ -14,8 +14,8 @@
 namespace hbmscope::gui {
 namespace {
 
-// Profiles have few kinds. Hues by size would change their meaning from device to device, so each kind of JAX has its
-// own hue, and all others share the neutral one.
+// Profiles have few kinds. Hues by size would change their meaning between devices, so each kind in JAX's profiles has
+// a fixed hue, and all others share the neutral one.
 Role role_of_kind(const std::optional<std::string>& kind) {
   if (!kind) return Role::several;
   if (*kind == "buffer") return Role::parameters;
@@ -64,7 +64,7 @@ void draw_device(const AppState& state, const Look& look, const Source& source, 
   const float right = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x;
   const bool nothing_known = account.total.bytes == 0 && account.total.unknown > 0;
   const std::string amount = nothing_known ? "?" : amount_text(unit, account.total.bytes);
-  // The name of a device ends with its number, which must stay visible.
+  // A device's name ends with its number, which must stay visible.
   const float room =
       ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(amount.c_str()).x - ImGui::GetFontSize() / 2;
   const std::string name = shortened(account.short_name, room, account.device.has_value());
@@ -119,7 +119,7 @@ void draw_legend(const Look& look, const std::vector<DeviceAccount>& accounts, s
   }
 }
 
-// "2.86 GiB in 447 blocks at the end": the bars above show the end of a trace, whatever the current time is.
+// "2.86 GiB in 447 blocks at the end": for a trace, the bars above show the end, whatever the current time is.
 std::string held_text(const Source& source) {
   const Weight& total = source.summary->total;
   if (!source.attached.empty() && source.devices.empty()) return "no blocks known";
@@ -128,7 +128,7 @@ std::string held_text(const Source& source) {
          (source.trace ? " at the end" : "");
 }
 
-// "  (A)": where it is shown, of two side by side.
+// "  (A)": the side that shows it.
 std::string sides_of(const AppState& state, const Source& source) {
   std::string letters;
   for (std::size_t side = 0; state.is_split() && side < state.contexts.size(); ++side)
@@ -191,7 +191,7 @@ void draw_sources(const AppState& state, CommandQueue& commands) {
   ImGui::Separator();
   const float right = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x;
   if (ImGui::Button("Open file...")) commands.push(CommandId::open_file);
-  // With large text there is no room next to it.
+  // With large text there is no room on the same line.
   const ImGuiStyle& style = ImGui::GetStyle();
   const float end_of_next = ImGui::GetItemRectMax().x - ImGui::GetWindowPos().x + style.ItemSpacing.x +
                             ImGui::CalcTextSize("Compare...").x + 2 * style.FramePadding.x;

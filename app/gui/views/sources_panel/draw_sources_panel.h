@@ -1,5 +1,5 @@
-// The open files, and for each its devices with a bar of what they hold, by kind. A click on a file brings it to the
-// front; a click on a device shows only that device.
+// The open files, each with its devices and a bar of what they hold, by kind. A click on a file makes it active; a
+// click on a device filters by that device.
 #pragma once
 
 #include "app/gui/core/app_state.h"

@@ -38,7 +38,7 @@ void draw_groups(const Look& look, std::string_view key, const std::vector<Group
     ImGui::PushID(static_cast<int>(i));
     const std::string name = shown_name(key, group.name);
     if (group.name) {
-      // The name of a device ends with its number, which must stay visible.
+      // A device's name ends with its number, which must stay visible.
       const std::string shown = shortened(name, ImGui::GetContentRegionAvail().x, true);
       if (ImGui::Selectable(shown.c_str(), false, ImGuiSelectableFlags_SpanAllColumns))
         commands.push(command::add_filter, std::string(key) + "=" + where_quote(*group.name));
@@ -67,7 +67,7 @@ void draw_groups(const Look& look, std::string_view key, const std::vector<Group
   ImGui::EndTable();
 }
 
-// The innermost frames of most stacks belong to libraries; these lines are those that a person can change.
+// The innermost frames of most stacks belong to libraries; these lines are code that the user can change.
 void draw_own_code(const Look& look, const std::vector<OwnCodeRow>& rows, const ProfileView& view, bool& shows_all,
                    CommandQueue& commands) {
   constexpr std::size_t rows_at_first = 5;
@@ -146,7 +146,7 @@ void draw_figures(const Look& look, const ProfileSummary& summary, const Profile
   ImGui::EndTable();
 }
 
-// The notes end with the reason why there is no heap map; this says what helps.
+// The notes end with the reason why there is no heap map. This text says how to get one.
 void draw_what_is_missing(SummaryState& summary) {
   ImGui::Spacing();
   if (ImGui::Button("How to get them")) summary.how_open = !summary.how_open;

@@ -1,4 +1,4 @@
-// What this file is, how much is held, by which devices and kinds, and what the file does not contain.
+// What the file is, how much is held, on which devices and of which kinds, and what the file does not contain.
 #pragma once
 
 #include "app/gui/core/app_state.h"
@@ -8,8 +8,8 @@ namespace hbmscope::gui {
 
 struct SummaryState {
   std::uint64_t copy_seen = 0;
-  bool how_open = false;       // The text under "How to get them".
-  bool own_code_open = false;  // All lines, not only the first.
+  bool how_open = false;       // "How to get them" is expanded.
+  bool own_code_open = false;  // Shows all lines instead of the first ones.
 };
 
 void draw_summary(const AppState& state, SummaryState& summary, CommandQueue& commands);

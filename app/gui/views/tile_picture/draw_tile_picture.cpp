@@ -50,7 +50,7 @@ void draw_tiles(const AppState& state, TilePictureState& tiles, const TileGrid& 
   const Look look(state);
   wrapped_text(grid.layout);
   wrapped_text(text_from_tiles(grid), true);
-  // Steps of 16 px keep a picture in a narrow panel from being redrawn with each pixel of a drag.
+  // Steps of 16 px avoid redrawing the picture for every pixel of a drag in a narrow panel.
   const float room = ImGui::GetContentRegionAvail().x;
   const int width = std::max(16, static_cast<int>(room) / 16 * 16), height = static_cast<int>(height_most);
   make_picture(state, tiles, grid, width, height);

@@ -1,4 +1,4 @@
-// The picture of an array's tiles: data, padding hatched, with bytes, share and scale in words.
+// The picture of an array's tiles: data, hatched padding, and a caption with bytes, share and scale.
 #pragma once
 
 #include <string>
@@ -11,15 +11,15 @@
 namespace hbmscope::gui {
 
 struct TilePictureState {
-  std::string of;  // Layout, theme and room that the picture was drawn for.
+  std::string of;  // The layout, theme and size that the picture was drawn for.
   TilePicture picture;
   MapTexture texture;
 };
 
-// As wide as there is room, at most this high. `state` can show another array in the next frame.
+// As wide as the available room, at most `height_most` high. `tiles` may show another array in the next frame.
 void draw_tiles(const AppState& state, TilePictureState& tiles, const TileGrid& grid, float height_most);
 
-// In the whole window; Escape ends it.
+// Fills the whole window; Escape closes it.
 void draw_tiles_alone(const AppState& state, TilePictureState& tiles, CommandQueue& commands);
 
 }  // namespace hbmscope::gui

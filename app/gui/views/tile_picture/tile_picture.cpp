@@ -8,20 +8,20 @@
 namespace hbmscope::gui {
 namespace {
 
-// Large enough to see a tile, small enough for a panel.
+// Large enough to see a tile, and small enough for a panel.
 constexpr double tile_px_least = 6, tile_width_px_most = 192, tile_height_px_most = 64;
 
 std::uint64_t tiles_in(int pixels, double unit) {
   return static_cast<std::uint64_t>(std::max(1.0, pixels / (tile_px_least * unit)));
 }
 
-// The size of a tile in whole pixels, with whole pixels a value where they fit.
+// The size of a tile in whole pixels; each value also gets a whole number of pixels if there is room.
 int tile_side(int room, std::uint64_t tiles, double most, std::uint64_t values) {
   const auto side = static_cast<std::uint64_t>(std::max(1.0, std::min(room / static_cast<double>(tiles), most)));
   return static_cast<int>(side >= values ? side / values * values : side);
 }
 
-// Where the values end, in `pixels` that show `all`.
+// The pixel at which the values end, if `pixels` pixels show `all` values.
 int data_pixels(int pixels, std::uint64_t values, std::uint64_t all) {
   if (values >= all) return pixels;
   const double share = static_cast<double>(values) / static_cast<double>(all);
@@ -32,7 +32,7 @@ int data_pixels(int pixels, std::uint64_t values, std::uint64_t all) {
 
 TileInk tile_ink(Theme theme) {
   const auto pixel = [&](Role role) { return pixel_from_color(color_of(theme, role)); };
-  // Lines belong to data or padding, so that areas add up: dark in data, light in padding.
+  // Lines are drawn inside data or padding (dark in data, light in padding), so that areas add up.
   const auto line = [&](Role role, Role of, double share) {
     return pixel_from_color(mix(color_of(theme, role), color_of(theme, of), share));
   };

@@ -30,7 +30,7 @@ std::string share_text(const ShareBand& band) {
                                                    : percent(band.least) + " to " + percent(band.most) + " %";
 }
 
-// What the parts of a frame need.
+// Shared by the parts of a frame.
 struct TimelineFrame {
   const AppState& state;
   TimelineState& view;
@@ -48,8 +48,8 @@ struct TimelineFrame {
   void pan(double by) const { pan_span(state, picture, whole, by, commands); }
 };
 
-// The time of day is in the tooltip, and what is cut; where no words would be left they take a line of their own. Of
-// two sides the head of each says it too.
+// The tooltip has the time of day and the full text. If there is no room, the text goes to its own line; side by side
+// it is left out, since the head of each side also shows it.
 void draw_moment(const AppState& state, const std::string& phrase) {
   std::string words = phrase;
   if (const std::size_t day = words.find(", 20"); day != std::string::npos && words.ends_with(" UTC)"))
@@ -65,7 +65,7 @@ void draw_moment(const AppState& state, const std::string& phrase) {
 }
 
 void draw_head(const AppState& state, const TimelineColumns& timeline, CommandQueue& commands) {
-  const bool is_narrow = ImGui::GetContentRegionAvail().x < 46 * ImGui::GetFontSize();  // One of two side by side.
+  const bool is_narrow = ImGui::GetContentRegionAvail().x < 46 * ImGui::GetFontSize();  // Side by side.
   bool is_first = !draw_heap_chooser(state, *state.source()->trace, timeline.heap, commands);
   const auto button = [&](const char* label, CommandId id, const char* words) {
     if (!is_first) flow(button_width(label));
@@ -75,7 +75,7 @@ void draw_head(const AppState& state, const TimelineColumns& timeline, CommandQu
   };
   button("<", CommandId::previous_event, "One event earlier (Left, ,)");
   button(">", CommandId::next_event, "One event later (Right, .)");
-  if (!state.source()->live)  // It plays by itself: Hold stands in the head of the window.
+  if (!state.source()->live)  // A running job plays by itself; Hold is in the window's head.
     button(state.context().is_playing ? "Pause" : "Play", CommandId::play,
            "Plays the trace in real time, but in 10 s at most and in 3 s at least (Space)");
   button("Peak", CommandId::go_to_peak, "The time with the most memory in use (P)");
@@ -147,8 +147,8 @@ void set_moment(const TimelineFrame& frame, std::uint64_t position) {
   frame.view.pushed = at;
 }
 
-// Where a click goes: to a marker within some pixels, else to the most in use of the column; with Alt to its last
-// event.
+// A click goes to a marker within a few pixels, otherwise to the highest bytes in use of the column; with Alt, to the
+// column's last event.
 std::uint64_t clicked_position(const TimelineFrame& frame, float x) {
   const TimelineColumn& column = frame.picture.pixels[static_cast<std::size_t>(frame.pixel_of(x))];
   if (ImGui::GetIO().KeyAlt) return column.position;
@@ -172,7 +172,7 @@ void select_range(const TimelineFrame& frame, float x) {
   view.pushed_range = range;
 }
 
-// `at`: of the pointer, on the axis.
+// `at`: the pointer's position on the axis.
 void handle_wheel(const TimelineFrame& frame, double at) {
   const ImGuiIO& io = ImGui::GetIO();
   const double length = frame.picture.end - frame.picture.begin;
@@ -184,7 +184,7 @@ void handle_wheel(const TimelineFrame& frame, double at) {
   }
 }
 
-// Over the lanes: click, drag, wheel, hover.
+// Click, drag, wheel and hover over the lanes.
 void handle_lanes(const TimelineFrame& frame, bool hovered, bool active) {
   const ImGuiIO& io = ImGui::GetIO();
   TimelineState& view = frame.view;
@@ -212,7 +212,7 @@ void handle_lanes(const TimelineFrame& frame, bool hovered, bool active) {
   if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) draw_column_tooltip(frame, x);
 }
 
-// The band with the handle of the current time: dragging there moves it.
+// The band with the handle of the current time. Dragging in it moves the time.
 void handle_scrubber(const TimelineFrame& frame, bool active) {
   if (!active) {
     frame.view.is_scrubbing = false;
@@ -232,14 +232,14 @@ void handle_strip(const TimelineFrame& frame, bool active, bool hovered) {
   const double length = frame.picture.end - frame.picture.begin;
   if (ImGui::IsItemActivated()) {
     const bool holds = at >= frame.picture.begin && at <= frame.picture.end;
-    frame.view.grip = holds ? at - frame.picture.begin : length / 2;  // Elsewhere: the window comes there.
+    frame.view.grip = holds ? at - frame.picture.begin : length / 2;  // A press outside centres the visible part there.
   }
   frame.pan(at - frame.view.grip - frame.picture.begin);
 }
 
 void handle_keys(const TimelineFrame& frame) {
   const ImGuiIO& io = ImGui::GetIO();
-  if (frame.view.zoom_seen != frame.state.window.zoom_serial) {  // 0 shows all.
+  if (frame.view.zoom_seen != frame.state.window.zoom_serial) {  // The key 0 shows everything.
     frame.view.zoom_seen = frame.state.window.zoom_serial;
     if (frame.state.is_in_front(ViewKind::timeline)) frame.show(0, static_cast<double>(frame.whole.whole.end));
   }
@@ -255,7 +255,7 @@ void handle_keys(const TimelineFrame& frame) {
   if (ImGui::IsKeyPressed(ImGuiKey_Y)) frame.view.fits_y = !frame.view.fits_y;
 }
 
-// Where the selected range is on the axis, as far as that is known.
+// Updates the position of the selected range on the axis, once its answer is known.
 void follow_range(const TimelineFrame& frame) {
   const TimeRange& range = frame.state.position().range;
   const auto& answer = frame.state.answers().range;
@@ -296,7 +296,7 @@ void draw_picture(const TimelineFrame& frame, float scrubber) {
 }  // namespace
 
 void draw_timeline(const AppState& state, TimelineState& view, CommandQueue& commands) {
-  if (!state.position().range.empty()) commands.ask(Question::range);  // Where it lies.
+  if (!state.position().range.empty()) commands.ask(Question::range);  // To get its position.
   if (!draw_answer_state(state, state.answers().timeline, "the timeline"))
     return draw_no_heap(state, state.answers().timeline.state);
   const auto whole = state.answers().timeline.value, part = state.answers().timeline_part.value;
@@ -323,8 +323,8 @@ void draw_timeline(const AppState& state, TimelineState& view, CommandQueue& com
     return make_picture(*whole, part.get(), state.position().span, from, to, look, view.fits_y);
   };
   if (!place()) return ImGui::EndChild();
-  // This line takes room that a lane could have used, so it does not appear for the overview alone: the wheel does the
-  // same.
+  // This line takes room that a lane could use, so it does not appear for the overview alone, which the wheel can
+  // replace.
   if (!words_not_drawn(make(), true).empty()) {
     const ImVec2 line = corner;
     const float taken = ImGui::GetTextLineHeight() + look.px(2);

@@ -15,7 +15,7 @@ namespace {
 std::string bytes(double bytes) {
   return text_from_bytes(std::llround(bytes));
 }
-// So little of the pool is in use that its changes are hardly visible.
+// So little of the pool is in use that changes would hardly be visible.
 bool is_low(const TimelineColumns& timeline) {
   return timeline.in_use_most < timeline.pool_most / 4;
 }
@@ -47,7 +47,7 @@ void for_runs(const TimelinePicture& picture, const Same& same, const Draw& draw
   }
 }
 
-// Solid up to the minimum, weaker up to the maximum: a spike of one event stays visible.
+// Solid up to the minimum and fainter up to the maximum, so that a spike of one event stays visible.
 void draw_band(ImDrawList& draw, const Lane& lane, float left, float right, const Band& here, ImU32 solid,
                ImU32 spread) {
   const float least = lane.y_of(static_cast<double>(here.least)), most = lane.y_of(static_cast<double>(here.most));
@@ -72,7 +72,7 @@ void draw_line(ImDrawList& draw, const TimelinePicture& picture, Band TimelineCo
   });
 }
 
-// The same for columns of something else than the heap.
+// The same for columns of counters and other heaps.
 template <class Value, class Draw>
 void for_runs_of(const TimelinePicture& picture, const std::vector<Value>& columns, const Draw& draw) {
   for (int x = 0; x < picture.width;) {
@@ -84,7 +84,7 @@ void for_runs_of(const TimelinePicture& picture, const std::vector<Value>& colum
   }
 }
 
-// A step from one sample to the next; a pixel shows all that it covers.
+// A step from one sample to the next; each pixel shows the whole range of values in it.
 void draw_counter(ImDrawList& draw, const Look& look, const TimelinePicture& picture, const TimelineCounter& counter,
                   const Lane& lane) {
   draw.AddRectFilled(lane.from, lane.to, look.role(Role::free));
@@ -100,7 +100,7 @@ void draw_counter(ImDrawList& draw, const Look& look, const TimelinePicture& pic
              Role::text);
 }
 
-// A gap where nothing was free: fragmentation is undefined then.
+// Fragmentation is undefined while nothing is free, which leaves a gap.
 void draw_fragmentation(ImDrawList& draw, const TimelinePicture& picture, ImU32 solid, ImU32 spread) {
   const Lane& lane = *picture.fragmentation;
   const auto same = [](const TimelineColumn& a, const TimelineColumn& b) { return a.fragmentation == b.fragmentation; };
@@ -115,7 +115,7 @@ void draw_fragmentation(ImDrawList& draw, const TimelinePicture& picture, ImU32 
 
 template <class Words>
 void draw_scale(ImDrawList& draw, const Look& look, const Lane& lane, double step, const Words& words_of) {
-  float last = lane.to.y + ImGui::GetTextLineHeight();  // In a low lane two words would lie over one another.
+  float last = lane.to.y + ImGui::GetTextLineHeight();  // In a low lane two labels would overlap.
   for (double value = 0; value <= lane.most * 1.0001; value += step) {
     const float y = lane.y_of(value);
     if (value > 0) draw.AddLine({lane.from.x, y}, {lane.to.x, y}, look.role(Role::text, 0.10F));
@@ -138,7 +138,7 @@ void draw_title(ImDrawList& draw, const Look& look, const Lane& lane, const char
              shortened(title, lane.to.x - lane.from.x - look.px(12)), Role::text);
 }
 
-// It has its own scale, from 0 to its peak: on the scale of HBM, 128 MiB of VMEM would be less than a pixel.
+// Each heap has its own scale, from 0 to its peak: on the scale of HBM, 128 MiB of VMEM would be less than a pixel.
 void draw_heap(ImDrawList& draw, const Look& look, const TimelinePicture& picture, const TimelineHeap& heap,
                const Lane& lane) {
   draw.AddRectFilled(lane.from, lane.to, look.role(Role::free));
@@ -238,7 +238,7 @@ TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns
   picture.pixels.reserve(static_cast<std::size_t>(picture.width));
   for (int x = 0; x < picture.width; ++x) picture.pixels.push_back(picture.under(picture.source.columns, x));
 
-  // Lanes, as many as fit; memory first.
+  // As many lanes as fit; memory first.
   const TimelineColumns& scale = fits_y ? picture.source : whole;
   const float gap = look.px(8), row = ImGui::GetTextLineHeight() + look.px(2);
   int marker_rows = picture.source.instants.empty() && picture.source.refusals.empty() ? 0 : 1;
@@ -254,7 +254,7 @@ TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns
   const float lane_height = ImGui::GetTextLineHeight() * 2;
   const bool has_heap = !whole.heap.empty();
   const float room_of_heap = has_heap ? look.px(whole.knows_regions ? 130 : 60) : 0;
-  // Other kinds of memory come before the largest free block: for a TPU program they matter more.
+  // Other kinds of memory come before the largest free block, because they matter more for a TPU program.
   const auto& heaps = picture.source.heaps;
   const auto kinds = static_cast<std::size_t>(
       std::count_if(heaps.begin(), heaps.end(), [](const TimelineHeap& heap) { return heap.is_other_kind; }));
@@ -266,7 +266,7 @@ TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns
   std::size_t heap_lanes = as_many(kinds, look.px(60));
   const std::size_t counter_lanes = as_many(picture.source.counters.size(), room_of_heap);
   if (heap_lanes == kinds) heap_lanes += as_many(heaps.size() - kinds, room_of_heap);
-  // Without a heap they share its room.
+  // Without a heap, the counters share its room.
   const float counter_height =
       has_heap || counter_lanes == 0 ? lane_height : (foot - from.y + gap) / static_cast<float>(counter_lanes) - gap;
   const auto add_lanes = [&](std::vector<Lane>& lanes, std::size_t count, float height) {
@@ -310,7 +310,7 @@ std::string words_not_drawn(const TimelinePicture& picture, bool has_strip) {
     if (!picture.fragmentation) without_room.emplace_back("fragmentation");
   }
   add(source.counters.size() - picture.counters.size(), "counter");
-  // Other devices have their cards above; only other tiers are missing.
+  // Other devices have cards above the views; only other kinds of memory are missing.
   const bool has_other_kinds = !source.heaps.empty() && source.heaps.front().is_other_kind;
   if (!picture.heaps.empty() || has_other_kinds)
     add(source.heaps.size() - picture.heaps.size() + source.heaps_left_out, "heap");
@@ -390,7 +390,8 @@ void draw_lanes(ImDrawList& draw, const Look& look, const TimelinePicture& pictu
   }
   for (std::size_t i = 0; i < picture.counters.size(); ++i) {
     draw_counter(draw, look, picture, picture.source.counters[i], picture.counters[i]);
-    if (picture.source.heap.empty() && picture.source.counters[i].is_bytes)  // Beside a heap they are too low for it.
+    // Next to a heap, counter lanes are too low for a scale.
+    if (picture.source.heap.empty() && picture.source.counters[i].is_bytes)
       draw_bytes_scale(draw, look, picture.counters[i]);
   }
   for (std::size_t i = 0; i < picture.heaps.size(); ++i)

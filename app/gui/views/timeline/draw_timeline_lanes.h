@@ -1,4 +1,4 @@
-// The lanes of the timeline: strips of one picture that share the x axis, each with a scale of its own.
+// The lanes of the timeline: strips that share the x axis, each with its own scale.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace hbmscope::gui {
 
-// One lane: bytes or a share, 0 at its foot.
+// One lane: bytes or a share, with 0 at the bottom.
 struct Lane {
   ImVec2 from, to;
   double most = 1;
@@ -22,8 +22,8 @@ struct Lane {
   float y_of(double value) const;
 };
 
-// The visible part of the axis, and where it is drawn. `source` has the figures; `pixels` are its columns, one for each
-// pixel.
+// The visible part of the axis and its position on the screen. `source` has the figures; `pixels` has one combined
+// column per pixel.
 struct TimelinePicture {
   const TimelineColumns& source;
   double begin = 0, end = 0;  // On the axis.
@@ -32,17 +32,17 @@ struct TimelinePicture {
   std::vector<TimelineColumn> pixels{};
   Lane memory{};
   std::optional<Lane> fits{}, fragmentation{}, markers{};
-  std::vector<Lane> counters{}, heaps{};  // The first ones of the source, as many as fit.
-  float top = 0, bottom = 0;              // Of all lanes.
+  std::vector<Lane> counters{}, heaps{};  // As many of the source's as fit.
+  float top = 0, bottom = 0;              // Of all lanes together.
 
   float right() const { return left + static_cast<float>(width); }
   float x_of_axis(double at) const;
-  float x_of(double share) const { return x_of_axis(source.axis_at(share)); }  // Of something in `source`.
+  float x_of(double share) const { return x_of_axis(source.axis_at(share)); }  // Of a position in `source`.
   double axis_of(float x) const;
-  // The number of events before the pixel, and after it.
+  // The number of events before the pixel, and up to its end.
   std::uint64_t position_before(int pixel) const;
   std::uint64_t position_after(int pixel) const;
-  // The sum of the columns of the source in the pixel.
+  // The combined columns of the source in the pixel.
   template <class Value>
   Value under(const std::vector<Value>& columns, int pixel) const {
     const auto [first, behind] = columns_under(pixel);
@@ -53,20 +53,19 @@ struct TimelinePicture {
 
  private:
   struct ColumnRange {
-    std::size_t first = 0, behind = 1;  // One at least, the last one not included.
+    std::size_t first = 0, behind = 1;  // [first, behind), not empty.
   };
   ColumnRange columns_under(int pixel) const;
 };
 
-// `part` where it covers all that is visible, else `whole`.
+// Uses `part` if it covers the visible span, otherwise `whole`.
 TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns* part, TimelineSpan seen, ImVec2 from,
                              ImVec2 to, const Look& look, bool fits_y);
 
-// What the picture, or the overview below it, has no room for; empty: nothing.
+// What does not fit in the picture or its overview; empty: everything fits.
 std::string words_not_drawn(const TimelinePicture& picture, bool has_strip);
 
-// Shows another span of the axis: from here to there; zoomed by a factor (above 1: in) so that `at` stays where it is;
-// moved.
+// Change the visible span: to [begin, end); zoomed by a factor (above 1: in) around `at`; panned.
 void show_span(const AppState& state, const TimelineColumns& whole, double begin, double end, CommandQueue& commands);
 void zoom_span(const AppState& state, const TimelinePicture& picture, const TimelineColumns& whole, double factor,
                double at, CommandQueue& commands);
@@ -75,7 +74,7 @@ void pan_span(const AppState& state, const TimelinePicture& picture, const Timel
 
 void draw_lanes(ImDrawList& draw, const Look& look, const TimelinePicture& picture, bool fits_y);
 
-// Text over data, on a plate in the background colour.
+// Text over data, on a plate of the background colour.
 void draw_words(ImDrawList& draw, const Look& look, ImVec2 at, const std::string& words, Role role);
 
 }  // namespace hbmscope::gui

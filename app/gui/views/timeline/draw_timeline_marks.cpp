@@ -11,7 +11,7 @@ namespace {
 
 constexpr float snap_px = 4;
 
-// A flag with text: state is never shown by colour alone.
+// A flag with text, since state is never shown by colour alone.
 void draw_flag(ImDrawList& draw, const Look& look, float x, float y, float right, const std::string& words, Role role) {
   const ImVec2 size = ImGui::CalcTextSize(words.c_str());
   const float left = x + size.x + look.px(8) > right ? x - size.x - look.px(14) : x;
@@ -27,14 +27,14 @@ void draw_peak(ImDrawList& draw, const Look& look, const TimelinePicture& pictur
   const std::string words = "peak " + text_from_bytes(peak.bytes);
   const float width = ImGui::CalcTextSize(words.c_str()).x;
   const float left = x + look.px(8) + width > picture.right() ? x - look.px(8) - width : x + look.px(8);
-  // Below the title of the lane, where they would overlap.
+  // Below the title of the lane if they would overlap.
   const float below_title = picture.memory.from.y + ImGui::GetTextLineHeight() + look.px(4);
   const float top = std::max(picture.memory.from.y, y - ImGui::GetTextLineHeight() - look.px(1));
   draw_words(draw, look, {left, left < picture.left + look.px(380) ? std::max(top, below_title) : top}, words,
              Role::text);
 }
 
-// One flag for failures that are close to one another: their texts would overlap.
+// Failures that are close to each other share a flag, since their texts would overlap.
 void draw_failure_flags(ImDrawList& draw, const Look& look, const TimelinePicture& picture,
                         const std::vector<FailureColumn>& columns) {
   const Lane& lane = picture.fits ? *picture.fits : picture.memory;
@@ -75,7 +75,7 @@ void draw_failures(ImDrawList& draw, const Look& look, const TimelinePicture& pi
   draw_failure_flags(draw, look, picture, columns);
 }
 
-// The order in a compiled program or a workload.
+// The meaning of the axis for a compiled program or a workload.
 const char* order_words(const AppState& state, const TimelineColumns& whole) {
   const Source* source = state.source();
   const bool is_program = source != nullptr && source->trace && whole.heap.stream < source->trace->streams.size() &&
@@ -97,7 +97,7 @@ std::vector<FailureColumn> failure_columns(const TimelinePicture& picture, const
   return columns;
 }
 
-// Without times, the axis says so at its right end, and ticks leave room for that.
+// Without times, the right end of the axis says so, and ticks leave room for that text.
 void draw_time_axis(ImDrawList& draw, const AppState& state, const TimelinePicture& picture,
                     const TimelineColumns& whole, float y) {
   const Look look(state);
@@ -131,7 +131,7 @@ void draw_selected_range(ImDrawList& draw, const Look& look, const TimelinePictu
   const float left = std::clamp(picture.x_of_axis(from), picture.left, picture.right());
   const float right = std::max(left + 1, std::clamp(picture.x_of_axis(to), picture.left, picture.right()));
   if (picture.x_of_axis(to) < picture.left || picture.x_of_axis(from) > picture.right()) return;
-  // What is outside is dimmed: the colours inside stay those of the legend.
+  // The outside is dimmed, so that colours inside still match the legend.
   draw.AddRectFilled({picture.left, picture.top}, {left, picture.bottom}, look.role(Role::panel, 0.55F));
   draw.AddRectFilled({right, picture.top}, {picture.right(), picture.bottom}, look.role(Role::panel, 0.55F));
   draw.AddLine({left, picture.top}, {left, picture.bottom}, look.role(Role::text), look.px(1));
@@ -196,7 +196,7 @@ std::optional<SnapTarget> find_snap_target(const TimelinePicture& picture, const
     nearest = distance;
     best = {position, words()};
   };
-  // At equal distance the first one wins.
+  // At equal distance, the first one wins.
   for (const TimelineMark& one : picture.source.failures)
     offer(one.at, one.position, [&] { return "out of memory, requested " + text_from_bytes(one.bytes); });
   if (const auto& peak = picture.source.peak)

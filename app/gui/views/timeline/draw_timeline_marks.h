@@ -1,4 +1,4 @@
-// What is drawn over the lanes of the timeline: axis, peak, failures, selected range, current and pinned time.
+// Draws over the timeline's lanes: axis, peak, failures, selected range, current and pinned time.
 #pragma once
 
 #include "app/gui/views/timeline/draw_timeline_lanes.h"
@@ -8,11 +8,11 @@ namespace hbmscope::gui {
 // Failures in one pixel column.
 struct FailureColumn {
   float x = 0;
-  std::uint64_t count = 0, bytes = 0;  // Of the largest request.
+  std::uint64_t count = 0, bytes = 0;  // Bytes of the largest request.
 };
-// The visible ones, from left to right.
+// Visible failures, from left to right.
 std::vector<FailureColumn> failure_columns(const TimelinePicture& picture, const std::vector<TimelineMark>& failures);
-// More lines than that would hide the picture: then they are ticks at its bottom.
+// With more failures than this, lines would hide the picture; they become ticks at its bottom.
 inline constexpr std::size_t failure_lines_max = 12;
 
 void draw_time_axis(ImDrawList& draw, const AppState& state, const TimelinePicture& picture,
@@ -20,13 +20,13 @@ void draw_time_axis(ImDrawList& draw, const AppState& state, const TimelinePictu
 void draw_marks(ImDrawList& draw, const Look& look, const TimelinePicture& picture);
 // `from`, `to`: on the axis.
 void draw_selected_range(ImDrawList& draw, const Look& look, const TimelinePicture& picture, double from, double to);
-// With its handle in the scrubber, a band of this height above the lanes.
+// With a handle in the scrubber, a band of height `scrubber` above the lanes.
 void draw_moment_line(ImDrawList& draw, const Look& look, const TimelinePicture& picture, double at, float scrubber);
 
 // The pinned time: dashed, with a flag.
 void draw_pin_line(ImDrawList& draw, const Look& look, const TimelinePicture& picture, double at, float scrubber);
 
-// The overview of the whole trace, with the visible part.
+// The overview of the whole trace, with the visible part marked.
 void draw_strip(ImDrawList& draw, const Look& look, const TimelineColumns& whole, TimelineSpan seen, ImVec2 from,
                 ImVec2 to);
 

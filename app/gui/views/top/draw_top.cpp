@@ -59,7 +59,7 @@ void sort_rows(const TopAnswer& answer, const std::string& find, TopState& top) 
   });
 }
 
-// Rows are indices into an answer: before they are used, they must belong to this answer.
+// Rows are indices into an answer, so they must belong to the current answer.
 void renew_rows(const AppState& state, const std::shared_ptr<const TopAnswer>& answer, TopState& top) {
   const std::string& find = state.position().find;
   if (top.rows_of == answer && top.rows_find == find) return;
@@ -68,7 +68,7 @@ void renew_rows(const AppState& state, const std::shared_ptr<const TopAnswer>& a
   sort_rows(*answer, find, top);
 }
 
-// Inside the table, which has the sort order.
+// Call it inside the table, which has the sort order.
 void apply_sorting(const TopAnswer& answer, TopState& top) {
   ImGuiTableSortSpecs* specs = ImGui::TableGetSortSpecs();
   if (specs == nullptr || !specs->SpecsDirty || specs->SpecsCount == 0) return;
@@ -96,7 +96,7 @@ void set_up_columns(const Look& look, const ProfileView& view) {
   set_up_table_columns(look, columns);
 }
 
-// Titles of numbers are right-aligned over the numbers.
+// Titles of numeric columns are right-aligned.
 void draw_headers() {
   ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
   for (int column = 0; column < column_count; ++column) {
@@ -148,7 +148,7 @@ void draw_row(const AppState& state, const Look& look, const TopAnswer& answer, 
   ImGui::PopID();
 }
 
-// Scrolls to what was chosen elsewhere.
+// Scrolls to a selection made in another view.
 void follow_selection(const AppState& state, const TopAnswer& answer, TopState& top, float row_height) {
   if (state.position().selection == top.shown) return;
   top.shown = state.position().selection;

@@ -1,4 +1,4 @@
-// The frames that hold the most: sorted by any column, narrowed by Find, with a bar behind each figure.
+// The frames that hold the most, sortable by any column, filtered by Find, with a bar behind each figure.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 namespace hbmscope::gui {
 
 struct TopState {
-  int column = 0;  // Of the table; the first is Flat.
+  int column = 0;  // Sort column of the table; the first is Flat.
   bool ascending = false;
-  std::vector<std::uint32_t> rows;  // Of `rows_of`, sorted and narrowed.
+  std::vector<std::uint32_t> rows;  // Rows of `rows_of`, sorted and filtered.
   Weight rows_flat;                 // Their sum.
   std::shared_ptr<const TopAnswer> rows_of;
   std::string rows_find;
-  FrameKey shown;  // The selection that was last scrolled to.
+  FrameKey shown;  // The selection that the view last scrolled to.
   std::uint64_t copy_seen = 0;
 };
 

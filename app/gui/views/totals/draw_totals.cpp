@@ -30,7 +30,7 @@ int bytes_label(double value, char* buffer, int size, void*) {
   return static_cast<int>(length);
 }
 
-// Ticks at binary steps: 1, 2, 4, 8 ... of the largest step that gives at least three.
+// Ticks at 1, 2, 4, 8, ...: the largest such step that gives at least three ticks.
 double tick_step(double largest) {
   double step = 1;
   while (largest / step > 6) step *= 2;

@@ -1,5 +1,5 @@
-// Totals of all open files: one point a file, ordered by time, or by opening where the files have no time; the axis
-// says which. A click brings the file to the front.
+// The totals of all open files, one point per file, ordered by time, or in the order of opening if the files have no
+// times; the axis says which. A click makes the file active.
 #pragma once
 
 #include <cstdint>

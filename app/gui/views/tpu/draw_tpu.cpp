@@ -43,7 +43,7 @@ void draw_head(const AppState& state, const Source& source, CommandQueue& comman
   draw_copy_menu(ViewKind::tpu, commands);
 }
 
-// The running emulation, or why it failed; the figures below are those of the last result.
+// The running emulation, or why it failed; the figures below belong to the last result.
 void draw_state(const AppState& state, const WorkloadPanel& panel, const Source& source, CommandQueue& commands) {
   if (panel.emulating &&
       draw_pending("the emulation with " + text_from_changes(panel.emulating->changes), panel.emulating->since)) {
@@ -179,7 +179,7 @@ void draw_tpu(const AppState& state, TpuViewState& view, CommandQueue& commands)
   const WorkloadPanel& panel = *source.workload;
   const Look look(state);
   draw_head(state, source, commands);
-  // Controls on the left, results on the right; where there is no room, the results are above them.
+  // Controls on the left, results on the right; if there is not enough room, the results are above the controls.
   const float all = ImGui::GetContentRegionAvail().x, least = ImGui::GetFontSize() * 22;
   const bool has_room = all >= 2.2F * least;
   const auto draw_controls = [&] {

@@ -1,4 +1,4 @@
-// An emulated TPU workload: whether it fits, why not, and what changes with other settings, which can be tried here.
+// An emulated TPU workload: whether it fits, why not, and controls to try other settings.
 #pragma once
 
 #include <cstdint>

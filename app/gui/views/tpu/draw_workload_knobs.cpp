@@ -20,17 +20,17 @@ std::int64_t number_of(const std::string& text) {
   return number;
 }
 
-// The parameters of memory space assignment are many and seldom changed.
+// Memory space assignment has many parameters, which are rarely changed.
 bool is_of_assignment(const WorkloadKnob& knob) {
   return knob.key.starts_with("vmem.");
 }
 
-// The value where the file has none.
+// The text for a value that the file does not set.
 const char* unwritten(const WorkloadKnob& knob) {
   return is_of_assignment(knob) ? "default" : "unmodified";
 }
 
-// The value shown, and what to call with a new one.
+// The shown value, and the callback for a new one.
 struct Knob {
   const WorkloadKnob& knob;
   std::string value;
@@ -58,7 +58,7 @@ void draw_switch(const Knob& of) {
   if (ImGui::Checkbox(is_on ? "on##switch" : "off##switch", &is_on)) of.take(is_on ? "on" : "off");
 }
 
-// The largest power of two that is not above it.
+// The exponent of the largest power of two that is at most `number`.
 int exponent_of(std::int64_t number) {
   return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(number, 1)))) - 1;
 }
@@ -85,7 +85,7 @@ void draw_number(const Look& look, const Knob& of) {
   draw_slider(of, number_of(of.value));
   ImGui::SameLine(0, look.px(6));
   ImGui::SetNextItemWidth(field);
-  // A text field: a field for numbers accepts nothing while it is empty.
+  // A text field, because a numeric field accepts nothing while it is empty.
   std::array<char, 32> typed{};
   of.value.copy(typed.data(), typed.size() - 1);
   if (ImGui::InputText("##number", typed.data(), typed.size(),

@@ -1,4 +1,4 @@
-// The parameters of a workload that can be changed, each with a control of its kind.
+// The parameters of a workload that can be changed, each with a suitable control.
 #pragma once
 
 #include "app/gui/core/app_state.h"

@@ -1,4 +1,4 @@
-// The TPU panel as a table of text.
+// The TPU panel as a text table.
 #pragma once
 
 #include "app/gui/core/table_text.h"
@@ -6,7 +6,7 @@
 
 namespace hbmscope::gui {
 
-// All figures, now and unmodified, also those that only one of both has.
+// All figures, current and unmodified, including those that only one of them has.
 TextTable table_from_workload(const WorkloadAnswer& answer);
 
 }  // namespace hbmscope::gui
