@@ -114,7 +114,7 @@ tl::expected<Front, std::string> read_front(std::span<const Setting> settings, c
                                             std::vector<std::string>& notes) {
   for (const Setting& setting : settings)
     if (std::find(std::begin(known_settings), std::end(known_settings), setting.name) == std::end(known_settings))
-      return Refusal(fmt::format("{} is not known here", setting.name));
+      return Refusal(fmt::format("unknown setting {}", setting.name));
   Front front;
   const auto plugin = plugin_options(settings, rules);
   if (!plugin) return Refusal(fmt::format("jaxlib raises a ValueError (\"{}\"){}", plugin.error(), falls_back));
@@ -157,7 +157,7 @@ std::int64_t read_gib(std::span<const Setting> settings, std::int64_t usual, std
   std::int64_t value = 0;
   const auto parsed = std::from_chars(text->data(), text->data() + text->size(), value);
   if (parsed.ec == std::errc() && parsed.ptr == text->data() + text->size()) return value;
-  notes.push_back(fmt::format("{}={} is no whole number, and counts as {}", host_limit, *text, usual));
+  notes.push_back(fmt::format("{}={} is not a whole number, and counts as {}", host_limit, *text, usual));
   return usual;
 }
 

@@ -15,7 +15,7 @@ tl::expected<std::uint64_t, std::string> number_from(std::string_view key, std::
   std::uint64_t value = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
   if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || value > (std::uint64_t{1} << 40))
-    return Refusal(fmt::format("{}:{} is no whole number", key, text));
+    return Refusal(fmt::format("{}:{} is not a whole number", key, text));
   return value;
 }
 
@@ -29,7 +29,7 @@ tl::expected<void, std::string> take(std::string_view key, std::string_view valu
   if (key == "garbage_collection_threshold")
     return Refusal("garbage_collection_threshold has an effect only with a fraction of memory that the program sets");
   if (key != "max_split_size_mb" && key != "max_non_split_rounding_mb" && key != "roundup_power2_divisions")
-    return Refusal(fmt::format("{} is not known here", key));
+    return Refusal(fmt::format("unknown setting {}", key));
   const auto number = number_from(key, value);
   if (!number) return Refusal(number.error());
   if (key == "roundup_power2_divisions") {

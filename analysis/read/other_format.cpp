@@ -22,7 +22,7 @@ constexpr std::array beginnings = {
     Beginning{"SQLite format 3"sv, "an SQLite database"},
     Beginning{"\x93NUMPY"sv, "a NumPy array"},
     Beginning{"\x89HDF"sv, "an HDF5 file"},
-    Beginning{R"({"config":{"total_bytes":)"sv, "requests to an allocator, which `hbmscope replay` takes"},
+    Beginning{R"({"config":{"total_bytes":)"sv, "requests for `hbmscope replay`"},
     Beginning{"{"sv, "JSON"},
     Beginning{"[{"sv, "JSON"},
     Beginning{"[\n"sv, "JSON"},

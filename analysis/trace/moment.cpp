@@ -131,7 +131,7 @@ Result<Moment> find_event(const Trace& trace, std::string_view stream_number, st
   // More digits than any event number has: out of range, like a position one past the end.
   if (!position && !number.empty() && number.find_first_not_of("0123456789") == std::string_view::npos)
     position = std::numeric_limits<std::uint64_t>::max();
-  if (!position) return Failure(refusal(fmt::format("'#{}' is no number of an event", number), "Write --at '#4711'."));
+  if (!position) return Failure(refusal(fmt::format("'#{}' is not an event number", number), "Write --at '#4711'."));
   if (stream_number.empty() && trace.streams.size() != 1)
     return Failure(refusal("this trace has several streams, each with its own numbers",
                            "Name the stream too, as in --at '2#4711', or a time, peak, oom or end."));
@@ -184,7 +184,7 @@ Result<Moment> find_moment(const Trace& trace, std::string_view text) {
   const auto since = parse_time_ns(text);
   if (!since)
     return Failure(
-        refusal(fmt::format("'{}' is no moment", text),
+        refusal(fmt::format("'{}' is not a time", text),
                 "Write start, end, peak, oom, a time since the first event such as 12.5s or 300ms, or #EVENT."));
   if (std::none_of(trace.streams.begin(), trace.streams.end(), [](const Stream& s) { return s.has_times(); }))
     return Failure(refusal("this file has no times", "Name an event: --at '#4711'."));
@@ -201,7 +201,7 @@ Result<Moment> find_moment(const Trace& trace, std::string_view text) {
   for (const Stream& stream : trace.streams)
     if (stream.has_times()) last_ns = std::max(last_ns, time_on(stream, stream.last_time_ns(), *reference));
   if (time_ns > last_ns)
-    moment.text += fmt::format(", behind the last event, which is at {:.6f} s",
+    moment.text += fmt::format(", after the last event, at {:.6f} s",
                                static_cast<double>(clamped_difference(last_ns, reference->first_time_ns())) / 1e9);
   return moment;
 }

@@ -10,7 +10,7 @@ namespace hbmscope {
 Result<TraceTable> parse_trace_table(std::string_view name) {
   if (name == "events") return TraceTable::events;
   if (name == "blocks") return TraceTable::blocks;
-  return Failure(refusal(fmt::format("'{}' is no table of a trace", name), "Known: --what events, --what blocks."));
+  return Failure(refusal(fmt::format("unknown table '{}'", name), "Known: --what events, --what blocks."));
 }
 
 namespace {

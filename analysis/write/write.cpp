@@ -34,7 +34,7 @@ std::string write_json(const ProfileView& view, const nlohmann::ordered_json& mo
 Result<ExportFormat> parse_export_format(std::string_view name) {
   for (const Name& known : names)
     if (known.text == name) return known.format;
-  return Failure(refusal(fmt::format("'{}' is no format to export to", name),
+  return Failure(refusal(fmt::format("unknown export format '{}'", name),
                          "Known: pprof, folded, svg, csv, json, html; of a trace also perfetto and parquet."));
 }
 

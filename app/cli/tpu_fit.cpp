@@ -96,7 +96,7 @@ Result<std::vector<FitTarget>> targets_from(const std::vector<std::string>& gene
     const auto generation = generation_from(topology.substr(0, colon));
     if (!generation) return Failure(generation.error());
     const auto chips = chips_of(std::string_view(topology).substr(std::min(colon + 1, topology.size())));
-    if (!chips) return Failure(refusal(fmt::format("'{}' is no topology", printable(topology)), "Write e.g. v5e:2x2."));
+    if (!chips) return Failure(refusal(fmt::format("'{}' is not a topology", printable(topology)), "Write e.g. v5e:2x2."));
     targets.push_back({canonical_topology(topology), *generation, *chips * (*generation)->devices_per_chip});
   }
   if (targets.empty())

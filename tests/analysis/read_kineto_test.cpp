@@ -265,7 +265,7 @@ TEST(KinetoReader, refuses_with_the_byte_and_what_to_do) {
     ASSERT_FALSE(cut.has_value()) << length;
     EXPECT_EQ(length, cut.error().offset) << cut.error().text();
   }
-  EXPECT_EQ(0U, error_of(whole.substr(0, 200)).find("trace.json: byte 200: this is no whole Chrome trace: unexpected"))
+  EXPECT_EQ(0U, error_of(whole.substr(0, 200)).find("trace.json: byte 200: this Chrome trace is incomplete: unexpected"))
       << error_of(whole.substr(0, 200));
   std::string broken = whole;
   broken[broken.find("\"args\"")] = '\'';

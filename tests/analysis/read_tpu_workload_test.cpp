@@ -95,7 +95,7 @@ TEST(TpuWorkload, says_what_is_wrong_and_where) {
   EXPECT_EQ(fault_of(file_with("\"vmem\": {\"repacks_max\": 5000}, \"steps\": []")),
             "line 2 (vmem.repacks_max): this is too many");
   EXPECT_EQ(fault_of(file_with("\"steps\": []"), {{"vmem.assignment", "maybe"}}),
-            "'maybe' is neither on nor off, for vmem.assignment");
+            "'maybe' is not on or off, for vmem.assignment");
   EXPECT_EQ(fault_of(file_with("\"generation\": \"8t\", \"steps\": []")),
             "line 2 (generation): only the memories of TPU 8t are published, not its layouts and limits");
   EXPECT_EQ(fault_of(file_with("\"steps\": [{\"for\": {\"i\": 2000000}, \"mark\": \"x\"}]")),

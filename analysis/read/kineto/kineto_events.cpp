@@ -312,7 +312,7 @@ Result<Events> read_events(std::span<const std::uint8_t> bytes, const std::strin
       nlohmann::json::sax_parse(WatchedBytes(begin, begin, control), WatchedBytes(end, begin, nullptr), &handler);
   if (control != nullptr && control->cancelled) return Failure(refusal("reading was cancelled", {}, name));
   if (!is_whole)
-    return Failure(Error{fmt::format("this is no whole Chrome trace: {}", handler.error()),
+    return Failure(Error{fmt::format("this Chrome trace is incomplete: {}", handler.error()),
                          "Was the file cut off? Export it again: prof.export_chrome_trace(\"trace.json\").", name,
                          std::min<std::uint64_t>(handler.error_offset(), bytes.size()), false});
   if (!handler.has_events())

@@ -38,10 +38,13 @@ void for_each_ending(std::string_view endings, const Use& use) {
   }
 }
 
-bool ends_with_one_of(std::string_view name, std::string_view endings) {
-  bool ends = false;
-  for_each_ending(endings, [&](std::string_view ending) { ends = ends || name.ends_with(ending); });
-  return ends;
+// The length of the longest of the endings that the name has; 0: it has none of them.
+std::size_t ending_length(std::string_view name, std::string_view endings) {
+  std::size_t length = 0;
+  for_each_ending(endings, [&](std::string_view ending) {
+    if (name.ends_with(ending)) length = std::max(length, ending.size());
+  });
+  return length;
 }
 
 std::string joined(const std::vector<std::string>& words) {
@@ -65,16 +68,21 @@ const Format* find_format(InputFile& file) {
 
 const Format* find_format_of_name(std::string_view name) {
   name = without_gz(name);
-  const auto found = std::find_if(formats.begin(), formats.end(), [&](const Format* each) {
-    return ends_with_one_of(name, each->endings) || ends_with_one_of(name, each->other_endings);
-  });
-  return found != formats.end() ? *found : nullptr;
+  // The longest ending decides: ".trace.json" is a Chrome trace, though a workload may end with ".json" too.
+  const Format* found = nullptr;
+  std::size_t longest = 0;
+  for (const Format* each : formats) {
+    const std::size_t length = std::max(ending_length(name, each->endings), ending_length(name, each->other_endings));
+    if (length > longest) found = each;
+    longest = std::max(longest, length);
+  }
+  return found;
 }
 
 bool looks_like_profile(std::string_view name) {
   name = without_gz(name);
   return std::any_of(formats.begin(), formats.end(),
-                     [&](const Format* each) { return ends_with_one_of(name, each->endings); });
+                     [&](const Format* each) { return ending_length(name, each->endings) > 0; });
 }
 
 std::string text_from_folder_endings() {

@@ -18,7 +18,7 @@ Error unknown_format(const InputFile& file) {
                    file.name());
   const std::string_view other = find_other_format(file.beginning());
   return refusal(other.empty() ? "hbmscope cannot read this file"
-                               : fmt::format("this looks like {}, which hbmscope cannot read", other),
+                               : fmt::format("this looks like {}, not like a profile or a trace", other),
                  fmt::format("It reads: {}.", text_from_formats()), file.name());
 }
 

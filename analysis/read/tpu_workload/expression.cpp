@@ -122,7 +122,7 @@ class Parser {
     std::int64_t value = 0;
     const auto parsed = std::from_chars(word.data(), word.data() + word.size(), value);
     if (parsed.ec != std::errc() || parsed.ptr != word.data() + word.size()) {
-      refuse(fmt::format("'{}' is no number", word));
+      refuse(fmt::format("'{}' is not a number", word));
       return 0;
     }
     return checked(false, value);

@@ -172,7 +172,7 @@ std::int64_t Node::number(const Variables& variables) const {
       fail("the number is too large");
     return value;
   }
-  if (!json_->is_string()) fail("this is no whole number", "Write a number, or a formula in quotes: \"batch * 4\".");
+  if (!json_->is_string()) fail("this is not a whole number", "Write a number, or a formula in quotes: \"batch * 4\".");
   const auto value = compute_expression(text(), variables);
   if (!value) fail(value.error(), "Formulas know the names of \"parameters\" and of loops.");
   return *value;

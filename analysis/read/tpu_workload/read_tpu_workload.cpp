@@ -126,7 +126,7 @@ class WorkloadReader {
     const bool is_number = parsed.ec != std::errc::invalid_argument && parsed.ptr == text.data() + text.size();
     const bool is_good = is_number && parsed.ec == std::errc() && value >= least && value <= most;
     if (!is_number)
-      refuse(fmt::format("'{}' is no number of {}", printable(text), printable(key)));
+      refuse(fmt::format("'{}' is not a number, for {}", printable(text), printable(key)));
     else if (!is_good && (value < least || text.starts_with('-')))
       refuse(fmt::format("{} is too small for {}: at least {}", text, printable(key), least));
     else if (!is_good)
@@ -175,7 +175,7 @@ class WorkloadReader {
                 : find_change(key, {{}, KnobKind::choice, {}, {"on", "off"}, 0, 0, false, 0});
     if (change == nullptr) return written;
     if (!is_on(*change) && !is_off(*change))
-      refuse(fmt::format("'{}' is neither on nor off, for {}", printable(*change), key));
+      refuse(fmt::format("'{}' is not on or off, for {}", printable(*change), key));
     return is_on(*change);
   }
 

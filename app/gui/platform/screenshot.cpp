@@ -11,6 +11,14 @@ namespace {
 // A running job never settles, so its picture is taken this long after it first appeared.
 constexpr auto live_patience = std::chrono::seconds(2);
 
+// A running job may have sent nothing yet, or never send anything.
+constexpr auto first_event_patience = std::chrono::seconds(5);
+
+bool waits_for_first_event(const AppState& state) {
+  return std::any_of(state.sources.begin(), state.sources.end(),
+                     [](const Source& source) { return source.state == AnswerState::pending; });
+}
+
 bool shows_running_job(const AppState& state) {
   const Source* source = state.source();
   return source != nullptr && source->live && source->state == AnswerState::ready;
@@ -42,6 +50,11 @@ Picture draw_settled(Session& session) {
   Picture last;
   int alike = 1, at_rest = 0;
   std::optional<std::chrono::steady_clock::time_point> live_since;
+  const auto begun = std::chrono::steady_clock::now();
+  const auto waits_for_job = [&] {
+    return waits_for_first_event(session.app().state()) &&
+           std::chrono::steady_clock::now() - begun < first_event_patience;
+  };
   while (alike < frames_alike && at_rest < frames_at_rest_max) {
     const bool changed = session.update();
     // Views ask their questions while drawing, so draw after a change; more frames would only take time from the
@@ -55,7 +68,7 @@ Picture draw_settled(Session& session) {
         return session.picture();
       }
     }
-    if (session.app().busy()) {
+    if (session.app().busy() || waits_for_job()) {
       if (session.app().commands().empty()) session.wait(std::chrono::milliseconds(50));
       alike = 1;
       continue;
@@ -76,6 +89,9 @@ Result<int> write_screenshot(Session& session, const std::string& file) {
   if (!written) return Failure(written.error());
   for (const Source& source : session.app().state().sources)
     if (source.state == AnswerState::failed) return Failure(source.error);
+  if (waits_for_first_event(state))
+    return Failure(refusal("the job sent nothing within 5 s", "Check that it runs: hbmscope ps lists jobs.",
+                           state.sources.front().path));
   const Answer<TraceMoment>& moment = session.app().state().answers().moment;
   if (moment.failed()) return Failure(moment.error);
   return 0;
