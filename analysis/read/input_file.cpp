@@ -68,7 +68,7 @@ Result<InputFile> InputFile::open(const std::string& path, std::uint64_t max_byt
   file.first_ = std::move(*first);
   if (*got == 0)
     return Failure(is_stdin
-                       ? refusal("standard input is empty", "Pipe a profile into it.", file.name_)
+                       ? refusal("nothing arrived", "Pipe a profile into it.", file.name_)
                        : refusal("the file is empty",
                                  "The job may have been stopped while it was writing; save the profile again.", path));
   file.is_gzip_ = hbmscope::is_gzip(file.first_.bytes());

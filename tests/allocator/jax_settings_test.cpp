@@ -127,7 +127,7 @@ TEST(JaxSettings, what_jax_would_refuse_is_refused_with_the_reason) {
   EXPECT_NE(fault_of({{"XLA_PYTHON_CLIENT_ALLOCATOR", "address"}}, Version::classic).find("\"vmm\""),
             std::string::npos);
   EXPECT_NE(fault_of({{"XLA_FLAGS", "--xla_dump_to=x"}}).find("XLA_FLAGS"), std::string::npos);
-  EXPECT_NE(fault_of({{"TF_GPU_ALLOCATOR", "cuda_malloc_async"}}).find("not known here"), std::string::npos);
+  EXPECT_NE(fault_of({{"TF_GPU_ALLOCATOR", "cuda_malloc_async"}}).find("unknown setting"), std::string::npos);
 }
 
 xla_gpu::Options other_pool(decltype(&collective_memory_from_settings) memory_of, std::vector<Setting> settings,

@@ -70,7 +70,7 @@ TEST_F(Formats, a_file_of_another_content_is_refused_in_the_words_of_its_ending)
   EXPECT_EQ(0U, error_of("job.hbm", "something else").find("this is not a recording: one begins with the letters"));
   EXPECT_EQ(0U, error_of("a.pickle", "something else").find("this is not a PyTorch memory snapshot: a pickle begins"));
   const std::string unknown = error_of("train.py", "print('hello')\n");
-  EXPECT_EQ(0U, unknown.find("this looks like plain text, which hbmscope cannot read. It reads: a TPU workload, "))
+  EXPECT_EQ(0U, unknown.find("this looks like plain text, not like a profile or a trace. It reads: a TPU workload, "))
       << unknown;
 }
 

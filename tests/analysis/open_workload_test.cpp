@@ -177,7 +177,7 @@ TEST(WorkloadVerdict, a_job_that_ends_early_is_over_by_all_that_it_needs) {
   EXPECT_EQ(over, tiers.front().over_bytes.value_or(0));
   EXPECT_EQ(-static_cast<std::int64_t>(over), compute_hbm_spare(run));
   const std::string sentence = compute_workload_verdict(run).reasons.front().sentence;
-  EXPECT_NE(std::string::npos, sentence.find("There the job ends; train_step would need 78.7 GiB of HBM in all"))
+  EXPECT_NE(std::string::npos, sentence.find("The job ends there; train_step would need 78.7 GiB of HBM in all"))
       << sentence;
   EXPECT_TRUE(sentence.ends_with("over by 63.0 GiB.")) << sentence;
 }
@@ -213,7 +213,7 @@ TEST(WorkloadVerdict, a_kernel_is_held_against_its_limit) {
   ASSERT_EQ(1U, verdict.reasons.size());
   const std::string& sentence = verdict.reasons[0].sentence;
   EXPECT_EQ(0U, sentence.find("kernel flash_attention needs ")) << sentence;
-  EXPECT_NE(std::string::npos, sentence.find(" of VMEM; a kernel may have 16.0 MiB: over by ")) << sentence;
+  EXPECT_NE(std::string::npos, sentence.find(" of VMEM; the limit for a kernel is 16.0 MiB: over by ")) << sentence;
 }
 
 TEST(WorkloadVerdict, scattered_memory_is_short_of_a_piece) {

@@ -75,7 +75,7 @@ CASES = [
               {"p": temporary(**array(10 * 1024)) | {"arguments": ["a", "s"]}}, [{"put": ["a", "s"]}, {"run": "p"}], "v5p"), REFUSED, "temporaries 10.0 GiB"),
     ("temporaries in VMEM larger than VMEM", workload(SMALL, {"p": temporary(**array(130, memory="vmem"))}, RUN), REFUSED, "of VMEM"),
     ("temporaries in CMEM larger than CMEM", workload(SMALL, {"p": temporary(**array(130, memory="cmem"))}, RUN, "v4"), REFUSED, "of CMEM"),
-    ("a kernel's blocks over its limit of VMEM", kernel_workload(8192), REFUSED, "a kernel may have"),
+    ("a kernel's blocks over its limit of VMEM", kernel_workload(8192), REFUSED, "the limit for a kernel is"),
     ("a kernel's scratch in VMEM over its limit", kernel_workload(scratch=[{"name": "s", "dtype": "f32", "shape": [4608, 1024]}]), REFUSED, "of VMEM"),
     ("a kernel's scratch larger than SMEM", kernel_workload(scratch=[{"name": "s", "dtype": "s32", "shape": [1024, 512], "memory": "smem"}]), REFUSED, "of SMEM"),
     ("a kernel's scalars larger than SMEM", kernel_workload(65536, memory="smem", index=[0, 0]), REFUSED, "of SMEM"),
@@ -110,7 +110,7 @@ def ask(*words, stdin=None):
 
 def headline_of_run(text):
     """Of the last paragraph: "fits: 2 runs ...", "does not fit:"."""
-    found = re.findall(r"^(fits|does not fit|does not run in full)(?:: .*| because)$", text, flags=re.M)
+    found = re.findall(r"^(fits|does not fit|does not run in full)(?:: .*|:)$", text, flags=re.M)
     return found[-1] if found else "none"
 
 
