@@ -164,6 +164,10 @@ Result<Moment> find_moment(const Trace& trace, std::size_t stream_index, std::ui
   return moment;
 }
 
+std::string text_from_moment(const Moment& moment) {
+  return moment.text.starts_with("after ") ? moment.text : "at " + moment.text;
+}
+
 Result<Moment> find_moment(const Trace& trace, std::string_view text) {
   if (trace.streams.empty()) return Failure(refusal("this trace has no stream", {}));
   Moment moment;

@@ -21,6 +21,9 @@ struct Moment {
   std::string text;                      // "the end (event 8,301, 2.41 s)"
 };
 
+// Where a sentence needs it: "at the peak (...)", "after 7 of 10 events".
+std::string text_from_moment(const Moment& moment);
+
 // The text for a position of a stream: "#4711", or "2#4711" if there are several.
 std::string text_from_position(const Trace& trace, std::size_t stream, std::uint64_t position);
 

@@ -87,8 +87,7 @@ std::string top_table(const ProfileView& view, const std::string& unit) {
   const std::vector<TopRow> rows = compute_top(view);
   std::string html = fmt::format(
       "<h2>Top functions</h2><p class=dim>{} of {} functions. flat: allocated by the function itself; cum: including "
-      "everything it "
-      "called. Percentages are of {}.</p>",
+      "everything it called. Percentages are of {}.</p>",
       text_from_count(static_cast<std::int64_t>(std::min(rows.size(), top_rows))),
       text_from_count(static_cast<std::int64_t>(rows.size())), value_html(view.total.bytes, unit));
   html +=

@@ -113,10 +113,8 @@ std::string text_from_heaps(const TraceDiff& diff, const Terminal& terminal) {
 }
 
 std::string text_before_diff(const TraceDiff& diff, const Terminal& terminal) {
-  const auto place = [](const Moment& moment) {  // "at the peak (...)", "after 119 of 253 events"
-    return moment.text.starts_with("after ") ? moment.text : "at " + moment.text;
-  };
-  std::string text = fmt::format("now {}, baseline {}\n", place(diff.now.moment), place(diff.baseline.moment));
+  std::string text =
+      fmt::format("now {}, baseline {}\n", text_from_moment(diff.now.moment), text_from_moment(diff.baseline.moment));
   if (diff.settings.empty()) return text;
   text += terminal.paint("\ndifferent settings: baseline -> now", Ink::dim) + "\n";
   for (const SettingChange& setting : diff.settings)

@@ -36,8 +36,7 @@ std::optional<int> listen_by_tcp(const ListenOptions& options, serve::ViewerPort
   say(fmt::format("viewers can connect to {} over TCP: {} hbmscope open tcp:{}", where, printable(from), where));
   if (!link::is_loopback(*address))
     say("warning: other machines can reach this address, and nothing is encrypted, not even the token. On a network "
-        "that "
-        "you don't trust, use hbmscope open live:HOST:PID, which goes over ssh.");
+        "that you don't trust, use hbmscope open live:HOST:PID, which goes over ssh.");
   return std::nullopt;
 }
 

@@ -55,8 +55,8 @@ pid_t ObservedJob::start_job(const std::vector<std::string>& command, const std:
       unsetenv(wire::no_follow_variable);
     else
       setenv(wire::no_follow_variable, std::to_string(getpid()).c_str(), 1);
-    setenv("NVTX_INJECTION64_PATH", collector.c_str(),
-           0);  // For NVTX ranges and markers, unless another tool uses NVTX.
+    // For NVTX ranges and markers, unless another tool uses NVTX.
+    setenv("NVTX_INJECTION64_PATH", collector.c_str(), 0);
     if (!settings.memory_dump_prefix.empty()) setenv("TF_BFC_MEMORY_DUMP", settings.memory_dump_prefix.c_str(), 0);
     if (settings.wants_cupti)
       setenv(wire::cupti_variable, "1", 1);
@@ -139,11 +139,9 @@ void ObservedJob::send_signal(int signal) const {
 void ObservedJob::print_summary() const {
   if (observation_.print_summary()) return;
   say("nothing was recorded: no process of this command allocated device memory that hbmscope can see. It sees calls "
-      "of "
-      "the CUDA driver (libcuda.so.1) and allocators annotated with collector/annotate/hbmscope.h. It does not see "
+      "of the CUDA driver (libcuda.so.1) and allocators annotated with collector/annotate/hbmscope.h. It does not see "
       "statically linked programs, processes with an empty environment (env -i) or of another user, and with "
-      "--no-follow "
-      "processes other than the first.");
+      "--no-follow processes other than the first.");
   observation_.remove_empty_recording();
   if (observation_.was_there()) say(fmt::format("{} was not changed.", printable(recording())));
 }

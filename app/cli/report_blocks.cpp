@@ -142,8 +142,7 @@ int run_list(const ReportOptions& options, const Source& source, const BlockQuer
 
 // The start of a sentence.
 std::string moment_text(const Source& source) {
-  const std::string& text = source.moment.text;
-  return text.starts_with("after ") ? "A" + text.substr(1) : "At " + text;
+  return "A" + text_from_moment(source.moment).substr(1);  // "At ..." or "After ..."
 }
 
 // In time, or in events if the source has no times.

@@ -11,6 +11,7 @@
 #include "analysis/units/utf8.h"
 #include "analysis/write/json_trace.h"
 #include "app/cli/figure_text.h"
+#include "app/cli/report_address.h"
 #include "app/cli/report_failures.h"
 #include "app/cli/report_section.h"
 #include "app/cli/report_text.h"
@@ -103,8 +104,7 @@ std::vector<std::pair<std::size_t, std::size_t>> places_of(const Trace& trace) {
 Result<std::string> heaps_section_text(const ReportInput& input, const ReportStyle& style) {
   constexpr std::size_t failures_shown = 3;
   const Trace& trace = *input.source.trace;
-  const std::string& time = input.source.moment.text;
-  std::string text = fmt::format("\n{}:\n", time.starts_with("after ") ? "A" + time.substr(1) : "At " + time);
+  std::string text = fmt::format("\n{}:\n", moment_text(input.source));
   text += heaps_text(compute_heap_rows(trace, input.source.states), style.terminal);
   text += events_text(trace);
   const std::vector<FailureRow> failures = compute_failure_rows(trace);

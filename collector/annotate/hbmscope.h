@@ -1,6 +1,6 @@
 /* Lets an allocator of device memory report to hbmscope what it does. This header is all that is needed: nothing to
- * link, C99 or C++11 with the extensions of GCC or Clang. A program that includes it runs as before; while nobody listens,
- * each call is one load and one branch that is never taken.
+ * link, C99 or C++11 with the extensions of GCC or Clang. A program that includes it runs as before; while nobody
+ * listens, each call is one load and one branch that is never taken.
  *
  *   static hbmscope_heap pool = HBMSCOPE_HEAP("GPU 0 pool", "device", 0);
  *   ...
@@ -144,22 +144,11 @@ static inline void hbmscope_unlock(struct hbmscope_table* table) {
 
 #ifndef HBMSCOPE_LISTENER /* A listener has no table of its own. */
 /* Weak and hidden: one per module, however many of its files include this header. */
-__attribute__((weak, used, visibility("hidden"))) struct hbmscope_table hbmscope_table = {sizeof(struct hbmscope_table),
-                                                                                          HBMSCOPE_VERSION,
-                                                                                          0,
-                                                                                          0,
-                                                                                          NULL,
-                                                                                          NULL,
-                                                                                          NULL,
-                                                                                          NULL,
-                                                                                          NULL,
-                                                                                          NULL,
-                                                                                          NULL,
-                                                                                          NULL,
-                                                                                          NULL,
-                                                                                          NULL,
-                                                                                          NULL,
-                                                                                          NULL};
+/* clang-format off */
+__attribute__((weak, used, visibility("hidden"))) struct hbmscope_table hbmscope_table = {
+    sizeof(struct hbmscope_table), HBMSCOPE_VERSION, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+    NULL, NULL};
+/* clang-format on */
 
 /* Also emitted once per module. The name has eight bytes and a terminating zero, hence nine, padded to twelve. */
 __asm__(

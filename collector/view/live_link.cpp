@@ -120,9 +120,7 @@ std::optional<std::string> LiveLink::open_tcp(const std::string& address) {
   // A peer that hangs up with our bytes unread resets the connection.
   const std::string hung_up =
       "it closed the connection: the token is of another run, the run has ended, it already has 64 viewers, or too "
-      "many came "
-      "at "
-      "once. Its hbmscope prints the reason when it ends";
+      "many came at once. Its hbmscope prints the reason when it ends";
   auto failed = wait_for_answer(tcp_patience, hung_up);
   return failed == std::strerror(ECONNRESET) || failed == std::strerror(EPIPE) ? hung_up : failed;
 }

@@ -65,8 +65,12 @@ TEST_F(Formats, content_decides_and_not_the_name) {
 }
 
 TEST_F(Formats, a_file_of_another_content_is_refused_in_the_words_of_its_ending) {
-  EXPECT_EQ(0U, error_of("log.csv", "a,b,c\n1,2,3\n")
-                    .find("this is not an RMM log: one begins with the line Thread,Time,Action,Pointer,Size,Stream. "));
+  EXPECT_EQ(
+      "this is not an RMM log: one begins with the line Thread,Time,Action,Pointer,Size,Stream. Use the file that "
+      "rmm.enable_logging() wrote.",
+      error_of("log.csv", "a,b,c\n1,2,3\n"));
+  EXPECT_EQ(0U,
+            error_of("a.trace.json", "something else").find("this is not a trace of PyTorch's profiler: one begins"));
   EXPECT_EQ(0U, error_of("job.hbm", "something else").find("this is not a recording: one begins with the letters"));
   EXPECT_EQ(0U, error_of("a.pickle", "something else").find("this is not a PyTorch memory snapshot: a pickle begins"));
   const std::string unknown = error_of("train.py", "print('hello')\n");

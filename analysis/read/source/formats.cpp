@@ -69,14 +69,12 @@ const Format* find_format(InputFile& file) {
 const Format* find_format_of_name(std::string_view name) {
   name = without_gz(name);
   // The longest ending decides: ".trace.json" is a Chrome trace, though a workload may end with ".json" too.
-  const Format* found = nullptr;
-  std::size_t longest = 0;
-  for (const Format* each : formats) {
-    const std::size_t length = std::max(ending_length(name, each->endings), ending_length(name, each->other_endings));
-    if (length > longest) found = each;
-    longest = std::max(longest, length);
-  }
-  return found;
+  const auto length_of = [&](const Format* format) {
+    return std::max(ending_length(name, format->endings), ending_length(name, format->other_endings));
+  };
+  const Format* longest = *std::max_element(
+      formats.begin(), formats.end(), [&](const Format* a, const Format* b) { return length_of(a) < length_of(b); });
+  return length_of(longest) > 0 ? longest : nullptr;
 }
 
 bool looks_like_profile(std::string_view name) {

@@ -5,18 +5,22 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace hbmscope::gui {
 namespace {
 
 // A running job never settles, so its picture is taken this long after it first appeared.
 constexpr auto live_patience = std::chrono::seconds(2);
 
-// A running job may have sent nothing yet, or never send anything.
+// A running job may take a while to send its first events, or never send any.
 constexpr auto first_event_patience = std::chrono::seconds(5);
 
-bool waits_for_first_event(const AppState& state) {
-  return std::any_of(state.sources.begin(), state.sources.end(),
-                     [](const Source& source) { return source.state == AnswerState::pending; });
+// While no worker is busy, only a running job that has sent nothing is still pending.
+const Source* find_silent_job(const AppState& state) {
+  const auto found = std::find_if(state.sources.begin(), state.sources.end(),
+                                  [](const Source& source) { return source.state == AnswerState::pending; });
+  return found != state.sources.end() ? &*found : nullptr;
 }
 
 bool shows_running_job(const AppState& state) {
@@ -50,10 +54,9 @@ Picture draw_settled(Session& session) {
   Picture last;
   int alike = 1, at_rest = 0;
   std::optional<std::chrono::steady_clock::time_point> live_since;
-  const auto begun = std::chrono::steady_clock::now();
   const auto waits_for_job = [&] {
-    return waits_for_first_event(session.app().state()) &&
-           std::chrono::steady_clock::now() - begun < first_event_patience;
+    const Source* silent = find_silent_job(session.app().state());
+    return silent != nullptr && std::chrono::steady_clock::now() - silent->started < first_event_patience;
   };
   while (alike < frames_alike && at_rest < frames_at_rest_max) {
     const bool changed = session.update();
@@ -89,9 +92,9 @@ Result<int> write_screenshot(Session& session, const std::string& file) {
   if (!written) return Failure(written.error());
   for (const Source& source : session.app().state().sources)
     if (source.state == AnswerState::failed) return Failure(source.error);
-  if (waits_for_first_event(state))
-    return Failure(refusal("the job sent nothing within 5 s", "Check that it runs: hbmscope ps lists jobs.",
-                           state.sources.front().path));
+  if (const Source* silent = find_silent_job(state))
+    return Failure(refusal(fmt::format("the job sent nothing within {} s", first_event_patience.count()),
+                           "Check that it runs: hbmscope ps lists jobs.", silent->path));
   const Answer<TraceMoment>& moment = session.app().state().answers().moment;
   if (moment.failed()) return Failure(moment.error);
   return 0;

@@ -49,8 +49,7 @@ std::string with_thousands(std::string_view text) {
 }  // namespace
 
 std::string phrase_of(const Moment& moment) {
-  const std::string text = with_thousands(moment.text);
-  return text.starts_with("after ") ? text : "at " + text;
+  return with_thousands(text_from_moment(moment));
 }
 
 namespace {
