@@ -13,12 +13,12 @@ hbmscope::Result<int> open_window(const hbmscope::cli::OpenRequest& request) {
   hbmscope::gui::WindowRequest window;
   window.files = request.files;
   window.baseline = request.baseline;
-  window.beside = request.beside;
-  window.beside_at = request.beside_at;
-  window.beside_pin = request.beside_pin;
-  window.beside_heap = request.beside_heap;
+  window.other_side = request.other_side;
+  window.other_at = request.other_at;
+  window.other_pin = request.other_pin;
+  window.other_heap = request.other_heap;
   window.what_if = request.what_if;
-  window.beside_what_if = request.beside_what_if;
+  window.other_what_if = request.other_what_if;
   window.tiles = request.tiles;
   window.lock = request.lock;
   window.heap = request.heap;
@@ -34,7 +34,7 @@ hbmscope::Result<int> open_window(const hbmscope::cli::OpenRequest& request) {
   window.theme = request.theme;
   window.scale = request.scale;
   window.demo = request.demo;
-  window.demo_beside = request.demo_beside;
+  window.second_demo = request.second_demo;
   window.screenshot = request.screenshot;
   window.width = request.width;
   window.height = request.height;

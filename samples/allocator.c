@@ -73,9 +73,9 @@ static void run(hbmscope_allocator* allocator) {
 
 static void print(hbmscope_allocator* allocator) {
   hbmscope_statistics now;
-  hbmscope_piece pieces[64];
+  hbmscope_pool_block pieces[64];
   hbmscope_allocator_statistics(allocator, &now);
-  const size_t count = hbmscope_allocator_pieces(allocator, pieces, 64);
+  const size_t count = hbmscope_allocator_blocks(allocator, pieces, 64);
   printf("in use %" PRIu64 " B, pool %" PRIu64 " B, largest free %" PRIu64 " B\n", now.in_use_bytes, now.pool_bytes,
          now.largest_free_bytes);
   for (size_t i = 0; i < count && i < 64; ++i)

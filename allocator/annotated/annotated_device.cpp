@@ -71,7 +71,7 @@ void AnnotatedDevice::mark(const char* name, workload::Phase phase) {
 void AnnotatedDevice::enumerate(const hbmscope_listing& listing) {
   for (const Claim& claim : allocator_->claims()) listing.region(listing.listener, claim.base, claim.bytes);
   for (const auto& [address, block] : blocks_)
-    listing.block(listing.listener, address, block.bytes, block.asked, block.flags, &block.by->stack,
+    listing.block(listing.listener, address, block.bytes, block.requested, block.flags, &block.by->stack,
                   block.by->tag_or_null());
 }
 

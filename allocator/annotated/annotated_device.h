@@ -42,13 +42,13 @@ class AnnotatedDevice final : public workload::Device, private Sink {
   };
   struct Block {
     Known* by = nullptr;
-    std::uint64_t bytes = 0, asked = 0;
+    std::uint64_t bytes = 0, requested = 0;
     std::uint32_t flags = 0;  // hbmscope_block_flag
   };
   Known& known(const workload::Site& site);
   void enumerate(const hbmscope_listing& listing);
-  void on_region_claimed(std::uint32_t number, const Claim& claim, std::uint64_t asked_bytes) override;
-  void on_claim_refused(std::uint64_t asked_bytes) override;
+  void on_region_claimed(std::uint32_t number, const Claim& claim, std::uint64_t requested_bytes) override;
+  void on_claim_refused(std::uint64_t requested_bytes) override;
   void on_region_released(std::uint32_t number, const Claim& claim) override;
 
   std::string name_;

@@ -73,7 +73,7 @@ tl::expected<std::unique_ptr<hbmscope_allocator>, std::string> create(const hbms
   return made;
 }
 
-void tell(const char* why, char* error, std::size_t error_bytes) {
+void write_error(const char* why, char* error, std::size_t error_bytes) {
   if (error == nullptr || error_bytes == 0) return;
   const std::size_t length = std::min(std::strlen(why), error_bytes - 1);
   std::memcpy(error, why, length);
@@ -90,15 +90,15 @@ extern "C" {
 hbmscope_allocator* hbmscope_allocator_create(const hbmscope_allocator_options* options, char* error,
                                               size_t error_bytes) noexcept try {
   if (options == nullptr) {
-    tell("there are no options", error, error_bytes);
+    write_error("there are no options", error, error_bytes);
     return nullptr;
   }
   auto made = create(*options);
   if (made) return made->release();
-  tell(made.error().c_str(), error, error_bytes);
+  write_error(made.error().c_str(), error, error_bytes);
   return nullptr;
 } catch (const std::exception&) {
-  tell("there is not enough memory on the host", error, error_bytes);
+  write_error("there is not enough memory on the host", error, error_bytes);
   return nullptr;
 }
 
@@ -113,12 +113,12 @@ const char* hbmscope_allocator_certainty(const hbmscope_allocator* allocator) no
 int hbmscope_allocator_allocate(hbmscope_allocator* allocator, const hbmscope_request* request, uint64_t* address,
                                 uint64_t* block_bytes) noexcept try {
   const std::scoped_lock lock(allocator->mutex);
-  Request asked;
-  asked.bytes = request->bytes;
-  asked.alignment = request->alignment == 0 ? 1 : request->alignment;
-  asked.stream = request->stream;
-  asked.space = request->is_collective != 0 ? Space::collective : Space::default_memory;
-  const Allocation answer = allocator->allocator->allocate(asked);
+  Request requested;
+  requested.bytes = request->bytes;
+  requested.alignment = request->alignment == 0 ? 1 : request->alignment;
+  requested.stream = request->stream;
+  requested.space = request->is_collective != 0 ? Space::collective : Space::default_memory;
+  const Allocation answer = allocator->allocator->allocate(requested);
   if (answer.outcome == Outcome::allocated) {
     *address = answer.address;
     *block_bytes = answer.bytes;
@@ -146,9 +146,10 @@ void hbmscope_allocator_statistics(hbmscope_allocator* allocator, hbmscope_stati
                  now.peak_pool_bytes, now.limit_bytes,  now.largest_free_bytes};
 }
 
-size_t hbmscope_allocator_pieces(hbmscope_allocator* allocator, hbmscope_piece* pieces, size_t capacity) noexcept try {
+size_t hbmscope_allocator_blocks(hbmscope_allocator* allocator, hbmscope_pool_block* pieces, size_t capacity) noexcept
+    try {
   const std::scoped_lock lock(allocator->mutex);
-  const std::vector<Piece> all = allocator->allocator->pieces();
+  const std::vector<PoolBlock> all = allocator->allocator->pool_blocks();
   for (std::size_t i = 0; i < std::min(capacity, all.size()); ++i)
     pieces[i] = {all[i].address, all[i].bytes, all[i].requested_bytes};
   return all.size();

@@ -84,10 +84,10 @@ HBMSCOPE_EXPORTED void hbmscope_allocator_statistics(hbmscope_allocator* allocat
 typedef struct {
   uint64_t address, bytes;
   uint64_t requested_bytes; /* 0: the block is free. */
-} hbmscope_piece;
+} hbmscope_pool_block;
 /* Returns the number of blocks in the pool, free ones included, and writes at most `capacity` of them. Also returns 0
  * if the host has no memory for the list. */
-HBMSCOPE_EXPORTED size_t hbmscope_allocator_pieces(hbmscope_allocator* allocator, hbmscope_piece* pieces,
+HBMSCOPE_EXPORTED size_t hbmscope_allocator_blocks(hbmscope_allocator* allocator, hbmscope_pool_block* pieces,
                                                    size_t capacity) HBMSCOPE_NOEXCEPT;
 
 #ifdef __cplusplus

@@ -95,14 +95,14 @@ std::uint64_t ChunkMap::largest_free_bytes() const {
   return largest;
 }
 
-std::vector<Piece> ChunkMap::pieces() const {
-  std::vector<Piece> pieces;
+std::vector<PoolBlock> ChunkMap::pool_blocks() const {
+  std::vector<PoolBlock> blocks;
   for (const auto& [address, chunk] : chunks_) {
     if (chunk.state == State::unmapped) continue;
     const bool in_use = chunk.state == State::in_use;
-    pieces.push_back({address, chunk.bytes, in_use ? chunk.requested_bytes : 0, in_use});
+    blocks.push_back({address, chunk.bytes, in_use ? chunk.requested_bytes : 0, in_use});
   }
-  return pieces;
+  return blocks;
 }
 
 }  // namespace hbmscope::allocator

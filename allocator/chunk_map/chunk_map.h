@@ -46,7 +46,7 @@ class ChunkMap {
   const FreeChunks& free_of(std::uint32_t owner) const;
   const std::set<std::uint64_t>& unmapped_of(std::uint32_t owner) const;  // By address.
   std::uint64_t largest_free_bytes() const;
-  std::vector<Piece> pieces() const;  // Without unmapped chunks.
+  std::vector<PoolBlock> pool_blocks() const;  // Without unmapped chunks.
 
  private:
   void index(At chunk);

@@ -92,7 +92,7 @@ struct Statistics {
 double fragmentation_of(const Statistics& statistics);
 
 // A block, in use or free.
-struct Piece {
+struct PoolBlock {
   std::uint64_t address = 0, bytes = 0;
   std::uint64_t requested_bytes = 0;  // 0: free.
   bool in_use = false;
@@ -102,8 +102,8 @@ struct Piece {
 class Sink {
  public:
   virtual ~Sink() = default;
-  virtual void on_region_claimed(std::uint32_t number, const Claim& claim, std::uint64_t asked_bytes) = 0;
-  virtual void on_claim_refused(std::uint64_t asked_bytes) = 0;
+  virtual void on_region_claimed(std::uint32_t number, const Claim& claim, std::uint64_t requested_bytes) = 0;
+  virtual void on_claim_refused(std::uint64_t requested_bytes) = 0;
   virtual void on_region_released(std::uint32_t number, const Claim& claim) = 0;
 };
 
@@ -124,8 +124,8 @@ class Allocator {
   virtual std::uint64_t largest_usable_bytes(Space) const { return largest_free_bytes(); }
   virtual std::uint64_t rounded_bytes(std::uint64_t bytes) const = 0;  // The smallest block that such a request gets.
   virtual std::vector<Claim> claims() const = 0;                       // All regions, in no particular order.
-  virtual std::vector<Piece> pieces() const = 0;  // All blocks of all regions, by address within a region.
-  virtual std::size_t chunks() const = 0;         // The number of pieces().
+  virtual std::vector<PoolBlock> pool_blocks() const = 0;  // All blocks of all regions, by address within a region.
+  virtual std::size_t chunks() const = 0;                  // The number of pool_blocks().
 
   Fault fault() const { return fault_; }
   void set_sink(Sink* sink) {

@@ -143,11 +143,12 @@ bool has_two_ends(const Front& front, xla_gpu::Version version) {
 
 // JAX's separate pool of collective memory.
 void take_collective(const Front& front, std::uint64_t device_bytes, JaxMemory& memory) {
-  const std::int64_t asked = front.plugin.collective_memory_bytes.value_or(0);
-  memory.is_collective_preallocated = asked > 0;
+  const std::int64_t collective_bytes = front.plugin.collective_memory_bytes.value_or(0);
+  memory.is_collective_preallocated = collective_bytes > 0;
   memory.collective_limit_bytes =
-      asked > 0 ? static_cast<std::uint64_t>(asked)
-                : static_cast<std::uint64_t>(static_cast<double>(device_bytes) * std::max(0.0, 1.0 - front.fraction));
+      collective_bytes > 0
+          ? static_cast<std::uint64_t>(collective_bytes)
+          : static_cast<std::uint64_t>(static_cast<double>(device_bytes) * std::max(0.0, 1.0 - front.fraction));
 }
 
 // Like tsl::ReadInt64FromEnvVar: a value that it can't parse is logged, and the default applies.

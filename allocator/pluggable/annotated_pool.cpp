@@ -25,24 +25,24 @@ AnnotatedPool::~AnnotatedPool() {
   hbmscope_heap_remove(&heap_);
 }
 
-void AnnotatedPool::tell_allocated(const Allocation& block, std::uint64_t asked_bytes, std::uint32_t stream) {
-  const hbmscope_block told{block.address, block.bytes, asked_bytes, stream, flags_, nullptr, nullptr};
-  hbmscope_alloc_block(&heap_, &told);
+void AnnotatedPool::report_allocated(const Allocation& block, std::uint64_t requested_bytes, std::uint32_t stream) {
+  const hbmscope_block reported{block.address, block.bytes, requested_bytes, stream, flags_, nullptr, nullptr};
+  hbmscope_alloc_block(&heap_, &reported);
 }
 
-void AnnotatedPool::tell_free_requested(std::uint64_t address) {
+void AnnotatedPool::report_free_requested(std::uint64_t address) {
   hbmscope_free_requested(&heap_, address, nullptr);
 }
 
-void AnnotatedPool::tell_out_of_memory(std::uint64_t asked_bytes) {
-  hbmscope_out_of_memory(&heap_, asked_bytes, "the pool is exhausted", nullptr);
+void AnnotatedPool::report_out_of_memory(std::uint64_t requested_bytes) {
+  hbmscope_out_of_memory(&heap_, requested_bytes, "the pool is exhausted", nullptr);
 }
 
 void AnnotatedPool::enumerate(const hbmscope_listing& listing) {
   for (const Claim& claim : pool_.allocator().claims()) listing.region(listing.listener, claim.base, claim.bytes);
-  for (const Piece& piece : pool_.allocator().pieces())
-    if (piece.in_use && pool_.has_block(piece.address))
-      listing.block(listing.listener, piece.address, piece.bytes, piece.requested_bytes, flags_, nullptr, nullptr);
+  for (const PoolBlock& block : pool_.allocator().pool_blocks())
+    if (block.in_use && pool_.has_block(block.address))
+      listing.block(listing.listener, block.address, block.bytes, block.requested_bytes, flags_, nullptr, nullptr);
 }
 
 void AnnotatedPool::on_region_claimed(std::uint32_t, const Claim& claim, std::uint64_t) {

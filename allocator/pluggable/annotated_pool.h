@@ -18,14 +18,14 @@ class AnnotatedPool final : private Sink {
   AnnotatedPool(const AnnotatedPool&) = delete;
   AnnotatedPool& operator=(const AnnotatedPool&) = delete;
 
-  void tell_allocated(const Allocation& block, std::uint64_t asked_bytes, std::uint32_t stream);
-  void tell_free_requested(std::uint64_t address);
-  void tell_out_of_memory(std::uint64_t asked_bytes);
+  void report_allocated(const Allocation& block, std::uint64_t requested_bytes, std::uint32_t stream);
+  void report_free_requested(std::uint64_t address);
+  void report_out_of_memory(std::uint64_t requested_bytes);
   const std::string& name() const { return name_; }
 
  private:
   void enumerate(const hbmscope_listing& listing);
-  void on_region_claimed(std::uint32_t number, const Claim& claim, std::uint64_t asked_bytes) override;
+  void on_region_claimed(std::uint32_t number, const Claim& claim, std::uint64_t requested_bytes) override;
   void on_claim_refused(std::uint64_t) override {}
   void on_region_released(std::uint32_t number, const Claim& claim) override;
 

@@ -83,17 +83,17 @@ tl::expected<std::uint64_t, std::string> DevicePool::allocate(std::uint64_t byte
   const Allocation got = pool_.allocate({.bytes = bytes}, stream);
   if (got.outcome == Outcome::zero_bytes) return 0;
   if (got.outcome != Outcome::allocated) {
-    heap_.tell_out_of_memory(bytes);
+    heap_.report_out_of_memory(bytes);
     return Refusal(out_of_memory_text(bytes, got));
   }
-  heap_.tell_allocated(got, bytes, pool_.number_of(stream));
+  heap_.report_allocated(got, bytes, pool_.number_of(stream));
   return got.address;
 }
 
 bool DevicePool::free(std::uint64_t address, Stream stream) {
   const std::scoped_lock lock(mutex_);
   if (pool_.free(address, stream) != FreeOutcome::freed) return false;
-  if (pool_.is_deferred(address)) heap_.tell_free_requested(address);
+  if (pool_.is_deferred(address)) heap_.report_free_requested(address);
   return true;
 }
 

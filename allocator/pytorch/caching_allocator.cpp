@@ -190,14 +190,14 @@ void CachingAllocator::release_cached() {
       if (is_small(owner) == small) release_of(owner);
 }
 
-void CachingAllocator::adopt(const Claim& segment, std::uint32_t stream, std::span<const Piece> blocks) {
+void CachingAllocator::adopt(const Claim& segment, std::uint32_t stream, std::span<const PoolBlock> blocks) {
   const std::uint32_t number = segments_claimed_++;
   segments_[number] = {segment, false, 0};
   statistics_.count_claimed(segment.bytes);
   // Segments of the large pool are never that small.
   const std::uint32_t owner = owner_of(stream, segment.bytes == small_segment);
   At rest = map_.add(segment.base, {segment.bytes, 0, number, owner, ChunkMap::State::free});
-  for (const Piece& block : blocks) {
+  for (const PoolBlock& block : blocks) {
     if (block.address > rest->first) rest = map_.split(rest, block.address - rest->first);
     const At taken = rest;
     if (taken->second.bytes > block.bytes) rest = map_.split(taken, block.bytes);

@@ -47,14 +47,14 @@ class CachingAllocator final : public Allocator {
   // torch.cuda.empty_cache(): releases segments without a block, and unused ends of expandable segments.
   void release_cached();
   // Adds a segment with its live blocks, to restore the state at the start of a recording. Not for expandable segments.
-  void adopt(const Claim& segment, std::uint32_t stream, std::span<const Piece> blocks);
+  void adopt(const Claim& segment, std::uint32_t stream, std::span<const PoolBlock> blocks);
 
   Statistics statistics() const override;
   std::uint64_t largest_free_bytes() const override { return map_.largest_free_bytes(); }
   std::uint64_t rounded_bytes(std::uint64_t bytes) const override;
   std::vector<Claim> claims() const override;
-  std::vector<Piece> pieces() const override { return map_.pieces(); }
-  std::size_t chunks() const override { return map_.pieces().size(); }
+  std::vector<PoolBlock> pool_blocks() const override { return map_.pool_blocks(); }
+  std::size_t chunks() const override { return map_.pool_blocks().size(); }
 
  private:
   using At = ChunkMap::At;

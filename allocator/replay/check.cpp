@@ -14,12 +14,12 @@ namespace {
 
 class EventSink final : public Sink {
  public:
-  void on_region_claimed(std::uint32_t number, const Claim& claim, std::uint64_t asked_bytes) override {
-    events.push_back({RegionEvent::Kind::claimed, number, claim.bytes, asked_bytes, claim.base});
+  void on_region_claimed(std::uint32_t number, const Claim& claim, std::uint64_t requested_bytes) override {
+    events.push_back({RegionEvent::Kind::claimed, number, claim.bytes, requested_bytes, claim.base});
     bases.push_back(claim.base);
   }
-  void on_claim_refused(std::uint64_t asked_bytes) override {
-    events.push_back({RegionEvent::Kind::refused, 0, asked_bytes, 0, 0});
+  void on_claim_refused(std::uint64_t requested_bytes) override {
+    events.push_back({RegionEvent::Kind::refused, 0, requested_bytes, 0, 0});
   }
   void on_region_released(std::uint32_t number, const Claim& claim) override {
     events.push_back({RegionEvent::Kind::released, number, claim.bytes, 0, 0});
@@ -33,7 +33,7 @@ std::string text_from_event(const RegionEvent& event) {
   switch (event.kind) {
     case RegionEvent::Kind::claimed:
       return fmt::format("region {} of {} B at {:#x}, {} B requested", event.region, event.bytes, event.base,
-                         event.asked_bytes);
+                         event.requested_bytes);
     case RegionEvent::Kind::refused: return fmt::format("{} B refused by the driver", event.bytes);
     case RegionEvent::Kind::released: return fmt::format("region {} of {} B given back", event.region, event.bytes);
   }

@@ -81,10 +81,10 @@ class PlaceChecker final : public Sink {
 
   void adopt() {
     for (const Claim& region : places_.regions_before) {
-      std::vector<Piece> blocks;
+      std::vector<PoolBlock> blocks;
       std::uint32_t device_stream = 0;
       for (std::size_t i = 0; i < places_.blocks_before.size(); ++i) {
-        const Piece& block = places_.blocks_before[i];
+        const PoolBlock& block = places_.blocks_before[i];
         if (block.address < region.base || block.address >= region.base + region.bytes) continue;
         blocks.push_back(block);
         device_stream = stream_.operations[i].request.stream;

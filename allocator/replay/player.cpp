@@ -23,7 +23,7 @@ class Run final : public Sink {
       const Operation& operation = stream_.operations[at_];
       ++result_.operations;
       first_refused_bytes_ = last_refused_bytes_ = 0;
-      tell([&](Watcher& watcher) { watcher.on_operation(at_); });
+      notify([&](Watcher& watcher) { watcher.on_operation(at_); });
       if (operation.is_free)
         free(operation);
       else
@@ -38,25 +38,25 @@ class Run final : public Sink {
 
   void on_region_claimed(std::uint32_t, const Claim& claim, std::uint64_t) override {
     ++result_.driver_claims;
-    tell([&](Watcher& watcher) { watcher.on_region_claimed(claim); });
+    notify([&](Watcher& watcher) { watcher.on_region_claimed(claim); });
   }
-  void on_claim_refused(std::uint64_t asked_bytes) override {
+  void on_claim_refused(std::uint64_t requested_bytes) override {
     ++result_.driver_refusals;
-    if (first_refused_bytes_ == 0) first_refused_bytes_ = asked_bytes;
-    last_refused_bytes_ = asked_bytes;
-    tell([&](Watcher& watcher) { watcher.on_claim_refused(asked_bytes); });
+    if (first_refused_bytes_ == 0) first_refused_bytes_ = requested_bytes;
+    last_refused_bytes_ = requested_bytes;
+    notify([&](Watcher& watcher) { watcher.on_claim_refused(requested_bytes); });
   }
   void on_region_released(std::uint32_t, const Claim& claim) override {
     ++result_.driver_releases;
     if (is_freeing_)
       released_.push_back(claim);
     else
-      tell([&](Watcher& watcher) { watcher.on_region_released(claim); });
+      notify([&](Watcher& watcher) { watcher.on_region_released(claim); });
   }
 
  private:
   template <class What>
-  void tell(const What& what) {
+  void notify(const What& what) {
     for (Watcher* watcher : watchers_) what(*watcher);
   }
 
@@ -70,9 +70,9 @@ class Run final : public Sink {
     result_.in_use_bytes -= block.bytes;
     if (is_freed) {
       ++result_.frees;
-      tell([&](Watcher& watcher) { watcher.on_freed(*allocator_, block); });
+      notify([&](Watcher& watcher) { watcher.on_freed(*allocator_, block); });
     }
-    for (const Claim& claim : released_) tell([&](Watcher& watcher) { watcher.on_region_released(claim); });
+    for (const Claim& claim : released_) notify([&](Watcher& watcher) { watcher.on_region_released(claim); });
     released_.clear();
     block = {};
   }
@@ -89,7 +89,7 @@ class Run final : public Sink {
       ++result_.refused;
       if (!result_.first_failure) result_.first_failure = failure_of(operation, answer.fault);
       if (answer.outcome == Outcome::out_of_memory)
-        tell([&](Watcher& watcher) { watcher.on_refused(*allocator_, operation.request); });
+        notify([&](Watcher& watcher) { watcher.on_refused(*allocator_, operation.request); });
       return;
     }
     block = {answer.address, answer.bytes, operation.request.bytes, operation.request.stream, answer.is_at_upper_end};
@@ -99,7 +99,7 @@ class Run final : public Sink {
     result_.in_use_bytes += block.bytes;
     if (result_.in_use_bytes > result_.peak_in_use_bytes) result_.peak_operation = at_ + 1;
     result_.peak_in_use_bytes = std::max(result_.peak_in_use_bytes, result_.in_use_bytes);
-    tell([&](Watcher& watcher) { watcher.on_allocated(*allocator_, block); });
+    notify([&](Watcher& watcher) { watcher.on_allocated(*allocator_, block); });
   }
 
   ReplayFailure failure_of(const Operation& failed, Fault fault) const {

@@ -82,7 +82,7 @@ class Watcher {
   virtual void on_refused(const Allocator&, const Request&) {}
   virtual void on_region_claimed(const Claim&) {}
   virtual void on_region_released(const Claim&) {}
-  virtual void on_claim_refused(std::uint64_t /*asked_bytes*/) {}
+  virtual void on_claim_refused(std::uint64_t /*requested_bytes*/) {}
 };
 
 // Plays to the end of the stream, or to a fault, over addresses without memory that follow the stream's configuration.

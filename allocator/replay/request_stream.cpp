@@ -5,8 +5,8 @@
 namespace hbmscope::allocator {
 
 bool RequestStream::has_answers() const {
-  const auto is_told = [](const RecordedAnswer& answer) { return answer.outcome != RecordedOutcome::unknown; };
-  return !events.empty() || !states.empty() || std::any_of(answers.begin(), answers.end(), is_told);
+  const auto is_reported = [](const RecordedAnswer& answer) { return answer.outcome != RecordedOutcome::unknown; };
+  return !events.empty() || !states.empty() || std::any_of(answers.begin(), answers.end(), is_reported);
 }
 
 xla_gpu::Version version_of(const StreamConfig& config) {

@@ -44,10 +44,10 @@ struct RecordedAnswer {
 struct RegionEvent {
   enum class Kind : std::uint8_t { claimed, refused, released };
   Kind kind = Kind::claimed;
-  std::uint32_t region = 0;       // For claimed and released.
-  std::uint64_t bytes = 0;        // For refused: the requested bytes.
-  std::uint64_t asked_bytes = 0;  // For claimed.
-  std::uint64_t base = 0;         // For claimed.
+  std::uint32_t region = 0;           // For claimed and released.
+  std::uint64_t bytes = 0;            // For refused: the requested bytes.
+  std::uint64_t requested_bytes = 0;  // For claimed.
+  std::uint64_t base = 0;             // For claimed.
 
   friend bool operator==(const RegionEvent&, const RegionEvent&) = default;
 };
@@ -94,7 +94,7 @@ struct RecordedPlaces {
   };
   std::vector<Claim> regions_before;     // Regions that existed before the first event.
   bool is_expandable_before = false;     // At least one of them is part of an expandable segment.
-  std::vector<Piece> blocks_before;      // Their live blocks. The first operations request these.
+  std::vector<PoolBlock> blocks_before;  // Their live blocks. The first operations request these.
   std::vector<std::uint64_t> addresses;  // One per operation; 0: a free, or a refused request.
   std::vector<Region> regions;           // By operation.
 };

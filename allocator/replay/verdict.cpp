@@ -10,7 +10,7 @@ ReplayVerdict verdict_of(const ReplayFailure& failure) {
   if (failure.driver_left_bytes >= bytes)
     return failure.last_refused_bytes < failure.first_refused_bytes ? ReplayVerdict::stepped_over
                                                                     : ReplayVerdict::segment;
-  if (failure.free_bytes >= bytes) return ReplayVerdict::scattered;
+  if (failure.free_bytes >= bytes) return ReplayVerdict::fragmented;
   if (failure.free_bytes + failure.driver_left_bytes >= bytes) return ReplayVerdict::split;
   return ReplayVerdict::too_big;
 }

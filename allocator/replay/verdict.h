@@ -12,7 +12,7 @@ enum class ReplayVerdict : std::uint8_t {
   fault,         // The original aborts or hangs.
   too_big,       // More than everything that was free or could be claimed.
   had_room,      // A free chunk was large enough, but has no aligned place for the request.
-  scattered,     // Enough was free in the pool in total, but every free block was too small.
+  fragmented,    // Enough was free in the pool in total, but every free block was too small.
   stepped_over,  // The driver had enough left, but the backoff by nine tenths skipped past it.
   segment,       // The driver had enough for the request, but not for the region that would have served it.
   split,         // Enough only in total: part of it in the pool, part at the driver.

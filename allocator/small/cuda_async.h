@@ -32,7 +32,7 @@ class CudaAsync final : public Allocator {
   std::uint64_t largest_free_bytes() const override { return map_.largest_free_bytes(); }
   std::uint64_t rounded_bytes(std::uint64_t bytes) const override;
   std::vector<Claim> claims() const override;
-  std::vector<Piece> pieces() const override { return map_.pieces(); }
+  std::vector<PoolBlock> pool_blocks() const override { return map_.pool_blocks(); }
   std::size_t chunks() const override { return map_.chunks().size(); }
 
  private:

@@ -45,11 +45,11 @@ std::vector<Claim> Platform::claims() const {
   return claims;
 }
 
-std::vector<Piece> Platform::pieces() const {
-  std::vector<Piece> pieces;
+std::vector<PoolBlock> Platform::pool_blocks() const {
+  std::vector<PoolBlock> blocks;
   for (const auto& [address, block] : blocks_)
-    pieces.push_back({address, block.claim.bytes, block.requested_bytes, true});
-  return pieces;
+    blocks.push_back({address, block.claim.bytes, block.requested_bytes, true});
+  return blocks;
 }
 
 }  // namespace hbmscope::allocator::platform

@@ -28,7 +28,7 @@ class Platform final : public Allocator {
   std::uint64_t largest_free_bytes() const override { return 0; }
   std::uint64_t rounded_bytes(std::uint64_t bytes) const override;
   std::vector<Claim> claims() const override;
-  std::vector<Piece> pieces() const override;
+  std::vector<PoolBlock> pool_blocks() const override;
   std::size_t chunks() const override { return blocks_.size(); }
 
  private:

@@ -91,17 +91,17 @@ std::uint64_t Vmm::largest_free_bytes() const {
 
 std::vector<Claim> Vmm::claims() const {
   std::vector<Claim> claims;
-  for (const Piece& piece : pieces()) claims.push_back({piece.address, piece.bytes});
+  for (const PoolBlock& block : pool_blocks()) claims.push_back({block.address, block.bytes});
   return claims;
 }
 
-std::vector<Piece> Vmm::pieces() const {
-  std::vector<Piece> pieces;
+std::vector<PoolBlock> Vmm::pool_blocks() const {
+  std::vector<PoolBlock> all;
   for (const auto& [address, block] : blocks_)
-    pieces.push_back({address, block.claim.bytes, block.requested_bytes, true});
+    all.push_back({address, block.claim.bytes, block.requested_bytes, true});
   for (const auto& [bytes, blocks] : free_blocks_)
-    for (const Block& block : blocks) pieces.push_back({block.claim.base, bytes, 0, false});
-  return pieces;
+    for (const Block& block : blocks) all.push_back({block.claim.base, bytes, 0, false});
+  return all;
 }
 
 }  // namespace hbmscope::allocator::vmm

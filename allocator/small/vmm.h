@@ -39,7 +39,7 @@ class Vmm final : public Allocator {
   std::uint64_t largest_free_bytes() const override;
   std::uint64_t rounded_bytes(std::uint64_t bytes) const override;
   std::vector<Claim> claims() const override;
-  std::vector<Piece> pieces() const override;
+  std::vector<PoolBlock> pool_blocks() const override;
   std::size_t chunks() const override { return blocks_.size() + queued_; }
 
  private:

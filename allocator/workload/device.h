@@ -21,7 +21,7 @@ struct Site {
 
 // Thrown by allocate(), as a framework would. Arrays in scope are freed on the way.
 struct OutOfMemory {
-  std::uint64_t asked_bytes = 0;
+  std::uint64_t requested_bytes = 0;
 };
 
 enum class Phase : std::uint8_t { instant, begins, ends };

@@ -189,12 +189,12 @@ std::vector<Claim> Bfc::claims() const {
   return claims;
 }
 
-std::vector<Piece> Bfc::pieces() const {
-  std::vector<Piece> pieces;
+std::vector<PoolBlock> Bfc::pool_blocks() const {
+  std::vector<PoolBlock> blocks;
   for_each_chunk([&](ChunkIndex, const Chunk& chunk) {
-    pieces.push_back({chunk.address, chunk.bytes, chunk.in_use ? chunk.requested_bytes : 0, chunk.in_use});
+    blocks.push_back({chunk.address, chunk.bytes, chunk.in_use ? chunk.requested_bytes : 0, chunk.in_use});
   });
-  return pieces;
+  return blocks;
 }
 
 std::array<BinTotals, bin_count> Bfc::bin_totals() const {

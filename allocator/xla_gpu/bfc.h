@@ -71,7 +71,7 @@ class Bfc final : public Allocator {
   std::uint64_t largest_usable_bytes(Space space) const override;
   std::uint64_t rounded_bytes(std::uint64_t bytes) const override { return xla_gpu::rounded_bytes(bytes); }
   std::vector<Claim> claims() const override;
-  std::vector<Piece> pieces() const override;
+  std::vector<PoolBlock> pool_blocks() const override;
   std::uint64_t largest_hole_bytes(Tag end) const { return free_of(end).largest_bytes(pool_); }  // Without the gap.
   std::uint64_t next_region_bytes() const { return next_region_bytes_; }
 
@@ -116,8 +116,8 @@ class Bfc final : public Allocator {
 
   // bfc_regions.cpp
   bool extend(std::uint64_t bytes);
-  bool claim_or_backpedal(std::uint64_t asked_bytes, std::uint64_t least_bytes);
-  void add_region(const Claim& claim, std::uint64_t asked_bytes);
+  bool claim_or_backpedal(std::uint64_t requested_bytes, std::uint64_t least_bytes);
+  void add_region(const Claim& claim, std::uint64_t requested_bytes);
   bool release_free_regions(std::uint64_t bytes);
   bool is_free(const Region& region) const;
   void drop_chunks(const Region& region);

@@ -27,29 +27,29 @@ bool Bfc::extend(std::uint64_t bytes) {
 }
 
 // Claims as much as the driver gives, in steps of nine tenths down to `least_bytes`. False: not even that.
-bool Bfc::claim_or_backpedal(std::uint64_t asked_bytes, std::uint64_t least_bytes) {
-  while (asked_bytes >= least_bytes) {
-    if (const auto claim = upstream_.claim(asked_bytes)) {
-      add_region(*claim, asked_bytes);
+bool Bfc::claim_or_backpedal(std::uint64_t requested_bytes, std::uint64_t least_bytes) {
+  while (requested_bytes >= least_bytes) {
+    if (const auto claim = upstream_.claim(requested_bytes)) {
+      add_region(*claim, requested_bytes);
       return true;
     }
-    if (sink_) sink_->on_claim_refused(asked_bytes);
-    const std::uint64_t less = backpedaled_bytes(asked_bytes);
-    if (less < asked_bytes) {
-      asked_bytes = less;
+    if (sink_) sink_->on_claim_refused(requested_bytes);
+    const std::uint64_t less = backpedaled_bytes(requested_bytes);
+    if (less < requested_bytes) {
+      requested_bytes = less;
     } else if (options_.hangs_on_small_refusal) {
       fault_ = Fault::endless_backpedal;
       return false;
     } else {
-      asked_bytes -= min_chunk_bytes;
+      requested_bytes -= min_chunk_bytes;
     }
   }
   return false;
 }
 
-void Bfc::add_region(const Claim& claim, std::uint64_t asked_bytes) {
+void Bfc::add_region(const Claim& claim, std::uint64_t requested_bytes) {
   const std::uint32_t number = regions_claimed_++;
-  if (sink_) sink_->on_region_claimed(number, claim, asked_bytes);
+  if (sink_) sink_->on_region_claimed(number, claim, requested_bytes);
   const ChunkIndex index = pool_.add();
   Chunk& chunk = pool_[index];
   chunk.address = claim.base;

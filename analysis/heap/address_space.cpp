@@ -12,7 +12,7 @@ void AddressSpace::clear(RegionsAre regions) {
   regions_.clear();
   ends_.clear();
   has_ends_ = false;
-  knows_regions_ = regions == RegionsAre::told;
+  knows_regions_ = regions == RegionsAre::reported;
   blocks_ = 0;
   in_use_bytes_ = region_bytes_ = free_bytes_ = 0;
   problems_ = {};

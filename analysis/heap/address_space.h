@@ -39,7 +39,7 @@ enum class BlockIndex : std::uint32_t { none = 0xffffffff };
 enum class Joining : std::uint8_t { never, with_neighbours };
 
 // Whether the source reports this heap's regions. If not, all blocks are loose and the free memory is unknown.
-enum class RegionsAre : std::uint8_t { told, unknown };
+enum class RegionsAre : std::uint8_t { reported, unknown };
 
 // What was irregular. Counts events unless the comment says blocks.
 struct AddressProblems {
@@ -75,7 +75,7 @@ class AddressSpace {
   // number.
   static constexpr std::uint64_t bytes_max = 0x7fffffffffffffff;
 
-  explicit AddressSpace(RegionsAre regions = RegionsAre::told) : knows_regions_(regions == RegionsAre::told) {}
+  explicit AddressSpace(RegionsAre regions = RegionsAre::reported) : knows_regions_(regions == RegionsAre::reported) {}
   // Makes the space empty but keeps its memory for reuse.
   void clear(RegionsAre regions);
 

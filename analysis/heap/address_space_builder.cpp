@@ -5,12 +5,12 @@
 
 namespace hbmscope {
 
-AddressSpaceBuilder::AddressSpaceBuilder(AddressSpace& space, std::size_t blocks, std::size_t free_pieces)
+AddressSpaceBuilder::AddressSpaceBuilder(AddressSpace& space, std::size_t blocks, std::size_t free_blocks)
     : space_(space), tags_together_(2 * together_max) {
-  space.tags_.reserve(space.tags_.size() + blocks + free_pieces);
-  space.sizes_.reserve(space.sizes_.first_new_place() + free_pieces);
-  gaps_.reserve(free_pieces);
-  gap_sizes_.reserve(free_pieces);
+  space.tags_.reserve(space.tags_.size() + blocks + free_blocks);
+  space.sizes_.reserve(space.sizes_.first_new_place() + free_blocks);
+  gaps_.reserve(free_blocks);
+  gap_sizes_.reserve(free_blocks);
   space.regions_.for_each([&](const OrderedAddresses::Entry& entry) { regions_.push_back(entry.value); });
 }
 

@@ -17,7 +17,7 @@ class AddressSpaceBuilder {
  public:
   // Requires that all regions were added and nothing was taken yet. Reserves memory for this many blocks and free
   // blocks; it is fastest if there are no more than that.
-  AddressSpaceBuilder(AddressSpace& space, std::size_t blocks, std::size_t free_pieces);
+  AddressSpaceBuilder(AddressSpace& space, std::size_t blocks, std::size_t free_blocks);
   // Until finish(), only loose blocks may be added to the space by other means.
   ~AddressSpaceBuilder() { finish(); }
   AddressSpaceBuilder(const AddressSpaceBuilder&) = delete;

@@ -15,14 +15,14 @@ namespace {
 // The driver is queried once a second.
 constexpr std::int64_t reported_within_ns = 5'000'000'000;
 
-struct Told {
+struct Reported {
   std::uint64_t bytes = 0, position = 0;
   std::int64_t after_ns = 0;
 };
 
 // The first figures after the mark, summed over all devices.
-std::optional<Told> find_told(const Stream& stream, const Mark& mark) {
-  std::optional<Told> told;
+std::optional<Reported> find_reported(const Stream& stream, const Mark& mark) {
+  std::optional<Reported> reported;
   for (const auto& [key, series] : stream.counters().series()) {
     if (!is_held_by_process(stream.definitions().text(key.first))) continue;
     std::optional<CounterSample> first;
@@ -31,12 +31,12 @@ std::optional<Told> find_told(const Stream& stream, const Mark& mark) {
       if (clamped_difference(sample.time_ns, mark.time_ns) <= reported_within_ns) first = sample;
     });
     if (!first || first->value < 0) continue;
-    if (!told) told = Told{};
-    told->bytes += static_cast<std::uint64_t>(first->value);
-    told->position = std::max(told->position, first->event);
-    told->after_ns = std::max(told->after_ns, clamped_difference(first->time_ns, mark.time_ns));
+    if (!reported) reported = Reported{};
+    reported->bytes += static_cast<std::uint64_t>(first->value);
+    reported->position = std::max(reported->position, first->event);
+    reported->after_ns = std::max(reported->after_ns, clamped_difference(first->time_ns, mark.time_ns));
   }
-  return told;
+  return reported;
 }
 
 std::uint64_t in_use_on_devices(const Stream& stream, const std::vector<bool>& counts, std::uint64_t position) {
@@ -103,11 +103,11 @@ std::vector<AttachedFacts> find_attached(const Trace& trace) {
     facts.is_left_alone = is_left_alone;
     facts.since_start_ns = clamped_difference((*mark).time_ns, stream.first_time_ns());
     facts.realtime_ns = stream.clocks().realtime_of((*mark).time_ns);
-    const auto told = find_told(stream, *mark);
-    if (told) facts.held_bytes = told->bytes;
-    if (told) facts.reported_after_ns = told->after_ns;
+    const auto reported = find_reported(stream, *mark);
+    if (reported) facts.held_bytes = reported->bytes;
+    if (reported) facts.reported_after_ns = reported->after_ns;
     add_driver_calls(stream, *mark, facts);
-    facts.identified_bytes = in_use_on_devices(stream, counted[i], told ? told->position : (*mark).event + 1);
+    facts.identified_bytes = in_use_on_devices(stream, counted[i], reported ? reported->position : (*mark).event + 1);
   }
   return all;
 }

@@ -8,7 +8,7 @@
 #include "analysis/query/block_match.h"
 #include "analysis/query/file_match.h"
 #include "analysis/query/profile_view.h"
-#include "analysis/query/trace_own_code.h"
+#include "analysis/query/trace_user_code.h"
 #include "analysis/trace/layers.h"
 
 namespace hbmscope {
@@ -42,13 +42,13 @@ class RowMaker {
                               &BlockChanges::moved, &BlockChanges::unchanged})
         diff.changes.*part += row.changes.*part;
       const BlockChange all = row.changes.total();
-      if (all.count > row.changes.unchanged.count) diff.own_code.push_back(row);
+      if (all.count > row.changes.unchanged.count) diff.user_code.push_back(row);
     }
     const auto key = [](const BlockDiffRow& row) {
       const std::int64_t churn = clamped_sum(row.changes.added.now_bytes, row.changes.gone.baseline_bytes);
       return std::tuple(-clamped_magnitude(row.changes.delta_bytes()), -churn);
     };
-    std::stable_sort(diff.own_code.begin(), diff.own_code.end(), [&](const BlockDiffRow& a, const BlockDiffRow& b) {
+    std::stable_sort(diff.user_code.begin(), diff.user_code.end(), [&](const BlockDiffRow& a, const BlockDiffRow& b) {
       return std::tuple(key(a), std::tie(a.file, a.line, a.function)) <
              std::tuple(key(b), std::tie(b.file, b.line, b.function));
     });

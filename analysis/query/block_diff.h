@@ -50,7 +50,7 @@ struct BlockDiffRow {
 struct BlockDiff {
   bool is_by_id = false;  // Two times of one trace.
   BlockChanges changes;
-  std::vector<BlockDiffRow> own_code;  // Largest absolute byte change first; then by what was added and gone.
+  std::vector<BlockDiffRow> user_code;  // Largest absolute byte change first; then by what was added and gone.
 };
 
 struct BlocksAt {

@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "analysis/query/block_list_where.h"
-#include "analysis/query/trace_own_code.h"
+#include "analysis/query/trace_user_code.h"
 #include "analysis/trace/layers.h"
 
 namespace hbmscope {
@@ -43,7 +43,7 @@ class Ranks {
   std::vector<std::string> texts_;
 };
 
-std::string own_code_key(const Definitions& definitions, std::uint32_t stack) {
+std::string user_code_key(const Definitions& definitions, std::uint32_t stack) {
   const auto frame = find_own_frame(definitions, stack);
   if (!frame) return {};
   std::string line = std::to_string(frame->line);
@@ -86,7 +86,7 @@ class Sorter {
 
  private:
   bool is_text() const {
-    return order_ == BlockOrder::own_code || order_ == BlockOrder::tag || order_ == BlockOrder::heap;
+    return order_ == BlockOrder::user_code || order_ == BlockOrder::tag || order_ == BlockOrder::heap;
   }
   Key key_of(const BlockFacts& facts) {
     const std::uint64_t stream = static_cast<std::uint64_t>(facts.stream) << 32;
@@ -109,10 +109,10 @@ class Sorter {
       case BlockOrder::tag:
         if (facts.block.tag == 0) return {};
         return texts_.id(stream | facts.block.tag, [&] { return std::string(definitions.text(facts.block.tag)); });
-      case BlockOrder::own_code: {
-        const auto known = own_code_.try_emplace(stream | facts.block.stack, Key());
+      case BlockOrder::user_code: {
+        const auto known = user_code_.try_emplace(stream | facts.block.stack, Key());
         if (known.second)
-          if (std::string key = own_code_key(definitions, facts.block.stack); !key.empty())
+          if (std::string key = user_code_key(definitions, facts.block.stack); !key.empty())
             known.first->second = texts_.id(stream | facts.block.stack, [&] { return key; });
         return known.first->second;
       }
@@ -124,7 +124,7 @@ class Sorter {
   BlockOrder order_;
   std::vector<Key> keys_;
   Ranks texts_;
-  std::unordered_map<std::uint64_t, Key> own_code_;
+  std::unordered_map<std::uint64_t, Key> user_code_;
 };
 
 constexpr std::string_view no_times = "This file has no times; event>N selects blocks by when they were allocated.";

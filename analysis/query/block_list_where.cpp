@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "analysis/query/trace_own_code.h"
+#include "analysis/query/trace_user_code.h"
 
 namespace hbmscope {
 namespace {
@@ -20,18 +20,18 @@ WhereTerm positive_of(const WhereTerm& term) {
 }
 
 // By stack: does its frame in your code match? Stacks without one match no text.
-std::vector<std::uint8_t> match_own_code(const Definitions& definitions, const WhereTerm& term) {
+std::vector<std::uint8_t> match_user_code(const Definitions& definitions, const WhereTerm& term) {
   std::vector<std::uint8_t> stacks(definitions.stack_count(), 0);
   for (std::uint32_t i = 0; i < stacks.size(); ++i) {
     const bool has_one = find_own_frame(definitions, i).has_value();
-    stacks[i] = term.matches_text(has_one ? own_code_text(definitions, i) : std::string()) ? 1 : 0;
+    stacks[i] = term.matches_text(has_one ? user_code_text(definitions, i) : std::string()) ? 1 : 0;
   }
   return stacks;
 }
 
 // By stack: does any of its frames match? A stack's callers have smaller ids.
 std::vector<std::uint8_t> match_stacks(const Definitions& definitions, const WhereTerm& term, std::string_view field) {
-  if (field == "own") return match_own_code(definitions, term);
+  if (field == "own") return match_user_code(definitions, term);
   const WhereTerm positive = positive_of(term);
   std::vector<std::uint8_t> texts(definitions.next_string(), 2);  // 2: not evaluated yet.
   const auto text_matches = [&](std::uint32_t text) {

@@ -74,7 +74,7 @@ HeapKey choose_heap(const Trace& trace, HeapKey wanted) {
     const auto& failures = stream.failures();
     for (std::size_t at = stream.counts().out_of_memory == 0 ? 0 : failures.size(); at-- > 0;) {
       const FailureEvent& failure = failures[at];
-      if (!failure.is_out_of_memory || is_of_one_beside(stream, failure) || !can_be_shown({i, failure.heap})) continue;
+      if (!failure.is_out_of_memory || is_of_extra_pool(stream, failure) || !can_be_shown({i, failure.heap})) continue;
       if (last == nullptr || failure.time_ns >= last->time_ns) {
         last = &failure;
         best = {i, failure.heap};
@@ -83,7 +83,7 @@ HeapKey choose_heap(const Trace& trace, HeapKey wanted) {
     }
     for (const HeapInfo& info : stream.definitions().heaps()) {
       if (last != nullptr || !can_be_shown({i, info.id})) continue;
-      if (stands_beside(info)) {
+      if (is_extra_pool(info)) {
         beside = {i, info.id};
         continue;
       }

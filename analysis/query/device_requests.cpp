@@ -22,16 +22,16 @@ constexpr std::uint64_t from_before = std::uint64_t{1} << 63;  // With the slot:
 // Collects the requests of one device.
 class Collector {
  public:
-  struct Asked {
+  struct RequestedBlock {
     std::uint64_t address, requested, size;
     std::uint32_t heap, device_stream;
   };
-  void allocate(std::uint64_t key, const Asked& asked, const allocator::Origin& origin) {
-    const bool is_told = asked.requested != wire::unknown_bytes;
-    if (!is_told) ++found.unknown_requests;
-    note_heap(asked.heap);
-    slots_[key] = add_request(is_told ? asked.requested : asked.size, asked.device_stream, origin);
-    found.places.addresses.back() = asked.address;
+  void allocate(std::uint64_t key, const RequestedBlock& requested, const allocator::Origin& origin) {
+    const bool is_reported = requested.requested != wire::unknown_bytes;
+    if (!is_reported) ++found.unknown_requests;
+    note_heap(requested.heap);
+    slots_[key] = add_request(is_reported ? requested.requested : requested.size, requested.device_stream, origin);
+    found.places.addresses.back() = requested.address;
   }
   void free(std::uint64_t key, std::int64_t time_ns) {
     const auto slot = slots_.find(key);
@@ -39,7 +39,9 @@ class Collector {
     add_free(slot->second, {time_ns, 0, 0});
     slots_.erase(slot);
   }
-  void fail(std::uint64_t asked, const allocator::Origin& origin) { add_free(add_request(asked, 0, origin), origin); }
+  void fail(std::uint64_t requested, const allocator::Origin& origin) {
+    add_free(add_request(requested, 0, origin), origin);
+  }
 
   void note_region(std::uint32_t heap, AddressRange range, bool is_released, bool is_expandable) {
     note_heap(heap);
@@ -167,7 +169,8 @@ class StreamRequests {
   void take_failure(const wire::DecodedBlock& block, const RecordPlace& place) {
     if (place.kind != wire::RecordKind::out_of_memory) return;
     const auto& failure = block.rows<wire::OutOfMemoryRecord>()[place.row];
-    if (Collector* collector = of_heap(failure.heap)) collector->fail(failure.asked, {place.time_ns, failure.stack, 0});
+    if (Collector* collector = of_heap(failure.heap))
+      collector->fail(failure.requested, {place.time_ns, failure.stack, 0});
   }
 
   const Stream& stream_;

@@ -50,12 +50,12 @@ std::optional<std::int64_t> since_start(const Stream& stream, std::int64_t time_
 
 FailureVerdict verdict_of(const FailureFacts& facts) {
   const std::uint64_t needed = facts.needed_bytes;
-  if (facts.is_inexact && facts.free_pieces) return FailureVerdict::unknown;
+  if (facts.is_inexact && facts.free_blocks) return FailureVerdict::unknown;
   if (!facts.free_bytes && facts.limit_bytes && needed >= *facts.limit_bytes) return FailureVerdict::too_big;
   if (!facts.free_bytes) return FailureVerdict::unknown;
   if (!facts.largest_free_bytes) return needed > *facts.free_bytes ? FailureVerdict::too_big : FailureVerdict::unknown;
   if (needed <= *facts.largest_free_bytes) return FailureVerdict::had_room;
-  if (needed <= *facts.free_bytes) return FailureVerdict::scattered;
+  if (needed <= *facts.free_bytes) return FailureVerdict::fragmented;
   if (facts.driver_bytes && needed <= *facts.driver_bytes) return FailureVerdict::limit;
   if (facts.driver_bytes && needed - *facts.free_bytes <= *facts.driver_bytes) return FailureVerdict::split;
   return FailureVerdict::too_big;
@@ -67,7 +67,7 @@ std::string_view text_from_verdict(FailureVerdict verdict) {
   switch (verdict) {
     case FailureVerdict::unknown: return "unknown";
     case FailureVerdict::too_big: return "too_big";
-    case FailureVerdict::scattered: return "scattered";
+    case FailureVerdict::fragmented: return "scattered";
     case FailureVerdict::split: return "split";
     case FailureVerdict::limit: return "limit";
     case FailureVerdict::had_room: return "had_room";
@@ -144,16 +144,17 @@ FailureFacts compute_failure_facts(const Stream& stream, std::size_t index) {
   facts.heap_name = stream.definitions().heap(failure.heap).name;
   facts.event = failure.event;
   facts.since_start_ns = since_start(stream, failure.time_ns);
-  facts.asked_bytes = failure.asked_bytes;
-  facts.needed_bytes = find_rounded_request(stream.definitions(), failure.asked_bytes).value_or(failure.asked_bytes);
+  facts.requested_bytes = failure.requested_bytes;
+  facts.needed_bytes =
+      find_rounded_request(stream.definitions(), failure.requested_bytes).value_or(failure.requested_bytes);
   facts.is_inexact = state.is_inexact(failure.heap);
   facts.free_bytes = space.free_bytes();
   facts.largest_free_bytes = space.largest_free();
-  if (facts.free_bytes) facts.free_pieces = space.free_chunks();
-  const auto told = [&](std::string_view name) { return find_told(stream, name, failure.heap, failure.event); };
-  if (!facts.free_bytes) facts.free_bytes = told(reported_figure::free);
-  if (!facts.largest_free_bytes) facts.largest_free_bytes = told(reported_figure::largest_free);
-  facts.limit_bytes = told(reported_figure::limit);
+  if (facts.free_bytes) facts.free_blocks = space.free_chunks();
+  const auto reported = [&](std::string_view name) { return find_reported(stream, name, failure.heap, failure.event); };
+  if (!facts.free_bytes) facts.free_bytes = reported(reported_figure::free);
+  if (!facts.largest_free_bytes) facts.largest_free_bytes = reported(reported_figure::largest_free);
+  facts.limit_bytes = reported(reported_figure::limit);
   facts.driver_bytes = failure.available_bytes;
   facts.stack = failure.stack;
   facts.verdict = verdict_of(facts);
@@ -180,9 +181,9 @@ std::string device_text(const FailureFacts& facts) {
 
 // " (8 blocks)"; empty where the source does not report how many.
 std::string blocks_text(const FailureFacts& facts) {
-  if (*facts.free_bytes == 0 || !facts.free_pieces) return {};
-  return *facts.free_pieces == 1 ? " (one block)"
-                                 : " (" + text_from_count(signed_from(*facts.free_pieces)) + " blocks)";
+  if (*facts.free_bytes == 0 || !facts.free_blocks) return {};
+  return *facts.free_blocks == 1 ? " (one block)"
+                                 : " (" + text_from_count(signed_from(*facts.free_blocks)) + " blocks)";
 }
 
 // "12.0 GiB was free in the pool (8 blocks). 6.00 GiB was free on the device, outside the pool."
@@ -192,11 +193,11 @@ std::string free_text(const FailureFacts& facts) {
 
 std::string not_enough_text(const FailureFacts& facts) {
   if (!facts.free_bytes) {
-    const TextPair pair = texts_from_bytes(signed_from(facts.asked_bytes), signed_from(*facts.limit_bytes));
+    const TextPair pair = texts_from_bytes(signed_from(facts.requested_bytes), signed_from(*facts.limit_bytes));
     return "Not enough memory: requested " + pair.first + ", and the limit is " + pair.second + ".";
   }
   const std::uint64_t all = clamped_sum(*facts.free_bytes, facts.driver_bytes.value_or(0));
-  const TextPair pair = texts_from_bytes(signed_from(facts.asked_bytes), signed_from(all));
+  const TextPair pair = texts_from_bytes(signed_from(facts.requested_bytes), signed_from(all));
   return "Not enough memory: requested " + pair.first + ", and even all free memory together (" + pair.second +
          ") is less. " + free_text(facts);
 }
@@ -204,18 +205,18 @@ std::string not_enough_text(const FailureFacts& facts) {
 }  // namespace
 
 std::string sentence_of(const FailureFacts& facts) {
-  const std::string requested = "Requested " + text_from_bytes(facts.asked_bytes);
+  const std::string requested = "Requested " + text_from_bytes(facts.requested_bytes);
   if (facts.verdict == FailureVerdict::too_big) return not_enough_text(facts);
   if (facts.verdict == FailureVerdict::unknown && facts.is_inexact)
     return requested +
            "; how much was free is unknown, because events of this heap were lost or contradict each other.";
   if (!facts.free_bytes) return requested + "; how much was free is unknown.";
   const TextPair pair =
-      texts_from_bytes(signed_from(facts.asked_bytes), signed_from(facts.largest_free_bytes.value_or(0)));
+      texts_from_bytes(signed_from(facts.requested_bytes), signed_from(facts.largest_free_bytes.value_or(0)));
   const std::string largest = facts.largest_free_bytes ? "the largest free block is " + pair.second
                                                        : std::string("no free block is large enough");
   switch (facts.verdict) {
-    case FailureVerdict::scattered:
+    case FailureVerdict::fragmented:
       return "Fragmented: requested " + pair.first + "; " + text_from_bytes(*facts.free_bytes) + " is free in total" +
              blocks_text(facts) + ", but " + largest + "." + device_text(facts);
     case FailureVerdict::split:
@@ -232,7 +233,7 @@ std::string sentence_of(const FailureFacts& facts) {
 std::string unknowns_of(const FailureFacts& facts) {
   std::string text;
   const auto add = [&](std::string_view words) { text += (text.empty() ? "" : " ") + std::string(words); };
-  if (facts.is_inexact && facts.free_pieces)
+  if (facts.is_inexact && facts.free_blocks)
     add("According to the remaining events, " + text_from_bytes(*facts.free_bytes) +
         " was free, the largest free block " + text_from_bytes(facts.largest_free_bytes.value_or(0)) +
         "; neither is exact.");

@@ -6,7 +6,7 @@
 
 #include "allocator/interface/fragmentation.h"
 #include "analysis/model/clamped.h"
-#include "analysis/query/trace_own_code.h"
+#include "analysis/query/trace_user_code.h"
 #include "analysis/trace/reported_figures.h"
 #include "analysis/trace/stream_names.h"
 
@@ -34,34 +34,34 @@ void add(std::optional<std::uint64_t>& sum, std::optional<std::uint64_t> bytes) 
 
 // Uses reported figures where the heap itself has none.
 void take_reported_figures(const Stream& stream, const FailureEvent& failure, FailureRow& row) {
-  const auto told = [&](std::string_view name) { return find_told(stream, name, failure.heap, failure.event); };
+  const auto reported = [&](std::string_view name) { return find_reported(stream, name, failure.heap, failure.event); };
   // A heap without reported blocks is not empty: its contents are unknown.
-  const bool is_untold = !stream.definitions().heap(failure.heap).has(wire::heap_flag::has_addresses) &&
-                         stream.peak(failure.heap).in_use_bytes == 0;
-  if (is_untold) row.used_bytes.reset();
-  if (const auto used = told(reported_figure::used)) row.used_bytes = used;
-  if (!row.total_free_bytes) row.total_free_bytes = told(reported_figure::free);
-  if (!row.largest_free_bytes) row.largest_free_bytes = told(reported_figure::largest_free);
-  if (!row.limit_bytes) row.limit_bytes = told(reported_figure::limit);
-  if (!row.pool_bytes) row.pool_bytes = told(reported_figure::pool);
+  const bool is_unreported = !stream.definitions().heap(failure.heap).has(wire::heap_flag::has_addresses) &&
+                             stream.peak(failure.heap).in_use_bytes == 0;
+  if (is_unreported) row.used_bytes.reset();
+  if (const auto used = reported(reported_figure::used)) row.used_bytes = used;
+  if (!row.total_free_bytes) row.total_free_bytes = reported(reported_figure::free);
+  if (!row.largest_free_bytes) row.largest_free_bytes = reported(reported_figure::largest_free);
+  if (!row.limit_bytes) row.limit_bytes = reported(reported_figure::limit);
+  if (!row.pool_bytes) row.pool_bytes = reported(reported_figure::pool);
 }
 
 // For a source that reports the size of the pool, but not its regions.
 void take_reported_pool(const Stream& stream, std::uint32_t heap, std::uint64_t position, HeapRow& row) {
-  row.pool_bytes = find_told(stream, reported_figure::pool, heap, position);
+  row.pool_bytes = find_reported(stream, reported_figure::pool, heap, position);
   if (row.pool_bytes && *row.pool_bytes >= row.in_use_bytes) row.free_bytes = *row.pool_bytes - row.in_use_bytes;
 }
 
 }  // namespace
 
-std::optional<std::uint64_t> find_rounded_request(const Definitions& definitions, std::uint64_t asked_bytes) {
-  if (definitions.job_fact("framework") != "pytorch" || asked_bytes >= ~std::uint64_t{0} - pytorch_granularity)
+std::optional<std::uint64_t> find_rounded_request(const Definitions& definitions, std::uint64_t requested_bytes) {
+  if (definitions.job_fact("framework") != "pytorch" || requested_bytes >= ~std::uint64_t{0} - pytorch_granularity)
     return std::nullopt;
-  return (asked_bytes + pytorch_granularity - 1) / pytorch_granularity * pytorch_granularity;
+  return (requested_bytes + pytorch_granularity - 1) / pytorch_granularity * pytorch_granularity;
 }
 
-std::optional<std::uint64_t> find_told(const Stream& stream, std::string_view name, std::uint32_t heap,
-                                       std::uint64_t position) {
+std::optional<std::uint64_t> find_reported(const Stream& stream, std::string_view name, std::uint32_t heap,
+                                           std::uint64_t position) {
   for (const auto& [key, series] : stream.counters().series()) {
     if (key.second != heap || stream.definitions().text(key.first) != name) continue;
     const auto sample = series.at(position);
@@ -126,20 +126,20 @@ FailureRow row_from_failure(const Stream& stream, const FailureEvent& failure, c
   if (stream.has_times() && failure.time_ns >= stream.first_time_ns())
     row.since_start_ns = static_cast<std::int64_t>(static_cast<std::uint64_t>(failure.time_ns) -
                                                    static_cast<std::uint64_t>(stream.first_time_ns()));
-  row.asked_bytes = failure.asked_bytes;
+  row.requested_bytes = failure.requested_bytes;
   row.available_bytes = failure.available_bytes;
   row.reason = definitions.text(failure.reason);
   row.own_line = find_own_line(definitions, failure.stack);
   row.allocator = definitions.job_fact("framework");
-  row.rounded_bytes = find_rounded_request(definitions, failure.asked_bytes);
-  const HeapInfo& asked = definitions.heap(failure.heap);
-  if (asked.id == 0) return row;
-  row.memory_space = asked.memory_kind;
-  row.device = device_of(asked);
+  row.rounded_bytes = find_rounded_request(definitions, failure.requested_bytes);
+  const HeapInfo& requested = definitions.heap(failure.heap);
+  if (requested.id == 0) return row;
+  row.memory_space = requested.memory_kind;
+  row.device = device_of(requested);
   if (state == nullptr) return row;
   for (const HeapInfo& heap : definitions.heaps()) {
-    if (heap.id == 0 || heap.device != asked.device || heap.layer != asked.layer ||
-        heap.memory_kind != asked.memory_kind)
+    if (heap.id == 0 || heap.device != requested.device || heap.layer != requested.layer ||
+        heap.memory_kind != requested.memory_kind)
       continue;
     const HeapState& then = state->heap(heap.id);
     row.is_inexact |= state->is_inexact(heap.id);

@@ -39,7 +39,7 @@ EventCounts compute_event_counts(const Trace& trace);
 struct FailureRow {
   std::uint64_t event = 0;
   std::optional<std::int64_t> since_start_ns;  // Absent if the source has no times.
-  std::uint64_t asked_bytes = 0;
+  std::uint64_t requested_bytes = 0;
   std::optional<std::uint64_t> rounded_bytes;    // What the allocator would have allocated.
   std::optional<std::uint64_t> available_bytes;  // Free on the device, outside the pool, as reported.
   // Sums over all heaps of that layer on the device, just before it; or figures reported for the request's heap.
@@ -53,10 +53,10 @@ struct FailureRow {
 };
 // The last value that the source reported for a heap among the first `position` events (trace/reported_figures.h);
 // absent: none.
-std::optional<std::uint64_t> find_told(const Stream& stream, std::string_view name, std::uint32_t heap,
-                                       std::uint64_t position);
+std::optional<std::uint64_t> find_reported(const Stream& stream, std::string_view name, std::uint32_t heap,
+                                           std::uint64_t position);
 // The block size that the job's allocator would have used for a request; nothing if its rounding is unknown.
-std::optional<std::uint64_t> find_rounded_request(const Definitions& definitions, std::uint64_t asked_bytes);
+std::optional<std::uint64_t> find_rounded_request(const Definitions& definitions, std::uint64_t requested_bytes);
 
 // One failure, with the state just before it; null: figures that need the state are absent.
 FailureRow row_from_failure(const Stream& stream, const FailureEvent& failure, const StreamState* state);

@@ -51,7 +51,7 @@ class Pending {
   template <class Record>
   void note_taken(const Record& taken, std::uint64_t event) {
     std::erase_if(refused_, [&](const FailureEvent& one) {
-      return event > one.event && (one.heap == 0 || one.heap == taken.heap) && taken.size >= one.asked_bytes / 2;
+      return event > one.event && (one.heap == 0 || one.heap == taken.heap) && taken.size >= one.requested_bytes / 2;
     });
   }
 

@@ -13,21 +13,21 @@ std::optional<std::uint64_t> ProgramMemoryRow::needed_without_code_bytes() const
 
 std::optional<ProgramMemoryRow> find_program_memory(const Trace& trace) {
   for (const Stream& stream : trace.streams) {
-    const auto told = [&](std::string_view name, std::uint32_t heap) {
-      return find_told(stream, name, heap, stream.end_position());
+    const auto reported = [&](std::string_view name, std::uint32_t heap) {
+      return find_reported(stream, name, heap, stream.end_position());
     };
     ProgramMemoryRow row;
-    row.argument_bytes = told(reported_figure::program_argument, 0);
-    row.output_bytes = told(reported_figure::program_output, 0);
-    row.alias_bytes = told(reported_figure::program_alias, 0);
-    row.temp_bytes = told(reported_figure::program_temp, 0);
-    row.replayed_temp_bytes = told(reported_figure::program_replayed_temp, 0);
-    row.donatable_bytes = told(reported_figure::program_donatable, 0);
-    row.code_bytes = told(reported_figure::program_code, 0);
+    row.argument_bytes = reported(reported_figure::program_argument, 0);
+    row.output_bytes = reported(reported_figure::program_output, 0);
+    row.alias_bytes = reported(reported_figure::program_alias, 0);
+    row.temp_bytes = reported(reported_figure::program_temp, 0);
+    row.replayed_temp_bytes = reported(reported_figure::program_replayed_temp, 0);
+    row.donatable_bytes = reported(reported_figure::program_donatable, 0);
+    row.code_bytes = reported(reported_figure::program_code, 0);
     row.name = stream.definitions().job_fact("hlo_module");
     for (const HeapInfo& heap : stream.definitions().heaps())
       if (heap.id != 0)
-        if (const auto bytes = told(reported_figure::program_space, heap.id))
+        if (const auto bytes = reported(reported_figure::program_space, heap.id))
           row.by_space.push_back({heap.memory_kind, *bytes});
     if (row.argument_bytes || !row.by_space.empty()) return row;
   }

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "analysis/query/trace_own_code.h"
+#include "analysis/query/trace_user_code.h"
 #include "analysis/trace/layers.h"
 #include "analysis/trace/pass_from.h"
 #include "analysis/units/format.h"
@@ -65,7 +65,7 @@ class RangeMeter {
       };
       return key(a) < key(b);
     });
-    add_own_code();
+    add_user_code();
     return std::move(summary_);
   }
 
@@ -74,7 +74,7 @@ class RangeMeter {
     return block.is_live() && block.event != wire::before_the_stream && block.event >= from.position();
   }
 
-  void add_own_code() {
+  void add_user_code() {
     std::map<std::tuple<std::string_view, std::string_view, std::uint32_t>, RangeSums> rows;
     for (const RangeStackRow& row : summary_.stacks) {
       const Definitions& definitions = trace_.streams[row.stream].definitions();
@@ -85,10 +85,10 @@ class RangeMeter {
         rows[{}].add(row.sums);
     }
     for (const auto& [name, sums] : rows)
-      summary_.own_code.push_back(
+      summary_.user_code.push_back(
           {std::string(std::get<1>(name)), std::string(std::get<0>(name)), std::get<2>(name), sums});
     std::stable_sort(
-        summary_.own_code.begin(), summary_.own_code.end(), [](const RangeOwnRow& a, const RangeOwnRow& b) {
+        summary_.user_code.begin(), summary_.user_code.end(), [](const RangeOwnRow& a, const RangeOwnRow& b) {
           const auto key = [](const RangeOwnRow& row) {
             return std::tuple(-signed_from(row.sums.survived.bytes), -clamped_magnitude(row.sums.net_bytes()));
           };

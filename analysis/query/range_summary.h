@@ -71,7 +71,7 @@ struct RangeSummary {
   // blocks that a new listing added or left out, handles of physical memory.
   std::int64_t other_delta_bytes = 0;
   std::vector<RangeStackRow> stacks;               // Largest absolute net bytes first.
-  std::vector<RangeOwnRow> own_code;               // Most surviving bytes first; then by absolute net bytes.
+  std::vector<RangeOwnRow> user_code;              // Most surviving bytes first; then by absolute net bytes.
   std::vector<HeapRow> heaps_before, heaps_after;  // In the same order; all heaps, including those that don't count.
 };
 

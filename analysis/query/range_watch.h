@@ -109,13 +109,13 @@ bool RangeWatch::add(const wire::DecodedBlock& block, const Visit& visit) {
   constexpr std::size_t ahead = 16;
   std::size_t alloc = 0, free_row = 0, live = 0, listing = 0, grown = 0, region_live = 0, gone = 0;
   std::uint64_t event = block.header().first_event;
-  const auto tell_listed = [&](std::int64_t time_ns) {
+  const auto report_listed = [&](std::int64_t time_ns) {
     if (is_listed_) visit(RangeEvent{RangeEvent::What::listed, event, time_ns, {}, 0});
     is_listed_ = false;
   };
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     const bool is_event = wire::is_event(kinds[i]);
-    if (is_event) tell_listed(times[i]);
+    if (is_event) report_listed(times[i]);
     switch (static_cast<RecordKind>(kinds[i])) {
       case RecordKind::alloc:
         if (const auto taken = allocate(allocs[alloc++], event))
@@ -161,7 +161,7 @@ bool RangeWatch::add(const wire::DecodedBlock& block, const Visit& visit) {
     }
     event += is_event ? 1 : 0;
   }
-  if (!is_listing_) tell_listed(times.empty() ? 0 : times.back());
+  if (!is_listing_) report_listed(times.empty() ? 0 : times.back());
   return true;
 }
 

@@ -101,8 +101,8 @@ TraceSeriesPoint compute_trace_series_point(const Trace& trace, std::size_t curv
 }
 
 void sort_trace_series(std::vector<TraceSeriesPoint>& points) {
-  const auto is_told = [](const TraceSeriesPoint& point) { return point.begun_ms != 0; };
-  if (!std::all_of(points.begin(), points.end(), is_told)) return;
+  const auto is_reported = [](const TraceSeriesPoint& point) { return point.begun_ms != 0; };
+  if (!std::all_of(points.begin(), points.end(), is_reported)) return;
   std::stable_sort(points.begin(), points.end(),
                    [](const TraceSeriesPoint& a, const TraceSeriesPoint& b) { return a.begun_ms < b.begun_ms; });
 }

@@ -25,14 +25,14 @@ std::string name_of(tpu::Tier tier) {
 }
 
 bool is_fragmented(const tpu::EmulatedFailure& failure) {
-  return failure.free_bytes && *failure.free_bytes >= failure.asked_bytes;
+  return failure.free_bytes && *failure.free_bytes >= failure.requested_bytes;
 }
 
 // By how much a request exceeds the free memory, or the largest free block if there is enough free memory in total.
 std::uint64_t excess_of(const tpu::EmulatedFailure& failure) {
   std::uint64_t room = failure.limit_bytes.value_or(0);
   if (failure.free_bytes) room = is_fragmented(failure) ? failure.largest_free_bytes.value_or(0) : *failure.free_bytes;
-  return failure.asked_bytes > room ? failure.asked_bytes - room : 0;
+  return failure.requested_bytes > room ? failure.requested_bytes - room : 0;
 }
 
 const tpu::ProgramMemory* find_program(const EmulatedWorkload& run, const std::string& name) {
@@ -75,24 +75,25 @@ std::string sentence_of(const EmulatedWorkload& run, const tpu::EmulatedFailure&
   const std::string tier = name_of(failure.tier), what = printable(failure.what);
   const std::string over = text_from_bytes(excess_of(failure));
   const auto compared_with = [&](std::uint64_t bytes) {
-    return texts_from_bytes(signed_from(failure.asked_bytes), signed_from(bytes));
+    return texts_from_bytes(signed_from(failure.requested_bytes), signed_from(bytes));
   };
   const tpu::ProgramMemory* program = find_program(run, failure.what);
   // The compiler refuses before anything runs, so the state of the memory is unknown.
   if (!failure.free_bytes) {
-    const auto [asked, limit] = compared_with(failure.limit_bytes.value_or(0));
+    const auto [requested, limit] = compared_with(failure.limit_bytes.value_or(0));
     if (program == nullptr)
-      return fmt::format("kernel {} needs {} of {}; the limit for a kernel is {}: over by {}.", what, asked, tier, limit, over);
+      return fmt::format("kernel {} needs {} of {}; the limit for a kernel is {}: over by {}.", what, requested, tier,
+                         limit, over);
     const bool is_whole = failure.tier == tpu::Tier::hbm;
-    return fmt::format("{} needs {} of {}{}; {} {}: over by {}.", what, asked, tier,
+    return fmt::format("{} needs {} of {}{}; {} {}: over by {}.", what, requested, tier,
                        is_whole ? fmt::format(" ({})", parts_of(*program)) : "", limit,
                        is_whole ? "is usable" : "is available", over);
   }
   const bool is_over = !is_fragmented(failure);
-  const auto [asked, room] = compared_with(is_over ? *failure.free_bytes : failure.largest_free_bytes.value_or(0));
+  const auto [requested, room] = compared_with(is_over ? *failure.free_bytes : failure.largest_free_bytes.value_or(0));
   const std::string asks = program != nullptr
-                               ? fmt::format("{} needs {} of {} reserved below all buffers", what, asked, tier)
-                               : fmt::format("{} takes {} of {}", what, asked, tier);
+                               ? fmt::format("{} needs {} of {} reserved below all buffers", what, requested, tier)
+                               : fmt::format("{} takes {} of {}", what, requested, tier);
   if (is_over) return fmt::format("{}; {} is free: over by {}.", asks, room, over);
   return fmt::format("{}; {} is free in total, but the largest free block{} is {}: fragmented, {} short.", asks,
                      text_from_bytes(*failure.free_bytes), program != nullptr ? " there" : "", room, over);
@@ -168,7 +169,7 @@ std::string short_reason(const EmulatedWorkload& run, const WorkloadVerdict& ver
     return sentence.substr(0, sentence.size() - 1);
   }
   if (const tpu::EmulatedFailure& first = failures.front(); is_fragmented(first) && program_over_of(run) == 0)
-    return fmt::format("fragmented: {} requested, the largest free block is {}", text_from_bytes(first.asked_bytes),
+    return fmt::format("fragmented: {} requested, the largest free block is {}", text_from_bytes(first.requested_bytes),
                        text_from_bytes(first.largest_free_bytes.value_or(0)));
   if (verdict.spare_bytes < 0) return text_from_spare(verdict.spare_bytes);
   for (const TierRow& row : compute_tier_rows(run))
@@ -203,9 +204,8 @@ WorkloadVerdict compute_workload_verdict(const EmulatedWorkload& run, std::optio
   verdict.fits = verdict.reasons.empty();
   const bool is_refused = !emulation.failures.empty() || is_too_wide;
   verdict.headline = verdict.fits ? "fits" : is_refused ? "does not fit" : "does not run in full";
-  verdict.sentence =
-      verdict.headline +
-      (verdict.fits ? ": " + text_from_runs(emulation.runs) + " of programs, no request refused" : ":");
+  verdict.sentence = verdict.headline +
+                     (verdict.fits ? ": " + text_from_runs(emulation.runs) + " of programs, no request refused" : ":");
   // The same requests on the pool of a GPU, which moves nothing.
   const std::size_t refused = emulation.gpu_failures.size();
   if (verdict.fits && run.workload.options.has_gpu)

@@ -139,7 +139,7 @@ Result<ByteBuffer> inflate_gzip(std::span<const std::uint8_t> bytes, const std::
   return buffer;
 }
 
-Error Unzipped::told(Error error) const {
+Error Unzipped::reported(Error error) const {
   error.inflated = error.inflated || (is_inflated && error.offset);
   return error;
 }

@@ -29,7 +29,7 @@ struct Unzipped {
   std::span<const std::uint8_t> bytes;
   bool is_inflated = false;
 
-  Error told(Error error) const;  // Completes an error in these bytes: whether its offset is after inflating.
+  Error reported(Error error) const;  // Completes an error in these bytes: whether its offset is after inflating.
 };
 Result<Unzipped> unzip(std::span<const std::uint8_t> bytes, const std::string& name, std::uint64_t max_inflated_bytes,
                        ImportStatistics& import);

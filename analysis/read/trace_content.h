@@ -26,7 +26,7 @@ Result<FileContent> read_unzipped(InputFile& file, const FileOptions& options, c
   const auto text = unzip(*bytes, file.name(), options.max_inflated_bytes, import);
   if (!text) return Failure(text.error());
   Result<Trace> trace = read(text->bytes);
-  if (!trace) return Failure(text->told(std::move(trace.error())));
+  if (!trace) return Failure(text->reported(std::move(trace.error())));
   if (text->is_inflated) {
     trace->file_bytes = bytes->size();
     for (const ImportStatistic& row : import.rows())

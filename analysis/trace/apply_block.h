@@ -42,7 +42,7 @@ void StreamState::apply(const wire::DecodedBlock& block, std::size_t number, con
       event += wire::is_event(kind) ? 1 : 0;
       continue;
     }
-    if (wire::is_event(kind)) tell_listed(event, times[i], after);
+    if (wire::is_event(kind)) report_listed(event, times[i], after);
     if (wire::is_event(kind) && event >= end) {
       next_block_ = number;
       next_record_ = i;
@@ -129,7 +129,7 @@ void StreamState::apply(const wire::DecodedBlock& block, std::size_t number, con
     physical_.clear_changed();
   }
   if (is_keyframe) physical_.clear_changed();
-  if (!is_listing_) tell_listed(event, times.empty() ? time_ns_ : times.back(), after);
+  if (!is_listing_) report_listed(event, times.empty() ? time_ns_ : times.back(), after);
   next_block_ = number + 1;
   next_record_ = 0;
 }

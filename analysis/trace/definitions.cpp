@@ -101,8 +101,8 @@ void Definitions::add(const wire::DecodedBlock& block) {
   for (const wire::ModuleRecord& record : block.rows<wire::ModuleRecord>())
     define(modules_, record.id, {record.base, record.size, record.path, record.build_id});
   for (const wire::JobRecord& record : block.rows<wire::JobRecord>()) {
-    if (is_keyframe && facts_told_.contains({record.key, record.value})) continue;
-    if (facts_told_.size() < job_facts_max) facts_told_.emplace(record.key, record.value);
+    if (is_keyframe && facts_reported_.contains({record.key, record.value})) continue;
+    if (facts_reported_.size() < job_facts_max) facts_reported_.emplace(record.key, record.value);
     if (job_.size() < job_facts_max)
       job_.push_back({std::string(text(record.key).substr(0, name_bytes_max)),
                       std::string(text(record.value).substr(0, value_bytes_max))});

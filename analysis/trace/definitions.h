@@ -103,7 +103,7 @@ class Definitions {
   std::vector<HeapInfo> heaps_{1};
   SharedLog<ModuleInfo> modules_;
   std::vector<JobFact> job_;
-  std::set<std::pair<std::uint32_t, std::uint32_t>> facts_told_;  // Strings: key and value of the first ones.
+  std::set<std::pair<std::uint32_t, std::uint32_t>> facts_reported_;  // Strings: key and value of the first ones.
   std::uint64_t bad_definitions_ = 0, missing_definitions_ = 0;
   std::uint64_t gap_budget_ = 1U << 20;  // How many more rows gaps may create.
 };

@@ -21,7 +21,7 @@ EventFields fields_of(const Record& record) {
   if constexpr (requires { record.size; }) fields.size = record.size;
   if constexpr (requires { record.requested; })
     if (record.requested != wire::unknown_bytes) fields.requested = record.requested;
-  if constexpr (requires { record.asked; }) fields.requested = record.asked;
+  if constexpr (requires { record.requested; }) fields.requested = record.requested;
   if constexpr (requires { record.available; })
     if (record.available != wire::unknown_bytes) fields.available = record.available;
   if constexpr (requires { record.allocation; }) fields.allocation = record.allocation;

@@ -19,12 +19,12 @@ std::vector<std::vector<bool>> find_counted_heaps(const Trace& trace);
 
 // The memory kind of a pool that only serves as a comparison, such as a GPU's next to an emulated TPU's. It is shown on
 // request, and a failure in it is not a failure of the job.
-inline constexpr std::string_view kind_beside = "gpu_beside";
-inline bool stands_beside(const HeapInfo& heap) {
-  return heap.memory_kind == kind_beside;
+inline constexpr std::string_view kind_of_extra_pool = "gpu_beside";
+inline bool is_extra_pool(const HeapInfo& heap) {
+  return heap.memory_kind == kind_of_extra_pool;
 }
-inline bool is_of_one_beside(const Stream& stream, const FailureEvent& failure) {
-  return stands_beside(stream.definitions().heap(failure.heap));
+inline bool is_of_extra_pool(const Stream& stream, const FailureEvent& failure) {
+  return is_extra_pool(stream.definitions().heap(failure.heap));
 }
 
 }  // namespace hbmscope

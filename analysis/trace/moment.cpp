@@ -82,14 +82,14 @@ Result<Moment> find_peak(const Trace& trace) {
 }
 
 // Failures of comparison pools (layers.h) count only if there are no others.
-Result<Moment> find_out_of_memory(const Trace& trace, bool of_those_beside = false) {
+Result<Moment> find_out_of_memory(const Trace& trace, bool in_extra_pools = false) {
   const FailureEvent* last = nullptr;
   std::size_t last_stream = 0;
   for (std::size_t i = 0; i < trace.streams.size(); ++i) {
     const SharedLog<FailureEvent>& failures = trace.streams[i].failures();
     std::size_t at = failures.size();
     while (at > 0 && !(failures[at - 1].is_out_of_memory &&
-                       (of_those_beside || !is_of_one_beside(trace.streams[i], failures[at - 1]))))
+                       (in_extra_pools || !is_of_extra_pool(trace.streams[i], failures[at - 1]))))
       --at;
     if (at == 0) continue;
     const FailureEvent& failure = failures[at - 1];
@@ -98,7 +98,7 @@ Result<Moment> find_out_of_memory(const Trace& trace, bool of_those_beside = fal
     last = &failure;
     last_stream = i;
   }
-  if (last == nullptr && !of_those_beside) return find_out_of_memory(trace, true);
+  if (last == nullptr && !in_extra_pools) return find_out_of_memory(trace, true);
   if (last == nullptr)
     return Failure(refusal("this trace has no out-of-memory error", "Use --at peak, or remove --at for the end."));
   return moment_of_event(trace, last_stream, last->event, last->time_ns, "the last out-of-memory");

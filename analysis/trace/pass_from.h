@@ -33,10 +33,10 @@ bool pass_from(const Stream& stream, StreamState& state, std::uint64_t end, cons
 template <class After, class GoOn>
 bool pass_over_states_from(const Stream& stream, StreamState& state, std::uint64_t end, const GoOn& go_on,
                            const After& after) {
-  const auto tell = [&](std::uint64_t position, std::int64_t time_ns, std::uint32_t heap) {
+  const auto notify = [&](std::uint64_t position, std::int64_t time_ns, std::uint32_t heap) {
     after(static_cast<const StreamState&>(state), position, time_ns, heap);
   };
-  return pass_from(stream, state, end, go_on, [&tell](const wire::DecodedBlock&) { return tell; });
+  return pass_from(stream, state, end, go_on, [&notify](const wire::DecodedBlock&) { return notify; });
 }
 
 // Calls visit(state just after it, change, decoded block) for everything that changed a heap.

@@ -287,8 +287,8 @@ void Stream::note_records(const wire::DecodedBlock& block) {
 
 template <class Record>
 void Stream::note_failure(const RecordPlace& place, const Record& record, std::uint32_t reason, bool is_out_of_memory) {
-  FailureEvent failure{place.event, place.time_ns, record.asked, std::nullopt,
-                       record.heap, record.stack,  reason,       is_out_of_memory};
+  FailureEvent failure{place.event, place.time_ns, record.requested, std::nullopt,
+                       record.heap, record.stack,  reason,           is_out_of_memory};
   if (record.available != wire::unknown_bytes) failure.available_bytes = record.available;
   has_.failures.push_back(failure);
 }

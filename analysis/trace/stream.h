@@ -65,7 +65,7 @@ struct HeapPeak {
 struct FailureEvent {
   std::uint64_t event = 0;
   std::int64_t time_ns = 0;
-  std::uint64_t asked_bytes = 0;
+  std::uint64_t requested_bytes = 0;
   std::optional<std::uint64_t> available_bytes;  // On the device, if reported.
   std::uint32_t heap = 0, stack = 0, reason = 0;
   bool is_out_of_memory = true;  // Else: the driver refused, and the framework may have retried.

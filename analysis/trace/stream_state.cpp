@@ -25,7 +25,7 @@ void StreamState::make_heaps(const Definitions& definitions) {
     const HeapInfo& info = definitions.heap(static_cast<std::uint32_t>(heaps_.size()));
     HeapState& made = heaps_.emplace_back();
     details_.emplace_back();
-    made.space.clear(info.has(wire::heap_flag::has_regions) ? RegionsAre::told : RegionsAre::unknown);
+    made.space.clear(info.has(wire::heap_flag::has_regions) ? RegionsAre::reported : RegionsAre::unknown);
     made.is_inexact = info.has(wire::heap_flag::contradicts_itself);
   }
 }
@@ -197,7 +197,7 @@ void StreamState::clear_figures(std::uint32_t id) {
   const bool is_listed = heap.is_listed;
   const std::int64_t inexact_since_ns = heap.inexact_since_ns;
   AddressSpace space = std::move(heap.space);
-  space.clear(space.region_bytes() ? RegionsAre::told : RegionsAre::unknown);
+  space.clear(space.region_bytes() ? RegionsAre::reported : RegionsAre::unknown);
   heap = {};
   heap.space = std::move(space);
   heap.is_listed = is_listed;
@@ -229,8 +229,8 @@ void StreamState::learn_heaps(const Definitions& definitions, std::uint32_t sequ
 }
 
 void StreamState::note_inexact(std::size_t heap, std::int64_t since_ns) {
-  const bool is_told = since_ns > 0;
-  if (!is_inexact(static_cast<std::uint32_t>(heap))) heaps_[heap].inexact_since_ns = is_told ? since_ns : time_ns_;
+  const bool is_reported = since_ns > 0;
+  if (!is_inexact(static_cast<std::uint32_t>(heap))) heaps_[heap].inexact_since_ns = is_reported ? since_ns : time_ns_;
   heaps_[heap].is_inexact = true;
 }
 

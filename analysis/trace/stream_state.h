@@ -190,7 +190,7 @@ class StreamState {
   void learn_heaps(const Definitions& definitions, std::uint32_t sequence);
   void note_listed(std::uint32_t heap);
   template <class After>
-  void tell_listed(std::uint64_t position, std::int64_t time_ns, const After& after) {
+  void report_listed(std::uint64_t position, std::int64_t time_ns, const After& after) {
     if (listed_heaps_.empty()) return;
     for (const std::uint32_t heap : listed_heaps_) {
       heaps_[heap].is_listed = false;
@@ -236,19 +236,19 @@ class StreamState {
   // An impossible size counts as 0, as in the space; an impossible request is unknown.
   static void fill_slot(Slot& slot, std::uint32_t heap, std::uint64_t requested, bool is_pending, BlockIndex place,
                         std::uint64_t size, HeapSums& sums) {
-    const bool is_told = requested <= AddressSpace::bytes_max;
+    const bool is_reported = requested <= AddressSpace::bytes_max;
     // In one assignment, so that the old contents need not be read.
-    slot = {.requested = is_told ? requested : wire::unknown_bytes,
+    slot = {.requested = is_reported ? requested : wire::unknown_bytes,
             .place = place,
             .heap = heap & Slot::heap_max,
             .is_pending = is_pending ? 1U : 0U,
             .is_vacant = 0};
     sums.in_use_bytes += size;
-    sums.requested_bytes += is_told ? requested : 0;
+    sums.requested_bytes += is_reported ? requested : 0;
     sums.pending_bytes += is_pending ? size : 0;
     ++sums.live_blocks;
     sums.pending_blocks += is_pending ? 1 : 0;
-    sums.unknown_requests += is_told ? 0 : 1;
+    sums.unknown_requests += is_reported ? 0 : 1;
   }
   void put_details(std::uint32_t heap, BlockIndex place, const Details& details) {
     std::vector<Details>& all = details_[heap];

@@ -104,7 +104,7 @@ bool UseState::apply(const wire::DecodedBlock& block, const Definitions& definit
   constexpr std::size_t ahead = 16;
   std::size_t alloc = 0, free = 0, row[256] = {};
   std::uint64_t event = position_;
-  const auto tell_listed = [&](std::int64_t time_ns) {
+  const auto report_listed = [&](std::int64_t time_ns) {
     for (const std::uint32_t heap : listed_heaps_) {
       is_listed_[heap] = false;
       after(event, time_ns, heap, in_use_bytes(heap));
@@ -114,7 +114,7 @@ bool UseState::apply(const wire::DecodedBlock& block, const Definitions& definit
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     const auto kind = static_cast<RecordKind>(kinds[i]);
     if (kind == RecordKind::alloc || kind == RecordKind::free) {
-      if (!listed_heaps_.empty()) tell_listed(times[i]);
+      if (!listed_heaps_.empty()) report_listed(times[i]);
       std::uint32_t heap = 0;
       if (kind == RecordKind::alloc) {
         if (!take(allocs[alloc])) return false;
@@ -129,7 +129,7 @@ bool UseState::apply(const wire::DecodedBlock& block, const Definitions& definit
       continue;
     }
     const bool is_event = wire::is_event(kinds[i]);
-    if (is_event) tell_listed(times[i]);
+    if (is_event) report_listed(times[i]);
     const std::size_t at = row[kinds[i]]++;
     std::uint32_t gone = 0;
     switch (kind) {
@@ -157,7 +157,7 @@ bool UseState::apply(const wire::DecodedBlock& block, const Definitions& definit
       if (heap != gone) after(event, times[i], heap, in_use_bytes(heap));
     physical_.clear_changed();
   }
-  tell_listed(times.empty() ? block.header().last_time_ns : times.back());
+  report_listed(times.empty() ? block.header().last_time_ns : times.back());
   position_ = event;
   return true;
 }

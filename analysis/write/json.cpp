@@ -156,7 +156,7 @@ Json json_from_group_rows(const std::vector<GroupRow>& rows) {
   return list;
 }
 
-Json json_from_own_code(const std::vector<OwnCodeRow>& rows, std::size_t limit) {
+Json json_from_user_code(const std::vector<UserCodeRow>& rows, std::size_t limit) {
   Json list = Json::array();
   for (std::size_t i = 0; i < at_most(rows.size(), limit); ++i) {
     Json json;

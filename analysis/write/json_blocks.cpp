@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/query/trace_own_code.h"
+#include "analysis/query/trace_user_code.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/json_optional.h"
 
@@ -137,7 +137,7 @@ Json json_from_block_diff(const BlockDiff& diff, std::size_t limit) {
   Json json = {{"matched_by", diff.is_by_id ? "id" : "stack and size"}};
   add_changes(json, diff.changes);
   Json rows = Json::array();
-  for (const BlockDiffRow& row : diff.own_code) {
+  for (const BlockDiffRow& row : diff.user_code) {
     if (limit != 0 && rows.size() == limit) break;
     Json entry = {{"name", or_null(row.function)},
                   {"file", or_null(row.file)},

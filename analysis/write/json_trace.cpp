@@ -87,7 +87,7 @@ Json json_from_trace_series(const std::vector<TraceSeriesPoint>& points) {
 Json json_from_failure_rows(const std::vector<FailureRow>& rows) {
   Json list = Json::array();
   for (const FailureRow& row : rows) {
-    Json json = {{"asked_bytes", row.asked_bytes},
+    Json json = {{"asked_bytes", row.requested_bytes},
                  {"rounded_bytes", or_null(row.rounded_bytes)},
                  {"available_bytes", or_null(row.available_bytes)},
                  {"used_bytes", or_null(row.used_bytes)},

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/query/trace_own_code.h"
+#include "analysis/query/trace_user_code.h"
 #include "analysis/trace/pass.h"
 #include "analysis/trace/stream_names.h"
 #include "analysis/write/json_optional.h"
@@ -130,14 +130,14 @@ class StreamExport {
     switch (place.kind) {
       case RecordKind::out_of_memory: {
         const auto& record = block.rows<wire::OutOfMemoryRecord>()[place.row];
-        Json args = {{"asked_bytes", record.asked}};
+        Json args = {{"asked_bytes", record.requested}};
         args["available_bytes"] = record.available == wire::unknown_bytes ? Json(nullptr) : Json(record.available);
         add_instant(place, "Out of memory", record.heap, record.stack, text(record.reason), std::move(args));
         break;
       }
       case RecordKind::driver_refusal: {
         const auto& record = block.rows<wire::DriverRefusalRecord>()[place.row];
-        Json args = {{"asked_bytes", record.asked}, {"error", record.error}};
+        Json args = {{"asked_bytes", record.requested}, {"error", record.error}};
         args["available_bytes"] = record.available == wire::unknown_bytes ? Json(nullptr) : Json(record.available);
         add_instant(place, "Refused by the driver", record.heap, record.stack, text(record.call), std::move(args));
         break;

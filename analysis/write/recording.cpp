@@ -49,8 +49,8 @@ wire::SharedBlock make_last_facts(const Trace& trace, const Stream& stream, Path
   for (const std::string_view name : reported_losses) {
     if (!is_first) break;
     for (const ImportStatistic& row : trace.import.rows()) {
-      const std::int64_t untold = row.name == name ? row.count - find_reported_loss(trace, name).count : 0;
-      if (untold > 0) add(key_of_reported_loss(name), value_of_reported_loss({untold, row.example}));
+      const std::int64_t unreported = row.name == name ? row.count - find_reported_loss(trace, name).count : 0;
+      if (unreported > 0) add(key_of_reported_loss(name), value_of_reported_loss({unreported, row.example}));
     }
   }
   if (is_first)

@@ -7,7 +7,7 @@ namespace hbmscope {
 namespace {
 
 // Which clocks relate the stream to others: the time of day counts more than a counter, which needs two readings.
-int clocks_told(const Stream& stream) {
+int clocks_reported(const Stream& stream) {
   const auto& readings = stream.clocks().readings();
   const auto counters =
       std::count_if(readings.begin(), readings.end(), [](const ClockReading& r) { return r.tsc != 0; });
@@ -21,7 +21,7 @@ int clocks_told(const Stream& stream) {
 std::vector<StreamAxis> find_stream_axes(const Trace& trace) {
   const Stream* reference = nullptr;
   for (const Stream& stream : trace.streams)
-    if (stream.has_times() && (reference == nullptr || clocks_told(stream) > clocks_told(*reference)))
+    if (stream.has_times() && (reference == nullptr || clocks_reported(stream) > clocks_reported(*reference)))
       reference = &stream;
   std::vector<StreamAxis> axes(trace.streams.size());
   std::int64_t zero_ns = std::numeric_limits<std::int64_t>::max();

@@ -79,7 +79,7 @@ class BlockLines {
     lines_.add_time(end.time_ns);
     lines_.add_word(end.state);
     lines_.add_string(tag);
-    lines_.add_own_code(stack);
+    lines_.add_user_code(stack);
     lines_.add_word(kind);
     lines_.add_hexadecimal(handle);
     lines_.end();

@@ -53,7 +53,7 @@ class EventLines {
       lines_.add(number);
     lines_.add_signed(row.value);
     lines_.add_string(row.text);
-    lines_.add_own_code(row.stack);
+    lines_.add_user_code(row.stack);
     lines_.add_string(row.key);
     lines_.add_hexadecimal(row.handle);
     for (const Number& number : {row.offset, row.lost_since_ns, row.device}) lines_.add(number);

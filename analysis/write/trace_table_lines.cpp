@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "analysis/query/trace_own_code.h"
+#include "analysis/query/trace_user_code.h"
 #include "analysis/write/csv_text.h"
 
 namespace hbmscope {
@@ -31,7 +31,7 @@ TraceTableLines::TraceTableLines(const Stream& stream, std::size_t number, Trace
       format_(format),
       out_(out),
       control_(control),
-      own_code_(stream.definitions().stack_count() + std::size_t{1}) {
+      user_code_(stream.definitions().stack_count() + std::size_t{1}) {
   for (const HeapInfo& heap : stream.definitions().heaps()) heap_names_.push_back(format.text_of(heap.name));
 }
 
@@ -60,8 +60,8 @@ void TraceTableLines::add_hexadecimal(const Number& number) {
 }
 
 void TraceTableLines::add_address(std::uint32_t heap, const Number& address) {
-  const bool is_told = stream_.definitions().heap(heap).has(wire::heap_flag::has_addresses);
-  add_hexadecimal(is_told ? address : std::nullopt);
+  const bool is_reported = stream_.definitions().heap(heap).has(wire::heap_flag::has_addresses);
+  add_hexadecimal(is_reported ? address : std::nullopt);
 }
 
 void TraceTableLines::add_word(std::string_view word) {
@@ -85,15 +85,15 @@ void TraceTableLines::add_time(std::optional<std::int64_t> time_ns) {
   add_signed(time_ns);
 }
 
-void TraceTableLines::add_own_code(std::uint32_t stack) {
-  const OwnCode& code = own_code(stack);
+void TraceTableLines::add_user_code(std::uint32_t stack) {
+  const UserCode& code = user_code(stack);
   format_.add_text(out_.text(), code.function);
   format_.add_text(out_.text(), code.file);
   add(code.line);
 }
 
-const TraceTableLines::OwnCode& TraceTableLines::own_code(std::uint32_t stack) {
-  OwnCode& code = own_code_[stack < own_code_.size() ? stack : 0];
+const TraceTableLines::UserCode& TraceTableLines::user_code(std::uint32_t stack) {
+  UserCode& code = user_code_[stack < user_code_.size() ? stack : 0];
   if (code.is_made) return code;
   code.is_made = true;
   const Definitions& definitions = stream_.definitions();

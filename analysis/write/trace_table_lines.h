@@ -97,17 +97,17 @@ class TraceTableLines {
   void add_heap(std::uint32_t heap);  // Its name.
   void add_string(std::uint32_t string);
   void add_time(std::optional<std::int64_t> time_ns);  // Two fields: on the clock, and since the first event.
-  void add_own_code(std::uint32_t stack);              // Three: function, file, line.
+  void add_user_code(std::uint32_t stack);             // Three: function, file, line.
   void end();
 
  private:
   // Texts in the syntax of the format.
-  struct OwnCode {
+  struct UserCode {
     std::string function, file;
     Number line;
     bool is_made = false;
   };
-  const OwnCode& own_code(std::uint32_t stack);
+  const UserCode& user_code(std::uint32_t stack);
   template <class Integer>
   void add_digits(Integer number);
 
@@ -117,7 +117,7 @@ class TraceTableLines {
   TextPieces& out_;
   PassControl& control_;
   std::vector<std::string> heap_names_;  // By id.
-  std::vector<OwnCode> own_code_;        // By stack.
+  std::vector<UserCode> user_code_;      // By stack.
 };
 
 }  // namespace hbmscope

@@ -50,8 +50,8 @@ void note_end_request(int) {
   end_requested = 1;
 }
 
-int refuse(const std::string& job, const attach::Refusal& refusal) {
-  return fail({fmt::format("cannot attach to {}: {}", job, refusal.what), refusal.remedy, {}, {}, false});
+int refuse(const std::string& job, const attach::Refusal& reason) {
+  return fail(refusal(fmt::format("cannot attach to {}: {}", job, reason.what), reason.remedy));
 }
 
 // A process that a job started with fork() for other work, e.g. loading data: the same command as its parent, and no
@@ -124,7 +124,7 @@ class AttachedJob {
       if (std::signal(one, note_end_request) == SIG_IGN) std::signal(one, SIG_IGN);
     for (const int one : {SIGPIPE, SIGXFSZ}) std::signal(one, SIG_IGN);
     if (const auto failed = observation_.start_recording())
-      return fail({*failed, "Choose another file with --record.", recording, {}, false});
+      return fail(refusal(*failed, "Choose another file with --record.", recording));
     report_cupti();
     if (const auto failed = options_.totals ? watch_totals_of_all() : inject_all()) {
       observation_.finish(0);
@@ -167,15 +167,12 @@ class AttachedJob {
   std::optional<int> add_target(pid_t process, const std::string& collector) {
     const std::string number = std::to_string(process);
     if (const auto observer = link::find_observer_of(process))
-      return fail(
-          {*observer == process ? fmt::format("{} already observes itself (hbmscope_serve)", number)
-                                : fmt::format("{} is already observed by hbmscope {}", number, *observer),
-           fmt::format(
-               "Use hbmscope open live:{} to show it, hbmscope watch {} to print it, or hbmscope detach {} to detach.",
-               number, number, number),
-           {},
-           {},
-           false});
+      return fail(refusal(
+          *observer == process ? fmt::format("{} already observes itself (hbmscope_serve)", number)
+                               : fmt::format("{} is already observed by hbmscope {}", number, *observer),
+          fmt::format(
+              "Use hbmscope open live:{} to show it, hbmscope watch {} to print it, or hbmscope detach {} to detach.",
+              number, number, number)));
     if (options_.totals) {
       if (!is_alive(process)) return refuse(number, {"there is no such process", "hbmscope ps lists jobs."});
       targets_.push_back({process, nullptr});
@@ -333,11 +330,8 @@ std::optional<int> take_host(const AttachOptions& options, std::string& job, Far
   const auto jobs = attach::list_jobs().jobs;
   if (std::none_of(jobs.begin(), jobs.end(), [&](const attach::RunningJob& one) { return is_named(one, named); }))
     return std::nullopt;
-  return fail({fmt::format("{} could be a job on another machine or part of a command on this one", named),
-               fmt::format("Use --on {} {}, or the process number of the job here.", far.host, job),
-               {},
-               {},
-               false});
+  return fail(refusal(fmt::format("{} could be a job on another machine or part of a command on this one", named),
+                      fmt::format("Use --on {} {}, or the process number of the job here.", far.host, job)));
 }
 
 int attach_there(const AttachOptions& options, const std::string& job, const FarOptions& far, bool has_window) {
@@ -381,32 +375,23 @@ int run_detach(const std::string& job, const FarOptions& far) {
   const std::int64_t number = process_number(process).value_or(0);
   const auto observer = link::find_observer_of(number);
   if (!observer)
-    return fail({fmt::format("none of your hbmscope processes is attached to {}", process),
-                 "hbmscope ps lists jobs.",
-                 {},
-                 {},
-                 false});
+    return fail(
+        refusal(fmt::format("none of your hbmscope processes is attached to {}", process), "hbmscope ps lists jobs."));
   std::optional<link::Status> status;
   view::LiveLink link([](const wire::SharedBlock&) {}, [&](const link::Status& news) { status = news; });
   if (const auto wrong = link.open(view::socket_of("live:" + std::to_string(*observer))))
-    return fail({*wrong, "It may have ended in the meantime.", process, {}, false});
+    return fail(refusal(*wrong, "It may have ended in the meantime.", process));
   link.request(link::RequestKind::detach);
   constexpr std::chrono::seconds patience{10};
   for (const auto until = Clock::now() + patience; Clock::now() < until;) {
     if (!link::find_observer_of(number)) return exit_ok;
     if (status && (status->flags & (link::status_flag::is_attached | link::status_flag::job_has_ended)) == 0)
-      return fail({fmt::format("{} was started by hbmscope {}, so it can't be detached", process, *observer),
-                   "Close hbmscope watch or the window at any time; the job keeps running.",
-                   {},
-                   {},
-                   false});
+      return fail(refusal(fmt::format("{} was started by hbmscope {}, so it can't be detached", process, *observer),
+                          "Close hbmscope watch or the window at any time; the job keeps running."));
     if (!link.read(100)) std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
-  return fail({fmt::format("hbmscope {} has not detached from {}", *observer, process),
-               fmt::format("End it instead: kill {}.", *observer),
-               {},
-               {},
-               false});
+  return fail(refusal(fmt::format("hbmscope {} has not detached from {}", *observer, process),
+                      fmt::format("End it instead: kill {}.", *observer)));
 }
 
 }  // namespace hbmscope::cli

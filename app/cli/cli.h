@@ -19,13 +19,13 @@ inline constexpr int exit_unreadable = 3;  // A file can't be read, or a result 
 // For `open` and for hbmscope without a command. It is passed to the window, which this folder does not know.
 struct OpenRequest {
   std::vector<std::string> files;
-  std::string baseline, beside, beside_at, beside_pin, lock, heap, view, select, where, find, from, at, pin, color,
+  std::string baseline, other_side, other_at, other_pin, lock, heap, view, select, where, find, from, at, pin, color,
       rows, theme, screenshot;
-  std::vector<std::string> what_if, beside_what_if;  // KEY=VALUE: changes to a TPU workload.
-  std::string beside_heap;
+  std::vector<std::string> what_if, other_what_if;  // KEY=VALUE: changes to a TPU workload.
+  std::string other_heap;
   std::string tiles;                     // Draws only the tiles of this layout.
   std::vector<std::string> demo;         // The arguments of the demo's job, which the window starts and shows live.
-  std::vector<std::string> demo_beside;  // Those of a second job, shown side by side.
+  std::vector<std::string> second_demo;  // Those of a second job, shown side by side.
   double scale = 0;
   int width = 1600, height = 1000;
   std::uint64_t live_memory_max = std::uint64_t{4} << 30;  // Memory limit of a running job's events; 0: no limit.

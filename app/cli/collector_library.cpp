@@ -10,7 +10,7 @@ std::optional<std::filesystem::path> find_collector() {
   const std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
   for (const auto& place : {folder, folder.parent_path() / "lib" / "hbmscope"})
     if (std::filesystem::exists(place / name, error)) return place / name;
-  fail({"libhbmscope_collector.so is missing", "Install it next to hbmscope or in lib/hbmscope.", {}, {}, false});
+  fail(refusal("libhbmscope_collector.so is missing", "Install it next to hbmscope or in lib/hbmscope."));
   return std::nullopt;
 }
 

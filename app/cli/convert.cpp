@@ -18,11 +18,10 @@ namespace hbmscope::cli {
 int run_convert(const ConvertOptions& options) {
   std::error_code error;
   if (std::filesystem::is_directory(options.file, error))
-    return fail({"cannot convert a folder: a recording is made of one file",
-                 "Convert its files one by one; report and export read a folder of recordings as the ranks of a job.",
-                 options.file,
-                 {},
-                 false});
+    return fail(
+        refusal("cannot convert a folder: a recording is made of one file",
+                "Convert its files one by one; report and export read a folder of recordings as the ranks of a job.",
+                options.file));
   if (auto allowed = check_output({options.file}, options.output); !allowed) return fail(allowed.error());
   const auto sources = load_sources({options.file}, {options.max_size, {}, {}});
   if (!sources) return fail(sources.error());

@@ -85,7 +85,7 @@ int print_difference(const std::vector<std::string>& recordings, bool json) {
 // The settings of the second program, which replace those of the same name.
 DemoOptions second_job(const DemoRequest& request) {
   DemoOptions job = request.job;
-  for (const std::string& setting : request.beside) {
+  for (const std::string& setting : request.other_side) {
     const std::string name = setting.substr(0, setting.find('=') + 1);
     std::erase_if(job.settings, [&](const std::string& one) { return one.starts_with(name); });
     job.settings.push_back(setting);
@@ -102,11 +102,8 @@ Result<std::string> recording_of(const DemoRequest& request, std::size_t job) {
   }
   const std::string folder = link::private_folder();
   if (!folder.empty()) return folder + "/demo-" + std::to_string(getpid()) + suffix + ".hbm";
-  return Failure(Error{"found no private folder, neither in XDG_RUNTIME_DIR nor in /tmp",
-                       "Set XDG_RUNTIME_DIR to a folder that only you can enter, or add --record demo.hbm.",
-                       {},
-                       {},
-                       false});
+  return Failure(refusal("found no private folder, neither in XDG_RUNTIME_DIR nor in /tmp",
+                         "Set XDG_RUNTIME_DIR to a folder that only you can enter, or add --record demo.hbm."));
 }
 
 // Until the job has ended. The job gets a signal when its time is over or when this process gets one.
@@ -129,7 +126,7 @@ Result<std::unique_ptr<view::StartedCommand>> start_second(const DemoRequest& re
   std::string wrong;
   auto started = view::StartedCommand::start(words, wrong);
   if (started == nullptr)
-    return Failure(Error{"cannot start the second program: " + wrong, "Remove --compare-with.", {}, {}, false});
+    return Failure(refusal("cannot start the second program: " + wrong, "Remove --compare-with."));
   return started;
 }
 
@@ -154,13 +151,10 @@ int print_end(const DemoRequest& request, const std::vector<std::string>& record
 
 int run_headless(const DemoRequest& request) {
   if (getauxval(AT_BASE) == 0)  // A static program has no loader, so none can load the collector.
-    return fail({"this hbmscope is linked statically, for servers, and can't observe its own demo",
-                 "Run hbmscope demo on the machine where hbmscope is installed.",
-                 {},
-                 {},
-                 false});
+    return fail(refusal("this hbmscope is linked statically, for servers, and can't observe its own demo",
+                        "Run hbmscope demo on the machine where hbmscope is installed."));
   std::vector<std::string> recordings;
-  for (std::size_t i = 0; i < (request.beside.empty() ? 1U : 2U); ++i) {
+  for (std::size_t i = 0; i < (request.other_side.empty() ? 1U : 2U); ++i) {
     const auto recording = recording_of(request, i);
     if (!recording) return fail(recording.error());
     recordings.push_back(*recording);
@@ -169,18 +163,18 @@ int run_headless(const DemoRequest& request) {
   for (std::string& word : words_of_demo_job(request.job)) command.push_back(std::move(word));
   std::signal(SIGTERM, remember);
   std::signal(SIGHUP, remember);
-  std::unique_ptr<view::StartedCommand> beside;
-  if (!request.beside.empty()) {
+  std::unique_ptr<view::StartedCommand> other_side;
+  if (!request.other_side.empty()) {
     auto started = start_second(request, recordings[1]);
     if (!started) return fail(started.error());
-    beside = std::move(*started);
+    other_side = std::move(*started);
   }
   ObservedJob job;
   JobSettings settings;
   settings.listen = request.listen;
   if (const auto failed = job.start(command, recordings[0], settings)) return *failed;
   serve(job, request.seconds);
-  beside.reset();
+  other_side.reset();
   int code = job.exit_code();
   if (code == exit_ok && request.seconds > 0) code = print_end(request, recordings);
   if (request.record.empty())
@@ -192,7 +186,7 @@ int run_headless(const DemoRequest& request) {
 
 int run_demo(const DemoRequest& request, const OpenWindow& open_window) {
   if (request.list) return print_list(request.json);
-  if (!request.beside.empty())
+  if (!request.other_side.empty())
     if (const auto checked = check_demo_job(second_job(request)); !checked) return fail(checked.error());
   if (request.headless || request.json) return run_headless(request);
   if (!open_window || !has_display()) {
@@ -205,7 +199,7 @@ int run_demo(const DemoRequest& request, const OpenWindow& open_window) {
     return *refused;
   OpenRequest open;
   open.demo = words_of_demo_job(request.job);
-  if (!request.beside.empty()) open.demo_beside = words_of_demo_job(second_job(request));
+  if (!request.other_side.empty()) open.second_demo = words_of_demo_job(second_job(request));
   const auto code = open_window(open);
   if (code) return *code;
   print_error(code.error());

@@ -108,7 +108,7 @@ Result<allocator::Setup> setup_of(const DemoOptions& options) {
   const auto settings = settings_from(options.settings);
   if (!settings) return Failure(settings.error());
   auto setup = allocator::set_up({options.allocator, options.version, *settings, *bytes});
-  if (!setup) return Failure(Error{setup.error(), "allocator/jax/README.md lists the settings.", {}, {}, false});
+  if (!setup) return Failure(refusal(setup.error(), "allocator/jax/README.md lists the settings."));
   return std::move(*setup);
 }
 
@@ -147,11 +147,8 @@ int run_demo_job(const DemoOptions& options) {
   // Destroyed before `device`, which its arrays use.
   const auto work = workload::make_workload(options.workload, options.seed);
   if (work == nullptr)
-    return fail({fmt::format("there is no workload '{}'", options.workload),
-                 "hbmscope demo --list lists them.",
-                 {},
-                 {},
-                 false});
+    return fail(
+        refusal(fmt::format("there is no workload '{}'", options.workload), "hbmscope demo --list lists them."));
   bool has_failed = false;
   try {
     for (;;) {
@@ -160,7 +157,7 @@ int run_demo_job(const DemoOptions& options) {
       } catch (const workload::OutOfMemory& failed) {
         if (!std::exchange(has_failed, true))
           fmt::print(stderr, "RESOURCE_EXHAUSTED: Out of memory while trying to allocate {} bytes.\n",
-                     failed.asked_bytes);
+                     failed.requested_bytes);
         paced.rest(seconds_after_a_failure);
       }
     }

@@ -26,11 +26,8 @@ Result<std::uint64_t> device_bytes_from(std::string_view text) {
   if (const auto device = allocator::find_device(text)) return device->bytes();
   const auto bytes = parse_bytes(text);
   if (bytes && *bytes > 0) return static_cast<std::uint64_t>(*bytes);
-  return Failure(Error{fmt::format("'{}' is not a device size", text),
-                       fmt::format("Write a size such as 80GiB, or one of {}.", known_names()),
-                       {},
-                       {},
-                       false});
+  return Failure(refusal(fmt::format("'{}' is not a device size", text),
+                         fmt::format("Write a size such as 80GiB, or one of {}.", known_names())));
 }
 
 std::string find_device_fault(const std::string& text) {

@@ -53,7 +53,7 @@ std::string stack_text(const ProfileDiff& diff, const DiffRow& stack, const Diff
                        const Terminal& terminal) {
   std::string text = fmt::format("{}  {}\n", change_columns(stack.baseline, stack.now, printable(diff.unit)),
                                  terminal.paint(text_from_change(stack.change), ink_of(stack.change)));
-  // Frames of your code tell more than the library frames between them. If there are none, use the innermost frames.
+  // Frames of your code say more than the library frames between them. If there are none, use the innermost frames.
   std::vector<const Frame*> own, all;
   for (const FrameIndex index : stack.stack) {
     const Frame& frame = diff.frame_table[row(index)];
@@ -118,11 +118,8 @@ std::string diff_text(const ProfileDiff& diff, const std::optional<TraceDiff>& t
 
 int run_diff(const DiffOptions& options) {
   if (options.match != "function" && options.match != "line")
-    return fail({fmt::format("cannot match stacks by '{}'", options.match),
-                 "Use --match function or --match line.",
-                 {},
-                 {},
-                 false});
+    return fail(
+        refusal(fmt::format("cannot match stacks by '{}'", options.match), "Use --match function or --match line."));
   if (auto allowed =
           options.used.refuse({"--relative"}, "does not apply to diff, which prints percentages of the change");
       !allowed)
@@ -135,19 +132,16 @@ int run_diff(const DiffOptions& options) {
   // Two names are the baseline and now. For a folder or a longer list, the first and the last file are compared.
   if (files->size() == 1 && !options.from.empty()) files->push_back(files->front());  // One trace at two times.
   if (files->size() == 1 && !options.view.at.empty())
-    return fail(
-        {"--at is one time, and a comparison needs two", "Add the time of the baseline: --from TIME.", {}, {}, false});
+    return fail(refusal("--at is one time, and a comparison needs two", "Add the time of the baseline: --from TIME."));
   if (files->size() < 2)
-    return fail({"a comparison needs two files",
-                 "hbmscope diff BASELINE NOW, or a folder with at least two; for one trace: --from TIME --at TIME.",
-                 {},
-                 {},
-                 false});
+    return fail(
+        refusal("a comparison needs two files",
+                "hbmscope diff BASELINE NOW, or a folder with at least two; for one trace: --from TIME --at TIME."));
   // With --same, the side with a given time leads and the other one follows.
   const auto same = parse_same_moment(options.same);
   const bool baseline_leads = same && !options.from.empty();
   if (baseline_leads && !options.view.at.empty())
-    return fail({"--same finds one of the two times, and both are given", "Remove --from or --at.", {}, {}, false});
+    return fail(refusal("--same finds one of the two times, and both are given", "Remove --from or --at."));
   LoadOptions load = load_options(options.view);
   if (!options.from.empty() || same) load.at = options.from;
   // For a what-if, the unmodified workload is the baseline.

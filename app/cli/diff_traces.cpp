@@ -72,7 +72,7 @@ Json json_from_heaps(const HeapComparison& heaps) {
 Result<HeapKey> find_compared_heap(const Source& source, const std::string& name) {
   if (source.trace) return name.empty() ? choose_heap(*source.trace, {}) : find_heap(*source.trace, name);
   if (name.empty()) return HeapKey{};
-  return Failure(Error{"--heap needs two traces: profiles have no heaps", "Remove --heap.", {}, {}, false});
+  return Failure(refusal("--heap needs two traces: profiles have no heaps", "Remove --heap."));
 }
 
 std::optional<TraceDiff> compute_trace_diff(const Source& baseline, const Source& now, HeapKey heap) {
@@ -85,11 +85,10 @@ std::optional<TraceDiff> compute_trace_diff(const Source& baseline, const Source
 Result<Source> load_at_same(const Source& side, const Source& leads, HeapKey heap, SameMoment same,
                             LoadOptions options) {
   if (!side.trace || !leads.trace)
-    return Failure(Error{"--same needs two traces: a profile has only one time", "Remove --same.", {}, {}, false});
+    return Failure(refusal("--same needs two traces: a profile has only one time", "Remove --same."));
   const HeapKey other = choose_alike(*side.trace, *leads.trace, heap);
   if (heap.empty() || other.empty())
-    return Failure(
-        Error{"--same compares heaps, and there is none", "Give both times: --from and --at.", {}, {}, false});
+    return Failure(refusal("--same compares heaps, and there is none", "Give both times: --from and --at."));
   const auto found =
       find_matching_moment(*leads.trace, heap, leads.moment.positions[heap.stream], *side.trace, other, same);
   options.at = text_from_position(*side.trace, other.stream, found->position);
@@ -137,16 +136,16 @@ std::string text_from_blocks(const TraceDiff& diff, const DiffOptions& options, 
     text += change_line(changes.grown, "grown") + change_line(changes.shrunk, "shrunk");
   if (diff.blocks.is_by_id) text += change_line(changes.moved, "moved to another address");
   text += change_line(changes.unchanged, "unchanged");
-  if (diff.blocks.own_code.empty()) return text;
+  if (diff.blocks.user_code.empty()) return text;
   text += terminal.paint(fmt::format("\n{:>10}  blocks, by your code", "change"), Ink::dim) + "\n";
   std::size_t shown = 0;
-  for (const BlockDiffRow& row : diff.blocks.own_code) {
+  for (const BlockDiffRow& row : diff.blocks.user_code) {
     if (options.top != 0 && shown == options.top) break;
     text += row_line(row, terminal);
     ++shown;
   }
-  if (shown < diff.blocks.own_code.size())
-    text += terminal.paint(fmt::format("{} of {} lines; --top 0 prints all", shown, diff.blocks.own_code.size()),
+  if (shown < diff.blocks.user_code.size())
+    text += terminal.paint(fmt::format("{} of {} lines; --top 0 prints all", shown, diff.blocks.user_code.size()),
                            Ink::dim) +
             "\n";
   return text;

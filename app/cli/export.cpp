@@ -29,11 +29,8 @@ int run_export(const ExportOptions& options) {
   const auto format = parse_export_format(options.to);
   if (!format) return fail(format.error());
   if (options.output.empty() && *format == ExportFormat::pprof && isatty(STDOUT_FILENO) == 1)
-    return fail({"a pprof profile is binary and can't be printed in a terminal",
-                 "Write it to a file with -o FILE, or pipe it.",
-                 {},
-                 {},
-                 false});
+    return fail(refusal("a pprof profile is binary and can't be printed in a terminal",
+                        "Write it to a file with -o FILE, or pipe it."));
   const auto source = load_merged(options.files, load_options(options.view));
   if (!source) return fail(source.error());
   const auto view = make_view(source->profile, options.view.request);
@@ -47,11 +44,8 @@ int run_export(const ExportOptions& options) {
   file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   file.close();
   if (!file)
-    return fail({fmt::format("cannot write the file: {}", std::strerror(errno)),
-                 "Check the free space and the permissions of the folder.",
-                 options.output,
-                 {},
-                 false});
+    return fail(refusal(fmt::format("cannot write the file: {}", std::strerror(errno)),
+                        "Check the free space and the permissions of the folder.", options.output));
   return exit_ok;
 }
 

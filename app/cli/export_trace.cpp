@@ -26,17 +26,14 @@ Result<void> check_export_options(const ExportOptions& options) {
         !allowed)
       return allowed;
   if (options.to == "parquet" && options.output.empty())
-    return Failure(Error{"Parquet can't be written to standard output", "Add -o FILE.", {}, {}, false});
+    return Failure(refusal("Parquet can't be written to standard output", "Add -o FILE."));
   if (options.to != "perfetto")
     if (auto allowed = options.used.refuse({"--step"}, "needs --to perfetto"); !allowed) return allowed;
   for (const std::string_view filter :
        {"--where", "--focus", "--ignore", "--hide", "--show", "--value", "--keep-dropped-frames"})
     if (options.used.has(filter))
-      return Failure(Error{fmt::format("{} does not apply: all events of a trace are written", filter),
-                           "Remove it; --at limits the events to those before a time.",
-                           {},
-                           {},
-                           false});
+      return Failure(refusal(fmt::format("{} does not apply: all events of a trace are written", filter),
+                             "Remove it; --at limits the events to those before a time."));
   return {};
 }
 
@@ -54,11 +51,8 @@ int write_to_file(const std::string& name, const WriteTo& write) {
   const bool is_whole = file && write(sink) == ExportEnd::whole;
   file.close();
   if (is_whole && file) return exit_ok;
-  return fail({fmt::format("cannot write the file: {}", std::strerror(errno)),
-               "Check the free space and the permissions of the folder.",
-               name,
-               {},
-               false});
+  return fail(refusal(fmt::format("cannot write the file: {}", std::strerror(errno)),
+                      "Check the free space and the permissions of the folder.", name));
 }
 
 }  // namespace
@@ -79,18 +73,15 @@ int run_trace_export(const ExportOptions& options) {
   if (!options.step.empty()) {
     const auto step = parse_bytes(options.step);
     if (!step) return fail(step.error());
-    if (*step < 1) return fail({"--step must be at least one byte", "For example --step 1MiB.", {}, {}, false});
+    if (*step < 1) return fail(refusal("--step must be at least one byte", "For example --step 1MiB."));
     perfetto.step_bytes = static_cast<std::uint64_t>(*step);
   }
   const auto source = load_merged(options.files, load_options(options.view));
   if (!source) return fail(source.error());
   if (!source->trace)
-    return fail(
-        {"a profile has no events",
-         "Use snapshots, logs or recordings; or remove --what, or export to pprof, folded, svg, csv, json or html.",
-         {},
-         {},
-         false});
+    return fail(refusal(
+        "a profile has no events",
+        "Use snapshots, logs or recordings; or remove --what, or export to pprof, folded, svg, csv, json or html."));
   PassControl control;
   const ProgressLine progress("Writing", control);
   const WriteTo write = [&](const TextSink& sink) {

@@ -208,7 +208,7 @@ std::optional<int> prepare_host(const FarOptions& options) {
                         fmt::format("Add --yes to copy {} to ~/.cache/hbmscope/{} there, or run it in a terminal.",
                                     text_from_bytes(static_cast<std::int64_t>(bundle->bytes)), bundle->identity)));
   const int archive = open(bundle->archive.c_str(), O_RDONLY | O_CLOEXEC);
-  if (archive < 0) return fail({"cannot read the file", {}, bundle->archive, {}, false});
+  if (archive < 0) return fail(refusal("cannot read the file", {}, bundle->archive));
   const Said copied = listen(options.host, install(bundle->identity), archive, true);
   close(archive);
   if (lines_of(copied.output).count("copied") == 0) return refuse_failure(options.host, copied);

@@ -97,7 +97,7 @@ class FollowedJob {
     constexpr int exit_code_max = 255;
     const bool has_exit_code = (status_.flags & link::status_flag::has_exit_code) != 0;
     if (has_exit_code && status_.exit_code >= 0 && status_.exit_code <= exit_code_max) return status_.exit_code;
-    return fail({fmt::format("{} did not report how the job ended", options_.far.host), {}, {}, {}, false});
+    return fail(refusal(fmt::format("{} did not report how the job ended", options_.far.host), {}));
   }
 
  private:
@@ -182,7 +182,7 @@ int follow_far_job(const FarJobOptions& given, bool has_window) {
   // Before anything is started on the other machine.
   const bool was_there = std::filesystem::exists(options.record);
   const int tried = ::open(options.record.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-  if (tried < 0) return fail({std::strerror(errno), "Choose another file with --record.", options.record, {}, false});
+  if (tried < 0) return fail(refusal(std::strerror(errno), "Choose another file with --record.", options.record));
   close(tried);
   if (!was_there) std::filesystem::remove(options.record);
   std::vector<std::string> words{"far-start"};
@@ -192,7 +192,7 @@ int follow_far_job(const FarJobOptions& given, bool has_window) {
   const auto begun = begun_from(output);
   if (code == exit_ok && begun) return FollowedJob(options).run(*begun, has_window);
   if (code == exit_ok)
-    return fail({fmt::format("{} did not report that the job started", options.far.host), {}, {}, {}, false});
+    return fail(refusal(fmt::format("{} did not report that the job started", options.far.host), {}));
   return code == view::ssh_failed ? exit_unreadable : code;
 }
 

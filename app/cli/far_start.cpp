@@ -87,7 +87,7 @@ bool is_far_started() {
 int run_far_start(const std::vector<std::string>& words,
                   const std::function<int(const std::vector<std::string>&)>& run) {
   if (words.empty() || (words.front() != "attach" && words.front() != "run"))
-    return fail({"only attach and run can be started remotely", {}, {}, {}, false});
+    return fail(refusal("only attach and run can be started remotely", {}));
   const std::string base = base_folder();
   std::error_code error;
   if (!base.empty()) fs::create_directories(base, error);
@@ -95,13 +95,10 @@ int run_far_start(const std::vector<std::string>& words,
   const std::string folder = fmt::format("{}/{:%Y%m%dT%H%M%S}Z-{}", base, fmt::gmtime(std::time(nullptr)), getpid());
   int ends[2] = {-1, -1};
   if (base.empty() || mkdir(folder.c_str(), 0700) != 0 || pipe2(ends, O_CLOEXEC) != 0)
-    return fail({fmt::format("cannot create a folder: {}", base.empty() ? "HOME is not set" : folder),
-                 std::strerror(errno),
-                 {},
-                 {},
-                 false});
+    return fail(refusal(fmt::format("cannot create a folder: {}", base.empty() ? "HOME is not set" : folder),
+                        std::strerror(errno)));
   const pid_t process = fork();
-  if (process < 0) return fail({"cannot start the command", std::strerror(errno), {}, {}, false});
+  if (process < 0) return fail(refusal("cannot start the command", std::strerror(errno)));
   if (process == 0) {
     close(ends[0]);
     start_pipe = ends[1];

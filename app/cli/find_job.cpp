@@ -28,12 +28,10 @@ std::string command_text(const std::string& command) {
 }
 
 int refuse_named(const std::string& part, const std::vector<attach::RunningJob>& found, const std::string& remedy) {
-  const int code = fail({found.empty() ? fmt::format("no job has a command that contains \"{}\"", part)
-                                       : fmt::format("{} jobs have commands that contain \"{}\"", found.size(), part),
-                         remedy,
-                         {},
-                         {},
-                         false});
+  const int code =
+      fail(refusal(found.empty() ? fmt::format("no job has a command that contains \"{}\"", part)
+                                 : fmt::format("{} jobs have commands that contain \"{}\"", found.size(), part),
+                   remedy));
   for (const attach::RunningJob& job : found) fmt::print(stderr, "  {}  {}\n", job.process, command_text(job.command));
   return code;
 }

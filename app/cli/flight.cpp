@@ -58,13 +58,14 @@ std::string text_from(const serve::Failure& failure) {
   const std::string heap = failure.heap.empty() ? std::string() : fmt::format(" of {}", printable(failure.heap));
   if (failure.is_refusal) {
     text = fmt::format("the driver refused {} for process {}",
-                       failure.asked_bytes == 0 ? "a call" : text_from_bytes(failure.asked_bytes) + heap, failure.pid);
+                       failure.requested_bytes == 0 ? "a call" : text_from_bytes(failure.requested_bytes) + heap,
+                       failure.pid);
     if (!failure.what.empty()) text += fmt::format(" ({})", printable(failure.what));
     if (failure.free_bytes) text += fmt::format("; {} was free on the device", text_from_bytes(*failure.free_bytes));
     text += ", and no retry followed";
   } else {
     text = fmt::format("process {} ran out of memory: it requested {}{}", failure.pid,
-                       text_from_bytes(failure.asked_bytes), heap);
+                       text_from_bytes(failure.requested_bytes), heap);
     if (!failure.what.empty()) text += fmt::format(" ({})", printable(failure.what));
   }
   if (failure.times > 1) text += fmt::format(", and {} more", text_from_count(failure.times - 1));

@@ -76,10 +76,9 @@ Result<std::string> subject_field(const WhereNode& where, std::span<const WhereF
     is_mixed = is_mixed || (!found.empty() && found != name);
     found = name;
   });
-  if (is_empty) return Failure(Error{"--fail-if has no condition", "Write one, e.g. 'bytes>40GiB'.", {}, {}, false});
+  if (is_empty) return Failure(refusal("--fail-if has no condition", "Write one, e.g. 'bytes>40GiB'."));
   if (is_mixed)
-    return Failure(Error{
-        "--fail-if can check devices or kinds, not both", "Run it twice, or filter with --where.", {}, {}, false});
+    return Failure(refusal("--fail-if can check devices or kinds, not both", "Run it twice, or filter with --where."));
   return found;
 }
 

@@ -98,11 +98,8 @@ Result<Source> load_merged(const std::vector<std::string>& names, const LoadOpti
     return source_at(std::make_shared<const Trace>(join_traces(traces)), *wanted);
   }
   if (!options.at.empty() && options.at != "end")
-    return Failure(Error{"--at needs traces, and some of these files are profiles, which have only one time",
-                         "Remove --at, or use traces only.",
-                         {},
-                         {},
-                         false});
+    return Failure(refusal("--at needs traces, and some of these files are profiles, which have only one time",
+                           "Remove --at, or use traces only."));
   std::vector<std::shared_ptr<const Profile>> profiles;
   for (const Source& source : *sources) profiles.push_back(source.profile);
   auto merged = merge_profiles(profiles);

@@ -45,13 +45,13 @@ std::optional<int> Observation::open(const std::string& recording, const std::st
   recording_path_ = recording;
   was_there_ = std::filesystem::exists(recording);
   const int tried = ::open(recording.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-  if (tried < 0) return fail({std::strerror(errno), "Choose another file with --record.", recording, {}, false});
+  if (tried < 0) return fail(refusal(std::strerror(errno), "Choose another file with --record.", recording));
   close(tried);
   auto wrong = jobs_folder.empty() ? observer_.open() : observer_.open_in(jobs_folder, uid);
   if (!wrong) wrong = port_.open();
   if (!wrong) return std::nullopt;
   remove_empty_recording();
-  return fail({*wrong, "Set XDG_RUNTIME_DIR to a folder that only you can enter.", {}, {}, false});
+  return fail(refusal(*wrong, "Set XDG_RUNTIME_DIR to a folder that only you can enter."));
 }
 
 std::optional<int> Observation::listen(const ListenOptions& options) {

@@ -84,11 +84,8 @@ std::optional<int> ObservedJob::start(const std::vector<std::string>& command, c
   const auto collector = find_collector();
   if (!collector) return exit_unreadable;
   if (collector->string().find_first_of(" :") != std::string::npos)
-    return fail({fmt::format("the path of the collector contains a space or a colon: {}", collector->string()),
-                 "The loader does not support these in LD_PRELOAD; install hbmscope elsewhere.",
-                 {},
-                 {},
-                 false});
+    return fail(refusal(fmt::format("the path of the collector contains a space or a colon: {}", collector->string()),
+                        "The loader does not support these in LD_PRELOAD; install hbmscope elsewhere."));
   if (const auto failed = observation_.open(recording)) return failed;
   if (const auto failed = observation_.listen(settings.listen)) return failed;
   ignore_signals();
@@ -101,12 +98,10 @@ std::optional<int> ObservedJob::start(const std::vector<std::string>& command, c
   }
   if (job_ > 0) waitpid(job_, &status_, 0);
   observation_.remove_empty_recording();
-  fail({fmt::format("cannot start {}: {}", command.front(), std::strerror(start_errno)),
-        "Write the command after two dashes: hbmscope run -- python train.py; on another machine: hbmscope run --on "
-        "HOST -- python train.py",
-        {},
-        {},
-        false});
+  fail(refusal(
+      fmt::format("cannot start {}: {}", command.front(), std::strerror(start_errno)),
+      "Write the command after two dashes: hbmscope run -- python train.py; on another machine: hbmscope run --on "
+      "HOST -- python train.py"));
   return exit_not_started;
 }
 

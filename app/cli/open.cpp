@@ -22,21 +22,18 @@ Result<void> parse_size(const std::string& text, OpenRequest& request) {
   const auto is_possible = [](int pixels) { return pixels >= 320 && pixels <= 16384; };
   if (!has_cross || height.ec != std::errc() || height.ptr != end || !is_possible(request.width) ||
       !is_possible(request.height))
-    return Failure(Error{fmt::format("'{}' is not a window size", text),
-                         "Write WIDTHxHEIGHT in pixels, e.g. 1600x1000 (320 to 16384 each).",
-                         {},
-                         {},
-                         false});
+    return Failure(refusal(fmt::format("'{}' is not a window size", text),
+                           "Write WIDTHxHEIGHT in pixels, e.g. 1600x1000 (320 to 16384 each)."));
   return {};
 }
 
 // The error in the use of --what-if, if any.
 std::optional<Error> find_wrong_change(const OpenRequest& request) {
   if (request.files.empty() && !request.what_if.empty())
-    return Error{"--what-if needs a file to open", "Use hbmscope open FILE.", {}, {}, false};
-  if (request.beside.empty() && !(request.beside_what_if.empty() && request.beside_heap.empty()))
-    return Error{"--compare-what-if and --compare-heap need a second file", "Add --compare-with FILE.", {}, {}, false};
-  for (const auto* list : {&request.what_if, &request.beside_what_if})
+    return refusal("--what-if needs a file to open", "Use hbmscope open FILE.");
+  if (request.other_side.empty() && !(request.other_what_if.empty() && request.other_heap.empty()))
+    return refusal("--compare-what-if and --compare-heap need a second file", "Add --compare-with FILE.");
+  for (const auto* list : {&request.what_if, &request.other_what_if})
     for (const std::string& text : *list)
       if (auto change = parse_workload_change(text); !change) return change.error();
   return std::nullopt;
@@ -46,11 +43,8 @@ std::optional<Error> find_wrong_change(const OpenRequest& request) {
 
 int open_window_or_say(const OpenRequest& request, const OpenWindow& open_window) {
   if (!open_window) {
-    print_error({"this hbmscope was built without the window",
-                 "Use report, diff, check or export, or build with -DHBMSCOPE_GUI=ON.",
-                 {},
-                 {},
-                 false});
+    print_error(refusal("this hbmscope was built without the window",
+                        "Use report, diff, check or export, or build with -DHBMSCOPE_GUI=ON."));
     return exit_usage;
   }
   const auto code = open_window(request);
@@ -66,13 +60,12 @@ int run_open(OpenRequest& request, const std::string& size, const OpenWindow& op
   }
   for (const auto& [option, value] :
        {std::pair("--baseline", &request.baseline), std::pair("--heap", &request.heap),
-        std::pair("--compare-with", &request.beside), std::pair("--select", &request.select),
+        std::pair("--compare-with", &request.other_side), std::pair("--select", &request.select),
         std::pair("--where", &request.where), std::pair("--at", &request.at), std::pair("--pin", &request.pin)})
     if (request.files.empty() && !value->empty())
-      return fail({fmt::format("{} needs a file to open", option), "Use hbmscope open FILE.", {}, {}, false});
-  if (request.beside.empty() && !(request.lock + request.beside_at + request.beside_pin).empty())
-    return fail(
-        {"--lock, --compare-at and --compare-pin need a second file", "Add --compare-with FILE.", {}, {}, false});
+      return fail(refusal(fmt::format("{} needs a file to open", option), "Use hbmscope open FILE."));
+  if (request.other_side.empty() && !(request.lock + request.other_at + request.other_pin).empty())
+    return fail(refusal("--lock, --compare-at and --compare-pin need a second file", "Add --compare-with FILE."));
   if (const auto refused = find_wrong_change(request)) return fail(*refused);
   return open_window_or_say(request, open_window);
 }

@@ -47,11 +47,8 @@ std::string label_key_of(const std::string& by) {
 Result<FrameBy> parse_frame_by(const std::string& by) {
   for (const Name& known : frame_names)
     if (known.text == by) return known.by;
-  return Failure(Error{fmt::format("cannot group rows by '{}'", by),
-                       "Use function, line, file, package, address, device, kind or label:KEY.",
-                       {},
-                       {},
-                       false});
+  return Failure(refusal(fmt::format("cannot group rows by '{}'", by),
+                         "Use function, line, file, package, address, device, kind or label:KEY."));
 }
 
 }  // namespace hbmscope::cli

@@ -15,8 +15,7 @@ Result<void> check_output(const std::vector<std::string>& inputs, const std::str
     const bool is_same = fs::equivalent(input, output, error);
     const bool is_inside = fs::is_directory(input, error) && fs::equivalent(input, folder, error);
     if (is_same || is_inside)
-      return Failure(
-          Error{"the output is also an input, and would be overwritten", "Choose another name.", output, {}, false});
+      return Failure(refusal("the output is also an input, and would be overwritten", "Choose another name.", output));
   }
   return {};
 }

@@ -180,12 +180,9 @@ int run_relay(const RelayOptions& options) {
   const int observer =
       socket.starts_with('/') && access(socket.c_str(), F_OK) == 0 ? link::connect_to(socket, SOCK_STREAM, wrong) : -1;
   if (observer < 0 || !link::trusted_peer(observer, wrong))
-    return fail({fmt::format("no job {} is observed there by a hbmscope of yours{}", options.job,
-                             wrong.empty() ? "" : ": " + wrong),
-                 "hbmscope ps HOST lists jobs.",
-                 {},
-                 {},
-                 false});
+    return fail(refusal(fmt::format("no job {} is observed there by a hbmscope of yours{}", options.job,
+                                    wrong.empty() ? "" : ": " + wrong),
+                        "hbmscope ps HOST lists jobs."));
   const int code = Relay(options, observer).run();
   close(observer);
   return code;

@@ -65,10 +65,10 @@ int run_replay(const ReplayOptions& options) {
     if (plan->trace) {
       auto checked =
           allocator::check_places(plan->stream, plan->places, std::get<allocator::pytorch::Options>(plan->options));
-      if (!checked) return fail({checked.error(), "Remove --check.", options.file, {}, false});
+      if (!checked) return fail(refusal(checked.error(), "Remove --check.", options.file));
       answers.check = std::move(*checked);
     } else if (!plan->stream.has_answers()) {
-      return fail({"the file has no recorded addresses to check", "Remove --check.", options.file, {}, false});
+      return fail(refusal("the file has no recorded addresses to check", "Remove --check.", options.file));
     } else {
       answers.check = allocator::check(plan->stream, *xla);
     }

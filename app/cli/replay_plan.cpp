@@ -30,7 +30,7 @@ constexpr const char* how_to_set =
     "allocator/README.md lists allocators and versions, allocator/jax/README.md settings.";
 
 Failure usage(std::string what, std::string remedy) {
-  return Failure(Error{std::move(what), std::move(remedy), {}, {}, false});
+  return Failure(refusal(std::move(what), std::move(remedy)));
 }
 
 // From the settings, for a device of the given size.
@@ -131,11 +131,9 @@ Result<ReplayPlan> plan_from_trace(const ReplayOptions& options, std::optional<K
   if (!sources) return Failure(sources.error());
   const Source& source = sources->front();
   if (!source.trace)
-    return Failure(Error{"a profile has no requests, only live arrays",
-                         "Use a snapshot, a log, a profiler's trace, a recording or a stream of requests.",
-                         file_name_of(options),
-                         {},
-                         false});
+    return Failure(refusal("a profile has no requests, only live arrays",
+                           "Use a snapshot, a log, a profiler's trace, a recording or a stream of requests.",
+                           file_name_of(options)));
   // A check does not need the size: the driver behaves as recorded, and the amount reserved at a time does not matter.
   if (options.device_bytes.empty() && !options.check)
     return usage("the memory of the device is unknown", "Add it: --device-bytes 80GiB.");

@@ -17,7 +17,7 @@ using allocator::ReplayBlock;
 constexpr int logged_failures_max = 10;
 
 Failure not_written(const std::string& file) {
-  return Failure(Error{"cannot write the file", "Check that its folder exists and has free space.", file, {}, false});
+  return Failure(refusal("cannot write the file", "Check that its folder exists and has free space.", file));
 }
 
 }  // namespace
@@ -74,11 +74,8 @@ Result<void> ReplayReports::close() {
   }
   const bool is_empty = failures_ == 0 && (!oom_log_.name.empty() || !memory_dump_.name.empty());
   if (is_empty)
-    return Failure(Error{"no request failed, so there is nothing to log or dump",
-                         "Remove --oom-log and --memory-dump, or use a smaller limit.",
-                         {},
-                         {},
-                         false});
+    return Failure(refusal("no request failed, so there is nothing to log or dump",
+                           "Remove --oom-log and --memory-dump, or use a smaller limit."));
   return {};
 }
 

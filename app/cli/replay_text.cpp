@@ -74,7 +74,7 @@ std::string verdict_text(const ReplayFailure& failure) {
     case ReplayVerdict::fault: return std::string(allocator::text_from_fault(failure.fault));
     case ReplayVerdict::too_big: return "not enough memory: even all free memory together is less than the request";
     case ReplayVerdict::had_room: return "alignment: a free block was large enough, but not at an aligned address";
-    case ReplayVerdict::scattered: return "fragmented: enough was free in the pool, but every free block is too small";
+    case ReplayVerdict::fragmented: return "fragmented: enough was free in the pool, but every free block is too small";
     case ReplayVerdict::stepped_over:
       return "the driver had enough, but the retries at nine tenths of the size skipped it";
     case ReplayVerdict::segment: return "the driver had enough for the request, but not for the whole region around it";

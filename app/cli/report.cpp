@@ -69,8 +69,7 @@ Result<void> check_label(const std::string& by, const Source& source) {
   for (std::size_t i = 0; i < std::min(keys.size(), named_max); ++i)
     known += (known.empty() ? "" : ", ") + printable(keys[i]);
   if (keys.size() > named_max) known += fmt::format(" and {} more", keys.size() - named_max);
-  return Failure(
-      Error{fmt::format("there is no label '{}'", wanted), fmt::format("Labels: {}.", known), {}, {}, false});
+  return Failure(refusal(fmt::format("there is no label '{}'", wanted), fmt::format("Labels: {}.", known)));
 }
 
 // Only one of the sections that replace the rows (trees, callers) can be printed at a time.

@@ -40,8 +40,7 @@ Result<std::uint64_t> parse_address(std::string_view text) {
   std::uint64_t address = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), address, is_hex ? 16 : 10);
   if (error != std::errc() || end != digits.data() + digits.size())
-    return Failure(
-        Error{fmt::format("'{}' is not an address", text), "Write one such as 0x7f3a14000000.", {}, {}, false});
+    return Failure(refusal(fmt::format("'{}' is not an address", text), "Write one such as 0x7f3a14000000."));
   return address;
 }
 
@@ -228,11 +227,8 @@ int run_report_address(const ReportOptions& options, const Source& source) {
   if (!address) return fail(address.error());
   const std::vector<Found> found = find_at(source, *address);
   if (found.empty())
-    return fail({fmt::format("no heap ever had memory at 0x{:x}", *address),
-                 "report --blocks 0 --order address lists all blocks.",
-                 {},
-                 {},
-                 false});
+    return fail(refusal(fmt::format("no heap ever had memory at 0x{:x}", *address),
+                        "report --blocks 0 --order address lists all blocks."));
   const auto live = collect_live_rows(*source.trace, source.states, true);
   const std::size_t limit = options.top == 0 ? static_cast<std::size_t>(-1) : options.top;
   if (options.json) {

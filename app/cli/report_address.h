@@ -5,7 +5,7 @@
 #include <string>
 
 #include "analysis/query/block_list.h"
-#include "analysis/query/trace_own_code.h"
+#include "analysis/query/trace_user_code.h"
 #include "analysis/read/source/read_source.h"
 
 namespace hbmscope::cli {

@@ -98,11 +98,8 @@ std::string text_from_blocks(const Source& source, const LiveRows& live, const B
 Result<BlockQuery> query_from_options(const ReportOptions& options) {
   const auto order = parse_block_order(options.blocks.order);
   if (!order)
-    return Failure(Error{fmt::format("cannot sort blocks by '{}'", options.blocks.order),
-                         "Use size, requested, waste, age, lifetime, address, heap, code, tag, stream or state.",
-                         {},
-                         {},
-                         false});
+    return Failure(refusal(fmt::format("cannot sort blocks by '{}'", options.blocks.order),
+                           "Use size, requested, waste, age, lifetime, address, heap, code, tag, stream or state."));
   return BlockQuery{where_from_find(options.view.request.where), *order, options.blocks.is_ascending};
 }
 
@@ -110,7 +107,7 @@ Result<void> check_block_options(const ReportOptions& options) {
   const UsedOptions& used = options.used;
   constexpr std::string_view why = "can't be combined with --blocks or --address, which print single blocks";
   if (options.blocks.rows && !options.blocks.address.empty())
-    return Failure(Error{"--blocks and --address can't be combined", "Use one of them.", {}, {}, false});
+    return Failure(refusal("--blocks and --address can't be combined", "Use one of them."));
   if (auto allowed = used.refuse(section_flags(), why); !allowed) return allowed;
   if (auto allowed = used.refuse({"--focus", "--ignore", "--hide", "--show", "--value", "--keep-dropped-frames",
                                   "--relative", "--by", "--own", "--cum", "--count", "--series", "--fail-if"},
@@ -171,11 +168,8 @@ int run_report_blocks(const ReportOptions& options) {
   const auto source = load_merged(options.files, load_options(options.view));
   if (!source) return fail(source.error());
   if (!source->trace)
-    return fail({"a profile has no blocks: it has no addresses and no events",
-                 "Remove --blocks and --address, or use one snapshot, log or recording.",
-                 {},
-                 {},
-                 false});
+    return fail(refusal("a profile has no blocks: it has no addresses and no events",
+                        "Remove --blocks and --address, or use one snapshot, log or recording."));
   return options.blocks.rows ? run_list(options, *source, *query) : run_report_address(options, *source);
 }
 

@@ -5,7 +5,7 @@
 
 #include "analysis/query/failure_facts.h"
 #include "analysis/query/pending_requests.h"
-#include "analysis/query/trace_own_code.h"
+#include "analysis/query/trace_user_code.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/json_optional.h"
@@ -83,7 +83,7 @@ void add_failure_facts(nlohmann::ordered_json& failures, const Trace& trace) {
       const FailureFacts facts = has_facts ? compute_failure_facts(stream, i) : FailureFacts{};
       json["verdict"] = has_facts ? Json(text_from_verdict(facts.verdict)) : Json(nullptr);
       json["sentence"] = has_facts ? Json(sentence_of(facts)) : Json(nullptr);
-      json["free_pieces"] = or_null(facts.free_pieces);
+      json["free_pieces"] = or_null(facts.free_blocks);
       json["last_fit_events"] = or_null(facts.last_fit);
       json["last_fit_since_start_ns"] = or_null(facts.last_fit_since_start_ns);
       json["cheapest_place"] = json_from_place(stream.definitions(), facts.place);
@@ -106,7 +106,7 @@ std::string text_from_pending(const Trace& trace) {
   std::string text;
   for (const FailureRow& row : compute_pending_rows(trace)) {
     text += fmt::format("{} (event {}): the driver refused", row.is_pending ? "Pending" : "Refused", row.event);
-    if (row.asked_bytes > 0) text += " " + text_from_bytes(row.asked_bytes);
+    if (row.requested_bytes > 0) text += " " + text_from_bytes(row.requested_bytes);
     if (!row.reason.empty()) text += " to " + printable(row.reason);
     if (row.available_bytes) text += fmt::format(" ({} was free on the device)", text_from_bytes(*row.available_bytes));
     text += row.is_pending ? ". No retry has followed yet, so it is not counted as a failure.\n"

@@ -102,11 +102,8 @@ std::string heap_text(const HeapRow& row, const HeapMetrics& metrics, const Term
 // One per heap of the trace, with progress on a terminal.
 Result<std::vector<HeapMetrics>> load_metrics(const Source& source) {
   if (!source.trace)
-    return Failure(Error{"a profile has no metrics: it has no heaps and no events",
-                         "Remove --metrics, or use a snapshot, log or recording.",
-                         {},
-                         {},
-                         false});
+    return Failure(refusal("a profile has no metrics: it has no heaps and no events",
+                           "Remove --metrics, or use a snapshot, log or recording."));
   PassControl control;
   const ProgressLine progress("Metrics", control);
   return *compute_heap_metrics(*source.trace, source.states, {}, &control);

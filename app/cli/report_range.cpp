@@ -8,7 +8,7 @@
 
 #include "analysis/query/range_summary.h"
 #include "analysis/query/short_name.h"
-#include "analysis/query/trace_own_code.h"
+#include "analysis/query/trace_user_code.h"
 #include "analysis/query/visible_frames.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
@@ -93,7 +93,7 @@ std::string more_text(std::size_t shown, std::size_t of, std::string_view option
 }
 
 std::string own_text(const RangeReport& report, const Terminal& terminal) {
-  const auto& rows = report.summary.own_code;
+  const auto& rows = report.summary.user_code;
   const std::size_t shown = report.shown(rows.size(), report.options.own);
   std::string text =
       terminal.paint(fmt::format("\n{}  by your code, where it was allocated", figures_head), Ink::dim) + "\n";
@@ -122,7 +122,7 @@ std::string stack_text(const Definitions& definitions, const VisibleFrames& visi
   }
   if (has_own) return text + (shown < frames.size() ? " < ..." : "");
   const bool is_next = shown < frames.size() && frames[shown] == *own;
-  return text + (is_next ? " < " : " < ... < ") + own_code_text(definitions, stack);
+  return text + (is_next ? " < " : " < ... < ") + user_code_text(definitions, stack);
 }
 
 std::string stacks_text(const RangeReport& report, const Terminal& terminal) {
@@ -170,8 +170,8 @@ std::string json_report(const RangeReport& report) {
   range["heaps_before"] = json_from_heap_rows(summary.heaps_before);
   range["heaps_after"] = json_from_heap_rows(summary.heaps_after);
   range["own_code"] = Json::array();
-  for (std::size_t i = 0; i < report.shown(summary.own_code.size(), report.options.own); ++i) {
-    const RangeOwnRow& row = summary.own_code[i];
+  for (std::size_t i = 0; i < report.shown(summary.user_code.size(), report.options.own); ++i) {
+    const RangeOwnRow& row = summary.user_code[i];
     Json one = {{"name", or_null(row.function)}, {"file", or_null(row.file)}};
     one["line"] = row.line == 0 ? Json(nullptr) : Json(row.line);
     add_sums(one, row.sums);
@@ -202,18 +202,15 @@ Result<void> check_range_options(const ReportOptions& options) {
 
 int run_report_range(const ReportOptions& options) {
   if (options.from.empty())
-    return fail({"the time of --from is empty", "Write start, peak, oom, 12.5s or '#4711'.", {}, {}, false});
+    return fail(refusal("the time of --from is empty", "Write start, peak, oom, 12.5s or '#4711'."));
   if (auto checked = check_range_options(options); !checked) return fail(checked.error());
   LoadOptions load = load_options(options.view);
   load.at.clear();
   const auto source = load_merged(options.files, load);
   if (!source) return fail(source.error());
   if (!source->trace)
-    return fail(Error{"a profile has no range: it has no events",
-                      "Remove --from, or use one snapshot, log or recording.",
-                      {},
-                      {},
-                      false});
+    return fail(
+        refusal("a profile has no range: it has no events", "Remove --from, or use one snapshot, log or recording."));
   const Trace& trace = *source->trace;
   const auto range = find_range(trace, options.from, options.view.at);
   if (!range) return fail(range.error());

@@ -29,9 +29,9 @@ std::size_t rows_wanted(const ReportOptions& options) {
 }
 
 // Both walk all stacks; running them in parallel takes the time of one.
-std::pair<std::vector<OwnCodeRow>, std::vector<TopRow>> own_code_and_top(const ReportInput& input) {
-  std::vector<OwnCodeRow> own;
-  const auto find_own = [&] { own = compute_own_code(input.view); };
+std::pair<std::vector<UserCodeRow>, std::vector<TopRow>> user_code_and_top(const ReportInput& input) {
+  std::vector<UserCodeRow> own;
+  const auto find_own = [&] { own = compute_user_code(input.view); };
   std::thread other;
   try {
     other = std::thread(find_own);
@@ -46,8 +46,8 @@ std::pair<std::vector<OwnCodeRow>, std::vector<TopRow>> own_code_and_top(const R
 Result<std::string> rows_text(const ReportInput& input, const ReportStyle& style) {
   if (const std::string key = label_key_of(input.options.by); !key.empty())
     return text_from_groups(compute_groups(input.view, key), key, style);
-  const auto [own_rows, top_rows] = own_code_and_top(input);
-  std::string own = text_from_own_code(own_rows, input.options.own, style);
+  const auto [own_rows, top_rows] = user_code_and_top(input);
+  std::string own = text_from_user_code(own_rows, input.options.own, style);
   if (!own.empty()) own += "\n";
   return own + text_from_top(input.view, top_rows, input.options.by, style);
 }
@@ -60,7 +60,7 @@ Result<void> add_rows(Json& json, const ReportInput& input) {
           ? json_from_top(input.view, compute_top(input.view, order_of(input.options), rows_wanted(input.options)),
                           input.options.top)
           : json_from_group_rows(compute_groups(input.view, key));
-  json["own_code"] = json_from_own_code(compute_own_code(input.view), input.options.own);
+  json["own_code"] = json_from_user_code(compute_user_code(input.view), input.options.own);
   return {};
 }
 
@@ -93,8 +93,7 @@ Result<std::vector<Neighbours>> find_peeked(const ReportInput& input) {
     if (input.options.top != 0 && found.size() == input.options.top) break;
   }
   if (found.empty())
-    return Failure(Error{
-        fmt::format("no frame matches '{}'", expression), "Try a part of the name of a function.", {}, {}, false});
+    return Failure(refusal(fmt::format("no frame matches '{}'", expression), "Try a part of the name of a function."));
   return found;
 }
 

@@ -116,19 +116,19 @@ std::string text_from_top(const ProfileView& view, const std::vector<TopRow>& ro
   return text + rest_line(shown, rows.size(), "rows", style);
 }
 
-std::string text_from_own_code(const std::vector<OwnCodeRow>& rows, std::size_t limit, const ReportStyle& style) {
+std::string text_from_user_code(const std::vector<UserCodeRow>& rows, std::size_t limit, const ReportStyle& style) {
   if (limit == 0) limit = rows.size();
-  if (rows.empty() || rows.front().is_without_own_code()) return {};
+  if (rows.empty() || rows.front().has_no_user_code()) return {};
   const Terminal& terminal = style.terminal;
   const std::string head = fmt::format("{:>10} {:>8}  {:>10}  your code: the innermost line of each stack  (% of {})",
                                        style.unit.empty() ? "value" : style.unit, "share", "count", style.whole_text);
   std::string text = terminal.paint(head, Ink::dim) + "\n";
   const std::size_t shown = std::min(rows.size(), limit);
   for (std::size_t i = 0; i < shown; ++i) {
-    const OwnCodeRow& own = rows[i];
+    const UserCodeRow& own = rows[i];
     text += fmt::format("{:>10} {}  {:>10}  ", value_text(own.weight.bytes, style),
                         pad_left(text_from_share(own.weight.bytes, style.whole), 8), text_from_count(own.weight.count));
-    text += own.is_without_own_code() ? std::string(own.label()) : text_from_frame(own.frame, terminal);
+    text += own.has_no_user_code() ? std::string(own.label()) : text_from_frame(own.frame, terminal);
     if (!own.through.empty())
       text += terminal.paint("  via " + printable(short_name_of_function(own.through)), Ink::dim);
     text += "\n";

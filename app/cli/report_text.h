@@ -6,9 +6,9 @@
 
 #include "analysis/query/call_tree.h"
 #include "analysis/query/groups.h"
-#include "analysis/query/own_code.h"
 #include "analysis/query/summary.h"
 #include "analysis/query/top.h"
+#include "analysis/query/user_code.h"
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
@@ -26,7 +26,7 @@ std::string text_from_top(const ProfileView& view, const std::vector<TopRow>& ro
                           const ReportStyle& style);
 std::string text_from_groups(const std::vector<GroupRow>& rows, std::string_view head, const ReportStyle& style);
 // The innermost lines of your code: what the user can change. Empty if no stack has any. `limit` 0: all.
-std::string text_from_own_code(const std::vector<OwnCodeRow>& rows, std::size_t limit, const ReportStyle& style);
+std::string text_from_user_code(const std::vector<UserCodeRow>& rows, std::size_t limit, const ReportStyle& style);
 std::string text_from_tree(const ProfileView& view, const CallTree& tree, const ReportStyle& style);
 std::string text_from_neighbours(const ProfileView& view, const Neighbours& neighbours, const ReportStyle& style);
 // The import summary: one line per statistic above the level of information.

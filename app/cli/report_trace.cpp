@@ -60,7 +60,7 @@ std::string events_text(const Trace& trace) {
   std::uint64_t emulated = 0;
   for (const Stream& stream : trace.streams)
     for (const FailureEvent& failure : stream.failures())
-      emulated += failure.is_out_of_memory && is_of_one_beside(stream, failure) ? 1 : 0;
+      emulated += failure.is_out_of_memory && is_of_extra_pool(stream, failure) ? 1 : 0;
   const std::uint64_t own = counts.out_of_memory - std::min(emulated, counts.out_of_memory);
   if (own > 0) text += fmt::format(", {} out of memory", text_from_count(own));
   if (emulated > 0) text += fmt::format(", {} out of memory in the emulated GPU pool", text_from_count(emulated));
@@ -76,7 +76,7 @@ std::string failure_text(const FailureRow& row, bool is_emulated_gpu, const Term
       terminal.paint(is_emulated_gpu ? "Out of memory in the emulated GPU pool" : "Out of memory", Ink::bad);
   if (row.device && !is_emulated_gpu) text += fmt::format(" on device {}", *row.device);
   if (row.since_start_ns) text += " at " + seconds_text(*row.since_start_ns);
-  text += fmt::format(" (event {}): requested {}", row.event, text_from_bytes(row.asked_bytes));
+  text += fmt::format(" (event {}): requested {}", row.event, text_from_bytes(row.requested_bytes));
   if (row.total_free_bytes) text += fmt::format(", {} free in the pool", text_from_bytes(*row.total_free_bytes));
   if (row.largest_free_bytes) text += fmt::format(" (largest free block {})", text_from_bytes(*row.largest_free_bytes));
   text += ".\n";
@@ -113,7 +113,7 @@ Result<std::string> heaps_section_text(const ReportInput& input, const ReportSty
   if (first > 0) text += fmt::format("The last {} of {} failures:\n", failures_shown, failures.size());
   for (std::size_t i = first; i < failures.size(); ++i) {
     const Stream& stream = trace.streams[places[i].first];
-    const bool is_emulated_gpu = is_of_one_beside(stream, stream.failures()[places[i].second]);
+    const bool is_emulated_gpu = is_of_extra_pool(stream, stream.failures()[places[i].second]);
     text += failure_text(failures[i], is_emulated_gpu, style.terminal) +
             text_from_failure_facts(trace, places[i].first, places[i].second, style.terminal);
   }

@@ -144,8 +144,8 @@ void StderrTail::finish() {
     return ioctl(write_end_, FIONREAD, &left) == 0 && (left > 0 || shared_->is_busy) && shared_->bytes <= until;
   };
   const auto is_read = [&] {
-    pollfd asked{write_end_, 0, 0};
-    return poll(&asked, 1, 0) == 0;  // Otherwise POLLERR: the copying process has ended.
+    pollfd write_end{write_end_, 0, 0};
+    return poll(&write_end, 1, 0) == 0;  // Otherwise POLLERR: the copying process has ended.
   };
   while (waits() && is_read()) usleep(step_us);
   close(write_end_);

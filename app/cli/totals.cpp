@@ -31,7 +31,7 @@ void print_text(const std::vector<DeviceTotals>& devices, pid_t process, double 
   for (std::size_t i = 0; i < devices.size(); ++i) {
     const DeviceTotals& device = devices[i];
     const serve::HeldMemory held = serve::held_by(process, device);
-    if (!held.is_told) continue;
+    if (!held.is_reported) continue;
     is_any = true;
     fmt::print("{:>8.1f} s  GPU {} {}  {} in process {}, {} of {} in use in total\n", seconds, i,
                printable(device.name), held.bytes ? text_from_bytes(*held.bytes) : "an unknown amount", process,
@@ -50,7 +50,7 @@ void print_json(const std::vector<DeviceTotals>& devices, pid_t process, double 
     const serve::HeldMemory held = serve::held_by(process, devices[i]);
     nlohmann::ordered_json row{{"device", i},
                                {"name", devices[i].name},
-                               {"is_told", held.is_told},
+                               {"is_told", held.is_reported},
                                {"bytes", nullptr},
                                {"used_bytes", devices[i].used_bytes},
                                {"total_bytes", devices[i].total_bytes}};
@@ -63,11 +63,8 @@ void print_json(const std::vector<DeviceTotals>& devices, pid_t process, double 
 }  // namespace
 
 int refuse_without_totals() {
-  return fail({"--totals needs NVIDIA's driver: libnvidia-ml.so.1 is missing or reports no device",
-               "Use hbmscope attach without --totals, which does not need it.",
-               {},
-               {},
-               false});
+  return fail(refusal("--totals needs NVIDIA's driver: libnvidia-ml.so.1 is missing or reports no device",
+                      "Use hbmscope attach without --totals, which does not need it."));
 }
 
 int watch_totals(const WatchOptions& options) {
@@ -75,7 +72,7 @@ int watch_totals(const WatchOptions& options) {
   const char* end = options.job.data() + options.job.size();
   const auto [stop, error] = std::from_chars(options.job.data(), end, process);
   if (error != std::errc() || stop != end || !attach::read_status(process).exists)
-    return fail({fmt::format("there is no process {}", options.job), "hbmscope ps lists jobs.", {}, {}, false});
+    return fail(refusal(fmt::format("there is no process {}", options.job), "hbmscope ps lists jobs."));
   const auto begun = Clock::now();
   const auto step = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.interval));
   for (auto next = begun; attach::read_status(process).exists; next += step) {

@@ -96,15 +96,15 @@ int wait_for(pid_t pid) {
   using std::chrono::steady_clock;
   constexpr std::chrono::milliseconds pause(10);
   constexpr std::chrono::seconds patience(1);
-  std::optional<steady_clock::time_point> told;
+  std::optional<steady_clock::time_point> cancelled_at;
   int status = 0;
   while (true) {
     const pid_t ended = waitpid(pid, &status, WNOHANG);
     if (ended == pid || (ended < 0 && errno != EINTR)) return status;
-    if (cancelling_signal != 0 && !told) {
+    if (cancelling_signal != 0 && !cancelled_at) {
       kill(pid, SIGTERM);
-      told = steady_clock::now();
-    } else if (told && steady_clock::now() - *told > patience) {
+      cancelled_at = steady_clock::now();
+    } else if (cancelled_at && steady_clock::now() - *cancelled_at > patience) {
       kill(pid, SIGKILL);
     }
     std::this_thread::sleep_for(pause);
@@ -141,7 +141,7 @@ Result<Json> ask_compiler(const TpuCompileOptions& options, const std::string& t
   const std::string script = options.target.substr(0, colon);
   std::error_code error;
   if (!std::filesystem::is_regular_file(script, error))
-    return Failure(Error{"there is no such script", "Write SCRIPT.py:NAME.", script, {}, false});
+    return Failure(refusal("there is no such script", "Write SCRIPT.py:NAME.", script));
   if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "compiling for {} ...\n", printable(topology));
   const auto code = run_command(
       {options.python, "-c", tpu_compile_driver, script, options.target.substr(colon + 1), topology, dump, answer});
@@ -226,7 +226,7 @@ Result<Compiled> read_compiled(const std::string& topology, const Json& answer, 
   return compiled;
 }
 
-// For a refused program: what the compiler's text and the function's arguments tell.
+// For a refused program: what the compiler's text and the function's arguments say.
 Compiled read_refusal(const std::string& topology, const Json& answer) {
   Compiled compiled{topology, std::nullopt, answer.value("text", ""), {}, Json::array(), {}};
   FitRow& row = compiled.row;
@@ -240,15 +240,15 @@ Compiled read_refusal(const std::string& topology, const Json& answer) {
   compiled.failures = json_from_failure_rows(failures);
   if (failures.empty() || !failures.front().limit_bytes) return compiled;
   const auto& failure = failures.front();
-  const std::int64_t spare = signed_from(*failure.limit_bytes) - signed_from(failure.asked_bytes);
+  const std::int64_t spare = signed_from(*failure.limit_bytes) - signed_from(failure.requested_bytes);
   row.room = text_from_spare(spare);
   if (failure.memory_space != "hbm") {
     row.room += " of " + printable(failure.memory_space);
     return compiled;
   }
-  row.needed_bytes = failure.asked_bytes;
+  row.needed_bytes = failure.requested_bytes;
   row.spare_bytes = spare;
-  ProgramNeed need{failure.asked_bytes, *failure.limit_bytes, {}, {}, true};
+  ProgramNeed need{failure.requested_bytes, *failure.limit_bytes, {}, {}, true};
   const Json figures = answer.value("figures", Json());
   if (figures.is_object()) {
     const auto bytes = [&](const char* key) { return figures.value(key, std::uint64_t{0}); };

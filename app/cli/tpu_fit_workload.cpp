@@ -110,11 +110,8 @@ class Search {
     if (donated != nullptr) *donated = donate_what_fits(run.workload);
     run.emulation = tpu::emulate(run.workload, &work_);
     if (work_.is_over())
-      return Failure(Error{"the workload is too large to be emulated",
-                           "Fewer runs, fewer operations or a coarser grid show the same.",
-                           opened_.name,
-                           {},
-                           false});
+      return Failure(refusal("the workload is too large to be emulated",
+                             "Fewer runs, fewer operations or a coarser grid show the same.", opened_.name));
     return run;
   }
 
@@ -164,7 +161,7 @@ class Search {
     } else if (knob.key.starts_with("mesh.")) {
       try_numbers(knob, [](std::int64_t number) { return number <= devices_most / 2 ? number * 2 : 0; });
     } else if (knob.kind == KnobKind::number && knob.key != "buffers" && !knob.key.starts_with("vmem.") &&
-               !knob.is_worked_out) {
+               !knob.is_computed) {
       try_numbers(knob, [](std::int64_t number) { return number / 2; });
     }
   }

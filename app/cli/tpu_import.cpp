@@ -66,13 +66,10 @@ Result<std::vector<std::string>> find_dumps_in_folder(const std::string& folder)
         best.try_emplace(is_kept ? std::string() : name.substr(0, at), *rank, each->path().string());
     if (!is_new && *rank < found->second.first) found->second = {*rank, each->path().string()};
   }
-  if (error) return Failure(Error{"cannot read the folder: " + error.message(), "Check the path.", folder, {}, false});
+  if (error) return Failure(refusal("cannot read the folder: " + error.message(), "Check the path.", folder));
   if (best.empty())
-    return Failure(Error{"it has no dump of a compiled program",
-                         "XLA writes one with XLA_FLAGS=\"--xla_dump_to=FOLDER --xla_dump_hlo_as_proto\".",
-                         folder,
-                         {},
-                         false});
+    return Failure(refusal("it has no dump of a compiled program",
+                           "XLA writes one with XLA_FLAGS=\"--xla_dump_to=FOLDER --xla_dump_hlo_as_proto\".", folder));
   std::vector<std::string> files;
   for (auto& [module, file] : best) files.push_back(std::move(file.second));
   return files;

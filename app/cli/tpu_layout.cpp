@@ -35,8 +35,7 @@ struct ArrayQuery {
 
 // An error in the user's text, with its position in bytes.
 Error error_at(const std::string& text, const tpu::TextFault& fault, const char* remedy) {
-  return {
-      fmt::format("'{}', at byte {}: {}", printable(text), fault.offset, printable(fault.what)), remedy, {}, {}, false};
+  return refusal(fmt::format("'{}', at byte {}: {}", printable(text), fault.offset, printable(fault.what)), remedy);
 }
 
 Result<tpu::Shape> shape_from_query(const ArrayQuery& query, const tpu::Generation& generation, tpu::SecondMinor mode) {
@@ -110,7 +109,7 @@ class BatchAnswers {
     std::size_t offset = 0;
     std::uint64_t line = 0;
     auto head = next_row(text, offset, line);
-    if (!head) return Failure(Error{"the file is empty", "Begin it with a line of column names.", name_, {}, false});
+    if (!head) return Failure(refusal("the file is empty", "Begin it with a line of column names.", name_));
     const Columns columns(head->cells);
     if (!columns.layout && !columns.has_parts(!options_.generation.empty()))
       return fault(*head, "the header line has neither layout, nor generation, dtype and shape",

@@ -34,8 +34,7 @@ Result<ArrayPadding> padding_of(tpu::Shape shape, const tpu::Generation& generat
   const std::string text = tpu::text_from_shape(shape);
   auto padding = compute_array_padding(std::move(shape), generation, mode);
   if (!padding)
-    return Failure(
-        Error{fmt::format("'{}' has 2^63 bytes or more", text), "Check the sizes of the array.", {}, {}, false});
+    return Failure(refusal(fmt::format("'{}' has 2^63 bytes or more", text), "Check the sizes of the array."));
   return std::move(*padding);
 }
 
@@ -87,11 +86,8 @@ Result<Listing> read_listing(const TpuLayoutOptions& options) {
         array.shape = tpu::default_shape(**generation, *array.shape.type, std::move(array.shape.dimensions), mode);
       auto padding = padding_of(std::move(array.shape), **generation, mode);
       if (!padding)
-        return Failure(Error{fmt::format("{}: {}", printable(array.name), padding.error().what),
-                             padding.error().remedy,
-                             file,
-                             {},
-                             false});
+        return Failure(
+            refusal(fmt::format("{}: {}", printable(array.name), padding.error().what), padding.error().remedy, file));
       listing.totals.add(*padding);
       listing.arrays.push_back({std::move(array.name), std::move(*padding)});
     }

@@ -39,8 +39,7 @@ Result<void> write_oom_log(const tpu::Emulation& emulation, const std::string& p
   for (const tpu::EmulatedFailure& failure : emulation.failures) file << failure.text << '\n';
   file.flush();
   if (!file)
-    return Failure(
-        Error{"cannot write the file", "Check the free space and the permissions of the folder.", path, {}, false});
+    return Failure(refusal("cannot write the file", "Check the free space and the permissions of the folder.", path));
   return {};
 }
 
@@ -63,7 +62,7 @@ int run_tpu_workload(const TpuRunOptions& options) {
     if (auto allowed = check_output({options.file}, output); !allowed) return fail(allowed.error());
   const auto max_size = parse_bytes(options.max_size);
   if (!max_size || *max_size <= 0)
-    return fail({fmt::format("'{}' is no size", printable(options.max_size)), "Write e.g. 64MiB.", {}, {}, false});
+    return fail(refusal(fmt::format("'{}' is no size", printable(options.max_size)), "Write e.g. 64MiB."));
   const auto changes = changes_of(options);
   if (!changes) return fail(changes.error());
   const auto bytes = read_file(options.file, static_cast<std::uint64_t>(*max_size));
@@ -73,31 +72,30 @@ int run_tpu_workload(const TpuRunOptions& options) {
   const auto text = unzip(bytes->bytes(), name, static_cast<std::uint64_t>(*max_size), unused);
   if (!text) return fail(text.error());
   const auto run = emulate_workload(text->bytes, name, *changes, options.timed);
-  if (!run) return fail(text->told(run.error()));
-  std::optional<EmulatedWorkload> as_written;
+  if (!run) return fail(text->reported(run.error()));
+  std::optional<EmulatedWorkload> unmodified;
   if (!options.what_if.empty()) {
     // The generation is not a what-if, so both emulations use it.
     const bool has_generation = !options.generation.empty();
     const std::vector<WorkloadChange> kept(changes->begin(), changes->begin() + (has_generation ? 1 : 0));
     auto other = emulate_workload(text->bytes, name, kept, options.timed);
-    if (!other) return fail(text->told(other.error()));
-    as_written = std::move(*other);
+    if (!other) return fail(text->reported(other.error()));
+    unmodified = std::move(*other);
   }
   if (auto written = write_outputs(*run, options, bytes->bytes().size()); !written) return fail(written.error());
   if (!options.json)
-    return print_to_stdout(text_from_emulation(*run, as_written ? &*as_written : nullptr, Terminal::of_stdout()))
+    return print_to_stdout(text_from_emulation(*run, unmodified ? &*unmodified : nullptr, Terminal::of_stdout()))
                ? exit_ok
                : exit_unreadable;
   nlohmann::ordered_json json = {{"schema", json_schema}, {"file", valid_utf8(name)}};
   json.update(json_from_emulation(*run));
-  json["as_written"] = as_written ? json_from_emulation(*as_written) : nlohmann::ordered_json(nullptr);
+  json["as_written"] = unmodified ? json_from_emulation(*unmodified) : nlohmann::ordered_json(nullptr);
   return print_to_stdout(text_from_json(json)) ? exit_ok : exit_unreadable;
 }
 
 int open_tpu_workload(const TpuRunOptions& options, const OpenWindow& open_window) {
   if (!options.record.empty() || !options.oom_log.empty() || options.timed || options.json)
-    return fail(
-        {"--window shows what --record, --oom-log, --timed and --json write", "Leave out one of them.", {}, {}, false});
+    return fail(refusal("--window shows what --record, --oom-log, --timed and --json write", "Leave out one of them."));
   const auto changes = changes_of(options);
   if (!changes) return fail(changes.error());
   OpenRequest request;

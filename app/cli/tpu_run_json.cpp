@@ -126,8 +126,8 @@ Json json_of(const tpu::EmulatedFailure& failure) {
   if (!failure.free_bytes) unknowns.push_back("total_free_bytes");
   if (!failure.largest_free_bytes) unknowns.push_back("largest_free_bytes");
   const bool is_gpu = failure.tier == tpu::Tier::gpu;
-  return {{"asked_bytes", failure.asked_bytes},
-          {"rounded_bytes", failure.asked_bytes},
+  return {{"asked_bytes", failure.requested_bytes},
+          {"rounded_bytes", failure.requested_bytes},
           {"available_bytes", nullptr},
           {"used_bytes", or_null(failure.used_bytes)},
           {"total_free_bytes", or_null(failure.free_bytes)},
@@ -145,7 +145,7 @@ Json json_of(const tpu::EmulatedFailure& failure) {
 
 Json json_of(const tpu::Defragmentation& note) {
   return {{"step", note.step},
-          {"asked_bytes", note.asked_bytes},
+          {"asked_bytes", note.requested_bytes},
           {"free_bytes", note.free_bytes},
           {"largest_free_before_bytes", note.largest_before},
           {"largest_free_after_bytes", note.largest_after},

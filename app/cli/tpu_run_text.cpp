@@ -162,7 +162,7 @@ class Writer {
       text_ += fmt::format(
           "defragmented at step {}: {} requested, {} free, largest free block {} -> {}; {} moved in {} moves, modelled "
           "{}\n",
-          list[i].step, text_from_bytes(list[i].asked_bytes), text_from_bytes(list[i].free_bytes),
+          list[i].step, text_from_bytes(list[i].requested_bytes), text_from_bytes(list[i].free_bytes),
           text_from_bytes(list[i].largest_before), text_from_bytes(list[i].largest_after),
           text_from_bytes(list[i].moved_bytes), text_from_count(list[i].moves), us(list[i].cost_ns));
     if (list.size() > defragmentations_shown)
@@ -183,7 +183,7 @@ class Writer {
                              : fmt::format("{} requests refused", text_from_count(failures.size())));
     if (!failures.empty())
       text_ += fmt::format("  first at step {}: {} requested for {}, {} free, the largest free block {}\n",
-                           failures.front().step, text_from_bytes(failures.front().asked_bytes),
+                           failures.front().step, text_from_bytes(failures.front().requested_bytes),
                            printable(failures.front().what), text_from_bytes(failures.front().free_bytes.value_or(0)),
                            text_from_bytes(failures.front().largest_free_bytes.value_or(0)));
     text_ += "\n";

@@ -12,8 +12,7 @@ bool UsedOptions::has(std::string_view option) const {
 
 Result<void> UsedOptions::refuse(std::span<const std::string_view> options, std::string_view why) const {
   for (const std::string_view option : options)
-    if (has(option))
-      return Failure(Error{fmt::format("{} {}", option, why), fmt::format("Remove {}.", option), {}, {}, false});
+    if (has(option)) return Failure(refusal(fmt::format("{} {}", option, why), fmt::format("Remove {}.", option)));
   return {};
 }
 

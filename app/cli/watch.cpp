@@ -60,11 +60,8 @@ class Watch {
     trace_.set_memory_max(static_cast<std::uint64_t>(parse_bytes(options_.max_memory).value_or(0)));
     link_.set_news([](const std::string& news) { say(printable(news)); });
     if (const auto wrong = link_.open(socket))
-      return fail({*wrong,
-                   options_.job.starts_with("tcp:") ? "" : "Check that its hbmscope is still running.",
-                   options_.job,
-                   {},
-                   false});
+      return fail(refusal(*wrong, options_.job.starts_with("tcp:") ? "" : "Check that its hbmscope is still running.",
+                          options_.job));
     const auto begun = Clock::now();
     auto next = begun;
     bool is_there = true;
@@ -81,7 +78,7 @@ class Watch {
       print(std::chrono::duration<double>(now - begun).count());
       if (options_.seconds > 0 && now - begun >= std::chrono::duration<double>(options_.seconds)) break;
     }
-    return link_.why().empty() ? exit_ok : fail({link_.why(), {}, options_.job, {}, false});
+    return link_.why().empty() ? exit_ok : fail(refusal(link_.why(), {}, options_.job));
   }
 
  private:
@@ -179,21 +176,15 @@ std::optional<int> take_named_job(WatchOptions& options) {
 int refuse_unobserved(const std::string& job) {
   const std::optional<pid_t> number = process_number(job);
   if (!number || *number == 0 || !attach::read_status(*number).exists)
-    return fail({number ? fmt::format("there is no process {}", job)
-                        : fmt::format("none of your hbmscope processes observes a job {}", job),
-                 "hbmscope ps lists jobs.",
-                 {},
-                 {},
-                 false});
-  return fail(
-      {fmt::format("none of your hbmscope processes observes process {}", job),
-       fmt::format(
-           "Attach to it with hbmscope attach {}, or print only its total, from the driver, with hbmscope watch {} "
-           "--totals.",
-           job, job),
-       {},
-       {},
-       false});
+    return fail(refusal(number ? fmt::format("there is no process {}", job)
+                               : fmt::format("none of your hbmscope processes observes a job {}", job),
+                        "hbmscope ps lists jobs."));
+  return fail(refusal(
+      fmt::format("none of your hbmscope processes observes process {}", job),
+      fmt::format(
+          "Attach to it with hbmscope attach {}, or print only its total, from the driver, with hbmscope watch {} "
+          "--totals.",
+          job, job)));
 }
 
 }  // namespace
@@ -202,8 +193,7 @@ int run_watch(const WatchOptions& given) {
   WatchOptions options = given;
   const bool is_by_tcp = options.job.starts_with("tcp:");
   if (is_by_tcp && (options.totals || !options.far.host.empty()))
-    return fail(
-        {"--totals and --on can't be combined with " + options.job, "Remove --totals and --on.", {}, {}, false});
+    return fail(refusal("--totals and --on can't be combined with " + options.job, "Remove --totals and --on."));
   if (!is_by_tcp)
     if (const auto failed = take_host_from(options.job, options.far)) return *failed;
   if (!options.far.host.empty()) {
@@ -217,7 +207,7 @@ int run_watch(const WatchOptions& given) {
   if (options.totals) return watch_totals(options);
   const std::string socket = socket_for(options.job);
   if (socket.empty() && is_by_tcp)
-    return fail({options.job + " is not a host and a port", "Write tcp:HOST:PORT.", {}, {}, false});
+    return fail(refusal(options.job + " is not a host and a port", "Write tcp:HOST:PORT."));
   if (socket.empty()) return refuse_unobserved(options.job);
   Watch watch(options);
   return watch.run(socket);

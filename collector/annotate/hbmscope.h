@@ -78,7 +78,7 @@ struct hbmscope_heap;
 /* The functions that `enumerate` calls. */
 typedef struct hbmscope_listing {
   void (*region)(void* listener, uint64_t address, uint64_t bytes);
-  void (*block)(void* listener, uint64_t address, uint64_t bytes, uint64_t asked, uint32_t flags, hbmscope_stack* stack,
+  void (*block)(void* listener, uint64_t address, uint64_t bytes, uint64_t requested, uint32_t flags, hbmscope_stack* stack,
                 hbmscope_text* tag);
   void* listener;
 } hbmscope_listing;
@@ -102,14 +102,14 @@ typedef struct hbmscope_heap {
 
 typedef struct hbmscope_block {
   uint64_t address, bytes;
-  uint64_t asked;         /* Requested bytes, or HBMSCOPE_UNKNOWN. */
+  uint64_t requested;         /* Requested bytes, or HBMSCOPE_UNKNOWN. */
   uint32_t stream, flags; /* Device stream as a small number, 0: the default; hbmscope_block_flag. */
   hbmscope_stack* stack;  /* May be null, like the tag. */
   hbmscope_text* tag;
 } hbmscope_block;
 
 typedef struct hbmscope_failure {
-  uint64_t asked;
+  uint64_t requested;
   uint64_t available; /* Bytes free on the device, or HBMSCOPE_UNKNOWN. */
   const char* reason; /* May be null. */
   hbmscope_stack* stack;
@@ -177,8 +177,8 @@ __attribute__((weak, visibility("hidden"), constructor)) void hbmscope_announce_
 /* A listener may set or clear its pointers between any two instructions. */
 #define HBMSCOPE_TELL(call, ...)                                                                             \
   do {                                                                                                       \
-    __typeof__(hbmscope_table.call) hbmscope_told = __atomic_load_n(&hbmscope_table.call, __ATOMIC_ACQUIRE); \
-    if (__builtin_expect(hbmscope_told != NULL, 0)) hbmscope_told(__VA_ARGS__);                              \
+    __typeof__(hbmscope_table.call) hbmscope_listener = __atomic_load_n(&hbmscope_table.call, __ATOMIC_ACQUIRE); \
+    if (__builtin_expect(hbmscope_listener != NULL, 0)) hbmscope_listener(__VA_ARGS__);                              \
   } while (0)
 
 /* Must come before the first call for the heap. */
@@ -210,10 +210,10 @@ static inline void hbmscope_region_gone(hbmscope_heap* heap, uint64_t address, u
   HBMSCOPE_TELL(region_gone, heap, address, bytes);
 }
 
-static inline void hbmscope_alloc(hbmscope_heap* heap, uint64_t address, uint64_t bytes, uint64_t asked,
+static inline void hbmscope_alloc(hbmscope_heap* heap, uint64_t address, uint64_t bytes, uint64_t requested,
                                   hbmscope_stack* stack, hbmscope_text* tag) {
   if (__builtin_expect(__atomic_load_n(&hbmscope_table.alloc, __ATOMIC_RELAXED) != NULL, 0)) {
-    hbmscope_block block = {address, bytes, asked, 0, 0, stack, tag};
+    hbmscope_block block = {address, bytes, requested, 0, 0, stack, tag};
     HBMSCOPE_TELL(alloc, heap, &block);
   }
 }
@@ -233,9 +233,9 @@ static inline void hbmscope_move(hbmscope_heap* heap, uint64_t from, uint64_t to
   HBMSCOPE_TELL(move, heap, from, to);
 }
 /* A request failed for good. Do not call it for a request that you will retry. */
-static inline void hbmscope_out_of_memory(hbmscope_heap* heap, uint64_t asked, const char* reason,
+static inline void hbmscope_out_of_memory(hbmscope_heap* heap, uint64_t requested, const char* reason,
                                           hbmscope_stack* stack) {
-  hbmscope_failure failure = {asked, HBMSCOPE_UNKNOWN, reason, stack};
+  hbmscope_failure failure = {requested, HBMSCOPE_UNKNOWN, reason, stack};
   HBMSCOPE_TELL(failure, heap, &failure);
 }
 /* The same with the number of bytes that were free on the device. */

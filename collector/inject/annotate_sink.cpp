@@ -54,12 +54,12 @@ void list_region(void* listener, std::uint64_t address, std::uint64_t bytes) {
   rings.add_to_listing(region);
 }
 
-void list_block(void* listener, std::uint64_t address, std::uint64_t bytes, std::uint64_t asked, std::uint32_t flags,
-                hbmscope_stack* stack, hbmscope_text* tag) {
+void list_block(void* listener, std::uint64_t address, std::uint64_t bytes, std::uint64_t requested,
+                std::uint32_t flags, hbmscope_stack* stack, hbmscope_text* tag) {
   wire::LiveRecord block;
   block.address = address;
   block.size = bytes;
-  block.requested = asked;
+  block.requested = requested;
   block.heap = static_cast<const hbmscope_heap*>(listener)->id;
   block.flags = flags;
   block.stack = id_of(stack);
@@ -82,7 +82,7 @@ void list_if_wanted(hbmscope_heap* heap) {
 
 // A heap that was added before its listener arrived has no id yet, and is defined under the table's lock. So a call for
 // a heap without an id neither waits nor reports anything.
-bool is_told_of(const hbmscope_heap* heap) {
+bool is_reported(const hbmscope_heap* heap) {
   return __atomic_load_n(&heap->id, __ATOMIC_ACQUIRE) != 0;
 }
 
@@ -103,13 +103,13 @@ void heap_added(hbmscope_heap* heap) {
 void heap_removed(hbmscope_heap* heap) {
   wire::HeapGoneRecord record;
   record.heap = heap->id;
-  if (is_told_of(heap)) rings.add(record);
+  if (is_reported(heap)) rings.add(record);
   __atomic_store_n(&heap->id, 0U, __ATOMIC_RELEASE);
 }
 
 // An event that adds something comes before the listing that contains it, an event that removes something after it.
 void region(hbmscope_heap* heap, std::uint64_t address, std::uint64_t bytes) {
-  if (!is_told_of(heap)) return;
+  if (!is_reported(heap)) return;
   wire::RegionGrowRecord record;
   record.address = address;
   record.size = bytes;
@@ -119,7 +119,7 @@ void region(hbmscope_heap* heap, std::uint64_t address, std::uint64_t bytes) {
 }
 
 void region_gone(hbmscope_heap* heap, std::uint64_t address, std::uint64_t bytes) {
-  if (!is_told_of(heap)) return;
+  if (!is_reported(heap)) return;
   list_if_wanted(heap);
   wire::RegionShrinkRecord record;
   record.address = address;
@@ -129,11 +129,11 @@ void region_gone(hbmscope_heap* heap, std::uint64_t address, std::uint64_t bytes
 }
 
 void alloc(hbmscope_heap* heap, const hbmscope_block* block) {
-  if (!is_told_of(heap)) return;
+  if (!is_reported(heap)) return;
   wire::AllocRecord record;
   record.address = block->address;
   record.size = block->bytes;
-  record.requested = block->asked;
+  record.requested = block->requested;
   record.heap = heap->id;
   record.stack = id_of(block->stack);
   record.stream = block->stream;
@@ -145,7 +145,7 @@ void alloc(hbmscope_heap* heap, const hbmscope_block* block) {
 
 template <class Record>
 void add_free(hbmscope_heap* heap, std::uint64_t address, hbmscope_stack* stack) {
-  if (!is_told_of(heap)) return;
+  if (!is_reported(heap)) return;
   list_if_wanted(heap);
   Record record;
   record.address = address;
@@ -155,7 +155,7 @@ void add_free(hbmscope_heap* heap, std::uint64_t address, hbmscope_stack* stack)
 }
 
 void move(hbmscope_heap* heap, std::uint64_t from, std::uint64_t to) {
-  if (!is_told_of(heap)) return;
+  if (!is_reported(heap)) return;
   wire::MoveAtRecord record;
   record.from = from;
   record.address = to;
@@ -165,10 +165,10 @@ void move(hbmscope_heap* heap, std::uint64_t from, std::uint64_t to) {
 }
 
 void failure(hbmscope_heap* heap, const hbmscope_failure* failed) {
-  if (!is_told_of(heap)) return;
+  if (!is_reported(heap)) return;
   list_if_wanted(heap);
   wire::OutOfMemoryRecord record;
-  record.asked = failed->asked;
+  record.requested = failed->requested;
   record.available = failed->available;
   record.heap = heap->id;
   record.stack = id_of(failed->stack);
@@ -200,8 +200,8 @@ void put(hbmscope_table* table, Call hbmscope_table::*place, Call call) {
     __atomic_store_n(&(table->*place), call, __ATOMIC_RELEASE);
 }
 
-void put_calls(hbmscope_table* table, bool are_told) {
-  const auto one = [&](auto place, auto call) { put(table, place, are_told ? call : nullptr); };
+void put_calls(hbmscope_table* table, bool are_reported) {
+  const auto one = [&](auto place, auto call) { put(table, place, are_reported ? call : nullptr); };
   one(&hbmscope_table::heap_added, &heap_added);
   one(&hbmscope_table::heap_removed, &heap_removed);
   one(&hbmscope_table::region, &region);
@@ -255,8 +255,8 @@ hbmscope_table* find_table(const dl_phdr_info& module) {
 
 // A program may have its own listener (collector/annotate/hbmscope_serve.h), whose functions stay.
 bool is_of_another(const hbmscope_table* table) {
-  const auto told = __atomic_load_n(&table->heap_added, __ATOMIC_ACQUIRE);
-  return told != nullptr && told != &heap_added;
+  const auto reported = __atomic_load_n(&table->heap_added, __ATOMIC_ACQUIRE);
+  return reported != nullptr && reported != &heap_added;
 }
 
 void listen_to(hbmscope_table* table, std::uint64_t module) {

@@ -122,7 +122,7 @@ class DriverCalls {
       how.add(wire::not_recorded.data()).add("CUPTI is left to the job (--no-cupti)");
     else
       start(how);
-    if (is_decided_ || is_first_) tell_who_tells(how.text, !is_first_);
+    if (is_decided_ || is_first_) report_back_end(how.text, !is_first_);
     is_first_ = false;
   }
 
@@ -137,20 +137,20 @@ class DriverCalls {
 
 // Serves until the observer hangs up. Returns null, or the reason why it did not.
 const char* serve_observer(wire::AttachControl* control, const char* observer) {
-  const char* asked = observer + std::strlen(observer) + 1;
+  const char* back_ends = observer + std::strlen(observer) + 1;
   if (rings.is_open()) return "it was started by hbmscope run";
   if (is_another_listening()) return "it observes itself (hbmscope_serve)";
   int descriptor = -1;
   watch_forks();
   if (const char* wrong = rings.open(observer, &descriptor)) return wrong;
-  tell_process_facts();
+  report_process_facts();
   Link link(descriptor);
   __atomic_store_n(&attached_link, &link, __ATOMIC_RELEASE);
   forget_driver_ids();
   be_silent();
   choose_stacks(wire::stacks_when_attached);
   listen_to_all();
-  DriverCalls driver_calls(std::strcmp(asked, wire::attach_without_cupti) != 0);
+  DriverCalls driver_calls(std::strcmp(back_ends, wire::attach_without_cupti) != 0);
   driver_calls.look();
   answer(control, wire::attach_state::is_attached, "");
   give_back(control, &link);

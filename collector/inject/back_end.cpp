@@ -22,7 +22,7 @@ SpinLock deciding;
 
 std::atomic<BackEnd> back_end{BackEnd::interposition};
 
-void tell_who_tells(const char* words, bool is_later) {
+void report_back_end(const char* words, bool is_later) {
   rings.define_job_fact(wire::driver_calls_fact.data(), words);
   if (!is_later) return;
   Line sentence;

@@ -27,7 +27,7 @@ void prefer_cupti();
 
 // Reports the back end of a job that was attached to, as a value of wire::driver_calls_fact, for viewers. `is_later`:
 // it changed after the attach, which is recorded as a marker.
-void tell_who_tells(const char* words, bool is_later);
+void report_back_end(const char* words, bool is_later);
 
 // Called in a child after fork(): threads of the parent that held a lock do not exist here.
 void forget_back_end_locks();

@@ -128,7 +128,7 @@ void note_telling(const CodeRange& range, const char* name) {
   telling_count.store(count + 1, std::memory_order_release);
 }
 
-void tell(const dl_phdr_info& object, const CodeRange& range, std::uint64_t name, std::uint64_t look) {
+void report(const dl_phdr_info& object, const CodeRange& range, std::uint64_t name, std::uint64_t look) {
   static char path[path_bytes_max];  // Only used under the lock.
   char build_id[build_id_bytes_max * 2 + 1];
   read_build_id(object, build_id);
@@ -168,7 +168,7 @@ void note_object(const dl_phdr_info& object, Look& look) {
     modules[known].is_loaded = true;
     modules[known].seen_at = look.number;
   } else if (module_count < modules_max) {
-    tell(object, range, hash, look.number);
+    report(object, range, hash, look.number);
   }
   modules_lock.unlock();
 }

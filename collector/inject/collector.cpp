@@ -83,9 +83,9 @@ bool has_observer() {
 }
 
 void watch_forks() {
-  static bool is_told_of_forks = false;
-  if (!is_told_of_forks) __register_atfork(hold_stacks, release_stacks, after_fork_in_child, __dso_handle);
-  is_told_of_forks = true;
+  static bool is_notified_of_forks = false;
+  if (!is_notified_of_forks) __register_atfork(hold_stacks, release_stacks, after_fork_in_child, __dso_handle);
+  is_notified_of_forks = true;
 }
 
 bool open_rings() {
@@ -100,7 +100,7 @@ bool open_rings() {
       __atomic_store_n(&observer, nullptr, __ATOMIC_RELEASE);
       say(Line().add("this process is not observed: ").add(wrong));  // Only once; the job goes on without us.
     } else {
-      tell_process_facts();
+      report_process_facts();
     }
   }
   opening.unlock();

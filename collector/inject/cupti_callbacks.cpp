@@ -29,40 +29,40 @@ static_assert(alignof(ThreadSlot) > thread_flags);
 constexpr std::uint32_t contexts_max = 1024;
 std::atomic<std::uint8_t> devices[contexts_max];
 
-int device_of(const CallbackData& told) {
-  if (told.context == nullptr) return 0;
-  const bool is_kept = told.context_uid < contexts_max;
+int device_of(const CallbackData& data) {
+  if (data.context == nullptr) return 0;
+  const bool is_kept = data.context_uid < contexts_max;
   if (is_kept)
-    if (const std::uint8_t known = devices[told.context_uid].load(std::memory_order_relaxed)) return known - 1;
+    if (const std::uint8_t known = devices[data.context_uid].load(std::memory_order_relaxed)) return known - 1;
   std::uint32_t device = 0;  // Allowed in a callback, unlike calls to the driver.
-  if (library.get_device_id(told.context, &device) != success) return 0;
-  if (is_kept && device < 255) devices[told.context_uid].store(static_cast<std::uint8_t>(device + 1));
+  if (library.get_device_id(data.context, &device) != success) return 0;
+  if (is_kept && device < 255) devices[data.context_uid].store(static_cast<std::uint8_t>(device + 1));
   return static_cast<int>(device);
 }
 
-constexpr std::uint64_t is_inside_another = 0, tells_no_time = 1;  // Stored with a call instead of its start time.
+constexpr std::uint64_t is_inside_another = 0, without_time = 1;  // Stored with a call instead of its start time.
 
-void begin_call(Entry entry, const CallbackData& told, std::uintptr_t mine) {
+void begin_call(Entry entry, const CallbackData& data, std::uintptr_t mine) {
   if ((thread_word & cupti_call) == mine) {  // A call inside a call is made by the driver itself.
-    *told.correlation = is_inside_another;
+    *data.correlation = is_inside_another;
     return;
   }
   thread_word = (thread_word & ~cupti_call) | mine;
-  *told.correlation = gives_back(entry) && rings.is_open() ? rings.begin_giving(take_stack()) : tells_no_time;
+  *data.correlation = gives_back(entry) && rings.is_open() ? rings.begin_giving(take_stack()) : without_time;
 }
 
-void end_call(Entry entry, const CallbackData& told, std::uintptr_t mine) {
-  if ((thread_word & cupti_call) != mine || *told.correlation == is_inside_another) return;
-  thread_word = (thread_word & ~cupti_call) | cupti_has_told;
-  const bool has_time = *told.correlation != tells_no_time;
-  const auto result = *static_cast<const driver::Result*>(told.result);
+void end_call(Entry entry, const CallbackData& data, std::uintptr_t mine) {
+  if ((thread_word & cupti_call) != mine || *data.correlation == is_inside_another) return;
+  thread_word = (thread_word & ~cupti_call) | cupti_has_reported;
+  const bool has_time = *data.correlation != without_time;
+  const auto result = *static_cast<const driver::Result*>(data.result);
   const bool is_news = result == driver::success ? has_time || !gives_back(entry) : result == driver::out_of_memory;
   if (is_news && is_observed()) {
-    const DriverCall call{entry, has_time ? *told.correlation : 0, device_of(told), told.context};
+    const DriverCall call{entry, has_time ? *data.correlation : 0, device_of(data), data.context};
     if (result == driver::success)
-      tell(call, told.parameters);
+      report(call, data.parameters);
     else
-      call.refuse(asked_bytes(entry, told.parameters));
+      call.refuse(requested_bytes(entry, data.parameters));
   }
   if (has_time) rings.end_giving();
 }
@@ -71,23 +71,23 @@ void go_on_without(Line& why) {
   session.store(0, std::memory_order_release);
   back_end.store(BackEnd::interposition, std::memory_order_release);
   // In a job that was attached to late, callers hold the driver's entry points, so interposition would see nothing.
-  if (came_late()) tell_who_tells(Line().add(wire::not_recorded.data()).add(why.text).text, true);
+  if (came_late()) report_back_end(Line().add(wire::not_recorded.data()).add(why.text).text, true);
   say(why.add(", so CUDA driver calls are recorded by interposition from now on"));
 }
 
-void be_told(void*, Domain domain, CallbackId id, const void* told) {
+void on_callback(void*, Domain domain, CallbackId id, const void* data) {
   const std::uintptr_t mine = session.load(std::memory_order_acquire);
   if (mine == 0) return;
   const int errno_of_job = errno;
   if (domain == Domain::driver_api) {
-    const auto& data = *static_cast<const CallbackData*>(told);
+    const auto& call = *static_cast<const CallbackData*>(data);
     const Entry entry = entry_from_id(id);
-    if (entry != Entry::count && data.correlation != nullptr)
-      (data.site == Site::enter ? begin_call : end_call)(entry, data, mine);
+    if (entry != Entry::count && call.correlation != nullptr)
+      (call.site == Site::enter ? begin_call : end_call)(entry, call, mine);
   } else if (domain == Domain::nvtx) {
-    tell_nvtx(id, *static_cast<const NvtxData*>(told));
+    report_nvtx(id, *static_cast<const NvtxData*>(data));
   } else if (domain == Domain::state && id == fatal_error) {
-    const char* message = static_cast<const StateData*>(told)->message;
+    const char* message = static_cast<const StateData*>(data)->message;
     Line why;
     why.add("CUPTI has shut down (").add(message != nullptr ? message : "no reason given").add(")");
     go_on_without(why);
@@ -96,7 +96,7 @@ void be_told(void*, Domain domain, CallbackId id, const void* told) {
 }
 
 Result subscribe(char* old_name) {
-  if (library.subscribe_v2 == nullptr) return library.subscribe(&subscriber, be_told, nullptr);
+  if (library.subscribe_v2 == nullptr) return library.subscribe(&subscriber, on_callback, nullptr);
   SubscriberParameters parameters{};
   parameters.struct_bytes =
       library.version >= version_13_3 ? sizeof(SubscriberParameters) : subscriber_bytes_before_13_3;
@@ -104,10 +104,10 @@ Result subscribe(char* old_name) {
   parameters.old_name = old_name;
   parameters.old_name_bytes = old_name_bytes_min;
   parameters.may_have_others = 1;
-  const Result result = library.subscribe_v2(&subscriber, be_told, nullptr, &parameters);
+  const Result result = library.subscribe_v2(&subscriber, on_callback, nullptr, &parameters);
   if (result == success || library.version < version_13_3) return result;
   parameters.may_have_others = 0;  // The driver is older, or the first listener does not share.
-  return library.subscribe_v2(&subscriber, be_told, nullptr, &parameters);
+  return library.subscribe_v2(&subscriber, on_callback, nullptr, &parameters);
 }
 
 void add_reason(Line& words, Result result, const char* old_name) {
@@ -137,7 +137,7 @@ unsigned enable() {
       enabled += is_enabled[i] ? 1 : 0;
     }
   for (CallbackId id = 1; id <= nvtx_ids_last; ++id)
-    if (is_nvtx_told(id)) library.enable_callback(1, subscriber, Domain::nvtx, id);
+    if (is_nvtx_reported(id)) library.enable_callback(1, subscriber, Domain::nvtx, id);
   library.enable_callback(1, subscriber, Domain::state, fatal_error);
   return enabled;
 }

@@ -56,8 +56,8 @@ class Meanings {
 };
 Meanings<512> domains;
 Meanings<4096> texts;
-Meanings<1024> ranges;            // Ranges that have begun.
-const nvtx::Domain not_told{""};  // XLA's own domain (nvtx::make_domain), which CUPTI has already created.
+Meanings<1024> ranges;                // Ranges that have begun.
+const nvtx::Domain not_reported{""};  // XLA's own domain (nvtx::make_domain), which CUPTI has already created.
 
 template <class Value>
 Value read(const void* from, std::size_t offset = 0) {
@@ -124,38 +124,38 @@ void keep_domain(const Call& call, const void* parameters, std::uint64_t handle)
   const void* name = read<const void*>(parameters);
   const nvtx::Domain* made = call.text == Text::wide ? nvtx::make_domain(static_cast<const wchar_t*>(name))
                                                      : nvtx::make_domain(static_cast<const char*>(name));
-  domains.keep(handle, made != nullptr ? made : &not_told);
+  domains.keep(handle, made != nullptr ? made : &not_reported);
 }
 
 }  // namespace
 
-bool is_nvtx_told(CallbackId id) {
+bool is_nvtx_reported(CallbackId id) {
   return id <= nvtx_ids_last && calls.by_id[id].what != What::nothing;
 }
 
-void tell_nvtx(CallbackId id, const NvtxData& told) {
-  if (!is_nvtx_told(id)) return;
+void report_nvtx(CallbackId id, const NvtxData& data) {
+  if (!is_nvtx_reported(id)) return;
   const Call& call = calls.by_id[id];
-  const auto result = [&] { return told.result != nullptr ? read<std::uint64_t>(told.result) : 0; };
-  const nvtx::Domain* domain = call.has_domain ? domain_of(read<std::uint64_t>(told.parameters)) : nullptr;
-  if (domain == &not_told) return;
+  const auto result = [&] { return data.result != nullptr ? read<std::uint64_t>(data.result) : 0; };
+  const nvtx::Domain* domain = call.has_domain ? domain_of(read<std::uint64_t>(data.parameters)) : nullptr;
+  if (domain == &not_reported) return;
   switch (call.what) {
-    case What::mark: nvtx::mark(name_in(call, domain, told.parameters)); break;
-    case What::push: nvtx::push(domain, name_in(call, domain, told.parameters)); break;
+    case What::mark: nvtx::mark(name_in(call, domain, data.parameters)); break;
+    case What::push: nvtx::push(domain, name_in(call, domain, data.parameters)); break;
     case What::pop: nvtx::pop(domain); break;
     case What::start: {
-      const Name* name = name_in(call, domain, told.parameters);
+      const Name* name = name_in(call, domain, data.parameters);
       nvtx::start(name);
       ranges.keep(result(), name);
       break;
     }
     case What::end: {
-      const auto range = read<std::uint64_t>(told.parameters, call.has_domain ? sizeof(void*) : 0);
+      const auto range = read<std::uint64_t>(data.parameters, call.has_domain ? sizeof(void*) : 0);
       if (const void* name = ranges.take(range)) nvtx::end(static_cast<const Name*>(name));
       break;
     }
-    case What::text: texts.keep(result(), name_in(call, domain, told.parameters)); break;
-    case What::domain: keep_domain(call, told.parameters, result()); break;
+    case What::text: texts.keep(result(), name_in(call, domain, data.parameters)); break;
+    case What::domain: keep_domain(call, data.parameters, result()); break;
     case What::nothing: break;
   }
 }

@@ -8,8 +8,8 @@ namespace hbmscope::inject::cupti {
 
 // The NVTX calls that CUPTI should report. Ids above `nvtx_ids_last` and unused ids in between are not calls.
 constexpr CallbackId nvtx_ids_last = 42;
-bool is_nvtx_told(CallbackId id);
+bool is_nvtx_reported(CallbackId id);
 
-void tell_nvtx(CallbackId id, const NvtxData& told);
+void report_nvtx(CallbackId id, const NvtxData& data);
 
 }  // namespace hbmscope::inject::cupti

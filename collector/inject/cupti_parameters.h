@@ -35,8 +35,8 @@ struct Parameters<driver::Result (*)(Types...)> {
   }();
 
   template <class Callee>
-  static auto apply(const Callee& callee, const void* told) {
-    return apply(callee, static_cast<const unsigned char*>(told), std::index_sequence_for<Types...>());
+  static auto apply(const Callee& callee, const void* parameters) {
+    return apply(callee, static_cast<const unsigned char*>(parameters), std::index_sequence_for<Types...>());
   }
 
  private:
@@ -47,8 +47,8 @@ struct Parameters<driver::Result (*)(Types...)> {
     return value;
   }
   template <class Callee, std::size_t... indices>
-  static auto apply(const Callee& callee, const unsigned char* told, std::index_sequence<indices...>) {
-    return callee(read<Types>(told + layout.offsets[indices])...);
+  static auto apply(const Callee& callee, const unsigned char* parameters, std::index_sequence<indices...>) {
+    return callee(read<Types>(parameters + layout.offsets[indices])...);
   }
 };
 

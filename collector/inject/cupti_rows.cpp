@@ -36,35 +36,35 @@ static_assert(entry_count < 0xffff);
 // An object with the parameters of the call, so that the table's expressions mean the same as in driver_calls.cpp.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
-#define TAKES(name, since, parameters, arguments, asked, ...)   \
-  struct Tell_##name {                                          \
-    const DriverCall& call;                                     \
-    void operator() parameters const { __VA_ARGS__; }           \
-  };                                                            \
-  struct Asked_##name {                                         \
-    std::uint64_t operator() parameters const { return asked; } \
+#define TAKES(name, since, parameters, arguments, requested, ...)   \
+  struct Report_##name {                                            \
+    const DriverCall& call;                                         \
+    void operator() parameters const { __VA_ARGS__; }               \
+  };                                                                \
+  struct Requested_##name {                                         \
+    std::uint64_t operator() parameters const { return requested; } \
   };
 #define GIVES(name, since, parameters, arguments, ...) TAKES(name, since, parameters, arguments, 0, __VA_ARGS__)
 #include "collector/inject/driver_entries.inc"
 #pragma GCC diagnostic pop
 
 struct Teller {
-  void (*tell)(const DriverCall& call, const void* parameters);  // Null: a success is not recorded.
-  std::uint64_t (*asked)(const void* parameters);
+  void (*report)(const DriverCall& call, const void* parameters);  // Null: a success is not recorded.
+  std::uint64_t (*requested)(const void* parameters);
   bool gives_back;
 };
 
-template <class Function, class Tell>
-void tell_by(const DriverCall& call, const void* parameters) {
-  Parameters<Function>::apply(Tell{call}, parameters);
+template <class Function, class Report>
+void report_by(const DriverCall& call, const void* parameters) {
+  Parameters<Function>::apply(Report{call}, parameters);
 }
-template <class Function, class Asked>
-std::uint64_t asked_by(const void* parameters) {
-  return Parameters<Function>::apply(Asked{}, parameters);
+template <class Function, class Requested>
+std::uint64_t requested_by(const void* parameters) {
+  return Parameters<Function>::apply(Requested{}, parameters);
 }
 
 #define TELLER(name, parameters, gives) \
-  {tell_by<Result(*) parameters, Tell_##name>, asked_by<Result(*) parameters, Asked_##name>, gives},
+  {report_by<Result(*) parameters, Report_##name>, requested_by<Result(*) parameters, Requested_##name>, gives},
 #define TAKES(name, since, parameters, ...) TELLER(name, parameters, false)
 #define GIVES(name, since, parameters, ...) TELLER(name, parameters, true)
 #define REFUSES(name, ...) {nullptr, nullptr, false},
@@ -91,13 +91,13 @@ bool gives_back(Entry entry) {
   return teller_of(entry).gives_back;
 }
 
-void tell(const DriverCall& call, const void* parameters) {
-  if (const auto tell_of_it = teller_of(call.entry).tell) tell_of_it(call, parameters);
+void report(const DriverCall& call, const void* parameters) {
+  if (const auto report_this = teller_of(call.entry).report) report_this(call, parameters);
 }
 
-std::uint64_t asked_bytes(Entry entry, const void* parameters) {
-  const auto asked_of_it = teller_of(entry).asked;
-  return asked_of_it != nullptr ? asked_of_it(parameters) : 0;
+std::uint64_t requested_bytes(Entry entry, const void* parameters) {
+  const auto requested_of_this = teller_of(entry).requested;
+  return requested_of_this != nullptr ? requested_of_this(parameters) : 0;
 }
 
 }  // namespace hbmscope::inject::cupti

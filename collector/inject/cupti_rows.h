@@ -14,8 +14,8 @@ CallbackId id_of(Entry entry);
 bool gives_back(Entry entry);
 
 // For a call that succeeded.
-void tell(const DriverCall& call, const void* parameters);
+void report(const DriverCall& call, const void* parameters);
 // For a call that ran out of memory: the requested bytes; 0 if the call has no size.
-std::uint64_t asked_bytes(Entry entry, const void* parameters);
+std::uint64_t requested_bytes(Entry entry, const void* parameters);
 
 }  // namespace hbmscope::inject::cupti

@@ -19,7 +19,7 @@ using CallbackId = std::uint32_t;
 enum class Domain : int { driver_api = 1, nvtx = 5, state = 6 };  // CUpti_CallbackDomain
 constexpr CallbackId fatal_error = 1;                             // Of Domain::state: CUPTI has ended itself.
 
-using Callback = void (*)(void* data, Domain domain, CallbackId id, const void* told);
+using Callback = void (*)(void* user, Domain domain, CallbackId id, const void* data);
 
 enum class Site : int { enter = 0, exit = 1 };  // CUpti_ApiCallbackSite
 struct CallbackData {                           // CUpti_CallbackData, of the driver's calls.

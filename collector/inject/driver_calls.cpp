@@ -11,34 +11,34 @@ namespace hbmscope::inject::driver {
   const auto target = reinterpret_cast<Result(*) parameters>(find_target(Entry::name)); \
   if (target == nullptr) return no_device
 
-#define TAKES(name, since, parameters, arguments, asked, ...) \
-  extern "C" EXPORTED Result name parameters {                \
-    FIND_TARGET(name, parameters);                            \
-    const UsingCall call(Entry::name);                        \
-    const Result result = target arguments;                   \
-    if (result == success) {                                  \
-      if (call.is_told()) __VA_ARGS__;                        \
-    } else if (result == out_of_memory && call.is_told()) {   \
-      call.refuse(asked);                                     \
-    }                                                         \
-    return result;                                            \
+#define TAKES(name, since, parameters, arguments, requested, ...) \
+  extern "C" EXPORTED Result name parameters {                    \
+    FIND_TARGET(name, parameters);                                \
+    const UsingCall call(Entry::name);                            \
+    const Result result = target arguments;                       \
+    if (result == success) {                                      \
+      if (call.is_reported()) __VA_ARGS__;                        \
+    } else if (result == out_of_memory && call.is_reported()) {   \
+      call.refuse(requested);                                     \
+    }                                                             \
+    return result;                                                \
   }
-#define GIVES(name, since, parameters, arguments, ...)             \
-  extern "C" EXPORTED Result name parameters {                     \
-    FIND_TARGET(name, parameters);                                 \
-    GivingCall call(Entry::name);                                  \
-    const Result result = target arguments;                        \
-    if (result == success && call.gives()) __VA_ARGS__;            \
-    if (result == out_of_memory && call.is_told()) call.refuse(0); \
-    return result;                                                 \
+#define GIVES(name, since, parameters, arguments, ...)                 \
+  extern "C" EXPORTED Result name parameters {                         \
+    FIND_TARGET(name, parameters);                                     \
+    GivingCall call(Entry::name);                                      \
+    const Result result = target arguments;                            \
+    if (result == success && call.gives()) __VA_ARGS__;                \
+    if (result == out_of_memory && call.is_reported()) call.refuse(0); \
+    return result;                                                     \
   }
-#define REFUSES(name, since, parameters, arguments)                \
-  extern "C" EXPORTED Result name parameters {                     \
-    FIND_TARGET(name, parameters);                                 \
-    const UsingCall call(Entry::name);                             \
-    const Result result = target arguments;                        \
-    if (result == out_of_memory && call.is_told()) call.refuse(0); \
-    return result;                                                 \
+#define REFUSES(name, since, parameters, arguments)                    \
+  extern "C" EXPORTED Result name parameters {                         \
+    FIND_TARGET(name, parameters);                                     \
+    const UsingCall call(Entry::name);                                 \
+    const Result result = target arguments;                            \
+    if (result == out_of_memory && call.is_reported()) call.refuse(0); \
+    return result;                                                     \
   }
 #define RESOLVES(name, since, parameters, arguments)                                 \
   extern "C" EXPORTED Result name parameters {                                       \

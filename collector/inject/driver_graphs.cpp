@@ -35,12 +35,12 @@ void note_graph_node(const void* node) {
   if (type == graph_node_alloc) note_graph_memory();
 }
 
-void tell_graph_memory(const DriverCall& call) {
-  if (graph_memory.is_used.load(std::memory_order_relaxed)) tell_graph_memory(call, call.device());
+void report_graph_memory(const DriverCall& call) {
+  if (graph_memory.is_used.load(std::memory_order_relaxed)) report_graph_memory(call, call.device());
 }
 
 // If two threads launch at once, one may leave the record to the next launch: no thread waits for another thread's row.
-void tell_graph_memory(const DriverCall& call, Device device) {
+void report_graph_memory(const DriverCall& call, Device device) {
   if (!graph_memory.is_used.load(std::memory_order_relaxed) || !call.may_ask_driver()) return;
   const auto ask = reinterpret_cast<Result (*)(Device, int, std::uint64_t*)>(find_graph_helper());
   const std::size_t index = index_of_device(device);
@@ -52,19 +52,19 @@ void tell_graph_memory(const DriverCall& call, Device device) {
   create.heap = device_heap(device);
   create.stack = take_stack();
   if (!graph_memory.lock.try_lock()) return;
-  std::uint64_t told = held.bytes.exchange(bytes, std::memory_order_relaxed);
-  if (bytes < told) {
+  std::uint64_t reported = held.bytes.exchange(bytes, std::memory_order_relaxed);
+  if (bytes < reported) {
     for (std::uint32_t number = 0; number < held.handles; ++number) {
       wire::PhysicalReleaseRecord release;
       release.handle = graph_handle(index, number);
       rings.add_of_driver(release);
     }
     held.handles = 0;
-    told = 0;
+    reported = 0;
   }
-  if (bytes > told) {
+  if (bytes > reported) {
     create.handle = graph_handle(index, held.handles++);
-    create.size = bytes - told;
+    create.size = bytes - reported;
     rings.add_of_driver(create);
   }
   graph_memory.lock.unlock();

@@ -10,8 +10,8 @@ namespace hbmscope::inject::driver {
 // A graph has a node that allocates memory: from now on the driver is queried.
 void note_graph_memory();
 void note_graph_node(const void* node);  // CUgraphNodeParams
-void tell_graph_memory(const DriverCall& call);
-void tell_graph_memory(const DriverCall& call, Device device);
+void report_graph_memory(const DriverCall& call);
+void report_graph_memory(const DriverCall& call, Device device);
 
 // Some stream is being captured: from now on the driver is queried for each stream.
 void note_capture();

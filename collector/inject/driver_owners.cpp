@@ -53,7 +53,7 @@ Variable note_variable(const DriverCall& call, Object module, Address at) {
   Variable variable;
   const auto key = reinterpret_cast<Object>(at);
   if (variables.find(key) != variables.none) {
-    variable.is_told = true;
+    variable.is_reported = true;
     return variable;
   }
   const std::size_t place = modules.find_or_add(module);
@@ -66,7 +66,7 @@ Variable note_variable(const DriverCall& call, Object module, Address at) {
   return variable;
 }
 
-void forget_told_variables() {
+void forget_reported_variables() {
   for (auto& variable : variables.objects) variable.store(nullptr, std::memory_order_relaxed);
   for (auto& module : variables.values) module.store(0, std::memory_order_relaxed);
 }

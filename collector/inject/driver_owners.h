@@ -17,10 +17,10 @@ constexpr std::uint32_t flags_of_owner(std::uint32_t number) {
 
 struct Variable {
   std::uint32_t owner = 0;
-  bool is_told = false;  // The program requested it before.
-  bool is_kept = false;  // Whether it is remembered that the variable was recorded.
+  bool is_reported = false;  // The program requested it before.
+  bool is_kept = false;      // Whether it is remembered that the variable was recorded.
 };
 Variable note_variable(const DriverCall& call, Object module, Address at);
-void forget_told_variables();  // The rings are new, so variables must be reported again.
+void forget_reported_variables();  // The rings are new, so variables must be reported again.
 
 }  // namespace hbmscope::inject::driver

@@ -73,7 +73,7 @@ std::size_t index_of_location(driver::Location location) {
 }
 
 template <class Record>
-void tell(Record record, std::uint64_t ticks = 0) {
+void report(Record record, std::uint64_t ticks = 0) {
   rings.add_of_driver(record, ticks);
 }
 
@@ -88,7 +88,7 @@ void forget_driver_ids() {
   for (auto& heap : known.heaps) heap.store(0, std::memory_order_relaxed);
   known.heaps_lock.unlock();
   driver::forget_graphs();
-  driver::forget_told_variables();
+  driver::forget_reported_variables();
   nvtx::forget_ids();
 }
 
@@ -128,20 +128,20 @@ static bool is_of_current_device(Entry entry) {
 std::uint64_t DriverCall::free_bytes() const {
   void* helper = may_ask_driver() && is_of_current_device(entry) ? find_helper("cuMemGetInfo_v2") : nullptr;
   driver::Size free = 0, total = 0;
-  const bool is_told = helper != nullptr && reinterpret_cast<driver::Result (*)(driver::Size*, driver::Size*)>(helper)(
-                                                &free, &total) == driver::success;
-  return is_told ? free : wire::unknown_bytes;
+  const bool is_reported = helper != nullptr && reinterpret_cast<driver::Result (*)(driver::Size*, driver::Size*)>(
+                                                    helper)(&free, &total) == driver::success;
+  return is_reported ? free : wire::unknown_bytes;
 }
 
-void DriverCall::refuse(std::uint64_t asked) const {
+void DriverCall::refuse(std::uint64_t requested) const {
   wire::DriverRefusalRecord record;
-  record.asked = asked;
+  record.requested = requested;
   record.available = free_bytes();
   record.heap = driver::device_heap(*this);
   record.call = text_of(entry);
   record.error = driver::out_of_memory;
   record.stack = take_stack();
-  tell(record);
+  report(record);
 }
 
 namespace driver {
@@ -195,11 +195,11 @@ void forget_pool(Object pool) {
   pools.forget(pool);
 }
 
-static wire::AllocRecord block(const DriverCall& call, std::uint32_t heap, Address at, Size bytes, Size asked) {
+static wire::AllocRecord block(const DriverCall& call, std::uint32_t heap, Address at, Size bytes, Size requested) {
   wire::AllocRecord record;
   record.address = at;
   record.size = bytes;
-  record.requested = asked;
+  record.requested = requested;
   record.heap = heap;
   record.stack = take_stack();
   record.tag = text_of(call.entry);
@@ -207,13 +207,13 @@ static wire::AllocRecord block(const DriverCall& call, std::uint32_t heap, Addre
   return record;
 }
 
-static void tell_of_context(const DriverCall& call, wire::AllocRecord record) {
+static void report_of_context(const DriverCall& call, wire::AllocRecord record) {
   record.flags |= flags_of_owner(number_of_context(call));
-  tell(record);
+  report(record);
 }
 
-void take_of(std::uint32_t heap, const DriverCall& call, Address at, Size bytes, Size asked) {
-  if (at != 0) tell_of_context(call, block(call, heap, at, bytes, asked));
+void take_of(std::uint32_t heap, const DriverCall& call, Address at, Size bytes, Size requested) {
+  if (at != 0) report_of_context(call, block(call, heap, at, bytes, requested));
 }
 
 void take_in_stream(std::uint32_t heap, const DriverCall& call, Address at, Size bytes, Object stream) {
@@ -224,13 +224,13 @@ void take_in_stream(std::uint32_t heap, const DriverCall& call, Address at, Size
     note_graph_memory();
   }
   record.stream = number_of_stream(stream);
-  tell(record);
+  report(record);
 }
 
 void take_array(const DriverCall& call, Object array, Size bytes) {
   wire::AllocRecord record = block(call, device_heap(call), number_of(array), bytes, bytes);
   record.flags |= wire::named_by_handle;
-  tell_of_context(call, record);
+  report_of_context(call, record);
 }
 
 void take_host(const DriverCall& call, void* at, Size bytes) {
@@ -241,16 +241,16 @@ void take_variable(std::uint32_t heap, const DriverCall& call, Object module, Ad
                    const char* name) {
   if (at == 0 || bytes == 0) return;
   const Variable variable = note_variable(call, module, at);
-  if (variable.is_told) return;
+  if (variable.is_reported) return;
   wire::AllocRecord record = block(call, heap, at, bytes, bytes);
   record.flags |= wire::of_module | flags_of_owner(variable.owner);
-  tell(record);
+  report(record);
   if (!variable.is_kept) return;  // It may be requested any number of times, and each definition takes room.
   wire::AttributeRecord attribute;
   attribute.allocation = at;
   attribute.key = rings.define_string("variable");
   attribute.value = rings.define_string(name);
-  tell(attribute);
+  report(attribute);
 }
 
 static void give_from(std::uint32_t heap, const DriverCall& call, Address at) {
@@ -259,7 +259,7 @@ static void give_from(std::uint32_t heap, const DriverCall& call, Address at) {
   record.address = at;
   record.heap = heap;
   record.stack = rings.giving_stack();
-  tell(record, call.since);
+  report(record, call.since);
 }
 void give(const DriverCall& call, Address at) {
   give_from(wire::block_at, call, at);
@@ -277,13 +277,13 @@ void create(MemHandle handle, Size bytes, Location location) {
   record.size = bytes;
   record.heap = heap_of(index_of_location(location));
   record.stack = take_stack();
-  tell(record);
+  report(record);
 }
 
 void create_view(MemHandle handle) {
   wire::PhysicalCreateRecord record;
   record.handle = handle;
-  tell(record);
+  report(record);
 }
 
 void import(const DriverCall& call, MemHandle handle, std::uint64_t bytes) {
@@ -292,19 +292,19 @@ void import(const DriverCall& call, MemHandle handle, std::uint64_t bytes) {
   record.size = bytes;
   record.heap = device_heap(call);
   record.stack = take_stack();
-  tell(record);
+  report(record);
 }
 
 void note_export(MemHandle handle) {
   wire::PhysicalExportRecord record;
   record.handle = handle;
-  tell(record);
+  report(record);
 }
 
 void release(const DriverCall& call, MemHandle handle) {
   wire::PhysicalReleaseRecord record;
   record.handle = handle;
-  tell(record, call.since);
+  report(record, call.since);
 }
 
 template <class Record>
@@ -320,19 +320,19 @@ void map(const DriverCall& call, Address at, Size bytes, Size offset, MemHandle 
   auto record = range_of<wire::MapRecord>(call, at, bytes);
   record.handle = handle;
   record.offset = offset;
-  tell(record);
+  report(record);
 }
 
 void unmap(const DriverCall& call, Address at, Size bytes) {
-  tell(range_of<wire::UnmapRecord>(call, at, bytes), call.since);
+  report(range_of<wire::UnmapRecord>(call, at, bytes), call.since);
 }
 
 void reserve(const DriverCall& call, Address at, Size bytes) {
-  tell(range_of<wire::ReserveRecord>(call, at, bytes));
+  report(range_of<wire::ReserveRecord>(call, at, bytes));
 }
 
 void unreserve(const DriverCall& call, Address at, Size bytes) {
-  tell(range_of<wire::UnreserveRecord>(call, at, bytes), call.since);
+  report(range_of<wire::UnreserveRecord>(call, at, bytes), call.since);
 }
 
 // It has no handle here, so its address also serves as its handle.
@@ -347,14 +347,14 @@ void open_foreign(const DriverCall& call, std::uint32_t heap, Address at) {
   import.size = bytes;
   import.heap = heap;
   import.stack = take_stack();
-  tell(import);
+  report(import);
   if (bytes == 0) return;  // Only that it is foreign is known.
   wire::MapRecord map;
   map.address = at;
   map.size = bytes;
   map.handle = at;
   map.heap = heap;
-  tell(map);
+  report(map);
 }
 
 void close_foreign(const DriverCall& call, Address at) {
@@ -366,7 +366,7 @@ void note_sharing(const DriverCall& call, Address at) {
   record.allocation = at;
   record.key = rings.define_string("shared with another process by");
   record.value = text_of(call.entry);
-  tell(record);
+  report(record);
 }
 
 Size array_bytes(unsigned format, unsigned channels, unsigned flags, Size width, Size height, Size depth,

@@ -23,8 +23,8 @@ struct DriverCall {
 
   bool may_ask_driver() const { return known_device < 0; }
   driver::Device device() const;
-  driver::Object context() const;          // Null: none, or the driver can't be queried.
-  void refuse(std::uint64_t asked) const;  // The driver is out of memory.
+  driver::Object context() const;              // Null: none, or the driver can't be queried.
+  void refuse(std::uint64_t requested) const;  // The driver is out of memory.
 
  private:
   std::uint64_t free_bytes() const;
@@ -56,19 +56,21 @@ class UsingCall : public InterposedCall {
   explicit UsingCall(Entry which) : InterposedCall(which) {
     if (!is_outermost()) return;
     decide_back_end();
-    tells_ = is_interposing();
+    reports_ = is_interposing();
     is_cuptis_ = back_end.load(std::memory_order_relaxed) == BackEnd::cupti;
-    if (is_cuptis_) thread_word &= ~cupti_has_told;
+    if (is_cuptis_) thread_word &= ~cupti_has_reported;
   }
   // Called after the driver call. If somebody has ended CUPTI, records the call that CUPTI failed to report.
-  bool is_told() const { return is_ours() && is_observed(); }
+  bool is_reported() const { return is_ours() && is_observed(); }
 
  protected:
-  bool tells() const { return tells_; }
-  bool is_ours() const { return tells_ || (is_cuptis_ && (thread_word & cupti_has_told) == 0 && is_cupti_gone(entry)); }
+  bool reports() const { return reports_; }
+  bool is_ours() const {
+    return reports_ || (is_cuptis_ && (thread_word & cupti_has_reported) == 0 && is_cupti_gone(entry));
+  }
 
  private:
-  bool tells_ = false;  // Set when the call begins: the same back end reports it, whatever happens in between.
+  bool reports_ = false;  // Set when the call begins: the same back end reports it, whatever happens in between.
   bool is_cuptis_ = false;
 };
 
@@ -76,14 +78,14 @@ class UsingCall : public InterposedCall {
 class GivingCall : public UsingCall {
  public:
   explicit GivingCall(Entry which) : UsingCall(which) {
-    if (tells() && rings.is_open()) since = rings.begin_giving(take_stack());
+    if (reports() && rings.is_open()) since = rings.begin_giving(take_stack());
   }
   ~GivingCall() {
     if (since != 0) rings.end_giving();
   }
   // If nothing was recorded yet, nothing can be freed.
   bool gives() {
-    if (since == 0 && !tells() && is_ours() && rings.is_open()) since = rings.begin_giving(take_stack());
+    if (since == 0 && !reports() && is_ours() && rings.is_open()) since = rings.begin_giving(take_stack());
     return since != 0;
   }
 };
@@ -101,12 +103,12 @@ std::uint32_t host_heap();
 std::uint32_t heap_of_pool(const DriverCall& call, Object pool);
 
 // Blocks of the thread's context, which end with it.
-void take_of(std::uint32_t heap, const DriverCall& call, Address at, Size bytes, Size asked);
+void take_of(std::uint32_t heap, const DriverCall& call, Address at, Size bytes, Size requested);
 inline void take_of(std::uint32_t heap, const DriverCall& call, Address at, Size bytes) {
   take_of(heap, call, at, bytes, bytes);
 }
-inline void take(const DriverCall& call, Address at, Size bytes, Size asked) {
-  take_of(device_heap(call), call, at, bytes, asked);
+inline void take(const DriverCall& call, Address at, Size bytes, Size requested) {
+  take_of(device_heap(call), call, at, bytes, requested);
 }
 inline void take(const DriverCall& call, Address at, Size bytes) {
   take(call, at, bytes, bytes);

@@ -153,7 +153,7 @@ void* replace_found(const char* symbol, void* found, int version, Flags flags) {
     const Variant variant = variant_of(entry_points[i].name, symbol);
     if (!variant.is_one) continue;
     // What a name means depends on version and flags; the address says which function it is.
-    if (find_function_beside(found, entry_points[i].name) == found) return stand_in(i, found);
+    if (find_function_in_object_of(found, entry_points[i].name) == found) return stand_in(i, found);
     if (entry_points[i].since > version || (variant.is_per_thread && !is_per_thread)) continue;
     const int rank = 2 * entry_points[i].since + (variant.is_per_thread ? 1 : 0);
     if (best == entry_count || rank >= best_rank) {
@@ -183,7 +183,7 @@ void* replace_looked_up(const char* name, void* found, void* (*look_up_next)(voi
 void* find_helper(const char* name) {
   const void* driver = driver_address.load(std::memory_order_acquire);
   if (driver == nullptr) return nullptr;
-  if (void* found = find_function_beside(driver, name)) return found;
+  if (void* found = find_function_in_object_of(driver, name)) return found;
   if (void* found = find_next_function(name)) return found;
   constexpr int oldest_version = 2000;  // For a driver that exports only cuGetProcAddress.
   return ask_for_function(name, oldest_version, 0);

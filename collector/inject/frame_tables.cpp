@@ -153,7 +153,7 @@ bool read_common(Bytes at, Common& common) {
 }
 
 struct Saved {
-  enum class Where : std::uint8_t { as_it_was, beside_cfa, at_frame_pointer, nowhere, unknown };
+  enum class Where : std::uint8_t { as_it_was, relative_to_cfa, at_frame_pointer, nowhere, unknown };
   Where where = Where::as_it_was;
   std::int64_t offset = 0;
 };
@@ -201,7 +201,7 @@ class Rows {
   std::int64_t in_bytes(std::int64_t units) const {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(units) * static_cast<std::uint64_t>(common_.data_step));
   }
-  Saved beside_cfa(std::int64_t units) const { return {Saved::Where::beside_cfa, in_bytes(units)}; }
+  Saved relative_to_cfa(std::int64_t units) const { return {Saved::Where::relative_to_cfa, in_bytes(units)}; }
 
   void define_cfa(std::uint64_t number, std::int64_t offset) {
     row_.cfa = Row::Cfa::of_register;
@@ -227,7 +227,7 @@ class Rows {
     const std::uint64_t low = byte & 0x3f;
     switch (byte >> 6) {
       case 1: place += low * common_.code_step; return true;
-      case 2: save(low, beside_cfa(static_cast<std::int64_t>(program.read_unsigned()))); return true;
+      case 2: save(low, relative_to_cfa(static_cast<std::int64_t>(program.read_unsigned()))); return true;
       case 3: restore(low); return true;
       default: return step_of(byte, program, place);
     }
@@ -254,7 +254,7 @@ bool Rows::step_of(std::uint8_t operation, Bytes& program, std::uint64_t& place)
     case 0x04: place += program.read<std::uint32_t>() * common_.code_step; return true;
     case 0x05: {
       const std::uint64_t which = number();
-      save(which, beside_cfa(static_cast<std::int64_t>(number())));
+      save(which, relative_to_cfa(static_cast<std::int64_t>(number())));
       return true;
     }
     case 0x06: restore(number()); return true;
@@ -287,7 +287,7 @@ bool Rows::step_of(std::uint8_t operation, Bytes& program, std::uint64_t& place)
     }
     case 0x11: {
       const std::uint64_t which = number();
-      save(which, beside_cfa(program.read_signed()));
+      save(which, relative_to_cfa(program.read_signed()));
       return true;
     }
     case 0x12: {
@@ -314,7 +314,7 @@ FrameRule rule_of(const Row& row) {
   constexpr std::int64_t offset_max = 1 << 22;
   const bool is_possible = row.cfa_offset > -offset_max && row.cfa_offset < offset_max;
   const bool has_return_address =
-      row.return_address.where == Saved::Where::beside_cfa && row.return_address.offset == -8;
+      row.return_address.where == Saved::Where::relative_to_cfa && row.return_address.offset == -8;
   if (!is_possible || !has_return_address || row.stack_pointer.where != Saved::Where::as_it_was) return rule;
   rule.cfa_offset = static_cast<std::int32_t>(row.cfa_offset);
   const Saved& saved = row.frame_pointer;
@@ -322,7 +322,7 @@ FrameRule rule_of(const Row& row) {
     if (saved.where == Saved::Where::at_frame_pointer) rule.kind = FrameRule::Kind::realigned;
     return rule;
   }
-  if (saved.where == Saved::Where::beside_cfa && saved.offset <= -16 && saved.offset > -offset_max)
+  if (saved.where == Saved::Where::relative_to_cfa && saved.offset <= -16 && saved.offset > -offset_max)
     rule.frame_pointer_offset = static_cast<std::int32_t>(saved.offset);
   else if (saved.where != Saved::Where::as_it_was)
     return rule;

@@ -76,20 +76,20 @@ const char* hand_over(int memory, const char* observer_path, int& observer, int*
   const bool is_connected = unless_interrupted([&] {
                               return connect(socket_fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
                             }) == 0;
-  bool is_told = is_connected && unless_interrupted([&] { return sendmsg(socket_fd, &message, MSG_NOSIGNAL); }) ==
-                                     static_cast<ssize_t>(sizeof(hello));
+  bool is_reported = is_connected && unless_interrupted([&] { return sendmsg(socket_fd, &message, MSG_NOSIGNAL); }) ==
+                                         static_cast<ssize_t>(sizeof(hello));
   ucred peer{};
   socklen_t peer_bytes = sizeof(peer);
-  if (is_told && getsockopt(socket_fd, SOL_SOCKET, SO_PEERCRED, &peer, &peer_bytes) == 0) observer = peer.pid;
-  if (link == nullptr || !is_told) {
+  if (is_reported && getsockopt(socket_fd, SOL_SOCKET, SO_PEERCRED, &peer, &peer_bytes) == 0) observer = peer.pid;
+  if (link == nullptr || !is_reported) {
     close(socket_fd);
-    return is_told ? nullptr : "it does not answer";
+    return is_reported ? nullptr : "it does not answer";
   }
   const timeval patience{5, 0};
   setsockopt(socket_fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
   char answer = 0;
-  is_told = unless_interrupted([&] { return recv(socket_fd, &answer, 1, 0); }) == 1 && answer == wire::attach_taken;
-  if (is_told) {
+  is_reported = unless_interrupted([&] { return recv(socket_fd, &answer, 1, 0); }) == 1 && answer == wire::attach_taken;
+  if (is_reported) {
     *link = socket_fd;
     return nullptr;
   }

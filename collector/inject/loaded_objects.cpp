@@ -146,15 +146,15 @@ namespace {
 
 struct Search {
   const char* name;
-  const void* beside;  // Null: search the objects that were loaded after us.
+  const void* address;  // Null: search the objects that were loaded after us.
   bool has_passed_us = false;
   void* found = nullptr;
 };
 
 int look_into(dl_phdr_info* object, std::size_t, void* data) {
   auto& search = *static_cast<Search*>(data);
-  if (search.beside != nullptr) {
-    if (!contains(*object, search.beside)) return 0;
+  if (search.address != nullptr) {
+    if (!contains(*object, search.address)) return 0;
     search.found = look_up(*object, search.name);
     return 1;
   }
@@ -302,7 +302,7 @@ void* find_function(const char* name) {
   return search.found;
 }
 
-void* find_function_beside(const void* address, const char* name) {
+void* find_function_in_object_of(const void* address, const char* name) {
   Search search{name, address};
   dl_iterate_phdr(look_into, &search);
   return search.found;

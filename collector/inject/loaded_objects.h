@@ -17,7 +17,7 @@ void* find_function(const char* name);
 // loaded at the start.
 void* find_next_at_start(const char* name);
 // The function of that name in the object that contains `address`; null if there is none.
-void* find_function_beside(const void* address, const char* name);
+void* find_function_in_object_of(const void* address, const char* name);
 
 // The function of that name in the first loaded object whose file name begins with `file` ("libc.so"); null if there is
 // none.

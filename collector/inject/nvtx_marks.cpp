@@ -59,7 +59,7 @@ const Name* keep(const char* text) {
   return name != nullptr ? name : &another;
 }
 
-void tell(const Name* name, std::uint8_t phase) {
+void report(const Name* name, std::uint8_t phase) {
   if (!is_observed()) return;
   auto& id = const_cast<Name*>(name)->id;
   wire::MarkerRecord record;
@@ -74,7 +74,7 @@ constexpr std::uint8_t instant = 0, begins = 1, ends = 2;
 // The ranges that a thread has pushed. They belong to the thread's slot; a thread without a slot is not tracked.
 struct Pushed {
   std::uint64_t thread;
-  unsigned depth, untold;  // Deeper levels are only counted.
+  unsigned depth, unreported;  // Deeper levels are only counted.
   struct {
     const Name* name;
     const Domain* domain;
@@ -89,7 +89,7 @@ Pushed* pushed_of_thread() {
   Pushed& pushed = pushed_of_slots[slot];
   if (pushed.thread != thread) {
     pushed.thread = thread;
-    pushed.depth = pushed.untold = 0;
+    pushed.depth = pushed.unreported = 0;
   }
   return &pushed;
 }
@@ -144,11 +144,11 @@ Domain* make_domain(const wchar_t* name) {
 }
 
 void mark(const Name* name) {
-  tell(name, instant);
+  report(name, instant);
 }
 
 std::uint64_t start(const Name* name) {
-  tell(name, begins);
+  report(name, begins);
   return reinterpret_cast<std::uint64_t>(name);
 }
 
@@ -158,32 +158,32 @@ void end(std::uint64_t range) {
 }
 
 void end(const Name* name) {
-  tell(name, ends);
+  report(name, ends);
 }
 
 int push(const Domain* domain, const Name* name) {
   Pushed* pushed = pushed_of_thread();
   if (pushed == nullptr) return is_not_tracked;
   if (pushed->depth == depth_max) {
-    ++pushed->untold;
+    ++pushed->unreported;
     return is_not_tracked;
   }
   const int level = level_in(*pushed, domain);
   pushed->ranges[pushed->depth++] = {name, domain};
-  tell(name, begins);
+  report(name, begins);
   return level;
 }
 
 int pop(const Domain* domain) {
   Pushed* pushed = pushed_of_thread();
   if (pushed == nullptr) return is_not_tracked;
-  if (pushed->untold > 0) {
-    --pushed->untold;
+  if (pushed->unreported > 0) {
+    --pushed->unreported;
     return is_not_tracked;
   }
   for (unsigned i = pushed->depth; i-- > 0;) {
     if (pushed->ranges[i].domain != domain) continue;
-    tell(pushed->ranges[i].name, ends);
+    report(pushed->ranges[i].name, ends);
     --pushed->depth;
     for (; i < pushed->depth; ++i) pushed->ranges[i] = pushed->ranges[i + 1];
     return level_in(*pushed, domain);

@@ -47,7 +47,7 @@ class ProcFile {
   std::size_t bytes_ = 0;
 };
 
-void tell_command() {
+void report_command() {
   ProcFile arguments("/proc/self/cmdline");
   char* end = arguments.end();
   while (end != arguments.begin() && end[-1] == 0) --end;
@@ -56,7 +56,7 @@ void tell_command() {
   if (end != arguments.begin()) rings.define_job_fact(wire::command_fact.data(), arguments.begin());
 }
 
-void tell_variables() {
+void report_variables() {
   ProcFile environment("/proc/self/environ");
   wire::find_reported_variables(
       environment.begin(), environment.end(),
@@ -68,9 +68,9 @@ void tell_variables() {
 
 }  // namespace
 
-void tell_process_facts() {
-  tell_command();
-  tell_variables();
+void report_process_facts() {
+  report_command();
+  report_variables();
 }
 
 }  // namespace hbmscope::inject

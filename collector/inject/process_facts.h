@@ -7,6 +7,6 @@ namespace hbmscope::inject {
 
 // Called right after the rings were opened. Reports the environment with which the process was started; later changes
 // are not seen. Anything that can't be read, as in a chroot without /proc, is left out.
-void tell_process_facts();
+void report_process_facts();
 
 }  // namespace hbmscope::inject

@@ -108,7 +108,7 @@ void put_text(const Text& text, char* out) {
 }
 
 // The table of locations (CPython's Objects/locations.md): each entry begins with a byte whose highest bit is set,
-// which says what follows and how many instructions it covers; numbers are in pieces of six bits. 0: no line.
+// which says what follows and how many instructions it covers; numbers are stored six bits at a time. 0: no line.
 std::uint32_t find_line(const Lines& table, std::int64_t first_line, std::uint32_t instruction) {
   constexpr unsigned short_end = 10, one_line_end = 13, no_column = 13, long_form = 14;
   std::int64_t line = first_line;

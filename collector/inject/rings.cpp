@@ -483,18 +483,18 @@ std::uint8_t* Rings::begin_listed(std::uint64_t bytes) {
 }
 
 bool Rings::end_listing(std::uint32_t heap) {
-  bool is_told = false;
+  bool is_reported = false;
   if (!is_listing_cut_) {
     // One byte more than the listing has, so that an empty listing waits to be read, too.
     std::atomic_ref(header_->listing_end).store(listed_bytes_ + 1, std::memory_order_release);
     wire::ListingRecord record;
     record.heap = heap;
     record.phase = 1;
-    is_told = add(record);
-    if (!is_told) std::atomic_ref(header_->listing_end).store(0, std::memory_order_release);
+    is_reported = add(record);
+    if (!is_reported) std::atomic_ref(header_->listing_end).store(0, std::memory_order_release);
   }
   listing_lock_.unlock();
-  return is_told || is_listing_cut_;
+  return is_reported || is_listing_cut_;
 }
 
 }  // namespace hbmscope::inject

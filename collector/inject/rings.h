@@ -38,8 +38,8 @@ struct alignas(64) ThreadSlot {
 // whether it is inside a driver call (through our entry point, or reported by CUPTI, cupti_callbacks.cpp), and whether
 // CUPTI has reported a call since that bit was last read.
 extern __thread std::uintptr_t thread_word __attribute__((tls_model("initial-exec"), visibility("hidden")));
-constexpr std::uintptr_t in_driver_call = 1, cupti_call_step = 2, cupti_call = 30, cupti_has_told = 32;
-constexpr std::uintptr_t thread_flags = in_driver_call | cupti_call | cupti_has_told;
+constexpr std::uintptr_t in_driver_call = 1, cupti_call_step = 2, cupti_call = 30, cupti_has_reported = 32;
+constexpr std::uintptr_t thread_flags = in_driver_call | cupti_call | cupti_has_reported;
 
 // The time stamp counter, or nanoseconds of the monotonic clock if the counter does not run evenly.
 std::uint64_t read_ticks(bool are_ns);

@@ -46,7 +46,7 @@ struct Welcome {
 };
 static_assert(sizeof(Welcome) == 32);
 
-// `output`, `errors`: the job's output, if a relay in between was asked to send it (app/cli/relay.h). `skip`: a Skip;
+// `output`, `errors`: the job's output, if a relay in between sends it (app/cli/relay.h). `skip`: a Skip;
 // the received part of an unfinished block is discarded. The next `keyframe_bytes` of `recording` frames are keyframes
 // (collector/wire/FORMAT.md), one or more blocks for each stream; then follow the blocks from `place` on.
 enum class FrameKind : std::uint32_t { recording = 1, status = 2, output = 3, errors = 4, skip = 5 };

@@ -86,7 +86,7 @@ class Server {
     if (auto wrong = recording.empty() ? recorder_.open_without_name() : recorder_.open(recording))
       return "cannot write a recording" + (recording.empty() ? "" : " to " + recording) + ": " + *wrong;
     if (const char* wrong = inject::rings.open(observer_.socket_path().c_str())) return wrong;
-    inject::tell_process_facts();
+    inject::report_process_facts();
     observer_.serve(0);  // The process is noted as observed before anybody hears of it.
     if (!observer_.refused().empty()) {
       inject::rings.close();
@@ -191,7 +191,7 @@ const char* refuse(const std::string& words) {
   return shared.wrong;
 }
 
-// Joins a thread that was asked to end, or ended by itself. Not under the lock, which it needs to end.
+// Joins a thread that has to end or has ended by itself. Not under the lock, which it needs to end.
 void join_ended() {
   pthread_t ended{};
   {

@@ -6,13 +6,13 @@ HeldMemory held_by(pid_t process, const DeviceTotals& device) {
   HeldMemory held;
   for (const DeviceTotals::Holder& holder : device.holders) {
     if (holder.process != process) continue;
-    if (!held.is_told)
+    if (!held.is_reported)
       held.bytes = holder.bytes;
     else if (held.bytes && holder.bytes)
       *held.bytes += *holder.bytes;
     else
       held.bytes.reset();
-    held.is_told = true;
+    held.is_reported = true;
   }
   return held;
 }

@@ -24,7 +24,7 @@ struct DeviceTotals {
 
 // What a device reports about one process. NVML may have several entries for one process.
 struct HeldMemory {
-  bool is_told = false;                // The driver lists it among those that hold memory.
+  bool is_reported = false;            // The driver lists it among those that hold memory.
   std::optional<std::uint64_t> bytes;  // No value: the driver does not report the amount.
 };
 HeldMemory held_by(pid_t process, const DeviceTotals& device);

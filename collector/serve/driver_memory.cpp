@@ -15,9 +15,9 @@ void DriverMemory::take(wire::AllocRecord block, std::int64_t time_ns) {
   Block& known = found->second;
   if (!is_new && is_of_module && known.owner == owner) return;
   if (!is_new && is_call_out_) {
-    if (known.is_told) free(known, 0, time_ns);
-    note_told_early(has_handle ? early_arrays_ : early_blocks_, known.key);
-  } else if (!is_new && known.is_told && (known.heap != block.heap || has_handle || block.size == 0)) {
+    if (known.is_reported) free(known, 0, time_ns);
+    note_early(has_handle ? early_arrays_ : early_blocks_, known.key);
+  } else if (!is_new && known.is_reported && (known.heap != block.heap || has_handle || block.size == 0)) {
     free(known, 0, time_ns);  // Its free was missed. The writer frees it in the heap in which it was at this address.
   }
   if (!is_new) take_from_owner(known);
@@ -26,10 +26,10 @@ void DriverMemory::take(wire::AllocRecord block, std::int64_t time_ns) {
   known.owner = owner;
   known.address = known.key = block.address;
   known.taken_at = ticks_;
-  known.is_told = block.size != 0;
+  known.is_reported = block.size != 0;
   known.is_array = has_handle;
   add_to_owner(known);
-  if (!known.is_told) return;
+  if (!known.is_reported) return;
   if (has_handle) {
     constexpr std::uint64_t spacing = 512;
     constexpr std::uint64_t size_max = std::uint64_t{1} << 48;  // So that a hostile job can't use up all addresses.
@@ -39,16 +39,16 @@ void DriverMemory::take(wire::AllocRecord block, std::int64_t time_ns) {
   known.event = writer_.alloc(block, time_ns);
 }
 
-void DriverMemory::note_told_early(ToldEarly& told, std::uint64_t key, std::uint32_t rows) {
-  Told& one = told[key];
+void DriverMemory::note_early(EarlyReports& early, std::uint64_t key, std::uint32_t rows) {
+  EarlyRows& one = early[key];
   one.rows += rows;
   one.until = ticks_;
 }
 
-bool DriverMemory::was_told_early(ToldEarly& told, std::uint64_t key) {
-  const auto found = told.find(key);
-  if (found == told.end() || ticks_ >= found->second.until) return false;
-  if (--found->second.rows == 0) told.erase(found);
+bool DriverMemory::was_early(EarlyReports& early, std::uint64_t key) {
+  const auto found = early.find(key);
+  if (found == early.end() || ticks_ >= found->second.until) return false;
+  if (--found->second.rows == 0) early.erase(found);
   return true;
 }
 
@@ -84,7 +84,7 @@ void DriverMemory::give_all_of(const wire::FreeAtRecord& owner, std::int64_t tim
       block = next;
       continue;
     }
-    if (block->is_told) free(*block, owner.stack, time_ns);
+    if (block->is_reported) free(*block, owner.stack, time_ns);
     (block->is_array ? array_blocks_ : blocks_).erase(block->key);
     block = next;
   }
@@ -102,9 +102,9 @@ void DriverMemory::free(const Block& block, std::uint32_t stack, std::int64_t ti
 }
 
 void DriverMemory::give(const wire::FreeAtRecord& free_at, std::int64_t time_ns) {
-  if (was_told_early(early_blocks_, free_at.address)) return;
+  if (was_early(early_blocks_, free_at.address)) return;
   const auto found = blocks_.find(free_at.address);
-  const bool is_of_graph = found != blocks_.end() && !found->second.is_told;
+  const bool is_of_graph = found != blocks_.end() && !found->second.is_reported;
   if (found != blocks_.end() && !is_of_graph) {
     if (ticks_ < found->second.taken_at)
       return;  // The free of an earlier block at the address, which ended when this one began.
@@ -125,10 +125,10 @@ void DriverMemory::give(const wire::FreeAtRecord& free_at, std::int64_t time_ns)
 }
 
 void DriverMemory::give_handle(const wire::FreeAtRecord& free_at, std::int64_t time_ns) {
-  if (was_told_early(early_arrays_, free_at.address)) return;
+  if (was_early(early_arrays_, free_at.address)) return;
   const auto found = array_blocks_.find(free_at.address);
   if (found == array_blocks_.end() || ticks_ < found->second.taken_at) return;
-  if (found->second.is_told) free(found->second, free_at.stack, time_ns);
+  if (found->second.is_reported) free(found->second, free_at.stack, time_ns);
   forget(array_blocks_, found);
 }
 
@@ -146,7 +146,7 @@ void DriverMemory::create(const wire::PhysicalCreateRecord& record, std::int64_t
     release.handle = record.handle;
     const Handle& gone = there->second;
     for (std::uint32_t i = 0; gone.size != 0 && i < gone.references; ++i) writer_.add(release, time_ns);
-    note_told_early(early_handles_, record.handle, gone.references);
+    note_early(early_handles_, record.handle, gone.references);
   }
   Handle handle;
   handle.heap = record.heap;
@@ -178,20 +178,20 @@ void DriverMemory::export_handle(const wire::PhysicalExportRecord& record, std::
 }
 
 void DriverMemory::release(const wire::PhysicalReleaseRecord& record, std::int64_t time_ns) {
-  if (was_told_early(early_handles_, record.handle)) return;
+  if (was_early(early_handles_, record.handle)) return;
   const auto found = handles_.find(record.handle);
   if (found != handles_.end() && ticks_ < found->second.created_at)
     return;  // The release of an earlier handle with the same number.
-  const bool is_told = found == handles_.end() || found->second.size != 0;
+  const bool is_reported = found == handles_.end() || found->second.size != 0;
   if (found != handles_.end() && --found->second.references == 0) handles_.erase(found);
-  if (is_told) writer_.add(record, time_ns);
+  if (is_reported) writer_.add(record, time_ns);
 }
 
 void DriverMemory::map(wire::MapRecord record, std::int64_t time_ns) {
   if (record.size == 0 || record.offset + record.size < record.size) return;  // No driver maps such a range.
   // Another process' block, whose handle is its address, may be mapped more than once.
   if (is_call_out_ && record.handle != record.address && unmap_at(record.address, time_ns))
-    note_told_early(early_mappings_, record.address);
+    note_early(early_mappings_, record.address);
   if (const auto there = mappings_.find(record.address);
       there != mappings_.end() && there->second.handle == record.handle && there->second.size == record.size) {
     ++there->second.count;
@@ -204,7 +204,7 @@ void DriverMemory::map(wire::MapRecord record, std::int64_t time_ns) {
   if (const auto found = handles_.find(record.handle); found != handles_.end()) {
     Handle& handle = found->second;
     record.heap = handle.heap;
-    mapping.is_told = !handle.owns_nothing;
+    mapping.is_reported = !handle.owns_nothing;
     if (handle.size == 0 && !handle.owns_nothing) {
       handle.size = record.offset + record.size;
       wire::PhysicalImportRecord import;
@@ -216,7 +216,7 @@ void DriverMemory::map(wire::MapRecord record, std::int64_t time_ns) {
   }
   mapping.heap = record.heap;
   mappings_[record.address] = mapping;
-  if (mapping.is_told) writer_.add(record, time_ns);
+  if (mapping.is_reported) writer_.add(record, time_ns);
 }
 
 bool DriverMemory::unmap_at(std::uint64_t address, std::int64_t time_ns) {
@@ -227,14 +227,14 @@ bool DriverMemory::unmap_at(std::uint64_t address, std::int64_t time_ns) {
   record.address = address;
   record.size = found->second.size;
   record.heap = found->second.heap;
-  const bool is_told = found->second.is_told;
+  const bool is_reported = found->second.is_reported;
   mappings_.erase(found);
-  if (is_told) writer_.add(record, time_ns);
+  if (is_reported) writer_.add(record, time_ns);
   return true;
 }
 
 void DriverMemory::unmap(const wire::UnmapRecord& range, std::int64_t time_ns) {
-  bool has_any = was_told_early(early_mappings_, range.address);
+  bool has_any = was_early(early_mappings_, range.address);
   for (auto at = mappings_.lower_bound(range.address);
        at != mappings_.end() && at->first - range.address < range.size;) {
     const std::uint64_t address = at->first;
@@ -252,14 +252,14 @@ void DriverMemory::reserve(const wire::ReserveRecord& range, std::int64_t time_n
     gone.size = there->second.size;
     gone.heap = there->second.heap;
     writer_.add(gone, time_ns);
-    note_told_early(early_reservations_, range.address);
+    note_early(early_reservations_, range.address);
   }
   reservations_[range.address] = {range.heap, range.size, ticks_};
   writer_.add(range, time_ns);
 }
 
 void DriverMemory::unreserve(wire::UnreserveRecord range, std::int64_t time_ns) {
-  if (was_told_early(early_reservations_, range.address)) return;
+  if (was_early(early_reservations_, range.address)) return;
   if (const auto found = reservations_.find(range.address); found != reservations_.end()) {
     if (ticks_ < found->second.reserved_at) return;
     range.heap = found->second.heap;

@@ -55,7 +55,7 @@ class DriverMemory {
     std::uint64_t event = 0;
     std::uint64_t key = 0;  // Its address or handle, as the job reports it.
     std::uint64_t taken_at = 0;
-    bool is_told = true, is_array = false;
+    bool is_reported = true, is_array = false;
     Block* next = nullptr;  // The owner's next block.
     Block* previous = nullptr;
   };
@@ -69,20 +69,20 @@ class DriverMemory {
   struct Mapping {
     std::uint32_t heap = 0, count = 1;
     std::uint64_t size = 0, handle = 0, mapped_at = 0;
-    bool is_told = true;
+    bool is_reported = true;
   };
   struct Reservation {
     std::uint32_t heap = 0;
     std::uint64_t size = 0, reserved_at = 0;
   };
   // Rows that are still to come for memory that counted as freed when its address or handle was handed out again.
-  struct Told {
+  struct EarlyRows {
     std::uint32_t rows = 0;
     std::uint64_t until = 0;  // The rows took effect before this.
   };
-  using ToldEarly = std::unordered_map<std::uint64_t, Told>;
-  void note_told_early(ToldEarly& told, std::uint64_t key, std::uint32_t rows = 1);
-  bool was_told_early(ToldEarly& told, std::uint64_t key);
+  using EarlyReports = std::unordered_map<std::uint64_t, EarlyRows>;
+  void note_early(EarlyReports& early, std::uint64_t key, std::uint32_t rows = 1);
+  bool was_early(EarlyReports& early, std::uint64_t key);
 
   bool unmap_at(std::uint64_t address, std::int64_t time_ns);
   void free(const Block& block, std::uint32_t stack, std::int64_t time_ns);
@@ -93,7 +93,7 @@ class DriverMemory {
   wire::StreamWriter& writer_;
   std::uint64_t ticks_ = 0;
   bool is_call_out_ = false;
-  ToldEarly early_blocks_, early_arrays_, early_handles_, early_mappings_, early_reservations_;
+  EarlyReports early_blocks_, early_arrays_, early_handles_, early_mappings_, early_reservations_;
   Blocks blocks_, array_blocks_;                     // By address, by handle.
   std::unordered_map<std::uint32_t, Block*> owned_;  // The first block of each owner.
   std::unordered_map<std::uint64_t, Handle> handles_;

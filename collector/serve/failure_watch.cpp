@@ -13,16 +13,16 @@ void add_failure(std::vector<Failure>& failures, Failure failure) {
     failures.back().times += failure.times;
 }
 
-void FailureWatch::note_out_of_memory(std::uint64_t asked_bytes, std::string_view heap, std::string_view reason) {
+void FailureWatch::note_out_of_memory(std::uint64_t requested_bytes, std::string_view heap, std::string_view reason) {
   refusals_.clear();  // They led to this failure.
   Failure failure;
-  failure.asked_bytes = asked_bytes;
+  failure.requested_bytes = requested_bytes;
   failure.heap = heap;
   failure.what = reason;
   add_failure(found_, std::move(failure));
 }
 
-void FailureWatch::note_refusal(std::uint32_t heap_id, std::uint64_t asked_bytes, std::string_view heap,
+void FailureWatch::note_refusal(std::uint32_t heap_id, std::uint64_t requested_bytes, std::string_view heap,
                                 std::string_view call, std::int64_t time_ns, std::optional<std::uint64_t> free_bytes) {
   ++refusals_seen_;
   auto refusal =
@@ -31,7 +31,7 @@ void FailureWatch::note_refusal(std::uint32_t heap_id, std::uint64_t asked_bytes
   refusal->heap_id = heap_id;
   refusal->time_ns = time_ns;
   refusal->failure.is_refusal = true;
-  refusal->failure.asked_bytes = asked_bytes;
+  refusal->failure.requested_bytes = requested_bytes;
   refusal->failure.heap = heap;
   refusal->failure.what = call;
   refusal->failure.free_bytes = free_bytes;
@@ -40,13 +40,13 @@ void FailureWatch::note_refusal(std::uint32_t heap_id, std::uint64_t asked_bytes
 void FailureWatch::note_taken(std::uint32_t heap_id, std::uint64_t bytes) {
   if (refusals_.empty()) return;
   std::erase_if(refusals_, [&](const Refusal& one) {
-    return (one.heap_id == 0 || one.heap_id == heap_id) && bytes >= one.failure.asked_bytes / 2;
+    return (one.heap_id == 0 || one.heap_id == heap_id) && bytes >= one.failure.requested_bytes / 2;
   });
 }
 
 std::uint64_t FailureWatch::pending_bytes() const {
   std::uint64_t bytes = 0;
-  for (const Refusal& one : refusals_) bytes = std::max(bytes, one.failure.asked_bytes);
+  for (const Refusal& one : refusals_) bytes = std::max(bytes, one.failure.requested_bytes);
   return bytes;
 }
 

@@ -20,10 +20,10 @@ constexpr std::int64_t retry_patience_ns = 12'000'000'000;
 
 struct Failure {
   std::int64_t pid = 0;
-  bool is_refusal = false;        // The driver refused, and there was no retry. Otherwise a framework gave up.
-  std::uint64_t asked_bytes = 0;  // 0: unknown, or the call has no size (a context, a launch).
-  std::string heap;               // Empty: unknown.
-  std::string what;               // The driver's call, or the framework's reason; empty: unknown.
+  bool is_refusal = false;            // The driver refused, and there was no retry. Otherwise a framework gave up.
+  std::uint64_t requested_bytes = 0;  // 0: unknown, or the call has no size (a context, a launch).
+  std::string heap;                   // Empty: unknown.
+  std::string what;                   // The driver's call, or the framework's reason; empty: unknown.
   // For a refusal: free on the device, as the driver reported just after it.
   std::optional<std::uint64_t> free_bytes{};
   std::uint64_t times = 1;  // The number of failures that this one stands for, if they were not collected in time.
@@ -34,8 +34,8 @@ void add_failure(std::vector<Failure>& failures, Failure failure);
 // For one process. Ids are those of the job; times are on one clock.
 class FailureWatch {
  public:
-  void note_out_of_memory(std::uint64_t asked_bytes, std::string_view heap, std::string_view reason);
-  void note_refusal(std::uint32_t heap_id, std::uint64_t asked_bytes, std::string_view heap, std::string_view call,
+  void note_out_of_memory(std::uint64_t requested_bytes, std::string_view heap, std::string_view reason);
+  void note_refusal(std::uint32_t heap_id, std::uint64_t requested_bytes, std::string_view heap, std::string_view call,
                     std::int64_t time_ns, std::optional<std::uint64_t> free_bytes = {});
   void note_taken(std::uint32_t heap_id, std::uint64_t bytes);
   std::uint64_t refusals() const { return refusals_seen_; }  // All refusals so far.

@@ -51,7 +51,7 @@ ssize_t receive_hello(int connection, wire::Hello& hello, int& memory) {
 }
 
 // The job can't know its process number in our namespace.
-void tell_where_it_runs(ProcessDrain& drain, std::int64_t pid) {
+void report_where_it_runs(ProcessDrain& drain, std::int64_t pid) {
   drain.add_job_fact("process", std::to_string(pid));
   std::array<char, 256> host{};
   if (gethostname(host.data(), host.size() - 1) == 0) drain.add_job_fact("host", host.data());
@@ -59,7 +59,7 @@ void tell_where_it_runs(ProcessDrain& drain, std::int64_t pid) {
 
 // The facts that a job would report about itself, for a process into which nothing is loaded
 // (collector/inject/process_facts.h).
-void tell_how_it_was_started(ProcessDrain& drain, std::int64_t pid) {
+void report_how_it_was_started(ProcessDrain& drain, std::int64_t pid) {
   if (const std::string command = read_command_line(pid); !command.empty())
     drain.add_job_fact(wire::command_fact, command);
   const std::string environment = read_proc_file("/proc/" + std::to_string(pid) + "/environ");
@@ -149,7 +149,7 @@ bool Observer::has_ended(const Job& job) {
 
 void Observer::note_devices(std::span<const DeviceTotals> devices) {
   for (const Job& job : jobs_)
-    if (job.drain && !job.is_over && job.drain->may_hold_memory()) job.drain->tell_devices(devices);
+    if (job.drain && !job.is_over && job.drain->may_hold_memory()) job.drain->report_devices(devices);
 }
 
 std::vector<wire::SharedBlock> Observer::make_keyframes() {
@@ -179,7 +179,7 @@ Observer::Job Observer::begin_job(std::int64_t pid, std::unique_ptr<RingMemory> 
   job.process.pid = pid;
   job.drain = std::make_unique<ProcessDrain>(std::move(rings), job.process.stream, sink_);
   job.drain->name_frames_by(namer_, pid);
-  tell_where_it_runs(*job.drain, pid);
+  report_where_it_runs(*job.drain, pid);
   return job;
 }
 
@@ -188,7 +188,7 @@ std::optional<std::string> Observer::watch_totals_of(std::int64_t pid) {
   std::unique_ptr<RingMemory> nothing = RingMemory::of_nothing();
   if (!nothing) return "out of host memory";
   Job job = begin_job(pid, std::move(nothing));
-  tell_how_it_was_started(*job.drain, pid);
+  report_how_it_was_started(*job.drain, pid);
   job.drain->note_left_alone();
   job.is_left_alone = true;
   link::note_observed(pid);
@@ -205,7 +205,7 @@ void Observer::end_job(Job& job) {
 
 // A job of a thousand short processes must not keep all their rings.
 void Observer::close_job(Job& job) {
-  job.process = told_of(job);
+  job.process = process_of(job);
   forget_process(job);
   job.drain.reset();
 }
@@ -217,7 +217,7 @@ void Observer::forget_process(Job& job) {
   job.is_left_alone = false;
 }
 
-Observer::Process Observer::told_of(const Job& job) {
+Observer::Process Observer::process_of(const Job& job) {
   Process process = job.process;
   if (!job.drain) return process;
   process.events = job.drain->events();
@@ -358,7 +358,7 @@ std::vector<Observer::DriverCalls> Observer::take_driver_calls() {
 
 std::vector<Observer::Process> Observer::processes() const {
   std::vector<Process> all;
-  for (const Job& job : jobs_) all.push_back(told_of(job));
+  for (const Job& job : jobs_) all.push_back(process_of(job));
   return all;
 }
 

@@ -92,7 +92,7 @@ class Observer {
     int link = -1;                                 // For a process that was attached to.
     bool is_left_alone = false;                    // Only its totals are watched, as long as it lives.
   };
-  static Process told_of(const Job& job);
+  static Process process_of(const Job& job);
   Job begin_job(std::int64_t pid, std::unique_ptr<RingMemory> rings);
   void end_job(Job& job);
   static void close_job(Job& job);

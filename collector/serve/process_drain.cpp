@@ -19,7 +19,7 @@ std::uint64_t realtime_ns() {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-constexpr std::uint64_t told_bytes = 1 << 16;  // A thread may wait for the room.
+constexpr std::uint64_t reported_step_bytes = 1 << 16;  // A thread may wait for the room.
 
 // The job's ids are dense and arrive in order; any other id is ignored and stays 0.
 void add_id(std::vector<std::uint32_t>& ids, std::uint32_t of_job, std::uint32_t id) {
@@ -37,7 +37,7 @@ ProcessDrain::ProcessDrain(std::unique_ptr<RingMemory> memory, std::uint32_t str
   writer_.keep_state();
   const TickClock::Reading now = clock_.read();
   last_drain_ns_ = now.ns;
-  tell_clock(now);
+  report_clock(now);
 }
 
 void ProcessDrain::name_frames_by(FrameNamer& namer, std::int64_t process) {
@@ -68,10 +68,10 @@ void ProcessDrain::note_left_alone() {
   mark(wire::left_alone_mark);
 }
 
-void ProcessDrain::tell_figure(const std::string& name, std::uint64_t bytes) {
-  const auto [told, is_new] = told_figures_.try_emplace(name);
-  if (!is_new && told->second.bytes == bytes && last_drain_ns_ - told->second.time_ns < clock_record_ns) return;
-  told->second = {bytes, last_drain_ns_};
+void ProcessDrain::report_figure(const std::string& name, std::uint64_t bytes) {
+  const auto [figure, is_new] = reported_figures_.try_emplace(name);
+  if (!is_new && figure->second.bytes == bytes && last_drain_ns_ - figure->second.time_ns < clock_record_ns) return;
+  figure->second = {bytes, last_drain_ns_};
   wire::CounterRecord counter;
   counter.name = writer_.define_string(name);
   counter.value = static_cast<std::int64_t>(bytes);
@@ -79,25 +79,26 @@ void ProcessDrain::tell_figure(const std::string& name, std::uint64_t bytes) {
   if (is_left_alone_) ++events_;  // There are no other events.
 }
 
-void ProcessDrain::tell_devices(std::span<const DeviceTotals> devices) {
-  bool is_any_told = false;
+void ProcessDrain::report_devices(std::span<const DeviceTotals> devices) {
+  bool is_any_reported = false;
   const auto name_of = [](std::size_t device, std::string_view ending) {
     return "GPU " + std::to_string(device) + std::string(ending);
   };
   for (std::size_t i = 0; i < devices.size(); ++i) {
     const HeldMemory held = held_by(static_cast<pid_t>(process_), devices[i]);
-    is_any_told = is_any_told || held.is_told;
+    is_any_reported = is_any_reported || held.is_reported;
     // It held memory before and no longer does: record a last 0.
-    const bool has_left =
-        !held.is_told && devices[i].knows_holders && told_figures_.contains(name_of(i, wire::held_by_process_ending));
-    if (!held.is_told && !has_left) continue;
-    tell_figure(name_of(i, wire::in_use_by_all_ending), devices[i].used_bytes);
-    if (has_left || held.bytes) tell_figure(name_of(i, wire::held_by_process_ending), held.bytes.value_or(0));
+    const bool has_left = !held.is_reported && devices[i].knows_holders &&
+                          reported_figures_.contains(name_of(i, wire::held_by_process_ending));
+    if (!held.is_reported && !has_left) continue;
+    report_figure(name_of(i, wire::in_use_by_all_ending), devices[i].used_bytes);
+    if (has_left || held.bytes) report_figure(name_of(i, wire::held_by_process_ending), held.bytes.value_or(0));
   }
-  if (!is_any_told && devices.size() == 1) tell_figure(name_of(0, wire::in_use_by_all_ending), devices[0].used_bytes);
+  if (!is_any_reported && devices.size() == 1)
+    report_figure(name_of(0, wire::in_use_by_all_ending), devices[0].used_bytes);
 }
 
-void ProcessDrain::tell_clock(const TickClock::Reading& now) {
+void ProcessDrain::report_clock(const TickClock::Reading& now) {
   if (has_clock_ && now.ns - last_clock_ns_ < clock_record_ns) return;
   wire::ClockRecord record;
   record.realtime_ns = realtime_ns();
@@ -132,14 +133,14 @@ void ProcessDrain::drain(bool is_last) {
   if (is_last) until = ~std::uint64_t{0};
   take_rows(until);
   note_losses(now.ns);
-  tell_clock(now);
+  report_clock(now);
   last_drain_ns_ = now.ns;
   for (Failure& failure : watch_.take(now.ns, is_last)) add_failure(failures_, std::move(failure));
   if (is_last)
     writer_.flush();
   else
     writer_.flush_if_older(now.ns, wire::block_age_ns_live);
-  writer_.tell_keyframe_if_due();
+  writer_.write_keyframe_if_due();
 }
 
 void ProcessDrain::take_definitions() {
@@ -246,7 +247,7 @@ void ProcessDrain::take_rows(std::uint64_t until_ticks) {
     places[number] = ring.tail;
     ring.row = memory_->next(number, places[number], ring.head, is_broken_);
     if (!ring.row) {
-      if (ring.tail != ring.head) memory_->set_tail(number, ring.told_tail = ring.tail = ring.head);
+      if (ring.tail != ring.head) memory_->set_tail(number, ring.reported_tail = ring.tail = ring.head);
     } else if (ring.row->ticks <= until_ticks) {
       queue.emplace(ring.row->ticks, number);
     }
@@ -260,9 +261,9 @@ void ProcessDrain::take_rows(std::uint64_t until_ticks) {
     // A loss is reported in the ring where it happened, with the total that the ring has lost so far.
     if (ring.row->kind == wire::RecordKind::loss) {
       const auto loss = ring.row->as<wire::LossRecord>();
-      if (loss.count > ring.told_lost) {
-        const std::uint64_t more = loss.count - ring.told_lost;
-        ring.told_lost = loss.count;
+      if (loss.count > ring.reported_lost) {
+        const std::uint64_t more = loss.count - ring.reported_lost;
+        ring.reported_lost = loss.count;
         lost_ += more;
         writer_.note_loss(more, clock_.ns_from_ticks(loss.since_ns), clock_.ns_from_ticks(ring.row->ticks));
         memory_->ask_for_listings();
@@ -271,11 +272,12 @@ void ProcessDrain::take_rows(std::uint64_t until_ticks) {
       write(*ring.row);
     }
     ring.tail = places[number];
-    if (ring.tail - ring.told_tail >= told_bytes) memory_->set_tail(number, ring.told_tail = ring.tail);
+    if (ring.tail - ring.reported_tail >= reported_step_bytes)
+      memory_->set_tail(number, ring.reported_tail = ring.tail);
     read(number);
   }
   for (const std::uint32_t i : used_rings_)
-    if (rings_[i].told_tail != rings_[i].tail) memory_->set_tail(i, rings_[i].told_tail = rings_[i].tail);
+    if (rings_[i].reported_tail != rings_[i].tail) memory_->set_tail(i, rings_[i].reported_tail = rings_[i].tail);
 }
 
 // Losses that no ring has reported: of threads that were silent since, or had no ring.
@@ -283,14 +285,14 @@ void ProcessDrain::note_losses(std::int64_t now_ns) {
   std::uint64_t more = 0;
   for (const std::uint32_t i : used_rings_) {
     Ring& ring = rings_[i];
-    const std::uint64_t lost = ring.tail == memory_->head(i) ? memory_->lost(i) : ring.told_lost;
-    if (lost <= ring.told_lost) continue;
-    more += lost - ring.told_lost;
-    ring.told_lost = lost;
+    const std::uint64_t lost = ring.tail == memory_->head(i) ? memory_->lost(i) : ring.reported_lost;
+    if (lost <= ring.reported_lost) continue;
+    more += lost - ring.reported_lost;
+    ring.reported_lost = lost;
   }
   const std::uint64_t without_ring = memory_->events_without_ring();
-  if (without_ring > told_without_ring_) more += without_ring - told_without_ring_;
-  told_without_ring_ = without_ring;
+  if (without_ring > lost_without_ring_) more += without_ring - lost_without_ring_;
+  lost_without_ring_ = without_ring;
   if (more == 0) return;
   lost_ += more;
   writer_.note_loss(more, last_drain_ns_, now_ns);
@@ -381,13 +383,14 @@ void ProcessDrain::watch(const Row& row, std::int64_t time_ns) {
     }
     case wire::RecordKind::driver_refusal: {
       const auto record = row.as<wire::DriverRefusalRecord>();
-      watch_.note_refusal(record.heap, record.asked, text(heap_names_, record.heap), text(texts_, record.call), time_ns,
+      watch_.note_refusal(record.heap, record.requested, text(heap_names_, record.heap), text(texts_, record.call),
+                          time_ns,
                           record.available == wire::unknown_bytes ? std::nullopt : std::optional(record.available));
       break;
     }
     case wire::RecordKind::out_of_memory: {
       const auto record = row.as<wire::OutOfMemoryRecord>();
-      watch_.note_out_of_memory(record.asked, text(heap_names_, record.heap), text(texts_, record.reason));
+      watch_.note_out_of_memory(record.requested, text(heap_names_, record.heap), text(texts_, record.reason));
       break;
     }
     default: break;

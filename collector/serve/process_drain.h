@@ -43,7 +43,7 @@ class ProcessDrain {
   // every ten seconds. If there is only one device, also if the driver does not list the process (in a container it has
   // another number there). Devices are numbered as on this machine, which may differ from the job's view, so the
   // counters belong to no heap.
-  void tell_devices(std::span<const DeviceTotals> devices);
+  void report_devices(std::span<const DeviceTotals> devices);
   // Drains everything available; with `is_last` also the youngest events, and closes the current block.
   void drain(bool is_last);
   // Everything that a viewer needs to start with the next block; closes the current block.
@@ -60,7 +60,7 @@ class ProcessDrain {
   // Whether it may hold device memory: it has called the driver, or had done so before it was attached to.
   bool may_hold_memory() const { return may_hold_memory_; }
   void note_attached(bool has_driver);  // `has_driver`: it has loaded the CUDA driver.
-  // Nothing is loaded into it; only tell_devices() reports on it.
+  // Nothing is loaded into it; only report_devices() reports on it.
   void note_left_alone();
   // The back end that reports its driver calls (wire::driver_calls_fact), if it changed since the last call.
   std::optional<std::string> take_driver_calls() { return std::exchange(driver_calls_, std::nullopt); }
@@ -70,8 +70,8 @@ class ProcessDrain {
  private:
   void mark(std::string_view name);  // A marker at the present time.
   struct Ring {
-    std::uint64_t tail = 0, head = 0, told_tail = 0;
-    std::uint64_t told_lost = 0;
+    std::uint64_t tail = 0, head = 0, reported_tail = 0;
+    std::uint64_t reported_lost = 0;
     std::optional<Row> row;  // The next row, already read.
   };
 
@@ -88,7 +88,7 @@ class ProcessDrain {
   void write_of_driver(const Row& row, std::int64_t time_ns);
   void write_listing(const wire::ListingRecord& listing, std::int64_t time_ns);
   void note_losses(std::int64_t now_ns);
-  void tell_clock(const TickClock::Reading& now);
+  void report_clock(const TickClock::Reading& now);
 
   // The record of a row, with ids of the stream instead of those of the job.
   template <class Record>
@@ -116,14 +116,14 @@ class ProcessDrain {
   FailureWatch watch_;
   std::vector<Failure> failures_;
   std::uint64_t giving_since_ = 0;  // The oldest freeing call of this round that does not hold back younger events.
-  std::uint64_t events_ = 0, lost_ = 0, told_without_ring_ = 0;
+  std::uint64_t events_ = 0, lost_ = 0, lost_without_ring_ = 0;
   std::int64_t last_drain_ns_ = 0, last_clock_ns_ = 0;
-  struct ToldFigure {
+  struct ReportedFigure {
     std::uint64_t bytes = 0;
     std::int64_t time_ns = 0;
   };
-  void tell_figure(const std::string& name, std::uint64_t bytes);
-  std::map<std::string, ToldFigure> told_figures_;
+  void report_figure(const std::string& name, std::uint64_t bytes);
+  std::map<std::string, ReportedFigure> reported_figures_;
   std::optional<std::string> driver_calls_;
   bool is_broken_ = false, has_clock_ = false, may_hold_memory_ = false, is_left_alone_ = false;
 };

@@ -125,11 +125,11 @@ class ViewerPort::Viewer {
         note_sent(bytes);
         place_ += static_cast<std::uint64_t>(bytes);
         frame_left_ -= static_cast<std::size_t>(bytes);
-      } else if (status.now_ns - told_ns_ >= status_age_ns || status.flags != told_flags_) {
+      } else if (status.now_ns - status_ns_ >= status_age_ns || status.flags != status_flags_) {
         begin_frame(link::FrameKind::status, sizeof(status));
         append(status);
-        told_ns_ = status.now_ns;
-        told_flags_ = status.flags;
+        status_ns_ = status.now_ns;
+        status_flags_ = status.flags;
       } else if (is_skipping_) {
         frame_left_ = std::min<std::uint64_t>(skip_->bytes.size() - skip_sent_, link::frame_bytes_max);
         begin_frame(link::FrameKind::recording, frame_left_);
@@ -181,10 +181,10 @@ class ViewerPort::Viewer {
   bool take_token() {
     link::TokenGreeting greeting;
     std::memcpy(&greeting, said_.data(), sizeof(greeting));
-    link::Token told;
-    std::memcpy(told.data(), greeting.token, told.size());
+    link::Token token;
+    std::memcpy(token.data(), greeting.token, token.size());
     if (std::memcmp(greeting.magic, link::TokenGreeting{}.magic, sizeof(greeting.magic)) != 0 ||
-        !link::is_same(told, *token_))
+        !link::is_same(token, *token_))
       return false;
     token_ = nullptr;
     return true;
@@ -236,8 +236,8 @@ class ViewerPort::Viewer {
   bool is_skipping_ = false;    // Its sending has begun.
   std::uint64_t moved_to_ = 0;  // The position when it last moved, and when that was.
   std::int64_t moved_ns_ = 0;
-  std::int64_t told_ns_ = 0;
-  std::uint32_t told_flags_ = 0;
+  std::int64_t status_ns_ = 0;
+  std::uint32_t status_flags_ = 0;
 };
 
 ViewerPort::ViewerPort(const Recorder& recorder) : recorder_(recorder) {}
@@ -301,15 +301,15 @@ void ViewerPort::accept_some() {
 // Each is read at once: a viewer with the token has usually sent it by then. At most as many others are accepted as
 // there are places, so that each gets at least one turn to send it.
 void ViewerPort::accept_strangers(const link::Status& status) {
-  std::size_t taken_in = 0;
-  for (int turn = 0; listening_by_tcp_ >= 0 && turn < strangers_a_turn && taken_in < strangers_max; ++turn) {
+  std::size_t read_so_far = 0;
+  for (int turn = 0; listening_by_tcp_ >= 0 && turn < strangers_a_turn && read_so_far < strangers_max; ++turn) {
     const int connection = link::accept_at(listening_by_tcp_);
     if (connection < 0) return;
     add_viewer(connection, &token_);
     if (!serve_viewer(*viewers_.back(), status))
       viewers_.pop_back();
     else if (viewers_.back()->is_stranger())
-      ++taken_in;
+      ++read_so_far;
     if (strangers() > strangers_max) make_room_for_stranger(status);
   }
 }

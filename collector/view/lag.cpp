@@ -17,19 +17,19 @@ std::int64_t between(std::int64_t earlier_ns, std::int64_t later_ns) {
 
 }  // namespace
 
-void Lag::note(const link::Status& told, std::uint64_t place, std::int64_t last_time_ns) {
-  if (is_first_) first_bytes_ = told.blocks_bytes;
+void Lag::note(const link::Status& status, std::uint64_t place, std::int64_t last_time_ns) {
+  if (is_first_) first_bytes_ = status.blocks_bytes;
   is_first_ = false;
-  if (told.blocks_bytes > place && waiting_.size() < waiting_max &&
-      (waiting_.empty() || told.blocks_bytes > waiting_.back().blocks_bytes))
-    waiting_.push_back({told.blocks_bytes, told.now_ns});
+  if (status.blocks_bytes > place && waiting_.size() < waiting_max &&
+      (waiting_.empty() || status.blocks_bytes > waiting_.back().blocks_bytes))
+    waiting_.push_back({status.blocks_bytes, status.now_ns});
   while (!waiting_.empty() && waiting_.front().blocks_bytes <= place) waiting_.pop_front();
   if (waiting_.empty())
     behind_ns_ = 0;
   else if (place >= first_bytes_)
-    behind_ns_ = between(waiting_.front().now_ns, told.now_ns);
+    behind_ns_ = between(waiting_.front().now_ns, status.now_ns);
   else
-    behind_ns_ = last_time_ns == 0 ? 0 : between(last_time_ns, told.now_ns);
+    behind_ns_ = last_time_ns == 0 ? 0 : between(last_time_ns, status.now_ns);
 }
 
 }  // namespace hbmscope::view

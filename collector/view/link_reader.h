@@ -18,7 +18,7 @@ class LinkReader {
  public:
   using BlockSink = std::function<void(wire::SharedBlock)>;
   using StatusSink = std::function<void(const link::Status&)>;
-  // What the job printed on its standard output or standard error, if a relay was asked to send it.
+  // What the job printed on its standard output or standard error, if a relay sends it.
   using OutputSink = std::function<void(std::span<const std::uint8_t>, bool is_error)>;
   LinkReader(BlockSink blocks, StatusSink statuses) : blocks_(std::move(blocks)), statuses_(std::move(statuses)) {}
 

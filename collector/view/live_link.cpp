@@ -158,12 +158,12 @@ bool LiveLink::end(std::string why) {
     hang_up();
     if (how.is_lost && was_welcome_) {
       const auto now = Clock::now();
-      if (!is_told_lost_) {
+      if (!is_loss_reported_) {
         lost_at_ = now;
         pause_ = first_pause;
         if (news_) news_("the connection to " + far_->host + " is lost (" + how.words + "); trying again");
       }
-      is_told_lost_ = true;
+      is_loss_reported_ = true;
       next_try_ = now + pause_;
       pause_ = std::min<Clock::duration>(pause_ * 2, longest_pause);
       return true;
@@ -212,8 +212,8 @@ bool LiveLink::receive() {
     }
     if (!far_ || !reader_.is_welcome()) continue;
     was_welcome_ = true;
-    if (!is_told_lost_) continue;
-    is_told_lost_ = false;
+    if (!is_loss_reported_) continue;
+    is_loss_reported_ = false;
     const std::chrono::duration<double> gone = Clock::now() - lost_at_;
     if (news_)
       news_("the connection to " + far_->host + " is back after " +
@@ -228,9 +228,9 @@ void LiveLink::take_wake() const {
   [[maybe_unused]] const ssize_t bytes = ::read(wake_, &count, sizeof(count));
 }
 
-void LiveLink::skip_what_was(const link::Status& told) {
-  has_skipped_ = has_skipped_ || reader_.skips() > 0 || reader_.place() >= told.blocks_bytes;
-  if (!has_skipped_ && (told.flags & link::status_flag::can_skip) != 0) request(link::RequestKind::skip_to_now);
+void LiveLink::skip_what_was(const link::Status& status) {
+  has_skipped_ = has_skipped_ || reader_.skips() > 0 || reader_.place() >= status.blocks_bytes;
+  if (!has_skipped_ && (status.flags & link::status_flag::can_skip) != 0) request(link::RequestKind::skip_to_now);
 }
 
 void LiveLink::wake() {

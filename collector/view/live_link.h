@@ -48,7 +48,7 @@ class LiveLink {
   std::uint64_t place() const { return reader_.place(); }  // Bytes of blocks that have arrived.
   // Called with each status, by a viewer that does not need the past: requests a skip to now, until it has skipped. If
   // the connection is lost meanwhile, the request is lost.
-  void skip_what_was(const link::Status& told);
+  void skip_what_was(const link::Status& status);
 
   // From any thread.
   void wake();
@@ -84,7 +84,7 @@ class LiveLink {
   LinkReader::OutputSink output_;
   std::string output_folder_;
   std::uint64_t output_bytes_ = 0, error_bytes_ = 0;
-  bool was_welcome_ = false, is_told_lost_ = false;
+  bool was_welcome_ = false, is_loss_reported_ = false;
   Clock::time_point next_try_, lost_at_;
   Clock::duration pause_{};
 };

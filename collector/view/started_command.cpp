@@ -70,7 +70,7 @@ StartedCommand::~StartedCommand() {
   }
 }
 
-void StartedCommand::tell(const std::string& line) const {
+void StartedCommand::write_line(const std::string& line) const {
   const std::string text = line + "\n";
   send(input_, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }

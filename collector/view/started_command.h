@@ -23,7 +23,7 @@ class StartedCommand {
   StartedCommand& operator=(const StartedCommand&) = delete;
 
   std::int64_t pid() const { return pid_; }
-  void tell(const std::string& line) const;  // Writes to its standard input.
+  void write_line(const std::string& line) const;  // Writes to its standard input.
 
  private:
   StartedCommand(std::int64_t pid, int input) : pid_(pid), input_(input) {}

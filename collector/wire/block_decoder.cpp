@@ -187,9 +187,10 @@ class BlockDecoder::Parser {
     for (unsigned i = 0; i < record->field_count; ++i) {
       const FieldDescription& field = record->fields[i];
       const std::uint64_t value = field.is_all_ones ? ~std::uint64_t{0} : 0;
-      const bool is_told = std::size_t{field.offset} + field.bytes <= row.struct_bytes;
+      const bool is_reported = std::size_t{field.offset} + field.bytes <= row.struct_bytes;
       std::memcpy(fields + field.offset,
-                  is_told ? rest.data() + field.offset : reinterpret_cast<const std::uint8_t*>(&value), field.bytes);
+                  is_reported ? rest.data() + field.offset : reinterpret_cast<const std::uint8_t*>(&value),
+                  field.bytes);
     }
     ++rows.count;
     if (!record->has_text) return true;

@@ -398,7 +398,7 @@ static_assert(sizeof(UnmapRecord) == 24);
 // The driver refused a request. Not yet out of memory: the framework may retry.
 struct DriverRefusalRecord {
   static constexpr RecordKind kind = RecordKind::driver_refusal;
-  std::uint64_t asked = 0;                      // The requested size.
+  std::uint64_t requested = 0;                  // The requested size.
   std::uint64_t available = ~std::uint64_t{0};  // Bytes free on the device according to the driver. 18446744073709551615: unknown.
   std::uint32_t heap = 0;                       // Heap; 0: unknown.
   std::uint32_t stack = 0;                      // Stack; 0: unknown.
@@ -410,7 +410,7 @@ static_assert(sizeof(DriverRefusalRecord) == 32);
 // A framework reported that it is out of memory.
 struct OutOfMemoryRecord {
   static constexpr RecordKind kind = RecordKind::out_of_memory;
-  std::uint64_t asked = 0;                      // The requested size.
+  std::uint64_t requested = 0;                  // The requested size.
   std::uint64_t available = ~std::uint64_t{0};  // Bytes free on the device according to its source. 18446744073709551615: unknown.
   std::uint32_t heap = 0;                       // Heap; 0: unknown.
   std::uint32_t stack = 0;                      // Stack; 0: unknown.

@@ -45,21 +45,21 @@ inline const char* value_of(const char* line, const char* variable) {
   return std::strncmp(line, variable, length) == 0 && line[length] == '=' ? line + length + 1 : nullptr;
 }
 
-// Reads zero-terminated lines up to `end`, as in /proc/PID/environ. Calls tell_variable(name, value) for each recorded
-// variable, and tell_rank(digits) for the rank, at most once.
-template <class TellVariable, class TellRank>
-void find_reported_variables(const char* begin, const char* end, const TellVariable& tell_variable,
-                             const TellRank& tell_rank) {
+// Reads zero-terminated lines up to `end`, as in /proc/PID/environ. Calls report_variable(name, value) for each
+// recorded variable, and report_rank(digits) for the rank, at most once.
+template <class ReportVariable, class ReportRank>
+void find_reported_variables(const char* begin, const char* end, const ReportVariable& report_variable,
+                             const ReportRank& report_rank) {
   const char* ranks[std::size(rank_variables)] = {};
   for (const char* line = begin; line < end; line += std::strlen(line) + 1) {
     for (const char* variable : reported_variables)
-      if (const char* value = value_of(line, variable)) tell_variable(variable, value);
+      if (const char* value = value_of(line, variable)) report_variable(variable, value);
     for (std::size_t i = 0; i < std::size(ranks); ++i)
       if (const char* value = value_of(line, rank_variables[i]); value != nullptr && is_rank(value)) ranks[i] = value;
   }
   for (const char* rank : ranks) {
     if (rank == nullptr) continue;
-    tell_rank(rank);
+    report_rank(rank);
     return;
   }
 }

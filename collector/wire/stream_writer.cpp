@@ -219,7 +219,7 @@ std::vector<SharedBlock> StreamWriter::make_keyframe() {
   return state_->make_keyframe(stream_, next_event(), encoder_.sequence(), time_ns_, table_);
 }
 
-void StreamWriter::tell_keyframe_if_due() {
+void StreamWriter::write_keyframe_if_due() {
   constexpr std::uint64_t events_per_byte = 4, events_min = 1U << 20;
   constexpr std::uint64_t bytes_max = 2U << 20;  // Some ten milliseconds.
   if (!state_ || next_event() - keyframe_event_ < events_min) return;

@@ -37,7 +37,7 @@ class StreamWriter {
   std::vector<SharedBlock> make_keyframe();
   // Writes a keyframe between two blocks if keyframes then take at most a quarter of a byte per event; not if so much
   // is live that it would take too long. Call it now and then.
-  void tell_keyframe_if_due();
+  void write_keyframe_if_due();
 
   // Definitions. Equal ones get the same id; 0 is the empty text, no frame, no stack.
   std::uint32_t define_string(std::string_view text);

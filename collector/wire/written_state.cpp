@@ -98,10 +98,10 @@ void WrittenState::note(const HeapGoneRecord& gone, std::uint64_t) {
   for (Ranges* ranges : {&regions_, &mappings_, &reservations_}) cut(*ranges, gone.heap, 0, ~std::uint64_t{0});
   std::vector<std::uint64_t> ended;
   for (const auto& [event, handle] : handles_)
-    if (handle.told.heap == gone.heap && handle.references > 0) ended.push_back(event);
+    if (handle.created.heap == gone.heap && handle.references > 0) ended.push_back(event);
   for (const std::uint64_t event : ended) {
     handles_[event].references = 1;
-    by_number_.erase(handles_[event].told.handle);
+    by_number_.erase(handles_[event].created.handle);
     release(event);
   }
 }
@@ -119,10 +119,10 @@ void WrittenState::add_handle(const Record& record, std::uint64_t event, std::ui
     release(found->second);
   }
   Handle handle;
-  handle.told.handle = record.handle;
-  handle.told.size = record.size;
-  handle.told.heap = record.heap;
-  handle.told.stack = record.stack;
+  handle.created.handle = record.handle;
+  handle.created.size = record.size;
+  handle.created.heap = record.heap;
+  handle.created.stack = record.stack;
   handle.event = event;
   handle.flags = flags;
   handles_[event] = handle;
@@ -140,7 +140,7 @@ void WrittenState::note(const PhysicalImportRecord& handle, std::uint64_t event)
 void WrittenState::release(std::uint64_t event) {
   const auto found = handles_.find(event);
   if (found == handles_.end() || --found->second.references > 0) return;
-  by_number_.erase(found->second.told.handle);
+  by_number_.erase(found->second.created.handle);
   if (found->second.mappings == 0) handles_.erase(found);
 }
 
@@ -231,11 +231,11 @@ std::vector<SharedBlock> WrittenState::make_keyframe(std::uint32_t stream, std::
   std::sort(handles.begin(), handles.end(), [](const Handle* a, const Handle* b) { return a->event < b->event; });
   for (const Handle* handle : handles) {
     HandleLiveRecord record;
-    record.handle = handle->told.handle;
-    record.size = handle->told.size;
+    record.handle = handle->created.handle;
+    record.size = handle->created.size;
     record.event = handle->event;
-    record.heap = handle->told.heap;
-    record.stack = handle->told.stack;
+    record.heap = handle->created.heap;
+    record.stack = handle->created.stack;
     record.references = handle->references;
     record.flags = handle->flags;
     add_row(record);

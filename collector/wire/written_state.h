@@ -90,7 +90,7 @@ class WrittenState {
 
  private:
   struct Handle {
-    PhysicalCreateRecord told;
+    PhysicalCreateRecord created;
     std::uint64_t event = 0;
     std::uint32_t references = 1, mappings = 0, flags = 0;
   };

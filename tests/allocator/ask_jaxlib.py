@@ -36,8 +36,8 @@ json.dump([version.__version__, answers], sys.stdout)
 
 def ask(python, settings):
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("XLA_", "TF_", "JAX_"))}
-    asked = subprocess.run([python, "-c", ASK], input=json.dumps(settings), env=clean, capture_output=True, text=True, check=True)
-    return json.loads(asked.stdout)
+    requested = subprocess.run([python, "-c", ASK], input=json.dumps(settings), env=clean, capture_output=True, text=True, check=True)
+    return json.loads(requested.stdout)
 
 
 def main():

@@ -39,7 +39,7 @@ struct Bench {
   Bfc bfc;
 };
 
-TEST(Bfc, seeded_requests_beside_the_naive_allocator) {
+TEST(Bfc, seeded_requests_and_the_naive_allocator) {
   int faults = 0;
   for (const VersionRules& version : all_versions()) {
     for (std::uint64_t seed = 1; seed <= 60; ++seed) {
@@ -136,7 +136,7 @@ TEST(Bfc, regions_double_and_the_last_is_what_the_limit_leaves) {
   EXPECT_EQ(bench.take(1).outcome, Outcome::out_of_memory);
 }
 
-TEST(Bfc, after_a_refusal_nine_tenths_are_asked_until_the_driver_gives) {
+TEST(Bfc, after_a_refusal_nine_tenths_are_requested_until_the_driver_accepts) {
   VirtualOptions device;
   device.device_bytes = 9863732736;
   Bench bench(Bench::options_of(Version::classic, 12884901888), device);
@@ -190,7 +190,7 @@ TEST(Bfc, what_borders_on_the_gap_goes_back_into_it) {
   EXPECT_EQ(bench.bfc.chunk(bench.bfc.gap()).bytes, 63 * mib);
 }
 
-TEST(Bfc, pieces_of_the_gap_are_exact_in_v2_and_by_the_rule_in_v1) {
+TEST(Bfc, parts_of_the_gap_are_exact_in_v2_and_by_the_rule_in_v1) {
   Bench first(Version::spatial_v1, 64 * mib);
   EXPECT_EQ(first.take(40 * mib).bytes, 64 * mib);
   Bench second(Version::spatial_v2, 64 * mib);

@@ -37,15 +37,16 @@ std::string find_difference(const Bfc& fast, const NaiveBfc& naive) {
       a.pool_bytes != b.pool_bytes || a.peak_pool_bytes != b.peak_pool_bytes)
     return "the statistics differ";
   if (a.largest_free_bytes != b.largest_free_bytes) return "the largest free chunk differs";
-  auto next = naive.pieces().begin();
+  auto next = naive.pool_blocks().begin();
   std::string difference;
   fast.for_each_chunk([&](xla_gpu::ChunkIndex, const Chunk& chunk) {
-    const bool is_same = next != naive.pieces().end() && chunk.address == next->first &&
-                         NaiveBfc::Piece{chunk.bytes, chunk.region, chunk.in_use, owner_of(chunk.tag)} == next->second;
+    const bool is_same =
+        next != naive.pool_blocks().end() && chunk.address == next->first &&
+        NaiveBfc::PoolBlock{chunk.bytes, chunk.region, chunk.in_use, owner_of(chunk.tag)} == next->second;
     if (!is_same && difference.empty()) difference = "the chunk at " + std::to_string(chunk.address) + " differs";
-    if (next != naive.pieces().end()) ++next;
+    if (next != naive.pool_blocks().end()) ++next;
   });
-  if (difference.empty() && next != naive.pieces().end()) return "chunks are missing";
+  if (difference.empty() && next != naive.pool_blocks().end()) return "chunks are missing";
   return difference;
 }
 

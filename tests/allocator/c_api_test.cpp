@@ -48,8 +48,8 @@ TEST(AllocatorC, all_allocators_serve_and_take_back) {
     hbmscope_statistics statistics{};
     hbmscope_allocator_statistics(allocator, &statistics);
     EXPECT_EQ(statistics.in_use_bytes, bytes);
-    std::vector<hbmscope_piece> pieces(8);
-    pieces.resize(hbmscope_allocator_pieces(allocator, pieces.data(), pieces.size()));
+    std::vector<hbmscope_pool_block> pieces(8);
+    pieces.resize(hbmscope_allocator_blocks(allocator, pieces.data(), pieces.size()));
     EXPECT_EQ(pieces.front().address, address);
     EXPECT_EQ(pieces.front().requested_bytes, 1000U);
     EXPECT_EQ(hbmscope_allocator_free(allocator, address), 1);

@@ -58,7 +58,7 @@ TEST(Check, every_figure_of_a_state_is_compared) {
   expect_difference(",[0,12001024,38330624,1]", "", 10, "chunk 2 of chunk_list");
 }
 
-TEST(Check, a_region_that_the_file_does_not_tell_is_a_difference) {
+TEST(Check, a_region_that_is_not_in_the_file_is_a_difference) {
   const CheckResult result = check_text(
       replaced(small_stream, "{\"region\":0,\"size\":50331648,\"asked\":50331648,\"base\":\"0x100000000000\"}\n", ""));
   ASSERT_TRUE(result.difference);

@@ -79,9 +79,9 @@ class Device {
 // Computes the expected pool size only from the reported regions.
 class RegionSum final : public Sink {
  public:
-  void on_region_claimed(std::uint32_t, const Claim& claim, std::uint64_t asked_bytes) override {
+  void on_region_claimed(std::uint32_t, const Claim& claim, std::uint64_t requested_bytes) override {
     bytes += claim.bytes;
-    EXPECT_GE(claim.bytes, asked_bytes);
+    EXPECT_GE(claim.bytes, requested_bytes);
   }
   void on_claim_refused(std::uint64_t) override { ++refusals; }
   void on_region_released(std::uint32_t, const Claim& claim) override { bytes -= claim.bytes; }
@@ -150,7 +150,7 @@ class Conformance : public testing::TestWithParam<Tested> {
   void expect_sums() const {
     std::uint64_t in_use = 0, free = 0, largest = 0, blocks = 0;
     const std::vector<Claim> claims = allocator_->claims();
-    for (const Piece& piece : allocator_->pieces()) {
+    for (const PoolBlock& piece : allocator_->pool_blocks()) {
       EXPECT_GT(piece.bytes, 0U);
       EXPECT_TRUE(std::any_of(claims.begin(), claims.end(), [&](const Claim& claim) {
         return claim.base <= piece.address && piece.address + piece.bytes <= claim.base + claim.bytes;
@@ -181,7 +181,7 @@ class Conformance : public testing::TestWithParam<Tested> {
     EXPECT_EQ(statistics.allocations, allocations_);
     EXPECT_GE(statistics.peak_in_use_bytes, in_use);
     EXPECT_GE(statistics.peak_pool_bytes, claimed);
-    EXPECT_EQ(allocator_->chunks(), allocator_->pieces().size());
+    EXPECT_EQ(allocator_->chunks(), allocator_->pool_blocks().size());
   }
 
   RegionSum regions_;
@@ -201,7 +201,7 @@ Request random_request(std::mt19937_64& random) {
   return request;
 }
 
-TEST_P(Conformance, random_streams_beside_a_shadow) {
+TEST_P(Conformance, random_streams_agree_with_a_shadow) {
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
     std::mt19937_64 random(seed);
     for (int i = 0; i < 1500 && !HasFailure(); ++i) {

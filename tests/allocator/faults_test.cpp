@@ -33,7 +33,7 @@ VirtualOptions coarse_device() {
   return device;
 }
 
-TEST(Faults, a_second_region_beside_a_gap) {
+TEST(Faults, a_second_region_next_to_a_gap) {
   VirtualAddresses upstream(coarse_device());
   Bfc bfc(upstream, options_of(Version::spatial_v1, 17 * mib));
   EXPECT_EQ(bfc.allocate({mib, Space::default_memory, 0, 1}).outcome, Outcome::allocated);
@@ -41,7 +41,7 @@ TEST(Faults, a_second_region_beside_a_gap) {
   expect_end(bfc, Fault::second_gap);
 }
 
-TEST(Faults, a_gap_that_is_born_beside_another_by_a_free) {
+TEST(Faults, a_free_can_make_a_gap_next_to_another) {
   VirtualAddresses upstream(coarse_device());
   Bfc bfc(upstream, options_of(Version::spatial_v1, 31 * mib));
   const Allocation whole = bfc.allocate({31 * mib, Space::default_memory, 0, 1});

@@ -70,7 +70,7 @@ void expect_colocated(std::uint64_t a_size, std::uint64_t b_size, std::uint64_t 
 TEST(HeapPacking, colocated) {
   expect_colocated(40, 20, 40, false, 40, {0, 0, 0});
 }
-TEST(HeapPacking, colocated_beside_another) {
+TEST(HeapPacking, colocated_with_another) {
   expect_colocated(40, 20, 40, true, 60, {0, 40, 0});
 }
 TEST(HeapPacking, colocated_above_a_larger_one) {

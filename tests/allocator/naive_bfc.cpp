@@ -47,7 +47,7 @@ std::optional<std::uint64_t> NaiveBfc::start_in(Place place, std::uint64_t bytes
 }
 
 std::optional<NaiveBfc::Place> NaiveBfc::find(std::uint64_t bytes, std::uint64_t alignment, Owner end) const {
-  auto& pieces = const_cast<std::map<std::uint64_t, Piece>&>(pieces_);
+  auto& pieces = const_cast<std::map<std::uint64_t, PoolBlock>&>(pieces_);
   const bool takes_highest = is(Version::spatial_v3) && end == Owner::upper;
   std::optional<Place> best, gap;
   for (auto place = pieces.begin(); place != pieces.end(); ++place) {
@@ -63,7 +63,7 @@ std::optional<NaiveBfc::Place> NaiveBfc::find(std::uint64_t bytes, std::uint64_t
 
 // Returns the part from `at` on.
 NaiveBfc::Place NaiveBfc::cut(Place place, std::uint64_t at) {
-  Piece rest = place->second;
+  PoolBlock rest = place->second;
   rest.bytes = place->first + place->second.bytes - at;
   place->second.bytes = at - place->first;
   return pieces_.emplace(at, rest).first;
@@ -126,17 +126,17 @@ bool NaiveBfc::grow(std::uint64_t bytes) {
   if (bytes > available) return false;
   const bool is_enough = bytes <= next_bytes_;
   while (bytes > next_bytes_) next_bytes_ *= 2;
-  std::uint64_t asked = std::min(next_bytes_, available);
+  std::uint64_t requested = std::min(next_bytes_, available);
   std::optional<Claim> claim;
-  while (!(claim = upstream_.claim(asked))) {
-    const float less = static_cast<float>(asked) * 0.9F;
+  while (!(claim = upstream_.claim(requested))) {
+    const float less = static_cast<float>(requested) * 0.9F;
     const std::uint64_t next = up_to(static_cast<std::uint64_t>(less), 256);
-    if (next == asked && options_.hangs_on_small_refusal) {
+    if (next == requested && options_.hangs_on_small_refusal) {
       fault_ = Fault::endless_backpedal;
       return false;
     }
-    asked = next == asked ? asked - 256 : next;
-    if (asked < bytes) return false;
+    requested = next == requested ? requested - 256 : next;
+    if (requested < bytes) return false;
   }
   if (is_enough) next_bytes_ *= 2;
   areas_.push_back({claims_, *claim});

@@ -15,13 +15,13 @@ namespace hbmscope::allocator {
 class NaiveBfc {
  public:
   enum class Owner : std::uint8_t { lower, upper, nobody };
-  struct Piece {
+  struct PoolBlock {
     std::uint64_t bytes = 0;
     std::uint32_t region = 0;
     bool in_use = false;
     Owner owner = Owner::lower;
 
-    friend bool operator==(const Piece&, const Piece&) = default;
+    friend bool operator==(const PoolBlock&, const PoolBlock&) = default;
   };
 
   NaiveBfc(Upstream& upstream, const xla_gpu::Options& options);
@@ -29,10 +29,10 @@ class NaiveBfc {
   Allocation allocate(const Request& request);
   FreeOutcome free(std::uint64_t address);
   Statistics statistics() const;
-  const std::map<std::uint64_t, Piece>& pieces() const { return pieces_; }
+  const std::map<std::uint64_t, PoolBlock>& pool_blocks() const { return pieces_; }
 
  private:
-  using Place = std::map<std::uint64_t, Piece>::iterator;
+  using Place = std::map<std::uint64_t, PoolBlock>::iterator;
   struct Area {
     std::uint32_t number;
     Claim claim;
@@ -55,7 +55,7 @@ class NaiveBfc {
   Upstream& upstream_;
   xla_gpu::Options options_;
   std::uint64_t next_bytes_;
-  std::map<std::uint64_t, Piece> pieces_;  // By address.
+  std::map<std::uint64_t, PoolBlock> pieces_;  // By address.
   std::vector<Area> areas_;
   std::uint32_t claims_ = 0;
   Statistics statistics_;

@@ -73,7 +73,7 @@ TEST(Player, a_fault_ends_it) {
   EXPECT_EQ(result.first_failure->fault, Fault::second_gap);
 }
 
-TEST(Player, an_id_that_was_refused_can_be_freed_and_asked_for_again) {
+TEST(Player, a_refused_id_can_be_freed_and_requested_again) {
   const ReplayResult result = play_text(R"({"config":{"total_bytes":1048576}}
 ["a",1,2097152,"oom"]
 ["a",1,256,0,0,256]

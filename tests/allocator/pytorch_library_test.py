@@ -93,7 +93,7 @@ class PytorchLibrary(unittest.TestCase):
                 HBMSCOPE_ALLOCATOR=name,
             )
 
-    def test_expandable_segments_are_mapped_piece_by_piece(self):
+    def test_expandable_segments_are_mapped_page_by_page(self):
         self.run_job(
             """
             first = malloc(30 * MIB)
@@ -281,8 +281,8 @@ class PytorchLibrary(unittest.TestCase):
         command = [HBMSCOPE, "run", "--no-window", "--no-flight", "--record", recording, "--", *job(script)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=self.environment())
         self.assertEqual(done.returncode, 0, done.stderr)
-        told = subprocess.run([HBMSCOPE, "report", recording, "--json"], capture_output=True, text=True, check=True)
-        report = json.loads(told.stdout)
+        reported = subprocess.run([HBMSCOPE, "report", recording, "--json"], capture_output=True, text=True, check=True)
+        report = json.loads(reported.stdout)
         heaps = {heap["name"]: heap for heap in report["heaps"]}
         pool = heaps["GPU_0_bfc"]
         self.assertEqual((pool["pool_bytes"], pool["in_use_bytes"], pool["pending_bytes"]), (768 << 20, 50 << 20, 20 << 20))

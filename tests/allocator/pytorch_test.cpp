@@ -29,7 +29,7 @@ struct Bench {
   CachingAllocator allocator;
 };
 
-TEST(PytorchAllocator, segments_are_2_mib_20_mib_or_what_is_asked) {
+TEST(PytorchAllocator, segments_are_2_mib_20_mib_or_as_requested) {
   Bench bench;
   bench.take(mib);
   EXPECT_EQ(bench.pool_bytes(), 2 * mib);
@@ -78,7 +78,7 @@ TEST(PytorchAllocator, a_segment_with_one_block_in_it_stays) {
   EXPECT_EQ(bench.pool_bytes(), 20 * mib);
 }
 
-TEST(PytorchAllocator, expandable_segments_grow_at_their_end_and_shrink_by_whole_pieces) {
+TEST(PytorchAllocator, expandable_segments_grow_at_their_end_and_shrink_by_whole_pages) {
   Bench bench("expandable_segments:True");
   const Allocation first = bench.take(30 * mib);
   EXPECT_EQ(bench.pool_bytes(), 40 * mib);
@@ -101,7 +101,7 @@ TEST(PytorchAllocator, a_block_above_the_split_size_is_not_split_and_not_given_t
   EXPECT_EQ(bench.take(90 * mib).bytes, 100 * mib);        // Less than 20 MiB too large: whole.
 }
 
-TEST(PytorchAllocator, sizes_are_rounded_to_steps_between_powers_of_two_if_asked) {
+TEST(PytorchAllocator, sizes_are_rounded_to_steps_between_powers_of_two_if_configured) {
   Bench bench("roundup_power2_divisions:4");
   EXPECT_EQ(bench.allocator.rounded_bytes(1200 * 1024), 1280U * 1024);
   EXPECT_EQ(bench.allocator.rounded_bytes(1024 * 1024), 1024U * 1024);

@@ -38,7 +38,7 @@ TEST(ReadRequests, the_configuration) {
   EXPECT_EQ(version_of(stream.config), xla_gpu::Version::classic_align);
 }
 
-TEST(ReadRequests, an_unknown_key_of_the_configuration_is_told) {
+TEST(ReadRequests, an_unknown_key_of_the_configuration_is_reported) {
   const auto read = read_text("{\"config\":{\"total_bytes\":1024,\"colour\":\"red\"}}");
   ASSERT_TRUE(read);
   EXPECT_EQ(read->unknown_config, std::vector<std::string>{"colour"});
@@ -82,7 +82,7 @@ TEST(ReadRequests, regions_belong_to_the_operation_behind_them) {
   EXPECT_EQ(stream.events[2].event.kind, RegionEvent::Kind::released);
 }
 
-TEST(ReadRequests, zstd_is_told_by_content) {
+TEST(ReadRequests, zstd_is_recognised_by_content) {
   EXPECT_EQ(stream_of(compressed(small_stream)).operations.size(), 7U);
   EXPECT_EQ(stream_of(compressed(head) + compressed("[\"a\",1,1]\n")).operations.size(), 1U);
 }

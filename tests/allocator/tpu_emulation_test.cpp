@@ -227,7 +227,7 @@ TEST(TpuCheckpointing, each_policy_keeps_what_it_says) {
   EXPECT_EQ(none.host_temp_bytes, 0);
 }
 
-TEST(TpuHbm, buffers_slide_up_and_leave_one_piece) {
+TEST(TpuHbm, buffers_slide_up_and_leave_one_free_block) {
   std::mt19937_64 random(7);
   for (int round = 0; round < 200; ++round) {
     HbmMemory hbm(1000);

@@ -151,7 +151,7 @@ TEST(TpuLayout, the_order_that_takes_least_of_a_layout_that_does_not) {
 
 // The layout that libtpu 0.0.51 gives an argument with a requested order (jax.experimental.layout): v5e, the last two
 // on v3.
-TEST(TpuLayout, an_order_that_is_asked_for_gets_the_compilers_tiles) {
+TEST(TpuLayout, a_requested_order_gets_the_compilers_tiles) {
   struct Row {
     const char* generation;
     const char* text;
@@ -206,7 +206,7 @@ TEST(TpuRecorded, every_layout_of_real_programs_round_trips) {
   for (const std::string& line : lines) bytes_of(line.substr(line.rfind(' ') + 1));
 }
 
-TEST(TpuRecorded, sizes_that_reports_told) {
+TEST(TpuRecorded, sizes_of_reports) {
   const auto lines = lines_of_data("tpu/padding_vectors.tsv");
   if (lines.empty()) GTEST_SKIP() << no_data("tpu/padding_vectors.tsv");
   for (const std::string& line : lines) {

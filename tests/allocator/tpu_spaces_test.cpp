@@ -126,7 +126,7 @@ TEST(TpuSpaces, weights_are_copied_while_products_work) {
   EXPECT_EQ(emulation.time_ns, 15 * 1'000'000 + figures.stall_ns);
 }
 
-TEST(TpuSpaces, a_gpu_beside_it_has_no_vmem) {
+TEST(TpuSpaces, an_emulated_gpu_has_no_vmem) {
   Workload workload = products(1'000'000, 1);
   workload.options.has_gpu = true;
   const ProgramMemory with = emulate(workload).programs[0];
@@ -177,7 +177,7 @@ TEST(TpuSpaces, a_donated_argument_does_not_stay) {
     EXPECT_FALSE(residence.is_from_last_run && residence.value == 0);
 }
 
-TEST(TpuSpaces, what_states_no_times_is_not_assigned_unless_asked_for) {
+TEST(TpuSpaces, a_program_without_times_is_not_assigned_unless_requested) {
   Workload workload = products(0, 1);
   Emulation emulation = emulate(workload);
   EXPECT_EQ(emulation.programs[0].vmem_share_bytes, 0);

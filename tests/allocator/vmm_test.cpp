@@ -18,7 +18,7 @@ struct Bench {
   Vmm allocator;
 };
 
-TEST(Vmm, a_request_takes_whole_pieces_of_the_granularity) {
+TEST(Vmm, a_request_takes_a_multiple_of_the_granularity) {
   Bench bench(100 * mib);
   EXPECT_EQ(bench.take(1).bytes, 2 * mib);
   EXPECT_EQ(bench.take(3 * mib).bytes, 4 * mib);

@@ -168,7 +168,7 @@ TEST(AddressSpace, cleared_is_as_new) {
   AddressSpace space;
   space.add_region({0, 10 * mib}, Joining::never);
   for (std::uint64_t i = 0; i < 1000; ++i) space.take(i * 10 * kib, 5 * kib);
-  space.clear(RegionsAre::told);
+  space.clear(RegionsAre::reported);
   EXPECT_EQ(space.blocks(), 0U);
   EXPECT_EQ(space.largest_free(), 0U);
   EXPECT_EQ(space.regions(), 0U);
@@ -205,7 +205,7 @@ void run_trial(AddressSpaceTrial trial, std::uint64_t seed, int events) {
   ASSERT_EQ(other.difference_of_figures() + other.difference_of_layout(), "") << "the copy, seed " << seed;
 }
 
-TEST(AddressSpaceBesideNaive, all_kinds_of_events) {
+TEST(AddressSpaceAndNaive, all_kinds_of_events) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     AddressSpaceTrial::Kinds kinds;
     kinds.blocks_max = seed % 10 == 0 ? 60 : 4 + seed % 20;
@@ -214,7 +214,7 @@ TEST(AddressSpaceBesideNaive, all_kinds_of_events) {
   }
 }
 
-TEST(AddressSpaceBesideNaive, blocks_at_the_lower_end_only) {
+TEST(AddressSpaceAndNaive, blocks_at_the_lower_end_only) {
   for (std::uint64_t seed = 100; seed < 150; ++seed) {
     AddressSpaceTrial::Kinds kinds;
     kinds.upper_end = kinds.aligned = kinds.dirty = false;
@@ -224,7 +224,7 @@ TEST(AddressSpaceBesideNaive, blocks_at_the_lower_end_only) {
   }
 }
 
-TEST(AddressSpaceBesideNaive, at_both_ends_of_the_address_space) {
+TEST(AddressSpaceAndNaive, at_both_ends_of_the_address_space) {
   for (std::uint64_t seed = 150; seed < 210; ++seed) {
     AddressSpaceTrial::Kinds kinds;
     kinds.base = seed % 2 == 0 ? 0 : ~std::uint64_t{0} - 200'000;
@@ -258,9 +258,9 @@ TEST(AddressTable, what_is_erased_is_gone_and_the_rest_is_found) {
       naive[address] = i;
       table.insert(address, i);
     }
-    const std::uint64_t asked = random() % 1500 * 512;
-    const auto found = naive.find(asked);
-    ASSERT_EQ(table.value(table.find(asked)), found == naive.end() ? AddressTable::none : found->second);
+    const std::uint64_t requested = random() % 1500 * 512;
+    const auto found = naive.find(requested);
+    ASSERT_EQ(table.value(table.find(requested)), found == naive.end() ? AddressTable::none : found->second);
   }
   EXPECT_EQ(table.size(), naive.size());
 }
@@ -406,11 +406,11 @@ TEST(OrderedAddresses, answers_as_a_map_does) {
       ordered.erase(there->first);
       naive.erase(there);
     }
-    const std::uint64_t asked = random() % 20'002;
-    const auto above = naive.upper_bound(asked);
-    ASSERT_TRUE(same(ordered.find_first_above(asked), above, naive.end())) << i;
+    const std::uint64_t requested = random() % 20'002;
+    const auto above = naive.upper_bound(requested);
+    ASSERT_TRUE(same(ordered.find_first_above(requested), above, naive.end())) << i;
     const auto below = above == naive.begin() ? naive.end() : std::prev(above);
-    ASSERT_TRUE(same(ordered.find_last_not_above(asked), below, naive.end())) << i;
+    ASSERT_TRUE(same(ordered.find_last_not_above(requested), below, naive.end())) << i;
     ASSERT_EQ(ordered.size(), naive.size());
   }
   auto expected = naive.begin();

@@ -34,15 +34,15 @@ class Attached {
     block.size = bytes;
     builder_.writer.alloc(block, time_ns);
   }
-  void tell(std::int64_t bytes, std::int64_t time_ns) {
+  void report(std::int64_t bytes, std::int64_t time_ns) {
     wire::CounterRecord counter;
     counter.name = builder_.writer.define_string("GPU 0" + std::string(wire::held_by_process_ending));
     counter.value = bytes;
     builder_.writer.add(counter, time_ns);
   }
-  void tell_who_tells(std::string_view how) { builder_.writer.add_job_fact(wire::driver_calls_fact, how); }
-  void tell_who_tells_later(std::string_view how, std::int64_t time_ns) {
-    tell_who_tells(how);
+  void report_back_end(std::string_view how) { builder_.writer.add_job_fact(wire::driver_calls_fact, how); }
+  void report_back_end_later(std::string_view how, std::int64_t time_ns) {
+    report_back_end(how);
     wire::MarkerRecord mark;
     mark.name = builder_.writer.define_string(std::string(wire::driver_calls_are) + std::string(how));
     builder_.writer.add(mark, time_ns);
@@ -59,12 +59,12 @@ class Attached {
 
 TEST(AttachedFacts, TheFirstFiguresAfterItAreWhatItHeld) {
   Attached job;
-  job.tell(100, second_ns);  // From before the attach.
+  job.report(100, second_ns);  // From before the attach.
   job.attach(2 * second_ns);
   job.take(30, 3 * second_ns);
-  job.tell(70, 4 * second_ns);
+  job.report(70, 4 * second_ns);
   job.take(40, 5 * second_ns);
-  job.tell(110, 6 * second_ns);
+  job.report(110, 6 * second_ns);
   const AttachedFacts facts = job.facts();
   EXPECT_EQ(facts.since_start_ns, second_ns);
   EXPECT_EQ(facts.held_bytes, 70U);
@@ -80,21 +80,21 @@ TEST(AttachedFacts, WhoTellsOfTheDriversCallsIsTheLastWordOfIt) {
   EXPECT_EQ(text_from_driver_calls(silent.facts()), "") << "a recording from before it was told";
   Attached busy;
   busy.attach(second_ns);
-  busy.tell_who_tells("not recorded: CUPTI is in use");
+  busy.report_back_end("not recorded: CUPTI is in use");
   EXPECT_EQ(text_from_driver_calls(busy.facts()), "CUDA driver calls are not recorded: CUPTI is in use.");
   EXPECT_FALSE(busy.facts().are_calls_recorded || busy.facts().may_be_recorded_later);
   Attached late;
   late.attach(second_ns);
-  late.tell_who_tells("not recorded yet: no CUDA driver is loaded");
+  late.report_back_end("not recorded yet: no CUDA driver is loaded");
   EXPECT_TRUE(late.facts().may_be_recorded_later);
-  late.tell_who_tells_later("recorded with CUPTI (libcupti.so)", 3 * second_ns);
+  late.report_back_end_later("recorded with CUPTI (libcupti.so)", 3 * second_ns);
   EXPECT_TRUE(late.facts().are_calls_recorded);
   EXPECT_EQ(text_from_driver_calls(late.facts()),
             "CUDA driver calls are recorded with CUPTI (libcupti.so), since 2.0 s after that; earlier allocations are "
             "unknown.");
   Attached earlier;
   earlier.attach(second_ns);
-  earlier.tell_who_tells("told by CUPTI (libcupti.so)");
+  earlier.report_back_end("told by CUPTI (libcupti.so)");
   EXPECT_TRUE(earlier.facts().are_calls_recorded);
   EXPECT_EQ(text_from_driver_calls(earlier.facts()), "CUDA driver calls are recorded with CUPTI (libcupti.so).");
 }
@@ -105,12 +105,12 @@ TEST(AttachedFacts, OfAnyTimesAreToldOrNot) {
                          last = std::numeric_limits<std::int64_t>::max();
   Attached late;
   late.attach(first);
-  late.tell(70, last);
+  late.report(70, last);
   EXPECT_EQ(late.facts().held_bytes, std::nullopt) << "too long after";
   Attached early;
   early.take(1, first);
   early.attach(last);
-  early.tell(70, first);
+  early.report(70, first);
   const AttachedFacts facts = early.facts();
   EXPECT_EQ(facts.since_start_ns, last);
   EXPECT_EQ(facts.reported_after_ns, 0);

@@ -1,4 +1,4 @@
-// Cases that tests/trace/report_beside_python.py, which compares the blocks of whole files with Python, can't create:
+// Cases that tests/trace/report_vs_python.py, which compares the blocks of whole files with Python, can't create:
 // blocks that move, blocks older than the stream, blocks listed again in other slots, and jobs with other facts.
 #include "analysis/query/block_diff.h"
 
@@ -33,12 +33,12 @@ TEST(BlockDiff, moved_is_the_same_allocation_at_another_address) {
   EXPECT_EQ((BlockChange{2, 90, 0}), diff->changes.gone);
   EXPECT_EQ((BlockChange{1, 0, 10}), diff->changes.added);
   EXPECT_EQ(-80, diff->changes.delta_bytes());
-  ASSERT_EQ(2U, diff->own_code.size());
-  EXPECT_EQ("other", diff->own_code[0].function);
-  EXPECT_EQ(-80, diff->own_code[0].changes.delta_bytes());
-  EXPECT_EQ("step", diff->own_code[1].function);
-  EXPECT_EQ(7U, diff->own_code[1].line);
-  EXPECT_EQ(0, diff->own_code[1].changes.delta_bytes());
+  ASSERT_EQ(2U, diff->user_code.size());
+  EXPECT_EQ("other", diff->user_code[0].function);
+  EXPECT_EQ(-80, diff->user_code[0].changes.delta_bytes());
+  EXPECT_EQ("step", diff->user_code[1].function);
+  EXPECT_EQ(7U, diff->user_code[1].line);
+  EXPECT_EQ(0, diff->user_code[1].changes.delta_bytes());
 }
 
 TEST(BlockDiff, a_new_listing_in_other_slots_keeps_the_ids) {
@@ -111,9 +111,9 @@ TEST(BlockDiff, handles_count_as_blocks_do) {
   EXPECT_EQ((BlockChange{1, 20, 20}), diff->changes.unchanged);
   EXPECT_EQ((BlockChange{1, 10, 0}), diff->changes.gone);
   EXPECT_EQ((BlockChange{2, 0, 90}), diff->changes.added);
-  ASSERT_EQ(2U, diff->own_code.size());
-  EXPECT_EQ("other", diff->own_code[0].function);
-  EXPECT_EQ(80, diff->own_code[0].changes.delta_bytes());
+  ASSERT_EQ(2U, diff->user_code.size());
+  EXPECT_EQ("other", diff->user_code[0].function);
+  EXPECT_EQ(80, diff->user_code[0].changes.delta_bytes());
 }
 
 TEST(BlockDiff, handles_of_two_traces_are_matched_with_handles) {

@@ -27,14 +27,14 @@ static bool operator==(const FreeSince& a, const FreeSince& b) {
 
 namespace {
 
-constexpr std::uint32_t all_told =
+constexpr std::uint32_t all_reported =
     wire::heap_flag::has_regions | wire::heap_flag::has_requested | wire::heap_flag::has_addresses;
 
 TEST(AddressHistory, rows_are_what_every_state_shows_at_the_address) {
   for (const unsigned seed : {1U, 2U, 3U}) {
     std::mt19937 random(seed);
     TraceBuilder built;
-    const std::uint32_t heap = built.heap("GPU 0", all_told), other = built.heap("GPU 1", all_told);
+    const std::uint32_t heap = built.heap("GPU 0", all_reported), other = built.heap("GPU 1", all_reported);
     built.grow(heap, 0, 0x10000);
     std::vector<std::uint64_t> sizes(16, 0);  // A block may begin at each 0x1000 and is as long as nothing is over.
     for (int i = 0; i < 800; ++i) {
@@ -137,7 +137,7 @@ TEST(AddressHistory, watching_the_address_alone_sees_what_rebuilding_the_heap_se
   for (unsigned seed = 1; seed <= 60; ++seed) {
     std::mt19937 random(seed);
     TraceBuilder built;
-    const std::vector<std::uint32_t> heaps{built.heap("GPU 0", all_told), built.heap("GPU 1", 0)};
+    const std::vector<std::uint32_t> heaps{built.heap("GPU 0", all_reported), built.heap("GPU 1", 0)};
     for (int i = 0; i < 20; ++i) built.live(heaps[static_cast<std::size_t>(i % 2)], (random() % 32) * 0x800, 0x800);
     for (int i = 0; i < 600; ++i) add_disorder(built, random, heaps);
     built.states_at();
@@ -164,7 +164,7 @@ TEST(AddressHistory, watching_the_address_alone_sees_what_rebuilding_the_heap_se
 
 TEST(AddressHistory, gap_is_free_since_the_last_of_its_parts_was_freed_or_its_region_came) {
   TraceBuilder built;
-  const std::uint32_t heap = built.heap("GPU 0", all_told);
+  const std::uint32_t heap = built.heap("GPU 0", all_reported);
   built.grow(heap, 0, 0x4000);                          // Event 0.
   built.alloc(heap, 0x1000, 0x1000, built.stack("a"));  // 1
   built.alloc(heap, 0x2000, 0x1000, built.stack("b"));  // 2
@@ -186,7 +186,7 @@ TEST(AddressHistory, gap_is_free_since_the_last_of_its_parts_was_freed_or_its_re
 
 TEST(AddressHistory, moves_listings_and_heaps_that_go_end_what_was_there) {
   TraceBuilder built;
-  const std::uint32_t heap = built.heap("GPU 0", all_told);
+  const std::uint32_t heap = built.heap("GPU 0", all_reported);
   built.live(heap, 0x1000, 0x1000, built.stack("old"));
   built.alloc(heap, 0x8000, 0x1000);  // Event 0, slot 1.
   wire::MoveRecord move;
@@ -212,29 +212,29 @@ TEST(AddressHistory, moves_listings_and_heaps_that_go_end_what_was_there) {
   EXPECT_EQ(1U, history->now);
 }
 
-TEST(PlaceAt, is_a_block_a_gap_or_nothing_and_free_only_where_that_is_told) {
+TEST(PlaceAt, is_a_block_a_gap_or_nothing_and_free_only_if_reported) {
   TraceBuilder built;
-  const std::uint32_t told = built.heap("GPU 0", all_told), untold = built.heap("GPU 1", 0);
-  built.grow(told, 0x1000, 0x4000);
-  built.alloc(told, 0x2000, 0x1000);
-  built.alloc(told, 0x9000, 0x1000);  // Outside of the region.
-  built.alloc(untold, 0x2000, 0x1000);
+  const std::uint32_t reported = built.heap("GPU 0", all_reported), unreported = built.heap("GPU 1", 0);
+  built.grow(reported, 0x1000, 0x4000);
+  built.alloc(reported, 0x2000, 0x1000);
+  built.alloc(reported, 0x9000, 0x1000);  // Outside of the region.
+  built.alloc(unreported, 0x2000, 0x1000);
   const auto states = built.states_at();
-  const PlaceAt block = find_place(states[0], told, 0x2fff);
+  const PlaceAt block = find_place(states[0], reported, 0x2fff);
   EXPECT_EQ(PlaceAt::What::block, block.what);
   EXPECT_EQ((AddressRange{0x2000, 0x3000}), block.range);
   EXPECT_EQ(0x2000U, states[0].slots()[*block.slot].address);
-  const PlaceAt gap = find_place(states[0], told, 0x3000);
+  const PlaceAt gap = find_place(states[0], reported, 0x3000);
   EXPECT_EQ(PlaceAt::What::free, gap.what);
   EXPECT_EQ((AddressRange{0x3000, 0x5000}), gap.range);
-  EXPECT_EQ(PlaceAt::What::no_memory, find_place(states[0], told, 0x5000).what);
-  EXPECT_EQ(PlaceAt::What::block, find_place(states[0], told, 0x9000).what);
-  EXPECT_EQ(PlaceAt::What::not_identified, find_place(states[0], untold, 0x3000).what);
+  EXPECT_EQ(PlaceAt::What::no_memory, find_place(states[0], reported, 0x5000).what);
+  EXPECT_EQ(PlaceAt::What::block, find_place(states[0], reported, 0x9000).what);
+  EXPECT_EQ(PlaceAt::What::not_identified, find_place(states[0], unreported, 0x3000).what);
 }
 
 TEST(AddressHistory, cancelled_pass_gives_nothing) {
   TraceBuilder built;
-  built.alloc(built.heap("GPU 0", all_told), 0x1000, 16);
+  built.alloc(built.heap("GPU 0", all_reported), 0x1000, 16);
   built.states_at();
   PassControl control;
   control.cancelled = true;

@@ -206,13 +206,13 @@ TEST(BlockList, text_columns_are_ordered_by_their_words_and_the_nameless_come_la
   built.alloc(heap, 0x3000, 3, built.stack("main;adam"));
   const auto states = built.states_at();
   const auto live = *collect_live_rows(built.trace, states, false);
-  const auto up = compute_block_list(built.trace, states, live, {"", BlockOrder::own_code, true});
+  const auto up = compute_block_list(built.trace, states, live, {"", BlockOrder::user_code, true});
   EXPECT_EQ((std::vector<std::uint32_t>{2, 0, 1}), up->rows);
-  const auto down = compute_block_list(built.trace, states, live, {"", BlockOrder::own_code, false});
+  const auto down = compute_block_list(built.trace, states, live, {"", BlockOrder::user_code, false});
   EXPECT_EQ((std::vector<std::uint32_t>{0, 2, 1}), down->rows);
 }
 
-TEST(BlockList, what_the_file_does_not_tell_is_refused_with_the_reason) {
+TEST(BlockList, what_the_file_lacks_is_refused_with_the_reason) {
   TraceBuilder built;
   const std::uint32_t heap = built.heap("GPU 0", 0);
   built.live(heap, 0x1000, 10);
@@ -231,7 +231,7 @@ TEST(BlockList, what_the_file_does_not_tell_is_refused_with_the_reason) {
   EXPECT_TRUE(needs_ends(built.trace, {"", BlockOrder::lifetime}));
 }
 
-TEST(BlockList, views_of_the_same_bytes_are_listed_only_where_they_are_asked_for) {
+TEST(BlockList, views_of_the_same_bytes_are_listed_only_on_request) {
   TraceBuilder built;
   const std::uint32_t pool = built.heap("pool", block_list_flags);
   wire::HeapRecord record;

@@ -8,16 +8,16 @@ namespace {
 
 // "a 1024" or "f 1024" for each operation, with the size that was requested for the slot.
 std::vector<std::string> texts_of(const allocator::RequestStream& stream) {
-  std::vector<std::uint64_t> asked(stream.slots);
+  std::vector<std::uint64_t> requested(stream.slots);
   std::vector<std::string> texts;
   for (const allocator::Operation& operation : stream.operations) {
-    if (!operation.is_free) asked[operation.slot] = operation.request.bytes;
-    texts.push_back((operation.is_free ? "f " : "a ") + std::to_string(asked[operation.slot]));
+    if (!operation.is_free) requested[operation.slot] = operation.request.bytes;
+    texts.push_back((operation.is_free ? "f " : "a ") + std::to_string(requested[operation.slot]));
   }
   return texts;
 }
 
-TEST(DeviceRequests, are_what_was_asked_and_freed_in_order) {
+TEST(DeviceRequests, are_requests_and_frees_in_order) {
   TraceBuilder builder;
   const std::uint32_t heap = builder.heap("GPU 0", wire::heap_flag::has_addresses);
   builder.alloc(heap, 0x1000, 3 * kib);
@@ -34,7 +34,7 @@ TEST(DeviceRequests, are_what_was_asked_and_freed_in_order) {
   EXPECT_EQ(requests->unknown_requests, 0U);
 }
 
-TEST(DeviceRequests, keep_when_and_where_they_were_asked) {
+TEST(DeviceRequests, keep_the_time_and_stack_of_each_request) {
   TraceBuilder builder;
   const std::uint32_t heap = builder.heap("GPU 0", wire::heap_flag::has_addresses);
   const std::uint32_t stack = builder.stack("main;step");
@@ -49,7 +49,7 @@ TEST(DeviceRequests, keep_when_and_where_they_were_asked) {
   EXPECT_EQ(requests->stream.origins[1].time_ns, 3000);
 }
 
-TEST(DeviceRequests, what_lived_before_is_asked_for_first_by_address) {
+TEST(DeviceRequests, blocks_from_before_are_requested_first_by_address) {
   TraceBuilder builder;
   const std::uint32_t heap = builder.heap("GPU 0", wire::heap_flag::has_addresses);
   builder.live(heap, 0x9000, 2 * kib);
@@ -63,12 +63,12 @@ TEST(DeviceRequests, what_lived_before_is_asked_for_first_by_address) {
   EXPECT_EQ(requests->lived_before, 2U);
 }
 
-TEST(DeviceRequests, an_out_of_memory_is_asked_for_and_given_back) {
+TEST(DeviceRequests, a_failed_request_is_freed_at_once) {
   TraceBuilder builder;
   const std::uint32_t heap = builder.heap("GPU 0", wire::heap_flag::has_addresses);
   builder.alloc(heap, 0x1000, kib);
   wire::OutOfMemoryRecord failure;
-  failure.asked = 99 * kib;
+  failure.requested = 99 * kib;
   failure.heap = heap;
   builder.writer.add(failure, 5000);
   builder.writer.flush();

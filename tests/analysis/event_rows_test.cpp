@@ -80,11 +80,11 @@ TEST(EventRows, every_stretch_is_the_same_part_of_the_whole) {
   EXPECT_TRUE(compute_event_rows(stream, all.size(), all.size() + 10).empty());
 }
 
-TEST(EventRows, failures_and_unknown_frees_have_what_they_tell) {
+TEST(EventRows, failures_and_unknown_frees_have_their_fields) {
   TraceBuilder built;
   const std::uint32_t heap = built.heap("GPU 0", event_rows_flags);
   wire::OutOfMemoryRecord failure;
-  failure.asked = 1234;
+  failure.requested = 1234;
   failure.heap = heap;
   failure.stack = built.stack("main");
   built.writer.add(failure, built.time_ns += 1000);

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analysis/query/free_pieces.h"
+#include "analysis/query/free_blocks.h"
 #include "analysis/write/json_trace.h"
 #include "tests/analysis/trace_builder.h"
 #include "tests/sizes.h"
@@ -15,10 +15,10 @@ namespace {
 
 constexpr std::uint32_t failing_heap_flags = wire::heap_flag::has_regions | wire::heap_flag::has_requested;
 
-void run_out(TraceBuilder& builder, std::uint32_t heap, std::uint64_t asked,
+void run_out(TraceBuilder& builder, std::uint32_t heap, std::uint64_t requested,
              std::uint64_t driver_had = wire::unknown_bytes) {
   wire::OutOfMemoryRecord record;
-  record.asked = asked;
+  record.requested = requested;
   record.available = driver_had;
   record.heap = heap;
   builder.writer.add(record, builder.time_ns += 1000);
@@ -39,13 +39,13 @@ struct Comb {
   }
 };
 
-TEST(FailureFacts, enough_in_pieces_is_scattered) {
+TEST(FailureFacts, enough_in_small_blocks_is_fragmented) {
   Comb comb;
   run_out(comb.builder, comb.heap, 15 * mib);
   const FailureFacts facts = comb.facts();
-  EXPECT_EQ(FailureVerdict::scattered, facts.verdict);
+  EXPECT_EQ(FailureVerdict::fragmented, facts.verdict);
   EXPECT_EQ(50 * mib, facts.free_bytes);
-  EXPECT_EQ(5U, facts.free_pieces);
+  EXPECT_EQ(5U, facts.free_blocks);
   EXPECT_EQ(10 * mib, facts.largest_free_bytes);
   EXPECT_EQ(
       "Fragmented: requested 15.0 MiB; 50.0 MiB is free in total (5 blocks), but the largest free block is 10.0 MiB.",
@@ -60,17 +60,17 @@ TEST(FailureFacts, enough_in_pieces_is_scattered) {
 
 TEST(FailureFacts, verdict_follows_the_figures) {
   struct Case {
-    std::uint64_t asked, driver;
+    std::uint64_t requested, driver;
     FailureVerdict verdict;
   };
   for (const Case& one :
        {Case{200 * mib, wire::unknown_bytes, FailureVerdict::too_big},
         Case{200 * mib, 10 * mib, FailureVerdict::too_big}, Case{60 * mib, 20 * mib, FailureVerdict::split},
-        Case{60 * mib, 70 * mib, FailureVerdict::limit}, Case{50 * mib, 0, FailureVerdict::scattered},
+        Case{60 * mib, 70 * mib, FailureVerdict::limit}, Case{50 * mib, 0, FailureVerdict::fragmented},
         Case{10 * mib, 0, FailureVerdict::had_room}}) {
     Comb comb;
-    run_out(comb.builder, comb.heap, one.asked, one.driver);
-    EXPECT_EQ(text_from_verdict(one.verdict), text_from_verdict(comb.facts().verdict)) << one.asked / mib;
+    run_out(comb.builder, comb.heap, one.requested, one.driver);
+    EXPECT_EQ(text_from_verdict(one.verdict), text_from_verdict(comb.facts().verdict)) << one.requested / mib;
   }
 }
 
@@ -165,51 +165,52 @@ TEST(FailureFacts, are_the_same_as_the_naive_ones_on_random_heaps) {
         builder.alloc(heap, address, 1 + random() % 50);
       is_taken = !is_taken;
     }
-    const std::uint64_t asked = 60 + random() % 400;
-    run_out(builder, heap, asked);
+    const std::uint64_t requested = 60 + random() % 400;
+    run_out(builder, heap, requested);
     builder.writer.flush();
     const Stream& stream = builder.trace.streams[0];
     const std::uint64_t event = stream.failures()[0].event;
     const StreamState state = stream.state_at(event);
-    EXPECT_EQ(Naive::last_fit(stream, asked, event), find_last_fit(stream, heap, asked, event)) << "seed " << seed;
-    const auto place = find_cheapest_place(state, heap, asked);
-    const auto naive = Naive::cheapest(state, asked);
+    EXPECT_EQ(Naive::last_fit(stream, requested, event), find_last_fit(stream, heap, requested, event))
+        << "seed " << seed;
+    const auto place = find_cheapest_place(state, heap, requested);
+    const auto naive = Naive::cheapest(state, requested);
     ASSERT_EQ(naive.has_value(), place.has_value()) << "seed " << seed;
     if (!place) continue;
     EXPECT_EQ(*naive, place->in_use_bytes) << "seed " << seed;
-    EXPECT_GE(place->range.size(), asked);
+    EXPECT_GE(place->range.size(), requested);
     std::uint64_t in_use = 0;
     for (const LiveBlock& block : place->blocks) in_use += block.size;
     EXPECT_EQ(place->in_use_bytes, in_use) << "the blocks are those in the place";
   }
 }
 
-TEST(FreePieces, are_cut_largest_first_and_say_it_in_one_sentence) {
+TEST(FreeBlocks, are_cut_largest_first_and_say_it_in_one_sentence) {
   Comb comb;
   comb.builder.free(comb.heap, 20 * mib);
   const auto states = comb.builder.states_at();
-  const auto free = find_free_pieces(states[0].heap(comb.heap).space, 3);
+  const auto free = find_free_blocks(states[0].heap(comb.heap).space, 3);
   ASSERT_TRUE(free);
   EXPECT_EQ(4U, free->count);
   EXPECT_EQ(60 * mib, free->bytes);
   ASSERT_EQ(3U, free->largest.size());
   EXPECT_EQ((AddressRange{10 * mib, 40 * mib}), free->largest[0]);
   EXPECT_EQ((AddressRange{50 * mib, 60 * mib}), free->largest[1]) << "of equal ones the lower";
-  EXPECT_EQ(30 * mib, free->scattered_bytes());
+  EXPECT_EQ(30 * mib, free->fragmented_bytes());
   EXPECT_EQ("60.0 MiB is free, in 4 blocks. The largest is 30.0 MiB; the request was 40.0 MiB.",
             sentence_of(*free, 40 * mib));
   EXPECT_EQ("60.0 MiB is free, in 4 blocks. The largest is 30.0 MiB.", sentence_of(*free, std::nullopt));
-  EXPECT_EQ("Nothing is free.", sentence_of(FreePieces{}, std::nullopt));
+  EXPECT_EQ("Nothing is free.", sentence_of(FreeBlocks{}, std::nullopt));
 }
 
-TEST(FreePieces, of_unknown_regions_are_unknown) {
+TEST(FreeBlocks, of_unknown_regions_are_unknown) {
   TraceBuilder builder;
   const std::uint32_t heap = builder.heap("GPU 0", 0);
   builder.alloc(heap, 0, 10);
-  EXPECT_FALSE(find_free_pieces(builder.states_at()[0].heap(heap).space, 10));
+  EXPECT_FALSE(find_free_blocks(builder.states_at()[0].heap(heap).space, 10));
 }
 
-TEST(FreeHistory, knows_the_largest_request_so_far_and_what_scattered_most) {
+TEST(FreeHistory, knows_the_largest_request_so_far_and_what_fragmented_most) {
   Comb comb;                                     // Events 0 to 5.
   run_out(comb.builder, comb.heap, 40 * mib);    // 6
   comb.builder.free(comb.heap, 20 * mib);        // 7

@@ -45,7 +45,7 @@ TEST_F(FileBytes, refusals_say_what_and_what_to_do) {
   EXPECT_EQ(large.error().file, (folder_ / "large").string());
 }
 
-TEST_F(FileBytes, stops_when_cancelled_and_tells_how_far_it_is) {
+TEST_F(FileBytes, stops_when_cancelled_and_reports_progress) {
   const std::string file = write("file", std::string(100, 'x'));
   ReadControl control;
   ASSERT_TRUE(read_file(file, 100, &control));

@@ -60,9 +60,9 @@ class Program {
     record.size = size;
     builder_.writer.add(record, builder_.time_ns += 1000);
   }
-  void fail(std::uint64_t asked) {
+  void fail(std::uint64_t requested) {
     wire::OutOfMemoryRecord record;
-    record.asked = asked;
+    record.requested = requested;
     record.available = wire::unknown_bytes;
     record.heap = heap;
     builder_.writer.add(record, builder_.time_ns += 1000);
@@ -196,7 +196,7 @@ bool says(const HeapComparison& heaps, std::string_view words) {
                      [&](const std::string& one) { return one.find(words) != std::string::npos; });
 }
 
-TEST(HeapComparison, before_the_failure_the_words_tell_who_fails) {
+TEST(HeapComparison, before_the_failure_the_text_names_the_request_that_fails) {
   Both both;
   const HeapComparison heaps = both.compare(6, 10);
   EXPECT_EQ(3, row_of(heaps, "requests").a);
@@ -216,7 +216,7 @@ TEST(HeapComparison, before_the_failure_the_words_tell_who_fails) {
   EXPECT_TRUE(says(heaps, "Largest free block: A 20.0 MiB; B none."));
 }
 
-TEST(HeapComparison, after_it_they_tell_that_one_failed_and_one_served_all) {
+TEST(HeapComparison, after_it_they_report_that_one_failed_and_one_served_all) {
   Both both;
   const HeapComparison heaps = both.compare(7, 12);
   EXPECT_EQ(1, row_of(heaps, "out-of-memories").a);

@@ -1,4 +1,4 @@
-// Cases that tests/trace/report_beside_python.py, which compares the metrics of whole files with Python, can't create:
+// Cases that tests/trace/report_vs_python.py, which compares the metrics of whole files with Python, can't create:
 // heaps with two ends, heaps that disappear, several streams, a pass that is cancelled.
 #include "analysis/query/heap_metrics.h"
 
@@ -151,7 +151,7 @@ TEST(HeapMetrics, handles_are_in_sizes_ages_lifetimes_and_what_was_allocated) {
 
 // Compared with a model that keeps every handle ever created: reused numbers, handles mapped several times and in
 // another heap's addresses, released before and after their mappings are removed.
-TEST(HeapMetrics, random_handles_beside_a_naive_model) {
+TEST(HeapMetrics, random_handles_agree_with_a_naive_model) {
   struct Handle {
     std::uint32_t heap = 0;
     std::uint64_t event = 0, size = 0;

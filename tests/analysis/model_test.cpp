@@ -36,7 +36,7 @@ TEST(DeviceName, of_each_back_end) {
   EXPECT_EQ(parse_device_name("cuda(id=4,host=gpu17)").id, 4);
 }
 
-TEST(DeviceName, what_tells_nothing_is_its_own_kind) {
+TEST(DeviceName, a_silent_source_is_its_own_kind) {
   for (const char* text :
        {"", "banana", "_", "_3", "(process=0)", "TPU_", "a(b", "TPU_99999999999999999999", "((((", "),("}) {
     const DeviceName name = parse_device_name(text);

@@ -53,7 +53,7 @@ TEST(OpenWorkload, a_workload_is_known_by_its_content_and_is_the_trace_of_its_em
   ASSERT_EQ(source.trace, source.workload->trace);
   EXPECT_EQ((std::vector<std::string>{"HBM", "VMEM", "Blocks in VMEM"}), names_of_heaps(*source.trace));
   EXPECT_TRUE(source.workload->now->emulation.events.empty()) << "they are the trace's";
-  EXPECT_EQ(source.workload->now, source.workload->as_written);
+  EXPECT_EQ(source.workload->now, source.workload->unmodified);
   EXPECT_EQ(nullptr, opened("../leak_step_010.pprof.gz").workload);
 }
 
@@ -94,8 +94,8 @@ TEST(OpenWorkload, knobs_are_all_that_the_file_has_with_what_it_says) {
   EXPECT_EQ("full", find("checkpointing").written);
   EXPECT_EQ("on", find("donation").written);
   EXPECT_EQ("16384", find("tokens").written);
-  EXPECT_TRUE(find("tokens").is_worked_out);
-  EXPECT_FALSE(find("batch").is_worked_out);
+  EXPECT_TRUE(find("tokens").is_computed);
+  EXPECT_FALSE(find("batch").is_computed);
 }
 
 TEST(OpenWorkload, knobs_of_memory_space_assignment_have_their_kind_and_limits) {
@@ -115,7 +115,7 @@ TEST(OpenWorkload, knobs_of_memory_space_assignment_have_their_kind_and_limits) 
   EXPECT_EQ((std::vector<std::string>{"cost", "count"}), find("vmem.picker").choices);
   EXPECT_EQ(KnobKind::number, find("vmem.max_overlap").kind);
   EXPECT_EQ("7", find("vmem.max_overlap").written);
-  EXPECT_TRUE(find("vmem.min_overlap").is_worked_out);
+  EXPECT_TRUE(find("vmem.min_overlap").is_computed);
   EXPECT_EQ(16, find("vmem.retries_max").most);
   EXPECT_EQ("", find("vmem.retries_max").written);
   EXPECT_EQ((std::vector<std::string>{"on", "off"}), find("vmem.assignment").choices);
@@ -123,7 +123,7 @@ TEST(OpenWorkload, knobs_of_memory_space_assignment_have_their_kind_and_limits) 
   EXPECT_NE(std::string::npos, error_of(text, {{"vmem.retries_max", "0"}}).find("at least 1"));
 }
 
-TEST(OpenWorkload, the_pool_that_stands_beside_is_looked_at_only_where_it_is_asked_for) {
+TEST(OpenWorkload, the_extra_pool_is_shown_only_on_request) {
   const Source source = opened("server.json");
   ASSERT_TRUE(compute_workload_verdict(*source.workload->now).fits);
   const Trace& trace = *source.trace;
@@ -152,7 +152,7 @@ TEST(WorkloadVerdict, a_program_that_is_too_large_is_over_by_what_it_lacks) {
   const EmulatedWorkload& run = *source.workload->now;
   const WorkloadVerdict verdict = compute_workload_verdict(run);
   ASSERT_FALSE(verdict.fits);
-  EXPECT_TRUE(compute_workload_verdict(*source.workload->as_written).fits);
+  EXPECT_TRUE(compute_workload_verdict(*source.workload->unmodified).fits);
   ASSERT_EQ(1U, verdict.reasons.size());
   const auto& failure = run.emulation.failures.front();
   EXPECT_EQ(failure.text, verdict.reasons[0].text);
@@ -172,7 +172,7 @@ TEST(WorkloadVerdict, a_job_that_ends_early_is_over_by_all_that_it_needs) {
   const std::uint64_t over = run.emulation.programs.front().needed_bytes() - usable;
   const auto& failure = run.emulation.failures.front();
   ASSERT_EQ(allocator::tpu::Tier::hbm, failure.tier);
-  EXPECT_LT(failure.asked_bytes, over);  // An array that is put, long before the program.
+  EXPECT_LT(failure.requested_bytes, over);  // An array that is put, long before the program.
   const std::vector<TierRow> tiers = compute_tier_rows(run);
   EXPECT_EQ(over, tiers.front().over_bytes.value_or(0));
   EXPECT_EQ(-static_cast<std::int64_t>(over), compute_hbm_spare(run));
@@ -182,7 +182,7 @@ TEST(WorkloadVerdict, a_job_that_ends_early_is_over_by_all_that_it_needs) {
   EXPECT_TRUE(sentence.ends_with("over by 63.0 GiB.")) << sentence;
 }
 
-TEST(WorkloadVerdict, what_is_left_of_hbm_is_beside_the_largest_program) {
+TEST(WorkloadVerdict, free_hbm_is_next_to_the_largest_program) {
   const Source source = opened("fsdp.json");
   const EmulatedWorkload& run = *source.workload->now;
   const std::uint64_t usable = run.workload.generation->hbm_usable.value;
@@ -216,15 +216,16 @@ TEST(WorkloadVerdict, a_kernel_is_held_against_its_limit) {
   EXPECT_NE(std::string::npos, sentence.find(" of VMEM; the limit for a kernel is 16.0 MiB: over by ")) << sentence;
 }
 
-TEST(WorkloadVerdict, scattered_memory_is_short_of_a_piece) {
+TEST(WorkloadVerdict, fragmented_memory_lacks_a_block_that_is_large_enough) {
   const Source source = opened("server.json", {"defragmentation=off"});
   const WorkloadVerdict verdict = compute_workload_verdict(*source.workload->now);
   ASSERT_FALSE(verdict.fits);
-  const auto scattered = std::find_if(verdict.reasons.begin(), verdict.reasons.end(), [](const WorkloadReason& reason) {
-    return reason.sentence.find("but the largest free block") != std::string::npos;
-  });
-  ASSERT_NE(verdict.reasons.end(), scattered);
-  EXPECT_NE(std::string::npos, scattered->sentence.find(" short.")) << scattered->sentence;
+  const auto fragmented =
+      std::find_if(verdict.reasons.begin(), verdict.reasons.end(), [](const WorkloadReason& reason) {
+        return reason.sentence.find("but the largest free block") != std::string::npos;
+      });
+  ASSERT_NE(verdict.reasons.end(), fragmented);
+  EXPECT_NE(std::string::npos, fragmented->sentence.find(" short.")) << fragmented->sentence;
 }
 
 TEST(OpenWorkload, that_it_was_cancelled_is_no_answer) {
@@ -254,7 +255,7 @@ TEST(WorkloadVerdict, figures_of_one_sentence_do_not_contradict_each_other) {
     was_over = true;
     const auto& failure = run->emulation.failures.front();
     const std::string sentence = compute_workload_verdict(*run).reasons.front().sentence;
-    const auto pair = texts_from_bytes(signed_from(failure.asked_bytes), signed_from(*failure.free_bytes));
+    const auto pair = texts_from_bytes(signed_from(failure.requested_bytes), signed_from(*failure.free_bytes));
     EXPECT_NE(std::string::npos,
               sentence.find("takes " + pair.first + " of HBM; " + pair.second + " is free: over by "))
         << sentence;
@@ -276,7 +277,7 @@ TEST(WorkloadVerdict, a_refusal_more_is_a_difference_where_all_peaks_are_the_sam
 
 TEST(WorkloadVerdict, another_choice_of_what_is_in_vmem_is_a_difference) {
   const Source source = opened("weights_in_vmem.json", {"vmem.picker=count"});
-  const EmulatedWorkload &now = *source.workload->now, &was = *source.workload->as_written;
+  const EmulatedWorkload &now = *source.workload->now, &was = *source.workload->unmodified;
   const auto figures = compute_workload_figures(now);
   const auto value = [&](std::string_view name) {
     const auto found =
@@ -298,7 +299,7 @@ TEST(WorkloadVerdict, another_choice_of_what_is_in_vmem_is_a_difference) {
 TEST(WorkloadVerdict, only_what_is_other_is_a_difference) {
   const Source source = opened("decoder_training.json", {"checkpointing=none"});
   const auto& workload = *source.workload;
-  const auto differences = compare_workloads(*workload.now, *workload.as_written);
+  const auto differences = compare_workloads(*workload.now, *workload.unmodified);
   ASSERT_FALSE(differences.empty());
   for (const WorkloadDifference& each : differences)
     EXPECT_TRUE(!each.now || !each.was || each.now->value != each.was->value) << each.of << " " << each.name;

@@ -34,14 +34,14 @@ class Job {
   void refuse(std::uint32_t heap, std::uint64_t bytes, std::int64_t time_ns) {
     wire::DriverRefusalRecord refusal;
     refusal.heap = heap;
-    refusal.asked = bytes;
+    refusal.requested = bytes;
     refusal.call = writer_.define_string("cuMemAlloc_v2");
     writer_.add(refusal, time_ns);
   }
   void give_up(std::uint32_t heap, std::uint64_t bytes, std::int64_t time_ns) {
     wire::OutOfMemoryRecord failure;
     failure.heap = heap;
-    failure.asked = bytes;
+    failure.requested = bytes;
     writer_.add(failure, time_ns);
   }
   void mark(std::int64_t time_ns) { writer_.add(wire::MarkerRecord{}, time_ns); }
@@ -67,7 +67,7 @@ TEST(PendingRequests, ARefusalIsPendingUntilARetryFollows) {
   const auto rows = job.pending();
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_TRUE(rows[0].is_pending);
-  EXPECT_EQ(rows[0].asked_bytes, 4000U);
+  EXPECT_EQ(rows[0].requested_bytes, 4000U);
   EXPECT_EQ(rows[0].reason, "cuMemAlloc_v2");
   EXPECT_EQ(rows[0].device, 0U);
   EXPECT_EQ(rows[0].used_bytes, 1000U);
@@ -89,17 +89,17 @@ TEST(PendingRequests, TheLaterRefusalOfAHeapCounts) {
   job.refuse(job.first, 3600, second);
   const auto rows = job.pending();
   ASSERT_EQ(rows.size(), 2U);
-  EXPECT_EQ(rows[0].asked_bytes, 900U);
-  EXPECT_EQ(rows[1].asked_bytes, 3600U);
+  EXPECT_EQ(rows[0].requested_bytes, 900U);
+  EXPECT_EQ(rows[1].requested_bytes, 3600U);
 }
 
 TEST(PendingRequests, WhatWasGivenUpOrIsOldIsNotPending) {
-  Job told;
-  told.refuse(told.first, 4000, second);
-  told.give_up(told.first, 4000, 2 * second);
-  EXPECT_TRUE(told.pending().empty());
-  told.refuse(told.first, 5000, 3 * second);
-  EXPECT_EQ(told.pending().size(), 1U) << "a new one after that";
+  Job reported;
+  reported.refuse(reported.first, 4000, second);
+  reported.give_up(reported.first, 4000, 2 * second);
+  EXPECT_TRUE(reported.pending().empty());
+  reported.refuse(reported.first, 5000, 3 * second);
+  EXPECT_EQ(reported.pending().size(), 1U) << "a new one after that";
   Job old;
   old.refuse(old.first, 4000, second);
   old.mark(second + retry_patience_ns - 1);

@@ -36,10 +36,10 @@ TEST(RangeSummary, counts_what_came_went_and_survived) {
   EXPECT_EQ((BlockSum{2, 500}), summary.total.survived);
   EXPECT_EQ(-500, summary.in_use_delta_bytes);
   EXPECT_EQ(0, summary.other_delta_bytes);
-  ASSERT_EQ(2U, summary.own_code.size());
-  EXPECT_EQ("leak", summary.own_code[0].function);
-  EXPECT_EQ((BlockSum{2, 500}), summary.own_code[0].sums.survived);
-  EXPECT_EQ(-1000, summary.own_code[1].sums.net_bytes());
+  ASSERT_EQ(2U, summary.user_code.size());
+  EXPECT_EQ("leak", summary.user_code[0].function);
+  EXPECT_EQ((BlockSum{2, 500}), summary.user_code[0].sums.survived);
+  EXPECT_EQ(-1000, summary.user_code[1].sums.net_bytes());
   ASSERT_EQ(2U, summary.stacks.size());
   EXPECT_EQ(step, summary.stacks[0].stack) << "by absolute net bytes";
   ASSERT_EQ(1U, summary.heaps_before.size());

@@ -16,7 +16,7 @@ Result<std::vector<ListedArray>> parse(std::string_view text) {
 }
 
 // "name type[sizes]{layout}" of each array; or the error.
-std::string told(std::string_view text) {
+std::string reported(std::string_view text) {
   const auto arrays = parse(text);
   if (!arrays) return "refused: " + arrays.error().what;
   std::string all;
@@ -36,10 +36,10 @@ constexpr std::string_view head = R"({"__metadata__": {"format": "pt"},
   "model.step": {"dtype": "I64", "shape": [], "data_offsets": [819200, 819208]}})";
 
 TEST(ArrayListing, safetensors_with_its_length_and_as_json_alone) {
-  EXPECT_EQ(told(safetensors(head)), "model.w bf16[4096,100]; model.step s64[]");
-  EXPECT_EQ(told(head), told(safetensors(head)));
-  EXPECT_EQ(told(safetensors(head) + std::string(819208, 'x')), told(head));
-  EXPECT_EQ(told(safetensors(head).substr(0, 60)),
+  EXPECT_EQ(reported(safetensors(head)), "model.w bf16[4096,100]; model.step s64[]");
+  EXPECT_EQ(reported(head), reported(safetensors(head)));
+  EXPECT_EQ(reported(safetensors(head) + std::string(819208, 'x')), reported(head));
+  EXPECT_EQ(reported(safetensors(head).substr(0, 60)),
             "refused: the list: its header of " + std::to_string(head.size()) + " bytes is cut off");
 }
 
@@ -55,36 +55,36 @@ TEST(ArrayListing, of_a_large_file_only_the_head_is_read) {
 }
 
 TEST(ArrayListing, json_is_nested_as_the_pytree_is) {
-  EXPECT_EQ(told(R"({"params": {"dense": {"kernel": {"dtype": "float32", "shape": [1000, 1]}, "bias": null},
+  EXPECT_EQ(reported(R"({"params": {"dense": {"kernel": {"dtype": "float32", "shape": [1000, 1]}, "bias": null},
                      "blocks": [{"w": "bfloat16[8,128]"}, {"w": "s8[64]{0:T(512)(128)(4,1)}"}]}})"),
             "params/dense/kernel f32[1000,1]; params/blocks/0/w bf16[8,128]; params/blocks/1/w "
             "s8[64]{0:T(512)(128)(4,1)}");
-  EXPECT_EQ(told(R"([{"name": "w", "dtype": "f32", "shape": [1000, 1], "layout": "{1,0:T(8,128)}"}])"),
+  EXPECT_EQ(reported(R"([{"name": "w", "dtype": "f32", "shape": [1000, 1], "layout": "{1,0:T(8,128)}"}])"),
             "w f32[1000,1]{1,0:T(8,128)}");
-  EXPECT_EQ(told(R"({"w": {"dtype": "f32", "shape": [2], "layout": "f32[3]{0:T(128)}"}})"),
+  EXPECT_EQ(reported(R"({"w": {"dtype": "f32", "shape": [2], "layout": "f32[3]{0:T(128)}"}})"),
             "refused: w: the layout 'f32[3]{0:T(128)}' is not of f32[2]");
-  EXPECT_EQ(told(R"({"w": 7})"), "refused: w: it is not an array, and contains none");
-  EXPECT_EQ(told(R"({"w": {"dtype": "f31", "shape": [2]}})"), "refused: w: there is no element type 'f31'");
-  EXPECT_EQ(told(R"({"w": {"dtype": "f32", "shape": [-2]}})"),
+  EXPECT_EQ(reported(R"({"w": 7})"), "refused: w: it is not an array, and contains none");
+  EXPECT_EQ(reported(R"({"w": {"dtype": "f31", "shape": [2]}})"), "refused: w: there is no element type 'f31'");
+  EXPECT_EQ(reported(R"({"w": {"dtype": "f32", "shape": [-2]}})"),
             "refused: w: its shape has a size that is not a whole number");
-  EXPECT_EQ(told(R"({"weight_map": {"a": "model-1.safetensors"}})"),
+  EXPECT_EQ(reported(R"({"weight_map": {"a": "model-1.safetensors"}})"),
             "refused: the list: this is an index of shards, which has no sizes");
-  EXPECT_EQ(told("{}"), "refused: the list: there is no array in it");
-  EXPECT_EQ(told("{\"w\": "), "refused: the list: it begins like JSON but is not valid");
-  const auto deep = told(std::string(100'000, '[') + std::string(100'000, ']'));
+  EXPECT_EQ(reported("{}"), "refused: the list: there is no array in it");
+  EXPECT_EQ(reported("{\"w\": "), "refused: the list: it begins like JSON but is not valid");
+  const auto deep = reported(std::string(100'000, '[') + std::string(100'000, ']'));
   EXPECT_NE(deep.find("nested too deeply"), std::string::npos);
 }
 
 TEST(ArrayListing, rows_between_tabs) {
-  EXPECT_EQ(told("name\tdtype\tshape\nw\tfloat32\t(1000, 1)\r\nb\tbf16\t(8,)\n\ns\tbool\t()\nm\ts8\t8x128\n"),
+  EXPECT_EQ(reported("name\tdtype\tshape\nw\tfloat32\t(1000, 1)\r\nb\tbf16\t(8,)\n\ns\tbool\t()\nm\ts8\t8x128\n"),
             "w f32[1000,1]; b bf16[8]; s pred[]; m s8[8,128]");
-  EXPECT_EQ(told("dtype\tshape\tlayout\nf32\t2x3\t{1,0:T(8,128)}\nf32\tscalar\t\n"),
+  EXPECT_EQ(reported("dtype\tshape\tlayout\nf32\t2x3\t{1,0:T(8,128)}\nf32\tscalar\t\n"),
             "row 1 f32[2,3]{1,0:T(8,128)}; row 2 f32[]");
-  EXPECT_EQ(told("dtype\tshape\nf32\n"), "refused: line 2: 1 columns where the head line has 2");
-  EXPECT_EQ(told("dtype\tshape\nf32\t2y3\n"),
+  EXPECT_EQ(reported("dtype\tshape\nf32\n"), "refused: line 2: 1 columns where the head line has 2");
+  EXPECT_EQ(reported("dtype\tshape\nf32\t2y3\n"),
             "refused: line 2: the shape '2y3': 'x' is expected between dimensions, here is 'y'");
-  EXPECT_NE(told("a\tb\n").find("does not name columns dtype and shape"), std::string::npos);
-  EXPECT_NE(told("").find("does not name columns"), std::string::npos);
+  EXPECT_NE(reported("a\tb\n").find("does not name columns dtype and shape"), std::string::npos);
+  EXPECT_NE(reported("").find("does not name columns"), std::string::npos);
 }
 
 TEST(ArrayListing, types_have_the_names_of_many) {

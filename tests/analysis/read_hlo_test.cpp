@@ -282,7 +282,7 @@ TEST(Hlo, a_long_tuple_is_read_once_and_its_texts_have_an_end) {
   EXPECT_LE(whole.shape.size() + whole.instruction.size() + whole.op_name.size(), 4096U);
 }
 
-TEST(Hlo, a_memory_usage_report_tells_spaces_and_no_kinds) {
+TEST(Hlo, a_memory_usage_report_reports_spaces_and_no_kinds) {
   Message vmem, hbm, one, other, report;
   one.number(2, 2'097'664).number(3, 1).text(5, "fusion.1").text(5, "fusion.2").text(6, "table");
   other.number(1, 1).number(2, 1'048'576).text(5, "arg0");
@@ -391,10 +391,10 @@ TEST(HloRecorded, usage_reports_agree_with_assignments) {
     const Trace assignment = program_trace(inflated(folder / "buffer-assignment.txt.gz"));
     const Trace text = program_trace(inflated(folder / "memory-usage-report.txt.gz"));
     const Trace message = program_trace(inflated(folder / "memory-usage-report.pb.gz"));
-    const auto told = find_program_memory(text), exact = find_program_memory(message);
-    ASSERT_TRUE(told && exact);
+    const auto reported = find_program_memory(text), exact = find_program_memory(message);
+    ASSERT_TRUE(reported && exact);
     const auto spaces = find_program_memory(assignment)->by_space;
-    for (const auto* row : {&*told, &*exact}) {
+    for (const auto* row : {&*reported, &*exact}) {
       ASSERT_FALSE(row->by_space.empty());
       EXPECT_EQ(row->by_space.front().name, "hbm");
       // Thread-local memory is in the report's total.
@@ -415,17 +415,17 @@ TEST(HloRecorded, packing_anew_gives_the_compilers_temporaries_or_a_named_differ
     const Trace trace = program_trace(inflated(folder / "hlo_with_buffer_assignment.hlo.pb.gz"));
     const auto program = find_program_memory(trace);
     ASSERT_TRUE(program && program->replayed_temp_bytes) << folder;
-    const auto told = static_cast<double>(*program->temp_bytes);
-    const double difference = static_cast<double>(*program->replayed_temp_bytes) - told;
+    const auto reported = static_cast<double>(*program->temp_bytes);
+    const double difference = static_cast<double>(*program->replayed_temp_bytes) - reported;
     const std::string generation = folder.parent_path().filename().string();
     auto& [same, all] = exact[generation];
     ++all;
     if (difference == 0) ++same;
-    std::printf("%14.0f %14.0f %12.0f %7.2f%%  %s/%s\n", told, told + difference, difference,
-                told == 0 ? 0 : difference / told * 100, generation.c_str(), folder.filename().c_str());
+    std::printf("%14.0f %14.0f %12.0f %7.2f%%  %s/%s\n", reported, reported + difference, difference,
+                reported == 0 ? 0 : difference / reported * 100, generation.c_str(), folder.filename().c_str());
     // XLA's published algorithm should not be worse than the compiler's by more than its tables.
-    EXPECT_LE(difference, told * 0.05) << folder;
-    EXPECT_GE(difference, -told * 0.25) << folder;
+    EXPECT_LE(difference, reported * 0.05) << folder;
+    EXPECT_GE(difference, -reported * 0.25) << folder;
   }
   for (const auto& [generation, counts] : exact)
     EXPECT_GE(counts.first * 3, counts.second) << generation << ": a third at the least";

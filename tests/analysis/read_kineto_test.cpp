@@ -141,7 +141,7 @@ TEST(KinetoReader, stacks_are_the_spans_of_the_thread_around_the_event) {
 }
 
 // Any calls that lie in each other: the stack is what a walk over all spans of the thread finds.
-TEST(KinetoReader, stacks_beside_a_walk_over_all_spans) {
+TEST(KinetoReader, stacks_agree_with_a_walk_over_all_spans) {
   struct Call {
     int begin, end, tid;
     std::string name;
@@ -233,7 +233,7 @@ TEST(KinetoReader, an_out_of_memory_is_a_failure_with_its_stack) {
       kineto_trace(file_of({memory("5", 100, 4096), failure, span("cpu_op", "aten::empty", "40", "20")}));
   const Stream& stream = trace.streams.front();
   ASSERT_EQ(1U, stream.failures().size());
-  EXPECT_EQ(68'719'476'736U, stream.failures()[0].asked_bytes);
+  EXPECT_EQ(68'719'476'736U, stream.failures()[0].requested_bytes);
   EXPECT_EQ("aten::empty", stack_text(stream.definitions(), stream.failures()[0].stack));
   EXPECT_EQ(100U, stream.last_state().heap(1).in_use_bytes);
 }
@@ -265,7 +265,8 @@ TEST(KinetoReader, refuses_with_the_byte_and_what_to_do) {
     ASSERT_FALSE(cut.has_value()) << length;
     EXPECT_EQ(length, cut.error().offset) << cut.error().text();
   }
-  EXPECT_EQ(0U, error_of(whole.substr(0, 200)).find("trace.json: byte 200: this Chrome trace is incomplete: unexpected"))
+  EXPECT_EQ(0U,
+            error_of(whole.substr(0, 200)).find("trace.json: byte 200: this Chrome trace is incomplete: unexpected"))
       << error_of(whole.substr(0, 200));
   std::string broken = whole;
   broken[broken.find("\"args\"")] = '\'';

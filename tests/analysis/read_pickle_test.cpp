@@ -260,7 +260,7 @@ TEST(Pickle, protocols_two_to_five) {
 }
 
 // They do not begin with an opcode for the protocol; protocol 0 is all letters.
-TEST(Pickle, protocols_zero_and_one_are_told_what_they_are) {
+TEST(Pickle, protocols_zero_and_one_are_named_in_the_error) {
   const auto error_of = [](const std::string& bytes) {
     const auto document = read_pickle(bytes_of(bytes), "a.pickle");
     EXPECT_FALSE(document) << bytes;
@@ -419,7 +419,7 @@ TEST(Pickle, a_pickle_cut_at_any_byte_is_an_error) {
   }
 }
 
-TEST(Pickle, stops_at_its_end_and_when_told) {
+TEST(Pickle, stops_at_its_end_and_on_request) {
   const std::string two = "\x80\x04K\x01.\x80\x04K\x02."s;
   const auto first = read_pickle(bytes_of(two), "a.pickle");
   EXPECT_EQ(first->end_offset(), 5U);

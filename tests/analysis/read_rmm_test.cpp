@@ -72,14 +72,14 @@ TEST(RmmReader, sums_and_events_of_a_log) {
   EXPECT_EQ(((11 * 60 + 4) * 60 + 51) * second_ns + 310'412'000, stream.first_time_ns());
   EXPECT_EQ(1'689'588'000, stream.last_time_ns() - stream.first_time_ns());
   ASSERT_EQ(1U, stream.failures().size());
-  EXPECT_EQ(68719476736U, stream.failures().front().asked_bytes);
+  EXPECT_EQ(68719476736U, stream.failures().front().requested_bytes);
   EXPECT_EQ(std::nullopt, stream.failures().front().available_bytes);
   EXPECT_EQ(4, trace.import.count_of("events"));
   EXPECT_EQ(2, trace.import.count_of("threads"));
   EXPECT_EQ(Severity::notice, trace.import.worst());
 }
 
-TEST(RmmReader, heap_tells_what_the_log_knows_and_no_more) {
+TEST(RmmReader, heap_has_what_the_log_knows_and_no_more) {
   const Trace trace = read_rows("7,11:04:51.0,allocate,0x1000,10,0x0\n");
   const HeapInfo& heap = trace.streams.front().definitions().heap(1);
   EXPECT_EQ("RMM", heap.name);

@@ -75,7 +75,7 @@ TEST(TorchEntries, that_several_opcodes_fill_or_that_are_none_are_in_their_place
   expect_counted(*snapshot, "odd_entries", 1, Severity::loss);
 }
 
-TEST(TorchEntries, may_be_told_more_of_their_stacks_later) {
+TEST(TorchEntries, may_get_more_of_their_stacks_later) {
   const std::string frames = "]" + memoized + "(" + frame("f", 7) + "e";
   const std::string of_entry = entry({{"frames", frames}, {"addr", integer(1)}});
   const auto snapshot =
@@ -86,7 +86,7 @@ TEST(TorchEntries, may_be_told_more_of_their_stacks_later) {
   EXPECT_EQ(snapshot->stack_frames(snapshot->traces[0].stack[0]).size(), 2U);
 }
 
-TEST(TorchEntries, have_pools_of_their_own_where_they_tell_them) {
+TEST(TorchEntries, have_pools_of_their_own_if_they_report_them) {
   const auto of_pool = [](std::int64_t address, const std::string& pool) {
     return entry({{"addr", integer(address)}, {"pool_id", pool}});
   };
@@ -219,7 +219,7 @@ std::optional<Result<TorchSnapshot>> read_large(const std::string& path, const T
   return file ? read_large_torch(*file, options) : std::nullopt;
 }
 
-TEST(ReadTorch, a_large_file_is_read_piece_by_piece_and_says_the_same) {
+TEST(ReadTorch, a_large_file_is_read_in_parts_and_gives_the_same) {
   const std::string bytes = large_snapshot({segment({block({{"frames", list({frame("f", 7)})}})})});
   const TemporaryFile file(bytes);
   const auto pieces = read_large(file.name());

@@ -56,7 +56,7 @@ TEST(TpuOom, the_long_report_is_a_heap_that_adds_up) {
   ASSERT_EQ(failures.size(), 1);
   const FailureRow& row = failures.front();
   EXPECT_EQ(row.memory_space, "hbm");
-  EXPECT_EQ(row.asked_bytes, 40 * mib);
+  EXPECT_EQ(row.requested_bytes, 40 * mib);
   EXPECT_EQ(row.used_bytes, 40 * mib);
   EXPECT_EQ(row.limit_bytes, 32 * mib);
   EXPECT_FALSE(row.total_free_bytes);
@@ -103,7 +103,7 @@ struct Case {
   const char* name;
   const char* text;
   const char* memory_space;
-  std::uint64_t asked;
+  std::uint64_t requested;
   std::optional<std::uint64_t> limit, available, free, largest_free;
   FailureVerdict verdict;
 };
@@ -117,7 +117,7 @@ TEST_P(TpuOomForm, gives_its_figures) {
   ASSERT_EQ(failures.size(), 1);
   const FailureRow& row = failures.front();
   EXPECT_EQ(row.memory_space, expected.memory_space);
-  EXPECT_EQ(row.asked_bytes, expected.asked);
+  EXPECT_EQ(row.requested_bytes, expected.requested);
   EXPECT_EQ(row.limit_bytes, expected.limit);
   EXPECT_EQ(row.available_bytes, expected.available);
   EXPECT_EQ(row.total_free_bytes, expected.free);
@@ -178,7 +178,7 @@ INSTANTIATE_TEST_SUITE_P(
              {},
              9 * mib,
              16 * kib,
-             FailureVerdict::scattered},
+             FailureVerdict::fragmented},
         Case{"program",
              "Error loading program 'jit_x': Attempting to reserve 13.50G at the bottom of memory. That was not "
              "possible. There are 7.50G free, 0B reserved, and 7.25G reservable.",
@@ -198,7 +198,7 @@ INSTANTIATE_TEST_SUITE_P(
              {},
              14'942'208,
              4'374'528,
-             FailureVerdict::scattered},
+             FailureVerdict::fragmented},
         Case{"sparse",
              "'memref.alloca' op current allocation offset upper bound (140704 words) exceeds the legitimate user "
              "allocatable offset upper bound (131071 words) in memory space 201 when allocating 23440 words",

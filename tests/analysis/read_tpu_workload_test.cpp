@@ -234,7 +234,7 @@ TEST(TpuWorkloadFailures, the_short_and_the_long_text_of_the_compiler) {
   const tpu_oom::Report required = report_of(beyond.failures.at(0));
   EXPECT_EQ(required.form, tpu_oom::Form::required);
   EXPECT_EQ(required.memory_space, "hbm");
-  expect_near(required.asked, beyond.failures.at(0).asked_bytes);
+  expect_near(required.requested, beyond.failures.at(0).requested_bytes);
   expect_near(required.limit, beyond.failures.at(0).limit_bytes);
   // Only its code is too much: all tables.
   const tpu::Emulation long_one = emulation_of(with_one_argument(), {{"n", "1200000"}, {"code", "4000000000"}});
@@ -257,7 +257,7 @@ TEST(TpuWorkloadFailures, a_buffer_and_a_program_that_find_no_room) {
   const tpu::Emulation buffer = emulation_of(filled, {{"n", "200000"}});
   const tpu_oom::Report report = report_of(buffer.failures.at(0));
   EXPECT_EQ(report.form, tpu_oom::Form::buffer);
-  expect_near(report.asked, buffer.failures.at(0).asked_bytes);
+  expect_near(report.requested, buffer.failures.at(0).requested_bytes);
   expect_near(report.free, buffer.failures.at(0).free_bytes);
   EXPECT_FALSE(report.largest_free) << "it is not fragmented";
   // Arguments, and temporaries of twice their size, which exceed the rest.
@@ -266,7 +266,7 @@ TEST(TpuWorkloadFailures, a_buffer_and_a_program_that_find_no_room) {
   const tpu_oom::Report program = report_of(load.failures.at(0));
   EXPECT_EQ(program.form, tpu_oom::Form::program);
   EXPECT_EQ(program.program, "jit_go");
-  expect_near(program.asked, load.failures.at(0).asked_bytes);
+  expect_near(program.requested, load.failures.at(0).requested_bytes);
   expect_near(program.largest_free, load.failures.at(0).largest_free_bytes);
 }
 
@@ -286,29 +286,29 @@ TEST(TpuWorkloadFailures, vmem_smem_and_sparse_core) {
   const tpu_oom::Report stack = report_of(scoped.failures.at(0));
   EXPECT_EQ(stack.form, tpu_oom::Form::scoped);
   EXPECT_EQ(stack.memory_space, "vmem");
-  expect_near(stack.asked, 32 * mib);
+  expect_near(stack.requested, 32 * mib);
   expect_near(stack.limit, 16 * mib);
   const tpu::Emulation vmem =
       emulation_of(kernel_file("v5e", block_operand, R"({"name": "s", "dtype": "f32", "shape": [8192, 8192]})"));
   const tpu_oom::Report scratch = report_of(vmem.failures.at(0));
   EXPECT_EQ(scratch.form, tpu_oom::Form::allocation);
   EXPECT_EQ(scratch.memory_space, "vmem");
-  EXPECT_EQ(scratch.asked->bytes, 256 * mib);
+  EXPECT_EQ(scratch.requested->bytes, 256 * mib);
   // Scalars are padded too: 2 MiB, as the compiler has it.
   const tpu::Emulation smem = emulation_of(kernel_file(
       "v5e", block_operand + R"(, {"name": "p", "dtype": "s32", "shape": [4096, 3], "memory": "smem"})", ""));
   const tpu_oom::Report scalars = report_of(smem.failures.at(0));
   EXPECT_EQ(scalars.memory_space, "smem");
-  EXPECT_EQ(scalars.asked->bytes, 2'097'152);
+  EXPECT_EQ(scalars.requested->bytes, 2'097'152);
   // Each fits, and together they don't.
   const std::string scalar = R"(, {"name": "p", "dtype": "s32", "shape": [1024, 3], "memory": "smem"})";
   const tpu::Emulation three = emulation_of(kernel_file("v5e", block_operand + scalar + scalar + scalar, ""));
-  EXPECT_EQ(report_of(three.failures.at(0)).asked->bytes, 3 * mib / 2);
+  EXPECT_EQ(report_of(three.failures.at(0)).requested->bytes, 3 * mib / 2);
   const tpu::Emulation sparse = emulation_of(kernel_file(
       "v5p", block_operand, R"({"name": "r", "dtype": "f32", "shape": [8192, 16], "memory": "tile_spmem"})"));
   const tpu_oom::Report subcore = report_of(sparse.failures.at(0));
   EXPECT_EQ(subcore.form, tpu_oom::Form::sparse);
-  EXPECT_EQ(subcore.asked->bytes, 4 * 131'072);
+  EXPECT_EQ(subcore.requested->bytes, 4 * 131'072);
 }
 
 TEST(TpuWorkloadFailures, cores_that_share_hbm) {
@@ -319,7 +319,7 @@ TEST(TpuWorkloadFailures, cores_that_share_hbm) {
     "steps": [{"put": "t"}, {"run": "p"}])"));
   const tpu_oom::Report report = report_of(emulation.failures.at(0));
   EXPECT_EQ(report.form, tpu_oom::Form::cores);
-  expect_near(report.asked, emulation.failures.at(0).asked_bytes);
+  expect_near(report.requested, emulation.failures.at(0).requested_bytes);
 }
 
 TEST(TpuWorkload, accumulators_are_a_memory_where_they_are_known) {

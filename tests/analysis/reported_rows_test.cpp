@@ -35,7 +35,7 @@ Moment moment_of(const TraceBuilder& built, const std::string& text) {
   return *find_moment(built.trace, text);
 }
 
-TEST(ToldRows, counters_have_their_value_at_the_moment_and_their_extremes_up_to_it) {
+TEST(ReportedRows, counters_have_their_value_at_the_moment_and_their_extremes_up_to_it) {
   TraceBuilder built;
   const std::uint32_t heap = built.heap("GPU 0", 0);
   count(built, "bytes_in_use", heap, 5);    // 0
@@ -56,7 +56,7 @@ TEST(ToldRows, counters_have_their_value_at_the_moment_and_their_extremes_up_to_
   EXPECT_EQ("bytes_in_use of GPU 0: -7 -7 5 2\ntemperature of : ? ? ? 0\n", text_of("#2"));
 }
 
-TEST(ToldRows, attributes_count_what_lives_once) {
+TEST(ReportedRows, attributes_count_what_lives_once) {
   TraceBuilder built;
   const std::uint32_t heap = built.heap("GPU 0", 0);
   built.live(heap, 0x9000, 1);
@@ -81,7 +81,7 @@ TEST(ToldRows, attributes_count_what_lives_once) {
   EXPECT_EQ("", rows_at("#3"));
 }
 
-TEST(ToldRows, physical_memory_modules_and_facts_of_the_job) {
+TEST(ReportedRows, physical_memory_modules_and_facts_of_the_job) {
   TraceBuilder built;
   built.writer.add_job_fact("command", "train.py");
   built.writer.add_job_fact("hbmscope.source", "Test");
@@ -112,7 +112,7 @@ TEST(ToldRows, physical_memory_modules_and_facts_of_the_job) {
   EXPECT_EQ((std::vector<std::string>{"train.py"}), facts[0].values);
 }
 
-TEST(JoinTraces, heaps_of_one_name_are_told_apart_by_their_file) {
+TEST(JoinTraces, heaps_of_one_name_are_distinguished_by_their_file) {
   std::vector<std::shared_ptr<const Trace>> traces;
   for (const char* file : {"a/rank_0.hbm", "a/rank_1.hbm"}) {
     TraceBuilder built;

@@ -60,7 +60,7 @@ TEST(StreamNames, one_that_is_alone_has_none) {
 }
 
 // A table of devices would be as long as the list of processes, of a build with a thousand.
-TEST(StreamNames, devices_are_told_apart_by_rank_and_not_by_process) {
+TEST(StreamNames, devices_are_distinguished_by_rank_and_not_by_process) {
   const auto count = [](const Trace& trace) {
     return std::pair(find_heap_labels(trace, HeapLabels::parts)[1][1],
                      find_heap_labels(trace, HeapLabels::streams)[1][1]);

@@ -252,7 +252,7 @@ TEST(StripPaths, records_of_every_kind_are_copied_whole) {
             CounterRecord, LossRecord>();
 }
 
-TEST(StripPaths, stops_where_it_is_told_to) {
+TEST(StripPaths, stops_where_requested) {
   TraceBuilder built;
   const std::uint32_t heap = built.heap("GPU 0", 0);
   for (std::uint64_t i = 0; i < 5; ++i) {

@@ -1,4 +1,4 @@
-// Exports of traces where tests/trace/report_beside_python.py, which reads them back whole, does not reach: hostile
+// Exports of traces where tests/trace/report_vs_python.py, which reads them back whole, does not reach: hostile
 // names, marks and counters, sources without times or addresses, a full disk, a pass that is cancelled.
 #include <gtest/gtest.h>
 
@@ -55,7 +55,7 @@ TEST(Perfetto, marks_counters_and_failures_with_any_name) {
   counter.value = -5;
   built.writer.add(counter, built.time_ns);
   wire::OutOfMemoryRecord failure;
-  failure.asked = 1 << 20;
+  failure.requested = 1 << 20;
   failure.heap = heap;
   failure.stack = built.stack("main");
   failure.reason = built.writer.define_string(hostile);
@@ -355,7 +355,7 @@ TEST(TraceCsv, blocks_that_are_missing_in_a_new_listing_were_freed_unseen) {
             text);
 }
 
-TEST(TraceCsv, handles_are_rows_beside_blocks) {
+TEST(TraceCsv, handles_and_blocks_are_rows) {
   TraceBuilder built;
   const std::uint32_t heap = built.heap("GPU 0", 0), other = built.heap("other", 0);
   built.create(heap, 0xabc, 0x1000, built.stack("main"));  // 0

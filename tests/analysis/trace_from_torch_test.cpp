@@ -1,4 +1,4 @@
-// Cases that tests/trace/report_beside_python.py, which compares whole snapshots with Python, can't create or can't
+// Cases that tests/trace/report_vs_python.py, which compares whole snapshots with Python, can't create or can't
 // see.
 #include "analysis/read/torch/trace_from_torch.h"
 
@@ -31,7 +31,7 @@ TEST(TraceFromTorch, what_lived_before_the_first_entry_has_its_metadata) {
 }
 
 // The second block was freed after history was switched off, the third one is new, and the first one is as recorded.
-TEST(TraceFromTorch, the_end_is_what_the_snapshot_lists_with_the_ids_of_what_was_told) {
+TEST(TraceFromTorch, the_end_is_what_the_snapshot_lists_with_the_ids_of_the_trace) {
   const auto alloc = [](std::int64_t address) { return entry({{"addr", integer(address)}, {"size", integer(512)}}); };
   const std::string freed = block({{"state", text("inactive")}});
   const auto snapshot = read(snapshot_of({segment({block(), freed, block({{"user_metadata", text("new")}})})},

@@ -1,4 +1,4 @@
-// A trace as a profile, where tests/trace/report_beside_python.py does not reach: a pass that is cancelled, sizes that
+// A trace as a profile, where tests/trace/report_vs_python.py does not reach: a pass that is cancelled, sizes that
 // can't be, heaps that were never defined.
 #include "analysis/trace/profile_from_trace.h"
 
@@ -67,7 +67,7 @@ TEST(TraceProfile, what_can_not_be_is_counted_without_its_bytes) {
   EXPECT_EQ(8, total_of(*profile, "live_space"));
 }
 
-TEST(TraceProfile, sums_beyond_2_63_are_left_out_and_told) {
+TEST(TraceProfile, sums_beyond_2_63_are_left_out_and_reported) {
   TraceBuilder built;
   const std::uint32_t heap = built.heap("GPU 0", 0);
   for (int i = 0; i < 3; ++i) {

@@ -82,7 +82,7 @@ TEST(TraceSeries, leaves_out_what_counts_in_no_total) {
   EXPECT_EQ("GPU 0", point.heaps[0].label);
 }
 
-TEST(TraceSeries, is_in_the_order_of_time_if_all_tell_theirs) {
+TEST(TraceSeries, is_in_the_order_of_time_if_all_have_one) {
   std::vector<TraceSeriesPoint> points(3);
   points[0].begun_ms = 30;
   points[1].begun_ms = 10;

@@ -133,7 +133,7 @@ TEST(WhereLanguage, errors_name_the_column) {
   expect_error("adam not", 8, "nothing follows");
 }
 
-TEST(WhereLanguage, an_operator_without_a_condition_beside_it_is_an_error) {
+TEST(WhereLanguage, an_operator_without_a_condition_is_an_error) {
   expect_error("or", 0, "condition is missing");
   expect_error("adam or", 7, "condition is missing");
   expect_error("or adam", 0, "condition is missing");

@@ -71,7 +71,7 @@ TEST(WhereView, a_bare_number_is_a_devices_id) {
   EXPECT_EQ(left("device:/_0\\(/"), "0");
 }
 
-TEST(WhereView, labels_are_asked_as_key_and_value) {
+TEST(WhereView, labels_are_matched_as_key_and_value) {
   EXPECT_EQ(left("label:kind=exec"), "23");
   EXPECT_EQ(left("label='bytes=512 bytes'"), "4");
   EXPECT_EQ(left("label=tag=b"), "4") << "the second label of one key too";

@@ -8,7 +8,7 @@
 // Then the same from twenty frames deep, compared with backtrace() there: the cost of a call's stack (run with --stacks
 // native, and with none for the difference). Measured in the thread's own CPU time, so that other threads do not count.
 //
-//   driver_bench --malloc         the same depth, calls of malloc and free instead (driver_beside_heaptrack.py)
+//   driver_bench --malloc         the same depth, calls of malloc and free instead (driver_vs_heaptrack.py)
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <time.h>
@@ -64,7 +64,7 @@ constexpr int frames = 20, deep_bursts = 9, deep_pairs = 5'000;
 
 // Nanoseconds per call of each kind: not intercepted, reported, and backtrace().
 struct Deep {
-  double bare = 0, told = 0, backtrace = 0;
+  double bare = 0, reported = 0, backtrace = 0;
   int depth = 0;  // As measured by backtrace().
 };
 
@@ -99,7 +99,7 @@ Deep measure_deep(Alloc alloc, Free free, Alloc bare_alloc, Free bare_free) {
   void* addresses[128];
   deep.depth = backtrace(addresses, 128);
   deep.bare = measure_here(pair_of(bare_alloc, bare_free));
-  deep.told = measure_here(pair_of(alloc, free));
+  deep.reported = measure_here(pair_of(alloc, free));
   deep.backtrace = measure_here([&addresses] {
     backtrace(addresses, 128);
     backtrace(addresses, 128);
@@ -145,15 +145,16 @@ int main(int argc, char** argv) {
     return 1;
   }
   for (const unsigned threads : {1U, 8U}) {
-    const double bare = measure_threads(threads, bare_alloc, bare_free), told = measure_threads(threads, alloc, free);
+    const double bare = measure_threads(threads, bare_alloc, bare_free),
+                 reported = measure_threads(threads, alloc, free);
     std::printf("%u thread%s: %.1f ns a call, %.1f ns of it bare: %.1f ns more\n", threads, threads == 1 ? "" : "s",
-                told, bare, told - bare);
+                reported, bare, reported - bare);
   }
   Deep deep;
   descend(frames, [&] { deep = measure_deep(alloc, free, bare_alloc, bare_free); });
   std::printf(
       "1 thread, %d frames deep: %.1f ns a call, %.1f ns of it bare: %.1f ns more; backtrace() %.1f ns: %.2f times "
       "that\n",
-      deep.depth, deep.told, deep.bare, deep.told - deep.bare, deep.backtrace,
-      (deep.told - deep.bare) / deep.backtrace);
+      deep.depth, deep.reported, deep.bare, deep.reported - deep.bare, deep.backtrace,
+      (deep.reported - deep.bare) / deep.backtrace);
 }

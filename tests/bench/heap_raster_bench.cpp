@@ -63,30 +63,30 @@ int main(int argc, char** argv) {
   constexpr std::uint64_t region = std::uint64_t{80} << 30;
   if (blocks == 0) return 1;
   const Stream stream = make_stream(blocks, region);
-  gui::HeapPieces pieces;
+  gui::HeapSpans spans;
   const double made_ms =
-      best_ms([&] { pieces = gui::compute_heap_pieces(stream, stream.last_state(), 1, gui::HeapColoring::own_code); });
-  const gui::HeapMapView fit = gui::fit_heap_map(pieces, 1920, 1080);
+      best_ms([&] { spans = gui::compute_heap_spans(stream, stream.last_state(), 1, gui::HeapColoring::user_code); });
+  const gui::HeapMapView fit = gui::fit_heap_map(spans, 1920, 1080);
   gui::HeapRaster raster;
-  const double drawn_ms = best_ms([&] { raster.draw(pieces, fit, gui::Theme::dark); });
-  const gui::HeapMapView near = gui::zoom_heap_map(pieces, fit, 1080, 100, 960, 540);
-  const double near_ms = best_ms([&] { raster.draw(pieces, near, gui::Theme::dark); });
+  const double drawn_ms = best_ms([&] { raster.draw(spans, fit, gui::Theme::dark); });
+  const gui::HeapMapView near = gui::zoom_heap_map(spans, fit, 1080, 100, 960, 540);
+  const double near_ms = best_ms([&] { raster.draw(spans, near, gui::Theme::dark); });
 
   std::vector<gui::Pixel> pixels(1920 * 1080);
   volatile std::uint64_t sink = 0;
   const double floor_ms = best_ms([&] {
     std::fill(pixels.begin(), pixels.end(), static_cast<gui::Pixel>(sink));
     std::uint64_t sum = 0;
-    for (const gui::HeapPiece& piece : pieces.pieces) sum += piece.size + piece.shade;
+    for (const gui::HeapSpan& span : spans.spans) sum += span.size + span.shade;
     sink = sum + pixels[pixels.size() / 2];
   });
-  const auto per_piece = [&](double ms) { return ms * 1e6 / static_cast<double>(pieces.pieces.size()); };
-  std::printf("%zu pieces (%llu blocks), %d rows of %d px at a pitch of %d\n", pieces.pieces.size(),
+  const auto per_span = [&](double ms) { return ms * 1e6 / static_cast<double>(spans.spans.size()); };
+  std::printf("%zu pieces (%llu blocks), %d rows of %d px at a pitch of %d\n", spans.spans.size(),
               static_cast<unsigned long long>(blocks), fit.rows, fit.width, fit.pitch);
-  std::printf("pieces from the state  %8.2f ms  %6.1f ns a piece (a worker's)\n", made_ms, per_piece(made_ms));
-  std::printf("raster, all            %8.2f ms  %6.1f ns a piece\n", drawn_ms, per_piece(drawn_ms));
+  std::printf("pieces from the state  %8.2f ms  %6.1f ns a piece (a worker's)\n", made_ms, per_span(made_ms));
+  std::printf("raster, all            %8.2f ms  %6.1f ns a piece\n", drawn_ms, per_span(drawn_ms));
   std::printf("raster, 100 x nearer   %8.2f ms\n", near_ms);
   std::printf("floor: fill and scan   %8.2f ms  %6.1f ns a piece; raster is %.1f times that\n", floor_ms,
-              per_piece(floor_ms), drawn_ms / floor_ms);
+              per_span(floor_ms), drawn_ms / floor_ms);
   return 0;
 }

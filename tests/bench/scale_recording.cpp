@@ -21,7 +21,7 @@ constexpr std::uint64_t pool_limit = std::uint64_t{80} << 30;
 constexpr std::uint64_t begun_ms = 1'795'000'000'000;  // On the recording's clock, so that two files are identical.
 
 // Free pieces by address and by size; best fit, the lowest among equals.
-class FreePieces {
+class FreeBlocks {
  public:
   void add(std::uint64_t address, std::uint64_t size) {
     auto after = by_address_.lower_bound(address);
@@ -55,9 +55,9 @@ class FreePieces {
 
  private:
   using ByAddress = std::map<std::uint64_t, std::uint64_t>;
-  ByAddress::iterator erase(ByAddress::iterator piece) {
-    by_size_.erase({piece->second, piece->first});
-    return by_address_.erase(piece);
+  ByAddress::iterator erase(ByAddress::iterator span) {
+    by_size_.erase({span->second, span->first});
+    return by_address_.erase(span);
   }
   ByAddress by_address_;
   std::set<std::pair<std::uint64_t, std::uint64_t>> by_size_;
@@ -164,11 +164,11 @@ class Run {
     pool_bytes_ += region_bytes;
     free_.add(region.address, region.size);
   }
-  void fail(std::uint64_t asked) {
+  void fail(std::uint64_t requested) {
     wire::OutOfMemoryRecord record;
-    record.asked = asked;
+    record.requested = requested;
     record.heap = heap_;
-    record.stack = stacks_[asked % stacks_.size()];
+    record.stack = stacks_[requested % stacks_.size()];
     record.available = 0;
     writer_.add(record, tick());
   }
@@ -208,7 +208,7 @@ class Run {
   ScaleShape shape_;
   wire::StreamWriter& writer_;
   std::mt19937_64 random_{20261121};
-  FreePieces free_;
+  FreeBlocks free_;
   std::vector<Block> kept_;
   std::vector<std::uint32_t> stacks_;
   std::uint32_t heap_ = 0, leak_ = 0, steps_ = 0;

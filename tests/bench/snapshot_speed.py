@@ -44,11 +44,11 @@ class Pool:
         return size
 
     def take(self, size):
-        piece, address = self.by_size[bisect.bisect_left(self.by_size, (size, 0))]
+        span, address = self.by_size[bisect.bisect_left(self.by_size, (size, 0))]
         self.remove(address)
-        if piece - size <= 1 << 20:
-            return address, piece
-        self.add(address + size, piece - size)
+        if span - size <= 1 << 20:
+            return address, span
+        self.add(address + size, span - size)
         return address, size
 
     def give_back(self, address, size):
@@ -74,17 +74,17 @@ def make_snapshot(path, entries):
     while len(trace) < entries:
         time_us += source.randint(1, 20)
         if len(live) < LIVE_MOST // 2 or source.random() < 0.5 and len(live) < LIVE_MOST:
-            asked, stack = (1 << 20) + 512 * source.randint(1, 8192), source.choice(stacks)
-            address, size = pool.take(asked)
-            live[address] = (asked, size, stack)
+            requested, stack = (1 << 20) + 512 * source.randint(1, 8192), source.choice(stacks)
+            address, size = pool.take(requested)
+            live[address] = (requested, size, stack)
             actions = ("alloc",)
         else:
             address = source.choice(list(live)) if len(trace) % 997 == 0 else next(iter(live))
-            asked, size, stack = live.pop(address)
+            requested, size, stack = live.pop(address)
             pool.give_back(address, size)
             actions = ("free_requested", "free_completed")
         for action in actions:
-            trace.append({"action": action, "addr": address, "size": asked, "stream": 0, "time_us": time_us, "frames": stack})
+            trace.append({"action": action, "addr": address, "size": requested, "stream": 0, "time_us": time_us, "frames": stack})
     with open(path, "wb") as file:
         pickle.dump({"segments": segments_from(live, pool), "device_traces": [trace], "allocator_settings": {}}, file, protocol=4)
 
@@ -95,9 +95,9 @@ def segments_from(live, pool):
         blocks, allocated, requested, address = [], 0, 0, begin
         while address < begin + SEGMENT_BYTES:
             if address in live:
-                asked, size, stack = live[address]
-                blocks.append({"address": address, "size": size, "requested_size": asked, "state": "active_allocated", "frames": stack})
-                allocated, requested = allocated + size, requested + asked
+                requested, size, stack = live[address]
+                blocks.append({"address": address, "size": size, "requested_size": requested, "state": "active_allocated", "frames": stack})
+                allocated, requested = allocated + size, requested + requested
             else:
                 size = pool.size_at[address]
                 blocks.append({"address": address, "size": size, "requested_size": 0, "state": "inactive", "frames": []})

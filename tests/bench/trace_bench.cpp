@@ -56,7 +56,7 @@ double ns_since(Clock::time_point start, std::size_t events) {
   return std::chrono::duration<double, std::nano>(Clock::now() - start).count() / static_cast<double>(events);
 }
 
-std::vector<wire::SharedBlock> encode(const Input& input, std::size_t live, bool is_told_ahead) {
+std::vector<wire::SharedBlock> encode(const Input& input, std::size_t live, bool is_reported_ahead) {
   std::vector<wire::SharedBlock> blocks;
   wire::StreamWriter writer(0, [&](wire::SharedBlock block) { blocks.push_back(std::move(block)); });
   wire::HeapRecord record;
@@ -78,7 +78,7 @@ std::vector<wire::SharedBlock> encode(const Input& input, std::size_t live, bool
   writer.add(region, 0);
   for (std::size_t i = 0; i < input.events.size(); ++i) {
     const Event& event = input.events[i];
-    if (is_told_ahead && i + 8 < input.events.size()) writer.expect(heap, input.events[i + 8].address);
+    if (is_reported_ahead && i + 8 < input.events.size()) writer.expect(heap, input.events[i + 8].address);
     const auto time = static_cast<std::int64_t>(input.times[i]);
     if (event.size_256 == 0) {
       writer.free(heap, event.address, 0, 0, time);
@@ -280,13 +280,13 @@ void run(std::size_t count, std::size_t live, bool all_distinct, std::size_t see
   std::uint64_t floor_bytes = 0, bytes = 0;
   for (const FloorBlock& block : floor_blocks) floor_bytes += block.bytes.size();
   for (const wire::SharedBlock& block : blocks) bytes += sizeof(block->header) + block->payload.size();
-  const Pair untold = measure(
+  const Pair unreported = measure(
       count, [&] { blocks = encode(input, live, false); }, [] {});
   std::printf("encode    %5.1f ns an event, floor %5.1f: %.2fx      %.2f bytes an event, floor %.2f\n", encoding.ours,
               encoding.floor, encoding.ratio(), static_cast<double>(bytes) / static_cast<double>(count),
               static_cast<double>(floor_bytes) / static_cast<double>(count));
-  std::printf("untold    %5.1f ns an event, floor %5.1f: %.2fx\n", untold.ours, encoding.floor,
-              untold.ours / encoding.floor);
+  std::printf("untold    %5.1f ns an event, floor %5.1f: %.2fx\n", unreported.ours, encoding.floor,
+              unreported.ours / encoding.floor);
 
   std::uint64_t kept = 0;
   const Pair decoding = measure(

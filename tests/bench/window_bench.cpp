@@ -21,7 +21,7 @@
 
 #include "analysis/units/format.h"
 #include "app/gui/core/heap_line.h"
-#include "app/gui/core/piece_text.h"
+#include "app/gui/core/span_text.h"
 #include "app/gui/platform/frame_target.h"
 #include "app/gui/platform/imgui_host.h"
 #include "app/gui/platform/window_loop.h"
@@ -92,10 +92,10 @@ class Quad {
 };
 
 // Frames and quads by turns, so that whatever else the machine does takes from both.
-struct BesideQuad {
+struct SideBySideQuad {
   Times frame, quad;
 };
-BesideQuad measure(int frames, const Quad& quad, const std::function<void(int)>& draw) {
+SideBySideQuad measure(int frames, const Quad& quad, const std::function<void(int)>& draw) {
   std::vector<double> frame_ms, quad_ms;
   glFinish();  // Frames from before are none of these.
   for (int i = 0; i < frames; ++i) {
@@ -146,7 +146,7 @@ void print_opening(Session& session, WindowLoop& loop, const std::string& file) 
       "opened            %8.0f ms to the heap map (%.1f s of processors), %.0f ms to all that the first window shows "
       "(%.1f s); %s pieces, at most %s\n",
       map_ms, map_s, ms_since(start), processor_s() - start_s,
-      text_from_count(static_cast<std::int64_t>(map.pieces.pieces.size())).c_str(),
+      text_from_count(static_cast<std::int64_t>(map.spans.spans.size())).c_str(),
       text_from_bytes(std::int64_t{usage.ru_maxrss} * 1024).c_str());
 }
 
@@ -157,7 +157,7 @@ void maximise(Session& session, WindowLoop& loop, const char* view) {
 }
 
 // Frames in which the picture is another one: the wheel turned once before each.
-BesideQuad measure_map(Session& session, WindowLoop& loop, const Quad& quad) {
+SideBySideQuad measure_map(Session& session, WindowLoop& loop, const Quad& quad) {
   maximise(session, loop, "heap-map");
   auto* handle = static_cast<GLFWwindow*>(ImGui::GetMainViewport()->PlatformHandle);
   glfwFocusWindow(handle);
@@ -167,7 +167,7 @@ BesideQuad measure_map(Session& session, WindowLoop& loop, const Quad& quad) {
     session.update();
     session.draw();
   }
-  const BesideQuad times = measure(60, quad, [&](int frame) {
+  const SideBySideQuad times = measure(60, quad, [&](int frame) {
     ImGui::GetIO().AddMouseWheelEvent(0, frame % 40 < 20 ? 0.25F : -0.25F);
     session.update();
     session.draw();
@@ -177,10 +177,10 @@ BesideQuad measure_map(Session& session, WindowLoop& loop, const Quad& quad) {
   return times;
 }
 
-BesideQuad measure_timeline(Session& session, WindowLoop& loop, const Quad& quad) {
+SideBySideQuad measure_timeline(Session& session, WindowLoop& loop, const Quad& quad) {
   const TimelineSpan whole = session.app().state().answers().timeline.value->whole;
   double begin = 0, length = static_cast<double>(whole.end);
-  const BesideQuad times = measure(120, quad, [&](int frame) {
+  const SideBySideQuad times = measure(120, quad, [&](int frame) {
     const double by = frame % 60 < 20 ? 1.25 : frame % 60 < 40 ? 1 : 0.8;
     begin += by == 1 ? length / 60 : length * (1 - 1 / by) / 2;
     length /= by;
@@ -204,11 +204,11 @@ SelectionTimes measure_selections(Session& session, WindowLoop& loop) {
   std::mt19937_64 random(3);
   std::vector<double> shown, known;
   while (shown.size() < 15) {
-    const HeapPiece& piece = map->pieces.pieces[random() % map->pieces.pieces.size()];
-    if (piece.kind != PieceKind::block) continue;
+    const HeapSpan& span = map->spans.spans[random() % map->spans.spans.size()];
+    if (span.kind != SpanKind::block) continue;
     glFinish();  // Frames from before are not this selection's.
     const auto start = Clock::now();
-    session.app().commands().push(command::select_address, {piece.begin});
+    session.app().commands().push(command::select_address, {span.begin});
     do {
       loop.run_once(std::chrono::milliseconds(5));
     } while (!session.app().commands().empty() || answers.detail.pending() || answers.heap_map.pending());
@@ -230,23 +230,23 @@ std::uint64_t count_idle_frames(Session& session, WindowLoop& loop) {
   return loop.frames() - before;
 }
 
-BesideQuad measure_rectangles(const HeapPieces& pieces) {
+SideBySideQuad measure_rectangles(const HeapSpans& spans) {
   const auto window = must(GlWindow::open(Surface::offscreen, width, height, "window_bench"));
   const auto host = must(ImGuiHost::start(*window));
   const FrameTarget target = must(FrameTarget::make(width, height));
   const Quad quad;
-  const HeapMapView view = fit_heap_map(pieces, width, height);
-  const HeapLine line(pieces, view.bytes_per_px);
+  const HeapMapView view = fit_heap_map(spans, width, height);
+  const HeapLine line(spans, view.bytes_per_px);
   return measure(7, quad, [&](int) {
     host->begin_frame();
     ImDrawList& list = *ImGui::GetBackgroundDrawList();
-    for (const HeapPiece& piece : pieces.pieces) {
-      const double begin = line.px_of(piece.begin), end = std::max(begin + 1, line.px_of_end(piece.end()));
+    for (const HeapSpan& span : spans.spans) {
+      const double begin = line.px_of(span.begin), end = std::max(begin + 1, line.px_of_end(span.end()));
       const auto row = static_cast<std::int64_t>(begin) / view.width;
       const auto x = static_cast<float>(begin - static_cast<double>(row * view.width));
       const auto y = static_cast<float>(row * view.pitch);
       list.AddRectFilled({x, y}, {x + static_cast<float>(end - begin), y + static_cast<float>(view.pitch - 1)},
-                         0xFF000000U | (piece.shade * 0x1F2F3FU));
+                         0xFF000000U | (span.shade * 0x1F2F3FU));
     }
     target.bind();
     glViewport(0, 0, width, height);
@@ -268,7 +268,7 @@ std::unique_ptr<Session> open_session() {
 
 void run(const std::string& file) {
   std::shared_ptr<const HeapMapAnswer> map;
-  BesideQuad map_times, timeline;
+  SideBySideQuad map_times, timeline;
   SelectionTimes selection;
   std::uint64_t idle_frames = 0;
   {
@@ -282,7 +282,7 @@ void run(const std::string& file) {
     map_times = measure_map(*session, loop, quad);
     map = session->app().state().answers().heap_map.value;
   }
-  const BesideQuad rectangles = measure_rectangles(map->pieces);
+  const SideBySideQuad rectangles = measure_rectangles(map->spans);
   std::printf("full-screen quad  %8.1f ms, at most %.1f, between the frames of the heap map\n", map_times.quad.middle,
               map_times.quad.most);
   std::printf("map as rectangles %8.1f ms a frame, %.1f quads\n", rectangles.frame.middle,

@@ -39,23 +39,23 @@ def check_table():
 def check_recording(sample, folder):
     """What the recording says of each memory is what the emulation says."""
     recording, log = folder / "w.hbm", folder / "oom.txt"
-    told = json.loads(hbmscope("tpu", "run", sample, "--json", "--record", recording, "--oom-log", log))
+    reported = json.loads(hbmscope("tpu", "run", sample, "--json", "--record", recording, "--oom-log", log))
     report = json.loads(hbmscope("report", recording, "--json"))
     hbmscope("check", recording)
     heaps = {heap["name"]: heap for heap in report["heaps"]}
-    for tier in told["tiers"]:
+    for tier in reported["tiers"]:
         name = tier["memory_space"]
         heap = heaps.get("HBM" if name == "hbm" else {"tilespmem": "TileSpmem", "accumulator": "Accumulators", "host": "Host"}.get(name, name.upper()))
         check(heap is not None, f"{sample}: no heap of {name}")
         if heap:
             check(heap["peak_in_use_bytes"] == tier["peak_bytes"], f"{sample}: peak of {name}: {heap['peak_in_use_bytes']}, told {tier['peak_bytes']}")
             check(heap["in_use_bytes"] == tier["end_bytes"], f"{sample}: in use of {name}: {heap['in_use_bytes']}, told {tier['end_bytes']}")
-    failures = len(told["failures"]) + (len(told["gpu"]["failures"]) if told["gpu"] else 0)
+    failures = len(reported["failures"]) + (len(reported["gpu"]["failures"]) if reported["gpu"] else 0)
     check(len(report["failures"]) == failures, f"{sample}: {len(report['failures'])} failures in the recording of {failures}")
-    largest = max(told["programs"], key=lambda each: each["needed_without_code_bytes"])
+    largest = max(reported["programs"], key=lambda each: each["needed_without_code_bytes"])
     for key in ("argument_bytes", "output_bytes", "alias_bytes", "temp_bytes"):
         check(report["program"][key] == largest[key], f"{sample}: {key} of the recording")
-    check(told["fits"] and log.read_text() == "", f"{sample} does not fit as it is written")
+    check(reported["fits"] and log.read_text() == "", f"{sample} does not fit as it is written")
 
 
 def check_figures(folder):

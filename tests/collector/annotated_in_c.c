@@ -10,7 +10,7 @@ static hbmscope_heap pool = HBMSCOPE_HEAP("pool", "device", 0);
 static int calls;
 
 static void count_alloc(hbmscope_heap* heap, const hbmscope_block* block) {
-  calls += heap == &pool && block->bytes == 512 && block->asked == 500;
+  calls += heap == &pool && block->bytes == 512 && block->requested == 500;
 }
 
 /* As a listener finds it, with no symbol. */

@@ -66,11 +66,11 @@ class Heap {
       live_.erase(block);
       free_.push_back(address);
     } else {
-      const std::uint64_t address = free_.back(), asked = 1 + source() % slot_bytes;
-      const std::uint64_t bytes = (asked + 255) / 256 * 256;
+      const std::uint64_t address = free_.back(), requested = 1 + source() % slot_bytes;
+      const std::uint64_t bytes = (requested + 255) / 256 * 256;
       free_.pop_back();
-      live_[address] = {bytes, asked};
-      hbmscope_alloc(&described_, address, bytes, asked, &matmul, source() % 4 == 0 ? &weights : nullptr);
+      live_[address] = {bytes, requested};
+      hbmscope_alloc(&described_, address, bytes, requested, &matmul, source() % 4 == 0 ? &weights : nullptr);
     }
   }
 
@@ -81,22 +81,22 @@ class Heap {
   }
 
   void print(FILE* out) const {
-    std::uint64_t bytes = 0, asked = 0;
-    for (const auto& [address, block] : live_) bytes += block.bytes, asked += block.asked;
+    std::uint64_t bytes = 0, requested = 0;
+    for (const auto& [address, block] : live_) bytes += block.bytes, requested += block.requested;
     std::fprintf(out,
                  "{\"name\":\"%s\",\"live_blocks\":%zu,\"in_use_bytes\":%" PRIu64 ",\"requested_bytes\":%" PRIu64
                  ",\"events\":%" PRIu64 "}",
-                 name_.c_str(), live_.size(), bytes, asked, events_);
+                 name_.c_str(), live_.size(), bytes, requested, events_);
   }
 
  private:
   struct Block {
-    std::uint64_t bytes = 0, asked = 0;
+    std::uint64_t bytes = 0, requested = 0;
   };
   void enumerate(const hbmscope_listing& listing) {
     listing.region(listing.listener, base_, slots * slot_bytes);
     for (const auto& [address, block] : live_)
-      listing.block(listing.listener, address, block.bytes, block.asked, 0, &matmul, nullptr);
+      listing.block(listing.listener, address, block.bytes, block.requested, 0, &matmul, nullptr);
   }
 
   std::string name_;
@@ -194,7 +194,7 @@ int main(int argc, char** argv) {
 #endif
   for (std::uint64_t i = 0; i < threads; ++i)
     heaps.push_back(std::make_unique<Heap>("pool " + std::to_string(i), (i + 1) << 40));
-  std::atomic<std::uint64_t> told{0};
+  std::atomic<std::uint64_t> reported{0};
   std::vector<std::thread> running;
   for (std::uint64_t i = 0; i < threads; ++i)
     running.emplace_back([&, i] {

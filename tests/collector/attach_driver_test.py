@@ -85,7 +85,7 @@ class AttachDriver(AttachTest):
         done = subprocess.run([HBMSCOPE, "report", self.recording, "--json"], capture_output=True, text=True, check=True)
         return json.loads(done.stdout)
 
-    def test_cupti_tells_while_it_is_attached_and_is_free_again_afterwards(self):
+    def test_cupti_reports_while_it_is_attached_and_is_free_again_afterwards(self):
         for version in ("12", "13.0"):
             with self.subTest(version):
                 job = self.job(version)
@@ -104,7 +104,7 @@ class AttachDriver(AttachTest):
                     self.assertEqual(self.ask_profiler(job), "profiler 0")
                 self.end(job)
 
-    def test_while_it_is_attached_the_profiler_is_told_that_cupti_is_taken(self):
+    def test_while_it_is_attached_the_profiler_learns_that_cupti_is_taken(self):
         job = self.job()
         attaching = subprocess.Popen([HBMSCOPE, "attach", str(job.pid), "--record", self.recording],
                                      stderr=subprocess.PIPE, text=True, env=self.environment)
@@ -140,7 +140,7 @@ class AttachDriver(AttachTest):
         [attached] = self.report()["attached"]
         return attached
 
-    def test_a_driver_that_comes_later_is_told_of_from_then_on(self):
+    def test_a_driver_loaded_later_is_recorded_from_then_on(self):
         blocks = 50
         late = f"""
 import ctypes as C, signal, sys, time
@@ -189,7 +189,7 @@ time.sleep(60)
                     self.assertIn("s after that; earlier allocations are unknown.", text)
                 job.kill()
 
-    def test_cupti_is_left_alone_where_that_is_asked_for(self):
+    def test_cupti_is_left_alone_if_requested(self):
         job = self.job()
         said = self.attach(job, "--no-cupti")
         self.assertNotIn("uses CUPTI", said)

@@ -87,7 +87,7 @@ class Matrix(unittest.TestCase):
     def rows_without_times(self):
         return [{key: value for key, value in row.items() if not key.endswith("_ns")} for row in self.rows()]
 
-    def assert_profiled_job_is_told(self):
+    def assert_profiled_job_is_recorded(self):
         report = self.report()
         self.assertEqual({key: report["events"][key] for key in ("alloc", "free", "driver_refusals", "lost")}, {"alloc": 3, "free": 1, "driver_refusals": 1, "lost": 0})
         self.assertEqual([(heap["name"], heap["in_use_bytes"], heap["peak_in_use_bytes"]) for heap in report["heaps"]], [("GPU 0 memory", 4000, 6000)])
@@ -115,11 +115,11 @@ class Matrix(unittest.TestCase):
                 job = (sys.executable, "-c", PROFILED_JOB, library, version)
                 out, said = self.run_it(*job, back_end="interpose", version=version)
                 self.assertEqual((out, said), ("0\n", INTERPOSED))
-                self.assert_profiled_job_is_told()
+                self.assert_profiled_job_is_recorded()
                 out, said = self.run_it(*job, version=version)
                 self.assertEqual(said, f"{BY_CUPTI}{FAKE_CUPTI}/{version}/{library})")
                 self.assertEqual(out, "0\n" if version == "13.3" else "39\n")  # Since 13.3 there can be several.
-                self.assert_profiled_job_is_told()
+                self.assert_profiled_job_is_recorded()
 
     def test_busy_cupti(self):
         named = {"12": "CUPTI is in use", "13.0": "CUPTI is in use by CUPTI for Kineto", "13.3": "CUPTI is in use by CUPTI for Kineto"}
@@ -128,13 +128,13 @@ class Matrix(unittest.TestCase):
                 job = (sys.executable, "-c", PROFILED_JOB, f"libcupti.so.{version[:2]}", version)
                 out, said = self.run_it(*job, version=version, FAKE_CUPTI_HOLDER="Kineto")
                 self.assertEqual((out, said), ("39\n", f"hbmscope: {named[version]}{INSTEAD}"))
-                self.assert_profiled_job_is_told()
+                self.assert_profiled_job_is_recorded()
                 out, said = self.run_it(*job, back_end="interpose", version=version, FAKE_CUPTI_HOLDER="Kineto")
                 self.assertEqual((out, said), ("39\n", INTERPOSED))
-                self.assert_profiled_job_is_told()
+                self.assert_profiled_job_is_recorded()
         out, said = self.run_it(*job, version="13.3", FAKE_CUPTI_HOLDER="Kineto", FAKE_CUPTI_HOLDER_SHARES="1")
         self.assertIn(BY_CUPTI, said)
-        self.assert_profiled_job_is_told()
+        self.assert_profiled_job_is_recorded()
 
     def test_absent_cupti(self):
         for version in VERSIONS:
@@ -147,10 +147,10 @@ class Matrix(unittest.TestCase):
                 else:
                     self.assertEqual(said, f"hbmscope: no libcupti.so.{major} is loaded, next to the CUDA runtime, in its wheels or on the loader's path{INSTEAD}")
                 self.assertEqual(out, "absent\n")
-                self.assert_profiled_job_is_told()
+                self.assert_profiled_job_is_recorded()
                 out, said = self.run_it(*job, back_end="interpose", version=version, is_there=False)
                 self.assertEqual((out, said), ("absent\n", INTERPOSED))
-                self.assert_profiled_job_is_told()
+                self.assert_profiled_job_is_recorded()
 
     def test_same_job_gives_the_same_report(self):
         for version in VERSIONS:
@@ -172,7 +172,7 @@ class Matrix(unittest.TestCase):
         done = subprocess.run([HBMSCOPE, "check", self.recording], capture_output=True, text=True, check=True)
         self.assertEqual([line.split()[0] for line in done.stdout.splitlines()[2:] if line.strip()], ["blocks", "events"], done.stdout)
 
-    def test_every_entry_point_is_told_with_its_fields(self):
+    def test_every_entry_point_is_recorded_with_its_fields(self):
         for version in VERSIONS:
             for fake in ("bound", "loose"):
                 with self.subTest(version=version, fake=fake):
@@ -185,7 +185,7 @@ class Matrix(unittest.TestCase):
                             self.assertEqual(row[key], hex(value) if key in ("address", "handle") else str(value), f"{key} of {wanted}: {row}")
                     self.assertEqual(len(found), len(truth["rows"]))
 
-    def test_every_entry_point_tells_a_refusal(self):
+    def test_every_entry_point_reports_a_refusal(self):
         out, said = self.run_it(EVERY_REFUSAL)
         self.assertIn(BY_CUPTI, said)
         called = out.split()

@@ -71,7 +71,7 @@ class Cupti : public testing::Test {
   template <class Function>
   Function* of_driver(const char* name) {
     void* somewhere = dlsym(driver_, "fake_fail");
-    return reinterpret_cast<Function*>(inject::find_function_beside(somewhere, name));
+    return reinterpret_cast<Function*>(inject::find_function_in_object_of(somewhere, name));
   }
   template <class Function>
   Function* of_cupti(const char* name) {
@@ -89,7 +89,7 @@ class Cupti : public testing::Test {
     words_ = inject::Line();
     return inject::start_cupti(words_);
   }
-  std::uint64_t told() {
+  std::uint64_t reported() {
     for (int i = 0; i < 3; ++i) {
       usleep(2000);  // Longer than the observer lets several threads' rows wait for one another.
       observer.serve(0);
@@ -122,18 +122,18 @@ TEST_F(Cupti, tells_from_its_start_to_its_stop_in_a_process_that_runs) {
   EXPECT_EQ(inject::back_end.load(), inject::BackEnd::cupti);
   const Address one = take(1000), other = take(2000);
   give(one);
-  EXPECT_EQ(told(), 3U);
+  EXPECT_EQ(reported(), 3U);
   ASSERT_TRUE(start());  // It has been.
   inject::stop_cupti();
   EXPECT_EQ(inject::back_end.load(), inject::BackEnd::none);
   give(before);
   take(5000);
-  EXPECT_EQ(told(), 3U);
+  EXPECT_EQ(reported(), 3U);
   inject::stop_cupti();
   ASSERT_TRUE(start()) << words_.text;
   give(other);
   take(700);
-  EXPECT_EQ(told(), 5U);
+  EXPECT_EQ(reported(), 5U);
   observer.finish();
   EXPECT_EQ(stream.last_state().heap(1).in_use_bytes, 700U);
   EXPECT_EQ(stream.last_state().problems().unknown_frees, 0U);
@@ -143,7 +143,7 @@ TEST_F(Cupti, is_free_for_the_jobs_profiler_once_it_is_stopped) {
   load("12/libcupti.so.12");
   ASSERT_TRUE(start()) << words_.text;
   take(1000);
-  EXPECT_EQ(told(), 1U);
+  EXPECT_EQ(reported(), 1U);
   const auto subscribe = of_cupti<int(cupti::Subscriber*, cupti::Callback, void*)>("cuptiSubscribe");
   cupti::Subscriber profiler = nullptr;
   std::atomic<int> calls{0};
@@ -160,10 +160,10 @@ TEST_F(Cupti, is_free_for_the_jobs_profiler_once_it_is_stopped) {
   of_cupti<int(cupti::Subscriber)>("cuptiUnsubscribe")(profiler);
   ASSERT_TRUE(start()) << words_.text;
   take(1000);
-  EXPECT_EQ(told(), 2U);
+  EXPECT_EQ(reported(), 2U);
 }
 
-TEST_F(Cupti, listens_beside_a_profiler_that_shares) {
+TEST_F(Cupti, listens_together_with_a_profiler_that_shares) {
   load("13.3/libcupti.so.13");
   cupti::Subscriber profiler = nullptr;
   std::atomic<int> calls{0};
@@ -175,7 +175,7 @@ TEST_F(Cupti, listens_beside_a_profiler_that_shares) {
       1, profiler, cupti::Domain::driver_api, id_of_alloc);
   ASSERT_TRUE(start()) << words_.text;
   take(1000);
-  EXPECT_EQ(told(), 1U);
+  EXPECT_EQ(reported(), 1U);
   EXPECT_EQ(calls, 2);
   inject::stop_cupti();
   take(1000);
@@ -199,10 +199,10 @@ TEST_F(Cupti, a_call_that_was_going_on_when_it_stopped_hides_none_that_comes_lat
   inject::stop_cupti();
   ASSERT_TRUE(start()) << words_.text;
   while (step != 2) std::this_thread::yield();
-  EXPECT_EQ(told(), 1U);  // Only the block; its free was not reported completely.
+  EXPECT_EQ(reported(), 1U);  // Only the block; its free was not reported completely.
   step = 3;
   thread.join();
-  EXPECT_EQ(told(), 3U);
+  EXPECT_EQ(reported(), 3U);
 }
 
 TEST_F(Cupti, is_started_and_stopped_while_threads_call) {
@@ -221,13 +221,13 @@ TEST_F(Cupti, is_started_and_stopped_while_threads_call) {
   }
   goes_on = false;
   for (std::thread& thread : threads) thread.join();
-  const std::uint64_t before = told();
+  const std::uint64_t before = reported();
   EXPECT_GT(before, 100U);
   ASSERT_TRUE(start()) << words_.text;
   std::thread([&] {
     for (int i = 0; i < 1000; ++i) give(take(8000));
   }).join();
-  EXPECT_EQ(told(), before + 2000);
+  EXPECT_EQ(reported(), before + 2000);
 }
 
 }  // namespace

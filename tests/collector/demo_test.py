@@ -128,7 +128,7 @@ class Demo(OwnFolderTest):
         listening.start()
         self.addCleanup(listening.join)
 
-        def tell(line):
+        def report(line):
             demo.stdin.write(line + "\n")
             demo.stdin.flush()
 
@@ -146,13 +146,13 @@ class Demo(OwnFolderTest):
             return before
 
         wait_until(lambda: said["allocations"] > 100)
-        tell("pause")
+        report("pause")
         held = allocations_at_rest()
         for _ in range(3):
-            tell("step")
+            report("step")
         wait_until(lambda: said["allocations"] == held + 3)
         self.assertEqual(allocations_at_rest(), held + 3)
-        tell("go")
+        report("go")
         wait_until(lambda: said["allocations"] > held + 100)
         demo.send_signal(signal.SIGTERM)
         self.assertEqual(watch.wait(timeout=30), 0)

@@ -103,7 +103,7 @@ TEST_F(DriverMemory, what_ends_with_its_owner_is_what_a_naive_list_says) {
   EXPECT_EQ(stream.last_state().problems().unknown_frees, 0U);
 }
 
-TEST_F(DriverMemory, a_variable_is_one_block_however_often_it_is_told) {
+TEST_F(DriverMemory, a_variable_is_one_block_however_often_it_is_reported) {
   for (int i = 0; i < 3; ++i) take(4096, {1, 300, 100}, wire::of_module);
   EXPECT_EQ(in_use(1), 100U);
   EXPECT_EQ(stream.counts().alloc, 1U);
@@ -198,7 +198,7 @@ TEST_F(DriverMemory, handles_and_mappings_are_handed_out_anew_too) {
 }
 
 // A context that is reset keeps its number; a range that is reserved again keeps its address.
-TEST_F(DriverMemory, what_came_since_stays_when_an_end_is_told_late) {
+TEST_F(DriverMemory, newer_blocks_stay_when_an_end_is_reported_late) {
   memory.begin_row(10, 0);
   take(4096, {1, 3, 100});
   memory.begin_row(30, 0);

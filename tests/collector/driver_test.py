@@ -128,7 +128,7 @@ class Driver(unittest.TestCase):
         self.assertEqual(process.returncode, 0, err)
         self.assert_is(json.loads(out))
 
-    def test_every_entry_point_is_told_with_its_fields(self):
+    def test_every_entry_point_is_recorded_with_its_fields(self):
         for fake in ("bound", "loose"):
             with self.subTest(fake=fake):
                 done = self.run_it(sys.executable, str(HERE / "fake_cuda" / "every_call.py"), fake=fake)
@@ -141,7 +141,7 @@ class Driver(unittest.TestCase):
                 self.assertEqual(len(found), len(truth["rows"]))
                 self.assert_nothing_was_odd()
 
-    def test_every_entry_point_returns_the_drivers_error_and_tells_a_refusal(self):
+    def test_every_entry_point_returns_the_drivers_error_and_reports_a_refusal(self):
         done = self.run_it(EVERY_REFUSAL)
         called = done.stdout.split()
         self.assertEqual(called, names("TAKES", "GIVES", "REFUSES"))
@@ -198,16 +198,16 @@ class Driver(unittest.TestCase):
                          {GPU_0: ("device", 100, 100), "managed memory": ("managed", 1 << 20, 1 << 30), "pinned host memory": ("host_pinned", 4096, 4096)})
 
     def test_a_third_party_in_between_finds_who_comes_next(self):
-        told = self.folder / "told"
-        done = self.run_it(LINKED_JOB, "linked", "1", "1000", "1", fake="loose", LD_PRELOAD=NEXT_IN_LINE, NEXT_IN_LINE=str(told))
+        reported = self.folder / "told"
+        done = self.run_it(LINKED_JOB, "linked", "1", "1000", "1", fake="loose", LD_PRELOAD=NEXT_IN_LINE, NEXT_IN_LINE=str(reported))
         self.assert_is(json.loads(done.stdout))
-        allocations = [int(line.split()[0]) for line in told.read_text().splitlines()]
+        allocations = [int(line.split()[0]) for line in reported.read_text().splitlines()]
         self.assertEqual(sum(1 for row in self.rows() if row["text"] == "cuMemAlloc_v2"), sum(allocations))
         self.assertGreater(sum(allocations), 0)
-        told.unlink()
+        reported.unlink()
         # In Python, through dlsym of the driver itself, nobody is in between; and dlsym(RTLD_NEXT) of other names works.
-        self.run_python("import os; os.getppid(); assert cuda.cuMemAlloc_v2(C.byref(at), C.c_size_t(7)) == 0", LD_PRELOAD=NEXT_IN_LINE, NEXT_IN_LINE=str(told))
-        self.assertIn("0 1\n", told.read_text())
+        self.run_python("import os; os.getppid(); assert cuda.cuMemAlloc_v2(C.byref(at), C.c_size_t(7)) == 0", LD_PRELOAD=NEXT_IN_LINE, NEXT_IN_LINE=str(reported))
+        self.assertIn("0 1\n", reported.read_text())
         self.assertEqual(self.heaps()[GPU_0]["in_use_bytes"], 7)
 
     def test_a_driver_that_is_closed_and_loaded_again(self):
@@ -222,7 +222,7 @@ class Driver(unittest.TestCase):
         self.assertEqual(self.heaps()[GPU_0]["peak_in_use_bytes"], 30)
         self.assertEqual(self.report()["events"]["free"], 3)
 
-    def test_a_driver_that_goes_with_a_plugin_or_was_asked_for_its_entry_points(self):
+    def test_a_driver_that_a_plugin_unloads_or_that_was_queried_for_its_entry_points(self):
         script = """
             import _ctypes, ctypes as C
             for size in (10, 20, 30):
@@ -252,7 +252,7 @@ class Driver(unittest.TestCase):
                     done = self.run_it(JOB, "proc", "4", "20000", "7", fake=fake, FAKE_CUDA_UNNAMED="1", FAKE_CUDA_BYTES="100000", JOB_CUDA_VERSION=str(version))
                     self.assert_is(json.loads(done.stdout))
 
-    def test_of_functions_that_are_not_exported_the_one_is_told_that_was_asked_for(self):
+    def test_of_unexported_functions_the_requested_one_is_recorded(self):
         self.run_python("""
             found = C.c_void_p()
             for symbol, arguments in (("cuMemcpy", (at, at, C.c_size_t(5))), ("cuMemAllocHost", (C.byref(C.c_void_p()), C.c_size_t(7)))):
@@ -308,7 +308,7 @@ class Driver(unittest.TestCase):
         self.assertEqual((facts["process"], facts["rank"], facts["variable.CUDA_VISIBLE_DEVICES"]), ([job], ["3"], [""]))
         self.assertNotIn("/secret", str(facts))
 
-    def test_children_are_not_followed_where_asked(self):
+    def test_children_are_not_followed_if_requested(self):
         self.run_python("""
             import os, subprocess, sys
             if os.fork() == 0: os._exit(cuda.cuMemAlloc_v2(C.byref(at), C.c_size_t(7)))

@@ -15,7 +15,7 @@ TEST(FailureWatch, ARefusalIsAFailureWhenPatienceOrTheProcessEnds) {
   const auto found = watch.take(second + retry_patience_ns, false);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_TRUE(found[0].is_refusal);
-  EXPECT_EQ(found[0].asked_bytes, 100U);
+  EXPECT_EQ(found[0].requested_bytes, 100U);
   EXPECT_EQ(found[0].heap, "GPU 0");
   EXPECT_EQ(found[0].what, "cuMemAlloc_v2");
   EXPECT_TRUE(watch.take(9 * retry_patience_ns, true).empty());
@@ -53,9 +53,10 @@ TEST(FailureWatch, UntilThenItIsPending) {
 
 TEST(FailureWatch, AStartThatBacksOffIsNone) {
   FailureWatch watch;
-  std::uint64_t asked = 1'000'000;
-  for (int step = 0; step < 20; ++step, asked = asked * 9 / 10) watch.note_refusal(1, asked, "", "", step * second);
-  watch.note_taken(1, asked);
+  std::uint64_t requested = 1'000'000;
+  for (int step = 0; step < 20; ++step, requested = requested * 9 / 10)
+    watch.note_refusal(1, requested, "", "", step * second);
+  watch.note_taken(1, requested);
   EXPECT_TRUE(watch.take(99 * second, true).empty());
 }
 

@@ -57,15 +57,15 @@ class Flight(unittest.TestCase):
         done = subprocess.run([HBMSCOPE, "report", str(flight / "recording.hbm"), "--json"], capture_output=True, text=True, check=True)
         return json.loads(done.stdout)
 
-    def told(self, flight):
+    def reported(self, flight):
         return (flight / "what_happened.txt").read_text()
 
     def test_an_out_of_memory_leaves_all_of_it(self):
         done = self.run_it("sh", "-c", f"echo before >&2; {PROGRAM} --fail; echo after >&2")
         flight = self.only_one(done)
         self.assertEqual(flight.stat().st_mode & 0o777, 0o700)
-        self.assertIn("ran out of memory: it requested 3.00 GiB of pool 0 (no region is large enough).", self.told(flight))
-        self.assertIn("It exited with code 0.", self.told(flight))
+        self.assertIn("ran out of memory: it requested 3.00 GiB of pool 0 (no region is large enough).", self.reported(flight))
+        self.assertIn("It exited with code 0.", self.reported(flight))
         self.assertEqual(self.report(flight)["events"]["oom"], 1)
         tails = sorted(flight.glob("stderr-*.txt"))
         self.assertEqual(tails[-1].read_text(), "before\nafter\n")
@@ -85,7 +85,7 @@ class Flight(unittest.TestCase):
         os.kill(job, signal.SIGKILL)
         process.stderr.close()
         flight, = self.left()
-        self.assertIn("ran out of memory", self.told(flight))
+        self.assertIn("ran out of memory", self.reported(flight))
         self.assertEqual(self.report(flight)["events"]["oom"], 1)
 
     @unittest.skipUnless(MAY_ATTACH, WHY_NOT)
@@ -97,15 +97,15 @@ class Flight(unittest.TestCase):
         done = subprocess.run(command, capture_output=True, text=True, env=self.environment, timeout=120)
         self.assertEqual(done.returncode, 0, done.stderr)
         flight = self.only_one(done)
-        self.assertIn("hbmscope attached to annotated_progr", self.told(flight))
-        self.assertIn("ran out of memory: it requested 3.00 GiB of pool 0 (no region is large enough).", self.told(flight))
-        self.assertIn("It has ended; its exit code is unknown.", self.told(flight))
+        self.assertIn("hbmscope attached to annotated_progr", self.reported(flight))
+        self.assertIn("ran out of memory: it requested 3.00 GiB of pool 0 (no region is large enough).", self.reported(flight))
+        self.assertIn("It has ended; its exit code is unknown.", self.reported(flight))
         self.assertEqual(list(flight.glob("stderr-*")), [])
         self.assertEqual(self.report(flight)["events"]["oom"], 1)
         self.assertIn(str(flight), done.stderr)
 
     @unittest.skipUnless(MAY_ATTACH, WHY_NOT)
-    def test_a_job_that_was_let_go_leaves_none_unless_asked(self):
+    def test_a_detached_job_leaves_none_unless_requested(self):
         job = subprocess.Popen([PROGRAM, "--events", "100", "--slow-end", "10000"], stdout=subprocess.DEVNULL)
         self.addCleanup(job.wait)
         self.addCleanup(job.kill)
@@ -114,7 +114,7 @@ class Flight(unittest.TestCase):
             command = [HBMSCOPE, "attach", str(job.pid), "--for", "0.2", "--flight", str(self.flights), "--record", str(self.recording), *options]
             done = subprocess.run(command, capture_output=True, text=True, env=self.environment, timeout=120)
             self.assertEqual((done.returncode, len(self.left())), (0, count), done.stderr)
-        self.assertIn("hbmscope detached; the job keeps running.", self.told(self.left()[0]))
+        self.assertIn("hbmscope detached; the job keeps running.", self.reported(self.left()[0]))
 
     def test_a_job_that_ends_well_leaves_nothing(self):
         done = self.run_it(PROGRAM)
@@ -134,8 +134,8 @@ class Flight(unittest.TestCase):
     def test_a_refusal_without_a_retry_leaves_a_flight(self):
         done = self.run_python("assert take(3000000) == 2; assert take(100) == 0")
         flight = self.only_one(done)
-        self.assertIn("the driver refused 2.86 MiB of GPU 0 memory for process ", self.told(flight))
-        self.assertRegex(self.told(flight), r"\(cuMemAlloc_v2\); [\d.]+ \w+ was free on the device, and no retry followed\.")
+        self.assertIn("the driver refused 2.86 MiB of GPU 0 memory for process ", self.reported(flight))
+        self.assertRegex(self.reported(flight), r"\(cuMemAlloc_v2\); [\d.]+ \w+ was free on the device, and no retry followed\.")
         found = self.report(flight)
         self.assertEqual(found["events"]["driver_refusals"], 1)
         # The job has ended: nothing is pending, and no out-of-memory was reported.
@@ -184,7 +184,7 @@ class Flight(unittest.TestCase):
                 """)
                 self.assertEqual(done.returncode, 128 + one, done.stderr)
                 flight, = set(self.left()) - set(before)
-                self.assertIn(f"killed by {one.name}", self.told(flight))
+                self.assertIn(f"killed by {one.name}", self.reported(flight))
                 self.assertEqual(self.report(flight)["events"]["alloc"], 300)
                 self.assertEqual(sorted(flight.glob("stderr-*.txt"))[-1].read_text(), "the last words\n")
 
@@ -192,17 +192,17 @@ class Flight(unittest.TestCase):
         done = self.run_python("os.kill(os.getpid(), signal.SIGTERM)")
         self.assertEqual((done.returncode, self.left()), (128 + signal.SIGTERM, []))
 
-    def test_a_shells_exit_code_tells_of_a_signal(self):
+    def test_a_shells_exit_code_reports_of_a_signal(self):
         done = self.run_it("sh", "-c", "sh -c 'kill -SEGV $$'; exit $?")
         self.assertEqual(done.returncode, 128 + signal.SIGSEGV)
         flight = self.only_one(done)
-        self.assertIn("killed by SIGSEGV (exit code 139)", self.told(flight))
-        self.assertIn("there is no recording", self.told(flight))
+        self.assertIn("killed by SIGSEGV (exit code 139)", self.reported(flight))
+        self.assertIn("there is no recording", self.reported(flight))
         self.assertFalse((flight / "recording.hbm").exists())
 
     def test_on_exit_and_no_flight(self):
         flight = self.only_one(self.run_it(PROGRAM, options=("--on-exit",)))
-        self.assertIn("(--on-exit)", self.told(flight))
+        self.assertIn("(--on-exit)", self.reported(flight))
         self.run_it(PROGRAM, "--fail", options=("--no-flight",))
         self.assertEqual(self.left(), [flight])
 
@@ -216,19 +216,19 @@ class Flight(unittest.TestCase):
         done = self.run_python(writes + "sys.exit(1)")
         flight = self.only_one(done)
         self.assertEqual((flight / "bfc_memory_dump_GPU_0_bfc.17").read_text(), "dump")
-        self.assertIn("XLA's allocator refused a request, and the job exited with code 1", self.told(flight))
+        self.assertIn("XLA's allocator refused a request, and the job exited with code 1", self.reported(flight))
         self.run_python(writes)  # A request that succeeded later.
         self.assertEqual(self.left(), [flight])
         self.environment["TF_BFC_MEMORY_DUMP"] = str(self.folder / "users")
         self.run_python(writes)
         self.assertEqual((self.folder / "users_GPU_0_bfc.17").read_text(), "dump")
 
-    def test_many_failures_are_told_a_few_times_a_minute(self):
+    def test_many_failures_are_reported_a_few_times_a_minute(self):
         done = self.run_it("sh", "-c", f"for i in $(seq 30); do {PROGRAM} --events 10 --fail; sleep 0.02; done")
         flight = self.only_one(done)
-        told = self.told(flight)
-        self.assertLessEqual(told.count("ran out of memory"), 6 + 6 * int(told.count("s after the start") > 6), told)
-        self.assertRegex(told, r"And \d+ more out-of-memory errors or refusals, beyond 6 a minute")
+        reported = self.reported(flight)
+        self.assertLessEqual(reported.count("ran out of memory"), 6 + 6 * int(reported.count("s after the start") > 6), reported)
+        self.assertRegex(reported, r"And \d+ more out-of-memory errors or refusals, beyond 6 a minute")
         self.assertEqual(self.report(flight)["events"]["oom"], 30)
 
     def test_only_so_many_are_kept_and_foreign_files_stay(self):
@@ -310,7 +310,7 @@ class Flight(unittest.TestCase):
         self.assertIn(b"words", os.read(end, 10000))
         os.close(end)
         flight = self.only_one(done)
-        self.assertIn("it is a terminal", self.told(flight))
+        self.assertIn("it is a terminal", self.reported(flight))
         self.assertEqual(list(flight.glob("stderr-*")), [])
         with open(self.folder / "log", "wb") as log:
             log.write(b"from before\n")
@@ -333,7 +333,7 @@ class Flight(unittest.TestCase):
         self.assertEqual(out, b"done\n")
         self.assertTrue(err.endswith(b"\n19999\n"))
 
-    def test_who_reads_no_more_is_told_to_the_job(self):
+    def test_a_closed_reader_is_reported_to_the_job(self):
         # As without hbmscope: the job is ended by SIGPIPE, or gets an error.
         script = "import os, signal\nsignal.signal(signal.SIGPIPE, signal.SIG_DFL)\nwhile True: os.write(2, b'x' * 1000)"
         process = subprocess.Popen(self.command(sys.executable, "-c", script), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, env=self.environment)

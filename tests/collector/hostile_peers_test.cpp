@@ -429,7 +429,7 @@ TEST_F(OtherUsers, CanNotBeTheJob) {
     return static_cast<char>('0' + observer.refused().size());
   };
   const char refused = refused_while(serves, [&] {
-    const char told = as_user(theirs, [&] {
+    const char reported = as_user(theirs, [&] {
       std::string socket, wrong;
       std::ifstream(named) >> socket;
       const int peer = link::connect_to(socket, SOCK_SEQPACKET, wrong);
@@ -438,7 +438,7 @@ TEST_F(OtherUsers, CanNotBeTheJob) {
       usleep(50'000);
       return peer >= 0 ? 's' : '?';
     });
-    EXPECT_EQ(told, 's');
+    EXPECT_EQ(reported, 's');
   });
   EXPECT_EQ(refused, '1');
 }

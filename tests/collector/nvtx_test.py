@@ -47,7 +47,7 @@ class Nvtx(unittest.TestCase):
         self.assertEqual({row["device"] for row in rows if row["kind"] == "marker"} - {""}, set())  # They are of no device.
         return [(row["value"], row["text"], row["stream"]) for row in rows if row["kind"] == "marker"]
 
-    def test_ranges_and_marks_are_told_under_both_back_ends(self):
+    def test_ranges_and_marks_are_recorded_under_both_back_ends(self):
         for back_end in ("interpose", "cupti"):
             with self.subTest(back_end=back_end):
                 given, _ = self.run_it(options=("--backend", back_end))
@@ -55,7 +55,7 @@ class Nvtx(unittest.TestCase):
                                          "thread": [0, 0, -2], "popped in domain": 0})
                 self.assertEqual([marker[:2] for marker in self.markers()], TOLD)
 
-    def test_what_was_given_to_cupti_is_told_by_cupti(self):
+    def test_calls_that_cupti_reports_are_recorded_once(self):
         for version, major in (("12", "12"), ("13.3", "13")):
             given, err = self.run_it(options=("--backend", "cupti"), NVTX_INJECTION64_PATH=f"{FAKE_CUPTI}/{version}/libcupti.so.{major}")
             self.assertIn(f"recorded with CUPTI ({FAKE_CUPTI}/{version}/", err)
@@ -76,7 +76,7 @@ class Nvtx(unittest.TestCase):
         done = subprocess.run([sys.executable, JOB], capture_output=True, text=True, env=environment, check=True)
         self.assertEqual(json.loads(done.stdout)["is_listened_to"], 0)
 
-    def test_a_child_tells_its_own(self):
+    def test_a_child_reports_its_own(self):
         self.run_it("fork")
         markers = self.markers()
         by_stream = Counter(stream for _, _, stream in markers)

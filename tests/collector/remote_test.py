@@ -42,7 +42,7 @@ class Remote(AttachTest):
             except ProcessLookupError:
                 pass
 
-    def tell(self, **words):
+    def report(self, **words):
         for name, text in words.items():
             (self.far / name).write_text(str(text))
 
@@ -101,15 +101,15 @@ class Remote(AttachTest):
 
 
 class Carrying(Remote):
-    def test_nobody_is_asked_without_a_terminal_and_nothing_is_copied(self):
+    def test_without_a_terminal_there_is_no_prompt_and_nothing_is_copied(self):
         done = self.run_it("ps", HOST)
         self.assertEqual(done.returncode, 2)
         self.assertIn("far.example: hbmscope is not there yet", done.stderr)
         self.assertIn("--yes", done.stderr)
         self.assertFalse((self.far / "home" / ".cache").exists())
 
-    def test_it_is_copied_once_and_what_is_printed_beside_does_not_matter(self):
-        self.tell(banner="*** Authorized use only ***\n")
+    def test_it_is_copied_once_and_other_output_does_not_matter(self):
+        self.report(banner="*** Authorized use only ***\n")
         self.install()
         self.assertEqual(self.folder_there().stat().st_mode & 0o777, 0o700)
         again = self.run_it("ps", HOST)
@@ -139,7 +139,7 @@ class Carrying(Remote):
         self.assertEqual(list((self.far / "home" / ".cache/hbmscope").iterdir()), [])
 
     def test_refusals_have_words(self):
-        self.tell(refuse="ssh: connect to host far.example port 22: Connection refused\n")
+        self.report(refuse="ssh: connect to host far.example port 22: Connection refused\n")
         for command in (("ps", HOST), ("attach", f"{HOST}:4711"), ("run", "--on", HOST, "--", "true"), ("watch", f"{HOST}:4711")):
             done = self.run_it(*command)
             self.assertIn("cannot reach far.example: ssh: connect to host far.example port 22: Connection refused", done.stderr)
@@ -151,7 +151,7 @@ class Carrying(Remote):
             ("glibc", "glibc 2.12", "has glibc 2.12, and the collector needs 2.18"),
             ("glibc", "musl", "has no glibc"),
         ):
-            self.tell(**{name: text})
+            self.report(**{name: text})
             done = self.run_it("ps", HOST, "--yes")
             self.assertEqual(done.returncode, 2)
             self.assertIn(f"far.example {words}", done.stderr)
@@ -185,7 +185,7 @@ class Carrying(Remote):
 
 
 class Jobs(Remote):
-    def test_ps_tells_of_the_jobs_there(self):
+    def test_ps_lists_the_jobs_there(self):
         target = self.target()
         listing = self.install()
         [job] = [job for job in listing["jobs"] if job["pid"] == target.pid]
@@ -214,11 +214,11 @@ class Jobs(Remote):
     def test_totals_alone_of_a_job_there(self):
         self.install()
         target = self.target()
-        self.tell(nvml_library=Path(TARGET).parent / "fake_nvml")
+        self.report(nvml_library=Path(TARGET).parent / "fake_nvml")
         done = self.run_it("attach", f"{HOST}:{target.pid}", "--totals")
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("--totals needs NVIDIA's driver", done.stderr)
-        self.tell(nvml=f"device {80 << 30} {10 << 30} NVIDIA H200\nholder {target.pid} {3 << 30}\n")
+        self.report(nvml=f"device {80 << 30} {10 << 30} NVIDIA H200\nholder {target.pid} {3 << 30}\n")
         done = self.run_it("attach", f"{HOST}:{target.pid}", "--totals", "--no-window", "--for", "1.5", "--record", self.recording)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("nothing is loaded into it", done.stderr)
@@ -258,7 +258,7 @@ class Jobs(Remote):
         attaching = self.attached(target)
         time.sleep(0.3)
         # A second viewer's connection is cut, and the first one continues.
-        self.tell(cut=30000)
+        self.report(cut=30000)
         attaching2 = self.start(HBMSCOPE, "watch", f"{HOST}:{target.pid}", "--for", "3", "--every", "0.5")
         said = attaching2.communicate(timeout=60)[1]
         self.assertEqual(attaching2.returncode, 0, said)
@@ -280,7 +280,7 @@ class Running(Remote):
         script = "import sys, json; print(json.dumps(sys.argv[1:])); sys.exit(7)"
         shells = [shell for shell in ("/bin/sh", "/bin/bash", "/usr/bin/fish", "/bin/csh", "/usr/bin/zsh") if Path(shell).exists()]
         for shell in shells:
-            self.tell(shell=shell)
+            self.report(shell=shell)
             done = self.run_there(sys.executable, "-c", script, *words)
             self.assertEqual(done.returncode, 7, done.stderr)
             self.assertEqual(json.loads(done.stdout), words)
@@ -303,7 +303,7 @@ class Running(Remote):
 
     def test_cut_in_the_middle_and_exact_again_after_it(self):
         self.install()
-        self.tell(cut=100000)
+        self.report(cut=100000)
         job = self.start(HBMSCOPE, "run", "--on", HOST, "--record", self.recording, "--", PROGRAM, "--events", "400000", "--pace", "100")
         # The starting command prints little; the link is what is cut.
         said = job.communicate(timeout=120)
@@ -317,10 +317,10 @@ class Running(Remote):
 
     def test_a_job_that_ends_while_the_line_is_lost_is_had_whole(self):
         self.install()
-        self.tell(cut=3000)
+        self.report(cut=3000)
         job = self.start(HBMSCOPE, "run", "--on", HOST, "--record", self.recording, "--", PROGRAM, "--events", "50000")
         self.wait_for(lambda: not (self.far / "cut").exists())
-        self.tell(refuse="ssh: connect to host far.example port 22: No route to host\n")
+        self.report(refuse="ssh: connect to host far.example port 22: No route to host\n")
         time.sleep(3)
         (self.far / "refuse").unlink()
         out, said = job.communicate(timeout=60)
@@ -361,7 +361,7 @@ class Running(Remote):
 
     def test_a_slow_line_is_no_lost_one(self):
         self.install()
-        self.tell(slow=1)
+        self.report(slow=1)
         done = self.run_there(PROGRAM, "--events", "1000")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertNotIn("lost (", done.stderr)

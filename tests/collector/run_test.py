@@ -107,13 +107,13 @@ class Run(OwnFolderTest):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn(" of 40 processes (0 lost)", done.stderr)
 
-    def test_a_command_that_tells_nothing_leaves_no_recording(self):
+    def test_a_command_that_reports_nothing_leaves_no_recording(self):
         done = self.run_it("sh", "-c", "exit 7")
         self.assertEqual(done.returncode, 7)
         self.assertIn("no process of this command allocated device memory", done.stderr)
         self.assertFalse(os.path.exists(self.recording))
 
-    def test_a_command_that_tells_nothing_leaves_what_was_recorded_before(self):
+    def test_a_command_that_reports_nothing_leaves_what_was_recorded_before(self):
         Path(self.recording).write_text("of yesterday")
         done = self.run_it("sh", "-c", "exit 7")
         self.assertEqual(done.returncode, 7)
@@ -149,7 +149,7 @@ class Run(OwnFolderTest):
         self.assertEqual(done.returncode, 127)
         self.assertIn(": No such file or directory", done.stderr)
 
-    def test_a_job_that_is_killed_has_told_all_until_then(self):
+    def test_a_killed_job_has_reported_everything_until_then(self):
         for _ in range(5):
             # So slow that a ring holds most of a second: nothing is lost even on a busy machine.
             process = self.start(PROGRAM, "--forever", "--pace", "200")

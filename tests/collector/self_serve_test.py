@@ -80,7 +80,7 @@ class SelfServe(OwnFolderTest):
         self.assertEqual(len(os.listdir(f"/proc/{process.pid}/fd")), 3)
         self.assertEqual([path for path in self.folder.iterdir() if path.name != "hbmscope"], [])
 
-    def test_what_is_let_go_runs_on_and_tells_nothing(self):
+    def test_a_detached_job_runs_on_and_reports_nothing(self):
         process = self.start("--forever", "--pace", "20", "--record", self.recording)
         self.watch(process.pid, "0.3")
         self.hbmscope("detach", str(process.pid))

@@ -309,7 +309,7 @@ TEST_F(Rings, a_call_that_gives_back_holds_what_is_younger) {
 
 // Longer than anything is held back: then the new owner of the address is reported first, and nothing is reported
 // twice.
-TEST_F(Rings, what_a_call_that_is_still_out_gave_back_is_told_with_what_has_its_place) {
+TEST_F(Rings, an_address_freed_by_an_unfinished_call_and_reused_is_recorded_in_order) {
   connect();
   EXPECT_TRUE(take_of_driver(512));
   std::barrier turn(2);

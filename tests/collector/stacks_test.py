@@ -77,7 +77,7 @@ class Stacks(unittest.TestCase):
         block, = self.report("--blocks", "0")["blocks"]["rows"]
         self.assertEqual(block["own_line"], {"name": TAKE, "file": str(Path(JOB).resolve()), "line": None})
 
-    def test_cupti_tells_of_the_same_callers(self):
+    def test_cupti_reports_of_the_same_callers(self):
         said = self.run_it(JOB, "killed", code=128 + signal.SIGKILL, options=("--backend", "cupti"), driver=f"{FAKES}/bound:{FAKE_CUPTI}/12",
                            FAKE_CUDA_VERSION="12090")
         self.assertIn("recorded with CUPTI (", said)
@@ -208,7 +208,7 @@ class Stacks(unittest.TestCase):
                         self.assertIn("ffi_call", " ".join(frame["name"] for frame in found[0]["stack"]))
                     self.assertNotIn("_PyEval_EvalFrameDefault", [frame["name"] for frame in found[0]["stack"]])
 
-    def test_native_frames_of_python_where_asked(self):
+    def test_native_frames_of_python_if_requested(self):
         self.python("cuda.cuMemAlloc_v2(C.byref(at), C.c_size_t(5))", options=("--stacks", "native"))
         block, = self.report("--blocks", "0")["blocks"]["rows"]
         self.assertTrue(block["stack"])

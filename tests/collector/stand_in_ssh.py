@@ -24,7 +24,7 @@ import time
 FOLDER = pathlib.Path(os.environ["FAR_FOLDER"])
 
 
-def told(name):
+def reported(name):
     file = FOLDER / name
     return file.read_text() if file.exists() else ""
 
@@ -49,26 +49,26 @@ def main():
     host, command = words_of(sys.argv[1:])
     with open(FOLDER / "commands", "a") as log:
         log.write(f"{host} {command}\n")
-    if told("slow"):
-        time.sleep(float(told("slow")))
-    if told("banner"):
-        sys.stderr.write(told("banner"))
+    if reported("slow"):
+        time.sleep(float(reported("slow")))
+    if reported("banner"):
+        sys.stderr.write(reported("banner"))
         sys.stderr.flush()
-    if told("refuse"):
-        sys.stderr.write(told("refuse"))
+    if reported("refuse"):
+        sys.stderr.write(reported("refuse"))
         sys.exit(255)
     home = FOLDER / "home"
     home.mkdir(exist_ok=True)
-    environment = {"HOME": str(home), "PATH": told("path") or os.environ["PATH"], "XDG_RUNTIME_DIR": str(FOLDER / "runtime")}
-    if told("nvml_library"):
-        environment |= {"LD_LIBRARY_PATH": told("nvml_library"), "FAKE_NVML": str(FOLDER / "nvml")}
+    environment = {"HOME": str(home), "PATH": reported("path") or os.environ["PATH"], "XDG_RUNTIME_DIR": str(FOLDER / "runtime")}
+    if reported("nvml_library"):
+        environment |= {"LD_LIBRARY_PATH": reported("nvml_library"), "FAKE_NVML": str(FOLDER / "nvml")}
     (FOLDER / "runtime").mkdir(exist_ok=True, mode=0o700)
-    if told("glibc"):
-        instead_of("getconf", told("glibc"), environment)
-    if told("machine"):
-        instead_of("uname", told("machine"), environment)
-    cut = int(told("cut") or 0)
-    shell = told("shell") or "/bin/sh"
+    if reported("glibc"):
+        instead_of("getconf", reported("glibc"), environment)
+    if reported("machine"):
+        instead_of("uname", reported("machine"), environment)
+    cut = int(reported("cut") or 0)
+    shell = reported("shell") or "/bin/sh"
     if not cut:
         os.chdir(home)
         os.execve(shell, [shell, "-c", command], environment)

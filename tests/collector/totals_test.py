@@ -22,16 +22,16 @@ class Totals(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        self.told = Path(folder.name) / "nvml"
-        self.environment = dict(os.environ, XDG_RUNTIME_DIR=folder.name, LD_LIBRARY_PATH=LIBRARY, FAKE_NVML=str(self.told))
+        self.reported = Path(folder.name) / "nvml"
+        self.environment = dict(os.environ, XDG_RUNTIME_DIR=folder.name, LD_LIBRARY_PATH=LIBRARY, FAKE_NVML=str(self.reported))
         self.job = subprocess.Popen(["sleep", "60"], env={"PATH": os.environ["PATH"], "RANK": "3", "CUDA_VISIBLE_DEVICES": "0"})
         self.addCleanup(self.job.wait)
         self.addCleanup(self.job.kill)
 
-    def tell(self, *lines):
-        beside = self.told.with_suffix(".new")
+    def report(self, *lines):
+        beside = self.reported.with_suffix(".new")
         beside.write_text("\n".join(lines) + "\n")
-        beside.rename(self.told)
+        beside.rename(self.reported)
 
     def start(self, *words):
         process = subprocess.Popen([HBMSCOPE, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.environment)
@@ -42,9 +42,9 @@ class Totals(unittest.TestCase):
     def run_it(self, *words):
         return subprocess.run([HBMSCOPE, *words], capture_output=True, text=True, env=self.environment, timeout=60)
 
-    def test_a_line_at_each_interval_follows_what_the_driver_tells(self):
+    def test_a_line_at_each_interval_follows_what_the_driver_reports(self):
         pid = self.job.pid
-        self.tell(f"device {80 * GIB} {10 * GIB} NVIDIA H200", f"holder {pid} {3 * GIB}", "holder 1 17", f"device {80 * GIB} 5 NVIDIA H200")
+        self.report(f"device {80 * GIB} {10 * GIB} NVIDIA H200", f"holder {pid} {3 * GIB}", "holder 1 17", f"device {80 * GIB} 5 NVIDIA H200")
         watch = self.start("watch", str(pid), "--totals", "--json", "--every", "0.05")
         first = json.loads(watch.stdout.readline())
         self.assertEqual((first["schema"], first["pid"]), (1, pid))
@@ -55,7 +55,7 @@ class Totals(unittest.TestCase):
                 {"device": 1, "name": "NVIDIA H200", "is_told": False, "bytes": None, "used_bytes": 5, "total_bytes": 80 * GIB},
             ],
         )
-        self.tell(f"device {80 * GIB} {12 * GIB} NVIDIA H200", f"holder {pid} {4 * GIB}", f"holder {pid} {GIB}")
+        self.report(f"device {80 * GIB} {12 * GIB} NVIDIA H200", f"holder {pid} {4 * GIB}", f"holder {pid} {GIB}")
         for line in watch.stdout:
             now = json.loads(line)["devices"]
             if now[0]["bytes"] == 5 * GIB:
@@ -65,14 +65,14 @@ class Totals(unittest.TestCase):
         self.job.wait()
         self.assertEqual(watch.wait(timeout=30), 0)
 
-    def test_what_is_not_told_is_not_zero(self):
-        self.tell(f"device {80 * GIB} {10 * GIB} NVIDIA A100 MIG 1g.10gb", f"holder {self.job.pid} -")
+    def test_unknown_is_not_zero(self):
+        self.report(f"device {80 * GIB} {10 * GIB} NVIDIA A100 MIG 1g.10gb", f"holder {self.job.pid} -")
         done = self.run_it("watch", str(self.job.pid), "--totals", "--json", "--for", "0.1")
         [device] = json.loads(done.stdout.splitlines()[0])["devices"]
         self.assertEqual((device["is_told"], device["bytes"]), (True, None))
         text = self.run_it("watch", str(self.job.pid), "--totals", "--for", "0.1").stdout
         self.assertIn("an unknown amount in process", text)
-        self.tell(f"device {80 * GIB} {10 * GIB} NVIDIA A100")
+        self.report(f"device {80 * GIB} {10 * GIB} NVIDIA A100")
         text = self.run_it("watch", str(self.job.pid), "--totals", "--for", "0.1").stdout
         self.assertIn("the driver reports no device memory for process", text)
 
@@ -83,7 +83,7 @@ class Totals(unittest.TestCase):
         self.assertIn("there is no process", self.run_it("watch", str(2**22 + 1), "--totals").stderr)
 
     def test_ps_has_them_by_device(self):
-        self.tell(f"device {80 * GIB} {10 * GIB} NVIDIA H200", f"holder {self.job.pid} {3 * GIB}", "holder 4190000 1024")
+        self.report(f"device {80 * GIB} {10 * GIB} NVIDIA H200", f"holder {self.job.pid} {3 * GIB}", "holder 4190000 1024")
         listing = json.loads(self.run_it("ps", "--json").stdout)
         self.assertEqual(listing["devices"], [{"name": "NVIDIA H200", "total_bytes": 80 * GIB, "used_bytes": 10 * GIB}])
         [job] = [job for job in listing["jobs"] if job["pid"] == self.job.pid]
@@ -92,7 +92,7 @@ class Totals(unittest.TestCase):
         self.assertIn("GPU 0  NVIDIA H200  10.0 GiB of 80.0 GiB in use", text)
         self.assertIn("7.00 GiB  the driver and unknown processes", text)
 
-    def test_a_recording_has_what_the_driver_told_of_its_process(self):
+    def test_a_recording_has_what_the_driver_reports_about_its_process(self):
         job = f"""
             import ctypes as C, os, time
             cuda = C.CDLL("libcuda.so.1")
@@ -107,23 +107,23 @@ class Totals(unittest.TestCase):
             tell({12 * GIB}, {5 * GIB})
             time.sleep(1.5)
             """
-        recording = str(self.told.with_suffix(".hbm"))
+        recording = str(self.reported.with_suffix(".hbm"))
         environment = dict(self.environment, LD_LIBRARY_PATH=f"{LIBRARY}:{CUDA}/bound")
         subprocess.run([HBMSCOPE, "run", "--no-window", "--record", recording, "--", sys.executable, "-c", textwrap.dedent(job)], check=True, env=environment, timeout=60)
         report = json.loads(self.run_it("report", recording, "--json").stdout)
-        told = {row["name"]: (row["least"], row["most"], row["value"]) for row in report["counters"]}
-        self.assertEqual(told["GPU 0 bytes held by this process (NVML)"], (2 * GIB, 5 * GIB, 5 * GIB))
-        self.assertEqual(told["GPU 0 bytes in use by all processes (NVML)"], (10 * GIB, 12 * GIB, 12 * GIB))
-        self.assertFalse([name for name in told if name.startswith("GPU 1")], "the process holds nothing there")
+        reported = {row["name"]: (row["least"], row["most"], row["value"]) for row in report["counters"]}
+        self.assertEqual(reported["GPU 0 bytes held by this process (NVML)"], (2 * GIB, 5 * GIB, 5 * GIB))
+        self.assertEqual(reported["GPU 0 bytes in use by all processes (NVML)"], (10 * GIB, 12 * GIB, 12 * GIB))
+        self.assertFalse([name for name in reported if name.startswith("GPU 1")], "the process holds nothing there")
 
-    def test_what_a_process_holds_when_it_is_attached_to_is_told_by_the_driver(self):
+    def test_the_driver_reports_what_a_process_holds_at_the_attach(self):
         wait = "import ctypes, time; ctypes.CDLL('libcuda.so.1'); print('ready', flush=True); time.sleep(60)"
         job = subprocess.Popen([sys.executable, "-c", wait], stdout=subprocess.PIPE, text=True, env=dict(self.environment, LD_LIBRARY_PATH=f"{CUDA}/bound"))
         for closed in (job.stdout.close, job.wait, job.kill):
             self.addCleanup(closed)
         self.assertEqual(job.stdout.readline(), "ready\n")
-        self.tell(f"device {80 * GIB} {10 * GIB} NVIDIA H200", f"holder {job.pid} {3 * GIB}")
-        recording = str(self.told.with_suffix(".hbm"))
+        self.report(f"device {80 * GIB} {10 * GIB} NVIDIA H200", f"holder {job.pid} {3 * GIB}")
+        recording = str(self.reported.with_suffix(".hbm"))
         attaching = self.start("attach", str(job.pid), "--no-cupti", "--no-window", "--record", recording, "--for", "4s")
         attaching.stderr.readline()
         watch = self.start("watch", str(job.pid), "--for", "1.2s", "--every", "0.3s")
@@ -134,18 +134,18 @@ class Totals(unittest.TestCase):
         self.assertIn("CUDA driver calls are not recorded: CUPTI is left to the job", said)
         last = json.loads(beside.communicate(timeout=30)[0].splitlines()[-1])
         self.assertIn(3 * GIB, [row["value"] for row in last["counters"]])
-        self.tell(f"device {80 * GIB} 5 NVIDIA H200")  # It has let go of it.
+        self.report(f"device {80 * GIB} 5 NVIDIA H200")  # It has let go of it.
         self.assertEqual(attaching.wait(timeout=30), 0)
         report = json.loads(self.run_it("report", recording, "--json").stdout)
         [attached] = report["attached"]
         self.assertEqual((attached["held_bytes"], attached["identified_bytes"]), (3 * GIB, 0))
         self.assertIn("s later the process held 3.00 GiB on its devices; 0 B of it is identified, 3.00 GiB is not.", self.run_it("report", recording).stdout)
-        told = {row["name"]: (row["most"], row["value"]) for row in report["counters"]}
-        self.assertEqual(told["GPU 0 bytes held by this process (NVML)"], (3 * GIB, 0))
+        reported = {row["name"]: (row["most"], row["value"]) for row in report["counters"]}
+        self.assertEqual(reported["GPU 0 bytes held by this process (NVML)"], (3 * GIB, 0))
 
     def test_totals_alone_are_recorded_and_nothing_is_loaded_into_the_job(self):
-        pid, recording = self.job.pid, str(self.told.with_suffix(".hbm"))
-        self.tell(f"device {80 * GIB} {10 * GIB} NVIDIA H200", f"holder {pid} {3 * GIB}")
+        pid, recording = self.job.pid, str(self.reported.with_suffix(".hbm"))
+        self.report(f"device {80 * GIB} {10 * GIB} NVIDIA H200", f"holder {pid} {3 * GIB}")
         watching = self.start("attach", str(pid), "--totals", "--no-window", "--record", recording)
         self.assertIn("nothing is loaded into it", watching.stderr.readline())
         self.assertNotIn("hbmscope", Path(f"/proc/{pid}/maps").read_text())
@@ -165,8 +165,8 @@ class Totals(unittest.TestCase):
         self.assertEqual((attached["is_left_alone"], attached["held_bytes"], attached["identified_bytes"]), (True, 3 * GIB, 0))
 
     def test_totals_alone_end_with_the_job(self):
-        pid, recording = self.job.pid, str(self.told.with_suffix(".hbm"))
-        self.tell(f"device {80 * GIB} {10 * GIB} NVIDIA H200", f"holder {pid} {3 * GIB}")
+        pid, recording = self.job.pid, str(self.reported.with_suffix(".hbm"))
+        self.report(f"device {80 * GIB} {10 * GIB} NVIDIA H200", f"holder {pid} {3 * GIB}")
         watching = self.start("attach", str(pid), "--totals", "--no-window", "--record", recording)
         self.assertIn("nothing is loaded into it", watching.stderr.readline())
         self.job.kill()  # Nobody waits for it yet.
@@ -177,7 +177,7 @@ class Totals(unittest.TestCase):
     def test_totals_alone_are_refused_where_there_are_none(self):
         pid = str(self.job.pid)
         self.assertIn("--totals needs NVIDIA's driver", self.run_it("attach", pid, "--totals").stderr)
-        self.tell(f"device {80 * GIB} {10 * GIB} NVIDIA H200")
+        self.report(f"device {80 * GIB} {10 * GIB} NVIDIA H200")
         self.assertIn("there is no such process", self.run_it("attach", str(2**22 + 1), "--totals").stderr)
         self.assertIn("--no-cupti excludes --totals", self.run_it("attach", pid, "--totals", "--no-cupti").stderr)
 

@@ -295,26 +295,26 @@ TEST_F(Link, OneThatTakesNothingIsLeftBehindAtTheEnd) {
 TEST(Lag, IsTheAgeOfWhatComesNext) {
   constexpr std::int64_t second = 1'000'000'000;
   view::Lag lag;
-  link::Status told;
-  told.blocks_bytes = 1000;  // The beginning is being fetched: what came last is of a minute ago.
-  told.now_ns = 100 * second;
-  lag.note(told, 400, 40 * second);
+  link::Status reported;
+  reported.blocks_bytes = 1000;  // The beginning is being fetched: what came last is of a minute ago.
+  reported.now_ns = 100 * second;
+  lag.note(reported, 400, 40 * second);
   EXPECT_DOUBLE_EQ(lag.seconds(), 60);
-  lag.note(told, 1000, 90 * second);  // Everything has arrived, however long nothing has happened.
+  lag.note(reported, 1000, 90 * second);  // Everything has arrived, however long nothing has happened.
   EXPECT_DOUBLE_EQ(lag.seconds(), 0);
-  told.blocks_bytes = 1500;
-  lag.note(told, 1000, 90 * second);
+  reported.blocks_bytes = 1500;
+  lag.note(reported, 1000, 90 * second);
   EXPECT_DOUBLE_EQ(lag.seconds(), 0) << "it was told just now";
-  told.now_ns = 103 * second;
-  told.blocks_bytes = 1800;
-  lag.note(told, 1200, 90 * second);
+  reported.now_ns = 103 * second;
+  reported.blocks_bytes = 1800;
+  lag.note(reported, 1200, 90 * second);
   EXPECT_DOUBLE_EQ(lag.seconds(), 3);
-  lag.note(told, 1500, 100 * second);
+  lag.note(reported, 1500, 100 * second);
   EXPECT_DOUBLE_EQ(lag.seconds(), 0);
-  told.now_ns = 105 * second;
-  lag.note(told, 1500, 100 * second);
+  reported.now_ns = 105 * second;
+  lag.note(reported, 1500, 100 * second);
   EXPECT_DOUBLE_EQ(lag.seconds(), 2);
-  lag.note(told, 1800, 103 * second);
+  lag.note(reported, 1800, 103 * second);
   EXPECT_DOUBLE_EQ(lag.seconds(), 0);
 }
 
@@ -322,19 +322,19 @@ TEST(Lag, OfAnyTimesIsATime) {
   constexpr std::int64_t first = std::numeric_limits<std::int64_t>::min(),
                          last = std::numeric_limits<std::int64_t>::max();
   view::Lag waiting, fetching;
-  link::Status told;
-  told.blocks_bytes = 100;
-  told.now_ns = first;
-  waiting.note(told, 100, 0);
-  told.blocks_bytes = 200;
-  waiting.note(told, 100, 0);
-  told.now_ns = last;
-  waiting.note(told, 100, 0);
+  link::Status reported;
+  reported.blocks_bytes = 100;
+  reported.now_ns = first;
+  waiting.note(reported, 100, 0);
+  reported.blocks_bytes = 200;
+  waiting.note(reported, 100, 0);
+  reported.now_ns = last;
+  waiting.note(reported, 100, 0);
   EXPECT_GT(waiting.seconds(), 9e9);
-  fetching.note(told, 50, first);
+  fetching.note(reported, 50, first);
   EXPECT_GT(fetching.seconds(), 9e9);
-  told.now_ns = first;
-  fetching.note(told, 50, last);
+  reported.now_ns = first;
+  fetching.note(reported, 50, last);
   EXPECT_DOUBLE_EQ(fetching.seconds(), 0);
 }
 

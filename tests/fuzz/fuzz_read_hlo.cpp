@@ -17,8 +17,8 @@ std::span<const std::uint8_t> bytes_of(const std::string& text) {
 
 void read_hlo_text(const std::string& text) {
   const std::size_t ranges = text.find("HloLiveRange (max ");
-  const std::string told = text.substr(0, ranges), beside = ranges == std::string::npos ? "" : text.substr(ranges);
-  const auto trace = read_hlo(bytes_of(told), "fuzz", nullptr, {bytes_of(beside), std::nullopt});
+  const std::string reported = text.substr(0, ranges), beside = ranges == std::string::npos ? "" : text.substr(ranges);
+  const auto trace = read_hlo(bytes_of(reported), "fuzz", nullptr, {bytes_of(beside), std::nullopt});
   if (!trace) {
     require(!trace.error().what.empty() && trace.error().file == "fuzz", "an error without words or file");
     return;

@@ -16,7 +16,7 @@ using namespace hbmscope::allocator;
 void require_sums(const Allocator& allocator) {
   const Statistics statistics = allocator.statistics();
   std::uint64_t in_use = 0, largest = 0, pool = 0;
-  for (const Piece& row : allocator.pieces()) {
+  for (const PoolBlock& row : allocator.pool_blocks()) {
     pool += row.bytes;
     if (row.in_use) in_use += row.bytes;
     if (!row.in_use && row.bytes > largest) largest = row.bytes;

@@ -73,7 +73,7 @@ void check_metrics(const Trace& trace, const std::vector<StreamState>& states) {
   }
 }
 
-void check_told(const Trace& trace, const std::vector<StreamState>& states) {
+void check_reported(const Trace& trace, const std::vector<StreamState>& states) {
   Moment moment;
   for (const StreamState& state : states) moment.positions.push_back(state.position());
   for (const CounterRow& row : compute_counter_rows(trace, moment)) {
@@ -186,7 +186,7 @@ void check_requests(const Trace& trace) {
 }
 
 // A time in a copy of the trace is the same time.
-void check_moment_beside(const Trace& trace) {
+void check_moment_against(const Trace& trace) {
   const Trace same = copy_of(trace);
   for (std::uint32_t i = 0; i < trace.streams.size(); ++i) {
     const Stream& stream = trace.streams[i];
@@ -211,7 +211,7 @@ void ask_all_questions(const Trace& trace) {
   for (const auto& states : {start, middle, end}) {
     check_metrics(trace, states);
     check_profile(trace, states);
-    check_told(trace, states);
+    check_reported(trace, states);
     check_exports(trace, states);
   }
   check_diff(trace, start, end);
@@ -219,7 +219,7 @@ void ask_all_questions(const Trace& trace) {
   check_stripped(trace);
   check_attached(trace);
   check_requests(trace);
-  check_moment_beside(trace);
+  check_moment_against(trace);
 }
 
 }  // namespace hbmscope

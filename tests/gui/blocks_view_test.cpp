@@ -100,7 +100,7 @@ TEST_F(BlocksView, filter_is_typed_in_the_one_language_and_a_wrong_one_changes_n
   });
 }
 
-TEST_F(BlocksView, keys_find_the_largest_free_piece_and_fill_the_map_with_it) {
+TEST_F(BlocksView, keys_find_the_largest_free_block_and_fill_the_map_with_it) {
   run([&](ImGuiTestContext& hand) {
     open_blocks(hand);
     commands().push(CommandId::show_heap_map);
@@ -108,7 +108,7 @@ TEST_F(BlocksView, keys_find_the_largest_free_piece_and_fill_the_map_with_it) {
     hand.KeyPress(ImGuiKey_L);
     ASSERT_TRUE(wait_until_idle(hand));
     const auto& map = *state().answers().heap_map.value;
-    EXPECT_EQ(map.pieces.pieces[*map.pieces.largest_free].begin, state().position().address);
+    EXPECT_EQ(map.spans.spans[*map.spans.largest_free].begin, state().position().address);
     EXPECT_EQ(0U, hand.ItemInfo("//Heap map/**/minimap", ImGuiTestOpFlags_NoError).ID) << "all is shown";
     constexpr std::uint64_t block = 0x10000000 + 25 * 64 * mib;
     commands().push(command::select_address, {0x74000000});

@@ -48,9 +48,9 @@ TEST_F(CompareView, b_pins_the_moment_and_colours_and_lists_what_changes) {
     EXPECT_EQ(static_cast<std::int64_t>(52 * mib), compared().diff.changes.added.now_bytes);
     EXPECT_EQ(1U, compared().diff.changes.gone.count);
     EXPECT_EQ(static_cast<std::int64_t>(32 * mib), compared().diff.changes.delta_bytes());
-    ASSERT_EQ(2U, compared().diff.own_code.size());
-    EXPECT_EQ("leak", compared().diff.own_code[0].function);
-    const gui::HeapPieces& map = state().answers().heap_map.value->pieces;
+    ASSERT_EQ(2U, compared().diff.user_code.size());
+    EXPECT_EQ("leak", compared().diff.user_code[0].function);
+    const gui::HeapSpans& map = state().answers().heap_map.value->spans;
     EXPECT_EQ(gui::change_shade::same, map.find(0)->shade);
     EXPECT_EQ(gui::change_shade::added, map.find(12 * mib)->shade);
     EXPECT_EQ(1U, map.gone.size());
@@ -97,7 +97,7 @@ TEST_F(CompareView, a_pin_that_is_no_moment_says_why) {
     EXPECT_TRUE(state().answers().pinned.failed());
     EXPECT_TRUE(hand.ItemExists("//Compare/Unpin"));
     ASSERT_NE(nullptr, state().answers().heap_map.value) << "there is a map all the same";
-    EXPECT_EQ(HeapColoring::own_code, state().answers().heap_map.value->pieces.coloring);
+    EXPECT_EQ(HeapColoring::user_code, state().answers().heap_map.value->spans.coloring);
   });
   take_picture("compare_without_its_moment");
 }

@@ -32,12 +32,12 @@ class JobsView : public GuiTest {
     ASSERT_TRUE(wait_until(hand, [&] { return state().jobs.listing.has_value(); }));
     hand.Yield(2);
   }
-  bool was_asked(const std::string& words) const { return program_->said().find(words) != std::string::npos; }
+  bool was_requested(const std::string& words) const { return program_->said().find(words) != std::string::npos; }
 
   std::optional<PretendHbmscope> program_;
 };
 
-TEST_F(JobsView, attaching_is_asked_about_first) {
+TEST_F(JobsView, attaching_needs_a_confirmation) {
   run([&](ImGuiTestContext& hand) {
     show_list(hand);
     hand.ItemClick("//Attach to a running job/**/Attach...");
@@ -46,10 +46,10 @@ TEST_F(JobsView, attaching_is_asked_about_first) {
     take_picture_now(hand, "attach_question");
     hand.ItemClick("//Attach to a running job/**/Leave CUPTI to them (--no-cupti)");
     ASSERT_TRUE(wait_until(hand, [&] { return state().jobs.leaves_cupti; }));
-    EXPECT_FALSE(was_asked("attach"));
+    EXPECT_FALSE(was_requested("attach"));
     hand.ItemClick("//Attach to a running job/**/Attach");
-    ASSERT_TRUE(wait_until(hand, [&] { return was_asked(".hbm --no-cupti\n"); }));
-    EXPECT_TRUE(was_asked("attach 4711 --no-window"));
+    ASSERT_TRUE(wait_until(hand, [&] { return was_requested(".hbm --no-cupti\n"); }));
+    EXPECT_TRUE(was_requested("attach 4711 --no-window"));
     EXPECT_FALSE(state().jobs.is_open);
   });
 }
@@ -58,14 +58,14 @@ TEST_F(JobsView, totals_are_watched_of_one_that_may_be_attached_to_and_of_one_th
   run([&](ImGuiTestContext& hand) {
     show_list(hand);
     hand.ItemClick("//Attach to a running job/**/Totals");
-    ASSERT_TRUE(wait_until(hand, [&] { return was_asked(".hbm --totals\n"); }));
-    EXPECT_TRUE(was_asked("attach 12 "));
+    ASSERT_TRUE(wait_until(hand, [&] { return was_requested(".hbm --totals\n"); }));
+    EXPECT_TRUE(was_requested("attach 12 "));
     show_list(hand);
     hand.ItemClick("//Attach to a running job/**/Attach...");
     ASSERT_TRUE(wait_until(hand, [&] { return state().jobs.is_asking; }));
     hand.ItemClick("//Attach to a running job/**/Totals only");
-    ASSERT_TRUE(wait_until(hand, [&] { return was_asked("attach 4711 "); }));
-    EXPECT_FALSE(was_asked("--no-cupti"));
+    ASSERT_TRUE(wait_until(hand, [&] { return was_requested("attach 4711 "); }));
+    EXPECT_FALSE(was_requested("--no-cupti"));
     EXPECT_FALSE(state().jobs.is_asking);
   });
 }
@@ -82,9 +82,9 @@ TEST_F(JobsView, keys_filter_choose_and_agree) {
     hand.KeyPress(ImGuiKey_UpArrow);
     hand.KeyPress(ImGuiKey_Enter);
     ASSERT_TRUE(wait_until(hand, [&] { return state().jobs.is_asking; }));
-    EXPECT_FALSE(was_asked("attach"));
+    EXPECT_FALSE(was_requested("attach"));
     hand.KeyPress(ImGuiKey_Enter);
-    ASSERT_TRUE(wait_until(hand, [&] { return was_asked("attach 4711 "); }));
+    ASSERT_TRUE(wait_until(hand, [&] { return was_requested("attach 4711 "); }));
   });
 }
 

@@ -104,10 +104,10 @@ TEST_F(LargeText, a_short_legend_names_what_holds_most) {
   const std::string file = write_trace();
   run([&](ImGuiTestContext& hand) {
     open_large(hand, file);
-    commands().push(command::set_coloring, gui::HeapColoring::own_code);
+    commands().push(command::set_coloring, gui::HeapColoring::user_code);
     ASSERT_TRUE(wait_until_idle(hand));
     hand.Yield(3);
-    const auto& legend = state().answers().heap_map.value->pieces.legend;
+    const auto& legend = state().answers().heap_map.value->spans.legend;
     const auto most =
         std::max_element(legend.begin(), legend.end(), [](const auto& a, const auto& b) { return a.bytes < b.bytes; });
     ASSERT_NE(legend.begin(), most) << "it is the last: what has no colour of its own";

@@ -25,7 +25,7 @@ class MapView : public GuiTest {
     trace.write(path("regions.hbm"));
     return path("regions.hbm");
   }
-  const gui::HeapPieces& pieces() const { return state().answers().heap_map.value->pieces; }
+  const gui::HeapSpans& spans() const { return state().answers().heap_map.value->spans; }
   std::uint64_t position_now() const { return state().answers().moment.value->moment.positions[0]; }
 };
 
@@ -41,8 +41,8 @@ TEST_F(MapView, r_gives_each_region_rows_of_its_own) {
     // The third row begins with the third region.
     const ImRect picture = hand.ItemInfo("//Heap map/**/pieces").RectFull;
     const auto view =
-        gui::fit_heap_map(pieces(), static_cast<int>(picture.GetWidth()), static_cast<int>(picture.GetHeight()), true);
-    const gui::HeapLine line(pieces(), view);
+        gui::fit_heap_map(spans(), static_cast<int>(picture.GetWidth()), static_cast<int>(picture.GetHeight()), true);
+    const gui::HeapLine line(spans(), view);
     const auto row = static_cast<float>(line.begin_px(2) / view.width);
     hand.MouseMoveToPos({picture.Min.x + 2, picture.Min.y + (row + 0.5F) * static_cast<float>(view.pitch)});
     hand.MouseClick();
@@ -91,13 +91,13 @@ TEST_F(MapView, click_on_the_legend_filters_its_blocks_and_once_more_lets_go) {
   const std::string file = write_regions(12);
   run([&](ImGuiTestContext& hand) {
     open(hand, {file});
-    ASSERT_EQ(2U, pieces().legend.size());
-    const std::string name = pieces().legend[0].name;
+    ASSERT_EQ(2U, spans().legend.size());
+    const std::string name = spans().legend[0].name;
     hand.ItemClick(("//Heap map/**/" + name).c_str());
     ASSERT_TRUE(wait_until_idle(hand));
     EXPECT_EQ("own=\"" + name + "\"", state().position().blocks.where);
     ASSERT_TRUE(state().answers().blocks.value);
-    EXPECT_EQ(pieces().legend[0].blocks, state().answers().blocks.value->list.rows.size());
+    EXPECT_EQ(spans().legend[0].blocks, state().answers().blocks.value->list.rows.size());
     hand.MouseMoveToPos({2, 2});
     take_picture_now(hand, "heap_map_one_colour");
     hand.ItemClick(("//Heap map/**/" + name).c_str());
@@ -127,7 +127,7 @@ TEST_F(MapView, layers_of_one_device_are_chips_and_a_single_one_has_none) {
     hand.ItemClick("//Heap map/Driver");
     ASSERT_TRUE(wait_until_idle(hand));
     EXPECT_EQ(2U, state().answers().heap_map.value->heap.heap);
-    EXPECT_EQ(100 * mib, pieces().region_bytes);
+    EXPECT_EQ(100 * mib, spans().region_bytes);
     hand.ItemClick("//Heap map/Pool");
     ASSERT_TRUE(wait_until_idle(hand));
     EXPECT_EQ(1U, state().answers().heap_map.value->heap.heap);
@@ -182,10 +182,10 @@ TEST_F(MapView, two_ends_are_named_and_flagged) {
   trace.write(path("ends.hbm"));
   run([&](ImGuiTestContext& hand) {
     open(hand, {path("ends.hbm")});
-    EXPECT_TRUE(pieces().has_two_ends);
-    EXPECT_EQ(gui::PieceEnd::lower, pieces().find(4 * mib)->ends);
-    EXPECT_EQ(gui::PieceEnd::both, pieces().find(30 * mib)->ends);
-    EXPECT_EQ(gui::PieceEnd::upper, pieces().find(50 * mib)->ends);
+    EXPECT_TRUE(spans().has_two_ends);
+    EXPECT_EQ(gui::SpanEnd::lower, spans().find(4 * mib)->ends);
+    EXPECT_EQ(gui::SpanEnd::both, spans().find(30 * mib)->ends);
+    EXPECT_EQ(gui::SpanEnd::upper, spans().find(50 * mib)->ends);
   });
   take_picture("heap_map_two_ends");
 }

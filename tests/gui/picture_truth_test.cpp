@@ -57,18 +57,18 @@ TEST_F(PictureTruth, heap_map_on_the_screen_is_the_heap_in_the_colors_of_the_leg
       rect = hand.ItemInfo("//Heap map/**/pieces").RectFull;
     });
     const Picture picture = settled_picture();
-    const HeapPieces& map = state().answers().heap_map.value->pieces;
+    const HeapSpans& map = state().answers().heap_map.value->spans;
     const Screen screen{picture, rect.Min,
                         fit_heap_map(map, static_cast<int>(rect.GetWidth()), static_cast<int>(rect.GetHeight()))};
     const HeapLine line(map, screen.view.bytes_per_px);
     const Color free = color_of(theme, Role::free), outline = color_of(theme, Role::largest_free);
     ASSERT_EQ(2U, map.legend.size());
-    for (const HeapPiece& piece : map.pieces) {
-      const Color expected = piece.kind == PieceKind::free ? free : color_of_shade(theme, map.coloring, piece.shade);
-      const bool is_largest = &piece == &map.pieces[*map.largest_free];
-      const auto begin = static_cast<std::int64_t>(std::ceil(line.px_of(piece.begin))),
-                 end = static_cast<std::int64_t>(std::floor(line.px_of_end(piece.end())));
-      ASSERT_NEAR(static_cast<double>(piece.size) / screen.view.bytes_per_px, static_cast<double>(end - begin), 2);
+    for (const HeapSpan& span : map.spans) {
+      const Color expected = span.kind == SpanKind::free ? free : color_of_shade(theme, map.coloring, span.shade);
+      const bool is_largest = &span == &map.spans[*map.largest_free];
+      const auto begin = static_cast<std::int64_t>(std::ceil(line.px_of(span.begin))),
+                 end = static_cast<std::int64_t>(std::floor(line.px_of_end(span.end())));
+      ASSERT_NEAR(static_cast<double>(span.size) / screen.view.bytes_per_px, static_cast<double>(end - begin), 2);
       int right = 0, outlined = 0, seen = 0;
       for (std::int64_t cell = begin; cell < end; ++cell)
         for (int up = 0; up + 1 < screen.view.pitch; ++up) {
@@ -77,7 +77,7 @@ TEST_F(PictureTruth, heap_map_on_the_screen_is_the_heap_in_the_colors_of_the_leg
           outlined += screen.at(cell, up) == outline;
         }
       // Names, flags and a block's edge lie over some of it.
-      EXPECT_GT(right, seen * 6 / 10) << "at " << piece.begin;
+      EXPECT_GT(right, seen * 6 / 10) << "at " << span.begin;
       if (is_largest) {
         EXPECT_GT(outlined, 0);
         EXPECT_NE(outline, screen.at(begin - 1, 3)) << "not before it";

@@ -111,7 +111,7 @@ TEST_F(Platform, no_display_without_a_window_system) {
   EXPECT_NE(closed.error().remedy.find("--screenshot"), std::string::npos);
 }
 
-TEST_F(Platform, screenshot_has_the_size_that_was_asked_for) {
+TEST_F(Platform, screenshot_has_the_requested_size) {
   test::write_synthetic_profile(folder / "a.pprof", test::training_samples());
   WindowRequest request;
   request.files = {(folder / "a.pprof").string()};
@@ -141,7 +141,7 @@ TEST_F(Platform, screenshot_of_a_bad_file_is_written_and_is_an_error) {
   EXPECT_TRUE(std::filesystem::exists(folder / "bad.png"));
 }
 
-TEST_F(Platform, what_a_picture_was_asked_for_and_can_not_show_is_a_wrong_argument) {
+TEST_F(Platform, a_picture_that_cannot_show_what_was_requested_is_a_wrong_argument) {
   test::SmallTrace trace;
   trace.region(0, 100 << 20);
   trace.alloc(0, 10 << 20);

@@ -46,7 +46,7 @@ class SideBySideView : public GuiTest {
   }
 };
 
-TEST_F(SideBySideView, a_key_puts_the_other_file_beside_and_a_click_makes_a_side_the_active_one) {
+TEST_F(SideBySideView, a_key_splits_the_window_and_a_click_activates_a_side) {
   run([&](ImGuiTestContext& hand) {
     open_both(hand);
     hand.KeyPress(ImGuiMod_Ctrl | ImGuiKey_B);
@@ -91,10 +91,11 @@ TEST_F(SideBySideView, locked_sides_go_together_and_the_words_say_who_fails) {
     EXPECT_EQ(5U, position(0));
     EXPECT_EQ(8U, position(1)) << "before the free, in both";
     commands().push(command::set_moment, "oom");
-    commands().push(CommandId::show_beside);
+    commands().push(CommandId::show_side_by_side);
     ASSERT_TRUE(wait_until_idle(hand));
-    ASSERT_NE(nullptr, state().answers().beside.value);
-    EXPECT_TRUE(state().answers().beside.value->heaps.sentences.front().starts_with("A fails at the next request"));
+    ASSERT_NE(nullptr, state().answers().side_by_side.value);
+    EXPECT_TRUE(
+        state().answers().side_by_side.value->heaps.sentences.front().starts_with("A fails at the next request"));
     commands().push(CommandId::copy);
     ASSERT_TRUE(wait_until_idle(hand));
     EXPECT_NE(std::string::npos, state().window.clipboard.find("pool size\t104857600\t")) << state().window.clipboard;
@@ -111,7 +112,7 @@ TEST_F(SideBySideView, a_second_file_leaves_the_view_in_front_where_it_was) {
   };
   const std::string other = path("growing.hbm");
   for (const gui::Command& opens :
-       {gui::Command(command::open_beside_path, {other, {}}), gui::Command(command::open_paths, {other})}) {
+       {gui::Command(command::open_side_by_side, {other, {}}), gui::Command(command::open_paths, {other})}) {
     run([&](ImGuiTestContext& hand) {
       while (!state().sources.empty()) {
         commands().push(CommandId::close_file);

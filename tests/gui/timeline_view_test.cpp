@@ -169,10 +169,10 @@ TEST_F(TimelineView, drag_selects_a_range_whose_survivors_are_the_leak_and_escap
     ASSERT_TRUE(wait_until(hand, [&] { return state().answers().range.value != nullptr; }))
         << "the tab is there and asks";
     const RangeSummary& summary = state().answers().range.value->summary;
-    ASSERT_FALSE(summary.own_code.empty());
-    EXPECT_EQ("leak", summary.own_code[0].function);
-    EXPECT_NEAR(30, static_cast<double>(summary.own_code[0].sums.survived.count), 2);
-    EXPECT_EQ(summary.own_code[0].sums.survived.count * mib, summary.own_code[0].sums.survived.bytes);
+    ASSERT_FALSE(summary.user_code.empty());
+    EXPECT_EQ("leak", summary.user_code[0].function);
+    EXPECT_NEAR(30, static_cast<double>(summary.user_code[0].sums.survived.count), 2);
+    EXPECT_EQ(summary.user_code[0].sums.survived.count * mib, summary.user_code[0].sums.survived.bytes);
     take_picture_now(hand, "range");
     hand.KeyPress(ImGuiKey_Escape);
     ASSERT_TRUE(wait_until_idle(hand));

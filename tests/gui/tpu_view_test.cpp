@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <fstream>
 
-#include "app/gui/core/piece_text.h"
+#include "app/gui/core/span_text.h"
 #include "app/gui/views/tile_picture/tile_picture.h"
 #include "tests/gui/gui_test.h"
 
@@ -91,7 +91,7 @@ TEST_F(TpuView, numbers_are_typed_and_switches_are_clicked) {
   });
 }
 
-TEST_F(TpuView, what_cant_be_is_said_beside_the_last_answer) {
+TEST_F(TpuView, an_impossible_change_is_explained_next_to_the_last_answer) {
   run([&](ImGuiTestContext& hand) {
     open_sample(hand, "matmul_buffers.json");
     be_in_controls(hand);
@@ -118,11 +118,11 @@ TEST_F(TpuView, the_inspector_shows_the_tiles_of_an_array) {
     open_sample(hand, "embedding.json");
     commands().push(command::choose_heap_named, "HBM");
     ASSERT_TRUE(wait_until_idle(hand));
-    const auto& pieces = state().answers().heap_map.value->pieces.pieces;
-    const auto block = std::find_if(pieces.begin(), pieces.end(), [](const gui::HeapPiece& piece) {
-      return piece.kind == gui::PieceKind::block && piece.waste > 0;
+    const auto& spans = state().answers().heap_map.value->spans.spans;
+    const auto block = std::find_if(spans.begin(), spans.end(), [](const gui::HeapSpan& span) {
+      return span.kind == gui::SpanKind::block && span.waste > 0;
     });
-    ASSERT_NE(pieces.end(), block);
+    ASSERT_NE(spans.end(), block);
     commands().push(command::select_address, {block->begin});
     ASSERT_TRUE(wait_until_idle(hand));
     hand.SetRef("Inspector");

@@ -38,10 +38,10 @@ class TraceViews : public GuiTest {
   ImVec2 point_of(ImGuiTestContext& hand, std::uint64_t address) {
     const ImGuiTestItemInfo picture = hand.ItemInfo("//Heap map/**/pieces");
     EXPECT_NE(0U, picture.ID);
-    const gui::HeapPieces& pieces = state().answers().heap_map.value->pieces;
-    const gui::HeapMapView view = gui::fit_heap_map(pieces, static_cast<int>(picture.RectFull.GetWidth()),
+    const gui::HeapSpans& spans = state().answers().heap_map.value->spans;
+    const gui::HeapMapView view = gui::fit_heap_map(spans, static_cast<int>(picture.RectFull.GetWidth()),
                                                     static_cast<int>(picture.RectFull.GetHeight()));
-    const auto px = static_cast<int>(gui::HeapLine(pieces, view.bytes_per_px).px_of(address));
+    const auto px = static_cast<int>(gui::HeapLine(spans, view.bytes_per_px).px_of(address));
     return {picture.RectFull.Min.x + static_cast<float>(px % view.width),
             picture.RectFull.Min.y + static_cast<float>(px / view.width * view.pitch + view.pitch / 2)};
   }
@@ -167,7 +167,7 @@ TEST_F(TraceViews, heap_without_memory_says_so) {
     commands().push(gui::command::choose_heap, HeapKey{0, 2});
     commands().push(gui::command::set_moment, std::string("#3"));
     ASSERT_TRUE(wait_until_idle(hand));
-    EXPECT_TRUE(state().answers().heap_map.value->pieces.pieces.empty());
+    EXPECT_TRUE(state().answers().heap_map.value->spans.spans.empty());
   });
   take_picture("heap_map_of_an_empty_heap");
 }
@@ -179,8 +179,8 @@ TEST_F(TraceViews, where_no_heap_is_known_the_drivers_totals_are_drawn_and_why_i
   trace.fact("hbmscope.driver_calls", "not reported: CUPTI is in use");
   trace.mark("attached");
   for (std::int64_t i = 0; i < 3; ++i) {
-    trace.tell("GPU 0 bytes in use by all processes (NVML)", (10 + i) << 30);
-    trace.tell("GPU 0 bytes held by this process (NVML)", (3 + i) << 30);
+    trace.report("GPU 0 bytes in use by all processes (NVML)", (10 + i) << 30);
+    trace.report("GPU 0 bytes held by this process (NVML)", (3 + i) << 30);
   }
   trace.write(path("totals.hbm"));
   run([&](ImGuiTestContext& hand) {
@@ -198,7 +198,7 @@ TEST_F(TraceViews, where_no_heap_is_known_the_drivers_totals_are_drawn_and_why_i
   take_picture("totals_without_a_heap");
 }
 
-TEST_F(TraceViews, nothing_is_asked_or_drawn_anew_at_rest) {
+TEST_F(TraceViews, at_rest_nothing_is_computed_or_drawn_again) {
   const std::string file = write_trace();
   run([&](ImGuiTestContext& hand) {
     open(hand, {file});

@@ -14,7 +14,7 @@ constexpr std::uint64_t page = 1024;
 constexpr int pages = 16;
 
 AddressTime picture_of(const Stream& stream, TimelineSpan span, int width, int height,
-                       HeapColoring coloring = HeapColoring::own_code) {
+                       HeapColoring coloring = HeapColoring::user_code) {
   auto picture = compute_address_time(stream, {{0, 1}, span, width, height, coloring}, {}, nullptr);
   EXPECT_TRUE(picture.has_value());
   return std::move(*picture);
@@ -116,7 +116,7 @@ TEST(AddressTime, without_stacks_sizes_are_its_colours_and_what_is_of_a_moment_n
   test::SmallTrace coded;
   coded.region(0, 8 * page);
   coded.alloc(0, 4 * page, "step");
-  EXPECT_EQ(HeapColoring::own_code,
+  EXPECT_EQ(HeapColoring::user_code,
             picture_of(coded.trace().streams[0], {}, 40, 8, HeapColoring::automatic).query.coloring);
   for (const HeapColoring of_a_moment : {HeapColoring::age, HeapColoring::lifetime, HeapColoring::change})
     EXPECT_EQ(HeapColoring::automatic, box_coloring(of_a_moment));
@@ -156,7 +156,8 @@ TEST(AddressTime, cancelled_gives_nothing) {
   made.alloc(0, page);
   PassControl control;
   control.cancelled = true;
-  EXPECT_FALSE(compute_address_time(made.trace().streams[0], {{0, 1}, {}, 8, 8, HeapColoring::own_code}, {}, &control));
+  EXPECT_FALSE(
+      compute_address_time(made.trace().streams[0], {{0, 1}, {}, 8, 8, HeapColoring::user_code}, {}, &control));
 }
 
 }  // namespace

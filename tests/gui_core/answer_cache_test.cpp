@@ -44,7 +44,7 @@ TEST(AnswerCache, forgets_a_source_on_either_side) {
   EXPECT_EQ(cache.bytes(), 10u);
 }
 
-TEST(AnswerKey, is_told_apart_by_each_of_its_options_and_equal_keys_have_equal_hashes) {
+TEST(AnswerKey, each_option_makes_another_key_and_equal_keys_have_equal_hashes) {
   const AnswerKey plain = key(1, options::HeapMap{{0, 1}, HeapColoring::size});
   EXPECT_EQ(plain, key(1, options::HeapMap{{0, 1}, HeapColoring::size}));
   EXPECT_EQ(AnswerKeyHash{}(plain), AnswerKeyHash{}(key(1, options::HeapMap{{0, 1}, HeapColoring::size})));

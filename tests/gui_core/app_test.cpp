@@ -71,7 +71,7 @@ TEST_F(AppTest, a_view_that_is_not_there_has_a_reason_with_what_would_bring_it) 
     EXPECT_EQ(view_exists(state(), row.kind), why_no_view(state(), row.kind).empty()) << row.key;
 }
 
-TEST_F(AppTest, opens_a_profile_and_answers_what_is_asked_and_no_more) {
+TEST_F(AppTest, opens_a_profile_and_answers_what_the_view_asks_and_no_more) {
   open({leak_200});
   ASSERT_EQ(state().sources.size(), 1u);
   ASSERT_EQ(state().sources[0].state, AnswerState::ready) << state().sources[0].error.text();
@@ -151,7 +151,7 @@ TEST_F(AppTest, a_wrong_filter_fails_with_words_and_keeps_the_old_answers) {
   EXPECT_EQ(state().answers().view.state, AnswerState::ready);
 }
 
-TEST_F(AppTest, dropped_frames_are_shown_when_asked_for_and_are_no_filter) {
+TEST_F(AppTest, dropped_frames_are_shown_on_request_and_are_no_filter) {
   open({leak_200});
   give(CommandId::toggle_dropped);
   EXPECT_TRUE(is_checked(state(), CommandId::toggle_dropped));

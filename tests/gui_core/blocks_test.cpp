@@ -5,7 +5,7 @@
 #include "app/gui/core/copy_as_command.h"
 #include "app/gui/core/heap_raster.h"
 #include "app/gui/views/heap_map/heap_minimap.h"
-#include "app/gui/views/inspector/piece_detail.h"
+#include "app/gui/views/inspector/span_detail.h"
 
 #include <chrono>
 #include <cstdlib>
@@ -44,14 +44,14 @@ TEST(Minimap, each_line_is_the_share_in_use_as_counted_byte_by_byte) {
     const std::uint64_t size = 1000 + random() % 3000;
     trace.region(begin, size);
     for (std::uint64_t at = 0; at < size;) {
-      const std::uint64_t piece = std::min<std::uint64_t>(size - at, 1 + random() % 200);
+      const std::uint64_t span = std::min<std::uint64_t>(size - at, 1 + random() % 200);
       const bool is_block = random() % 2 == 0;
-      if (is_block) trace.alloc(begin + at, piece);
-      bytes.insert(bytes.end(), piece, is_block ? 1 : 0);
-      at += piece;
+      if (is_block) trace.alloc(begin + at, span);
+      bytes.insert(bytes.end(), span, is_block ? 1 : 0);
+      at += span;
     }
   }
-  const HeapPieces map = compute_heap_pieces(trace.trace().streams[0], trace.state(), 1, HeapColoring::size);
+  const HeapSpans map = compute_heap_spans(trace.trace().streams[0], trace.state(), 1, HeapColoring::size);
   const int lines = 37;
   const std::vector<float> shares = compute_minimap(map, lines);
   const double per_line = static_cast<double>(bytes.size()) / lines;
@@ -77,7 +77,7 @@ TEST(HeapRaster, what_was_found_keeps_its_colour_and_the_rest_is_dimmed) {
   trace.alloc(0, 100 * 256);
   trace.alloc(500 * 256, 100 * 256);
   trace.alloc(900 * 256, 1);
-  const HeapPieces map = compute_heap_pieces(trace.trace().streams[0], trace.state(), 1, HeapColoring::size);
+  const HeapSpans map = compute_heap_spans(trace.trace().streams[0], trace.state(), 1, HeapColoring::size);
   HeapMapView view;
   view.width = 100;
   view.rows = 10;
@@ -101,32 +101,32 @@ TEST(HeapRaster, what_was_found_keeps_its_colour_and_the_rest_is_dimmed) {
   for (std::size_t row = 0; row < rows.size(); ++row) EXPECT_EQ(row == 5 || row == 9, rows[row]) << row;
 }
 
-TEST(HeapPieces, streams_have_hues_and_rounding_has_steps) {
+TEST(HeapSpans, streams_have_hues_and_rounding_has_steps) {
   test::SmallTrace trace;
   trace.region(0, 1000);
   trace.alloc(0, 100);
   trace.alloc(100, 100, {}, 1);
   trace.alloc(200, 100, {}, 5);
   trace.alloc(300, 100, {}, 60);
-  const auto pieces_by = [&](HeapColoring coloring) {
-    return compute_heap_pieces(trace.trace().streams[0], trace.state(), 1, coloring);
+  const auto spans_by = [&](HeapColoring coloring) {
+    return compute_heap_spans(trace.trace().streams[0], trace.state(), 1, coloring);
   };
-  const HeapPieces waste = pieces_by(HeapColoring::waste);
+  const HeapSpans waste = spans_by(HeapColoring::waste);
   EXPECT_TRUE(waste.is_ordered());
   for (const auto& [address, shade] : {std::pair{0, 0}, {100, 2}, {200, 3}, {300, 5}})
     EXPECT_EQ(shade, waste.find(static_cast<std::uint64_t>(address))->shade) << address;
   ASSERT_EQ(4U, waste.legend.size());
   EXPECT_EQ("1 to 5 %", waste.legend[1].name);
-  const HeapPieces streams = pieces_by(HeapColoring::device_stream);
+  const HeapSpans streams = spans_by(HeapColoring::device_stream);
   ASSERT_EQ(1U, streams.legend.size());
   EXPECT_EQ("stream 0", streams.legend[0].name);
   EXPECT_EQ(400U, streams.legend[0].bytes);
   EXPECT_NE(several_shade, streams.find(0)->shade);
-  const HeapPieces tags = pieces_by(HeapColoring::tag);
+  const HeapSpans tags = spans_by(HeapColoring::tag);
   EXPECT_EQ("(no tag)", tags.legend[0].name);
   EXPECT_EQ(several_shade, tags.find(0)->shade);
-  HeapInfo untold;
-  EXPECT_FALSE(row_of(HeapColoring::waste).why_not(untold, false).empty());
+  HeapInfo unreported;
+  EXPECT_FALSE(row_of(HeapColoring::waste).why_not(unreported, false).empty());
   for (const Coloring& row : coloring_table()) {
     EXPECT_EQ(row.kind, parse_coloring(row.key));
     EXPECT_EQ(&row, &row_of(row.kind));
@@ -135,19 +135,19 @@ TEST(HeapPieces, streams_have_hues_and_rounding_has_steps) {
   }
 }
 
-TEST(HeapPieces, automatic_colours_are_of_what_the_source_tells) {
+TEST(HeapSpans, the_automatic_colouring_depends_on_what_the_source_reports) {
   test::SmallTrace trace;
   trace.region(0, 1000);
   const auto chosen = [&] {
-    return compute_heap_pieces(trace.trace().streams[0], trace.state(), 1, HeapColoring::automatic).coloring;
+    return compute_heap_spans(trace.trace().streams[0], trace.state(), 1, HeapColoring::automatic).coloring;
   };
-  EXPECT_EQ(HeapColoring::own_code, chosen()) << "nothing is there yet";
+  EXPECT_EQ(HeapColoring::user_code, chosen()) << "nothing is there yet";
   trace.alloc(0, 100);
   EXPECT_EQ(HeapColoring::size, chosen()) << "no stack, no tag";
   trace.alloc(100, 99, "f");
   EXPECT_EQ(HeapColoring::size, chosen()) << "less than half of the bytes";
   trace.alloc(200, 1, "f");
-  EXPECT_EQ(HeapColoring::own_code, chosen());
+  EXPECT_EQ(HeapColoring::user_code, chosen());
 }
 
 class BlocksTest : public testing::Test {
@@ -195,15 +195,15 @@ class BlocksTest : public testing::Test {
   }
   const ViewPosition& position() const { return app_->state().position(); }
   const Answers& answers() const { return app_->state().answers(); }
-  std::string value(const PieceDetail& detail, std::string_view section, std::string_view name) const {
+  std::string value(const SpanDetail& detail, std::string_view section, std::string_view name) const {
     for (const DetailSection& one : detail.sections)
       for (const DetailLine& line : one.lines)
         if (one.title == section && line.name == name) return line.value;
     return "(none)";
   }
-  PieceDetail detail() const {
+  SpanDetail detail() const {
     const HeapMapAnswer& map = *answers().heap_map.value;
-    return detail_of_piece(map, *map.pieces.find(*position().address), answers().address.value.get());
+    return detail_of_span(map, *map.spans.find(*position().address), answers().address.value.get());
   }
 
   fs::path home_;
@@ -272,7 +272,7 @@ TEST_F(BlocksTest, an_address_is_found_in_whichever_heap_it_is) {
 TEST_F(BlocksTest, inspector_says_when_a_block_came_when_it_goes_and_what_it_becomes) {
   give(command::set_moment, std::string("#3"));
   give(command::select_address, PlaceToSelect{0x1000000, {}, HeapKey{0, 1}});
-  PieceDetail first = detail();
+  SpanDetail first = detail();
   EXPECT_EQ("forward  train.py:10", first.title);
   EXPECT_EQ("10.0 MiB", value(first, "How much", "block"));
   EXPECT_EQ("0 B", value(first, "How much", "rounding"));
@@ -294,21 +294,21 @@ TEST_F(BlocksTest, inspector_says_when_a_block_came_when_it_goes_and_what_it_bec
 
 TEST_F(BlocksTest, inspector_says_since_when_a_gap_is_free_and_what_bounds_it) {
   give(CommandId::go_to_largest_free);
-  const PieceDetail gap = detail();
+  const SpanDetail gap = detail();
   EXPECT_EQ("Free", gap.title);
   EXPECT_EQ("38.0 MiB", value(gap, "How much", "size"));
   EXPECT_EQ("8 µs, event 8", value(gap, "When", "free since"));
   EXPECT_EQ("a block of 10.0 MiB by backward  train.py:10", value(gap, "When", "before it"));
   EXPECT_EQ("2.00 MiB  step  train.py:10", value(gap, "Neighbours", "before"));
   EXPECT_EQ("30.0 MiB  forward  train.py:10", value(gap, "Neighbours", "after"));
-  const std::string copied = text_from_table(table_from_piece(gap, answers().address.value.get()));
+  const std::string copied = text_from_table(table_from_span(gap, answers().address.value.get()));
   EXPECT_NE(std::string::npos, copied.find("39,845,888 B")) << copied;
 }
 
 TEST_F(BlocksTest, blocks_of_a_cell_are_listed_largest_first_and_a_frame_leaves_the_block) {
   give(command::select_address, PlaceToSelect{0x1000000, {}, {}, AddressRange{0x1000000, 0x4000000}});
   ASSERT_TRUE(position().cell);
-  const auto blocks = blocks_in(answers().heap_map.value->pieces, *position().cell);
+  const auto blocks = blocks_in(answers().heap_map.value->spans, *position().cell);
   ASSERT_EQ(2U, blocks.size());
   EXPECT_EQ(30 * mib, blocks[0]->size);
   give(command::select_function, std::string("forward"));

@@ -63,7 +63,7 @@ TEST(DeviceCards, each_device_has_one_with_its_room_and_its_failures_so_far) {
   EXPECT_EQ(1U, find_device_cards(devices, moment_of(trace.trace(), "oom"))[1].failures) << "just before it, as shown";
 }
 
-TEST(DeviceCards, one_device_needs_none_and_a_pool_that_is_not_told_is_not_invented) {
+TEST(DeviceCards, one_device_needs_none_and_an_unreported_pool_is_not_invented) {
   test::SmallTrace one;
   one.region(0, 100 * mib);
   EXPECT_TRUE(find_device_cards(find_device_heaps(one.trace()), moment_of(one.trace(), "end")).empty());

@@ -17,12 +17,12 @@ Pixel role(Role role) {
   return pixel_from_color(color_of(Theme::dark, role));
 }
 
-HeapPieces pieces_of(test::SmallTrace& trace, HeapColoring coloring = HeapColoring::own_code) {
-  return compute_heap_pieces(trace.trace().streams[0], trace.state(), 1, coloring);
+HeapSpans spans_of(test::SmallTrace& trace, HeapColoring coloring = HeapColoring::user_code) {
+  return compute_heap_spans(trace.trace().streams[0], trace.state(), 1, coloring);
 }
 
 struct Picture {
-  Picture(const HeapPieces& map, const HeapMapView& wanted) : view(wanted) {
+  Picture(const HeapSpans& map, const HeapMapView& wanted) : view(wanted) {
     HeapRaster raster;
     pixels = raster.draw(map, view, Theme::dark);
     cells = raster.cells();
@@ -43,7 +43,7 @@ struct Picture {
   std::vector<MapCell> cells;
 };
 
-// Blocks and free pieces of `unit` bytes times 1 to `most`, side by side, until the region is full.
+// Blocks and free spans of `unit` bytes times 1 to `most`, side by side, until the region is full.
 void fill_randomly(test::SmallTrace& trace, std::uint32_t seed, std::uint64_t region, std::uint64_t unit,
                    std::uint64_t most) {
   trace.region(4 * mib, region);
@@ -57,20 +57,20 @@ void fill_randomly(test::SmallTrace& trace, std::uint32_t seed, std::uint64_t re
   }
 }
 
-// What a cell is made of, counted over all pieces.
+// What a cell is made of, counted over all spans.
 struct Naive {
   double in_use = 0, free = 0;
-  std::vector<const HeapPiece*> pieces;
+  std::vector<const HeapSpan*> spans;
   std::vector<double> shares;
 };
-Naive count_cell(const HeapPieces& map, std::uint64_t begin, std::uint64_t end) {
+Naive count_cell(const HeapSpans& map, std::uint64_t begin, std::uint64_t end) {
   Naive naive;
-  for (const HeapPiece& piece : map.pieces) {
-    const AddressRange part = AddressRange{piece.begin, piece.end()}.intersection({begin, end});
+  for (const HeapSpan& span : map.spans) {
+    const AddressRange part = AddressRange{span.begin, span.end()}.intersection({begin, end});
     if (part.empty()) continue;
-    naive.pieces.push_back(&piece);
+    naive.spans.push_back(&span);
     naive.shares.push_back(static_cast<double>(part.size()));
-    (piece.kind == PieceKind::block ? naive.in_use : naive.free) += static_cast<double>(part.size());
+    (span.kind == SpanKind::block ? naive.in_use : naive.free) += static_cast<double>(part.size());
   }
   return naive;
 }
@@ -80,7 +80,7 @@ TEST(HeapRaster, cells_of_random_heaps_are_as_counted) {
     const std::uint64_t unit = seed % 2 == 0 ? 512 : 96;
     test::SmallTrace trace;
     fill_randomly(trace, seed, mib, unit, seed % 5 == 0 ? 3 : 60);
-    HeapPieces map = pieces_of(trace);
+    HeapSpans map = spans_of(trace);
     map.largest_free.reset();  // Its outline would be in the way.
     const HeapMapView view{128, 8, 12, 1024, 0};
     const Picture picture(map, view);
@@ -90,17 +90,17 @@ TEST(HeapRaster, cells_of_random_heaps_are_as_counted) {
       const Naive naive = count_cell(map, begin, begin + 1024);
       const int free = picture.count(cell, role(Role::free));
       const MapCell& drawn = picture.cells[static_cast<std::size_t>(cell)];
-      const HeapPiece* only = naive.pieces.size() == 1 ? naive.pieces[0] : nullptr;
+      const HeapSpan* only = naive.spans.size() == 1 ? naive.spans[0] : nullptr;
       const bool both_go_on =
-          naive.pieces.size() == 2 && naive.pieces[0]->begin < begin && naive.pieces[1]->end() > begin + 1024;
+          naive.spans.size() == 2 && naive.spans[0]->begin < begin && naive.spans[1]->end() > begin + 1024;
       if (both_go_on && naive.shares[0] != naive.shares[1])
-        only = naive.shares[0] > naive.shares[1] ? naive.pieces[0] : naive.pieces[1];
+        only = naive.shares[0] > naive.shares[1] ? naive.spans[0] : naive.spans[1];
       if (both_go_on && naive.shares[0] == naive.shares[1])
-        only = naive.pieces[0]->kind == PieceKind::free ? naive.pieces[0] : naive.pieces[1];
-      SCOPED_TRACE(testing::Message() << "seed " << seed << " cell " << cell << " pieces " << naive.pieces.size());
+        only = naive.spans[0]->kind == SpanKind::free ? naive.spans[0] : naive.spans[1];
+      SCOPED_TRACE(testing::Message() << "seed " << seed << " cell " << cell << " pieces " << naive.spans.size());
       if (only != nullptr) {
-        ASSERT_EQ(only->kind == PieceKind::free, drawn.use + drawn.waste == 0);
-        if (only->kind == PieceKind::free) {
+        ASSERT_EQ(only->kind == SpanKind::free, drawn.use + drawn.waste == 0);
+        if (only->kind == SpanKind::free) {
           ASSERT_EQ(height, free);
         } else {
           ASSERT_EQ(height, drawn.use + drawn.waste);
@@ -120,20 +120,20 @@ TEST(HeapRaster, free_range_of_a_pixel_is_never_lost) {
   for (std::uint32_t seed = 100; seed < 160; ++seed) {
     test::SmallTrace trace;
     fill_randomly(trace, seed, 4 * mib, 700, 12);
-    HeapPieces map = pieces_of(trace);
+    HeapSpans map = spans_of(trace);
     map.largest_free.reset();
     const HeapMapView view{256, 4, 9, 4096, 0};
     const Picture picture(map, view);
     const HeapLine line(map, view.bytes_per_px);
     int seen = 0;
-    for (const HeapPiece& piece : map.pieces) {
-      if (piece.kind != PieceKind::free || static_cast<double>(piece.size) < view.bytes_per_px) continue;
+    for (const HeapSpan& span : map.spans) {
+      if (span.kind != SpanKind::free || static_cast<double>(span.size) < view.bytes_per_px) continue;
       ++seen;
       int most = 0;
-      const auto end = static_cast<std::int64_t>(std::ceil(line.px_of_end(piece.end())));
-      for (auto cell = static_cast<std::int64_t>(line.px_of(piece.begin)); cell < end; ++cell)
+      const auto end = static_cast<std::int64_t>(std::ceil(line.px_of_end(span.end())));
+      for (auto cell = static_cast<std::int64_t>(line.px_of(span.begin)); cell < end; ++cell)
         most = std::max(most, picture.count(cell, role(Role::free)));
-      ASSERT_GE(most, (view.pitch - 1) / 2 - 1) << "seed " << seed << " at " << piece.begin;
+      ASSERT_GE(most, (view.pitch - 1) / 2 - 1) << "seed " << seed << " at " << span.begin;
     }
     ASSERT_GT(seen, 5);
   }
@@ -144,7 +144,7 @@ TEST(HeapRaster, colors_and_proportions_are_those_of_the_legend) {
   trace.region(0, 100 * mib);
   trace.alloc(0, 50 * mib, "large");
   trace.alloc(50 * mib, 20 * mib, "small");
-  const HeapPieces map = pieces_of(trace);
+  const HeapSpans map = spans_of(trace);
   ASSERT_EQ(2U, map.legend.size());
   EXPECT_EQ("large  train.py:10", map.legend[0].name);
   EXPECT_EQ(50 * mib, map.legend[0].bytes);
@@ -166,7 +166,7 @@ TEST(HeapRaster, dust_is_a_skyline_and_not_a_surface) {
   test::SmallTrace trace;
   trace.region(0, mib);
   for (std::uint64_t at = 0; at < mib; at += 512) trace.alloc(at, 256, "dust");
-  HeapPieces map = pieces_of(trace);
+  HeapSpans map = spans_of(trace);
   map.largest_free.reset();
   const Picture picture(map, {64, 4, 11, 4096, 0});
   for (std::int64_t cell = 1; cell < 256; ++cell) {
@@ -182,7 +182,7 @@ TEST(HeapRaster, largest_free_is_outlined_where_it_is) {
   trace.alloc(0, 250 * kib, "before");
   trace.alloc(280 * kib, 100 * kib, "between");
   trace.alloc(600 * kib, 400 * kib, "after");
-  const HeapPieces map = pieces_of(trace);
+  const HeapSpans map = spans_of(trace);
   const HeapMapView view{100, 10, 12, 1024, 0};
   const Picture picture(map, view);
   const Pixel outline = role(Role::largest_free);
@@ -206,7 +206,7 @@ TEST(HeapRaster, largest_free_of_less_than_a_pixel_is_still_seen) {
   trace.region(0, 100 * mib);
   trace.alloc(0, 50 * mib, "before");
   trace.alloc(50 * mib + 512, 50 * mib - 512, "after");
-  const HeapPieces map = pieces_of(trace);
+  const HeapSpans map = spans_of(trace);
   const Picture picture(map, {100, 10, 12, 100.0 * mib / 1000, 0});
   for (std::int64_t cell = 500; cell < 503; ++cell) EXPECT_EQ(11, picture.count(cell, role(Role::largest_free)));
 }
@@ -217,7 +217,7 @@ TEST(HeapRaster, nothing_crosses_the_notch_between_regions) {
     trace.region(i * 64 * mib, 2 * mib);
     trace.alloc(i * 64 * mib, 2 * mib, "full");
   }
-  const HeapPieces map = pieces_of(trace);
+  const HeapSpans map = spans_of(trace);
   const HeapLine line(map, 32 * 1024);
   EXPECT_EQ(3, line.notch_px());
   EXPECT_EQ(4 * 64 + 3 * 3, line.length_px());
@@ -240,7 +240,7 @@ TEST(HeapRaster, pending_is_striped_and_waste_is_hatched) {
   trace.alloc(100 * kib, 100 * kib, "whole", 40 * kib);
   trace.alloc(200 * kib, 100 * kib, "whole");
   trace.request_free(200 * kib);
-  const HeapPieces map = pieces_of(trace);
+  const HeapSpans map = spans_of(trace);
   const Picture picture(map, {100, 10, 13, 1024, 0});
   EXPECT_EQ(12, picture.count(50, role(Role::parameters)));
   EXPECT_EQ(12, picture.count(150, role(Role::parameters)));
@@ -250,15 +250,15 @@ TEST(HeapRaster, pending_is_striped_and_waste_is_hatched) {
   EXPECT_EQ(6, picture.count(250, role(Role::free))) << "every other two lines";
 }
 
-TEST(HeapRaster, what_is_not_told_is_never_drawn_as_free) {
+TEST(HeapRaster, unknown_memory_is_never_drawn_as_free) {
   test::SmallTrace trace(false);
   trace.alloc(0, 100 * kib, "a");
   trace.alloc(300 * kib, 100 * kib, "b");
   trace.alloc(1024 * mib, 100 * kib, "far");
-  const HeapPieces map = pieces_of(trace);
+  const HeapSpans map = spans_of(trace);
   ASSERT_EQ(2U, map.regions.size());
   EXPECT_FALSE(map.largest_free);
-  ASSERT_EQ(PieceKind::not_identified, map.pieces[1].kind);
+  ASSERT_EQ(SpanKind::not_identified, map.spans[1].kind);
   const Picture picture(map, {100, 6, 13, 1024, 0});
   EXPECT_EQ(8, picture.count(200, role(Role::not_identified)));
 }
@@ -266,7 +266,7 @@ TEST(HeapRaster, what_is_not_told_is_never_drawn_as_free) {
 TEST(HeapLine, fit_shows_all_in_rows_of_a_power_of_two) {
   test::SmallTrace trace;
   trace.region(0, std::uint64_t{60} << 30);
-  const HeapPieces map = pieces_of(trace);
+  const HeapSpans map = spans_of(trace);
   const HeapMapView view = fit_heap_map(map, 1240, 560);
   EXPECT_EQ(60, view.rows);
   EXPECT_EQ(9, view.pitch);
@@ -276,7 +276,7 @@ TEST(HeapLine, fit_shows_all_in_rows_of_a_power_of_two) {
 TEST(HeapLine, address_under_the_pointer_stays_there) {
   test::SmallTrace trace;
   fill_randomly(trace, 7, 64 * mib, 4096, 100);
-  const HeapPieces map = pieces_of(trace);
+  const HeapSpans map = spans_of(trace);
   HeapMapView view = fit_heap_map(map, 800, 400);
   const int x = 333, y = 210;
   const auto under = [&](const HeapMapView& of) {

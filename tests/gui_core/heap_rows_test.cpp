@@ -12,8 +12,8 @@
 namespace hbmscope::gui {
 namespace {
 
-HeapPieces row_pieces(test::SmallTrace& trace, std::uint32_t heap = 1) {
-  return compute_heap_pieces(trace.trace().streams[0], trace.state(), heap, HeapColoring::state);
+HeapSpans row_spans(test::SmallTrace& trace, std::uint32_t heap = 1) {
+  return compute_heap_spans(trace.trace().streams[0], trace.state(), heap, HeapColoring::state);
 }
 
 TEST(HeapRows, each_region_begins_a_row_and_every_address_is_where_its_pixel_says) {
@@ -29,7 +29,7 @@ TEST(HeapRows, each_region_begins_a_row_and_every_address_is_where_its_pixel_say
       regions.push_back({at, at + size});
       at += size + (1 + random() % 8) * mib;
     }
-    const HeapPieces map = row_pieces(trace);
+    const HeapSpans map = row_spans(trace);
     const HeapMapView view{static_cast<int>(20 + random() % 50), 40, 9, 16.0 * kib, 0, true};
     const HeapLine line(map, view);
     std::int64_t end = 0;
@@ -59,7 +59,7 @@ TEST(HeapRows, each_region_begins_a_row_and_every_address_is_where_its_pixel_say
 TEST(HeapRows, more_regions_than_rows_go_on_below_and_are_panned_to) {
   test::SmallTrace trace;
   for (std::uint64_t i = 0; i < 100; ++i) trace.region(i * 64 * mib, (2 + i % 2 * 18) * mib);
-  const HeapPieces map = row_pieces(trace);
+  const HeapSpans map = row_spans(trace);
   HeapMapView view = fit_heap_map(map, 500, 200, true);
   EXPECT_EQ(8, view.pitch);
   EXPECT_NEAR(20.0 * mib, view.bytes_per_px * view.width, 1) << "no row is longer than the largest region needs";
@@ -91,9 +91,9 @@ TEST(HeapEnds, largest_for_each_end_is_what_the_metric_says) {
       else
         trace.alloc(i * mib, mib);
     }
-    const HeapPieces map = row_pieces(trace, 2);
+    const HeapSpans map = row_spans(trace, 2);
     const LargestFit fit = find_largest_fit(trace.trace().streams[0].definitions().heap(2), trace.state());
-    const auto size_of = [&](const std::optional<std::size_t>& piece) { return piece ? map.pieces[*piece].size : 0; };
+    const auto size_of = [&](const std::optional<std::size_t>& span) { return span ? map.spans[*span].size : 0; };
     EXPECT_EQ(*fit.lower_end_bytes, size_of(map.largest_lower)) << seed;
     EXPECT_EQ(*fit.upper_end_bytes, size_of(map.largest_upper)) << seed;
   }
@@ -107,13 +107,13 @@ TEST(HeapEnds, hole_of_the_lower_end_has_a_line_at_its_foot_and_of_the_upper_at_
   trace.alloc(3 * mib, mib);  // 1 to 3: for the lower end.
   trace.alloc_from_above(15 * mib, mib);
   trace.alloc_from_above(11 * mib, mib);  // 12 to 15: for the upper end; 4 to 11: for both.
-  const HeapPieces map = row_pieces(trace, 2);
+  const HeapSpans map = row_spans(trace, 2);
   HeapRaster raster;
   const HeapMapView view{16, 1, 11, 1.0 * mib, 0, false};
   const auto& pixels = raster.draw(map, view, Theme::dark);
   const Pixel line = pixel_from_color(color_of(Theme::dark, Role::dim_text));
   const auto is_line = [&](int x, int y) { return pixels[static_cast<std::size_t>(y * 16 + x)] == line; };
-  EXPECT_EQ(4 * mib, map.pieces[*map.largest_lower].begin);
+  EXPECT_EQ(4 * mib, map.spans[*map.largest_lower].begin);
   EXPECT_EQ(map.largest_lower, map.largest_upper) << "the gap in the middle is the largest for both";
   EXPECT_TRUE(is_line(1, 9) && is_line(2, 9) && !is_line(1, 0));
   EXPECT_TRUE(is_line(13, 0) && !is_line(13, 9));
@@ -121,7 +121,7 @@ TEST(HeapEnds, hole_of_the_lower_end_has_a_line_at_its_foot_and_of_the_upper_at_
   // A block of the lower end above one of the upper end: the space between them belongs to neither.
   trace.alloc_from_above(5 * mib, mib);
   trace.alloc(8 * mib, mib);
-  EXPECT_EQ(PieceEnd::neither, row_pieces(trace, 2).find(6 * mib)->ends);
+  EXPECT_EQ(SpanEnd::neither, row_spans(trace, 2).find(6 * mib)->ends);
 }
 
 TEST(HeapLit, one_colour_of_the_legend_stays_and_the_rest_is_half_as_strong) {
@@ -129,7 +129,7 @@ TEST(HeapLit, one_colour_of_the_legend_stays_and_the_rest_is_half_as_strong) {
   trace.region(0, 4 * mib);
   trace.alloc(0, mib);
   trace.alloc(2 * mib, mib);
-  const HeapPieces map = row_pieces(trace);
+  const HeapSpans map = row_spans(trace);
   HeapRaster raster;
   const HeapMapView view{64, 1, 11, 64.0 * kib, 0, false};
   const std::vector<AddressRange> lit{{2 * mib, 3 * mib}};

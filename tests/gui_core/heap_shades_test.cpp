@@ -12,7 +12,7 @@
 namespace hbmscope::gui {
 namespace {
 
-const ShadeEntry* entry_of(const HeapPieces& map, Shade shade) {
+const ShadeEntry* entry_of(const HeapSpans& map, Shade shade) {
   const auto found =
       std::find_if(map.legend.begin(), map.legend.end(), [&](const ShadeEntry& one) { return one.shade == shade; });
   return found == map.legend.end() ? nullptr : &*found;
@@ -28,21 +28,21 @@ struct Changing {
     trace.free(0);
     trace.alloc(8 * mib, 2 * mib, "new");
   }
-  HeapPieces pieces() {
+  HeapSpans spans() {
     ColoringFacts facts;
     facts.pinned = &pinned;
-    return compute_heap_pieces(trace.trace().streams[0], trace.state(), 1, HeapColoring::change, {}, facts);
+    return compute_heap_spans(trace.trace().streams[0], trace.state(), 1, HeapColoring::change, {}, facts);
   }
   test::SmallTrace trace;
   StreamState pinned;
 };
 
-TEST(HeapShades, change_tells_new_from_same_and_keeps_the_place_of_what_is_gone) {
+TEST(HeapShades, change_reports_new_from_same_and_keeps_the_place_of_what_is_gone) {
   Changing changing;
-  const HeapPieces map = changing.pieces();
+  const HeapSpans map = changing.spans();
   EXPECT_EQ(change_shade::same, map.find(4 * mib)->shade);
   EXPECT_EQ(change_shade::added, map.find(8 * mib)->shade);
-  EXPECT_EQ(PieceKind::free, map.find(0)->kind);
+  EXPECT_EQ(SpanKind::free, map.find(0)->kind);
   EXPECT_EQ((std::vector<AddressRange>{{0, mib}}), map.gone);
   ASSERT_NE(nullptr, entry_of(map, change_shade::added));
   EXPECT_EQ(2 * mib, entry_of(map, change_shade::added)->bytes);
@@ -53,7 +53,7 @@ TEST(HeapShades, change_tells_new_from_same_and_keeps_the_place_of_what_is_gone)
 
 TEST(HeapShades, picture_of_the_change_has_gone_as_an_outline_and_new_filled) {
   Changing changing;
-  const HeapPieces map = changing.pieces();
+  const HeapSpans map = changing.spans();
   HeapRaster raster;
   const HeapMapView view{64, 4, 10, 64.0 * kib, 0};  // A row is 4 MiB, 16 px a MiB.
   const std::vector<Pixel> pixels = raster.draw(map, view, Theme::dark);
@@ -84,7 +84,7 @@ TEST(HeapShades, lifetime_is_in_steps_of_time_and_unknown_to_the_end) {
   ASSERT_TRUE(live);
   ColoringFacts facts;
   facts.live = live->rows;
-  const HeapPieces map = compute_heap_pieces(all.streams[0], state, 1, HeapColoring::lifetime, {}, facts);
+  const HeapSpans map = compute_heap_spans(all.streams[0], state, 1, HeapColoring::lifetime, {}, facts);
   EXPECT_EQ(0, map.find(0)->shade) << "3 us";
   EXPECT_EQ(1, map.find(4 * mib)->shade) << "3 ms";
   EXPECT_EQ(several_shade, map.find(8 * mib)->shade) << "nobody knows";

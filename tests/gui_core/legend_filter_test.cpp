@@ -49,21 +49,21 @@ class LegendFilter : public testing::Test {
     ASSERT_TRUE(live);
     ColoringFacts facts;
     facts.live = live->rows;
-    const HeapPieces map = compute_heap_pieces(trace.streams[0], states[0], 1, coloring, {}, facts);
-    int asked = 0;
+    const HeapSpans map = compute_heap_spans(trace.streams[0], states[0], 1, coloring, {}, facts);
+    int asked_entries = 0;
     const std::vector<std::string> parts = parts_of_legend(trace, {0, 1}, map);
     for (std::size_t i = 0; i < map.legend.size(); ++i) {
       const ShadeEntry& entry = map.legend[i];
       const std::string& where = parts[i];
       if (where.empty()) continue;
-      ++asked;
+      ++asked_entries;
       const auto list = compute_block_list(trace, states, *live, {where});
       ASSERT_TRUE(list) << where << ": " << list.error().what;
       EXPECT_EQ(entry.bytes, list->bytes) << entry.name << ": " << where;
       EXPECT_EQ(entry.blocks, list->rows.size()) << entry.name << ": " << where;
     }
-    EXPECT_GE(asked + 1, static_cast<int>(map.legend.size())) << "one entry may have no words: the rest";
-    EXPECT_GT(asked, 1);
+    EXPECT_GE(asked_entries + 1, static_cast<int>(map.legend.size())) << "one entry may have no words: the rest";
+    EXPECT_GT(asked_entries, 1);
   }
 
   test::SmallTrace trace_;
@@ -73,8 +73,8 @@ class LegendFilter : public testing::Test {
 TEST_F(LegendFilter, of_sizes) {
   expect_the_same_blocks(HeapColoring::size);
 }
-TEST_F(LegendFilter, of_own_code) {
-  expect_the_same_blocks(HeapColoring::own_code);
+TEST_F(LegendFilter, of_user_code) {
+  expect_the_same_blocks(HeapColoring::user_code);
 }
 TEST_F(LegendFilter, of_ages) {
   expect_the_same_blocks(HeapColoring::age);
@@ -89,7 +89,7 @@ TEST_F(LegendFilter, of_states) {
   expect_the_same_blocks(HeapColoring::state);
 }
 
-TEST(LegendParts, come_and_go_beside_what_was_typed) {
+TEST(LegendParts, come_and_go_and_keep_what_was_typed) {
   const std::vector<std::string> parts{"size<65536", "", "own=\"step  train.py:41\""};
   EXPECT_EQ(parts[0], toggle_part("", parts, parts[0]));
   EXPECT_EQ("", toggle_part(parts[0], parts, parts[0]));

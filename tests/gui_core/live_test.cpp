@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "app/gui/core/app.h"
-#include "app/gui/core/taken_in.h"
+#include "app/gui/core/read_so_far.h"
 #include "collector/serve/viewer_port.h"
 #include "collector/wire/stream_writer.h"
 
@@ -180,7 +180,7 @@ TEST_F(Live, what_has_not_come_yet_is_skipped) {
   EXPECT_GT(stream.counts().skipped, 0U);
   EXPECT_EQ(stream.counts().lost, 0U);
   ASSERT_EQ(stream.losses().size(), 1U);
-  EXPECT_NE(taken_in(*source()).words.find(" skipped"), std::string::npos);
+  EXPECT_NE(read_so_far(*source()).words.find(" skipped"), std::string::npos);
   run_until([&] {
     const auto& timeline = app_.state().answers().timeline.value;
     return timeline && std::any_of(timeline->columns.begin(), timeline->columns.end(),

@@ -36,7 +36,7 @@ TEST(Ciede2000, agrees_with_the_published_pairs) {
   EXPECT_NEAR(ciede2000({2.0776, 0.0795, -1.1350}, {0.9033, -0.0636, -0.5514}), 0.9082, 5e-5);
 }
 
-TEST(Palette, category_hues_are_told_apart_by_everybody) {
+TEST(Palette, category_hues_can_be_distinguished_by_everybody) {
   double dark = 1000, light = 1000;
   for (const Vision vision : {Vision::normal, Vision::protan, Vision::deutan, Vision::tritan}) {
     dark = std::min(dark, smallest_distance(Theme::dark, vision));

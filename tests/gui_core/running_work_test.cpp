@@ -88,7 +88,7 @@ TEST_F(RunningWorkTest, stopped_leaves_what_was_there) {
   EXPECT_EQ(before, boxes().value);
 }
 
-TEST_F(RunningWorkTest, asked_again_before_the_first_one_has_ended_is_not_taken_for_cancelled) {
+TEST_F(RunningWorkTest, a_question_repeated_before_its_answer_is_not_cancelled) {
   give(command::size_address_time, PixelSize{400, 200});
   give(command::size_address_time, PixelSize{500, 200});
   give(command::size_address_time, PixelSize{400, 200});

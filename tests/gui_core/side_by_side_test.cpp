@@ -72,11 +72,11 @@ class SideBySide : public testing::Test {
       app_->commands().ask(Question::heap_map);
       app_->commands().unbind();
     }
-    app_->commands().ask(Question::beside);
+    app_->commands().ask(Question::side_by_side);
   }
   void open_both() {
     give(Command(command::open_paths, {path("pool.hbm")}));
-    give(command::open_beside_path, FileWithChanges{path("growing.hbm"), {}});
+    give(command::open_side_by_side, FileWithChanges{path("growing.hbm"), {}});
     ASSERT_TRUE(state().is_split());
   }
 
@@ -144,18 +144,18 @@ TEST_F(SideBySide, locked_by_requests_the_other_side_goes_to_the_same_point_of_t
   EXPECT_EQ(10U, position(1));
 }
 
-TEST_F(SideBySide, what_differs_is_told_of_the_moments_that_are_shown) {
+TEST_F(SideBySide, differences_are_those_of_the_times_that_are_shown) {
   open_both();
   give(CommandId::lock_requests);
-  ASSERT_EQ(AnswerState::ready, side(0).answers.beside.state);
-  const HeapComparison heaps = side(0).answers.beside.value->heaps;
+  ASSERT_EQ(AnswerState::ready, side(0).answers.side_by_side.state);
+  const HeapComparison heaps = side(0).answers.side_by_side.value->heaps;
   ASSERT_FALSE(heaps.sentences.empty());
   EXPECT_TRUE(heaps.sentences.front().starts_with("A fails at the next request. Fragmented: requested 50.0 MiB"));
   EXPECT_EQ(4, heaps.rows[0].a);
   EXPECT_EQ(4, heaps.rows[0].b) << "the moment that B was led to, not the one before";
   give_to(0, command::set_moment, "#3");
-  EXPECT_EQ(2, side(0).answers.beside.value->heaps.rows[0].a);
-  EXPECT_EQ(2, side(0).answers.beside.value->heaps.rows[0].b);
+  EXPECT_EQ(2, side(0).answers.side_by_side.value->heaps.rows[0].a);
+  EXPECT_EQ(2, side(0).answers.side_by_side.value->heaps.rows[0].b);
 }
 
 TEST_F(SideBySide, one_file_twice_is_two_moments_of_it) {
@@ -193,7 +193,7 @@ TEST_F(SideBySide, closing_a_side_while_it_works_loses_nothing_of_the_other) {
     app_->commands().push(CommandId::close_this_side);
     app_->commands().unbind();
     app_->update();
-    give(command::open_beside_path, FileWithChanges{path("growing.hbm"), {}});
+    give(command::open_side_by_side, FileWithChanges{path("growing.hbm"), {}});
   }
   ASSERT_TRUE(state().is_split());
   EXPECT_EQ("pool.hbm", name_of(0));
@@ -204,16 +204,16 @@ TEST_F(SideBySide, closing_a_side_while_it_works_loses_nothing_of_the_other) {
 TEST_F(SideBySide, another_file_in_a_side_has_no_words_of_the_one_before) {
   open_both();
   give(CommandId::lock_requests);
-  ASSERT_NE(nullptr, side(0).answers.beside.value);
+  ASSERT_NE(nullptr, side(0).answers.side_by_side.value);
   give(CommandId::split);
   EXPECT_FALSE(state().is_split());
-  EXPECT_EQ(nullptr, side(0).answers.beside.value) << "nothing of a closed side is kept";
+  EXPECT_EQ(nullptr, side(0).answers.side_by_side.value) << "nothing of a closed side is kept";
   give(CommandId::split);
   give(CommandId::lock_requests);
   EXPECT_EQ(9U, position(1));
 }
 
-TEST_F(SideBySide, a_heap_is_chosen_by_its_name_and_a_wrong_one_is_told) {
+TEST_F(SideBySide, a_heap_is_chosen_by_its_name_and_an_unknown_name_is_reported) {
   give(command::choose_heap_named, std::string("GPU 7"));
   give(Command(command::open_paths, {path("pool.hbm")}));
   EXPECT_EQ("there is no heap 'GPU 7'. There are: GPU 0.", state().window.notice);
@@ -242,24 +242,24 @@ TEST_F(SideBySide, both_on_automatic_are_coloured_by_one_rule) {
   plain.alloc(0, 10 * mib);
   plain.write(path("plain.hbm"));
   give(Command(command::open_paths, {path("pool.hbm")}));
-  const auto coloring = [&](std::size_t i) { return side(i).answers.heap_map.value->pieces.coloring; };
-  EXPECT_EQ(HeapColoring::own_code, coloring(0));
-  give(command::open_beside_path, FileWithChanges{path("plain.hbm"), {}});
+  const auto coloring = [&](std::size_t i) { return side(i).answers.heap_map.value->spans.coloring; };
+  EXPECT_EQ(HeapColoring::user_code, coloring(0));
+  give(command::open_side_by_side, FileWithChanges{path("plain.hbm"), {}});
   settle();
   ASSERT_TRUE(state().is_split());
   EXPECT_EQ(HeapColoring::size, coloring(1));
   EXPECT_EQ(HeapColoring::size, coloring(0)) << "what both can be told apart by";
   give_to(1, command::set_coloring, HeapColoring::state);
   settle();
-  EXPECT_EQ(HeapColoring::own_code, coloring(0)) << "chosen by hand there, so this one is free again";
+  EXPECT_EQ(HeapColoring::user_code, coloring(0)) << "chosen by hand there, so this one is free again";
 }
 
 TEST_F(SideBySide, needs_two_sides_and_says_so) {
   give(Command(command::open_paths, {path("pool.hbm")}));
   for (const CommandId id :
-       {CommandId::other_side, CommandId::swap_sides, CommandId::lock_time, CommandId::show_beside})
+       {CommandId::other_side, CommandId::swap_sides, CommandId::lock_time, CommandId::show_side_by_side})
     EXPECT_EQ("Only one side is shown (Ctrl+B).", why_not(state(), id));
-  EXPECT_FALSE(view_exists(state(), ViewKind::beside));
+  EXPECT_FALSE(view_exists(state(), ViewKind::side_by_side));
 }
 
 }  // namespace

@@ -6,16 +6,16 @@
 
 namespace hbmscope::test {
 
-SmallTrace::SmallTrace(bool tells_regions)
+SmallTrace::SmallTrace(bool reports_regions)
     : writer_(0, [this](const wire::SharedBlock& block) { EXPECT_EQ(std::nullopt, trace_.streams[0].append(block)); }) {
   trace_.streams.resize(1);
-  add_heap("GPU 0", tells_regions);
+  add_heap("GPU 0", reports_regions);
 }
 
-void SmallTrace::add_heap(std::string_view name, bool tells_regions, std::string_view memory_kind) {
+void SmallTrace::add_heap(std::string_view name, bool reports_regions, std::string_view memory_kind) {
   wire::HeapRecord heap;
   heap.flags = wire::heap_flag::has_requested | wire::heap_flag::has_addresses |
-               (tells_regions ? wire::heap_flag::has_regions : 0);
+               (reports_regions ? wire::heap_flag::has_regions : 0);
   heap.device = heap_;
   heap.layer = static_cast<std::uint8_t>(wire::Layer::pool);
   heap_ = writer_.define_heap(heap, name, memory_kind);
@@ -75,9 +75,9 @@ void SmallTrace::request_free(std::uint64_t address) {
   EXPECT_TRUE(writer_.free_requested(heap_, address, 0, 0, time_ns_ += 1000));
 }
 
-void SmallTrace::run_out_of_memory(std::uint64_t asked) {
+void SmallTrace::run_out_of_memory(std::uint64_t requested) {
   wire::OutOfMemoryRecord record;
-  record.asked = asked;
+  record.requested = requested;
   record.heap = heap_;
   writer_.add(record, time_ns_ += 1000);
 }
@@ -89,7 +89,7 @@ void SmallTrace::mark(std::string_view name, std::uint8_t phase) {
   writer_.add(record, time_ns_ += 1000);
 }
 
-void SmallTrace::tell(std::string_view counter, std::int64_t value) {
+void SmallTrace::report(std::string_view counter, std::int64_t value) {
   wire::CounterRecord record;
   record.name = writer_.define_string(counter);
   record.value = value;

@@ -13,12 +13,12 @@ namespace hbmscope::test {
 
 class SmallTrace {
  public:
-  explicit SmallTrace(bool tells_regions = true);
+  explicit SmallTrace(bool reports_regions = true);
   SmallTrace(const SmallTrace&) = delete;
   SmallTrace& operator=(const SmallTrace&) = delete;
 
   // Later calls refer to this heap.
-  void add_heap(std::string_view name, bool tells_regions = true, std::string_view memory_kind = "device");
+  void add_heap(std::string_view name, bool reports_regions = true, std::string_view memory_kind = "device");
   void add_two_ended_heap(std::string_view name);
   void add_layer(std::string_view name, wire::Layer layer);  // On the device of the first heap.
   void heap_of(std::uint32_t heap) { heap_ = heap; }         // Later calls refer to this heap; numbered from 1.
@@ -28,9 +28,9 @@ class SmallTrace {
   void alloc_from_above(std::uint64_t address, std::uint64_t size);  // From the upper end.
   void free(std::uint64_t address);
   void request_free(std::uint64_t address);  // A device stream still uses it.
-  void run_out_of_memory(std::uint64_t asked);
-  void mark(std::string_view name, std::uint8_t phase = 0);  // 0 instant, 1 begins, 2 ends.
-  void tell(std::string_view counter, std::int64_t value);   // Belongs to no heap.
+  void run_out_of_memory(std::uint64_t requested);
+  void mark(std::string_view name, std::uint8_t phase = 0);   // 0 instant, 1 begins, 2 ends.
+  void report(std::string_view counter, std::int64_t value);  // Belongs to no heap.
   void fact(std::string_view key, std::string_view value) { writer_.add_job_fact(key, value); }
 
   const Trace& trace();  // With everything written so far.

@@ -129,7 +129,7 @@ void add_to(std::vector<TimelineColumn>& columns, std::vector<bool>& has, std::s
     columns[to].fragmentation.add({static_cast<float>(*share), static_cast<float>(*share)});
 }
 
-TEST(TimelineColumns, every_span_is_exact_beside_one_state_for_every_event) {
+TEST(TimelineColumns, every_span_equals_that_of_one_state_per_event) {
   test::SmallTrace trace;
   fill(trace, 3);
   const Stream& stream = trace.trace().streams[0];
@@ -183,7 +183,7 @@ TEST(TimelineColumns, nothing_free_is_no_fragmentation) {
   EXPECT_FALSE(timeline.columns.back().fragmentation.is_defined());
 }
 
-TEST(TimelineMarkers, stretches_nest_and_instants_beside_one_another_are_one) {
+TEST(TimelineMarkers, ranges_nest_and_adjacent_instants_are_one) {
   test::SmallTrace trace;  // An event a microsecond.
   trace.mark("epoch", 1);
   for (int i = 0; i < 3; ++i) {
@@ -229,22 +229,22 @@ TEST(TimelineMarkers, what_overlaps_without_being_nested_has_a_row_of_its_own) {
   EXPECT_EQ(1, fine.stretches[3].depth) << "the row that the copy left, not the body's";
 }
 
-TEST(TimelineCounters, each_column_has_the_least_and_most_and_what_was_told_before_it) {
+TEST(TimelineCounters, each_column_has_the_least_the_most_and_the_value_before_it) {
   test::SmallTrace trace;  // An event a microsecond.
   trace.alloc(0, mib);
   std::mt19937 random(7);
   std::vector<std::int64_t> values;
   for (int i = 0; i < 400; ++i) {
     values.push_back(static_cast<std::int64_t>(random() % 1000));
-    trace.tell("bytes told", values.back());
+    trace.report("bytes told", values.back());
   }
   for (int i = 0; i < 99; ++i) {
     trace.free(0);
     trace.alloc(0, mib);
   }
-  trace.tell("once", 5);
+  trace.report("once", 5);
   for (const char* name : {"second", "third", "fourth"})
-    for (int i = 0; i < 2; ++i) trace.tell(name, i);
+    for (int i = 0; i < 2; ++i) trace.report(name, i);
   const Stream& stream = trace.trace().streams[0];
   const std::int64_t from = 100'500, to = 450'500;  // On the first axis: between two events.
   const std::size_t count = 35;
@@ -271,8 +271,8 @@ TEST(TimelineCounters, what_the_process_holds_comes_first_also_where_no_heap_eve
   constexpr const char* all = "GPU 0 bytes in use by all processes (NVML)";
   constexpr const char* own = "GPU 0 bytes held by this process (NVML)";
   test::SmallTrace trace;
-  trace.tell(all, 100);
-  trace.tell(own, 30);
+  trace.report(all, 100);
+  trace.report(own, 30);
   const std::atomic<bool> cancelled = false;
   const auto without =
       compute_timeline_columns(trace.trace().streams[0], {0, 0}, {}, 10, TimelineEffort::exact, cancelled);
@@ -283,7 +283,7 @@ TEST(TimelineCounters, what_the_process_holds_comes_first_also_where_no_heap_eve
   EXPECT_EQ(own, without->counters[0].name);
   EXPECT_EQ((CounterBand{30, 30, true}), without->counters[0].columns[9]);
   trace.alloc(0, mib);
-  trace.tell(all, 101);
+  trace.report(all, 101);
   const TimelineColumns beside = columns_of(trace.trace().streams[0], {}, 10, TimelineEffort::exact);
   ASSERT_EQ(2U, beside.counters.size());
   EXPECT_EQ(own, beside.counters[0].name);
@@ -336,7 +336,7 @@ class OfSeveralHeaps : public testing::Test {
   }
 
  private:
-  struct Told {
+  struct Reported {
     std::uint32_t heap;
     std::uint64_t in_use;
   };
@@ -355,7 +355,7 @@ class OfSeveralHeaps : public testing::Test {
     told_.push_back({heap, in_use_[heap] -= sizes_[{heap, address}]});
   }
 
-  std::vector<Told> told_;  // By event.
+  std::vector<Reported> told_;  // By event.
   std::map<std::uint32_t, std::uint64_t> in_use_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint64_t> sizes_;
 

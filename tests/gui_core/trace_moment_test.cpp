@@ -78,7 +78,7 @@ TEST_F(TraceMoments, trace_opens_at_its_failure_with_the_heap_map) {
   EXPECT_EQ(20 * mib, in_use());
   const HeapMapAnswer& map = *state().answers().heap_map.value;
   EXPECT_EQ((HeapKey{0, 1}), map.heap) << "the heap that failed";
-  EXPECT_EQ(100 * mib, map.pieces.region_bytes);
+  EXPECT_EQ(100 * mib, map.spans.region_bytes);
 }
 
 TEST_F(TraceMoments, moment_moves_states_map_and_stacks) {
@@ -133,7 +133,7 @@ TEST_F(TraceMoments, heap_is_chosen_and_the_command_says_the_moment) {
   open();
   give(CommandId::go_to_end);
   give(command::choose_heap, HeapKey{0, 2});
-  EXPECT_EQ(10 * mib, state().answers().heap_map.value->pieces.region_bytes);
+  EXPECT_EQ(10 * mib, state().answers().heap_map.value->spans.region_bytes);
   give(command::set_moment, std::string("peak"));
   EXPECT_NE(std::string::npos, open_command(state()).find("--at peak")) << open_command(state());
 }
@@ -173,7 +173,7 @@ TEST_F(TraceMoments, trace_without_a_failure_opens_at_its_peak_unless_a_moment_i
   EXPECT_EQ("end", state().position().at);
 }
 
-TEST_F(TraceMoments, range_is_worked_out_copied_and_cleared) {
+TEST_F(TraceMoments, range_is_computed_copied_and_cleared) {
   open();
   give(Command(command::set_range, {"#1", "#7"}));
   EXPECT_TRUE(view_exists(state(), ViewKind::range));
@@ -202,7 +202,7 @@ TEST_F(TraceMoments, figures_of_the_heap_map_say_what_changed_since_the_pin) {
   give(command::set_pin, std::string("#2"));
   const auto& map = state().answers().heap_map;
   ASSERT_TRUE(map.value);
-  ASSERT_EQ(HeapColoring::change, map.value->pieces.coloring);
+  ASSERT_EQ(HeapColoring::change, map.value->spans.coloring);
   const TextTable table = table_from_heap(*map.value);
   ASSERT_EQ("Change", table.columns.back().title);
   std::set<std::string> changes;
@@ -219,12 +219,12 @@ TEST_F(TraceMoments, what_is_free_and_why_it_failed_are_answered) {
   const Answers& answers = state().answers();
   ASSERT_TRUE(answers.free.value && answers.free_history.value && answers.failure.value && answers.sizes.value);
   EXPECT_EQ(80 * mib, answers.free.value->free->bytes);
-  EXPECT_EQ(FailureVerdict::scattered, answers.failure.value->facts.verdict);
+  EXPECT_EQ(FailureVerdict::fragmented, answers.failure.value->facts.verdict);
   EXPECT_EQ(7U, answers.failure.value->facts.event);
   EXPECT_EQ(1U, answers.failure.value->of);
   EXPECT_EQ(10 * mib, answers.free_history.value->largest_request_at(7)->bytes);
   EXPECT_EQ(2U, answers.sizes.value->metrics.live_sizes.count());
-  const FreePieces& free = *answers.free.value->free;
+  const FreeBlocks& free = *answers.free.value->free;
   const LargestRequest* before = answers.free_history.value->largest_request_at(7);
   EXPECT_EQ("largest request so far 10.0 MiB: fits", largest_request_text(free, before, std::nullopt));
   EXPECT_EQ("largest request so far 50.0 MiB, which failed: does not fit", largest_request_text(free, before, 50 * mib))
@@ -241,7 +241,7 @@ TEST_F(TraceMoments, line_of_code_keeps_its_color_when_the_moment_moves) {
   trace.write((home_ / "colors.hbm").string());
   give(Command(command::open_paths, {(home_ / "colors.hbm").string()}));
   const auto shade_of = [&](std::uint64_t address) {
-    return state().answers().heap_map.value->pieces.find(address)->shade;
+    return state().answers().heap_map.value->spans.find(address)->shade;
   };
   EXPECT_EQ(1, shade_of(0)) << "it opens at the peak, where this is the smaller one";
   EXPECT_EQ(0, shade_of(20 * mib));

@@ -77,7 +77,7 @@ TEST_F(WorkloadPanelTest, a_workload_opens_as_its_emulation_at_its_peak) {
   EXPECT_EQ("matmul_buffers.json", state().source()->name());
 }
 
-TEST_F(WorkloadPanelTest, what_fits_is_not_opened_at_a_failure_of_the_pool_beside_it) {
+TEST_F(WorkloadPanelTest, a_workload_that_fits_does_not_open_at_a_failure_of_the_extra_pool) {
   open("server.json");
   EXPECT_TRUE(panel().answer->verdict.fits);
   EXPECT_EQ("peak", state().position().at);
@@ -261,7 +261,7 @@ TEST_F(WorkloadPanelTest, the_table_has_both_sides_of_every_row) {
       if (row[0].shown == of && row[1].shown.starts_with(name)) return row[2].shown + " | " + row[3].shown;
     return std::string("no such row");
   };
-  const auto rows = compute_tier_rows(*panel().answer->opened->as_written);
+  const auto rows = compute_tier_rows(*panel().answer->opened->unmodified);
   const auto vmem = std::find_if(rows.begin(), rows.end(), [](const TierRow& row) { return row.name == "vmem"; });
   ASSERT_NE(rows.end(), vmem);
   EXPECT_EQ("none | " + text_from_bytes(vmem->peak_bytes), find("vmem", "peak"));

@@ -1,4 +1,4 @@
-// Prints what read_torch found in a file, as the lines that read_beside_python.py makes of the same file with Python's
+// Prints what read_torch found in a file, as the lines that read_vs_python.py makes of the same file with Python's
 // own pickle: sums for a person, and hashes over every value of every row for the comparison.
 //
 //   torch_dump FILE           the lines

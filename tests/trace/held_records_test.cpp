@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t second_ns = 1'000'000'000;
 
-TEST(CounterTable, value_at_any_position_is_the_last_that_was_told) {
+TEST(CounterTable, value_at_any_position_is_the_last_reported_one) {
   std::mt19937_64 random(1);
   CounterTable table;
   std::vector<std::vector<CounterSample>> naive(3);
@@ -56,7 +56,7 @@ TEST(CounterTable, extremes_come_back) {
   for (const CounterSample& sample : samples) EXPECT_EQ(sample, series.at(sample.event + 1));
 }
 
-TEST(AttributeTable, all_of_an_allocation_in_the_order_in_which_they_were_told) {
+TEST(AttributeTable, all_of_an_allocation_in_the_order_of_their_records) {
   std::mt19937_64 random(2);
   AttributeTable table;
   std::vector<std::vector<Attribute>> naive(300);
@@ -104,7 +104,7 @@ TEST(ClockTable, a_time_on_another_streams_clock) {
 }
 
 // Two streams with their own clocks, an allocation every second on both, beginning at the same time.
-TEST(Moment, streams_with_clocks_are_asked_for_the_same_instant) {
+TEST(Moment, streams_with_clocks_show_the_same_instant) {
   const auto make = [](bool has_clocks) {
     Trace trace;
     for (std::int64_t offset : {std::int64_t{0}, 900 * second_ns}) {
@@ -154,7 +154,7 @@ TEST(Stream, holds_counters_attributes_clocks_and_modules) {
   attribute.allocation = id;
   attribute.key = writer.define_string("parameter");
   attribute.value = writer.define_string("layers.0.weight");
-  const std::uint64_t told = writer.add(attribute, 30);
+  const std::uint64_t reported = writer.add(attribute, 30);
   wire::ModuleRecord module;
   module.id = 1;
   module.base = 0x1000;
@@ -166,7 +166,7 @@ TEST(Stream, holds_counters_attributes_clocks_and_modules) {
   ASSERT_NE(nullptr, series);
   EXPECT_EQ(std::nullopt, series->at(1));
   EXPECT_EQ((CounterSample{1, 20, 12345}), series->at(2));
-  EXPECT_EQ((std::vector<Attribute>{{id, told, attribute.key, attribute.value}}), stream.attributes().find(id));
+  EXPECT_EQ((std::vector<Attribute>{{id, reported, attribute.key, attribute.value}}), stream.attributes().find(id));
   EXPECT_EQ(1U, stream.definitions().find_module(0x10ff));
   EXPECT_EQ(0U, stream.definitions().find_module(0x1100));
   EXPECT_EQ("libc.so.6", stream.definitions().text(stream.definitions().modules()[0].path));

@@ -114,7 +114,7 @@ TEST(Keyframe, lie_near_each_other_again_behind_a_spike) {
   for (std::uint64_t block = 1; block <= 5; ++block) EXPECT_TRUE(made.has_keyframe_at(1 + block * apart)) << block;
 }
 
-TEST(Keyframe, moments_beside_it_are_as_event_by_event) {
+TEST(Keyframe, times_around_a_keyframe_are_as_event_by_event) {
   RandomStream made(300);
   made.run(4 * apart + 5000, 0);
   const Stream version = made.stream.version();
@@ -155,9 +155,9 @@ TEST(Keyframe, of_a_source_is_followed_by_one) {
   made.is_skipping = true;
   for (int i = 0; i < 5000; ++i) made.free(1 + static_cast<std::uint64_t>(i) * 10);
   for (int i = 0; i < 5000; ++i) made.alloc(1 + static_cast<std::uint64_t>(i) * 10);
-  const std::vector<wire::SharedBlock> told = made.writer.make_keyframe();
+  const std::vector<wire::SharedBlock> reported = made.writer.make_keyframe();
   const std::uint64_t begin = made.writer.next_event();
-  for (const wire::SharedBlock& block : told) made.take_in(block, Stream::Gap::skipped);
+  for (const wire::SharedBlock& block : reported) made.take_in(block, Stream::Gap::skipped);
   made.is_skipping = false;
   for (int i = 0; i < 5000; ++i) made.free(2 + static_cast<std::uint64_t>(i) * 10);
   made.writer.flush();

@@ -79,19 +79,19 @@ TEST(Layers, a_physical_and_a_pool_heap_of_one_device_are_added_once) {
   EXPECT_EQ(600'000 + 50'000 + 10, total_of(trace));
 }
 
-TEST(Layers, a_pool_that_stands_beside_counts_only_where_there_is_nothing_else) {
+TEST(Layers, an_extra_pool_counts_only_if_there_is_no_other) {
   Trace trace;
   {
     Source source(trace, 0);
     source.alloc(source.heap(Layer::pool, 0, 0, "hbm"), 1 << 20, 700);
-    source.alloc(source.heap(Layer::pool, 0, 1, kind_beside), 1 << 20, 5000);
+    source.alloc(source.heap(Layer::pool, 0, 1, kind_of_extra_pool), 1 << 20, 5000);
   }
   EXPECT_EQ(700, total_of(trace));
   EXPECT_EQ(1U, find_moment(trace, "peak")->positions[0]) << "of the trace's own memory";
   Trace alone;
   {
     Source source(alone, 0);
-    source.alloc(source.heap(Layer::pool, 0, 1, kind_beside), 1 << 20, 5000);
+    source.alloc(source.heap(Layer::pool, 0, 1, kind_of_extra_pool), 1 << 20, 5000);
   }
   EXPECT_EQ(5000, total_of(alone));
 }
@@ -99,12 +99,12 @@ TEST(Layers, a_pool_that_stands_beside_counts_only_where_there_is_nothing_else) 
 TEST(Layers, streams_of_one_process_are_views_of_the_same_bytes_and_those_of_others_are_not) {
   Trace trace;
   {
-    Source framework(trace, 11), driver(trace, 11), second_driver(trace, 11), other(trace, 12), untold(trace, 0);
+    Source framework(trace, 11), driver(trace, 11), second_driver(trace, 11), other(trace, 12), unreported(trace, 0);
     framework.alloc(framework.heap(Layer::framework, 0, 0, "hbm"), 4096, 1);
     driver.alloc(driver.heap(Layer::physical), 4096, 20);
     second_driver.alloc(second_driver.heap(Layer::physical), 4096, 300);
     other.alloc(other.heap(Layer::pool), 4096, 4000);
-    untold.alloc(untold.heap(Layer::pool), 4096, 50'000);
+    unreported.alloc(unreported.heap(Layer::pool), 4096, 50'000);
   }
   EXPECT_EQ(20 + 4000 + 50'000, total_of(trace));
 }

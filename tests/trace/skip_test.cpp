@@ -129,7 +129,7 @@ TEST(Skip, goes_on_as_if_all_had_been_read) {
   }
 }
 
-TEST(Skip, a_pass_tells_blocks_that_went_unseen) {
+TEST(Skip, a_pass_reports_blocks_that_went_unseen) {
   RandomSource source(7);
   while (source.heaps.empty()) source.define_something();
   for (int i = 0; i < 1000; ++i) source.take_block(source.heaps[0]);
@@ -160,7 +160,7 @@ TEST(Skip, what_is_lost_is_made_good_by_the_next_keyframe) {
   std::uint64_t bytes = 0, keyframe_bytes = 0, keyframes = 0;
   for (int i = 0; source.writer.next_event() < 3'500'000; ++i) {
     source.take_block(source.heaps[0]);
-    if (i % 1000 == 0) source.writer.tell_keyframe_if_due();
+    if (i % 1000 == 0) source.writer.write_keyframe_if_due();
   }
   source.writer.flush();
   for (const wire::SharedBlock& block : source.blocks) {

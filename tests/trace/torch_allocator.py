@@ -205,8 +205,8 @@ class PooledAllocator:
 
     UNIT, UNITS, PAGES_AT = 4 * MIB, 30, 100
 
-    def __init__(self, base=0x7F0000000000, tells_pools=False):
-        self.base, self.time_us, self.tells_pools = base, 1_700_000_000_000_000, tells_pools
+    def __init__(self, base=0x7F0000000000, reports_pools=False):
+        self.base, self.time_us, self.reports_pools = base, 1_700_000_000_000_000, reports_pools
         self.segments = {}  # By first unit: how many units, and the pool.
         self.blocks = {}  # By first unit: how many units, and the pool.
         self.entries, self.moments = [], []
@@ -232,7 +232,7 @@ class PooledAllocator:
     def record(self, action, unit, count, pool):
         self.time_us += 5
         entry = {"action": action, "addr": self.address(unit), "size": count * self.UNIT, "stream": 0, "frames": []}
-        if self.tells_pools:
+        if self.reports_pools:
             entry["pool_id"] = tuple(list(pool))  # Each entry has its own object.
         self.entries.append({**entry, "time_us": self.time_us})
         self.note()
@@ -253,7 +253,7 @@ class PooledAllocator:
     def give_back_segment(self, chance):
         for first, (count, pool) in list(self.segments.items()):
             is_empty = not any(self.is_taken(unit) for unit in range(first, first + count))
-            may_go = pool == MAIN or (self.tells_pools and pool == GRAPH)
+            may_go = pool == MAIN or (self.reports_pools and pool == GRAPH)
             if may_go and is_empty and chance.random() < 0.7:
                 del self.segments[first]
                 self.record("segment_free", first, count, pool)

@@ -179,9 +179,9 @@ TEST(UseCurve, has_the_highest_of_each_stretch_however_long_it_becomes) {
   std::int64_t place = -1'000'000;
   for (int i = 0; i < 20'000; ++i) {
     place += static_cast<std::int64_t>(random() % (1ULL << random() % 30));
-    const std::int64_t told = place - static_cast<std::int64_t>(random() % 2);  // A clock may step back.
-    all.emplace_back(all.empty() ? told : std::max(told, all.back().first), random() % 1000);
-    curve.add(told, all.back().second);
+    const std::int64_t reported = place - static_cast<std::int64_t>(random() % 2);  // A clock may step back.
+    all.emplace_back(all.empty() ? reported : std::max(reported, all.back().first), random() % 1000);
+    curve.add(reported, all.back().second);
   }
   std::size_t stretches = 0, next = 0;
   std::uint64_t now = 0;

@@ -262,7 +262,7 @@ TEST(Block, rows_are_read_and_unknown_ones_passed_over) {
   EXPECT_EQ(4096U, decoded.rows<AllocRecord>()[0].address);
 }
 
-TEST(Block, a_shorter_struct_of_an_older_writer_tells_less) {
+TEST(Block, a_shorter_struct_of_an_older_writer_reports_less) {
   std::vector<std::uint8_t> payload;
   AllocRecord alloc;
   alloc.address = 4096;

@@ -217,7 +217,7 @@ TEST(Listing, rows_of_one_address_and_numbers_that_no_event_has) {
 
 // Blocks of a late source are listed in the middle of the stream, when slots are free: no reader uses a free slot for
 // them.
-TEST(Listing, blocks_that_lived_before_may_be_told_late) {
+TEST(Listing, blocks_that_lived_before_may_be_listed_late) {
   Stream stream;
   StreamWriter writer(0, [&](SharedBlock block) { stream.append(std::move(block)); });
   AllocRecord block;

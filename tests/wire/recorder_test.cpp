@@ -87,7 +87,7 @@ class Recorder {
 };
 
 // What the child reports on its pipe after each action.
-struct Told {
+struct Reported {
   std::uint64_t events = 0;  // Accepted by the writer, or written in complete blocks.
   std::int64_t time_ns = 0;
   bool is_round = false;  // The time was passed to the writer; otherwise an event.
@@ -105,13 +105,13 @@ class Child {
       // If the test dies, the child must not run forever.
       alarm(60);
       Recorder recorder(path);
-      work(recorder, [&](const Told& told) {
-        if (write(ends[1], &told, sizeof(told)) != sizeof(told)) _exit(1);
+      work(recorder, [&](const Reported& reported) {
+        if (write(ends[1], &reported, sizeof(reported)) != sizeof(reported)) _exit(1);
       });
       _exit(0);
     }
     close(ends[1]);
-    told_fd_ = ends[0];
+    report_fd_ = ends[0];
   }
   ~Child() {
     if (pid_ > 0) kill_and_listen();
@@ -120,25 +120,26 @@ class Child {
   Child& operator=(const Child&) = delete;
 
   void wait_until_it_speaks() const {
-    pollfd wanted{told_fd_, POLLIN, 0};
+    pollfd wanted{report_fd_, POLLIN, 0};
     ASSERT_EQ(1, poll(&wanted, 1, 30'000)) << "the child never came to write anything";
   }
 
-  std::vector<Told> kill_and_listen() {
+  std::vector<Reported> kill_and_listen() {
     kill(pid_, SIGKILL);
     int status = 0;
     waitpid(pid_, &status, 0);
     EXPECT_TRUE(WIFSIGNALED(status)) << "it was to be killed, and ended by itself";
     pid_ = 0;
-    std::vector<Told> all;
-    for (Told told; ::read(told_fd_, &told, sizeof(told)) == sizeof(told);) all.push_back(told);
-    close(told_fd_);
+    std::vector<Reported> all;
+    for (Reported reported; ::read(report_fd_, &reported, sizeof(reported)) == sizeof(reported);)
+      all.push_back(reported);
+    close(report_fd_);
     return all;
   }
 
  private:
   pid_t pid_ = 0;
-  int told_fd_ = -1;
+  int report_fd_ = -1;
 };
 
 Bytes bytes_of_file(const std::string& path) {
@@ -196,27 +197,27 @@ TEST(Recorder, killed_at_ten_events_a_second_it_loses_the_last_second_at_most) {
   std::vector<std::unique_ptr<Child>> children;
   for (std::size_t i = 0; i < tries; ++i) {
     files.emplace_back("slow" + std::to_string(i));
-    children.push_back(std::make_unique<Child>(files.back().path, [](Recorder& recorder, const auto& tell) {
+    children.push_back(std::make_unique<Child>(files.back().path, [](Recorder& recorder, const auto& report) {
       for (std::uint64_t round = 0;; ++round) {
         const std::int64_t now = now_ns();
-        if (round % 10 == 0) tell({recorder.alloc(now) + 1, now, false});
+        if (round % 10 == 0) report({recorder.alloc(now) + 1, now, false});
         recorder.stream().flush_if_older(now, block_age_ns_file);
-        tell({recorder.stream().next_event(), now, true});
+        report({recorder.stream().next_event(), now, true});
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
       }
     }));
   }
-  std::size_t opened = 0, told_events = 0, lost_events = 0;
+  std::size_t opened = 0, reported_events = 0, lost_events = 0;
   for (std::size_t i = 0; i < tries; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(300 + random() % 200));
-    const std::vector<Told> all = children[i]->kill_and_listen();
+    const std::vector<Reported> all = children[i]->kill_and_listen();
     std::int64_t last_round_ns = std::numeric_limits<std::int64_t>::min();
     std::vector<std::int64_t> event_times;
-    for (const Told& told : all) {
-      if (told.is_round)
-        last_round_ns = told.time_ns;
+    for (const Reported& reported : all) {
+      if (reported.is_round)
+        last_round_ns = reported.time_ns;
       else
-        event_times.push_back(told.time_ns);
+        event_times.push_back(reported.time_ns);
     }
     const Bytes bytes = bytes_of_file(files[i].path);
     const Found found = find_events(bytes);
@@ -233,12 +234,12 @@ TEST(Recorder, killed_at_ten_events_a_second_it_loses_the_last_second_at_most) {
       }
     }
     if (!found.times_ns.empty()) ++opened;
-    told_events += event_times.size();
+    reported_events += event_times.size();
     lost_events += event_times.size() - std::min(event_times.size(), found.times_ns.size());
     expect_opens_as_unfinished(files[i].path, found, bytes.size());
   }
   EXPECT_GE(opened, tries / 2) << "most of them lived for longer than a second";
-  RecordProperty("told_events", static_cast<int>(told_events));
+  RecordProperty("told_events", static_cast<int>(reported_events));
   RecordProperty("lost_events", static_cast<int>(lost_events));
 }
 
@@ -246,18 +247,18 @@ TEST(Recorder, killed_at_full_speed_it_opens_to_the_last_whole_block) {
   Random random(std::random_device{}());
   for (int i = 0; i < 12; ++i) {
     const RecorderFile file("fast");
-    Child child(file.path, [](Recorder& recorder, const auto& tell) {
-      std::uint64_t told = 0;
+    Child child(file.path, [](Recorder& recorder, const auto& report) {
+      std::uint64_t reported = 0;
       while (true) {
         recorder.alloc(now_ns());
-        if (recorder.whole_events() == told) continue;
-        told = recorder.whole_events();
-        tell({told, 0, true});
+        if (recorder.whole_events() == reported) continue;
+        reported = recorder.whole_events();
+        report({reported, 0, true});
       }
     });
     child.wait_until_it_speaks();
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 60'000));
-    const std::vector<Told> all = child.kill_and_listen();
+    const std::vector<Reported> all = child.kill_and_listen();
     ASSERT_FALSE(all.empty());
     const Bytes bytes = bytes_of_file(file.path);
     const Found found = find_events(bytes);
@@ -291,7 +292,7 @@ class FullDisk {
   void (*before_)(int) = nullptr;
 };
 
-TEST(Recorder, a_disk_that_fills_up_anywhere_is_told_with_the_systems_reason) {
+TEST(Recorder, a_full_disk_is_reported_with_the_systems_reason) {
   Random random(4);
   for (int i = 0; i < 200; ++i) {
     const RecorderFile file("full_disk");

@@ -135,7 +135,7 @@ AllocRecord block_at(std::uint64_t address, std::uint32_t heap = 0) {
   return block;
 }
 
-TEST(StreamWriter, a_block_closes_by_time_when_it_is_told_the_time) {
+TEST(StreamWriter, a_block_closes_by_time_when_it_is_reported_the_time) {
   Collected collected;
   StreamWriter writer(0, collected.sink());
   constexpr std::int64_t begin = 5'000'000'000'000;

@@ -75,7 +75,7 @@ TEST_F(WriteRecording, streams_are_interleaved_by_time) {
   EXPECT_LE(streams.size(), 3U * 4);
 }
 
-TEST_F(WriteRecording, what_a_file_lost_is_told_by_all_that_are_written_from_it) {
+TEST_F(WriteRecording, losses_of_a_file_are_kept_in_all_files_written_from_it) {
   Trace trace = make_trace(2, 1000);
   trace.import.add("lost_bytes", Severity::loss, 700, "", "byte 12: a block's check sum differs");
   trace.import.add("not_finished", Severity::warning, 1);
@@ -126,7 +126,7 @@ TEST_F(WriteRecording, a_sound_trace_stays_sound) {
 }
 
 // Copying does not make computed sizes exact.
-TEST_F(WriteRecording, what_a_reader_had_to_say_is_told_by_all_that_are_written_from_it) {
+TEST_F(WriteRecording, import_problems_are_kept_in_all_files_written_from_it) {
   Trace trace = make_trace(2, 1000);
   trace.format = "torch";
   trace.import.add("size_derived", Severity::notice, 2162, "Sizes were worked out.", "block 7");
@@ -149,7 +149,7 @@ TEST_F(WriteRecording, what_a_reader_had_to_say_is_told_by_all_that_are_written_
   }
 }
 
-TEST(ToldLosses, caveats_that_make_no_sense_add_nothing) {
+TEST(ReportedLosses, caveats_that_make_no_sense_add_nothing) {
   Trace trace;
   trace.streams.resize(1);
   wire::StreamWriter writer(0, [&](wire::SharedBlock block) { trace.streams[0].append(std::move(block)); });
@@ -163,7 +163,7 @@ TEST(ToldLosses, caveats_that_make_no_sense_add_nothing) {
   EXPECT_EQ(1U, trace.import.rows().size());
 }
 
-TEST(ToldLosses, facts_that_make_no_sense_add_nothing) {
+TEST(ReportedLosses, facts_that_make_no_sense_add_nothing) {
   Trace trace;
   trace.streams.resize(1);
   wire::StreamWriter writer(0, [&](wire::SharedBlock block) { trace.streams[0].append(std::move(block)); });

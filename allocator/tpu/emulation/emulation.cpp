@@ -109,7 +109,7 @@ class Emulator {
     EmulatedFailure failure;
     failure.text = buffer_text(bytes, hbm_.free_bytes(), hbm_.largest_free_bytes());
     failure.what = name;
-    failure.asked_bytes = bytes;
+    failure.requested_bytes = bytes;
     failure.free_bytes = hbm_.free_bytes();
     failure.largest_free_bytes = hbm_.largest_free_bytes();
     failure.limit_bytes = hbm_.usable_bytes();
@@ -148,12 +148,12 @@ class Emulator {
     log_.spend(hbm_.buffers() * steps_of_buffer);
   }
 
-  bool defragment(std::uint64_t asked_bytes) {
+  bool defragment(std::uint64_t requested_bytes) {
     if (!workload_.options.defragments) return false;
     spend_on_buffers();
     Defragmentation note;
     note.step = step_;
-    note.asked_bytes = asked_bytes;
+    note.requested_bytes = requested_bytes;
     note.free_bytes = hbm_.free_bytes();
     note.largest_before = hbm_.largest_free_bytes();
     const std::vector<Move> moves = hbm_.compact();
@@ -256,12 +256,12 @@ class Emulator {
     if (!fits) {
       EmulatedFailure failure;
       failure.what = workload_.programs[program].name;
-      failure.asked_bytes = out_.programs[program].temp_bytes + allocated_code(program);
+      failure.requested_bytes = out_.programs[program].temp_bytes + allocated_code(program);
       failure.free_bytes = hbm_.free_bytes();
       failure.largest_free_bytes = hbm_.reservable_bytes() - hbm_.reserved_bytes();
       failure.limit_bytes = hbm_.usable_bytes();
       failure.used_bytes = hbm_.usable_bytes() - hbm_.free_bytes();
-      failure.text = load_text(failure.what, failure.asked_bytes, hbm_.free_bytes(), hbm_.reserved_bytes(),
+      failure.text = load_text(failure.what, failure.requested_bytes, hbm_.free_bytes(), hbm_.reserved_bytes(),
                                *failure.largest_free_bytes);
       fail(std::move(failure), step);
       return false;
@@ -282,7 +282,7 @@ class Emulator {
       std::uint64_t sparse = 0;
       for (const Value& value : program.values)
         if (value.array.spec.place == Place::sparse_core) sparse += value.array.shard.bytes;
-      failure.asked_bytes = memory.needed_bytes();
+      failure.requested_bytes = memory.needed_bytes();
       failure.limit_bytes = generation_.hbm_usable.value;
       failure.text = sparse == 0 ? compile_oom_text(program, memory, generation_)
                                  : cores_text(memory.needed_bytes() - sparse, sparse, generation_.hbm_usable.value);
@@ -307,7 +307,7 @@ class Emulator {
     const std::uint64_t limit = place == Place::vmem ? generation_.vmem.value : generation_.cmem.value;
     if (bytes <= limit) return failure;
     failure.tier = place == Place::vmem ? Tier::vmem : Tier::cmem;
-    failure.asked_bytes = bytes;
+    failure.requested_bytes = bytes;
     failure.limit_bytes = limit;
     failure.text = on_chip_oom_text(program, memory, place, bytes, limit);
     return failure;

@@ -63,7 +63,7 @@ struct EmulatedFailure {
   Tier tier = Tier::hbm;
   std::size_t step = 0;
   std::string what;  // The array, program or kernel.
-  std::uint64_t asked_bytes = 0;
+  std::uint64_t requested_bytes = 0;
   std::optional<std::uint64_t> free_bytes, largest_free_bytes, limit_bytes, used_bytes;
 };
 
@@ -79,7 +79,7 @@ struct SkippedRun {
 
 struct Defragmentation {
   std::size_t step = 0;
-  std::uint64_t asked_bytes = 0, moved_bytes = 0, moves = 0;
+  std::uint64_t requested_bytes = 0, moved_bytes = 0, moves = 0;
   std::uint64_t free_bytes = 0, largest_before = 0, largest_after = 0;
   std::uint64_t cost_ns = 0;  // Modelled: twice the moved bytes at the bandwidth of HBM, plus the stall.
 };

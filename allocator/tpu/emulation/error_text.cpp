@@ -161,11 +161,11 @@ std::string cores_text(std::uint64_t tensor_bytes, std::uint64_t sparse_bytes, s
       printed_bytes(tensor_bytes), printed_bytes(sparse_bytes), printed_bytes(available_bytes));
 }
 
-std::string sparse_core_text(std::uint64_t end_words, std::uint64_t limit_words, std::uint64_t asked_words) {
+std::string sparse_core_text(std::uint64_t end_words, std::uint64_t limit_words, std::uint64_t requested_words) {
   return fmt::format(
       "RESOURCE_EXHAUSTED: E3000: 'memref.alloca' op current allocation offset upper bound ({} words) exceeds the "
       "legitimate user allocatable offset upper bound ({} words) in memory space {} when allocating {} words\n",
-      end_words, limit_words, tile_spmem, asked_words);
+      end_words, limit_words, tile_spmem, requested_words);
 }
 
 }  // namespace hbmscope::allocator::tpu

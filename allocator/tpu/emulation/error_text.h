@@ -31,6 +31,6 @@ std::string load_text(std::string_view program, std::uint64_t bytes, std::uint64
                       std::uint64_t reserved_bytes, std::uint64_t reservable_bytes);
 // TensorCore and SparseCore together need more memory than there is.
 std::string cores_text(std::uint64_t tensor_bytes, std::uint64_t sparse_bytes, std::uint64_t available_bytes);
-std::string sparse_core_text(std::uint64_t end_words, std::uint64_t limit_words, std::uint64_t asked_words);
+std::string sparse_core_text(std::uint64_t end_words, std::uint64_t limit_words, std::uint64_t requested_words);
 
 }  // namespace hbmscope::allocator::tpu

@@ -62,7 +62,7 @@ void EventLog::reused(Tier tier, std::uint64_t address, const std::string& name)
 void EventLog::add_failure(std::vector<EmulatedFailure>& list, EmulatedFailure failure) {
   Event& event = add(EventKind::failure);
   event.tier = failure.tier;
-  event.bytes = failure.asked_bytes;
+  event.bytes = failure.requested_bytes;
   event.name = failure.text;
   event.number = list.size();
   list.push_back(std::move(failure));

@@ -45,7 +45,7 @@ std::optional<GpuRuntime::Taken> GpuRuntime::allocate(std::uint64_t bytes, std::
   failure.tier = Tier::gpu;
   failure.step = step_;
   failure.what = name;
-  failure.asked_bytes = bytes;
+  failure.requested_bytes = bytes;
   failure.free_bytes = now.pool_bytes - now.in_use_bytes;
   failure.largest_free_bytes = pool_.allocator().largest_free_bytes();
   failure.limit_bytes = now.limit_bytes;

@@ -22,11 +22,11 @@ Tier tier_of(ScratchPlace place) {
   return Tier::vmem;
 }
 
-EmulatedFailure failure_of(const Pipeline& pipeline, Tier tier, std::uint64_t asked, std::uint64_t limit) {
+EmulatedFailure failure_of(const Pipeline& pipeline, Tier tier, std::uint64_t requested, std::uint64_t limit) {
   EmulatedFailure failure;
   failure.what = pipeline.name;
   failure.tier = tier;
-  failure.asked_bytes = asked;
+  failure.requested_bytes = requested;
   failure.limit_bytes = limit;
   return failure;
 }

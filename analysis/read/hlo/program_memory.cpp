@@ -95,8 +95,8 @@ void leave_out_impossible(Program& program) {
     }
     sum += size;
   };
-  std::uint64_t told = 0;
-  for (auto& [color, bytes] : program.reported_space_bytes) limit(bytes, told);
+  std::uint64_t reported = 0;
+  for (auto& [color, bytes] : program.reported_space_bytes) limit(bytes, reported);
   for (LogicalBuffer& buffer : program.buffers) limit(buffer.size, buffers);
   for (Allocation& allocation : program.allocations) {
     limit(allocation.size, allocations);

@@ -316,11 +316,8 @@ Result<Events> read_events(std::span<const std::uint8_t> bytes, const std::strin
                          "Was the file cut off? Export it again: prof.export_chrome_trace(\"trace.json\").", name,
                          std::min<std::uint64_t>(handler.error_offset(), bytes.size()), false});
   if (!handler.has_events())
-    return Failure(Error{"this JSON has no list \"traceEvents\", so it is not a Chrome trace",
-                         "Export one: prof.export_chrome_trace(\"trace.json\").",
-                         name,
-                         {},
-                         false});
+    return Failure(refusal("this JSON has no list \"traceEvents\", so it is not a Chrome trace",
+                           "Export one: prof.export_chrome_trace(\"trace.json\").", name));
   if (control != nullptr) control->done_bytes = bytes.size();
   return events;
 }

@@ -154,7 +154,7 @@ class TraceMaker {
 
   void add_out_of_memory(const MemoryEvent& event, std::uint32_t stack) {
     wire::OutOfMemoryRecord record;
-    record.asked = static_cast<std::uint64_t>(event.bytes);
+    record.requested = static_cast<std::uint64_t>(event.bytes);
     record.available = wire::unknown_bytes;
     record.heap = heaps_[event.device];
     record.stack = stack;
@@ -234,13 +234,12 @@ Result<Trace> read_kineto(std::span<const std::uint8_t> bytes, const std::string
   auto events = kineto::read_events(bytes, name, control);
   if (!events) return Failure(std::move(events.error()));
   if (events->memory.empty())
-    return Failure(Error{events->without_address.count > 0 ? "the memory events of this Chrome trace have no addresses"
-                                                           : "this Chrome trace has no memory events",
-                         "Record one with torch.profiler.profile(profile_memory=True, with_stack=True) of a "
-                         "newer PyTorch, and export_chrome_trace.",
-                         name,
-                         {},
-                         false});
+    return Failure(refusal(events->without_address.count > 0
+                               ? "the memory events of this Chrome trace have no addresses"
+                               : "this Chrome trace has no memory events",
+                           "Record one with torch.profiler.profile(profile_memory=True, with_stack=True) of a "
+                           "newer PyTorch, and export_chrome_trace.",
+                           name));
   return TraceMaker(*events, name, bytes.size()).make();
 }
 

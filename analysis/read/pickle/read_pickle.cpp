@@ -45,11 +45,8 @@ std::optional<Error> run(Document& document, const Input& input, const std::stri
     return refusal("there is not enough memory for what is in this pickle",
                    "Close other programs, or read the file on a larger machine.", name);
   } catch (const std::length_error&) {
-    return Error{"more than 2^31 values of one kind are in this pickle",
-                 "No snapshot is that large; check that this is the right file.",
-                 name,
-                 {},
-                 false};
+    return refusal("more than 2^31 values of one kind are in this pickle",
+                   "No snapshot is that large; check that this is the right file.", name);
   }
 }
 

@@ -100,13 +100,9 @@ void check_texts(Profile& profile) {
 std::optional<Error> find_missing_part(const pprof::MessageIndex& index, const std::string& name) {
   if (!index.value_types.empty()) return std::nullopt;
   if (index.strings.empty() && index.samples == 0)
-    return Error{"no part of a pprof profile is in this file",
-                 "It may have been cut off; save the profile again.",
-                 name,
-                 {},
-                 false};
-  return Error{
-      "the profile does not say what its values are (no sample types)", "Save the profile again.", name, {}, false};
+    return refusal("no part of a pprof profile is in this file", "It may have been cut off; save the profile again.",
+                   name);
+  return refusal("the profile does not say what its values are (no sample types)", "Save the profile again.", name);
 }
 
 void finish_profile(const pprof::MessageIndex& index, Profile& profile) {
@@ -162,11 +158,8 @@ Result<Profile> read_message(Bytes message, Bytes file, const std::string& name,
 Result<Profile> read_pprof_bytes(Bytes bytes, const std::string& name, const ReadOptions& options,
                                  ReadControl* control) {
   if (bytes.empty())
-    return Failure(Error{"the file is empty",
-                         "The job may have been stopped while it was writing; save the profile again.",
-                         name,
-                         {},
-                         false});
+    return Failure(refusal("the file is empty",
+                           "The job may have been stopped while it was writing; save the profile again.", name));
   ImportStatistics import;
   if (!is_gzip(bytes)) return read_message(bytes, bytes, name, options, control, std::move(import));
   auto inflated = inflate_gzip(bytes, name, options.max_inflated_bytes, import);

@@ -61,9 +61,9 @@ class RecordingReader {
     // Adds the losses in this file and in the one that it was written from.
     const auto add_loss = [&](std::string_view name, Severity severity, std::uint64_t count, std::string_view remedy,
                               std::string_view example = {}) {
-      const ReportedLoss told = find_reported_loss(trace, name);
-      const std::int64_t all = static_cast<std::int64_t>(count) + told.count;
-      if (all > 0) import.add(name, severity, all, remedy, count > 0 ? example : std::string_view(told.example));
+      const ReportedLoss reported = find_reported_loss(trace, name);
+      const std::int64_t all = static_cast<std::int64_t>(count) + reported.count;
+      if (all > 0) import.add(name, severity, all, remedy, count > 0 ? example : std::string_view(reported.example));
     };
     if (is_stopped())
       import.add("stopped_here", Severity::warning, 1, "Reading was cancelled: the rest of the recording is missing.");

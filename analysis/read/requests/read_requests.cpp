@@ -108,8 +108,8 @@ class StreamReader {
     if (id.slot == not_live) return refuse(fmt::format("id {} is freed twice", free.id));
     result_.stream.operations.push_back({true, id.slot, line_number(), {}});
     // Whether a free had an effect follows from the request's result; if that is unknown, so is this.
-    const bool is_told = id.is_answered || free.answer.outcome == allocator::RecordedOutcome::nothing_freed;
-    result_.stream.answers.push_back(is_told ? free.answer : allocator::RecordedAnswer{});
+    const bool is_reported = id.is_answered || free.answer.outcome == allocator::RecordedOutcome::nothing_freed;
+    result_.stream.answers.push_back(is_reported ? free.answer : allocator::RecordedAnswer{});
     unused_.push_back(id.slot);
     id.slot = not_live;
     return true;

@@ -95,7 +95,7 @@ void ReplayRecorder::on_freed(const Allocator&, const ReplayBlock& block) {
 
 void ReplayRecorder::on_refused(const Allocator& allocator, const allocator::Request& request) {
   wire::OutOfMemoryRecord record;
-  record.asked = request.bytes;
+  record.requested = request.bytes;
   record.heap = heap_;
   record.stack = stack_of(origin_.stack);
   // How much could still be claimed, up to the limit and the device's memory. Unknown if the pool already exceeds that.
@@ -123,9 +123,9 @@ void ReplayRecorder::on_region_released(const Claim& claim) {
   writer_.events().add(record, origin_.time_ns);
 }
 
-void ReplayRecorder::on_claim_refused(std::uint64_t asked_bytes) {
+void ReplayRecorder::on_claim_refused(std::uint64_t requested_bytes) {
   wire::DriverRefusalRecord record;
-  record.asked = asked_bytes;
+  record.requested = requested_bytes;
   record.heap = heap_;
   writer_.events().add(record, origin_.time_ns);
 }

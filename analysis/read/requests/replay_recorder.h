@@ -24,7 +24,7 @@ class ReplayRecorder final : public allocator::Watcher {
   void on_refused(const allocator::Allocator& allocator, const allocator::Request& request) override;
   void on_region_claimed(const allocator::Claim& claim) override;
   void on_region_released(const allocator::Claim& claim) override;
-  void on_claim_refused(std::uint64_t asked_bytes) override;
+  void on_claim_refused(std::uint64_t requested_bytes) override;
 
   // The whole replay; call once, at the end.
   const Trace& close();

@@ -190,9 +190,9 @@ LineResult<RegionEvent> region_event_from_json(const json& line) {
   if (!bytes) return LineFailure(bytes.error());
   event.bytes = *bytes;
   if (!is_claim) return event;
-  const auto asked = number_at(line, "asked");
-  if (!asked) return LineFailure(asked.error());
-  event.asked_bytes = *asked;
+  const auto requested = number_at(line, "asked");
+  if (!requested) return LineFailure(requested.error());
+  event.requested_bytes = *requested;
   const auto base = address_from_json(line.value("base", json()));
   if (!base) return LineFailure(base.error());
   event.base = *base;

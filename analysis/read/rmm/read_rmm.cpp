@@ -171,7 +171,7 @@ class RmmReader {
 
   void add_failure(const rmm::Row& row, std::int64_t time_ns) {
     wire::OutOfMemoryRecord record;
-    record.asked = row.bytes;
+    record.requested = row.bytes;
     record.available = wire::unknown_bytes;
     record.heap = heap_;
     writer_.add(record, time_ns);

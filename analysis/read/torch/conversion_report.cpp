@@ -7,11 +7,11 @@
 namespace hbmscope {
 namespace {
 
-std::string text_from_difference(const std::string& heap, std::string_view who, const TorchTableSum& told,
+std::string text_from_difference(const std::string& heap, std::string_view who, const TorchTableSum& reported,
                                  const TorchTableSum& listed) {
-  const std::string told_text = text_from_sum(told), listed_text = text_from_sum(listed);
-  return fmt::format("{}: {} {}, the snapshot {}", heap, who, told_text,
-                     told_text == listed_text ? "as many, some at other addresses or of other sizes" : listed_text);
+  const std::string reported_text = text_from_sum(reported), listed_text = text_from_sum(listed);
+  return fmt::format("{}: {} {}, the snapshot {}", heap, who, reported_text,
+                     reported_text == listed_text ? "as many, some at other addresses or of other sizes" : listed_text);
 }
 
 }  // namespace
@@ -38,22 +38,22 @@ void add_statistics(const ConversionCounts& counts, ImportStatistics& import) {
       "recorded, or the trace is from another snapshot. Earlier times are inexact.");
 }
 
-void add_end_contradicts_snapshot(const std::string& heap, const TorchTableSum& told, const TorchTableSum& listed,
+void add_end_contradicts_snapshot(const std::string& heap, const TorchTableSum& reported, const TorchTableSum& listed,
                                   ImportStatistics& import) {
   import.add("end_contradicts_snapshot", Severity::loss, 1,
              "The trace contradicts the snapshot: followed to its end, it does not arrive at the blocks and segments "
              "that the snapshot lists. The end is what the snapshot lists; before it figures of this device's heaps "
              "are inexact, because entries are missing or wrong. Take the snapshot while history is still recorded, "
              "with no other thread allocating.",
-             text_from_difference(heap, "followed to the end the trace has", told, listed));
+             text_from_difference(heap, "followed to the end the trace has", reported, listed));
 }
 
-void add_tables_contradict_themselves(const std::string& heap, const TorchTableSum& told, const TorchTableSum& listed,
-                                      ImportStatistics& import) {
+void add_tables_contradict_themselves(const std::string& heap, const TorchTableSum& reported,
+                                      const TorchTableSum& listed, ImportStatistics& import) {
   import.add("tables_contradict_themselves", Severity::loss, 1,
              "Blocks or segments of the snapshot overlap, or have impossible sizes: figures of this heap are inexact "
              "at the end, too. The file may be damaged.",
-             text_from_difference(heap, "what can be listed are", told, listed));
+             text_from_difference(heap, "what can be listed are", reported, listed));
 }
 
 }  // namespace hbmscope

@@ -17,11 +17,11 @@ struct ConversionCounts {
 };
 void add_statistics(const ConversionCounts& counts, ImportStatistics& import);
 
-// `told` is what the trace contains and `listed` what the snapshot lists. In the first function `told` follows from the
-// entries, in the second from the tables as far as they could be listed.
-void add_end_contradicts_snapshot(const std::string& heap, const TorchTableSum& told, const TorchTableSum& listed,
+// `reported` is what the trace contains and `listed` what the snapshot lists. In the first function `reported` follows
+// from the entries, in the second from the tables as far as they could be listed.
+void add_end_contradicts_snapshot(const std::string& heap, const TorchTableSum& reported, const TorchTableSum& listed,
                                   ImportStatistics& import);
-void add_tables_contradict_themselves(const std::string& heap, const TorchTableSum& told, const TorchTableSum& listed,
-                                      ImportStatistics& import);
+void add_tables_contradict_themselves(const std::string& heap, const TorchTableSum& reported,
+                                      const TorchTableSum& listed, ImportStatistics& import);
 
 }  // namespace hbmscope

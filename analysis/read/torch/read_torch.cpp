@@ -48,13 +48,10 @@ std::size_t find_history(Bytes bytes) {
 
 Failure not_a_pickle(Bytes bytes, const std::string& name) {
   const std::string_view other = find_other_format(bytes);
-  return Failure(Error{other.empty()
-                           ? "this is not a PyTorch memory snapshot: a pickle begins with the bytes 80 02 to 80 05"
-                           : fmt::format("this looks like {}, not like a PyTorch memory snapshot", other),
-                       "Use the file that torch.cuda.memory._dump_snapshot() wrote.",
-                       name,
-                       {},
-                       false});
+  return Failure(refusal(other.empty()
+                             ? "this is not a PyTorch memory snapshot: a pickle begins with the bytes 80 02 to 80 05"
+                             : fmt::format("this looks like {}, not like a PyTorch memory snapshot", other),
+                         "Use the file that torch.cuda.memory._dump_snapshot() wrote.", name));
 }
 
 // `read(document, taker)` reads the pickle. Entries are taken while it is read. If its lists are not in PyTorch's usual
@@ -175,11 +172,8 @@ std::optional<TorchSnapshot> read_torch_state(Bytes bytes, const std::string& na
 Result<TorchSnapshot> read_torch(Bytes bytes, const std::string& name, const TorchReadOptions& options,
                                  ReadControl* control) {
   if (bytes.empty())
-    return Failure(Error{"the file is empty",
-                         "The job may have been stopped while it was writing; save the snapshot again.",
-                         name,
-                         {},
-                         false});
+    return Failure(refusal("the file is empty",
+                           "The job may have been stopped while it was writing; save the snapshot again.", name));
   return with_enough_memory(name, [&] { return read_container(bytes, name, options, control); });
 }
 

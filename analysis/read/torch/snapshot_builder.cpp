@@ -41,7 +41,7 @@ std::optional<Error> SnapshotBuilder::build() {
   add_segments(segments);
   if (!add_traces(traces)) {
     give_up();
-    return Error{"entries of the history are invalid", {}, snapshot_.file, {}, false};
+    return refusal("entries of the history are invalid", {}, snapshot_.file);
   }
   add_annotations(document_.find(root, "external_annotations"));
   add_settings(document_.find(root, "allocator_settings"), {}, 0);
@@ -73,11 +73,9 @@ std::optional<Error> SnapshotBuilder::no_snapshot() const {
       keys += (keys.empty() ? "" : ", ") + python_text(document_, key).substr(0, 40);
     holds = keys.empty() ? "an empty dict" : "a dict with " + keys;
   }
-  return Error{fmt::format("this pickle is not a memory snapshot: it has {}, but no segments or device_traces", holds),
-               "Use the file that torch.cuda.memory._dump_snapshot() wrote.",
-               snapshot_.file,
-               {},
-               false};
+  return refusal(
+      fmt::format("this pickle is not a memory snapshot: it has {}, but no segments or device_traces", holds),
+      "Use the file that torch.cuda.memory._dump_snapshot() wrote.", snapshot_.file);
 }
 
 void SnapshotBuilder::add_statistics() {

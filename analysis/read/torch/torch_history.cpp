@@ -101,7 +101,7 @@ class RegionOwners {
 
   // Adjacent mapped pages belong to one expandable segment, and hence to one pool: each such segment reserves more
   // addresses than the device has memory, so it never reaches the next one.
-  std::uint32_t find_segment_beside(AddressRange range) {
+  std::uint32_t find_adjacent_segment(AddressRange range) {
     const auto above = begins_.find_last_not_above(range.end);
     if (above && above->address == range.end && owners_[above->value].is_expandable)
       return owners_[above->value].segment;
@@ -255,7 +255,7 @@ class Historian {
   }
 
   void begin_again() {
-    space_.clear(RegionsAre::told);
+    space_.clear(RegionsAre::reported);
     owners_.clear();
     live_.clear();
     for (const TorchInitialRegion& region : history_.regions)
@@ -297,7 +297,7 @@ class Historian {
         break;
       case TorchAction::segment_free: owners_.add(range, TorchHistory::no_segment, false, trace_.pool[entry]); break;
       case TorchAction::segment_unmap:
-        owners_.add(range, owners_.find_segment_beside(range), true, trace_.pool[entry]);
+        owners_.add(range, owners_.find_adjacent_segment(range), true, trace_.pool[entry]);
         break;
       case TorchAction::unknown:
       case TorchAction::snapshot:

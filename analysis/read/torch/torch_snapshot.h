@@ -101,7 +101,7 @@ struct TorchBlocks {
 // Identifies a pool; (0, 0) is the main pool, others are private (torch.cuda.MemPool, graphs).
 struct TorchPoolId {
   std::uint64_t first = 0, second = 0;
-  bool is_told = false;
+  bool is_reported = false;
 
   friend bool operator==(const TorchPoolId&, const TorchPoolId&) = default;
 };

@@ -65,9 +65,9 @@ class TorchConverter {
   // The devices whose entries don't lead to the state that the snapshot lists.
   std::set<std::int32_t> compare_with_the_end() {
     std::set<std::int32_t> found;
-    for_each_difference([&](std::int32_t device, std::uint32_t heap, const auto& told, const auto& listed) {
+    for_each_difference([&](std::int32_t device, std::uint32_t heap, const auto& reported, const auto& listed) {
       found.insert(device);
-      add_end_contradicts_snapshot(heap_names_[heap], told, listed, trace_.import);
+      add_end_contradicts_snapshot(heap_names_[heap], reported, listed, trace_.import);
     });
     return found;
   }
@@ -146,7 +146,7 @@ class TorchConverter {
   }
   // The pool of its segment; if the segment is gone at the end, the recorded pool.
   std::uint32_t heap_of(const Device& device, std::uint32_t segment, const TorchPoolId& pool) {
-    if (pool.is_told && segment == TorchHistory::no_segment)
+    if (pool.is_reported && segment == TorchHistory::no_segment)
       return heap_of_pool(device.trace->device, pool.first, pool.second);
     return heap_of_segment(device, segment);
   }
@@ -335,10 +335,10 @@ class TorchConverter {
 
   void write_out_of_memory(Device& device, std::size_t entry, std::uint32_t stack, std::int64_t time) {
     wire::OutOfMemoryRecord record;
-    record.asked = bytes_or_0(device.trace->size_bytes[entry]);
+    record.requested = bytes_or_0(device.trace->size_bytes[entry]);
     record.available = wire::unknown_bytes;
-    if (const auto* told = next_of_entry(device.trace->out_of_memory, device.next_out_of_memory, entry))
-      record.available = bytes_or_unknown(told->device_free_bytes);
+    if (const auto* reported = next_of_entry(device.trace->out_of_memory, device.next_out_of_memory, entry))
+      record.available = bytes_or_unknown(reported->device_free_bytes);
     record.heap = device.main_heap;
     record.stack = stack;
     writer_.add(record, time);
@@ -386,10 +386,10 @@ class TorchConverter {
   // Visits the heaps in which the entries so far don't add up to the tables: device, heap, and both sums.
   template <class Visit>
   void for_each_difference(const Visit& visit) {
-    const std::vector<TorchTableSum> told = sum_up_trace();
+    const std::vector<TorchTableSum> reported = sum_up_trace();
     const auto listed = sum_up_tables(snapshot_, heap_of_segment_, heap_names_.size());
     for (const auto& [pool, heap] : heaps_)
-      if (told[heap] != listed[heap]) visit(std::get<0>(pool), heap, told[heap], listed[heap]);
+      if (reported[heap] != listed[heap]) visit(std::get<0>(pool), heap, reported[heap], listed[heap]);
   }
 
   // Writes the allocator's own tables from the snapshot: if the entries lead to another state, the tables are right. A
@@ -399,9 +399,9 @@ class TorchConverter {
     mark.name = writer_.define_string("what the snapshot lists");
     writer_.add(mark, time_ns_);
     writer_.flush();
-    std::map<std::pair<std::uint32_t, std::uint64_t>, LiveBlock> told;
+    std::map<std::pair<std::uint32_t, std::uint64_t>, LiveBlock> reported;
     for (const LiveBlock& block : out_.stream().last_state().slots())
-      if (block.is_live()) told.emplace(std::pair(block.heap, block.address), block);
+      if (block.is_live()) reported.emplace(std::pair(block.heap, block.address), block);
 
     std::vector<wire::RegionLiveRecord> regions;
     std::vector<wire::LiveRecord> blocks;
@@ -416,8 +416,8 @@ class TorchConverter {
         if (!snapshot_.blocks.is_active(i)) continue;
         wire::LiveRecord& block = blocks.emplace_back(listed_block(segment, i));
         // The same allocation according to the entries: its id has the allocation time.
-        const auto was = told.find({block.heap, block.address});
-        if (was != told.end() && was->second.size == block.size && was->second.stack == block.stack)
+        const auto was = reported.find({block.heap, block.address});
+        if (was != reported.end() && was->second.size == block.size && was->second.stack == block.stack)
           block.event = was->second.event;
       }
     }
@@ -428,9 +428,9 @@ class TorchConverter {
 
   // Inconsistent tables can't be listed: overlapping blocks or segments, sizes that no device has.
   void compare_with_the_listing() {
-    for_each_difference([&](std::int32_t, std::uint32_t heap, const auto& told, const auto& listed) {
+    for_each_difference([&](std::int32_t, std::uint32_t heap, const auto& reported, const auto& listed) {
       writer_.note_loss(0, time_ns_, time_ns_, heap);
-      add_tables_contradict_themselves(heap_names_[heap], told, listed, trace_.import);
+      add_tables_contradict_themselves(heap_names_[heap], reported, listed, trace_.import);
     });
   }
 

@@ -99,11 +99,8 @@ Result<CentralEntry> find_entry(const std::vector<CentralEntry>& directory, cons
       return Failure(refusal(fmt::format("{} pickles are in this zip archive", count),
                              "Unpack it and give the snapshot that you mean.", name));
   }
-  return Failure(Error{fmt::format("none of the {} files in this zip archive is a pickle", directory.size()),
-                       "Use the file that torch.cuda.memory._dump_snapshot() wrote.",
-                       name,
-                       {},
-                       false});
+  return Failure(refusal(fmt::format("none of the {} files in this zip archive is a pickle", directory.size()),
+                         "Use the file that torch.cuda.memory._dump_snapshot() wrote.", name));
 }
 
 struct FreeDecompressor {

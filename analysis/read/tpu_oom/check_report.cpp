@@ -52,24 +52,24 @@ class Checker {
     if (report_.form == Form::statistics) check_statistics();
     check_excess();
     if (report_.form == Form::compile) check_tables();
-    if (report_.form == Form::scoped && !report_.asked) cut("the size of the scoped allocation and its limit");
+    if (report_.form == Form::scoped && !report_.requested) cut("the size of the scoped allocation and its limit");
     return std::move(check_);
   }
 
  private:
   void cut(std::string what) { check_.cuts.push_back(std::move(what)); }
 
-  void expect(const char* what, const Sum& sum, const MaybeBytes& told) {
-    if (!sum.is_known() || !told) return;
+  void expect(const char* what, const Sum& sum, const MaybeBytes& reported) {
+    if (!sum.is_known() || !reported) return;
     ++check_.identities;
-    if (!sum.is(*told))
-      check_.differences.push_back(fmt::format("{}: {} bytes instead of {}", what, sum.bytes(), told->bytes));
+    if (!sum.is(*reported))
+      check_.differences.push_back(fmt::format("{}: {} bytes instead of {}", what, sum.bytes(), reported->bytes));
   }
 
   void check_excess() {
-    if (!report_.exceeded || !report_.asked || !report_.limit) return;
+    if (!report_.exceeded || !report_.requested || !report_.limit) return;
     Sum excess;
-    excess.add(report_.asked);
+    excess.add(report_.requested);
     excess.subtract(report_.limit);
     expect("what is used less what there is", excess, report_.exceeded);
   }

@@ -52,7 +52,7 @@ bool read_used_of(WordCursor& cursor, Report& report) {
   report.used = cursor.take_size();
   if (!report.used || !cursor.take("of")) return false;
   report.limit = cursor.take_size();
-  report.asked = report.used;
+  report.requested = report.used;
   cursor.take_name();
   cursor.take(".");
   WordCursor more = cursor;
@@ -78,7 +78,7 @@ bool read_scoped(std::string_view text, WordCursor& cursor, Report& report) {
   if (found == npos || next < found) return true;  // The sizes are cut off.
   cursor.move_to(found);
   cursor.take("Scoped allocation with size");
-  report.asked = cursor.take_size();
+  report.requested = cursor.take_size();
   if (cursor.take("and limit")) report.limit = cursor.take_size();
   if (cursor.take("exceeded scoped")) cursor.take_name();
   if (cursor.take("limit by")) report.exceeded = cursor.take_size();
@@ -104,8 +104,9 @@ bool read_ran_out(std::string_view text, WordCursor& cursor, Report& report) {
   report.form = Form::required;
   report.memory_space = lower(cursor.take_name());
   if (report.memory_space.empty() || !cursor.take_until("(", reason_bytes_max)) return false;
-  report.asked = cursor.take_size();
-  if (!report.asked || !cursor.take(") exceeds available") || !cursor.take_until("(", reason_bytes_max)) return false;
+  report.requested = cursor.take_size();
+  if (!report.requested || !cursor.take(") exceeds available") || !cursor.take_until("(", reason_bytes_max))
+    return false;
   report.available = report.limit = cursor.take_size();
   cursor.take(")");
   cursor.take(".");
@@ -117,7 +118,7 @@ bool read_ran_out(std::string_view text, WordCursor& cursor, Report& report) {
 void read_allocation_place(std::string_view place, Report& report) {
   Allocation allocation;
   allocation.is_whole = true;
-  allocation.size = report.asked;
+  allocation.size = report.requested;
   const auto after = [&](std::string_view key) {
     const std::size_t found = place.find(key);
     return found == npos ? std::string_view() : place.substr(found + key.size());
@@ -136,11 +137,11 @@ void read_allocation_place(std::string_view place, Report& report) {
 bool read_allocation(WordCursor& cursor, Report& report) {
   report.form = Form::allocation;
   cursor.take("Allocation (size=");
-  const auto asked = cursor.take_number();
-  if (!asked || !cursor.take(") would exceed memory (size=")) return false;
+  const auto requested = cursor.take_number();
+  if (!requested || !cursor.take(") would exceed memory (size=")) return false;
   const auto limit = cursor.take_number();
   if (!limit || !cursor.take(")")) return false;
-  report.asked = exact(*asked);
+  report.requested = exact(*requested);
   report.limit = exact(*limit);
   WordCursor place = cursor;
   if (!place.take("::") || !place.take_until("[", reason_bytes_max)) return true;
@@ -162,9 +163,9 @@ bool read_cores(WordCursor& cursor, Report& report) {
   const MaybeBytes sparse = cursor.take_size();
   if (!cursor.take(", exceeding available bytes:")) return false;
   report.limit = report.available = cursor.take_size();
-  report.asked = sum(tensor, sparse);
+  report.requested = sum(tensor, sparse);
   report.program_parts = {{"TensorCore", tensor}, {"SparseCore", sparse}};
-  return report.asked && report.limit;
+  return report.requested && report.limit;
 }
 
 bool read_attempt(std::string_view text, WordCursor& cursor, Report& report) {
@@ -173,9 +174,9 @@ bool read_attempt(std::string_view text, WordCursor& cursor, Report& report) {
   const bool is_reservation = cursor.take("Attempting to reserve");
   if (!is_reservation) cursor.take("Attempting to allocate");
   report.form = is_reservation || !report.program.empty() ? Form::program : Form::buffer;
-  report.asked = cursor.take_size();
+  report.requested = cursor.take_size();
   cursor.take("at the bottom of memory");
-  if (!report.asked || !cursor.take(". That was not possible. There are")) return false;
+  if (!report.requested || !cursor.take(". That was not possible. There are")) return false;
   report.free = cursor.take_size();
   if (!report.free || !cursor.take("free")) return false;
   if (cursor.take(",")) {
@@ -198,15 +199,15 @@ bool read_attempt(std::string_view text, WordCursor& cursor, Report& report) {
 bool read_could_not(WordCursor& cursor, Report& report) {
   report.form = Form::program;
   cursor.take("Could not allocate");
-  const auto asked = cursor.take_number();
-  if (!asked || !cursor.take("bytes in memory")) return false;
+  const auto requested = cursor.take_number();
+  if (!requested || !cursor.take("bytes in memory")) return false;
   report.memory_space = space_of_device_name(cursor.take_name());
   if (report.memory_space.empty() || !cursor.take(";")) return false;
   const auto allocatable = cursor.take_number();
   if (!allocatable || !cursor.take("bytes allocatable,")) return false;
   const auto available = cursor.take_number();
   if (!available || !cursor.take("bytes available")) return false;
-  report.asked = exact(*asked);
+  report.requested = exact(*requested);
   report.largest_free = exact(*allocatable);
   report.free = exact(*available);
   return true;
@@ -234,12 +235,12 @@ bool read_sparse(WordCursor& cursor, Report& report) {
   if (!limit || !cursor.take("words) in memory space")) return false;
   const auto space = cursor.take_number();
   if (!space || !cursor.take("when allocating")) return false;
-  const auto asked = cursor.take_number();
-  if (!asked || !cursor.take("words") || std::max({*asked, *limit, *bound}) > words_max) return false;
+  const auto requested = cursor.take_number();
+  if (!requested || !cursor.take("words") || std::max({*requested, *limit, *bound}) > words_max) return false;
   report.memory_space = sparse_space(*space);
-  report.asked = exact(*asked * word_bytes);
+  report.requested = exact(*requested * word_bytes);
   report.limit = exact(*limit * word_bytes);
-  if (*bound >= *asked) report.used = exact((*bound - *asked) * word_bytes);
+  if (*bound >= *requested) report.used = exact((*bound - *requested) * word_bytes);
   return true;
 }
 

@@ -31,8 +31,9 @@ bool is_same(const MaybeBytes& a, const MaybeBytes& b) {
 
 // A repeated report: the same figures of the same memory.
 bool is_repeat(const Report& now, const Report& before) {
-  return now.form == before.form && now.memory_space == before.memory_space && is_same(now.asked, before.asked) &&
-         is_same(now.limit, before.limit) && is_same(now.free, before.free) && now.program_allocations.empty();
+  return now.form == before.form && now.memory_space == before.memory_space &&
+         is_same(now.requested, before.requested) && is_same(now.limit, before.limit) &&
+         is_same(now.free, before.free) && now.program_allocations.empty();
 }
 
 std::uint64_t bytes_of(const MaybeBytes& size) {
@@ -46,17 +47,17 @@ class TraceMaker {
 
   void add(const Report& report) {
     note(report);
-    if (report.form != Form::statistics && !report.asked) return;  // check_report names it.
+    if (report.form != Form::statistics && !report.requested) return;  // check_report names it.
     make_heap(report);
     if (report.form == Form::statistics)
       add_statistics(report);
     else
       add_listed(report);
-    tell(reported_figure::used, report.used);
-    tell(reported_figure::limit, report.limit);
-    tell(reported_figure::free, report.free);
-    tell(reported_figure::largest_free, report.largest_free);
-    if (report.form != Form::statistics) tell(reported_figure::reserved, report.reserved);
+    add_figure(reported_figure::used, report.used);
+    add_figure(reported_figure::limit, report.limit);
+    add_figure(reported_figure::free, report.free);
+    add_figure(reported_figure::largest_free, report.largest_free);
+    if (report.form != Form::statistics) add_figure(reported_figure::reserved, report.reserved);
     if (report.form != Form::statistics) add_failure(report);
   }
 
@@ -185,7 +186,7 @@ class TraceMaker {
     add_block(report.used->bytes, {}, 0, "buffers");
   }
 
-  void tell(std::string_view name, const MaybeBytes& value) {
+  void add_figure(std::string_view name, const MaybeBytes& value) {
     if (!value) return;
     wire::CounterRecord counter;
     counter.value = static_cast<std::int64_t>(std::min(value->bytes, std::uint64_t{1} << 62));
@@ -196,7 +197,7 @@ class TraceMaker {
 
   void add_failure(const Report& report) {
     wire::OutOfMemoryRecord record;
-    record.asked = report.asked->bytes;
+    record.requested = report.requested->bytes;
     record.available = report.available ? report.available->bytes : wire::unknown_bytes;
     record.heap = heap_;
     record.reason = writer_.define_string(report.headline);

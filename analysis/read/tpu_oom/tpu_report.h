@@ -63,7 +63,7 @@ struct Report {
   std::string memory_space;  // In lower case: "hbm", "vmem", "smem", "sflag", "cmem".
   std::string program;       // Empty: unknown.
   std::string headline;      // On one line.
-  MaybeBytes asked, available, used, free, largest_free, limit, reserved;
+  MaybeBytes requested, available, used, free, largest_free, limit, reserved;
   MaybeBytes exceeded;
   // For the form `compile`.
   MaybeBytes total_usage, requirement, output, output_shared;

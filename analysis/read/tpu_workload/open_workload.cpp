@@ -24,7 +24,7 @@ Result<OpenedWorkload> with_changes(OpenedWorkload opened, const std::vector<Wor
   opened.trace = std::make_shared<const Trace>(std::move(trace));
   run->emulation.events = {};
   opened.now = std::make_shared<const EmulatedWorkload>(std::move(*run));
-  if (changes.empty()) opened.as_written = opened.now;
+  if (changes.empty()) opened.unmodified = opened.now;
   return opened;
 }
 
@@ -42,12 +42,9 @@ Result<EmulatedWorkload> emulate_workload(std::span<const std::uint8_t> bytes, c
   if (work.is_cancelled()) return Failure(refusal("emulating was cancelled", {}, name));
   if (!work.is_over()) return run;
   const std::uint64_t events = run.emulation.events.size();
-  return Failure(Error{fmt::format("the workload is too large to emulate; it is not done after {} events",
-                                   text_from_count(static_cast<std::int64_t>(events))),
-                       "Fewer runs, fewer operations or a coarser grid show the same.",
-                       name,
-                       {},
-                       false});
+  return Failure(refusal(fmt::format("the workload is too large to emulate; it is not done after {} events",
+                                     text_from_count(static_cast<std::int64_t>(events))),
+                         "Fewer runs, fewer operations or a coarser grid show the same.", name));
 }
 
 Result<OpenedWorkload> open_workload(std::span<const std::uint8_t> bytes, const std::string& name,
@@ -61,7 +58,7 @@ Result<OpenedWorkload> open_workload(std::span<const std::uint8_t> bytes, const 
     auto run = emulate_workload(bytes, name, {}, false, nullptr, cancelled);
     if (!run) return Failure(std::move(run.error()));
     run->emulation.events = {};
-    opened.as_written = std::make_shared<const EmulatedWorkload>(std::move(*run));
+    opened.unmodified = std::make_shared<const EmulatedWorkload>(std::move(*run));
   }
   return with_changes(std::move(opened), changes, cancelled);
 }
@@ -83,7 +80,7 @@ constinit const Format workload_format = {
       if (!text) return Failure(text.error());
       auto opened = open_workload(text->bytes, file.name(), bytes->size(), options.what_if,
                                   control == nullptr ? nullptr : &control->cancelled);
-      if (!opened) return Failure(text->told(std::move(opened.error())));
+      if (!opened) return Failure(text->reported(std::move(opened.error())));
       FileContent content;
       content.workload = std::make_shared<const OpenedWorkload>(std::move(*opened));
       content.trace = content.workload->trace;

@@ -21,7 +21,7 @@ struct OpenedWorkload {
   std::shared_ptr<const std::vector<std::uint8_t>> text;
   std::vector<WorkloadKnob> knobs;
   std::vector<WorkloadChange> changes;
-  std::shared_ptr<const EmulatedWorkload> now, as_written;  // The same object if there are no changes.
+  std::shared_ptr<const EmulatedWorkload> now, unmodified;  // The same object if there are no changes.
   std::shared_ptr<const Trace> trace;
 };
 

@@ -96,11 +96,7 @@ class WorkloadReader {
   Error unknown_change(const std::string& key) const {
     std::string known;
     for (const WorkloadKnob& each : knobs_) known += fmt::format("{}{}", known.empty() ? "" : ", ", each.key);
-    return {fmt::format("the workload has no '{}' to change", printable(key)),
-            fmt::format("Known: {}.", known),
-            {},
-            {},
-            false};
+    return refusal(fmt::format("the workload has no '{}' to change", printable(key)), fmt::format("Known: {}.", known));
   }
 
   void read_generation() {

@@ -21,7 +21,7 @@ struct WorkloadKnob {
   std::string written;               // The value in the file, or the result of its formula; empty: not in the file.
   std::vector<std::string> choices;  // For a choice.
   std::int64_t least = 0, most = 0;  // For a number.
-  bool is_worked_out = false;        // The file has a formula there.
+  bool is_computed = false;          // The file has a formula there.
   std::int64_t usual = 0;            // For a number that is not in the file: a typical value.
 };
 

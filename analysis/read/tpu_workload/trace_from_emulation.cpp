@@ -85,11 +85,12 @@ class TraceMaker {
     heap.flags = wire::heap_flag::has_addresses | wire::heap_flag::is_complete_at_start;
     const auto capacity = figures(tier).capacity_bytes;
     if (capacity && !is_inside) heap.flags |= wire::heap_flag::has_regions;
-    const bool knows_asked = tier != Tier::vmem && tier != Tier::windows && tier != Tier::smem &&
-                             tier != Tier::accumulator && tier != Tier::tile_spmem;
-    if (knows_asked) heap.flags |= wire::heap_flag::has_requested;
+    const bool knows_requested = tier != Tier::vmem && tier != Tier::windows && tier != Tier::smem &&
+                                 tier != Tier::accumulator && tier != Tier::tile_spmem;
+    if (knows_requested) heap.flags |= wire::heap_flag::has_requested;
     const bool is_gpu = tier == Tier::gpu;
-    const std::uint32_t id = writer_.define_heap(heap, name_of(tier), is_gpu ? kind_beside : tpu::text_from_tier(tier));
+    const std::uint32_t id =
+        writer_.define_heap(heap, name_of(tier), is_gpu ? kind_of_extra_pool : tpu::text_from_tier(tier));
     if (capacity && !is_inside && *capacity > 0) {
       wire::RegionGrowRecord region;
       region.address = is_gpu ? emulation_.gpu_pool_base : 0;
@@ -227,8 +228,8 @@ class TraceMaker {
     writer_.add(marker, event.time_ns);
   }
 
-  void tell(std::string_view name, const std::optional<std::uint64_t>& value, std::uint32_t heap,
-            std::int64_t time_ns) {
+  void add_figure(std::string_view name, const std::optional<std::uint64_t>& value, std::uint32_t heap,
+                  std::int64_t time_ns) {
     if (!value) return;
     wire::CounterRecord counter;
     counter.value = static_cast<std::int64_t>(*value);
@@ -241,9 +242,9 @@ class TraceMaker {
     const auto& failure =
         event.tier == Tier::gpu ? emulation_.gpu_failures[event.number] : emulation_.failures[event.number];
     const std::uint32_t heap = heaps_[failure.tier];
-    tell(reported_figure::limit, failure.limit_bytes, heap, event.time_ns);
+    add_figure(reported_figure::limit, failure.limit_bytes, heap, event.time_ns);
     wire::OutOfMemoryRecord record;
-    record.asked = failure.asked_bytes;
+    record.requested = failure.requested_bytes;
     record.available = wire::unknown_bytes;  // The pool is the whole device.
     record.heap = heap;
     std::string reason = failure.text.substr(0, failure.text.find("\n\n"));

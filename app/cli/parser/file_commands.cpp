@@ -65,29 +65,29 @@ void add_section_options(CLI::App& command, ReportOptions& options) {
 void add_pair_options(CLI::App& command, OpenRequest& request) {
   constexpr const char* group = "A second file, side by side";
   command
-      .add_option("--compare-with", request.beside,
+      .add_option("--compare-with", request.other_side,
                   "Show this file side by side with FILE; the same file again shows another time of it")
       ->type_name("FILE")
       ->group(group);
-  command.add_option("--compare-at", request.beside_at, "The time of the second file, as --at")
+  command.add_option("--compare-at", request.other_at, "The time of the second file, as --at")
       ->type_name("TIME")
       ->group(group);
-  command.add_option("--compare-heap", request.beside_heap, "The heap of the second file, as --heap")
+  command.add_option("--compare-heap", request.other_heap, "The heap of the second file, as --heap")
       ->type_name("NAME")
       ->group(group);
-  command.add_option("--compare-what-if", request.beside_what_if, "A change to the second file, as --what-if")
+  command.add_option("--compare-what-if", request.other_what_if, "A change to the second file, as --what-if")
       ->type_name("KEY=VALUE")
       ->group(group);
-  add_time_option(command, "--compare-pin", request.beside_pin, "A time of the second file to compare with, as --pin")
+  add_time_option(command, "--compare-pin", request.other_pin, "A time of the second file to compare with, as --pin")
       ->group(group);
   command.add_option("--lock", request.lock, "Keep both at the same time, or after the same number of requests")
       ->check(CLI::IsMember({"time", "requests", "none"}))
       ->group(group);
-  add_earlier_name(command, "--beside", request.beside);
-  add_earlier_name(command, "--beside-at", request.beside_at);
-  add_earlier_name(command, "--beside-heap", request.beside_heap);
-  add_earlier_name(command, "--beside-what-if", request.beside_what_if);
-  add_time_option(command, "--beside-pin", request.beside_pin, "")->group("");
+  add_earlier_name(command, "--beside", request.other_side);
+  add_earlier_name(command, "--beside-at", request.other_at);
+  add_earlier_name(command, "--beside-heap", request.other_heap);
+  add_earlier_name(command, "--beside-what-if", request.other_what_if);
+  add_time_option(command, "--beside-pin", request.other_pin, "")->group("");
 }
 
 void add_open_options(CLI::App& command, OpenRequest& request, std::string& size, const OpenWindow& window) {

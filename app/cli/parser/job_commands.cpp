@@ -202,10 +202,10 @@ void add_demo(CommandList& commands) {
   const auto request = std::make_shared<DemoRequest>();
   add_demo_options(command, request->job);
   command
-      .add_option("--compare-with", request->beside,
+      .add_option("--compare-with", request->other_side,
                   "Run the workload a second time, side by side, with this setting; repeat for more")
       ->type_name("NAME=VALUE");
-  command.add_option("--beside", request->beside)->group("");  // The earlier name of the option.
+  command.add_option("--beside", request->other_side)->group("");  // The earlier name of the option.
   command.add_flag("--headless", request->headless,
                    "Run without a window for a while, then print the heap at its peak");
   add_seconds_option(command, "--for", request->seconds,

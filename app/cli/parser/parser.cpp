@@ -72,11 +72,8 @@ std::optional<int> refuse_host_before_dashes(const std::vector<std::string>& wor
     return std::nullopt;
   const std::string& host = *(dashes - 1);
   if (host.starts_with('-')) return std::nullopt;
-  fail({fmt::format("unexpected '{}' before the two dashes; the command comes after them", host),
-        fmt::format("To run on another machine: hbmscope run --on {} -- COMMAND.", host),
-        {},
-        {},
-        false});
+  fail(refusal(fmt::format("unexpected '{}' before the two dashes; the command comes after them", host),
+               fmt::format("To run on another machine: hbmscope run --on {} -- COMMAND.", host)));
   return exit_usage;
 }
 
@@ -85,7 +82,7 @@ int run_from_afar(std::vector<std::string> words) {
   words.erase(words.begin());
   for (std::string& word : words) {
     auto meant = view::decoded(word);
-    if (!meant) return fail({"cannot decode the argument " + word, {}, {}, {}, false});
+    if (!meant) return fail(refusal("cannot decode the argument " + word, {}));
     word = std::move(*meant);
   }
   const auto run_words = [](const std::vector<std::string>& wanted) {
@@ -101,6 +98,17 @@ int run_from_afar(std::vector<std::string> words) {
 }
 #endif
 
+// "hbmscope: report: FILE is required. hbmscope report --help lists its arguments."
+std::string text_from_usage_error(const CLI::App* app, const CLI::Error& error) {
+  std::string command = "hbmscope", part;
+  for (auto parsed = app->get_subcommands(); !parsed.empty(); parsed = parsed.front()->get_subcommands()) {
+    part += (part.empty() ? "" : " ") + parsed.front()->get_name();
+  }
+  if (!part.empty()) command += " " + part;
+  return fmt::format("hbmscope: {}{}. {} --help lists its arguments.\n", part.empty() ? "" : part + ": ", error.what(),
+                     command);
+}
+
 // `hbmscope memory.prof` opens the file, as in other viewers. Returns the exit code if it is neither a command nor a
 // file.
 std::optional<int> take_file_as_command(const CLI::App& app, std::vector<std::string>& words) {
@@ -115,11 +123,8 @@ std::optional<int> take_file_as_command(const CLI::App& app, std::vector<std::st
   std::error_code error;
   const bool is_name = words.front().find_first_of("./") == std::string::npos;
   if (is_name && !std::filesystem::exists(words.front(), error)) {
-    fail({fmt::format("'{}' is neither a command nor a file", words.front()),
-          "hbmscope --help lists the commands.",
-          {},
-          {},
-          false});
+    fail(refusal(fmt::format("'{}' is neither a command nor a file", words.front()),
+                 "hbmscope --help lists the commands."));
     return exit_usage;
   }
   words.insert(words.begin(), "open");
@@ -153,6 +158,7 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
   CommandList commands(app, open_window);
   add_commands(commands);
   app.footer(footer);
+  app.failure_message(text_from_usage_error);
   if (const auto refused = take_file_as_command(app, words)) return *refused;
   std::reverse(words.begin(), words.end());
   try {
@@ -168,12 +174,10 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
   try {
     return commands.run();
   } catch (const std::bad_alloc&) {
-    return fail({"not enough memory",
-                 "Close other programs, or use a machine with more memory. A damaged file may also claim to be larger "
-                 "than it is.",
-                 {},
-                 {},
-                 false});
+    return fail(
+        refusal("not enough memory",
+                "Close other programs, or use a machine with more memory. A damaged file may also claim to be larger "
+                "than it is."));
   }
 }
 

@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "analysis/query/allocation_times.h"
-#include "analysis/query/trace_own_code.h"
+#include "analysis/query/trace_user_code.h"
 #include "analysis/trace/pass_from.h"
 #include "analysis/trace/range_table.h"
 
@@ -47,7 +47,7 @@ class StretchPass {
                              });
     if (!is_whole) return false;
     for (const LiveBlock& block : state.slots())
-      if (block.heap == heap()) tell(block, begin_of(block), end_);
+      if (block.heap == heap()) report(block, begin_of(block), end_);
     regions_.for_each(
         [&](std::uint32_t, AddressRange range, const Began& began) { visit_memory_(range, began.at, end_); });
     return true;
@@ -71,7 +71,7 @@ class StretchPass {
     const auto time_ns = times_.find(block.event);
     return time_ns ? axis_of(0, *time_ns) : begin_;
   }
-  void tell(const LiveBlock& block, double begin, double end) {
+  void report(const LiveBlock& block, double begin, double end) {
     if (block.has_address()) visit_block_(Box{{block.address, block.address + block.size}, begin, end, block});
   }
 
@@ -80,10 +80,10 @@ class StretchPass {
     if (change.what == HeapChange::What::allocated && picture_.has_times)
       times_.add(change.place.event, change.time_ns, now);
     if (change.what == HeapChange::What::freed) {
-      tell(*change.block, begin_of(*change.block), at);
+      report(*change.block, begin_of(*change.block), at);
       times_.take(change.block->event);
     }
-    for (const LiveBlock& went : change.went) tell(went, begin_of(went), at);
+    for (const LiveBlock& went : change.went) report(went, begin_of(went), at);
     switch (change.place.kind) {
       case wire::RecordKind::region_grow: {
         const auto& region = block.rows<wire::RegionGrowRecord>()[change.place.row];
@@ -202,7 +202,7 @@ class Shades {
 };
 
 // Weights (bytes times time) of blocks with a stack or a tag.
-struct Told {
+struct KnownFacts {
   double bytes = 0, with_stack = 0, with_tag = 0;
 
   void add(const Box& box) {
@@ -251,23 +251,23 @@ std::optional<AddressTime> compute_address_time(const Stream& stream, const Addr
   if (query.coloring != HeapColoring::automatic) {
     choices.emplace_back(stream.definitions(), picture, row_of(query.coloring));
   } else {
-    for (const HeapColoring one : {HeapColoring::own_code, HeapColoring::tag, HeapColoring::size})
+    for (const HeapColoring one : {HeapColoring::user_code, HeapColoring::tag, HeapColoring::size})
       choices.emplace_back(stream.definitions(), picture, row_of(one));
   }
-  Told told;
+  KnownFacts known;
   Ranges regions(0), blocks(loose_gap_max);
   const bool first = pass_over_stretch(
       stream, picture, control,
       [&](const Box& box) {
         for (Shades& shades : choices) shades.add(box);
-        told.add(box);
+        known.add(box);
         blocks.add(box.range);
         ++picture.boxes;
       },
       [&](AddressRange range, double, double) { regions.add(range); });
   if (!first) return std::nullopt;
   if (query.coloring == HeapColoring::automatic)
-    picture.query.coloring = choose_coloring(told.bytes, told.with_stack, told.with_tag);
+    picture.query.coloring = choose_coloring(known.bytes, known.with_stack, known.with_tag);
   Shades& shades = *std::find_if(choices.begin(), choices.end(),
                                  [&](const Shades& one) { return one.coloring() == picture.query.coloring; });
   shades.choose();

@@ -25,8 +25,8 @@ struct Answer {
   AnswerState state = AnswerState::absent;
   std::shared_ptr<const T> value;
   Error error;
-  std::chrono::steady_clock::time_point asked;  // Start of the pending question.
-  std::shared_ptr<Work> work = nullptr;         // Progress of the last question, where known.
+  std::chrono::steady_clock::time_point pending_since;  // Start of the pending question.
+  std::shared_ptr<Work> work = nullptr;                 // Progress of the last question, where known.
   // Cancelled by the user: `state` is failed and `value` is the previous answer.
   bool is_stopped = false;
   AnswerKey key = {};  // The last question. Without options it is computed again.

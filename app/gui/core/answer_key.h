@@ -69,10 +69,10 @@ struct Compare {
   MomentName pin;
   bool operator==(const Compare&) const = default;
 };
-struct Beside {  // A is `source` of the key; B is its `baseline`, at the key's time.
+struct SideBySide {  // A is `source` of the key; B is its `baseline`, at the key's time.
   HeapKey heap_a, heap_b;
   MomentName at_a;
-  bool operator==(const Beside&) const = default;
+  bool operator==(const SideBySide&) const = default;
 };
 struct HeapMap {
   HeapKey heap;
@@ -142,7 +142,7 @@ struct Sizes {
 using AnswerOptions =
     std::variant<std::monostate, options::Stacks, options::Summary, options::Top, options::Flame, options::Search,
                  options::Tree, options::Detail, options::Diff, options::Listing, options::Series, options::Settings,
-                 options::State, options::Compare, options::Beside, options::HeapMap, options::LiveBlocks,
+                 options::State, options::Compare, options::SideBySide, options::HeapMap, options::LiveBlocks,
                  options::Blocks, options::Address, options::Events, options::Timeline, options::AddressTime,
                  options::Range, options::Free, options::FreeHistory, options::Failure, options::Sizes>;
 

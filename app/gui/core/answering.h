@@ -81,7 +81,7 @@ void Answering::ask(Answer<T> Answers::*member, AnswerKey key, Compute<T> comput
   // a "computing" note that would flicker.
   const Source* source = state_.find_source(key.source);
   const bool is_renewal = source != nullptr && source->live && answer.value != nullptr;
-  answer.asked = is_renewal ? std::chrono::steady_clock::time_point::max() : std::chrono::steady_clock::now();
+  answer.pending_since = is_renewal ? std::chrono::steady_clock::time_point::max() : std::chrono::steady_clock::now();
   answer.work = std::make_shared<Work>();
   pool_.post([this, member, key, compute = std::move(compute), work = answer.work]() -> WorkerPool::Finish {
     // Cancelled before it started: it was replaced by another question, or the user cancelled it.

@@ -12,21 +12,21 @@
 #include "analysis/query/diff.h"
 #include "analysis/query/failure_facts.h"
 #include "analysis/query/flame.h"
-#include "analysis/query/free_pieces.h"
+#include "analysis/query/free_blocks.h"
 #include "analysis/query/heap_comparison.h"
 #include "analysis/query/heap_metrics.h"
 #include "analysis/query/job_facts.h"
-#include "analysis/query/own_code.h"
 #include "analysis/query/profile_view.h"
 #include "analysis/query/range_summary.h"
 #include "analysis/query/summary.h"
 #include "analysis/query/top.h"
+#include "analysis/query/user_code.h"
 #include "app/gui/core/address_time.h"
 #include "app/gui/core/answer.h"
 #include "app/gui/core/block_answers.h"
 #include "app/gui/core/event_table.h"
 #include "app/gui/core/frame_detail.h"
-#include "app/gui/core/heap_pieces.h"
+#include "app/gui/core/heap_spans.h"
 #include "app/gui/core/source_listing.h"
 #include "app/gui/core/timeline_columns.h"
 #include "app/gui/sources/trace_moment.h"
@@ -40,7 +40,7 @@ struct TopAnswer {
 };
 struct SummaryAnswer {
   ProfileSummary summary;
-  std::vector<OwnCodeRow> own_code;  // By the code that allocated it, largest first.
+  std::vector<UserCodeRow> user_code;  // By the code that allocated it, largest first.
 };
 struct TreeAnswer {
   std::shared_ptr<const ProfileView> view;
@@ -59,10 +59,10 @@ struct SearchAnswer {
 };
 
 struct HeapMapAnswer {
-  std::shared_ptr<const TraceMoment> moment;  // The state that `pieces` refers to.
+  std::shared_ptr<const TraceMoment> moment;  // The state that `spans` refers to.
   std::shared_ptr<const TraceMoment> pinned;  // For the coloring by change: the start of the comparison.
   HeapKey heap;
-  HeapPieces pieces;
+  HeapSpans spans;
 };
 
 struct RangeAnswer {
@@ -77,13 +77,13 @@ struct RangeAnswer {
 struct FreeAnswer {
   std::shared_ptr<const TraceMoment> moment;
   HeapKey heap;
-  std::optional<FreePieces> free;  // Nothing if the source does not report regions.
+  std::optional<FreeBlocks> free;  // Nothing if the source does not report regions.
 };
 struct FailureAnswer {
   std::shared_ptr<const Trace> trace;
   HeapKey heap;
   FailureFacts facts;
-  std::optional<FreePieces> free;  // Free memory just before the failure.
+  std::optional<FreeBlocks> free;  // Free memory just before the failure.
   // The failure's number, from 1, and the count of out-of-memory failures of this heap.
   std::size_t number = 0, of = 0;
 };
@@ -93,7 +93,7 @@ struct CompareAnswer {
   BlockDiff diff;
 };
 // Both sides, each at its own time.
-struct BesideAnswer {
+struct SideBySideAnswer {
   std::shared_ptr<const TraceMoment> a, b;
   HeapComparison heaps;
   std::vector<SettingChange> settings;  // Settings that differ between the jobs: `baseline` is A, `now` is B.
@@ -108,7 +108,7 @@ struct Answers {
   Answer<TraceMoment> moment;  // Traces only.
   Answer<TraceMoment> pinned;
   Answer<CompareAnswer> compare;  // The selected time compared with the pinned time.
-  Answer<BesideAnswer> beside;
+  Answer<SideBySideAnswer> side_by_side;
   Answer<HeapMapAnswer> heap_map;
   Answer<LiveAnswer> live_blocks;
   Answer<BlocksAnswer> blocks;
@@ -142,7 +142,7 @@ void for_each_answer(Each& answers, const Visit& visit) {
   visit(answers.moment, "the current time");
   visit(answers.pinned, "the pinned time");
   visit(answers.compare, "the changes");
-  visit(answers.beside, "the differences between the sides");
+  visit(answers.side_by_side, "the differences between the sides");
   visit(answers.heap_map, "the heap map");
   visit(answers.live_blocks, "the blocks");
   visit(answers.blocks, "the table of blocks");

@@ -3,15 +3,15 @@
 
 #include "app/gui/core/apply_commands.h"
 #include "app/gui/core/looking.h"
-#include "app/gui/core/piece_text.h"
+#include "app/gui/core/span_text.h"
 
 namespace hbmscope::gui {
 namespace {
 
-void select_in_heap(AppState& state, const HeapMapAnswer& answer, const HeapPiece& piece) {
+void select_in_heap(AppState& state, const HeapMapAnswer& answer, const HeapSpan& span) {
   ViewPosition& position = state.context().position;
-  position.address = piece.begin;
-  position.selection = frame_of_piece(answer, piece);
+  position.address = span.begin;
+  position.selection = frame_of_span(answer, span);
   position.cell.reset();
 }
 
@@ -54,21 +54,21 @@ void step_hit(AppState& state, bool forward) {
 void go_to_largest_free(AppState& state) {
   const auto& map = state.answers().heap_map.value;
   if (!map) return;
-  const auto& pieces = map->pieces.pieces;
-  const HeapPiece* now = state.position().address ? map->pieces.find(*state.position().address) : nullptr;
-  const auto is_larger = [](const HeapPiece& a, const HeapPiece& b) {
+  const auto& spans = map->spans.spans;
+  const HeapSpan* now = state.position().address ? map->spans.find(*state.position().address) : nullptr;
+  const auto is_larger = [](const HeapSpan& a, const HeapSpan& b) {
     return a.size != b.size ? a.size > b.size : a.begin < b.begin;
   };
-  const HeapPiece *largest = nullptr, *next = nullptr;
-  for (const HeapPiece& piece : pieces) {
-    if (piece.kind != PieceKind::free) continue;
-    if (largest == nullptr || is_larger(piece, *largest)) largest = &piece;
-    const bool comes_later = now != nullptr && now->kind == PieceKind::free && is_larger(*now, piece);
-    if (comes_later && (next == nullptr || is_larger(piece, *next))) next = &piece;
+  const HeapSpan *largest = nullptr, *next = nullptr;
+  for (const HeapSpan& span : spans) {
+    if (span.kind != SpanKind::free) continue;
+    if (largest == nullptr || is_larger(span, *largest)) largest = &span;
+    const bool comes_later = now != nullptr && now->kind == SpanKind::free && is_larger(*now, span);
+    if (comes_later && (next == nullptr || is_larger(span, *next))) next = &span;
   }
   if (largest == nullptr) {
     state.window.notice =
-        map->pieces.knows_regions ? "Nothing is free in this heap." : "This source does not report free memory.";
+        map->spans.knows_regions ? "Nothing is free in this heap." : "This source does not report free memory.";
     return;
   }
   select_in_heap(state, *map, next != nullptr ? *next : *largest);

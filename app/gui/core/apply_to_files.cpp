@@ -14,9 +14,9 @@ bool apply_to_files(AppState& state, OpenSources& sources, RecentFiles& recent, 
       state.window.dialog = WindowState::Dialog::none;
       sources.open_file(command.as<std::string>(), OpenSources::As::baseline);
       return true;
-    case open_beside_path:
+    case open_side_by_side:
       state.window.dialog = WindowState::Dialog::none;
-      sources.open_file(command.as<FileWithChanges>().path, OpenSources::As::beside,
+      sources.open_file(command.as<FileWithChanges>().path, OpenSources::As::side_by_side,
                         command.as<FileWithChanges>().changes);
       return true;
     case open_folder_path:

@@ -76,9 +76,9 @@ void ask_address(Answering& asking) {
   if (!position.address) return asking.forget(&Answers::address);
   const auto moment = ready_moment(asking.state());
   if (moment == nullptr || map.state != AnswerState::ready || map.value->moment != moment) return;
-  const HeapPiece* piece = map.value->pieces.find(*position.address);
-  if (piece == nullptr) return asking.forget(&Answers::address);
-  const AddressRange range{piece->begin, piece->end()};
+  const HeapSpan* span = map.value->spans.find(*position.address);
+  if (span == nullptr) return asking.forget(&Answers::address);
+  const AddressRange range{span->begin, span->end()};
   asking.ask<AddressAnswer>(
       &Answers::address, {position.source, options::Address{map.value->heap, range}, position.at},
       [moment, heap = map.value->heap, range](Work& work) -> Result<Computed<AddressAnswer>> {

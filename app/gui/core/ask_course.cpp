@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t timeline_columns = 2048;
 constexpr auto span_rest = std::chrono::milliseconds(120);
 // More than the ruler and the list of the largest changes can show.
-constexpr std::size_t free_pieces_max = 4096, scatter_steps_max = 12;
+constexpr std::size_t free_blocks_max = 4096, scatter_steps_max = 12;
 
 // The heap's out-of-memory at the position, else the last one before it, else the first one.
 std::optional<std::size_t> find_failure(const Stream& stream, std::uint32_t heap, std::uint64_t position) {
@@ -91,7 +91,7 @@ void ask_address_time(Answering& asking) {
   // For automatic coloring, use the heap map's choice.
   const auto& map = asking.answers().heap_map.value;
   const bool is_by_map = position.coloring == HeapColoring::automatic && map != nullptr && map->heap == heap;
-  const HeapColoring coloring = box_coloring(is_by_map ? map->pieces.coloring : position.coloring);
+  const HeapColoring coloring = box_coloring(is_by_map ? map->spans.coloring : position.coloring);
   const AddressTimeQuery query{heap,     position.span,     context.address_time_width, context.address_time_height,
                                coloring, position.addresses};
   asking.ask<AddressTime>(
@@ -130,7 +130,7 @@ void ask_range(Answering& asking) {
                             for (const StreamState& one : to) answer->to_ns.push_back(one.time_ns());
                             answer->summary = std::move(*summary);
                             const std::size_t bytes = 4096 + answer->summary.stacks.size() * sizeof(RangeStackRow) +
-                                                      answer->summary.own_code.size() * (sizeof(RangeOwnRow) + 64);
+                                                      answer->summary.user_code.size() * (sizeof(RangeOwnRow) + 64);
                             return Computed<RangeAnswer>{std::move(answer), bytes};
                           });
 }
@@ -146,8 +146,8 @@ void ask_free(Answering& asking) {
                            auto answer = std::make_shared<FreeAnswer>();
                            answer->moment = moment;
                            answer->heap = heap;
-                           answer->free = find_free_pieces(moment->heap(heap).space, free_pieces_max);
-                           return Computed<FreeAnswer>{std::move(answer), free_pieces_max * sizeof(AddressRange)};
+                           answer->free = find_free_blocks(moment->heap(heap).space, free_blocks_max);
+                           return Computed<FreeAnswer>{std::move(answer), free_blocks_max * sizeof(AddressRange)};
                          });
 }
 
@@ -195,10 +195,10 @@ void ask_failure(Answering& asking) {
           if (i <= found) ++answer->number;
         }
         answer->facts = compute_failure_facts(stream, found);
-        answer->free = find_free_pieces(stream.state_at(answer->facts.event).heap(heap.heap).space, free_pieces_max);
+        answer->free = find_free_blocks(stream.state_at(answer->facts.event).heap(heap.heap).space, free_blocks_max);
         const std::size_t blocks = answer->facts.place ? answer->facts.place->blocks.size() : 0;
         return Computed<FailureAnswer>{std::move(answer),
-                                       free_pieces_max * sizeof(AddressRange) + blocks * sizeof(LiveBlock)};
+                                       free_blocks_max * sizeof(AddressRange) + blocks * sizeof(LiveBlock)};
       });
 }
 

@@ -66,8 +66,8 @@ void ask_summary(Answering& asking, const AnswerKey& base) {
                             [view = asking.answers().view.value](const auto&) -> Result<Computed<SummaryAnswer>> {
                               auto answer = std::make_shared<SummaryAnswer>();
                               answer->summary = compute_summary(*view);
-                              answer->own_code = compute_own_code(*view);
-                              const std::size_t bytes = 4096 + answer->own_code.size() * 200;
+                              answer->user_code = compute_user_code(*view);
+                              const std::size_t bytes = 4096 + answer->user_code.size() * 200;
                               return Computed<SummaryAnswer>{std::move(answer), bytes};
                             });
 }

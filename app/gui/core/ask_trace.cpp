@@ -61,35 +61,35 @@ void ask_compare(Answering& asking) {
         auto diff = compute_block_diff({*pinned->trace, pinned->states}, {*now->trace, now->states}, &work.cancelled);
         if (!diff) return Failure(cancelled_error());
         auto answer = std::make_shared<CompareAnswer>(CompareAnswer{now, pinned, std::move(*diff)});
-        const std::size_t bytes = 4096 + answer->diff.own_code.size() * (sizeof(BlockDiffRow) + 96);
+        const std::size_t bytes = 4096 + answer->diff.user_code.size() * (sizeof(BlockDiffRow) + 96);
         return Computed<CompareAnswer>{std::move(answer), bytes};
       });
 }
 
-void ask_beside(Answering& asking) {
-  if (!asking.state().is_split()) return asking.forget(&Answers::beside);
+void ask_side_by_side(Answering& asking) {
+  if (!asking.state().is_split()) return asking.forget(&Answers::side_by_side);
   const auto a = ready_moment_of(asking.state(), 0), b = ready_moment_of(asking.state(), 1);
   const bool is_failed =
       asking.state().contexts[0].answers.moment.failed() || asking.state().contexts[1].answers.moment.failed();
-  if (is_failed) return asking.forget(&Answers::beside);
+  if (is_failed) return asking.forget(&Answers::side_by_side);
   if (a == nullptr || b == nullptr) return;
   const ViewPosition &in_a = asking.state().contexts[0].position, &in_b = asking.state().contexts[1].position;
   const HeapKey heap_a = choose_heap(*a->trace, in_a.heap), heap_b = choose_heap(*b->trace, in_b.heap);
-  if (heap_a.empty() || heap_b.empty()) return asking.forget(&Answers::beside);
-  asking.ask<BesideAnswer>(&Answers::beside,
-                           {in_a.source, options::Beside{heap_a, heap_b, in_a.at}, in_b.at, {}, in_b.source},
-                           [a, b, heap_a, heap_b](Work& work) -> Result<Computed<BesideAnswer>> {
-                             auto heaps = compare_heaps({*a->trace, a->states, heap_a, a->position(heap_a)},
-                                                        {*b->trace, b->states, heap_b, b->position(heap_b)}, &work);
-                             if (!heaps) return Failure(cancelled_error());
-                             auto answer = std::make_shared<BesideAnswer>(
-                                 BesideAnswer{a, b, std::move(*heaps), compare_settings(*a->trace, *b->trace)});
-                             return Computed<BesideAnswer>{std::move(answer), 16'384};
-                           });
+  if (heap_a.empty() || heap_b.empty()) return asking.forget(&Answers::side_by_side);
+  asking.ask<SideBySideAnswer>(&Answers::side_by_side,
+                               {in_a.source, options::SideBySide{heap_a, heap_b, in_a.at}, in_b.at, {}, in_b.source},
+                               [a, b, heap_a, heap_b](Work& work) -> Result<Computed<SideBySideAnswer>> {
+                                 auto heaps = compare_heaps({*a->trace, a->states, heap_a, a->position(heap_a)},
+                                                            {*b->trace, b->states, heap_b, b->position(heap_b)}, &work);
+                                 if (!heaps) return Failure(cancelled_error());
+                                 auto answer = std::make_shared<SideBySideAnswer>(
+                                     SideBySideAnswer{a, b, std::move(*heaps), compare_settings(*a->trace, *b->trace)});
+                                 return Computed<SideBySideAnswer>{std::move(answer), 16'384};
+                               });
 }
 
 void ask_heap_map(Answering& asking) {
-  if (const auto& map = asking.answers().heap_map.value) asking.state().line_colors.add(map->pieces.colors.files());
+  if (const auto& map = asking.answers().heap_map.value) asking.state().line_colors.add(map->spans.colors.files());
   const auto moment = ready_moment(asking.state());
   if (moment == nullptr) return;
   const ViewPosition& position = asking.position();
@@ -107,20 +107,20 @@ void ask_heap_map(Answering& asking) {
       asking.state().is_split() && coloring == HeapColoring::automatic &&
       asking.state().contexts[1 - asking.state().context_index()].position.coloring == HeapColoring::automatic;
   const std::size_t other = 1 - std::min<std::size_t>(1, asking.state().context_index());
-  const auto beside = is_one_of_two ? ready_moment_of(asking.state(), other) : nullptr;
+  const auto other_side = is_one_of_two ? ready_moment_of(asking.state(), other) : nullptr;
   const bool is_shown = asking.answers().heap_map.value != nullptr && asking.answers().heap_map.value->moment == moment;
-  if (is_one_of_two && beside == nullptr && is_shown) return;
-  const HeapKey heap_beside =
-      beside ? choose_heap(*beside->trace, asking.state().contexts[other].position.heap) : HeapKey{};
+  if (is_one_of_two && other_side == nullptr && is_shown) return;
+  const HeapKey other_side_heap =
+      other_side ? choose_heap(*other_side->trace, asking.state().contexts[other].position.heap) : HeapKey{};
   options::HeapMap map{heap, coloring, is_change ? position.pin : MomentName()};
-  if (!heap_beside.empty()) {
-    const ViewPosition& position_beside = asking.state().contexts[other].position;
-    map.other_source = position_beside.source;
-    map.other_heap = heap_beside;
-    map.other_at = position_beside.at;
+  if (!other_side_heap.empty()) {
+    const ViewPosition& other_position = asking.state().contexts[other].position;
+    map.other_source = other_position.source;
+    map.other_heap = other_side_heap;
+    map.other_at = other_position.at;
   }
   asking.ask<HeapMapAnswer>(&Answers::heap_map, {position.source, map, position.at},
-                            [moment, pinned, heap, coloring, beside, heap_beside,
+                            [moment, pinned, heap, coloring, other_side, other_side_heap,
                              colors = asking.state().line_colors](Work& work) -> Result<Computed<HeapMapAnswer>> {
                               auto answer = std::make_shared<HeapMapAnswer>();
                               answer->moment = moment;
@@ -135,12 +135,13 @@ void ask_heap_map(Answering& asking) {
                                 facts.stream = heap.stream;
                               }
                               const HeapColoring chosen =
-                                  heap_beside.empty() ? coloring
-                                                      : coloring_of_both(moment->state_of(heap), heap,
-                                                                         beside->state_of(heap_beside), heap_beside);
-                              answer->pieces = compute_heap_pieces(moment->stream(heap), moment->state_of(heap),
-                                                                   heap.heap, chosen, colors, facts);
-                              const std::size_t bytes = answer->pieces.memory_bytes();
+                                  other_side_heap.empty()
+                                      ? coloring
+                                      : coloring_of_both(moment->state_of(heap), heap,
+                                                         other_side->state_of(other_side_heap), other_side_heap);
+                              answer->spans = compute_heap_spans(moment->stream(heap), moment->state_of(heap),
+                                                                 heap.heap, chosen, colors, facts);
+                              const std::size_t bytes = answer->spans.memory_bytes();
                               return Computed<HeapMapAnswer>{std::move(answer), bytes};
                             });
 }

@@ -1,8 +1,8 @@
 #include "app/gui/core/block_table.h"
 
-#include "analysis/query/trace_own_code.h"
+#include "analysis/query/trace_user_code.h"
 #include "analysis/units/format.h"
-#include "app/gui/core/piece_text.h"
+#include "app/gui/core/span_text.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -64,7 +64,7 @@ TableCell cell_of_block(const BlocksAnswer& answer, std::uint32_t row, const Blo
     case BlockOrder::lifetime: return lifetime_cell(answer, facts);
     case BlockOrder::address: return facts.address ? TableCell{address_text(*facts.address), {}} : TableCell{"?", {}};
     case BlockOrder::heap: return {name_of_heap(*facts.heap), {}};
-    case BlockOrder::own_code: return {own_code_text(definitions, facts.block.stack), {}};
+    case BlockOrder::user_code: return {user_code_text(definitions, facts.block.stack), {}};
     case BlockOrder::tag: return {std::string(definitions.text(facts.block.tag)), {}};
     case BlockOrder::device_stream: return {std::to_string(facts.block.stream), {}};
     case BlockOrder::state: return {facts.block.is_pending() ? "pending" : "in use", {}};

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "app/gui/core/heap_pieces.h"
+#include "app/gui/core/heap_spans.h"
 
 namespace hbmscope::gui {
 

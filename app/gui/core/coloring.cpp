@@ -1,18 +1,18 @@
 #include "app/gui/core/coloring.h"
 
-#include "analysis/query/trace_own_code.h"
+#include "analysis/query/trace_user_code.h"
 #include "app/gui/core/copy_as_command.h"
-#include "app/gui/core/heap_pieces.h"
 #include "app/gui/core/heap_shades.h"
+#include "app/gui/core/heap_spans.h"
 
 namespace hbmscope::gui {
 namespace {
 
-constexpr NamesOfBlocks own_code{
+constexpr NamesOfBlocks user_code{
     [](const LiveBlock& block) { return block.stack; },
-    [](const Definitions& definitions, std::uint32_t stack) { return own_code_text(definitions, stack); },
+    [](const Definitions& definitions, std::uint32_t stack) { return user_code_text(definitions, stack); },
     [](const Definitions& definitions, std::uint32_t stack) {
-      return "own=" + where_quote(own_code_text(definitions, stack));
+      return "own=" + where_quote(user_code_text(definitions, stack));
     },
     "other code, or unknown"};
 
@@ -58,11 +58,11 @@ constexpr Coloring rows[] = {
      .key = "auto",
      .title = "Automatic",
      .help = "Your code where stacks are known, else tags, else sizes."},
-    {.kind = HeapColoring::own_code,
+    {.kind = HeapColoring::user_code,
      .key = "code",
      .title = "Your code",
      .help = "The line of your code that allocated the block.",
-     .names = &own_code},
+     .names = &user_code},
     {.kind = HeapColoring::size,
      .key = "size",
      .title = "Size",
@@ -145,7 +145,7 @@ HeapColoring choose_coloring(const StreamState& state, std::uint32_t heap) {
 }
 
 HeapColoring choose_coloring(double bytes, double with_stack, double with_tag) {
-  if (with_stack >= bytes - with_stack) return HeapColoring::own_code;
+  if (with_stack >= bytes - with_stack) return HeapColoring::user_code;
   return with_tag >= bytes - with_tag ? HeapColoring::tag : HeapColoring::size;
 }
 

@@ -17,7 +17,7 @@ namespace hbmscope::gui {
 // X(name), in the order of the menu.
 #define HBMSCOPE_COLORINGS(X) \
   X(automatic)                \
-  X(own_code)                 \
+  X(user_code)                \
   X(size)                     \
   X(age)                      \
   X(lifetime)                 \
@@ -38,7 +38,7 @@ using Shade = std::uint8_t;
 inline constexpr Shade shade_count = 9, several_shade = 8;
 inline constexpr std::size_t step_count = 6;
 
-struct HeapPieces;
+struct HeapSpans;
 struct ColoringFacts;
 
 // The input of a coloring.
@@ -74,7 +74,7 @@ struct Coloring {
   // Why the heap can't be coloured this way, as a sentence; empty if it can. Null if it always can.
   std::string_view (*why_not)(const HeapInfo& heap, bool is_pinned) = nullptr;
   // Assigns each block its shade and fills the legend. Null: `names` or `steps` does it.
-  void (*shade)(HeapPieces& map, const ColoringInput& input) = nullptr;
+  void (*shade)(HeapSpans& map, const ColoringInput& input) = nullptr;
   // One of these is set if a block keeps its shade for its whole life; only then can it be a box of addresses over
   // time.
   const NamesOfBlocks* names = nullptr;

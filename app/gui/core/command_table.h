@@ -172,7 +172,7 @@ enum class Needs {
   X(attach_to_all, ProcessNumber, "Attaches to all processes with the command of this one.")                          \
   X(attach_totals, ProcessNumber, "Records what the driver reports about the process.")                               \
   X(set_demo, DemoSettings, "Restarts the demo with these settings.")                                                 \
-  X(set_demo_beside, DemoSettings, "Restarts the demo with a second program that has these settings.")                \
+  X(set_second_demo, DemoSettings, "Restarts the demo with a second program that has these settings.")                \
   X(set_demo_speed, double, "Sets the speed of the demo. 1 is some hundred allocations a second.")                    \
   X(set_workload, std::vector<WorkloadChange>, "Emulates the workload in front with these changes, and no others.")   \
   X(open_workload_path, FileWithChanges, "Opens a workload with changes.")                                            \
@@ -180,13 +180,13 @@ enum class Needs {
   X(open_paths, std::vector<std::string>, "Opens files; the last one comes to the front.")                            \
   X(open_baseline_path, std::string, "Opens a file and compares with it.")                                            \
   X(open_folder_path, std::string, "Opens all profiles of a folder.")                                                 \
-  X(open_beside_path, FileWithChanges, "Opens a file side by side with what is in front.")                            \
+  X(open_side_by_side, FileWithChanges, "Opens a file side by side with what is in front.")                           \
   X(remove_recent, std::string, "Removes a path from the list of recent files.")                                      \
   X(cancel_loading, SourceId, "Cancels reading.")                                                                     \
   X(stop_reading, SourceId, "Stops reading and keeps what was read.")                                                 \
   X(show_source_file, SourceId, "Brings the source to the front.")                                                    \
   X(close_source, SourceId, "Closes the source.")                                                                     \
-  X(put_beside, SourceId, "Shows the source side by side with what is in front.")                                     \
+  X(split_with, SourceId, "Shows the source side by side with what is in front.")                                     \
   X(compare_with, SourceId, "Makes the source the baseline.")                                                         \
   X(set_lock, std::optional<SameMoment>, "Locks both sides by time or by requests, or unlocks them.")                 \
   X(set_filter, std::string, "Replaces the filter.")                                                                  \

@@ -6,7 +6,7 @@
 #include "analysis/query/block_find.h"
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/command_line.h"
-#include "app/gui/core/piece_text.h"
+#include "app/gui/core/span_text.h"
 #include "app/gui/core/view_row.h"
 
 namespace hbmscope::gui {
@@ -34,7 +34,7 @@ void add_changes(CommandLine& line, std::string_view option, const Source& sourc
 }
 
 // The source on the right side.
-SourceId beside_id(const AppState& state) {
+SourceId other_side_id(const AppState& state) {
   return state.is_split() ? state.contexts[1].position.source : SourceId::none;
 }
 
@@ -79,17 +79,17 @@ std::string open_command(const AppState& state) {
   CommandLine line("hbmscope open");
   // The active file comes last, since the last opened file becomes active.
   for (const Source& source : state.sources)
-    if (source.id != left.source && source.id != position.baseline && source.id != beside_id(state))
+    if (source.id != left.source && source.id != position.baseline && source.id != other_side_id(state))
       line.add(source.path);
   if (const Source* source = state.find_source(left.source)) {
     line.add(source->path);
     add_changes(line, "--what-if", *source);
   }
   if (state.is_split()) {
-    const Source* beside = state.find_source(beside_id(state));
-    if (beside != nullptr) {
-      line.add_option("--compare-with", beside->path);
-      add_changes(line, "--compare-what-if", *beside);
+    const Source* other_side = state.find_source(other_side_id(state));
+    if (other_side != nullptr) {
+      line.add_option("--compare-with", other_side->path);
+      add_changes(line, "--compare-what-if", *other_side);
     }
     const ViewPosition& right = state.contexts[1].position;
     line.add_option("--compare-at", right.at.text());

@@ -39,7 +39,7 @@ void DemoRuns::start_demo(std::vector<DemoSettings> settings) {
   if (state_.is_split()) sides_.close_side(1);
   sources_.open_file(name_of_run(*demos_[0]), OpenSources::As::source);
   if (demos_.size() > 1) {
-    sources_.open_file(name_of_run(*demos_[1]), OpenSources::As::beside);
+    sources_.open_file(name_of_run(*demos_[1]), OpenSources::As::side_by_side);
     sides_.set_lock(SameMoment::requests);
   }
   for (const SourceId id : old) sources_.close_source(id);
@@ -59,7 +59,7 @@ std::vector<DemoSettings> DemoRuns::settings_of_runs() const {
 }
 
 void DemoRuns::send(const std::string& line) {
-  for (const auto& demo : demos_) demo->tell(line);
+  for (const auto& demo : demos_) demo->write_line(line);
 }
 
 bool DemoRuns::apply(const Command& command) {
@@ -72,7 +72,7 @@ bool DemoRuns::apply(const Command& command) {
       if (settings.size() > 1) settings[1] = with_program_of(settings[0], settings[1]);
       this->start_demo(settings);
       return true;
-    case set_demo_beside:
+    case set_second_demo:
       settings.resize(1);
       settings.push_back(with_program_of(settings[0], command.as<DemoSettings>()));
       this->start_demo(settings);

@@ -1,10 +1,10 @@
 #include "app/gui/core/event_table.h"
 
 #include "analysis/query/block_list_rows.h"
-#include "analysis/query/trace_own_code.h"
+#include "analysis/query/trace_user_code.h"
 #include "analysis/units/format.h"
-#include "app/gui/core/heap_pieces.h"
-#include "app/gui/core/piece_text.h"
+#include "app/gui/core/heap_spans.h"
+#include "app/gui/core/span_text.h"
 
 namespace hbmscope::gui {
 
@@ -24,7 +24,7 @@ EventText text_from_event(const EventsAnswer& answer, const EventRow& row) {
   if (row.address && heap.has(wire::heap_flag::has_addresses)) text.address = address_text(*row.address);
   if (row.heap != 0) text.heap = name_of_heap(heap);
   const std::string_view name = definitions.text(row.text);
-  if (row.stack != 0) text.by = own_code_text(definitions, row.stack);
+  if (row.stack != 0) text.by = user_code_text(definitions, row.stack);
   if (!name.empty()) text.by += (text.by.empty() ? "" : "  ") + std::string(name);
   if (row.value) text.by += " = " + text_from_count(*row.value);
   if (row.allocation && *row.allocation != row.event)

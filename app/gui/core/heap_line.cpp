@@ -15,9 +15,9 @@ int notch_for(std::size_t regions, double pixels) {
   return static_cast<double>(regions) <= pixels / 8 ? 1 : 0;
 }
 
-double fit_bytes_per_px(const HeapPieces& map, int width, int rows, bool by_region) {
+double fit_bytes_per_px(const HeapSpans& map, int width, int rows, bool by_region) {
   std::uint64_t longest = 0;
-  for (const PieceRegion& region : map.regions) longest = std::max(longest, region.range.size());
+  for (const SpanRegion& region : map.regions) longest = std::max(longest, region.range.size());
   double row_bytes = 256;
   while (HeapLine(map, row_bytes / width, by_region ? width : 0).length_px() >
              static_cast<std::int64_t>(width) * rows &&
@@ -28,7 +28,7 @@ double fit_bytes_per_px(const HeapPieces& map, int width, int rows, bool by_regi
   return row_bytes / width;
 }
 
-void keep_in_sight(const HeapPieces& map, HeapMapView& view) {
+void keep_in_sight(const HeapSpans& map, HeapMapView& view) {
   const std::int64_t length = HeapLine(map, view).length_px();
   // By region the picture's last row may be cut off, so its content must be able to scroll up by one row.
   const int rows = view.by_region ? std::max(1, view.rows - 1) : view.rows;
@@ -41,11 +41,11 @@ void keep_in_sight(const HeapPieces& map, HeapMapView& view) {
 
 }  // namespace
 
-HeapLine::HeapLine(const HeapPieces& map, double bytes_per_px, int row_px) : map_(&map), bytes_per_px_(bytes_per_px) {
+HeapLine::HeapLine(const HeapSpans& map, double bytes_per_px, int row_px) : map_(&map), bytes_per_px_(bytes_per_px) {
   notch_ = row_px > 0 ? 0 : notch_for(map.regions.size(), static_cast<double>(map.region_bytes) / bytes_per_px);
   begins_.reserve(map.regions.size());
   ends_.reserve(map.regions.size());
-  for (const PieceRegion& region : map.regions) {
+  for (const SpanRegion& region : map.regions) {
     if (length_ > 0) length_ += notch_;
     if (row_px > 0) length_ = (length_ + row_px - 1) / row_px * row_px;
     begins_.push_back(length_);
@@ -58,7 +58,7 @@ HeapLine::HeapLine(const HeapPieces& map, double bytes_per_px, int row_px) : map
 double HeapLine::px_of(std::uint64_t address) const {
   const auto& regions = map_->regions;
   const auto region = std::upper_bound(regions.begin(), regions.end(), address,
-                                       [](std::uint64_t at, const PieceRegion& one) { return at < one.range.end; });
+                                       [](std::uint64_t at, const SpanRegion& one) { return at < one.range.end; });
   if (region == regions.end()) return static_cast<double>(length_);
   const auto begin = static_cast<double>(begins_[static_cast<std::size_t>(region - regions.begin())]);
   return address <= region->range.begin ? begin
@@ -89,7 +89,7 @@ std::optional<std::size_t> HeapLine::region_after_notch(std::int64_t px) const {
   return region;
 }
 
-HeapMapView fit_heap_map(const HeapPieces& map, int width, int height, bool by_region) {
+HeapMapView fit_heap_map(const HeapSpans& map, int width, int height, bool by_region) {
   HeapMapView view;
   view.width = std::max(1, width);
   view.by_region = by_region;
@@ -102,11 +102,11 @@ HeapMapView fit_heap_map(const HeapPieces& map, int width, int height, bool by_r
   return view;
 }
 
-bool goes_on_below(const HeapPieces& map, const HeapMapView& view) {
+bool goes_on_below(const HeapSpans& map, const HeapMapView& view) {
   return HeapLine(map, view).length_px() > view.origin + static_cast<std::int64_t>(view.width) * view.rows;
 }
 
-HeapMapView zoom_heap_map(const HeapPieces& map, const HeapMapView& view, int height, double factor, int x, int y) {
+HeapMapView zoom_heap_map(const HeapSpans& map, const HeapMapView& view, int height, double factor, int x, int y) {
   const HeapMapView fit = fit_heap_map(map, view.width, height, view.by_region);
   HeapMapView zoomed = view;
   zoomed.bytes_per_px = std::max(view.bytes_per_px / factor, bytes_per_px_least);
@@ -127,14 +127,14 @@ HeapMapView zoom_heap_map(const HeapPieces& map, const HeapMapView& view, int he
   return zoomed;
 }
 
-HeapMapView pan_heap_map(const HeapPieces& map, const HeapMapView& view, std::int64_t by_px) {
+HeapMapView pan_heap_map(const HeapSpans& map, const HeapMapView& view, std::int64_t by_px) {
   HeapMapView panned = view;
   panned.origin -= by_px;
   keep_in_sight(map, panned);
   return panned;
 }
 
-HeapMapView zoom_to_range(const HeapPieces& map, const HeapMapView& fit, int height, AddressRange range) {
+HeapMapView zoom_to_range(const HeapSpans& map, const HeapMapView& fit, int height, AddressRange range) {
   const double wanted = static_cast<double>(std::max<std::uint64_t>(1, range.size())) / (0.6 * fit.width);
   if (wanted >= fit.bytes_per_px) return fit;
   HeapMapView view = zoom_heap_map(map, fit, height, fit.bytes_per_px / wanted, 0, 0);

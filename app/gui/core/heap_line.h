@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-#include "app/gui/core/heap_pieces.h"
+#include "app/gui/core/heap_spans.h"
 
 namespace hbmscope::gui {
 
@@ -30,8 +30,8 @@ struct HeapMapView {
 class HeapLine {
  public:
   // `row_px`: the width of a row, if each region begins its own row; 0: regions follow each other.
-  HeapLine(const HeapPieces& map, double bytes_per_px, int row_px = 0);
-  HeapLine(const HeapPieces& map, const HeapMapView& view)
+  HeapLine(const HeapSpans& map, double bytes_per_px, int row_px = 0);
+  HeapLine(const HeapSpans& map, const HeapMapView& view)
       : HeapLine(map, view.bytes_per_px, view.by_region ? view.width : 0) {}
 
   double bytes_per_px() const { return bytes_per_px_; }
@@ -54,7 +54,7 @@ class HeapLine {
   std::size_t region_at_or_after(std::int64_t px) const;
 
  private:
-  const HeapPieces* map_;
+  const HeapSpans* map_;
   double bytes_per_px_;
   int notch_ = 0;
   std::vector<std::int64_t> begins_, ends_;  // Per region.
@@ -65,17 +65,17 @@ class HeapLine {
 // pixel row) with which all rows fit at a pitch of 8 px or more; the pitch is then as large as fits, at most 24 px.
 // With `by_region`, a row is never longer than the largest region needs, so a heap with too many regions continues
 // below the picture.
-HeapMapView fit_heap_map(const HeapPieces& map, int width, int height, bool by_region = false);
+HeapMapView fit_heap_map(const HeapSpans& map, int width, int height, bool by_region = false);
 // True if the line continues below the picture.
-bool goes_on_below(const HeapPieces& map, const HeapMapView& view);
+bool goes_on_below(const HeapSpans& map, const HeapMapView& view);
 
 // Zooms by `factor` (above 1: in) around (x, y). The scale stays between Fit and 16 px per 256 bytes.
-HeapMapView zoom_heap_map(const HeapPieces& map, const HeapMapView& view, int height, double factor, int x, int y);
+HeapMapView zoom_heap_map(const HeapSpans& map, const HeapMapView& view, int height, double factor, int x, int y);
 
 // Pans by whole pixels, like dragging the picture; it stops at the ends.
-HeapMapView pan_heap_map(const HeapPieces& map, const HeapMapView& view, std::int64_t by_px);
+HeapMapView pan_heap_map(const HeapSpans& map, const HeapMapView& view, std::int64_t by_px);
 
 // Centers a range of addresses so that it takes 60 % of a row.
-HeapMapView zoom_to_range(const HeapPieces& map, const HeapMapView& fit, int height, AddressRange range);
+HeapMapView zoom_to_range(const HeapSpans& map, const HeapMapView& fit, int height, AddressRange range);
 
 }  // namespace hbmscope::gui

@@ -20,47 +20,47 @@ constexpr std::array<Color, step_count> steps_light{{{0xE5, 0xCF, 0x52},
                                                      {0x4F, 0x57, 0x6C},
                                                      {0x24, 0x3C, 0x6E}}};
 
-// Sums up the bytes of one pixel while pieces arrive in address order. The unit is pixels, so the total is 1.
+// Sums up the bytes of one pixel while spans arrive in address order. The unit is pixels, so the total is 1.
 class CellSum {
  public:
-  void add(const HeapPiece& piece, double share, double waste, bool goes_on_before, bool goes_on_after) {
-    if (pieces_ == 0) {
+  void add(const HeapSpan& span, double share, double waste, bool goes_on_before, bool goes_on_after) {
+    if (spans_ == 0) {
       first_goes_on_ = goes_on_before;
-      first_ = {&piece, share};
+      first_ = {&span, share};
     }
-    ++pieces_;
+    ++spans_;
     last_goes_on_ = goes_on_after;
-    last_ = {&piece, share};
-    if (piece.kind == PieceKind::block) {
-      by_shade_[piece.shade] += static_cast<float>(share);
+    last_ = {&span, share};
+    if (span.kind == SpanKind::block) {
+      by_shade_[span.shade] += static_cast<float>(share);
       in_use_ += share - waste;
       waste_ += waste;
-      if (piece.is_pending) pending_ += share;
-    } else if (piece.kind == PieceKind::free) {
+      if (span.is_pending) pending_ += share;
+    } else if (span.kind == SpanKind::free) {
       free_ += share;
     } else {
       not_identified_ += share;
     }
   }
 
-  bool empty() const { return pieces_ == 0; }
-  bool holds_one() const { return pieces_ == 1; }
-  const HeapPiece& only() const { return *first_.piece; }
-  // If each of two pieces continues in a neighbouring pixel, the larger one gets the pixel; on a tie, free memory does.
-  const HeapPiece* larger_of_two() const {
-    if (pieces_ != 2 || !first_goes_on_ || !last_goes_on_) return nullptr;
-    if (first_.share == last_.share) return first_.piece->kind == PieceKind::free ? first_.piece : last_.piece;
-    return first_.share > last_.share ? first_.piece : last_.piece;
+  bool empty() const { return spans_ == 0; }
+  bool holds_one() const { return spans_ == 1; }
+  const HeapSpan& only() const { return *first_.span; }
+  // If each of two spans continues in a neighbouring pixel, the larger one gets the pixel; on a tie, free memory does.
+  const HeapSpan* larger_of_two() const {
+    if (spans_ != 2 || !first_goes_on_ || !last_goes_on_) return nullptr;
+    if (first_.share == last_.share) return first_.span->kind == SpanKind::free ? first_.span : last_.span;
+    return first_.share > last_.share ? first_.span : last_.span;
   }
 
   MapCell bar(int height, bool is_ordered) const {
     MapCell cell;
     const double in_use = in_use_ + waste_, all = in_use + free_ + not_identified_;
     if (in_use <= 0) {
-      cell.fill = not_identified_ > free_ ? MapCell::Fill::not_identified : MapCell::Fill::pieces;
+      cell.fill = not_identified_ > free_ ? MapCell::Fill::not_identified : MapCell::Fill::spans;
       return cell;
     }
-    cell.fill = MapCell::Fill::pieces;
+    cell.fill = MapCell::Fill::spans;
     int used = std::max(1, static_cast<int>(std::lround(in_use / all * height)));
     // Memory that is not identified is not called free, but it isn't in use either.
     const double rest = free_ + not_identified_;
@@ -89,24 +89,24 @@ class CellSum {
   }
 
   struct End {
-    const HeapPiece* piece = nullptr;
+    const HeapSpan* span = nullptr;
     double share = 0;
   };
   std::array<float, shade_count> by_shade_{};
   double in_use_ = 0, waste_ = 0, free_ = 0, not_identified_ = 0, pending_ = 0;
-  int pieces_ = 0;
+  int spans_ = 0;
   bool first_goes_on_ = false, last_goes_on_ = false;
   End first_, last_;
 };
 
-MapCell full_cell(const HeapPiece& piece, int height) {
+MapCell full_cell(const HeapSpan& span, int height) {
   MapCell cell;
-  cell.fill = piece.kind == PieceKind::not_identified ? MapCell::Fill::not_identified : MapCell::Fill::pieces;
-  if (piece.kind == PieceKind::free && piece.ends == PieceEnd::lower) cell.look = MapCell::for_lower;
-  if (piece.kind == PieceKind::free && piece.ends == PieceEnd::upper) cell.look = MapCell::for_upper;
-  if (piece.kind != PieceKind::block) return cell;
+  cell.fill = span.kind == SpanKind::not_identified ? MapCell::Fill::not_identified : MapCell::Fill::spans;
+  if (span.kind == SpanKind::free && span.ends == SpanEnd::lower) cell.look = MapCell::for_lower;
+  if (span.kind == SpanKind::free && span.ends == SpanEnd::upper) cell.look = MapCell::for_upper;
+  if (span.kind != SpanKind::block) return cell;
   cell.use = static_cast<std::uint8_t>(height);
-  cell.look = static_cast<std::uint8_t>(piece.shade | (piece.is_pending ? MapCell::is_pending : 0));
+  cell.look = static_cast<std::uint8_t>(span.shade | (span.is_pending ? MapCell::is_pending : 0));
   return cell;
 }
 
@@ -125,7 +125,7 @@ constexpr double nothing = 1e-9;
 // Writes the visible cells of one region.
 class RegionDrawer {
  public:
-  RegionDrawer(std::vector<MapCell>& cells, const HeapMapView& view, const HeapPieces& map, const PieceRegion& region,
+  RegionDrawer(std::vector<MapCell>& cells, const HeapMapView& view, const HeapSpans& map, const SpanRegion& region,
                std::int64_t begin_px, std::int64_t end_px)
       : cells_(cells), view_(view), map_(map), region_(region), begin_px_(begin_px) {
     height_ = std::min(255, view.pitch - 1);
@@ -136,25 +136,25 @@ class RegionDrawer {
 
   void draw() {
     if (first_ >= last_) return;
-    const auto pieces_begin = map_.pieces.begin() + static_cast<std::ptrdiff_t>(region_.first);
-    const auto pieces_end = map_.pieces.begin() + static_cast<std::ptrdiff_t>(region_.last);
+    const auto spans_begin = map_.spans.begin() + static_cast<std::ptrdiff_t>(region_.first);
+    const auto spans_end = map_.spans.begin() + static_cast<std::ptrdiff_t>(region_.last);
     const auto from =
         region_.range.begin + static_cast<std::uint64_t>(static_cast<double>(first_) * view_.bytes_per_px);
-    auto piece = std::upper_bound(pieces_begin, pieces_end, from,
-                                  [](std::uint64_t at, const HeapPiece& one) { return at < one.end(); });
+    auto span = std::upper_bound(spans_begin, spans_end, from,
+                                 [](std::uint64_t at, const HeapSpan& one) { return at < one.end(); });
     cell_ = first_;
-    for (; piece != pieces_end; ++piece) {
-      const double begin = number(piece->begin - region_.range.begin) * scale_;
-      const double end = begin + number(piece->size) * scale_;
+    for (; span != spans_end; ++span) {
+      const double begin = number(span->begin - region_.range.begin) * scale_;
+      const double end = begin + number(span->size) * scale_;
       if (begin >= static_cast<double>(last_)) break;
-      add(*piece, begin, end);
+      add(*span, begin, end);
     }
     flush();
   }
 
  private:
-  void add(const HeapPiece& piece, double begin, double end) {
-    const double waste_begin = end - number(piece.waste) * scale_;
+  void add(const HeapSpan& span, double begin, double end) {
+    const double waste_begin = end - number(span.waste) * scale_;
     auto first = static_cast<std::int64_t>(begin);
     if (first > cell_) {
       flush();
@@ -162,37 +162,37 @@ class RegionDrawer {
     } else {
       first = cell_;
     }
-    // With a million pieces, nearly all are tiny: within one pixel, and smaller than it.
+    // With a million spans, nearly all are tiny: within one pixel, and smaller than it.
     if (end < static_cast<double>(first + 1) && begin > static_cast<double>(first) + nothing) {
-      sum_.add(piece, end - begin, std::max(0.0, end - std::max(begin, waste_begin)), false, false);
+      sum_.add(span, end - begin, std::max(0.0, end - std::max(begin, waste_begin)), false, false);
       return;
     }
     const auto whole_begin = rounded_up(begin - nothing);
     const auto whole_end = static_cast<std::int64_t>(end + nothing);
     if (whole_end > whole_begin && whole_end > first_) {
-      if (whole_begin > first) add_part(piece, begin, static_cast<double>(whole_begin), waste_begin, false, true);
+      if (whole_begin > first) add_part(span, begin, static_cast<double>(whole_begin), waste_begin, false, true);
       if (whole_begin >= cell_) flush();
-      fill(piece, std::max(whole_begin, first_), std::min(whole_end, last_), waste_begin, whole_begin);
+      fill(span, std::max(whole_begin, first_), std::min(whole_end, last_), waste_begin, whole_begin);
       cell_ = whole_end;
       if (end - static_cast<double>(whole_end) > nothing)
-        add_part(piece, static_cast<double>(whole_end), end, waste_begin, true, false);
+        add_part(span, static_cast<double>(whole_end), end, waste_begin, true, false);
       return;
     }
     // It lies in one pixel or across the border of two.
     const double border = static_cast<double>(first + 1);
     if (end <= border + nothing) {
-      add_part(piece, begin, end, waste_begin, false, false);
+      add_part(span, begin, end, waste_begin, false, false);
       return;
     }
-    if (first >= first_) add_part(piece, begin, border, waste_begin, false, true);
+    if (first >= first_) add_part(span, begin, border, waste_begin, false, true);
     flush();
     cell_ = first + 1;
-    add_part(piece, border, end, waste_begin, true, false);
+    add_part(span, border, end, waste_begin, true, false);
   }
 
-  void add_part(const HeapPiece& piece, double begin, double end, double waste_begin, bool before, bool after) {
+  void add_part(const HeapSpan& span, double begin, double end, double waste_begin, bool before, bool after) {
     const double waste = std::max(0.0, end - std::max(begin, waste_begin));
-    sum_.add(piece, end - begin, piece.kind == PieceKind::block ? waste : 0, before, after);
+    sum_.add(span, end - begin, span.kind == SpanKind::block ? waste : 0, before, after);
   }
 
   void put(std::int64_t cell, MapCell what) {
@@ -201,7 +201,7 @@ class RegionDrawer {
 
   void flush() {
     if (sum_.empty()) return;
-    if (const HeapPiece* larger = sum_.larger_of_two()) {
+    if (const HeapSpan* larger = sum_.larger_of_two()) {
       put(cell_, full_cell(*larger, height_));
     } else if (sum_.holds_one()) {
       put(cell_, full_cell(sum_.only(), height_));
@@ -211,20 +211,19 @@ class RegionDrawer {
     sum_ = {};
   }
 
-  void fill(const HeapPiece& piece, std::int64_t begin, std::int64_t end, double waste_begin,
-            std::int64_t piece_begin) {
+  void fill(const HeapSpan& span, std::int64_t begin, std::int64_t end, double waste_begin, std::int64_t span_begin) {
     if (begin >= end) return;
-    MapCell cell = full_cell(piece, height_);
+    MapCell cell = full_cell(span, height_);
     const auto at = cells_.begin() + static_cast<std::ptrdiff_t>(begin_px_ - view_.origin);
     std::fill(at + begin, at + end, cell);
-    if (piece.kind == PieceKind::free) {
-      // The seam is left out if the row below continues the same piece.
+    if (span.kind == SpanKind::free) {
+      // The seam is left out if the row below continues the same span.
       cell.fill = MapCell::Fill::free_inside;
       if (end - view_.width > begin) std::fill(at + begin, at + (end - view_.width), cell);
       return;
     }
-    if (piece.kind != PieceKind::block) return;
-    if (begin == piece_begin && end - begin >= 4) (at + begin)->look |= MapCell::is_edge;
+    if (span.kind != SpanKind::block) return;
+    if (begin == span_begin && end - begin >= 4) (at + begin)->look |= MapCell::is_edge;
     const auto waste_from = std::max(begin, static_cast<std::int64_t>(std::lround(waste_begin)));
     for (std::int64_t i = waste_from; i < end; ++i) {
       (at + i)->waste = (at + i)->use;
@@ -234,8 +233,8 @@ class RegionDrawer {
 
   std::vector<MapCell>& cells_;
   const HeapMapView& view_;
-  const HeapPieces& map_;
-  const PieceRegion& region_;
+  const HeapSpans& map_;
+  const SpanRegion& region_;
   const std::int64_t begin_px_;
   int height_ = 0;
   double scale_ = 1;
@@ -246,7 +245,7 @@ class RegionDrawer {
 
 // All colours that a pixel can have, so that the inner loop only needs a lookup.
 struct Inks {
-  Inks(const HeapPieces& map, Theme theme) {
+  Inks(const HeapSpans& map, Theme theme) {
     for (Shade shade = 0; shade < shade_count; ++shade) {
       const Color color = color_of_shade(theme, map.coloring, shade);
       fill[shade] = pixel_from_color(color);
@@ -293,7 +292,7 @@ Color color_of_shade(Theme theme, HeapColoring coloring, Shade shade) {
   return color_of(theme, role_from_hue(shade));
 }
 
-const std::vector<Pixel>& HeapRaster::draw(const HeapPieces& map, const HeapMapView& view, Theme theme,
+const std::vector<Pixel>& HeapRaster::draw(const HeapSpans& map, const HeapMapView& view, Theme theme,
                                            std::span<const AddressRange> hits, bool has_contours) {
   draw_cells(map, view);
   draw_pixels(map, view, theme);
@@ -304,7 +303,7 @@ const std::vector<Pixel>& HeapRaster::draw(const HeapPieces& map, const HeapMapV
   return pixels_;
 }
 
-void HeapRaster::draw_cells(const HeapPieces& map, const HeapMapView& view) {
+void HeapRaster::draw_cells(const HeapSpans& map, const HeapMapView& view) {
   cells_.assign(static_cast<std::size_t>(view.width) * static_cast<std::size_t>(view.rows), MapCell{});
   const HeapLine line(map, view);
   const std::int64_t end = view.origin + static_cast<std::int64_t>(cells_.size());
@@ -313,7 +312,7 @@ void HeapRaster::draw_cells(const HeapPieces& map, const HeapMapView& view) {
     RegionDrawer(cells_, view, map, map.regions[i], line.begin_px(i), line.end_px(i)).draw();
 }
 
-void HeapRaster::draw_pixels(const HeapPieces& map, const HeapMapView& view, Theme theme) {
+void HeapRaster::draw_pixels(const HeapSpans& map, const HeapMapView& view, Theme theme) {
   const Inks inks(map, theme);
   const auto width = static_cast<std::size_t>(view.width);
   pixels_.resize(width * static_cast<std::size_t>(view.height()));
@@ -325,9 +324,9 @@ void HeapRaster::draw_pixels(const HeapPieces& map, const HeapMapView& view, The
       for (std::size_t x = 0; x < width; ++x) {
         const MapCell& cell = cells[x];
         // Most pixels are one of these two.
-        if (cell.fill >= MapCell::Fill::pieces && up >= cell.use + cell.waste && cell.look < MapCell::for_lower)
+        if (cell.fill >= MapCell::Fill::spans && up >= cell.use + cell.waste && cell.look < MapCell::for_lower)
           out[x] = inks.free;
-        else if (cell.fill >= MapCell::Fill::pieces && up < cell.use && cell.look < MapCell::is_edge)
+        else if (cell.fill >= MapCell::Fill::spans && up < cell.use && cell.look < MapCell::is_edge)
           out[x] = inks.fill[cell.look];
         else
           out[x] = pixel_of(cell, inks, x, row * view.pitch + y, up, view.pitch - 1);
@@ -340,13 +339,13 @@ void HeapRaster::draw_pixels(const HeapPieces& map, const HeapMapView& view, The
 }
 
 // With two ends, the largest of each.
-void HeapRaster::draw_largest_free(const HeapPieces& map, const HeapMapView& view, Theme theme) {
+void HeapRaster::draw_largest_free(const HeapSpans& map, const HeapMapView& view, Theme theme) {
   const HeapLine line(map, view);
   const auto outline = [&](const std::optional<std::size_t>& largest) {
     if (!largest) return;
-    const HeapPiece& piece = map.pieces[*largest];
-    const auto begin = static_cast<std::int64_t>(std::lround(line.px_of(piece.begin))) - view.origin;
-    const auto end = static_cast<std::int64_t>(std::lround(line.px_of_end(piece.end()))) - view.origin;
+    const HeapSpan& span = map.spans[*largest];
+    const auto begin = static_cast<std::int64_t>(std::lround(line.px_of(span.begin))) - view.origin;
+    const auto end = static_cast<std::int64_t>(std::lround(line.px_of_end(span.end()))) - view.origin;
     draw_contour({begin, std::max(begin + 3, end)}, view, 2, pixel_from_color(color_of(theme, Role::largest_free)));
   };
   if (!map.has_two_ends) return outline(map.largest_free);
@@ -355,7 +354,7 @@ void HeapRaster::draw_largest_free(const HeapPieces& map, const HeapMapView& vie
 }
 
 // Outlines, since these blocks no longer exist. Small ones that touch in the picture share an outline.
-void HeapRaster::draw_gone(const HeapPieces& map, const HeapMapView& view, Theme theme) {
+void HeapRaster::draw_gone(const HeapSpans& map, const HeapMapView& view, Theme theme) {
   const HeapLine line(map, view);
   const auto first = line.address_at(std::max<std::int64_t>(0, view.origin));
   auto gone = map.gone.begin();
@@ -382,7 +381,7 @@ void HeapRaster::draw_gone(const HeapPieces& map, const HeapMapView& view, Theme
 }
 
 // Hits that touch in the picture are merged into one span.
-void HeapRaster::draw_hits(const HeapPieces& map, const HeapMapView& view, Theme theme,
+void HeapRaster::draw_hits(const HeapSpans& map, const HeapMapView& view, Theme theme,
                            std::span<const AddressRange> hits, bool has_contours) {
   const HeapLine line(map, view);
   const auto cells = static_cast<std::int64_t>(cells_.size());
@@ -431,7 +430,7 @@ void HeapRaster::draw_contour(const Span& span, const HeapMapView& view, int thi
   for (std::int64_t cell = std::max<std::int64_t>(0, span.begin); cell < std::min(span.end, cells); ++cell) {
     const std::int64_t row = cell / view.width, x = cell % view.width;
     const bool above = inside(cell - view.width), below = inside(cell + view.width);
-    // Left and right ends are those of the piece, not of a row at which it continues.
+    // Left and right ends are those of the span, not of a row at which it continues.
     const bool side = cell - span.begin < thick || span.end - 1 - cell < thick;
     for (int y = 0; y < view.pitch; ++y) {
       const bool edge = (!above && y < thick) || (!below && y > last_y - thick && y <= last_y);

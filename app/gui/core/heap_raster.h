@@ -1,7 +1,7 @@
-// Draws the heap map as pixels in one walk over the visible pieces, without a GUI toolkit. A million pieces in 1080
-// rows are four pieces per pixel, so the main question is what a pixel with many pieces shows:
+// Draws the heap map as pixels in one walk over the visible spans, without a GUI toolkit. A million spans in 1080
+// rows are four spans per pixel, so the main question is what a pixel with many spans shows:
 //
-//   one piece             its colour
+//   one span             its colour
 //   two that continue     the one with more bytes in the pixel
 //   anything else         a tiny bar: in use at the bottom, then waste (hatched), then free; heights by bytes
 //
@@ -30,7 +30,7 @@ Color color_of_shade(Theme theme, HeapColoring coloring, Shade shade);
 
 // One pixel of the line, from the bottom of its row: `use`, then hatched `waste`, then free; all in px.
 struct MapCell {
-  enum class Fill : std::uint8_t { nothing, not_identified, pieces, free_inside };  // free_inside: no seam below it.
+  enum class Fill : std::uint8_t { nothing, not_identified, spans, free_inside };  // free_inside: no seam below it.
   Fill fill = Fill::nothing;
   std::uint8_t use = 0, waste = 0;
   std::uint8_t look = 0;  // Shade and flags. With two ends: a completely free cell that only one end may use.
@@ -43,7 +43,7 @@ class HeapRaster {
   // Returns the pixels row by row, width x height of the view; the next call reuses the buffer. `hits` (by address) get
   // an outline at least 3 px wide, and the rest is dimmed. Without contours, hits are only highlighted, for an entry of
   // the legend.
-  const std::vector<Pixel>& draw(const HeapPieces& map, const HeapMapView& view, Theme theme,
+  const std::vector<Pixel>& draw(const HeapSpans& map, const HeapMapView& view, Theme theme,
                                  std::span<const AddressRange> hits = {}, bool has_contours = true);
   // For the last picture: the rows that contain a hit.
   const std::vector<bool>& hit_rows() const { return hit_rows_; }
@@ -51,15 +51,15 @@ class HeapRaster {
   const std::vector<MapCell>& cells() const { return cells_; }
 
  private:
-  void draw_cells(const HeapPieces& map, const HeapMapView& view);
-  void draw_pixels(const HeapPieces& map, const HeapMapView& view, Theme theme);
-  // The pixels that a piece covers, relative to the picture's corner.
+  void draw_cells(const HeapSpans& map, const HeapMapView& view);
+  void draw_pixels(const HeapSpans& map, const HeapMapView& view, Theme theme);
+  // The pixels that a span covers, relative to the picture's corner.
   struct Span {
     std::int64_t begin = 0, end = 0;
   };
-  void draw_gone(const HeapPieces& map, const HeapMapView& view, Theme theme);
-  void draw_largest_free(const HeapPieces& map, const HeapMapView& view, Theme theme);
-  void draw_hits(const HeapPieces& map, const HeapMapView& view, Theme theme, std::span<const AddressRange> hits,
+  void draw_gone(const HeapSpans& map, const HeapMapView& view, Theme theme);
+  void draw_largest_free(const HeapSpans& map, const HeapMapView& view, Theme theme);
+  void draw_hits(const HeapSpans& map, const HeapMapView& view, Theme theme, std::span<const AddressRange> hits,
                  bool has_contours);
   void draw_contour(const Span& span, const HeapMapView& view, int thick, Pixel ink);
 

@@ -37,16 +37,16 @@ struct ShadeName {
 
 // Gives each block the shade from shade_of(), and makes a legend of the `names` that have blocks.
 template <class ShadeOf>
-void shade_by(HeapPieces& map, const std::vector<ShadeName>& names, const ShadeOf& shade_of) {
+void shade_by(HeapSpans& map, const std::vector<ShadeName>& names, const ShadeOf& shade_of) {
   struct Sum {
     std::uint64_t bytes = 0, blocks = 0;
   };
   std::array<Sum, shade_count> sums{};
-  for (HeapPiece& piece : map.pieces) {
-    if (piece.kind != PieceKind::block) continue;
-    piece.shade = shade_of(piece);
-    sums[piece.shade].bytes += piece.size;
-    ++sums[piece.shade].blocks;
+  for (HeapSpan& span : map.spans) {
+    if (span.kind != SpanKind::block) continue;
+    span.shade = shade_of(span);
+    sums[span.shade].bytes += span.size;
+    ++sums[span.shade].blocks;
   }
   for (const ShadeName& name : names)
     if (const Sum& sum = sums[name.shade]; sum.blocks > 0)
@@ -54,7 +54,7 @@ void shade_by(HeapPieces& map, const std::vector<ShadeName>& names, const ShadeO
 }
 
 // Blocks that were released together with their region have no place in the picture.
-void keep_in_regions(HeapPieces& map) {
+void keep_in_regions(HeapSpans& map) {
   std::vector<AddressRange> kept;
   auto region = map.regions.begin();
   for (const AddressRange& range : map.gone) {
@@ -74,17 +74,17 @@ std::string where_between(std::string_view field, const std::string& first, cons
   return where;
 }
 
-void shade_by_name(HeapPieces& map, const ColoringInput& input, const NamesOfBlocks& names) {
+void shade_by_name(HeapSpans& map, const ColoringInput& input, const NamesOfBlocks& names) {
   const Definitions& definitions = input.stream.definitions();
   const StreamState& state = input.state;
   std::unordered_map<std::uint32_t, std::size_t> name_of_key;
   std::map<std::string, std::size_t> known;
   std::vector<ShadedName> shaded;
-  std::vector<std::size_t> name_of_piece(map.pieces.size());
-  for (std::size_t i = 0; i < map.pieces.size(); ++i) {
-    const HeapPiece& piece = map.pieces[i];
-    if (piece.kind != PieceKind::block) continue;
-    const std::uint32_t key = names.key_of(state.slots()[piece.slot]);
+  std::vector<std::size_t> name_of_span(map.spans.size());
+  for (std::size_t i = 0; i < map.spans.size(); ++i) {
+    const HeapSpan& span = map.spans[i];
+    if (span.kind != SpanKind::block) continue;
+    const std::uint32_t key = names.key_of(state.slots()[span.slot]);
     const auto [found, is_new] = name_of_key.try_emplace(key, 0);
     if (is_new) {
       const std::string name = names.name_of(definitions, key);
@@ -92,28 +92,28 @@ void shade_by_name(HeapPieces& map, const ColoringInput& input, const NamesOfBlo
       if (found->second == shaded.size())
         shaded.push_back({{several_shade, name, 0, 0, names.where_of(definitions, key)}, 0});
     }
-    name_of_piece[i] = found->second;
+    name_of_span[i] = found->second;
     ShadedName& name = shaded[found->second];
-    name.entry.bytes += piece.size;
+    name.entry.bytes += span.size;
     name.weight = static_cast<double>(name.entry.bytes);
     ++name.entry.blocks;
   }
   map.legend = choose_shades(shaded, names.rest_name,
                              [&](std::size_t name) { return hue_shade(shaded[name].entry.name, map.colors); });
-  for (std::size_t i = 0; i < map.pieces.size(); ++i)
-    if (map.pieces[i].kind == PieceKind::block) map.pieces[i].shade = shaded[name_of_piece[i]].entry.shade;
+  for (std::size_t i = 0; i < map.spans.size(); ++i)
+    if (map.spans[i].kind == SpanKind::block) map.spans[i].shade = shaded[name_of_span[i]].entry.shade;
 }
 
-void shade_by_steps(HeapPieces& map, const ColoringInput& input, const StepsOfBlocks& steps) {
+void shade_by_steps(HeapSpans& map, const ColoringInput& input, const StepsOfBlocks& steps) {
   std::vector<ShadeName> names;
   for (std::size_t step = 0; step < steps.names.size(); ++step)
     names.push_back({static_cast<Shade>(step), steps.names[step],
                      steps.where_of == nullptr ? std::string() : steps.where_of(step)});
-  shade_by(map, names, [&](const HeapPiece& piece) { return steps.step_of(input.state.slots()[piece.slot]); });
+  shade_by(map, names, [&](const HeapSpan& span) { return steps.step_of(input.state.slots()[span.slot]); });
 }
 
 // Age is the number of events since the allocation, in powers of ten, so it needs no clock.
-void shade_by_age(HeapPieces& map, const ColoringInput& input) {
+void shade_by_age(HeapSpans& map, const ColoringInput& input) {
   const StreamState& state = input.state;
   std::vector<ShadeName> steps{{0, "the last 10 events"}, {1, "the last 100"}, {2, "the last 1,000"},
                                {3, "the last 10,000"},    {4, "older"},        {5, "before the recording"}};
@@ -123,8 +123,8 @@ void shade_by_age(HeapPieces& map, const ColoringInput& input) {
     if (step == 0 || !younger.empty()) steps[step].where = where_between("event", first, younger);
     younger = first;
   }
-  shade_by(map, steps, [&](const HeapPiece& piece) -> Shade {
-    const std::uint64_t event = state.slots()[piece.slot].event;
+  shade_by(map, steps, [&](const HeapSpan& span) -> Shade {
+    const std::uint64_t event = state.slots()[span.slot].event;
     if (event == wire::before_the_stream || event >= state.position()) return 5;
     const std::uint64_t age = state.position() - event;
     Shade step = 0;
@@ -133,28 +133,28 @@ void shade_by_age(HeapPieces& map, const ColoringInput& input) {
   });
 }
 
-void shade_by_state(HeapPieces& map, const ColoringInput&) {
+void shade_by_state(HeapSpans& map, const ColoringInput&) {
   shade_by(map, {{0, "in use", "state=live"}, {1, "freed, still needed by a stream", "state=pending"}},
-           [](const HeapPiece& piece) { return piece.is_pending ? Shade{1} : Shade{0}; });
+           [](const HeapSpan& span) { return span.is_pending ? Shade{1} : Shade{0}; });
 }
 
 // As a percentage of the block: a few bytes of a small block count as much as a MiB of a large one.
-void shade_by_waste(HeapPieces& map, const ColoringInput&) {
+void shade_by_waste(HeapSpans& map, const ColoringInput&) {
   static const std::vector<ShadeName> steps{{0, "no rounding", "waste=0"},
                                             {1, "under 1 %", "waste>0 rounding<1"},
                                             {2, "1 to 5 %", where_between("rounding", "1", "5")},
                                             {3, "5 to 12.5 %", where_between("rounding", "5", "12.5")},
                                             {4, "12.5 to 25 %", where_between("rounding", "12.5", "25")},
                                             {5, "25 % and more", where_between("rounding", "25", "")}};
-  shade_by(map, steps, [](const HeapPiece& piece) -> Shade {
-    if (piece.waste == 0) return 0;
-    const double share = static_cast<double>(piece.waste) / static_cast<double>(piece.size);
+  shade_by(map, steps, [](const HeapSpan& span) -> Shade {
+    if (span.waste == 0) return 0;
+    const double share = static_cast<double>(span.waste) / static_cast<double>(span.size);
     constexpr std::array<double, 4> borders{0.01, 0.05, 0.125, 0.25};
     return static_cast<Shade>(1 + (std::upper_bound(borders.begin(), borders.end(), share) - borders.begin()));
   });
 }
 
-void shade_by_lifetime(HeapPieces& map, const ColoringInput& input) {
+void shade_by_lifetime(HeapSpans& map, const ColoringInput& input) {
   const StreamState& state = input.state;
   const ColoringFacts& facts = input.facts;
   const bool in_time = input.stream.has_times();
@@ -185,10 +185,10 @@ void shade_by_lifetime(HeapPieces& map, const ColoringInput& input) {
                                                 {4, "10,000 to 100,000"},
                                                 {5, "100,000 events and more"},
                                                 {several_shade, "unknown: alive at the end, or older than the trace"}};
-  shade_by(map, in_time ? of_time : of_events, [&](const HeapPiece& piece) { return by_slot[piece.slot]; });
+  shade_by(map, in_time ? of_time : of_events, [&](const HeapSpan& span) { return by_slot[span.slot]; });
 }
 
-void shade_by_change(HeapPieces& map, const ColoringInput& input) {
+void shade_by_change(HeapSpans& map, const ColoringInput& input) {
   const StreamState& state = input.state;
   std::vector<Shade> by_slot(state.slot_count(), change_shade::same);
   ShadeEntry gone{change_shade::gone, "gone", 0, 0};
@@ -212,7 +212,7 @@ void shade_by_change(HeapPieces& map, const ColoringInput& input) {
                                             {change_shade::moved, "moved here"},
                                             {change_shade::shrunk, "shrunk"},
                                             {change_shade::same, "same"}};
-  shade_by(map, names, [&](const HeapPiece& piece) { return by_slot[piece.slot]; });
+  shade_by(map, names, [&](const HeapSpan& span) { return by_slot[span.slot]; });
   if (gone.blocks > 0) map.legend.push_back(gone);
 }
 

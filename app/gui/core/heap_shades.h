@@ -3,27 +3,27 @@
 #pragma once
 
 #include "app/gui/core/coloring.h"
-#include "app/gui/core/heap_pieces.h"
+#include "app/gui/core/heap_spans.h"
 
 namespace hbmscope::gui {
 
 // Names (lines of code, tags, streams) keep the hue that they have; the largest of the others get the remaining of the
 // eight hues. All others are neutral, and so are placeholders, whose name begins with a bracket.
-void shade_by_name(HeapPieces& map, const ColoringInput& input, const NamesOfBlocks& names);
-void shade_by_steps(HeapPieces& map, const ColoringInput& input, const StepsOfBlocks& steps);
+void shade_by_name(HeapSpans& map, const ColoringInput& input, const NamesOfBlocks& names);
+void shade_by_steps(HeapSpans& map, const ColoringInput& input, const StepsOfBlocks& steps);
 
 // "size>=1 size<2": values of a field from `first` up to, but not including, `end`. An empty string means no limit.
 std::string where_between(std::string_view field, const std::string& first, const std::string& end);
 
-void shade_by_age(HeapPieces& map, const ColoringInput& input);
-void shade_by_state(HeapPieces& map, const ColoringInput& input);
-void shade_by_waste(HeapPieces& map, const ColoringInput& input);
+void shade_by_age(HeapSpans& map, const ColoringInput& input);
+void shade_by_state(HeapSpans& map, const ColoringInput& input);
+void shade_by_waste(HeapSpans& map, const ColoringInput& input);
 
 // Lifetime from the allocation to the event that ends it, in time if the stream has times, otherwise in events. Unknown
 // for a block that lives to the end or that is older than the stream.
-void shade_by_lifetime(HeapPieces& map, const ColoringInput& input);
+void shade_by_lifetime(HeapSpans& map, const ColoringInput& input);
 
 // By what happened to the blocks between the pinned time and the selected time.
-void shade_by_change(HeapPieces& map, const ColoringInput& input);
+void shade_by_change(HeapSpans& map, const ColoringInput& input);
 
 }  // namespace hbmscope::gui

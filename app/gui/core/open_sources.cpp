@@ -88,7 +88,7 @@ SourceId OpenSources::open_file(const std::string& path, As as, const std::vecto
     start_reading(id);
   }
   ViewPosition& position = state_.context().position;
-  if (as == As::beside) {
+  if (as == As::side_by_side) {
     sides_.split(id);
   } else if (as == As::baseline) {
     position.baseline = id;

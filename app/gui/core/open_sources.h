@@ -21,7 +21,7 @@ class OpenSources {
  public:
   OpenSources(AppState& state, Answering& asking, SideBySide& sides, RecentFiles& recent, WorkerPool& pool);
 
-  enum class As { source, baseline, beside };
+  enum class As { source, baseline, side_by_side };
   void open_paths(const std::vector<std::string>& paths);
   void open_folder(const std::string& folder);
   SourceId open_file(const std::string& path, As as, const std::vector<WorkloadChange>& what_if = {});

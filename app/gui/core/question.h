@@ -1,4 +1,4 @@
-// The questions that visible views ask. Only questions that were asked in a frame and have no answer yet are computed.
+// The questions that visible views ask. Only those of the current frame that have no answer yet are computed.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ enum class Question : std::uint8_t {
   address,
   events,
   compare,
-  beside,
+  side_by_side,
   count_
 };
 

@@ -40,10 +40,18 @@ using AskAboutView = void (*)(Answering&, const AnswerKey&);
 
 // In the order in which answers depend on each other.
 constexpr std::pair<Question, Ask> of_trace[] = {
-    {Question::heap_map, ask_heap_map}, {Question::timeline, ask_timeline}, {Question::address_time, ask_address_time},
-    {Question::range, ask_range},       {Question::free, ask_free},         {Question::free_history, ask_free_history},
-    {Question::failure, ask_failure},   {Question::sizes, ask_sizes},       {Question::compare, ask_compare},
-    {Question::beside, ask_beside},     {Question::blocks, ask_blocks},     {Question::address, ask_address},
+    {Question::heap_map, ask_heap_map},
+    {Question::timeline, ask_timeline},
+    {Question::address_time, ask_address_time},
+    {Question::range, ask_range},
+    {Question::free, ask_free},
+    {Question::free_history, ask_free_history},
+    {Question::failure, ask_failure},
+    {Question::sizes, ask_sizes},
+    {Question::compare, ask_compare},
+    {Question::side_by_side, ask_side_by_side},
+    {Question::blocks, ask_blocks},
+    {Question::address, ask_address},
     {Question::events, ask_events},
 };
 constexpr std::pair<Question, AskAboutView> of_stacks[] = {

@@ -32,7 +32,7 @@ void ask_moment(Answering& asking);
 void ask_pinned(Answering& asking);
 void ask_baseline_moment(Answering& asking, const Source& baseline, const MomentName& at);
 void ask_compare(Answering& asking);
-void ask_beside(Answering& asking);
+void ask_side_by_side(Answering& asking);
 void ask_heap_map(Answering& asking);
 
 // ask_course.cpp: how the heap got there.

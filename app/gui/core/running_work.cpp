@@ -16,7 +16,7 @@ std::vector<RunningWork> running_work(const std::vector<Context>& contexts) {
   std::vector<RunningWork> all;
   for_each_answer_of(contexts, [&](const auto& answer, std::string_view what) {
     if (!answer.pending()) return;
-    RunningWork one{what, answer.asked, 0, 0};
+    RunningWork one{what, answer.pending_since, 0, 0};
     if (answer.work != nullptr) {
       // Events are counted in whole blocks, even if only part of the last block is needed.
       one.total_events = answer.work->total_events;

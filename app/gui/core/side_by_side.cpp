@@ -20,8 +20,8 @@ SourceId other_ready_source(const AppState& state_, SourceId front) {
 SideBySide::SideBySide(AppState& state, Answering& asking, WorkerPool& pool)
     : state_(state), asking_(asking), pool_(pool) {}
 
-// Puts `beside` next to the active source. If there are already two sides, it replaces the inactive one.
-void SideBySide::split(SourceId beside) {
+// Puts `other_side` next to the active source. If there are already two sides, it replaces the inactive one.
+void SideBySide::split(SourceId other_side) {
   forget_followed();
   const std::size_t front = state_.active_context;
   if (!state_.is_split()) {
@@ -31,7 +31,7 @@ void SideBySide::split(SourceId beside) {
   }
   const std::size_t other = 1 - front;
   ViewPosition& position = state_.contexts[other].position;
-  if (position.source != beside) enter_source(other, beside);
+  if (position.source != other_side) enter_source(other, other_side);
   position.baseline = SourceId::none;
 }
 
@@ -45,7 +45,7 @@ void SideBySide::close_side(std::size_t context) {
   state_.contexts.erase(state_.contexts.begin() + static_cast<std::ptrdiff_t>(context));
   state_.active_context = 0;
   set_lock({});
-  if (state_.position().view == ViewKind::beside) show_view(state_, ViewKind::heap_map);
+  if (state_.position().view == ViewKind::side_by_side) show_view(state_, ViewKind::heap_map);
   ++state_.window.view_serial;
 }
 
@@ -64,7 +64,7 @@ void SideBySide::set_lock(std::optional<SameMoment> lock) {
 void SideBySide::forget_followed() {
   for (std::size_t i = 0; i < state_.contexts.size(); ++i) {
     const ContextScope scope(state_, i);
-    asking_.forget(&Answers::beside);
+    asking_.forget(&Answers::side_by_side);
   }
   followed_.reset();
   if (follow_work_) follow_work_->cancelled = true;
@@ -84,7 +84,7 @@ bool SideBySide::apply(const Command& command) {
       else
         this->split(other_ready_source(state_, state_.position().source));
       return true;
-    case put_beside: this->split(command.as<SourceId>()); return true;
+    case split_with: this->split(command.as<SourceId>()); return true;
     case other_side:
       state_.active_context = 1 - state_.active_context;
       ++state_.window.view_serial;
@@ -142,10 +142,10 @@ bool SideBySide::follow_lock() {
   const Followed leads = followed_now(lead), follows = followed_now(other);
   if (leads.heap.empty() || follows.heap.empty() || follow_work_) return false;
   if (followed_ && (*followed_)[lead] == leads && (*followed_)[other] == follows) return false;
-  const Source *source = state_.find_source(leads.source), *beside = state_.find_source(follows.source);
+  const Source *source = state_.find_source(leads.source), *other_side = state_.find_source(follows.source);
   // Two running jobs are each shown at their own end.
   const bool is_end = leads.at.is_end();
-  if (leads.at == "start" || (is_end && (source->live || beside->live))) {
+  if (leads.at == "start" || (is_end && (source->live || other_side->live))) {
     state_.contexts[other].position.at = leads.at;
     followed_ = {followed_now(0), followed_now(1)};
     return follows.at != leads.at;
@@ -154,7 +154,7 @@ bool SideBySide::follow_lock() {
   const auto moment = ready_moment(state_);
   if (moment == nullptr) return false;
   follow_work_ = std::make_shared<Work>();
-  pool_.post([this, work = follow_work_, moment, leads, follows, trace = beside->trace, lead, other,
+  pool_.post([this, work = follow_work_, moment, leads, follows, trace = other_side->trace, lead, other,
               same = *state_.lock]() -> WorkerPool::Finish {
     const auto found = find_matching_moment(*moment->trace, leads.heap, moment->position(leads.heap), *trace,
                                             follows.heap, same, work.get());

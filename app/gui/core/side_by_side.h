@@ -18,7 +18,7 @@ class SideBySide {
 
   bool apply(const Command& command);  // False if the command is not about the sides.
   void enter_source(std::size_t context, SourceId id);
-  void split(SourceId beside);
+  void split(SourceId other_side);
   void close_side(std::size_t context);
   void set_lock(std::optional<SameMoment> lock);
   bool follow_lock();  // True if the time of a side changed.

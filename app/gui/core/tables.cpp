@@ -1,8 +1,8 @@
 #include "app/gui/core/tables.h"
 #include "app/gui/core/table_cells.h"
 
-#include "analysis/query/trace_own_code.h"
-#include "app/gui/core/piece_text.h"
+#include "analysis/query/trace_user_code.h"
+#include "app/gui/core/span_text.h"
 
 #include <algorithm>
 #include <string>
@@ -229,10 +229,10 @@ TextTable table_from_heap(const HeapMapAnswer& answer) {
   TextTable table;
   table.head = "Heap " + phrase_of(answer.moment->moment) + ": " + heap_sentence(answer);
   table.columns = {{"Address"}, {"Bytes", true}, {"Rounding", true}, {"State"}, {"Allocated by"}};
-  const bool has_change = answer.pieces.coloring == HeapColoring::change;
+  const bool has_change = answer.spans.coloring == HeapColoring::change;
   if (has_change) table.columns.push_back({"Change"});
   const auto change_of = [&](Shade shade) -> std::string_view {
-    for (const ShadeEntry& entry : answer.pieces.legend)
+    for (const ShadeEntry& entry : answer.spans.legend)
       if (entry.shade == shade) return entry.name;
     return {};
   };
@@ -241,16 +241,16 @@ TextTable table_from_heap(const HeapMapAnswer& answer) {
   const auto bytes_cell = [](std::uint64_t bytes) {
     return TableCell{text_from_bytes(static_cast<std::int64_t>(bytes)), std::to_string(bytes)};
   };
-  for (const HeapPiece& piece : answer.pieces.pieces) {
-    const bool is_block = piece.kind == PieceKind::block;
-    const char* const kind = piece.kind == PieceKind::free ? "free"
-                             : !is_block                   ? "not identified"
-                             : piece.is_pending            ? "freed, still needed by a stream"
-                                                           : "in use";
-    table.rows.push_back({text_cell(address_text(piece.begin)), bytes_cell(piece.size), bytes_cell(piece.waste),
+  for (const HeapSpan& span : answer.spans.spans) {
+    const bool is_block = span.kind == SpanKind::block;
+    const char* const kind = span.kind == SpanKind::free ? "free"
+                             : !is_block                 ? "not identified"
+                             : span.is_pending           ? "freed, still needed by a stream"
+                                                         : "in use";
+    table.rows.push_back({text_cell(address_text(span.begin)), bytes_cell(span.size), bytes_cell(span.waste),
                           text_cell(kind),
-                          text_cell(is_block ? own_code_text(definitions, state.slots()[piece.slot].stack) : "")});
-    if (has_change) table.rows.back().push_back(text_cell(is_block ? change_of(piece.shade) : ""));
+                          text_cell(is_block ? user_code_text(definitions, state.slots()[span.slot].stack) : "")});
+    if (has_change) table.rows.back().push_back(text_cell(is_block ? change_of(span.shade) : ""));
   }
   return table;
 }

@@ -25,7 +25,7 @@ TextTable table_from_diff_frames(const ProfileDiff& diff, const ProfileView& vie
 TextTable table_from_listing(const SourceListing& listing, const ProfileView& view);
 TextTable table_from_series(const std::vector<SeriesPoint>& series);
 TextTable table_from_import(const ImportStatistics& import);
-// Regions and pieces in address order, with the lines of code of the blocks.
+// Regions and spans in address order, with the lines of code of the blocks.
 TextTable table_from_heap(const HeapMapAnswer& answer);
 // One row per column of the timeline, in time order.
 TextTable table_from_timeline(const TimelineColumns& timeline);

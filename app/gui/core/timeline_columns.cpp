@@ -7,7 +7,7 @@
 
 #include "analysis/trace/pass_from.h"
 #include "analysis/units/format.h"
-#include "app/gui/core/piece_text.h"
+#include "app/gui/core/span_text.h"
 #include "app/gui/core/timeline_counters.h"
 #include "app/gui/core/timeline_heaps.h"
 #include "app/gui/core/timeline_markers.h"
@@ -134,9 +134,9 @@ void add_marks(const Stream& stream, TimelineColumns& timeline) {
     const double at =
         timeline.share_of_axis(timeline.has_times ? static_cast<double>(failure.time_ns - timeline.first_time_ns)
                                                   : static_cast<double>(failure.event));
-    add_failure({at, failure.event, failure.asked_bytes}, timeline.columns.size(),
+    add_failure({at, failure.event, failure.requested_bytes}, timeline.columns.size(),
                 failure.is_out_of_memory ? timeline.failures : timeline.refusals);
-    if (failure.is_out_of_memory) timeline.asked_most = std::max(timeline.asked_most, failure.asked_bytes);
+    if (failure.is_out_of_memory) timeline.requested_most = std::max(timeline.requested_most, failure.requested_bytes);
   }
   if (const HeapPeak peak = stream.peak(timeline.heap.heap); peak.in_use_bytes > 0)
     timeline.peak = {timeline.share_of(peak.position, peak.time_ns), peak.position, peak.in_use_bytes};

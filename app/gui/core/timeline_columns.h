@@ -119,7 +119,7 @@ struct TimelineColumns {
   std::vector<TimelineHeap> heaps;  // The other heaps.
   std::size_t heaps_left_out = 0;
   std::optional<TimelineMark> peak;
-  std::uint64_t in_use_most = 0, pool_most = 0, largest_free_most = 0, asked_most = 0;
+  std::uint64_t in_use_most = 0, pool_most = 0, largest_free_most = 0, requested_most = 0;
 
   // The x position of a time, from 0 to 1; outside that range if it is not in the span. `time_ns`: the time of the last
   // event before it, on the stream's clock.

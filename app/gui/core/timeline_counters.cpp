@@ -12,7 +12,7 @@ namespace hbmscope::gui {
 namespace {
 
 // The name includes the unit: "used_bytes", "cuMemGetInfo.free bytes".
-bool tells_bytes(std::string_view name) {
+bool counts_bytes(std::string_view name) {
   return name.find("bytes") != std::string_view::npos;
 }
 
@@ -25,11 +25,11 @@ std::vector<CounterBand> columns_of(const CounterSeries& series, const TimelineC
     const double axis = timeline.has_times ? static_cast<double>(sample.time_ns - timeline.first_time_ns)
                                            : static_cast<double>(sample.event);
     const double share = timeline.share_of_axis(axis);
-    const CounterBand told{sample.value, sample.value, true};
-    if (share < 0) now = told;
+    const CounterBand value_band{sample.value, sample.value, true};
+    if (share < 0) now = value_band;
     if (share < 0 || share > 1) return;
     if (!course) course.emplace(columns, count, now);
-    course->add(told, told, TimelineColumns::column_of(share, count));
+    course->add(value_band, value_band, TimelineColumns::column_of(share, count));
   });
   if (!course) course.emplace(columns, count, now);
   course->finish();
@@ -62,7 +62,7 @@ void add_counters(const Stream& stream, TimelineColumns& timeline) {
     if (timeline.counters.size() == timeline_counters_max) break;
     TimelineCounter& counter = timeline.counters.emplace_back();
     counter.name = stream.definitions().text(key.first);
-    counter.is_bytes = tells_bytes(counter.name);
+    counter.is_bytes = counts_bytes(counter.name);
     counter.columns = columns_of(*stream.counters().find(key), timeline);
     for (const CounterBand& column : counter.columns)
       if (column.is_defined) counter.most = std::max(counter.most, column.most);

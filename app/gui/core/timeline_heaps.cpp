@@ -16,7 +16,7 @@ Band in_use_of(const StreamState& state, std::uint32_t heap) {
 }
 
 // Adds the device to names that several heaps share.
-void tell_apart(const Stream& stream, std::vector<TimelineHeap>& heaps) {
+void make_names_unique(const Stream& stream, std::vector<TimelineHeap>& heaps) {
   const auto name_of = [&](const TimelineHeap& heap) { return name_of_heap(stream.definitions().heap(heap.heap)); };
   for (TimelineHeap& heap : heaps) {
     const HeapInfo& info = stream.definitions().heap(heap.heap);
@@ -53,7 +53,7 @@ void add_heaps(const Stream& stream, TimelineColumns& timeline) {
     }
     if (!knows_regions) heap.pool = 0;
   }
-  tell_apart(stream, timeline.heaps);
+  make_names_unique(stream, timeline.heaps);
 }
 
 void take_heap_buckets(const Stream& stream, StreamPositions positions, std::size_t count, TimelineColumns& timeline) {

@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "analysis/query/trace_own_code.h"
+#include "analysis/query/trace_user_code.h"
 #include "analysis/units/format.h"
-#include "app/gui/core/piece_text.h"
+#include "app/gui/core/span_text.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -99,7 +99,7 @@ TextTable table_from_range(const RangeAnswer& answer, bool by_stack) {
     }
     return table;
   }
-  for (const RangeOwnRow& row : answer.summary.own_code) {
+  for (const RangeOwnRow& row : answer.summary.user_code) {
     add_sums(table.rows.emplace_back(), row.sums);
     table.rows.back().push_back(text_cell(row.function.empty()
                                               ? "(library code only, or no stack)"
@@ -113,12 +113,12 @@ TextTable table_from_free(const FreeAnswer& answer) {
   if (!answer.free) return table;
   table.head = sentence_of(*answer.free, std::nullopt);
   table.columns = {{"Address"}, {"Bytes", true}};
-  for (const AddressRange& piece : answer.free->largest)
-    table.rows.push_back({text_cell(address_text(piece.begin)), bytes_cell(piece.size())});
+  for (const AddressRange& span : answer.free->largest)
+    table.rows.push_back({text_cell(address_text(span.begin)), bytes_cell(span.size())});
   return table;
 }
 
-std::string largest_request_text(const FreePieces& free, const LargestRequest* before,
+std::string largest_request_text(const FreeBlocks& free, const LargestRequest* before,
                                  std::optional<std::uint64_t> failing) {
   LargestRequest largest = before == nullptr ? LargestRequest() : *before;
   if (failing && *failing >= largest.bytes) largest = {0, *failing, true};

@@ -24,7 +24,7 @@ std::string stack_text(const Definitions& definitions, std::uint32_t stack);
 
 // "largest request so far 1.50 GiB: fits". `failing`: the request that fails at this time. Empty if nothing was
 // requested.
-std::string largest_request_text(const FreePieces& free, const LargestRequest* before,
+std::string largest_request_text(const FreeBlocks& free, const LargestRequest* before,
                                  std::optional<std::uint64_t> failing);
 
 // A step of a histogram as text: "4.00 KiB to 8.00 KiB".

@@ -13,7 +13,7 @@ namespace hbmscope::gui {
   X(timeline)             \
   X(tpu)                  \
   X(failure)              \
-  X(beside)               \
+  X(side_by_side)         \
   X(fragmentation)        \
   X(range)                \
   X(compare)              \

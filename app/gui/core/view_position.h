@@ -14,7 +14,7 @@
 #include "analysis/query/flame.h"
 #include "analysis/query/profile_view.h"
 #include "app/gui/core/frame_key.h"
-#include "app/gui/core/heap_pieces.h"
+#include "app/gui/core/heap_spans.h"
 #include "app/gui/core/timeline_span.h"
 #include "app/gui/core/view_kind.h"
 #include "app/gui/sources/moment_name.h"

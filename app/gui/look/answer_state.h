@@ -29,7 +29,7 @@ bool draw_answer_state(const AppState& state, const Answer<T>& answer, std::stri
     draw_stopped(answer.value != nullptr);
   else if (answer.failed())
     draw_error(state, answer.error);
-  if (answer.pending()) draw_pending(what, answer.asked, answer.work.get());
+  if (answer.pending()) draw_pending(what, answer.pending_since, answer.work.get());
   return answer.value != nullptr;
 }
 

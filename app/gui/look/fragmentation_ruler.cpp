@@ -20,7 +20,7 @@ void draw_label(ImDrawList& draw, const Look& look, ImVec2 from, ImVec2 to, Role
 
 }  // namespace
 
-void draw_ruler(const Look& look, const FreePieces& free, const std::optional<RulerRequest>& request) {
+void draw_ruler(const Look& look, const FreeBlocks& free, const std::optional<RulerRequest>& request) {
   const float height = ImGui::GetTextLineHeight() + look.px(6), gap = look.px(4);
   const ImVec2 from = ImGui::GetCursorScreenPos();
   // Leaves room for the text after a short bar.

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "analysis/query/free_pieces.h"
+#include "analysis/query/free_blocks.h"
 #include "app/gui/look/theme.h"
 
 namespace hbmscope::gui {
@@ -15,6 +15,6 @@ struct RulerRequest {
   bool is_now = false;     // It fails at the current time.
   const char* words = "";  // "the request", "the largest request so far"
 };
-void draw_ruler(const Look& look, const FreePieces& free, const std::optional<RulerRequest>& request);
+void draw_ruler(const Look& look, const FreeBlocks& free, const std::optional<RulerRequest>& request);
 
 }  // namespace hbmscope::gui

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/gui/core/heap_pieces.h"
+#include "app/gui/core/heap_spans.h"
 #include "app/gui/look/legend_line.h"
 
 namespace hbmscope::gui {

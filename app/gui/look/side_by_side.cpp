@@ -44,7 +44,8 @@ void draw_side_head(const Look& look, const AppState& state, CommandQueue& comma
   const auto& moment = state.answers().moment.value;
   std::string name = source == nullptr ? "nothing is open" : source->name();
   if (source != nullptr && source->trace && moment) name += ", " + phrase_of(moment->moment);
-  const bool has_lock = state.context_index() + 1 == state.contexts.size() && view_exists(state, ViewKind::beside);
+  const bool has_lock =
+      state.context_index() + 1 == state.contexts.size() && view_exists(state, ViewKind::side_by_side);
   const float close = ImGui::GetFrameHeight();
   const float lock = has_lock ? ImGui::CalcTextSize("by requests").x + 2 * ImGui::GetFrameHeight() : 0;
   const float space = ImGui::GetContentRegionAvail().x - close - lock - 2 * ImGui::GetStyle().ItemSpacing.x;

@@ -60,7 +60,7 @@ ImVec2 size_of_last_table(const Look& look) {
   return {0, std::max(ImGui::GetContentRegionAvail().y, rows_at_least * look.px(24))};
 }
 
-int count_beside(const Look& look, float width, int most) {
+int columns_that_fit(const Look& look, float width, int most) {
   const float each = look.px(width) + 2 * ImGui::GetStyle().CellPadding.x;
   return std::clamp(static_cast<int>(ImGui::GetContentRegionAvail().x / each), 1, most);
 }

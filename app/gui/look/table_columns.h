@@ -28,6 +28,6 @@ void set_up_table_columns(const Look& look, std::span<const ColumnSetup> columns
 ImVec2 size_of_last_table(const Look& look);
 
 // How many parts of `width` (px at 100 % text) fit next to each other: 1 to `most`.
-int count_beside(const Look& look, float width, int most);
+int columns_that_fit(const Look& look, float width, int most);
 
 }  // namespace hbmscope::gui

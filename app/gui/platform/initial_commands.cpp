@@ -44,18 +44,18 @@ void push_initial_commands(CommandQueue& commands, const WindowRequest& request)
     commands.push(command::open_workload_path, file_with_changes(request.files.back(), request.what_if));
   }
   if (!request.demo.empty()) commands.push(command::set_demo, demo_settings_from(request.demo));
-  if (!request.demo_beside.empty()) commands.push(command::set_demo_beside, demo_settings_from(request.demo_beside));
+  if (!request.second_demo.empty()) commands.push(command::set_second_demo, demo_settings_from(request.second_demo));
   if (!request.baseline.empty()) commands.push(command::open_baseline_path, request.baseline);
-  if (!request.beside.empty())
-    commands.push(command::open_beside_path, file_with_changes(request.beside, request.beside_what_if));
-  const auto push_beside = [&](Command given) {
+  if (!request.other_side.empty())
+    commands.push(command::open_side_by_side, file_with_changes(request.other_side, request.other_what_if));
+  const auto push_to_other_side = [&](Command given) {
     given.context = 1;
     commands.push(std::move(given));
     commands.push(CommandId::other_side);  // Makes the first file's side active.
   };
-  if (!request.beside_at.empty()) push_beside({command::set_moment, request.beside_at});
-  if (!request.beside_heap.empty()) push_beside(heap_command(request.beside_heap));
-  if (!request.beside_pin.empty()) push_beside({command::set_pin, request.beside_pin});
+  if (!request.other_at.empty()) push_to_other_side({command::set_moment, request.other_at});
+  if (!request.other_heap.empty()) push_to_other_side(heap_command(request.other_heap));
+  if (!request.other_pin.empty()) push_to_other_side({command::set_pin, request.other_pin});
   if (!request.lock.empty()) commands.push(command::set_lock, parse_same_moment(request.lock));
   if (!request.where.empty()) commands.push(command::set_filter, request.where);
   const std::string at = request.at.empty() && !request.from.empty() ? "end" : request.at;

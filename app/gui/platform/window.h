@@ -12,12 +12,12 @@ namespace hbmscope::gui {
 struct WindowRequest {
   std::vector<std::string> files;    // Opened at start; empty: the first-launch screen.
   std::string baseline;              // Not empty: also opened, and compared with (open A --baseline B).
-  std::string beside;                // Not empty: shown side by side with it.
-  std::string beside_heap;           // By name, like `heap`.
-  std::string beside_at;             // Its time; empty: its first failure, or its peak.
-  std::string beside_pin;            // The time that it is compared with; empty: none.
+  std::string other_side;            // Not empty: shown side by side with it.
+  std::string other_heap;            // By name, like `heap`.
+  std::string other_at;              // Its time; empty: its first failure, or its peak.
+  std::string other_pin;             // The time that it is compared with; empty: none.
   std::vector<std::string> what_if;  // "KEY=VALUE": changes of the last file, if it is a TPU workload.
-  std::vector<std::string> beside_what_if;
+  std::vector<std::string> other_what_if;
   std::string tiles;                     // Not empty: shows only the tile picture of this layout.
   std::string lock;                      // Locks both sides: "time", "requests"; empty: unlocked.
   std::string heap;                      // By its name; empty: the one with the failure, or the highest peak.
@@ -33,7 +33,7 @@ struct WindowRequest {
   std::string theme;                     // "dark", "light"; empty: from the settings.
   double scale = 0;                      // Font and spacing scale; 0: the display's.
   std::vector<std::string> demo;         // Not empty: starts the demo with these arguments.
-  std::vector<std::string> demo_beside;  // Not empty: starts a second one side by side, with these.
+  std::vector<std::string> second_demo;  // Not empty: starts a second one side by side, with these.
   std::string screenshot;                // Not empty: renders to this PNG without a display and returns.
   int width = 1600, height = 1000;       // In pixels.
   LiveOptions live;                      // For running jobs.

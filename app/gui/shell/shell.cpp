@@ -152,8 +152,9 @@ void draw_shell(const AppState& state, ShellState& shell, CommandQueue& commands
   draw_jobs_window(state, views.jobs, commands);
   if (views.settling > 0) --views.settling;
   // A new question, or docks that are not in place yet, need another frame.
-  if (commands.asked() != views.asked || views.settling > 0 || views.reorder > 0) commands.push(CommandId::draw_again);
-  views.asked = commands.asked();
+  if (commands.frames_requested() != views.frames_requested || views.settling > 0 || views.reorder > 0)
+    commands.push(CommandId::draw_again);
+  views.frames_requested = commands.frames_requested();
 }
 
 }  // namespace hbmscope::gui

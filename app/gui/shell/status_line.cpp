@@ -7,8 +7,8 @@
 
 #include "analysis/units/format.h"
 #include "app/gui/core/amounts.h"
+#include "app/gui/core/read_so_far.h"
 #include "app/gui/core/running_work.h"
-#include "app/gui/core/taken_in.h"
 #include "app/gui/look/drawing.h"
 
 namespace hbmscope::gui {
@@ -30,7 +30,7 @@ void divide() {
 // What concerns all views of a trace: how much of it was read, and the current heap at the selected time.
 void draw_trace(const AppState& state, const Source& source, CommandQueue& commands) {
   const Trace& trace = *source.trace;
-  const TakenIn taken = taken_in(source);
+  const ReadSoFar taken = read_so_far(source);
   const Look look(state);
   ImGui::PushStyleColor(ImGuiCol_Button, ImVec4(0, 0, 0, 0));
   ImGui::PushStyleColor(ImGuiCol_Text,

@@ -46,7 +46,7 @@ struct ViewStates {
   int settling = 0;  // Frames until a focus change counts as the user's.
   std::optional<ViewKind> focused;
   std::uint64_t clipboard_seen = 0;
-  std::array<std::uint32_t, 2> asked{};  // In the previous frame.
+  std::array<std::uint32_t, 2> frames_requested{};  // In the previous frame.
 };
 
 }  // namespace hbmscope::gui

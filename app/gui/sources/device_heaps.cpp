@@ -28,7 +28,7 @@ std::string name_of_device(const Trace& trace, std::size_t stream, const HeapInf
   const bool has_number = heap.device != wire::no_device;
   if (const std::string tier = name_of_tier(heap.memory_kind); !tier.empty())
     name = has_number && heap.device > 0 ? fmt::format("{} of device {}", tier, heap.device) : tier;
-  else if (stands_beside(heap))
+  else if (is_extra_pool(heap))
     name = "compared GPU";
   else if (has_number)
     name += fmt::format(" {}", heap.device);
@@ -49,7 +49,7 @@ std::vector<DeviceHeaps> find_device_heaps(const Trace& trace) {
         std::find_if(devices.begin(), devices.end(), [&](const DeviceHeaps& one) { return one.name == name; });
     if (device == devices.end()) device = devices.insert(devices.end(), {name, {}});
     device->heaps.push_back({heap.key, std::move(heap.name), title_of(info.layer),
-                             counted[heap.key.stream][heap.key.heap] || stands_beside(info),
+                             counted[heap.key.stream][heap.key.heap] || is_extra_pool(info),
                              stream.peak(heap.key.heap).in_use_bytes});
   }
   for (DeviceHeaps& device : devices) {

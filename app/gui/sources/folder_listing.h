@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analysis/model/result.h"
-#include "analysis/read/source/profile_folder.h"  // The dialog tells profiles from folders by looks_like_profile.
+#include "analysis/read/source/profile_folder.h"  // The dialog distinguishes profiles from folders by looks_like_profile.
 
 namespace hbmscope::gui {
 

@@ -38,7 +38,7 @@ void LiveSource::want_version() {
 }
 
 void LiveSource::ask(link::RequestKind kind) {
-  asked_ = kind;
+  frames_requested_ = kind;
   is_asked_ = true;
   link_.wake();
 }
@@ -66,7 +66,7 @@ void LiveSource::run(const std::string& socket) {
 
 void LiveSource::follow() {
   while (!is_over_ && link_.read(wait_ms)) {
-    if (is_asked_.exchange(false)) link_.request(asked_);
+    if (is_asked_.exchange(false)) link_.request(frames_requested_);
     if (growing_.changes() == changes_handed_out_ || !is_wanted_.exchange(false)) continue;
     changes_handed_out_ = growing_.changes();
     sinks_.version(growing_.version());

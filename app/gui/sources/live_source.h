@@ -65,7 +65,7 @@ class LiveSource {
   Sinks sinks_;
   view::LiveLink link_;
   std::atomic<bool> is_wanted_{true}, is_over_{false}, is_asked_{false};
-  std::atomic<link::RequestKind> asked_{};
+  std::atomic<link::RequestKind> frames_requested_{};
   std::uint64_t changes_handed_out_ = 0;
   LiveStatus before_;
   double rate_ = 0;

@@ -106,7 +106,7 @@ MomentName opening_moment(const Trace& trace) {
     const FailureEvent* first = nullptr;
     for (std::size_t i = 0; i < trace.streams.size(); ++i)
       for (const FailureEvent& failure : trace.streams[i].failures()) {
-        if (!failure.is_out_of_memory || is_of_one_beside(trace.streams[i], failure)) continue;
+        if (!failure.is_out_of_memory || is_of_extra_pool(trace.streams[i], failure)) continue;
         if (first == nullptr || failure.time_ns < first->time_ns) {
           first = &failure;
           stream = i;

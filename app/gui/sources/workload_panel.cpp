@@ -14,12 +14,12 @@ std::shared_ptr<const WorkloadAnswer> answer_of(std::shared_ptr<const OpenedWork
   auto answer = std::make_shared<WorkloadAnswer>();
   answer->title = workload_title(*opened->now);
   answer->verdict = compute_workload_verdict(*opened->now);
-  const WorkloadVerdict written = compute_workload_verdict(*opened->as_written);
-  answer->as_written_fits = written.fits;
-  answer->has_words_as_written = have_same_words(answer->verdict, written);
+  const WorkloadVerdict written = compute_workload_verdict(*opened->unmodified);
+  answer->unmodified_fits = written.fits;
+  answer->has_text_of_unmodified = have_same_words(answer->verdict, written);
   answer->tiers = compute_tier_rows(*opened->now);
   answer->figures = compute_workload_figures(*opened->now);
-  answer->differences = compare_workloads(*opened->now, *opened->as_written);
+  answer->differences = compare_workloads(*opened->now, *opened->unmodified);
   answer->opened = std::move(opened);
   return answer;
 }
@@ -60,8 +60,7 @@ std::vector<WorkloadChange> with_change(const std::vector<WorkloadKnob>& knobs, 
   std::vector<WorkloadChange> ordered;
   for (const WorkloadKnob& knob : knobs) {
     const WorkloadChange* of = find_change(knob, changes);
-    if (of != nullptr && !of->value.empty() && (knob.is_worked_out || of->value != knob.written))
-      ordered.push_back(*of);
+    if (of != nullptr && !of->value.empty() && (knob.is_computed || of->value != knob.written)) ordered.push_back(*of);
   }
   return ordered;
 }

@@ -20,7 +20,7 @@ struct WorkloadAnswer {
   std::string title;
   WorkloadVerdict verdict;
   // For the unmodified file; the latter: its verdict has the same words.
-  bool as_written_fits = true, has_words_as_written = true;
+  bool unmodified_fits = true, has_text_of_unmodified = true;
   std::vector<TierRow> tiers;
   std::vector<WorkloadFigure> figures;
   std::vector<WorkloadDifference> differences;  // Differences from the file.

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "app/gui/views/address_time/row.h"
-#include "app/gui/views/beside/row.h"
 #include "app/gui/views/blocks/row.h"
 #include "app/gui/views/call_tree/row.h"
 #include "app/gui/views/compare/row.h"
@@ -14,6 +13,7 @@
 #include "app/gui/views/heap_map/row.h"
 #include "app/gui/views/import/row.h"
 #include "app/gui/views/range/row.h"
+#include "app/gui/views/side_by_side/row.h"
 #include "app/gui/views/sizes/row.h"
 #include "app/gui/views/source/row.h"
 #include "app/gui/views/summary/row.h"

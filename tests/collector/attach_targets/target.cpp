@@ -38,10 +38,10 @@ double now() {
   return static_cast<double>(at.tv_sec) + static_cast<double>(at.tv_nsec) * 1e-9;
 }
 
-std::atomic<int> is_told_to_end{0};
+std::atomic<int> is_stopped{0};
 
 void end(int) {
-  is_told_to_end = 1;
+  is_stopped = 1;
 }
 
 // Whatever the time gave room for, the result is that of one turn: each one must come to the same. SIGUSR2 ends it, and
@@ -49,9 +49,9 @@ void end(int) {
 bool repeat(Body body, double until) {
   const std::uint64_t wanted = body(0);
   bool is_same = true;
-  while (now() < until && is_told_to_end == 0) {
+  while (now() < until && is_stopped == 0) {
     const bool is_as_before = body(0) == wanted;
-    is_same = is_same && (is_as_before || is_told_to_end != 0);
+    is_same = is_same && (is_as_before || is_stopped != 0);
   }
   return is_same;
 }
@@ -100,7 +100,7 @@ std::uint64_t sleep_a_while(std::uint64_t) {
 std::uint64_t doze(std::uint64_t) {
   const timespec step{3600, 0};
   const bool was_cut = nanosleep(&step, nullptr) != 0;
-  return was_cut && is_told_to_end == 0 ? 1 : 0;
+  return was_cut && is_stopped == 0 ? 1 : 0;
 }
 
 // A socket's timeout makes a stop end its call (signal(7)), so this thread must not be stopped.

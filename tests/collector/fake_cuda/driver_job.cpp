@@ -69,10 +69,11 @@ void find_driver(const char* how) {
   void* library = dlopen("libcuda.so.1", RTLD_NOW);
   using Ask = Result (*)(const char*, void**, int, Flags, int*);
   const auto ask = reinterpret_cast<Ask>(dlsym(library, "cuGetProcAddress_v2"));
-  const bool is_asked = std::strcmp(how, "proc") == 0;
+  const bool is_requested = std::strcmp(how, "proc") == 0;
   const auto find = [&](const char* name, const char* symbol, int version) {
     void* found = nullptr;
-    if (!is_asked) return std::strcmp(how, "dlvsym") == 0 ? dlvsym(library, name, "FAKE_1.0") : dlsym(library, name);
+    if (!is_requested)
+      return std::strcmp(how, "dlvsym") == 0 ? dlvsym(library, name, "FAKE_1.0") : dlsym(library, name);
     // The context's is not of cuGetProcAddress' table in the fake.
     const char* other_version = std::getenv("JOB_CUDA_VERSION");
     if (other_version != nullptr) version = std::atoi(other_version);

@@ -37,18 +37,18 @@ class Packed {
 template <class Behind, class... Types>
 fake_driver::Result call_through(unsigned id, const char* name, Behind behind, Types... values) {
   end_job_if_in_hook(name);
-  const FakeHook told = hook.load();
-  if (told == nullptr) return behind(values...);
+  const FakeHook reported = hook.load();
+  if (reported == nullptr) return behind(values...);
   const Packed parameters(values...);
   fake_driver::Result result = fake_driver::success;
   std::uint64_t correlation = 0xfeed;  // Whatever was there.
   const FakeCall call{id, name, parameters.bytes(), &result, fake_current_context(), &correlation};
   hooked_call = name;
-  told(0, call);
+  reported(0, call);
   hooked_call = nullptr;
   result = behind(values...);
   hooked_call = name;
-  told(1, call);
+  reported(1, call);
   hooked_call = nullptr;
   return result;
 }

@@ -12,7 +12,7 @@ import sys
 from ctypes import byref, c_int, c_size_t, c_uint, c_uint64, c_void_p
 
 cuda = ctypes.CDLL("libcuda.so.1")
-is_told_by_cupti = sys.argv[1:] == ["cupti"]
+is_reported_by_cupti = sys.argv[1:] == ["cupti"]
 rows, called = [], []
 GPU_0, GPU_1, MANAGED, HOST = "GPU 0 memory", "GPU 1 memory", "managed memory", "pinned host memory"
 
@@ -170,7 +170,7 @@ class IpcHandle(ctypes.Structure):
 
 def foreign(name, *arguments, free="cuMemFree_v2"):
     call(name, byref(at), *arguments)
-    if is_told_by_cupti:
+    if is_reported_by_cupti:
         call(free, at)
         return
     row("physical_import", heap=GPU_0, handle=at.value, size_bytes=MIB)
@@ -208,7 +208,7 @@ GRAPH_HANDLES = 0xFFFFFFFE00000000
 
 
 def grown_for_graphs(number, size):
-    if not is_told_by_cupti:
+    if not is_reported_by_cupti:
         row("physical_create", heap=GPU_0, handle=GRAPH_HANDLES + number, size_bytes=size)
 
 
@@ -237,17 +237,17 @@ for capture, more, name, on in (
 ):  # fmt: skip
     call(capture, on, *more)
     call(name, byref(at), c_size_t(700), on)
-    if is_told_by_cupti:
+    if is_reported_by_cupti:
         took(name, GPU_0, at.value, 700, stream=1 if on else 0)
     call("cuMemFreeAsync", at, on)
-    if is_told_by_cupti:
+    if is_reported_by_cupti:
         gave(GPU_0, at.value, 700)
     cuda.fake_capture(on or c_void_p(2), c_int(0))
     block(name, 800, c_size_t(800), on, stream=1 if on else 0, free="cuMemFreeAsync", free_rest=(on,))
 
 call("cuGraphExecDestroy", graph)
 call("cuDeviceGraphMemTrim", c_int(0))
-for number in range(0 if is_told_by_cupti else 3):
+for number in range(0 if is_reported_by_cupti else 3):
     row("physical_release", handle=GRAPH_HANDLES + number)
 
 # Contexts: allocations end with their context. Pool memory has no owner.
@@ -268,10 +268,10 @@ def take_in_context():
     return blocks, c_uint64(at.value)
 
 
-def context_ends(name, argument, is_told=True):
+def context_ends(name, argument, is_reported=True):
     blocks, of_pool = take_in_context()
     call(name, argument)
-    for gone in reversed(blocks) if is_told else ():
+    for gone in reversed(blocks) if is_reported else ():
         gave(*gone)
     cuda.cuCtxSetCurrent(c_void_p(2))
     call("cuMemFreeAsync", of_pool, None)
@@ -291,7 +291,7 @@ call("cuDevicePrimaryCtxRetain", byref(primary), c_int(1))
 call("cuDevicePrimaryCtxRelease_v2", c_int(1))
 call("cuDevicePrimaryCtxRelease_v2", c_int(1))
 # CUPTI's callbacks may not ask whether it is still used: there its blocks stay.
-context_ends("cuDevicePrimaryCtxRelease_v2", c_int(1), is_told=not is_told_by_cupti)
+context_ends("cuDevicePrimaryCtxRelease_v2", c_int(1), is_reported=not is_reported_by_cupti)
 
 # Variables of code are reported when they are first requested; they end with their module, which ends with its context
 module, library, size = c_void_p(), c_void_p(), c_size_t()

@@ -26,7 +26,7 @@ int InitializeInjectionNvtx2(void* get_export_table) {
   return 7;
 }
 
-__attribute__((destructor)) static void tell(void) {
+__attribute__((destructor)) static void report(void) {
   const char* file = getenv("NEXT_IN_LINE");
   FILE* out = file != NULL ? fopen(file, "a") : NULL;
   if (out == NULL) return;

@@ -64,16 +64,16 @@ Function* of_driver(const char* name) {
   return driver != nullptr ? reinterpret_cast<Function*>(dlsym(driver, name)) : nullptr;
 }
 
-void end(bool is_told) {
+void end(bool is_reported) {
   cupti::StateData state{999, "as the test wants it"};
   for (Listener& one : fake.listeners) {
     if (!one.is_there) continue;
-    if (is_told && one.wants_end) one.callback(one.data, cupti::Domain::state, cupti::fatal_error, &state);
+    if (is_reported && one.wants_end) one.callback(one.data, cupti::Domain::state, cupti::fatal_error, &state);
     one.is_there = false;
   }
 }
 
-void tell(int site, const FakeCall& call) {
+void report(int site, const FakeCall& call) {
   cupti::CallbackData data{};
   data.site = static_cast<cupti::Site>(site);
   data.function = call.name;
@@ -82,7 +82,7 @@ void tell(int site, const FakeCall& call) {
   data.context = call.context;
   data.context_uid = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(call.context));
   data.correlation = call.correlation;
-  tell_listeners(cupti::Domain::driver_api, call.id, &data);
+  notify_listeners(cupti::Domain::driver_api, call.id, &data);
   const long callbacks = ++fake.callbacks;
   if (callbacks == fake.ends_after || callbacks == fake.ended_after) end(callbacks == fake.ends_after);
 }
@@ -117,7 +117,7 @@ Result subscribe(cupti::Subscriber* out, cupti::Callback callback, void* data, b
     for (unsigned id = 0; id < ids_max; ++id) one.enabled[id] = one.nvtx_enabled[id] = false;
     one.is_there = true;
     *out = &one;
-    set_hook(tell);
+    set_hook(report);
     return cupti::success;
   }
   return cupti::has_a_subscriber;
@@ -125,10 +125,10 @@ Result subscribe(cupti::Subscriber* out, cupti::Callback callback, void* data, b
 
 }  // namespace
 
-void tell_listeners(cupti::Domain domain, cupti::CallbackId id, const void* told) {
+void notify_listeners(cupti::Domain domain, cupti::CallbackId id, const void* reported) {
   for (Listener& one : fake.listeners)
     if (one.is_there && (domain == cupti::Domain::nvtx ? one.nvtx_enabled : one.enabled)[id])
-      one.callback(one.data, domain, id, told);
+      one.callback(one.data, domain, id, reported);
 }
 
 EXPORTED Result cuptiGetVersion(std::uint32_t* version) {

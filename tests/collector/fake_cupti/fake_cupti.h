@@ -6,4 +6,5 @@
 #include "collector/inject/cupti_types.h"
 
 // Calls every listener that has enabled the callback.
-void tell_listeners(hbmscope::inject::cupti::Domain domain, hbmscope::inject::cupti::CallbackId id, const void* told);
+void notify_listeners(hbmscope::inject::cupti::Domain domain, hbmscope::inject::cupti::CallbackId id,
+                      const void* reported);

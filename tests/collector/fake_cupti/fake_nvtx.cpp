@@ -27,7 +27,7 @@ Result call(cupti::CallbackId id, Result result, Parameters... parameters) {
   };
   (put(parameters), ...);
   const cupti::NvtxData data{"", bytes, &result};
-  tell_listeners(cupti::Domain::nvtx, id, &data);
+  notify_listeners(cupti::Domain::nvtx, id, &data);
   return result;
 }
 

@@ -8,7 +8,7 @@
 #include "analysis/query/block_list.h"
 #include "analysis/units/format.h"
 #include "app/gui/core/block_table.h"
-#include "app/gui/core/piece_text.h"
+#include "app/gui/core/span_text.h"
 #include "app/gui/core/trace_tables.h"
 #include "app/gui/look/answer_state.h"
 #include "app/gui/look/drawing.h"

@@ -7,7 +7,7 @@
 #include "analysis/query/where.h"
 #include "analysis/units/format.h"
 #include "app/gui/core/block_table.h"
-#include "app/gui/core/piece_text.h"
+#include "app/gui/core/span_text.h"
 #include "app/gui/look/answer_state.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/frame_menu.h"
@@ -70,7 +70,7 @@ void set_up_columns(const Look& look, const BlocksAnswer& answer, const BlockQue
       case BlockOrder::tag: set.flags |= hidden_unless(has_tags); break;
       case BlockOrder::device_stream: set.flags |= hidden_unless(has_streams); break;
       case BlockOrder::state: set.flags |= hidden_unless(has_pending); break;
-      case BlockOrder::own_code: set.width = 130, set.rank = 0, set.flags |= ImGuiTableColumnFlags_WidthStretch; break;
+      case BlockOrder::user_code: set.width = 130, set.rank = 0, set.flags |= ImGuiTableColumnFlags_WidthStretch; break;
       default: break;
     }
   }
@@ -127,7 +127,7 @@ void draw_row(const Look& look, const BlocksAnswer& answer, std::uint32_t row, b
     if (!ImGui::TableSetColumnIndex(static_cast<int>(i))) continue;
     const auto column = static_cast<BlockOrder>(i);
     const TableCell cell = cell_of_block(answer, row, facts, column);
-    const bool is_plain = column == BlockOrder::own_code && !cell.shown.starts_with('(');
+    const bool is_plain = column == BlockOrder::user_code && !cell.shown.starts_with('(');
     if (column == BlockOrder::size)
       bar_cell(look, largest == 0 ? 0 : static_cast<double>(facts.block.size) / static_cast<double>(largest),
                cell.shown, look.bar());
@@ -177,7 +177,8 @@ void draw_head(const AppState& state, BlocksState& blocks, const BlocksAnswer* a
   if (answers.live_blocks.pending() || answers.blocks.pending()) {
     ImGui::SameLine();
     const auto& work = answers.live_blocks.pending() ? answers.live_blocks.work : answers.blocks.work;
-    draw_pending("the blocks", answers.live_blocks.pending() ? answers.live_blocks.asked : answers.blocks.asked,
+    draw_pending("the blocks",
+                 answers.live_blocks.pending() ? answers.live_blocks.pending_since : answers.blocks.pending_since,
                  work.get());
   }
   draw_copy_menu(ViewKind::blocks, commands);

@@ -45,7 +45,7 @@ TextTable table_from_compare(const CompareAnswer& answer) {
   table.columns.push_back({"Your code"});
   add_cells(table.rows.emplace_back(), answer.diff.changes);
   table.rows.back().push_back({"(all blocks and handles)", {}});
-  for (const BlockDiffRow& row : answer.diff.own_code) {
+  for (const BlockDiffRow& row : answer.diff.user_code) {
     add_cells(table.rows.emplace_back(), row.changes);
     table.rows.back().push_back({own_line_text(row), {}});
   }

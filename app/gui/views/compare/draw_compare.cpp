@@ -93,7 +93,7 @@ void sort_rows(const std::shared_ptr<const CompareAnswer>& answer, CompareState&
   const bool is_resorted = specs != nullptr && specs->SpecsDirty;
   if (compare.rows_of == answer && !is_resorted) return;
   compare.rows_of = answer;
-  compare.rows.resize(answer->diff.own_code.size());
+  compare.rows.resize(answer->diff.user_code.size());
   std::iota(compare.rows.begin(), compare.rows.end(), 0U);
   if (specs == nullptr) return;
   specs->SpecsDirty = false;
@@ -101,7 +101,7 @@ void sort_rows(const std::shared_ptr<const CompareAnswer>& answer, CompareState&
   const auto column = static_cast<std::size_t>(specs->Specs[0].ColumnIndex);
   const auto shown = shown_changes(answer->diff);
   const auto sort_value = [&](std::uint32_t row) {
-    const BlockChanges& changes = answer->diff.own_code[row].changes;
+    const BlockChanges& changes = answer->diff.user_code[row].changes;
     return column == 0 || column > shown.size() ? changes.delta_bytes()
                                                 : static_cast<std::int64_t>((changes.*shown[column - 1]->part).count);
   };
@@ -157,7 +157,7 @@ void draw_table(const AppState& state, const Look& look, const std::shared_ptr<c
   set_up_table_columns(look, set_up);
   table_headers(0, columns - 1);
   sort_rows(answer, compare);
-  const auto& rows = answer->diff.own_code;  // Largest change first.
+  const auto& rows = answer->diff.user_code;  // Largest change first.
   const std::int64_t largest = rows.empty() ? 0 : clamped_magnitude(rows.front().changes.delta_bytes());
   ImGuiListClipper clipper;
   clipper.Begin(static_cast<int>(compare.rows.size()));
@@ -184,7 +184,7 @@ void draw_compare(const AppState& state, CompareState& compare, CommandQueue& co
   const Look look(state);
   draw_head(look, *answer, commands);
   draw_totals(look, *answer);
-  if (answer->diff.own_code.empty()) {
+  if (answer->diff.user_code.empty()) {
     wrapped_text("No block was allocated, released, resized or moved between the two times.");
   } else {
     draw_table(state, look, answer, compare, commands);

@@ -12,7 +12,7 @@ namespace hbmscope::gui {
 
 struct CompareState {
   std::shared_ptr<const CompareAnswer> rows_of;  // The answer that `rows` refers to.
-  std::vector<std::uint32_t> rows;               // Indices into its own_code, in the order of the table.
+  std::vector<std::uint32_t> rows;               // Indices into its user_code, in the order of the table.
   std::uint64_t copy_seen = 0;
 };
 

@@ -15,7 +15,7 @@ namespace {
 
 // `run`: 0 is A, 1 is B.
 void start_with(std::size_t run, const DemoSettings& settings, CommandQueue& commands) {
-  commands.push(run == 0 ? command::set_demo : command::set_demo_beside, settings);
+  commands.push(run == 0 ? command::set_demo : command::set_second_demo, settings);
 }
 
 // A menu of a few texts, as wide as the panel.

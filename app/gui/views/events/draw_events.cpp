@@ -4,7 +4,7 @@
 
 #include "analysis/units/format.h"
 #include "app/gui/core/event_table.h"
-#include "app/gui/core/piece_text.h"
+#include "app/gui/core/span_text.h"
 #include "app/gui/look/answer_state.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/frame_menu.h"
@@ -43,7 +43,7 @@ void draw_head(const AppState& state, const EventsAnswer& answer, std::uint64_t 
   const Answer<EventsAnswer>& pending = state.answers().events;
   if (pending.pending()) {
     ImGui::SameLine();
-    draw_pending("the events", pending.asked, pending.work.get());
+    draw_pending("the events", pending.pending_since, pending.work.get());
   }
   draw_copy_menu(ViewKind::events, commands);
 }

@@ -4,9 +4,9 @@
 
 #include <imgui.h>
 
-#include "analysis/query/trace_own_code.h"
+#include "analysis/query/trace_user_code.h"
 #include "analysis/units/format.h"
-#include "app/gui/core/piece_text.h"
+#include "app/gui/core/span_text.h"
 #include "app/gui/core/trace_tables.h"
 #include "app/gui/look/answer_state.h"
 #include "app/gui/look/drawing.h"
@@ -48,7 +48,7 @@ void draw_head(const AppState& state, const FailureAnswer& answer, CommandQueue&
   draw_copy_menu(ViewKind::failure, commands);
 }
 
-void draw_asked_by(const FailureAnswer& answer, CommandQueue& commands) {
+void draw_requested_by(const FailureAnswer& answer, CommandQueue& commands) {
   const Definitions& definitions = answer.trace->streams[answer.heap.stream].definitions();
   const auto own = find_own_frame(definitions, answer.facts.stack);
   if (!own) return;
@@ -68,7 +68,7 @@ void draw_last_fit(const FailureAnswer& answer, CommandQueue& commands) {
     ImGui::SameLine();
     if (link(when_text(*facts.last_fit, facts.last_fit_since_start_ns).c_str()))
       go_to(answer, *facts.last_fit, commands);
-  } else if (facts.free_pieces && facts.verdict != FailureVerdict::had_room) {
+  } else if (facts.free_blocks && facts.verdict != FailureVerdict::had_room) {
     dim_text("the request would not have fit at any earlier time");
   }
 }
@@ -95,7 +95,7 @@ void draw_blocker(const AppState& state, const FailureAnswer& answer, const Live
 void draw_place(const AppState& state, const Look& look, const FailureAnswer& answer, CommandQueue& commands) {
   const FailureFacts& facts = answer.facts;
   if (facts.verdict == FailureVerdict::unknown || facts.verdict == FailureVerdict::had_room) return;
-  if (!facts.free_pieces) return;  // Without regions, no addresses of blocking allocations are known.
+  if (!facts.free_blocks) return;  // Without regions, no addresses of blocking allocations are known.
   if (!facts.place) {
     dim_text("No region of the pool is as large as the request, so releasing blocks could not have made room for it.");
     return;
@@ -140,8 +140,9 @@ void draw_failure(const AppState& state, FailureViewState& view, CommandQueue& c
   wrapped_text(sentence_of(answer->facts));
   ImGui::PopFont();
   if (const std::string unknowns = unknowns_of(answer->facts); !unknowns.empty()) wrapped_text(unknowns, true);
-  if (answer->free) draw_ruler(look, *answer->free, RulerRequest{answer->facts.asked_bytes, true, true, "the request"});
-  draw_asked_by(*answer, commands);
+  if (answer->free)
+    draw_ruler(look, *answer->free, RulerRequest{answer->facts.requested_bytes, true, true, "the request"});
+  draw_requested_by(*answer, commands);
   draw_last_fit(*answer, commands);
   ImGui::Spacing();
   draw_place(state, look, *answer, commands);

@@ -7,7 +7,7 @@
 #include <imgui.h>
 
 #include "analysis/units/format.h"
-#include "app/gui/core/piece_text.h"
+#include "app/gui/core/span_text.h"
 #include "app/gui/core/trace_tables.h"
 #include "app/gui/look/answer_state.h"
 #include "app/gui/look/drawing.h"
@@ -33,15 +33,15 @@ std::optional<RulerRequest> find_request(const FreeAnswer& answer, const FreeHis
                                   [](const FailureEvent& one, std::uint64_t at) { return one.event < at; });
   for (; failure != failures.end() && (*failure).event == position; ++failure)
     if ((*failure).is_out_of_memory && (*failure).heap == answer.heap.heap)
-      return RulerRequest{(*failure).asked_bytes, true, true, "the request"};
+      return RulerRequest{(*failure).requested_bytes, true, true, "the request"};
   const LargestRequest* largest = history == nullptr ? nullptr : history->largest_request_at(position);
   if (largest == nullptr) return std::nullopt;
   return RulerRequest{largest->bytes, largest->has_failed, false, "largest request so far"};
 }
 
-void draw_figures(const FreePieces& free, const std::optional<RulerRequest>& request, const FreeHistory* history,
+void draw_figures(const FreeBlocks& free, const std::optional<RulerRequest>& request, const FreeHistory* history,
                   std::uint64_t position) {
-  text("external fragmentation " + percent(free.scattered_bytes(), free.bytes));
+  text("external fragmentation " + percent(free.fragmented_bytes(), free.bytes));
   tooltip("1 - largest free block / all free bytes: the share of free memory outside the largest free block");
   const auto figure = [](const std::string& words) {
     flow(ImGui::CalcTextSize(words.c_str()).x, ImGui::GetFontSize() * 2);
@@ -78,12 +78,13 @@ void draw_step(const Look& look, const FreeAnswer& answer, const ScatterStep& st
   tooltip("Shows the time after it, event " + text_from_count(static_cast<std::int64_t>(step.position)));
   ImGui::PopID();
   ImGui::TableNextColumn();
-  const std::int64_t delta = step.scattered_after > step.scattered_before ? static_cast<std::int64_t>(step.change())
-                                                                          : -static_cast<std::int64_t>(step.change());
+  const std::int64_t delta = step.fragmented_after > step.fragmented_before ? static_cast<std::int64_t>(step.change())
+                                                                            : -static_cast<std::int64_t>(step.change());
   bar_cell(look, static_cast<double>(step.change()) / static_cast<double>(most), delta_text_from_bytes(delta),
            look.bar());
   ImGui::TableNextColumn();
-  right_text(percent(step.scattered_before, step.free_before) + " > " + percent(step.scattered_after, step.free_after));
+  right_text(percent(step.fragmented_before, step.free_before) + " > " +
+             percent(step.fragmented_after, step.free_after));
   ImGui::TableNextColumn();
   cell_text(text_from_step(stream, step));
 }
@@ -92,7 +93,7 @@ void draw_steps(const AppState& state, const Look& look, const FreeAnswer& answe
   bold_text("Largest changes in the whole trace");
   tooltip("How many free bytes an event moved out of the largest free block, or back into it");
   const auto& history = state.answers().free_history;
-  if (history.pending()) draw_pending("the largest changes", history.asked, history.work.get());
+  if (history.pending()) draw_pending("the largest changes", history.pending_since, history.work.get());
   if (history.failed()) draw_error(state, history.error);
   if (!history.value) return;
   if (history.value->steps.empty()) return dim_text("none");
@@ -136,10 +137,10 @@ void draw_fragmentation(const AppState& state, FragmentationState& view, Command
   draw_ruler(look, *answer->free, request);
   draw_figures(*answer->free, request, known, answer->moment->position(answer->heap));
   ImGui::Spacing();
-  const int beside = count_beside(look, 350, 2);  // Otherwise below each other.
-  if (ImGui::BeginTable("parts", beside)) {
+  const int other_side = columns_that_fit(look, 350, 2);  // Otherwise below each other.
+  if (ImGui::BeginTable("parts", other_side)) {
     ImGui::TableSetupColumn("pieces", ImGuiTableColumnFlags_WidthStretch, 1);
-    if (beside > 1) ImGui::TableSetupColumn("steps", ImGuiTableColumnFlags_WidthStretch, 1.5F);
+    if (other_side > 1) ImGui::TableSetupColumn("steps", ImGuiTableColumnFlags_WidthStretch, 1.5F);
     ImGui::TableNextColumn();
     draw_step_table(look, "by size", "Free blocks, by size", answer->free->by_size, StepUnit::bytes);
     ImGui::TableNextColumn();

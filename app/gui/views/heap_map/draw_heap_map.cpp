@@ -8,7 +8,7 @@
 
 #include "analysis/units/format.h"
 #include "app/gui/core/block_table.h"
-#include "app/gui/core/piece_text.h"
+#include "app/gui/core/span_text.h"
 #include "app/gui/core/tables.h"
 #include "app/gui/look/answer_state.h"
 #include "app/gui/look/drawing.h"
@@ -71,42 +71,42 @@ void follow_answer(HeapMapState& map, const std::shared_ptr<const HeapMapAnswer>
   const bool has_new_size = width != map.width || height != map.height;
   map.width = width;
   map.height = height;
-  if (map.is_fit || !map.shown || is_other_heap || answer->pieces.regions.empty()) {
+  if (map.is_fit || !map.shown || is_other_heap || answer->spans.regions.empty()) {
     map.is_fit = true;
-    map.view = fit_heap_map(answer->pieces, width, height, map.by_region);
+    map.view = fit_heap_map(answer->spans, width, height, map.by_region);
     return;
   }
   if (map.shown == answer && !has_new_size && map.view.by_region == map.by_region) return;
-  const auto anchor = HeapLine(map.shown->pieces, map.view).address_at(std::max<std::int64_t>(0, map.view.origin));
+  const auto anchor = HeapLine(map.shown->spans, map.view).address_at(std::max<std::int64_t>(0, map.view.origin));
   map.view.by_region = map.by_region;
   map.view.width = width;
   map.view.rows = std::max(1, (height + map.view.pitch - 1) / map.view.pitch);
-  if (anchor) map.view.origin = static_cast<std::int64_t>(HeapLine(answer->pieces, map.view).px_of(*anchor));
+  if (anchor) map.view.origin = static_cast<std::int64_t>(HeapLine(answer->spans, map.view).px_of(*anchor));
   if (map.by_region && map.view.origin > 0) map.view.origin -= map.view.origin % map.view.width;
 }
 
 // Collects what keeps its colour: the blocks of the hovered or clicked legend entry, limited to the hits of a search.
 // Adjacent blocks are one range.
 void light(HeapMapState& map, Shade shade, std::span<const AddressRange> found, bool looks_for) {
-  const HeapPieces& pieces = map.shown->pieces;
+  const HeapSpans& spans = map.shown->spans;
   map.lit_ranges.clear();
-  if (pieces.coloring == HeapColoring::change && shade == change_shade::gone) {
-    map.lit_ranges = pieces.gone;
+  if (spans.coloring == HeapColoring::change && shade == change_shade::gone) {
+    map.lit_ranges = spans.gone;
     return;
   }
-  const auto add = [&](const HeapPiece& piece) {
-    if (piece.kind != PieceKind::block || piece.shade != shade) return;
-    if (!map.lit_ranges.empty() && map.lit_ranges.back().end == piece.begin)
-      map.lit_ranges.back().end = piece.end();
+  const auto add = [&](const HeapSpan& span) {
+    if (span.kind != SpanKind::block || span.shade != shade) return;
+    if (!map.lit_ranges.empty() && map.lit_ranges.back().end == span.begin)
+      map.lit_ranges.back().end = span.end();
     else
-      map.lit_ranges.push_back({piece.begin, piece.end()});
+      map.lit_ranges.push_back({span.begin, span.end()});
   };
   if (!looks_for) {
-    for (const HeapPiece& piece : pieces.pieces) add(piece);
+    for (const HeapSpan& span : spans.spans) add(span);
     return;
   }
   for (const AddressRange& range : found)
-    if (const HeapPiece* piece = pieces.find(range.begin)) add(*piece);
+    if (const HeapSpan* span = spans.find(range.begin)) add(*span);
 }
 
 void redraw(const AppState& state, HeapMapState& map, const std::shared_ptr<const HeapMapAnswer>& answer,
@@ -128,33 +128,33 @@ void redraw(const AppState& state, HeapMapState& map, const std::shared_ptr<cons
     light(map, *lit, ranges, finds);
     ranges = map.lit_ranges;
   }
-  map.texture.set(map.raster.draw(answer->pieces, map.view, theme, ranges, !lit), map.view.width, map.view.height());
+  map.texture.set(map.raster.draw(answer->spans, map.view, theme, ranges, !lit), map.view.width, map.view.height());
 }
 
 // While zoomed, the minimap on the right makes the picture narrower; the address at (x, y) stays in place.
 void set_view(HeapMapState& map, const HeapMapView& view, int x, int y) {
   const bool was_fit = map.is_fit;
   map.view = view;
-  map.is_fit = view == fit_heap_map(map.shown->pieces, map.width, map.height, map.by_region);
+  map.is_fit = view == fit_heap_map(map.shown->spans, map.width, map.height, map.by_region);
   if (!was_fit || map.is_fit || map.is_longer) return;
   const std::int64_t row = y / view.pitch;
   std::int64_t px = view.origin + row * view.width + x;
-  const auto address = HeapLine(map.shown->pieces, view).address_at(px);
+  const auto address = HeapLine(map.shown->spans, view).address_at(px);
   map.width = std::max(16, map.width - map.minimap_width);
   map.view.width = map.width;
   // With rows by region, all positions on the line change.
-  if (map.by_region && address) px = static_cast<std::int64_t>(HeapLine(map.shown->pieces, map.view).px_of(*address));
+  if (map.by_region && address) px = static_cast<std::int64_t>(HeapLine(map.shown->spans, map.view).px_of(*address));
   map.view.origin = px - row * map.width - std::min(x, map.width - 1);
-  map.view = pan_heap_map(map.shown->pieces, map.view, 0);
+  map.view = pan_heap_map(map.shown->spans, map.view, 0);
 }
 void set_view(HeapMapState& map, const HeapMapView& view) {
   set_view(map, view, map.width / 2, map.height / 2);
 }
 
-void zoom_to_piece(HeapMapState& map, const HeapPiece& piece) {
+void zoom_to_span(HeapMapState& map, const HeapSpan& span) {
   const int width = map.is_fit && !map.is_longer ? std::max(16, map.width - map.minimap_width) : map.width;
-  const HeapMapView fit = fit_heap_map(map.shown->pieces, width, map.height, map.by_region);
-  const HeapMapView near = zoom_to_range(map.shown->pieces, fit, map.height, {piece.begin, piece.end()});
+  const HeapMapView fit = fit_heap_map(map.shown->spans, width, map.height, map.by_region);
+  const HeapMapView near = zoom_to_range(map.shown->spans, fit, map.height, {span.begin, span.end()});
   if (near == fit) {
     map.is_fit = true;
     return;
@@ -167,37 +167,37 @@ void zoom_to_piece(HeapMapState& map, const HeapPiece& piece) {
 // Scrolls once to a selection made in another view.
 void follow_selection(const AppState& state, HeapMapState& map) {
   const auto& address = state.position().address;
-  const HeapPieces& pieces = map.shown->pieces;
+  const HeapSpans& spans = map.shown->spans;
   if (map.fit_selection_seen != state.window.fit_selection_serial) {
     map.fit_selection_seen = state.window.fit_selection_serial;
     map.followed = address;
-    const HeapPiece* piece = address && state.is_active_side() ? pieces.find(*address) : nullptr;
-    if (piece != nullptr) zoom_to_piece(map, *piece);
+    const HeapSpan* span = address && state.is_active_side() ? spans.find(*address) : nullptr;
+    if (span != nullptr) zoom_to_span(map, *span);
     return;
   }
   if (map.followed == address) return;
   map.followed = address;
-  const HeapPiece* piece = address ? pieces.find(*address) : nullptr;
-  if (piece == nullptr || map.is_fit) return;
-  const HeapLine line(pieces, map.view);
-  const auto begin = static_cast<std::int64_t>(line.px_of(piece->begin)),
-             end = static_cast<std::int64_t>(line.px_of_end(piece->end()));
+  const HeapSpan* span = address ? spans.find(*address) : nullptr;
+  if (span == nullptr || map.is_fit) return;
+  const HeapLine line(spans, map.view);
+  const auto begin = static_cast<std::int64_t>(line.px_of(span->begin)),
+             end = static_cast<std::int64_t>(line.px_of_end(span->end()));
   const std::int64_t shown = static_cast<std::int64_t>(map.view.width) * (map.height / map.view.pitch);
   if (end >= map.view.origin && begin < map.view.origin + shown) return;
   map.view.origin = begin - static_cast<std::int64_t>(map.view.rows / 2) * map.view.width - map.view.width / 2;
-  map.view = pan_heap_map(pieces, map.view, 0);
+  map.view = pan_heap_map(spans, map.view, 0);
 }
 
 void zoom_with_pointer(HeapMapState& map, ImVec2 origin) {
   const ImGuiIO& io = ImGui::GetIO();
   const int x = static_cast<int>(io.MousePos.x - origin.x), y = static_cast<int>(io.MousePos.y - origin.y);
-  const HeapPieces& pieces = map.shown->pieces;
+  const HeapSpans& spans = map.shown->spans;
   if (io.MouseWheel != 0 && x >= 0 && y >= 0 && x < map.view.width) {
     const double step = std::pow(io.KeyCtrl ? 4.0 : 1.25, static_cast<double>(io.MouseWheel));
-    set_view(map, zoom_heap_map(pieces, map.view, map.height, step, x, y), x, y);
+    set_view(map, zoom_heap_map(spans, map.view, map.height, step, x, y), x, y);
   }
   if (io.MouseWheelH != 0)
-    set_view(map, pan_heap_map(pieces, map.view, std::lround(io.MouseWheelH * 3) * map.view.width));
+    set_view(map, pan_heap_map(spans, map.view, std::lround(io.MouseWheelH * 3) * map.view.width));
   const bool drags =
       ImGui::IsMouseDragging(ImGuiMouseButton_Left, 4) || ImGui::IsMouseDragging(ImGuiMouseButton_Middle, 4);
   if (!drags || !ImGui::IsItemActive()) {
@@ -210,12 +210,12 @@ void zoom_with_pointer(HeapMapState& map, ImVec2 origin) {
     const int rows = static_cast<int>(map.dragged_y) / map.view.pitch;
     if (rows == 0 || (map.is_fit && !map.is_longer)) return;
     map.dragged_y -= static_cast<float>(rows * map.view.pitch);
-    return set_view(map, pan_heap_map(pieces, map.view, static_cast<std::int64_t>(rows) * map.view.width));
+    return set_view(map, pan_heap_map(spans, map.view, static_cast<std::int64_t>(rows) * map.view.width));
   }
   if (!map.is_fit && (io.MouseDelta.x != 0 || io.MouseDelta.y != 0)) {
     const auto rows = static_cast<std::int64_t>(
         std::lround(io.MouseDelta.y / static_cast<float>(map.view.pitch) * static_cast<float>(map.view.width)));
-    set_view(map, pan_heap_map(pieces, map.view, rows + static_cast<std::int64_t>(io.MouseDelta.x)));
+    set_view(map, pan_heap_map(spans, map.view, rows + static_cast<std::int64_t>(io.MouseDelta.x)));
   }
 }
 
@@ -226,23 +226,23 @@ void zoom_with_keys(const AppState& state, HeapMapState& map) {
     if (state.is_in_front(ViewKind::heap_map)) map.is_fit = true;
   }
   if (!ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows) || io.WantTextInput || io.KeyCtrl || io.KeyAlt) return;
-  const HeapPieces& pieces = map.shown->pieces;
+  const HeapSpans& spans = map.shown->spans;
   const int x = map.view.width / 2, y = map.height / 2;
-  if (ImGui::IsKeyPressed(ImGuiKey_W)) set_view(map, zoom_heap_map(pieces, map.view, map.height, 1.25, x, y));
-  if (ImGui::IsKeyPressed(ImGuiKey_S)) set_view(map, zoom_heap_map(pieces, map.view, map.height, 0.8, x, y));
+  if (ImGui::IsKeyPressed(ImGuiKey_W)) set_view(map, zoom_heap_map(spans, map.view, map.height, 1.25, x, y));
+  if (ImGui::IsKeyPressed(ImGuiKey_S)) set_view(map, zoom_heap_map(spans, map.view, map.height, 0.8, x, y));
   if (map.is_fit && !map.is_longer) return;
-  if (ImGui::IsKeyPressed(ImGuiKey_A)) set_view(map, pan_heap_map(pieces, map.view, map.view.width));
-  if (ImGui::IsKeyPressed(ImGuiKey_D)) set_view(map, pan_heap_map(pieces, map.view, -map.view.width));
+  if (ImGui::IsKeyPressed(ImGuiKey_A)) set_view(map, pan_heap_map(spans, map.view, map.view.width));
+  if (ImGui::IsKeyPressed(ImGuiKey_D)) set_view(map, pan_heap_map(spans, map.view, -map.view.width));
 }
 
-void select(const HeapMapAnswer& answer, const HeapPiece* piece, std::optional<AddressRange> cell,
+void select(const HeapMapAnswer& answer, const HeapSpan* span, std::optional<AddressRange> cell,
             CommandQueue& commands) {
-  if (piece == nullptr) return commands.push(CommandId::clear_selection);
-  commands.push(command::select_address, {piece->begin, frame_of_piece(answer, *piece), {}, cell});
+  if (span == nullptr) return commands.push(CommandId::clear_selection);
+  commands.push(command::select_address, {span->begin, frame_of_span(answer, *span), {}, cell});
 }
 
-void draw_piece_tooltip(const HeapMapAnswer& answer, const HeapPiece& piece, std::size_t in_cell) {
-  const PieceText words = text_from_piece(answer, piece);
+void draw_span_tooltip(const HeapMapAnswer& answer, const HeapSpan& span, std::size_t in_cell) {
+  const SpanText words = text_from_span(answer, span);
   ImGui::BeginTooltip();
   ImGui::PushTextWrapPos(ImGui::GetFontSize() * 42);
   bold_text(words.title);
@@ -260,26 +260,25 @@ void handle_pointer(HeapMapState& map, const HeapMapAnswer& answer, ImVec2 origi
             y = static_cast<int>(std::floor(io.MousePos.y - origin.y));
   if (x < 0 || x >= map.view.width || y < 0 || y >= map.view.height()) return;
   const std::int64_t px = map.view.origin + static_cast<std::int64_t>(y / map.view.pitch) * map.view.width + x;
-  const HeapLine line(answer.pieces, map.view);
+  const HeapLine line(answer.spans, map.view);
   std::size_t in_cell = 0;
-  const HeapPiece* piece = piece_in_cell(answer.pieces, line, px, in_cell);
-  if (piece != nullptr) marks.outline(*piece, Role::text, 1);
+  const HeapSpan* span = span_in_cell(answer.spans, line, px, in_cell);
+  if (span != nullptr) marks.outline(*span, Role::text, 1);
   const bool clicked = ImGui::IsMouseReleased(ImGuiMouseButton_Left) && io.MouseDragMaxDistanceSqr[0] <= 16;
   if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
-    if (map.is_fit && piece != nullptr)
-      zoom_to_piece(map, *piece);
+    if (map.is_fit && span != nullptr)
+      zoom_to_span(map, *span);
     else
       map.is_fit = true;
   } else if (clicked && io.MouseClickedLastCount[0] == 1) {
-    select(answer, piece, in_cell > 1 ? cell_range(answer.pieces, line, px) : std::nullopt, commands);
-    if (piece != nullptr) map.followed = piece->begin;
+    select(answer, span, in_cell > 1 ? cell_range(answer.spans, line, px) : std::nullopt, commands);
+    if (span != nullptr) map.followed = span->begin;
   }
   if (!ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) return;
-  if (piece != nullptr) {
-    draw_piece_tooltip(answer, *piece, in_cell);
+  if (span != nullptr) {
+    draw_span_tooltip(answer, *span, in_cell);
   } else if (const auto behind = line.region_after_notch(px)) {
-    const std::uint64_t hole =
-        answer.pieces.regions[*behind].range.begin - answer.pieces.regions[*behind - 1].range.end;
+    const std::uint64_t hole = answer.spans.regions[*behind].range.begin - answer.spans.regions[*behind - 1].range.end;
     ImGui::SetTooltip("%s", hole == 0 ? "Two adjacent regions; no block spans both."
                                       : (text_from_bytes(hole) + " of addresses without memory").c_str());
   }
@@ -289,21 +288,21 @@ void handle_pointer(HeapMapState& map, const HeapMapAnswer& answer, ImVec2 origi
 // highlighted here.
 std::optional<Shade> draw_legend(const AppState& state, const Look& look, const HeapMapAnswer& answer,
                                  CommandQueue& commands) {
-  const HeapPieces& pieces = answer.pieces;
+  const HeapSpans& spans = answer.spans;
   const std::string& where = state.position().blocks.where;
-  const std::vector<std::string> parts = parts_of_legend(*answer.moment->trace, answer.heap, pieces);
+  const std::vector<std::string> parts = parts_of_legend(*answer.moment->trace, answer.heap, spans);
   const auto is_lit = [&](const ShadeEntry& entry) { return entry.name == state.position().lit; };
   const LegendPick pick =
-      draw_map_legend(look, pieces.knows_regions, pieces.coloring, pieces.legend, [&](std::size_t i) -> LegendMark {
-        return {is_lit(pieces.legend[i]) || has_part(where, parts[i]), parts[i]};
+      draw_map_legend(look, spans.knows_regions, spans.coloring, spans.legend, [&](std::size_t i) -> LegendMark {
+        return {is_lit(spans.legend[i]) || has_part(where, parts[i]), parts[i]};
       });
   if (pick.clicked && parts[*pick.clicked].empty())
-    commands.push(command::set_lit, pieces.legend[*pick.clicked].name);
+    commands.push(command::set_lit, spans.legend[*pick.clicked].name);
   else if (pick.clicked)
     commands.push(command::set_block_filter, toggle_part(where, parts, parts[*pick.clicked]));
-  if (pick.hovered) return pieces.legend[*pick.hovered].shade;
-  const auto lit = std::find_if(pieces.legend.begin(), pieces.legend.end(), is_lit);
-  return lit == pieces.legend.end() ? std::nullopt : std::optional<Shade>(lit->shade);
+  if (pick.hovered) return spans.legend[*pick.hovered].shade;
+  const auto lit = std::find_if(spans.legend.begin(), spans.legend.end(), is_lit);
+  return lit == spans.legend.end() ? std::nullopt : std::optional<Shade>(lit->shade);
 }
 
 }  // namespace
@@ -317,7 +316,7 @@ void draw_heap_map(const AppState& state, HeapMapState& map, CommandQueue& comma
   const std::shared_ptr<const HeapMapAnswer> answer = state.answers().heap_map.value;
   const Look look(state);
   draw_map_head(state, map, *answer, commands);
-  if (answer->pieces.pieces.empty()) {
+  if (answer->spans.spans.empty()) {
     wrapped_text("This heap holds no memory " + phrase_of(answer->moment->moment) + ".");
     if (ImGui::Button("Go to the peak")) commands.push(CommandId::go_to_peak);
     return;
@@ -333,7 +332,7 @@ void draw_heap_map(const AppState& state, HeapMapState& map, CommandQueue& comma
   const int all_width = std::max(16, static_cast<int>(room.x - gutter)), height = std::max(8, static_cast<int>(room.y));
   map.by_region = state.position().by_region;
   map.is_longer =
-      map.by_region && goes_on_below(answer->pieces, fit_heap_map(answer->pieces, all_width, height, map.by_region));
+      map.by_region && goes_on_below(answer->spans, fit_heap_map(answer->spans, all_width, height, map.by_region));
   const bool has_minimap = map.is_longer || !map.is_fit;
   const int width = has_minimap ? std::max(16, all_width - map.minimap_width) : all_width;
   if (!map.shown) map.shown = answer;
@@ -349,17 +348,17 @@ void draw_heap_map(const AppState& state, HeapMapState& map, CommandQueue& comma
   zoom_with_keys(state, map);
   follow_selection(state, map);
   const int fit_width = map.is_longer ? std::max(16, all_width - map.minimap_width) : all_width;
-  if (map.is_fit) map.view = fit_heap_map(answer->pieces, fit_width, height, map.by_region);
+  if (map.is_fit) map.view = fit_heap_map(answer->spans, fit_width, height, map.by_region);
   redraw(state, map, answer, lit);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   draw.PushClipRect(corner, {corner.x + room.x, corner.y + room.y}, true);
   map.texture.draw(draw, origin);
-  const MapMarks marks{draw, look, answer->pieces, map.view, origin};
+  const MapMarks marks{draw, look, answer->spans, map.view, origin};
   marks.offsets(corner.x, gutter - look.px(6));
   marks.names(*answer);
   marks.ends(corner.x);
   marks.largest_free();
-  const HeapPiece* selected = state.position().address ? answer->pieces.find(*state.position().address) : nullptr;
+  const HeapSpan* selected = state.position().address ? answer->spans.find(*state.position().address) : nullptr;
   if (selected != nullptr) marks.select(*selected);
   marks.ticks(map.raster.hit_rows(), selected);
   if (hovered) handle_pointer(map, *answer, origin, marks, commands);
@@ -367,10 +366,10 @@ void draw_heap_map(const AppState& state, HeapMapState& map, CommandQueue& comma
   if (map.is_longer || !map.is_fit) {
     const ImVec2 strip{origin.x + static_cast<float>(map.view.width) + look.px(8), origin.y};
     if (const auto address = draw_minimap(look, map, strip, {look.px(56), static_cast<float>(height)}, selected)) {
-      const HeapLine line(answer->pieces, map.view);
+      const HeapLine line(answer->spans, map.view);
       map.view.origin = static_cast<std::int64_t>(line.px_of(*address)) -
                         static_cast<std::int64_t>(height / map.view.pitch / 2) * map.view.width;
-      map.view = pan_heap_map(answer->pieces, map.view, 0);
+      map.view = pan_heap_map(answer->spans, map.view, 0);
     }
   }
   ImGui::EndChild();

@@ -7,7 +7,7 @@
 #include <imgui.h>
 
 #include "analysis/units/format.h"
-#include "app/gui/core/piece_text.h"
+#include "app/gui/core/span_text.h"
 #include "app/gui/look/answer_state.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/trace_head.h"
@@ -74,8 +74,8 @@ void draw_layers(const Trace& trace, HeapKey shown, CommandQueue& commands) {
 std::string scale_text(const HeapMapState& map, const HeapMapAnswer& answer) {
   std::string words =
       "1 row = " + bytes(map.view.bytes_per_px * map.view.width) + ", 1 px = " + bytes(map.view.bytes_per_px);
-  if (answer.pieces.regions.size() > 1)
-    words += ", " + text_from_count(static_cast<std::int64_t>(answer.pieces.regions.size())) + " regions";
+  if (answer.spans.regions.size() > 1)
+    words += ", " + text_from_count(static_cast<std::int64_t>(answer.spans.regions.size())) + " regions";
   return words + (map.is_fit ? "   (wheel zooms, double click zooms to a block)" : "   (drag pans, 0 shows all)");
 }
 
@@ -86,7 +86,7 @@ void draw_map_head(const AppState& state, const HeapMapState& map, const HeapMap
   const bool in_one_line = is_low();
   draw_heap_chooser(state, *answer.moment->trace, answer.heap, commands);
   if (!in_one_line) draw_layers(*answer.moment->trace, answer.heap, commands);
-  draw_coloring(state, answer.moment->stream(answer.heap).definitions().heap(answer.heap.heap), answer.pieces.coloring,
+  draw_coloring(state, answer.moment->stream(answer.heap).definitions().heap(answer.heap.heap), answer.spans.coloring,
                 in_one_line, commands);
   std::string sentence = heap_sentence(answer);
   if (answer.pinned) sentence += " The change is since the pinned time: " + answer.pinned->moment.text + ".";
@@ -96,7 +96,7 @@ void draw_map_head(const AppState& state, const HeapMapState& map, const HeapMap
     if (has_room_behind(button_width("Copy"))) draw_copy_menu(ViewKind::heap_map, commands);
     return;
   }
-  if (answer.pieces.regions.size() > 1) {
+  if (answer.spans.regions.size() > 1) {
     bool by_region = state.position().by_region;
     flow(button_width("by region") + ImGui::GetFrameHeight(), ImGui::GetFontSize());
     if (ImGui::Checkbox("by region", &by_region)) commands.push(CommandId::toggle_regions);

@@ -4,23 +4,23 @@
 #include <cmath>
 #include <string>
 
-#include "analysis/query/trace_own_code.h"
+#include "analysis/query/trace_user_code.h"
 #include "analysis/units/format.h"
 #include "app/gui/core/heap_raster.h"
-#include "app/gui/core/piece_text.h"
+#include "app/gui/core/span_text.h"
 #include "app/gui/look/drawing.h"
 
 namespace hbmscope::gui {
 namespace {
 
 // A block's position on the line, in whole pixels from the corner of the picture.
-struct Span {
+struct PixelRange {
   std::int64_t begin = 0, end = 0;
 };
 
-Span span_of(const HeapLine& line, const HeapMapView& view, const HeapPiece& piece) {
-  const auto begin = static_cast<std::int64_t>(std::lround(line.px_of(piece.begin))) - view.origin;
-  const auto end = static_cast<std::int64_t>(std::lround(line.px_of_end(piece.end()))) - view.origin;
+PixelRange pixels_of(const HeapLine& line, const HeapMapView& view, const HeapSpan& span) {
+  const auto begin = static_cast<std::int64_t>(std::lround(line.px_of(span.begin))) - view.origin;
+  const auto end = static_cast<std::int64_t>(std::lround(line.px_of_end(span.end()))) - view.origin;
   return {begin, std::max(end, begin + 3)};
 }
 
@@ -33,47 +33,47 @@ std::int64_t row_of(std::int64_t px, int width) {
 }
 
 template <class Visit>
-void for_each_row(const Span& span, const HeapMapView& view, const Visit& visit) {
+void for_each_row(const PixelRange& pixels, const HeapMapView& view, const Visit& visit) {
   const std::int64_t width = view.width;
-  const std::int64_t first = std::max<std::int64_t>(-1, row_of(span.begin, view.width));
-  const std::int64_t last = std::min<std::int64_t>(view.rows, row_of(span.end - 1, view.width));
+  const std::int64_t first = std::max<std::int64_t>(-1, row_of(pixels.begin, view.width));
+  const std::int64_t last = std::min<std::int64_t>(view.rows, row_of(pixels.end - 1, view.width));
   for (std::int64_t row = first; row <= last; ++row)
-    visit(RowBox{row, std::max<std::int64_t>(0, span.begin - row * width), std::min(width, span.end - row * width)});
+    visit(
+        RowBox{row, std::max<std::int64_t>(0, pixels.begin - row * width), std::min(width, pixels.end - row * width)});
 }
 
 }  // namespace
 
-std::optional<AddressRange> cell_range(const HeapPieces& pieces, const HeapLine& line, std::int64_t px) {
+std::optional<AddressRange> cell_range(const HeapSpans& spans, const HeapLine& line, std::int64_t px) {
   if (!line.address_at(px)) return std::nullopt;
   const std::size_t region = line.region_at_or_after(px);
-  const AddressRange range = pieces.regions[region].range;
+  const AddressRange range = spans.regions[region].range;
   const double offset = static_cast<double>(px - line.begin_px(region)) * line.bytes_per_px();
   return AddressRange{range.begin + static_cast<std::uint64_t>(offset),
                       range.begin + static_cast<std::uint64_t>(std::ceil(offset + line.bytes_per_px()))};
 }
 
-const HeapPiece* piece_in_cell(const HeapPieces& pieces, const HeapLine& line, std::int64_t px, std::size_t& count) {
+const HeapSpan* span_in_cell(const HeapSpans& spans, const HeapLine& line, std::int64_t px, std::size_t& count) {
   count = 0;
-  const auto found = cell_range(pieces, line, px);
+  const auto found = cell_range(spans, line, px);
   if (!found) return nullptr;
   const AddressRange cell = *found;
   const std::size_t region = line.region_at_or_after(px);
-  const HeapPiece* best = pieces.find(cell.begin);
+  const HeapSpan* best = spans.find(cell.begin);
   std::uint64_t most = 0;
-  for (const HeapPiece* piece = best;
-       piece != nullptr && piece < pieces.pieces.data() + pieces.regions[region].last && piece->begin < cell.end;
-       ++piece) {
+  for (const HeapSpan* span = best;
+       span != nullptr && span < spans.spans.data() + spans.regions[region].last && span->begin < cell.end; ++span) {
     ++count;
-    const std::uint64_t inside = AddressRange{piece->begin, piece->end()}.intersection(cell).size();
+    const std::uint64_t inside = AddressRange{span->begin, span->end()}.intersection(cell).size();
     if (inside <= most) continue;
-    best = piece;
+    best = span;
     most = inside;
   }
   return best;
 }
 
 void MapMarks::offsets(float left, float width) const {
-  const HeapLine line(pieces, view);
+  const HeapLine line(spans, view);
   const auto every = static_cast<int>(std::ceil(look.px(30) / static_cast<float>(view.pitch)));
   const float lowest = ImGui::GetWindowPos().y + ImGui::GetWindowHeight() - ImGui::GetTextLineHeight();
   for (int row = 0; row < view.rows; row += std::max(1, every)) {
@@ -81,10 +81,10 @@ void MapMarks::offsets(float left, float width) const {
     if (px >= line.length_px()) break;
     px = std::max<std::int64_t>(0, px);
     const std::size_t region = line.region_at_or_after(px);
-    if (region == pieces.regions.size()) break;
+    if (region == spans.regions.size()) break;
     const auto inside = static_cast<double>(std::max<std::int64_t>(0, px - line.begin_px(region)));
-    const std::string words = offset_text(
-        pieces, pieces.regions[region].range.begin + static_cast<std::uint64_t>(inside * view.bytes_per_px));
+    const std::string words =
+        offset_text(spans, spans.regions[region].range.begin + static_cast<std::uint64_t>(inside * view.bytes_per_px));
     const float y = origin.y + static_cast<float>(row * view.pitch) +
                     (static_cast<float>(view.pitch - 1) - ImGui::GetTextLineHeight()) / 2;
     draw.AddText({left + width - ImGui::CalcTextSize(words.c_str()).x,
@@ -95,30 +95,30 @@ void MapMarks::offsets(float left, float width) const {
 
 void MapMarks::names(const HeapMapAnswer& answer) const {
   if (static_cast<float>(view.pitch) < ImGui::GetTextLineHeight()) return;
-  const HeapLine line(pieces, view);
+  const HeapLine line(spans, view);
   const Stream& stream = answer.moment->stream(answer.heap);
   const StreamState& state = answer.moment->state_of(answer.heap);
   // Only blocks that begin in the picture, and at most as many as can be wide enough.
   const std::size_t region = line.region_at_or_after(std::max<std::int64_t>(0, view.origin));
-  if (region == pieces.regions.size()) return;
+  if (region == spans.regions.size()) return;
   const auto from = line.address_at(std::max(view.origin, line.begin_px(region)));
-  const HeapPiece* piece = from ? pieces.find(*from) : nullptr;
-  if (piece == nullptr) return;
-  const HeapPiece* const last = pieces.pieces.data() + pieces.pieces.size();
+  const HeapSpan* span = from ? spans.find(*from) : nullptr;
+  if (span == nullptr) return;
+  const HeapSpan* const last = spans.spans.data() + spans.spans.size();
   const std::int64_t cells = static_cast<std::int64_t>(view.width) * view.rows;
   constexpr int looked_at_most = 20'000;
   const float least = look.px(60);
-  for (int looked_at = 0; piece != last && looked_at < looked_at_most; ++piece, ++looked_at) {
-    if (static_cast<double>(piece->size) < static_cast<double>(least) * view.bytes_per_px) continue;
-    const Span span = span_of(line, view, *piece);
-    if (span.begin >= cells) break;
-    if (piece->kind != PieceKind::block) continue;
-    const LiveBlock block = state.slots()[piece->slot];
-    const std::string size = text_from_bytes(static_cast<std::int64_t>(piece->size));
-    const std::string name = own_code_text(stream.definitions(), block.stack);
+  for (int looked_at = 0; span != last && looked_at < looked_at_most; ++span, ++looked_at) {
+    if (static_cast<double>(span->size) < static_cast<double>(least) * view.bytes_per_px) continue;
+    const PixelRange pixels = pixels_of(line, view, *span);
+    if (pixels.begin >= cells) break;
+    if (span->kind != SpanKind::block) continue;
+    const LiveBlock block = state.slots()[span->slot];
+    const std::string size = text_from_bytes(static_cast<std::int64_t>(span->size));
+    const std::string name = user_code_text(stream.definitions(), block.stack);
     // In the first of its rows that is wide enough.
     bool is_named = false;
-    for_each_row(span, view, [&](const RowBox& box) {
+    for_each_row(pixels, view, [&](const RowBox& box) {
       const auto room = static_cast<float>(box.end - box.begin) - look.px(8);
       if (is_named || box.row < 0 || box.row >= view.rows || room < least - look.px(8)) return;
       is_named = true;
@@ -126,7 +126,7 @@ void MapMarks::names(const HeapMapAnswer& answer) const {
       if (name.starts_with('(') || ImGui::CalcTextSize(words.c_str()).x > room)
         words = name.starts_with('(') ? size : shortened(words, room);
       if (ImGui::CalcTextSize(words.c_str()).x > room) return;
-      const Color fill = color_of_shade(look.theme, pieces.coloring, piece->shade);
+      const Color fill = color_of_shade(look.theme, spans.coloring, span->shade);
       const float y = origin.y + static_cast<float>(box.row * view.pitch) +
                       (static_cast<float>(view.pitch - 1) - ImGui::GetTextLineHeight()) / 2;
       draw.AddText({origin.x + static_cast<float>(box.begin) + look.px(4), std::floor(y)}, look.color(text_on(fill)),
@@ -136,40 +136,40 @@ void MapMarks::names(const HeapMapAnswer& answer) const {
 }
 
 void MapMarks::ends(float left) const {
-  if (!pieces.has_two_ends) return;
+  if (!spans.has_two_ends) return;
   const float line = ImGui::GetTextLineHeight();
   const auto put = [&](float y, const char* words) {
     const ImVec2 size = ImGui::CalcTextSize(words);
     draw.AddRectFilled({left, y}, {origin.x - look.px(5), y + size.y}, look.role(Role::panel));
     draw.AddText({left, y}, look.role(Role::text), words);
   };
-  const auto length = HeapLine(pieces, view).length_px();
+  const auto length = HeapLine(spans, view).length_px();
   if (view.origin <= 0) put(origin.y + line, "lower end");
   const std::int64_t last = (length - 1 - view.origin) / view.width;
   if (last < view.rows && last > 1) put(origin.y + static_cast<float>((last + 1) * view.pitch) - line, "upper end");
 }
 
 void MapMarks::largest_free() const {
-  const auto size_of = [&](std::size_t piece) { return text_from_bytes(pieces.pieces[piece].size); };
-  if (!pieces.has_two_ends) {
-    if (pieces.largest_free) flag(pieces.pieces[*pieces.largest_free], "largest free " + size_of(*pieces.largest_free));
+  const auto size_of = [&](std::size_t span) { return text_from_bytes(spans.spans[span].size); };
+  if (!spans.has_two_ends) {
+    if (spans.largest_free) flag(spans.spans[*spans.largest_free], "largest free " + size_of(*spans.largest_free));
     return;
   }
-  const auto &lower = pieces.largest_lower, &upper = pieces.largest_upper;
-  if (lower && lower == upper) return flag(pieces.pieces[*lower], "largest free, either end " + size_of(*lower));
-  if (lower) flag(pieces.pieces[*lower], "largest free, lower end " + size_of(*lower));
-  if (upper) flag(pieces.pieces[*upper], "largest free, upper end " + size_of(*upper));
+  const auto &lower = spans.largest_lower, &upper = spans.largest_upper;
+  if (lower && lower == upper) return flag(spans.spans[*lower], "largest free, either end " + size_of(*lower));
+  if (lower) flag(spans.spans[*lower], "largest free, lower end " + size_of(*lower));
+  if (upper) flag(spans.spans[*upper], "largest free, upper end " + size_of(*upper));
 }
 
 // Above the block or below it, connected by a line.
-void MapMarks::flag(const HeapPiece& piece, const std::string& words) const {
-  const HeapLine line(pieces, view);
-  const Span span = span_of(line, view, piece);
+void MapMarks::flag(const HeapSpan& span, const std::string& words) const {
+  const HeapLine line(spans, view);
+  const PixelRange pixels = pixels_of(line, view, span);
   const ImVec2 size = ImGui::CalcTextSize(words.c_str());
   const float width = size.x + look.px(8), height = size.y + look.px(2);
   RowBox first;
   bool is_seen = false;
-  for_each_row(span, view, [&](const RowBox& box) {
+  for_each_row(pixels, view, [&](const RowBox& box) {
     if (box.row < 0 || box.row >= view.rows || (is_seen && box.end - box.begin <= first.end - first.begin)) return;
     first = box;
     is_seen = true;
@@ -190,16 +190,16 @@ void MapMarks::flag(const HeapPiece& piece, const std::string& words) const {
                words.c_str());
 }
 
-void MapMarks::outline(const HeapPiece& piece, Role role, float thickness, float inset) const {
-  const HeapLine line(pieces, view);
-  const Span span = span_of(line, view, piece);
+void MapMarks::outline(const HeapSpan& span, Role role, float thickness, float inset) const {
+  const HeapLine line(spans, view);
+  const PixelRange pixels = pixels_of(line, view, span);
   const ImU32 ink = look.role(role);
   const std::int64_t width = view.width;
-  const auto inside = [&](std::int64_t px) { return px >= span.begin && px < span.end; };
+  const auto inside = [&](std::int64_t px) { return px >= pixels.begin && px < pixels.end; };
   const auto fill = [&](float x0, float y0, float x1, float y1) {
     if (x1 > x0) draw.AddRectFilled({origin.x + x0, origin.y + y0}, {origin.x + x1, origin.y + y1}, ink);
   };
-  for_each_row(span, view, [&](const RowBox& box) {
+  for_each_row(pixels, view, [&](const RowBox& box) {
     if (box.row < 0 || box.row >= view.rows || box.begin >= box.end) return;
     const float top = static_cast<float>(box.row * view.pitch) + inset;
     const float bottom = static_cast<float>((box.row + 1) * view.pitch - 1) - inset;
@@ -208,8 +208,8 @@ void MapMarks::outline(const HeapPiece& piece, Role role, float thickness, float
     const float left = static_cast<float>(box.begin) + (is_first ? inset : 0);
     const float right = static_cast<float>(box.end) - (is_last ? inset : 0);
     // Whether the row above belongs to the same block.
-    const auto above = std::clamp(span.begin - (box.row - 1) * width, box.begin, box.end);
-    const auto below = std::clamp(span.end - (box.row + 1) * width, box.begin, box.end);
+    const auto above = std::clamp(pixels.begin - (box.row - 1) * width, box.begin, box.end);
+    const auto below = std::clamp(pixels.end - (box.row + 1) * width, box.begin, box.end);
     fill(left, top, std::min(right, static_cast<float>(above)), top + thickness);
     fill(std::max(left, static_cast<float>(below)), bottom - thickness, right, bottom);
     if (is_first) fill(left, top, left + thickness, bottom);
@@ -217,7 +217,7 @@ void MapMarks::outline(const HeapPiece& piece, Role role, float thickness, float
   });
 }
 
-void MapMarks::ticks(const std::vector<bool>& hit_rows, const HeapPiece* selected) const {
+void MapMarks::ticks(const std::vector<bool>& hit_rows, const HeapSpan* selected) const {
   const auto tick = [&](std::int64_t row, Role role) {
     const float top = origin.y + static_cast<float>(row * view.pitch), width = look.px(4);
     draw.AddRectFilled({origin.x - width, top}, {origin.x - 1, top + static_cast<float>(view.pitch - 1)},
@@ -226,16 +226,16 @@ void MapMarks::ticks(const std::vector<bool>& hit_rows, const HeapPiece* selecte
   for (std::size_t row = 0; row < hit_rows.size(); ++row)
     if (hit_rows[row]) tick(static_cast<std::int64_t>(row), Role::dim_text);
   if (selected == nullptr) return;
-  const HeapLine line(pieces, view);
-  for_each_row(span_of(line, view, *selected), view, [&](const RowBox& box) {
+  const HeapLine line(spans, view);
+  for_each_row(pixels_of(line, view, *selected), view, [&](const RowBox& box) {
     if (box.row >= 0 && box.row < view.rows && box.begin < box.end) tick(box.row, Role::selection);
   });
 }
 
-void MapMarks::select(const HeapPiece& piece) const {
+void MapMarks::select(const HeapSpan& span) const {
   const float outer = std::max(2.0F, std::round(look.px(2)));
-  outline(piece, Role::selection, outer);
-  outline(piece, Role::selection_inner, 1, outer);
+  outline(span, Role::selection, outer);
+  outline(span, Role::selection_inner, 1, outer);
 }
 
 }  // namespace hbmscope::gui

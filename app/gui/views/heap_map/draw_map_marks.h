@@ -18,7 +18,7 @@ namespace hbmscope::gui {
 struct MapMarks {
   ImDrawList& draw;
   const Look& look;
-  const HeapPieces& pieces;
+  const HeapSpans& spans;
   const HeapMapView& view;
   ImVec2 origin;  // The upper left corner of the picture on the screen.
 
@@ -27,18 +27,18 @@ struct MapMarks {
   // For a heap with two ends: labels for the upper and the lower end in the gutter, which begins at `left`.
   void ends(float left) const;
   void largest_free() const;  // With two ends, one flag for each.
-  void flag(const HeapPiece& piece, const std::string& words) const;
-  void select(const HeapPiece& piece) const;
+  void flag(const HeapSpan& span, const std::string& words) const;
+  void select(const HeapSpan& span) const;
   // Ticks in the left gutter: rows with hits and the row of the selection.
-  void ticks(const std::vector<bool>& hit_rows, const HeapPiece* selected) const;
+  void ticks(const std::vector<bool>& hit_rows, const HeapSpan* selected) const;
   // An outline across all its rows, at least 3 px wide.
-  void outline(const HeapPiece& piece, Role role, float thickness, float inset = 0) const;
+  void outline(const HeapSpan& span, Role role, float thickness, float inset = 0) const;
 };
 
 // The largest block in a pixel, and how many blocks there are; nullptr in a notch or beyond the ends.
-const HeapPiece* piece_in_cell(const HeapPieces& pieces, const HeapLine& line, std::int64_t px, std::size_t& count);
+const HeapSpan* span_in_cell(const HeapSpans& spans, const HeapLine& line, std::int64_t px, std::size_t& count);
 
 // The addresses of a pixel; nothing in a notch or beyond the ends.
-std::optional<AddressRange> cell_range(const HeapPieces& pieces, const HeapLine& line, std::int64_t px);
+std::optional<AddressRange> cell_range(const HeapSpans& spans, const HeapLine& line, std::int64_t px);
 
 }  // namespace hbmscope::gui

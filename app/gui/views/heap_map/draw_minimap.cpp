@@ -20,8 +20,8 @@ std::vector<bool> hit_lines(const HeapMapState& map, std::size_t lines) {
   if (hits == nullptr) return found;
   // For each line: whether a hit begins in it or extends into it.
   for (std::size_t i = 0; i < lines; ++i) {
-    const auto from = address_of_minimap(answer.pieces, static_cast<double>(i) / static_cast<double>(lines));
-    const auto to = address_of_minimap(answer.pieces, static_cast<double>(i + 1) / static_cast<double>(lines));
+    const auto from = address_of_minimap(answer.spans, static_cast<double>(i) / static_cast<double>(lines));
+    const auto to = address_of_minimap(answer.spans, static_cast<double>(i + 1) / static_cast<double>(lines));
     const auto first = std::partition_point(hits->ranges.begin(), hits->ranges.end(),
                                             [&](const AddressRange& one) { return one.end <= from; });
     found[i] = first != hits->ranges.end() && first->begin < to;
@@ -32,26 +32,26 @@ std::vector<bool> hit_lines(const HeapMapState& map, std::size_t lines) {
 }  // namespace
 
 std::optional<std::uint64_t> draw_minimap(const Look& look, HeapMapState& map, ImVec2 at, ImVec2 size,
-                                          const HeapPiece* selected) {
-  const HeapPieces& pieces = map.shown->pieces;
+                                          const HeapSpan* selected) {
+  const HeapSpans& spans = map.shown->spans;
   const int lines = std::max(1, static_cast<int>(size.y / line_px));
   if (map.minimap_of != map.shown || map.minimap.size() != static_cast<std::size_t>(lines)) {
-    map.minimap = compute_minimap(pieces, lines);
+    map.minimap = compute_minimap(spans, lines);
     map.minimap_of = map.shown;
   }
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const ImVec2 end{at.x + size.x, at.y + size.y};
-  draw.AddRectFilled(at, end, look.role(pieces.knows_regions ? Role::free : Role::not_identified));
+  draw.AddRectFilled(at, end, look.role(spans.knows_regions ? Role::free : Role::not_identified));
   for (std::size_t i = 0; i < map.minimap.size(); ++i) {
     const float y = at.y + static_cast<float>(i) * line_px;
     draw.AddRectFilled({at.x, y}, {at.x + size.x * std::min(1.0F, map.minimap[i]), y + line_px},
                        look.role(Role::several));
   }
-  const auto mark = [&](const HeapPiece& piece, Role role) {
-    const float y = at.y + static_cast<float>(minimap_place(pieces, piece.begin)) * size.y;
-    const float height = std::max(
-        look.px(3),
-        static_cast<float>(static_cast<double>(piece.size) / static_cast<double>(pieces.region_bytes)) * size.y);
+  const auto mark = [&](const HeapSpan& span, Role role) {
+    const float y = at.y + static_cast<float>(minimap_place(spans, span.begin)) * size.y;
+    const float height =
+        std::max(look.px(3),
+                 static_cast<float>(static_cast<double>(span.size) / static_cast<double>(spans.region_bytes)) * size.y);
     draw.AddRectFilled({at.x - look.px(4), y}, {at.x, std::min(end.y, y + height)}, look.role(role));
   };
   const std::vector<bool> hits = hit_lines(map, map.minimap.size());
@@ -60,10 +60,10 @@ std::optional<std::uint64_t> draw_minimap(const Look& look, HeapMapState& map, I
     const float y = at.y + static_cast<float>(i) * line_px;
     draw.AddRectFilled({end.x - look.px(6), y}, {end.x, y + std::max(line_px, look.px(3))}, look.role(Role::selection));
   }
-  if (pieces.largest_free) mark(pieces.pieces[*pieces.largest_free], Role::largest_free);
+  if (spans.largest_free) mark(spans.spans[*spans.largest_free], Role::largest_free);
   if (selected != nullptr) mark(*selected, Role::selection);
   // The visible part of the picture.
-  const HeapLine line(pieces, map.view);
+  const HeapLine line(spans, map.view);
   const auto place = [&](std::int64_t px) {
     return static_cast<float>(static_cast<double>(std::clamp<std::int64_t>(px, 0, line.length_px())) /
                               static_cast<double>(std::max<std::int64_t>(1, line.length_px())));
@@ -76,7 +76,7 @@ std::optional<std::uint64_t> draw_minimap(const Look& look, HeapMapState& map, I
   ImGui::InvisibleButton("minimap", size);
   tooltip("The whole heap, memory in use from the left. Click to show the addresses there.");
   if (!ImGui::IsItemActive()) return std::nullopt;
-  return address_of_minimap(pieces, static_cast<double>((ImGui::GetIO().MousePos.y - at.y) / size.y));
+  return address_of_minimap(spans, static_cast<double>((ImGui::GetIO().MousePos.y - at.y) / size.y));
 }
 
 }  // namespace hbmscope::gui

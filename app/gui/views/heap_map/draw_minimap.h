@@ -12,6 +12,6 @@ namespace hbmscope::gui {
 
 // The address under the pointer while the mouse button is down.
 std::optional<std::uint64_t> draw_minimap(const Look& look, HeapMapState& map, ImVec2 at, ImVec2 size,
-                                          const HeapPiece* selected);
+                                          const HeapSpan* selected);
 
 }  // namespace hbmscope::gui

@@ -21,14 +21,14 @@ std::string without_part(std::string_view where, std::string_view part) {
 
 }  // namespace
 
-std::vector<std::string> parts_of_legend(const Trace& trace, HeapKey heap, const HeapPieces& pieces) {
+std::vector<std::string> parts_of_legend(const Trace& trace, HeapKey heap, const HeapSpans& spans) {
   std::string of_heap;
   if (heaps_of(trace).size() > 1)
     of_heap = "heap=" + where_quote(trace.streams[heap.stream].definitions().heap(heap.heap).name) + " ";
   // With several streams, event numbers are ambiguous, because each stream counts its own events.
-  const bool has_words = pieces.coloring != HeapColoring::age || trace.streams.size() == 1;
+  const bool has_words = spans.coloring != HeapColoring::age || trace.streams.size() == 1;
   std::vector<std::string> parts;
-  for (const ShadeEntry& entry : pieces.legend)
+  for (const ShadeEntry& entry : spans.legend)
     parts.push_back(has_words && !entry.where.empty() ? of_heap + entry.where : std::string());
   return parts;
 }

@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "analysis/query/chosen_heap.h"
-#include "app/gui/core/heap_pieces.h"
+#include "app/gui/core/heap_spans.h"
 
 namespace hbmscope::gui {
 
 // The filter terms of each entry of the heap's legend, restricted to this heap if the trace has several. Empty if the
 // filter language has no term for it.
-std::vector<std::string> parts_of_legend(const Trace& trace, HeapKey heap, const HeapPieces& pieces);
+std::vector<std::string> parts_of_legend(const Trace& trace, HeapKey heap, const HeapSpans& spans);
 
 // Whether the filter contains this part, with or without typed text.
 bool has_part(std::string_view where, std::string_view part);

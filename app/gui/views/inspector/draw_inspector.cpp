@@ -9,7 +9,7 @@
 #include "app/gui/look/answer_state.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/frame_menu.h"
-#include "app/gui/views/inspector/draw_inspector_piece.h"
+#include "app/gui/views/inspector/draw_inspector_span.h"
 #include "app/gui/views/inspector/draw_neighbours.h"
 
 namespace hbmscope::gui {
@@ -134,7 +134,7 @@ void draw_stacks(InspectorState& inspector, const FrameDetail& detail, CommandQu
 
 void draw_inspector(const AppState& state, InspectorState& inspector, CommandQueue& commands) {
   if (state.source() == nullptr || state.source()->state != AnswerState::ready) return;
-  if (draw_piece_inspector(state, inspector, commands)) return;
+  if (draw_span_inspector(state, inspector, commands)) return;
   commands.ask(Question::detail);
   const FrameKey& selection = state.position().selection;
   if (selection.empty()) {
@@ -148,7 +148,7 @@ void draw_inspector(const AppState& state, InspectorState& inspector, CommandQue
   if (answer.failed()) return draw_error(state, answer.error);
   if (!answer.value) {
     if (answer.pending()) {
-      draw_pending("the frame", answer.asked);
+      draw_pending("the frame", answer.pending_since);
       return;
     }
     bold_text(selection.function);

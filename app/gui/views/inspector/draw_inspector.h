@@ -1,4 +1,4 @@
-// Everything about the selected block or gap (draw_inspector_piece.h) or frame, always in this order: name, amount,
+// Everything about the selected block or gap (draw_inspector_span.h) or frame, always in this order: name, amount,
 // location (devices, kinds), allocated by (callers, callees, largest stacks).
 #pragma once
 

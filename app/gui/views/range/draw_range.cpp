@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
-#include "analysis/query/trace_own_code.h"
+#include "analysis/query/trace_user_code.h"
 #include "analysis/units/format.h"
 #include "app/gui/core/trace_tables.h"
 #include "app/gui/look/answer_state.h"
@@ -147,7 +147,7 @@ void draw_row(const AppState& state, const Look& look, const RangeViewState& vie
               std::size_t i, CommandQueue& commands) {
   ImGui::TableNextRow();
   if (!view.by_stack) {
-    const RangeOwnRow& row = answer.summary.own_code[i];
+    const RangeOwnRow& row = answer.summary.user_code[i];
     draw_sums(look, row.sums, answer.summary.total);
     const bool is_own = !row.function.empty();
     const std::string name = is_own ? fmt::format("{}  {}:{}", row.function, file_name(row.file), row.line)
@@ -179,7 +179,7 @@ void draw_rows(const AppState& state, const Look& look, const RangeViewState& vi
   set_up_table_columns(look, columns);
   table_headers(0, 5);
   ImGuiListClipper clipper;
-  const std::size_t rows = view.by_stack ? answer.summary.stacks.size() : answer.summary.own_code.size();
+  const std::size_t rows = view.by_stack ? answer.summary.stacks.size() : answer.summary.user_code.size();
   clipper.Begin(static_cast<int>(rows));
   while (clipper.Step())
     for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i)

@@ -56,7 +56,7 @@ void draw_sizes(const AppState& state, SizesState& view, CommandQueue& commands)
   const Look look(state);
   draw_head(state, view, *answer, commands);
   ImGui::BeginChild("body");
-  if (ImGui::BeginTable("histograms", count_beside(look, 205, metrics.free_gaps ? 4 : 3))) {
+  if (ImGui::BeginTable("histograms", columns_that_fit(look, 205, metrics.free_gaps ? 4 : 3))) {
     ImGui::TableNextColumn();
     draw_step_table(look, "live", "Live blocks, by size", metrics.live_sizes, StepUnit::bytes);
     if (metrics.free_gaps) {

@@ -55,7 +55,7 @@ void draw_source(const AppState& state, SourceViewState& source, CommandQueue& c
     draw_error(state, answer.error);
     return;
   }
-  if (answer.pending()) draw_pending("the source", answer.asked);
+  if (answer.pending()) draw_pending("the source", answer.pending_since);
   if (!answer.value || !view) {
     if (!answer.pending())
       wrapped_text("\"" + state.position().selection.function + "\" is hidden by the filter.", true);

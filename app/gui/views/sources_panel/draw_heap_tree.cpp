@@ -61,15 +61,15 @@ void draw_heap(const Look& look, const DeviceHeap& heap, const TraceMoment& mome
   std::string figure = pool ? sizes.first + " of " + sizes.second : text_from_bytes(in_use);
   // With large text or a long name the figure is shortened, then moved below: the name of a heap is more important.
   if (!has_room(heap.name, figure) && has_room(heap.name, text_from_bytes(in_use))) figure = text_from_bytes(in_use);
-  const bool is_beside = has_room(heap.name, figure);
+  const bool is_on_one_line = has_room(heap.name, figure);
   const float right = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x;
   const std::string words = heap.name + (heap.layer.empty() ? std::string() : "  " + std::string(heap.layer));
-  const float room = is_beside ? room_for_name(figure) : ImGui::GetContentRegionAvail().x;
+  const float room = is_on_one_line ? room_for_name(figure) : ImGui::GetContentRegionAvail().x;
   const std::string label = shortened(words, room) + "###heap " + text_from_heap_key(heap.key);
   if (ImGui::Selectable(label.c_str(), is_shown, ImGuiSelectableFlags_AllowOverlap) && !is_shown)
     commands.push(command::choose_heap, heap.key);
   tooltip(words_of(heap, state, in_use));
-  put_figure(figure, right, is_beside);
+  put_figure(figure, right, is_on_one_line);
   draw_bar(look, in_use, pool.value_or(heap.peak_bytes));
 }
 
@@ -78,10 +78,10 @@ void draw_device(const Look& look, const DeviceHeaps& device, const TraceMoment&
   const std::string figure = text_from_bytes(total_of(device, moment));
   const float right = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x;
   // Otherwise the figures of its heaps and the tooltip have to do.
-  const bool is_beside = has_room(device.name, figure);
-  bold_text(shortened(device.name, is_beside ? room_for_name(figure) : ImGui::GetContentRegionAvail().x));
+  const bool is_on_one_line = has_room(device.name, figure);
+  bold_text(shortened(device.name, is_on_one_line ? room_for_name(figure) : ImGui::GetContentRegionAvail().x));
   tooltip(device.name + ": " + figure + " in use");
-  if (is_beside) put_figure(figure, right);
+  if (is_on_one_line) put_figure(figure, right);
   ImGui::Indent(look.px(8));
   for (const DeviceHeap& heap : device.heaps) draw_heap(look, heap, moment, heap.key == shown, commands);
   ImGui::Unindent(look.px(8));

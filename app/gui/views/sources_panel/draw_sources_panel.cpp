@@ -86,7 +86,7 @@ void draw_file_menu(const AppState& state, const Source& source, CommandQueue& c
   if (ImGui::MenuItem("Compare the file in front with this", nullptr, false, other))
     commands.push(command::compare_with, source.id);
   if (ImGui::MenuItem("Show side by side with the file in front", nullptr, false, source.state == AnswerState::ready))
-    commands.push(command::put_beside, source.id);
+    commands.push(command::split_with, source.id);
   if (ImGui::MenuItem("Copy path")) commands.push(command::set_clipboard, source.path);
   if (ImGui::MenuItem("Close")) commands.push(command::close_source, source.id);
   ImGui::EndPopup();

@@ -68,10 +68,10 @@ void draw_groups(const Look& look, std::string_view key, const std::vector<Group
 }
 
 // The innermost frames of most stacks belong to libraries; these lines are code that the user can change.
-void draw_own_code(const Look& look, const std::vector<OwnCodeRow>& rows, const ProfileView& view, bool& shows_all,
-                   CommandQueue& commands) {
+void draw_user_code(const Look& look, const std::vector<UserCodeRow>& rows, const ProfileView& view, bool& shows_all,
+                    CommandQueue& commands) {
   constexpr std::size_t rows_at_first = 5;
-  if (rows.empty() || rows.front().is_without_own_code()) return;
+  if (rows.empty() || rows.front().has_no_user_code()) return;
   ImGui::SeparatorText("Held by your code");
   if (!ImGui::BeginTable("your code", 3, ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingStretchProp)) return;
   ImGui::TableSetupColumn("bytes", ImGuiTableColumnFlags_WidthFixed, look.px(96));
@@ -82,7 +82,7 @@ void draw_own_code(const Look& look, const std::vector<OwnCodeRow>& rows, const 
   clipper.Begin(static_cast<int>(shown), look.px(24));
   while (clipper.Step())
     for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
-      const OwnCodeRow& own = rows[static_cast<std::size_t>(i)];
+      const UserCodeRow& own = rows[static_cast<std::size_t>(i)];
       ImGui::PushID(i);
       ImGui::TableNextRow(0, look.px(24));
       ImGui::TableNextColumn();
@@ -92,7 +92,7 @@ void draw_own_code(const Look& look, const std::vector<OwnCodeRow>& rows, const 
       ImGui::TableNextColumn();
       right_text(text_from_share(own.weight.bytes, view.total.bytes), true);
       ImGui::TableNextColumn();
-      if (own.is_without_own_code()) {
+      if (own.has_no_user_code()) {
         dim_text(own.label());
       } else {
         const std::string where = own.frame.function + "  " + location_text(own.frame);
@@ -177,7 +177,7 @@ void draw_summary(const AppState& state, SummaryState& summary, CommandQueue& co
   ImGui::PopFont();
   ImGui::Spacing();
   draw_figures(look, answer, view, state.source()->trace != nullptr);
-  draw_own_code(look, answers.summary.value->own_code, view, summary.own_code_open, commands);
+  draw_user_code(look, answers.summary.value->user_code, view, summary.user_code_open, commands);
   draw_groups(look, "device", answer.by_device, view, commands);
   draw_groups(look, "kind", answer.by_kind, view, commands);
   if (!answer.notes.empty()) ImGui::SeparatorText("Notes");

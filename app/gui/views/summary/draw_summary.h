@@ -8,8 +8,8 @@ namespace hbmscope::gui {
 
 struct SummaryState {
   std::uint64_t copy_seen = 0;
-  bool how_open = false;       // "How to get them" is expanded.
-  bool own_code_open = false;  // Shows all lines instead of the first ones.
+  bool how_open = false;        // "How to get them" is expanded.
+  bool user_code_open = false;  // Shows all lines instead of the first ones.
 };
 
 void draw_summary(const AppState& state, SummaryState& summary, CommandQueue& commands);

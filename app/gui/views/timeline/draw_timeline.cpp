@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "analysis/units/format.h"
-#include "app/gui/core/piece_text.h"
+#include "app/gui/core/span_text.h"
 #include "app/gui/core/tables.h"
 #include "app/gui/look/answer_state.h"
 #include "app/gui/look/drawing.h"

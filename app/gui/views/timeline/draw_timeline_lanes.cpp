@@ -291,9 +291,10 @@ TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns
       {to.x, has_heap ? split : last_foot},
       std::max(1.0, static_cast<double>(std::max(scale.in_use_most, leaves_pool ? 0 : scale.pool_most)) * 1.1)};
   if (has_fits)
-    picture.fits = Lane{{from.x, split + gap},
-                        {to.x, second},
-                        std::max(1.0, static_cast<double>(std::max(scale.largest_free_most, scale.asked_most)) * 1.15)};
+    picture.fits =
+        Lane{{from.x, split + gap},
+             {to.x, second},
+             std::max(1.0, static_cast<double>(std::max(scale.largest_free_most, scale.requested_most)) * 1.15)};
   if (has_fragmentation) picture.fragmentation = Lane{{from.x, second + gap}, {to.x, foot}, 1};
   return picture;
 }

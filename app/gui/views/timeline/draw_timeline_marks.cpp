@@ -49,11 +49,11 @@ void draw_failure_flags(ImDrawList& draw, const Look& look, const TimelinePictur
       group.count += columns[next].count;
       group.bytes = std::max(group.bytes, columns[next].bytes);
     }
-    const std::string asked = text_from_bytes(group.bytes);
+    const std::string requested = text_from_bytes(group.bytes);
     const float y = std::min(lane.y_of(picture.fits ? static_cast<double>(group.bytes) : 0), lane.to.y - look.px(20));
     draw_flag(draw, look, group.x + look.px(3), std::max(lane.from.y, y), picture.right(),
-              group.count == 1 ? "! requested " + asked
-                               : "! " + text_from_count(group.count) + " failures, requested up to " + asked,
+              group.count == 1 ? "! requested " + requested
+                               : "! " + text_from_count(group.count) + " failures, requested up to " + requested,
               Role::failure);
   }
 }

@@ -169,7 +169,7 @@ void draw_head(const AppState& state, const TopAnswer& answer, const TopState& t
            amount_text(view, top.rows_flat.bytes) + " flat; % " + base_text(view));
   if (state.answers().view.pending()) {
     ImGui::SameLine();
-    draw_pending("the new filter", state.answers().view.asked);
+    draw_pending("the new filter", state.answers().view.pending_since);
   }
   draw_copy_menu(ViewKind::top, commands);
 }

@@ -75,8 +75,8 @@ void draw_verdict(const Look& look, const WorkloadAnswer& answer) {
   }
   if (verdict.reasons.size() > reasons_shown)
     dim_text("and " + text_from_count(verdict.reasons.size() - reasons_shown) + " more");
-  if (!answer.opened->changes.empty() && answer.as_written_fits != verdict.fits)
-    dim_text(answer.as_written_fits ? "Unmodified, it fits." : "Unmodified, it does not fit.");
+  if (!answer.opened->changes.empty() && answer.unmodified_fits != verdict.fits)
+    dim_text(answer.unmodified_fits ? "Unmodified, it fits." : "Unmodified, it does not fit.");
 }
 
 void draw_tiers(const Look& look, const WorkloadAnswer& answer) {
@@ -127,8 +127,8 @@ std::string change_of(const WorkloadDifference& difference) {
 void draw_differences(const WorkloadAnswer& answer) {
   const bool is_changed = !answer.opened->changes.empty();
   if (is_changed && answer.differences.empty())
-    return dim_text(answer.has_words_as_written ? "No figure differs from the unmodified workload."
-                                                : "Only the verdict above differs from the unmodified workload.");
+    return dim_text(answer.has_text_of_unmodified ? "No figure differs from the unmodified workload."
+                                                  : "Only the verdict above differs from the unmodified workload.");
   if (!ImGui::BeginTable("figures", is_changed ? 4 : 3, ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingFixedFit)) return;
   const float figure = ImGui::CalcTextSize("+1,023.99 GiB").x;
   ImGui::TableSetupColumn(is_changed ? "Differences" : "Cost");

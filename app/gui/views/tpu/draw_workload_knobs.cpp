@@ -106,7 +106,7 @@ void draw_knob(const Look& look, const WorkloadKnob& knob, const Source& source,
                               : is_of_assignment(knob) ? "its default"
                                                        : "one value each";
   tooltip((is_changed ? "in the file: " : "as in the file: ") + written +
-          (knob.is_worked_out ? ", computed from other values" : ""));
+          (knob.is_computed ? ", computed from other values" : ""));
   ImGui::TableNextColumn();
   if (knob.kind == KnobKind::choice)
     draw_choice(shown);
@@ -114,7 +114,7 @@ void draw_knob(const Look& look, const WorkloadKnob& knob, const Source& source,
     draw_switch(shown);
   else
     draw_number(look, shown);
-  if (is_changed && knob.is_worked_out && ImGui::SmallButton("use the formula")) shown.take({});
+  if (is_changed && knob.is_computed && ImGui::SmallButton("use the formula")) shown.take({});
   ImGui::PopID();
 }
 

@@ -1,0 +1,173 @@
+#include "app/gui/core/heap_spans.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "analysis/query/heap_metrics.h"
+#include "analysis/query/profile_view.h"
+#include "app/gui/core/heap_shades.h"
+
+namespace hbmscope::gui {
+namespace {
+
+constexpr std::uint32_t no_slot = 0xffffffff;
+
+std::vector<std::uint32_t> slots_by_place(const StreamState& state, std::uint32_t heap) {
+  std::vector<std::uint32_t> slots(state.heap(heap).space.block_index_bound(), no_slot);
+  for (const LiveBlock& block : state.slots())
+    if (block.heap == heap) slots[static_cast<std::size_t>(block.place)] = block.slot;
+  return slots;
+}
+
+HeapSpan span_from_block(const LiveBlock& block) {
+  HeapSpan span{block.address, block.size, 0, block.slot, SpanKind::block, several_shade, block.is_pending()};
+  if (block.requested < block.size) span.waste = block.size - block.requested;
+  return span;
+}
+
+// The address space merges adjacent regions that may share blocks; other regions stay separate even if they touch.
+void add_regions(HeapSpans& map, const StreamState& state, std::uint32_t heap) {
+  const AddressSpace& space = state.heap(heap).space;
+  const std::vector<std::uint32_t> slots = slots_by_place(state, heap);
+  map.spans.reserve(space.blocks() + space.free_chunks());
+  space.for_each_region([&](AddressRange range) { map.regions.push_back({range, 0, 0}); });
+  std::size_t region = 0;
+  space.for_each_chunk([&](const HeapChunk& chunk) {
+    while (chunk.range.begin >= map.regions[region].range.end) {
+      map.regions[region].last = map.spans.size();
+      map.regions[++region].first = map.spans.size();
+    }
+    if (chunk.state == ChunkState::block && slots[static_cast<std::size_t>(chunk.block)] != no_slot) {
+      map.spans.push_back(span_from_block(state.slots()[slots[static_cast<std::size_t>(chunk.block)]]));
+    } else {
+      map.spans.push_back({chunk.range.begin, chunk.range.size(), 0, 0, SpanKind::free, several_shade, false});
+    }
+  });
+  if (!map.regions.empty()) map.regions[region].last = map.spans.size();
+  map.blocks_not_drawn = space.loose_blocks().size();
+}
+
+void add_loose_blocks(HeapSpans& map, const StreamState& state, std::uint32_t heap) {
+  const AddressSpace& space = state.heap(heap).space;
+  const std::vector<std::uint32_t> slots = slots_by_place(state, heap);
+  for (const BlockIndex index : space.loose_blocks()) {
+    const std::uint32_t slot = slots[static_cast<std::size_t>(index)];
+    if (slot == no_slot) continue;
+    const LiveBlock block = state.slots()[slot];
+    const std::uint64_t before = map.regions.empty() ? 0 : map.regions.back().range.end;
+    if (!block.has_address() || block.size == 0 || (!map.regions.empty() && block.address < before)) {
+      ++map.blocks_not_drawn;
+      continue;
+    }
+    if (map.regions.empty() || block.address - before > loose_gap_max) {
+      map.regions.push_back({{block.address, block.address}, map.spans.size(), map.spans.size()});
+    } else if (block.address > before) {
+      map.spans.push_back({before, block.address - before, 0, 0, SpanKind::not_identified, several_shade, false});
+    }
+    map.spans.push_back(span_from_block(block));
+    map.regions.back().range.end = map.spans.back().end();
+    map.regions.back().last = map.spans.size();
+  }
+}
+
+void keep_larger(const HeapSpans& map, std::optional<std::size_t>& largest, std::size_t span) {
+  if (!largest || map.spans[span].size > map.spans[*largest].size) largest = span;
+}
+
+void find_ends(HeapSpans& map, const StreamState& state, std::uint32_t heap) {
+  const EndBounds bounds = find_end_bounds(state, heap);
+  for (std::size_t i = 0; i < map.spans.size(); ++i) {
+    HeapSpan& span = map.spans[i];
+    if (span.kind == SpanKind::block) {
+      const bool is_upper = (state.slots()[span.slot].flags & wire::block_flag::upper_end) != 0;
+      span.ends = is_upper ? SpanEnd::upper : SpanEnd::lower;
+    } else if (span.kind == SpanKind::free) {
+      const AddressRange range{span.begin, span.end()};
+      const bool is_for_lower = bounds.is_for_lower(range);
+      const bool is_for_upper = bounds.is_for_upper(range);
+      span.ends = is_for_lower ? (is_for_upper ? SpanEnd::both : SpanEnd::lower)
+                               : (is_for_upper ? SpanEnd::upper : SpanEnd::neither);
+      if (is_for_lower) keep_larger(map, map.largest_lower, i);
+      if (is_for_upper) keep_larger(map, map.largest_upper, i);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<ShadeEntry> choose_shades(std::vector<ShadedName>& names, std::string_view rest_name,
+                                      const std::function<Shade(std::size_t)>& shade_of) {
+  std::vector<std::size_t> order(names.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return names[a].weight > names[b].weight; });
+  std::vector<ShadeEntry> legend;
+  ShadeEntry rest;
+  for (const std::size_t name : order) {
+    ShadeEntry& entry = names[name].entry;
+    entry.shade = shade_of(name);
+    if (names[name].weight == 0) continue;
+    if (entry.shade != several_shade) {
+      legend.push_back(entry);
+    } else {
+      rest.name = rest.name.empty() ? entry.name : rest_name;
+      rest.bytes += entry.bytes;
+      rest.blocks += entry.blocks;
+    }
+  }
+  if (rest.blocks > 0) legend.push_back(rest);
+  return legend;
+}
+
+Shade hue_shade(std::string_view name, ColorKeeper& colors) {
+  if (name.starts_with('(')) return several_shade;
+  colors.add({std::string(name)});
+  const std::size_t hue = colors.hue_of(name);
+  return hue == no_hue ? several_shade : static_cast<Shade>(hue);
+}
+
+Shade size_step_of(std::uint64_t bytes) {
+  const auto& borders = size_step_borders;
+  return static_cast<Shade>(std::upper_bound(borders.begin(), borders.end(), bytes) - borders.begin());
+}
+
+const HeapSpan* HeapSpans::find(std::uint64_t address) const {
+  const auto region = std::upper_bound(regions.begin(), regions.end(), address,
+                                       [](std::uint64_t at, const SpanRegion& one) { return at < one.range.end; });
+  if (region == regions.end() || address < region->range.begin) return nullptr;
+  const auto first = spans.begin() + static_cast<std::ptrdiff_t>(region->first);
+  const auto last = spans.begin() + static_cast<std::ptrdiff_t>(region->last);
+  const auto span =
+      std::upper_bound(first, last, address, [](std::uint64_t at, const HeapSpan& one) { return at < one.end(); });
+  return span == last ? nullptr : &*span;
+}
+
+HeapSpans compute_heap_spans(const Stream& stream, const StreamState& state, std::uint32_t heap, HeapColoring coloring,
+                             const ColorKeeper& colors, const ColoringFacts& facts) {
+  HeapSpans map;
+  map.colors = colors;
+  map.coloring = coloring == HeapColoring::automatic ? choose_coloring(state, heap) : coloring;
+  map.knows_regions = state.heap(heap).space.knows_regions();
+  if (map.knows_regions) {
+    add_regions(map, state, heap);
+  } else {
+    add_loose_blocks(map, state, heap);
+  }
+  map.has_two_ends = map.knows_regions && stream.definitions().heap(heap).has(wire::heap_flag::has_two_ends);
+  if (map.has_two_ends) find_ends(map, state, heap);
+  for (const SpanRegion& region : map.regions) map.region_bytes += region.range.size();
+  for (std::size_t i = 0; i < map.spans.size(); ++i)
+    if (map.spans[i].kind == SpanKind::free) keep_larger(map, map.largest_free, i);
+  const Coloring& row = row_of(map.coloring);
+  const ColoringInput input{stream, state, heap, facts};
+  if (row.shade != nullptr) {
+    row.shade(map, input);
+  } else if (row.names != nullptr) {
+    shade_by_name(map, input, *row.names);
+  } else if (row.steps != nullptr) {
+    shade_by_steps(map, input, *row.steps);
+  }
+  return map;
+}
+
+}  // namespace hbmscope::gui

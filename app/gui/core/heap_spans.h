@@ -1,0 +1,122 @@
+// The state of a heap in the form that its map needs: regions in address order, each divided without gaps into blocks
+// and free blocks, with the colour of each. Computed once per state and coloring, outside the frame; drawing a picture
+// is then one walk over the visible part (heap_raster.h).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/model/address_range.h"
+#include "analysis/query/block_list_rows.h"
+#include "analysis/trace/stream.h"
+#include "app/gui/core/color_keeper.h"
+#include "app/gui/core/coloring.h"
+
+namespace hbmscope::gui {
+
+enum class SpanKind : std::uint8_t {
+  block,
+  free,
+  not_identified,  // Between blocks of a heap whose source does not report free memory.
+};
+
+// For heaps with two ends: the end from which a block was allocated, or the end that can use a free block because no
+// block of the other end is in the way. The gap in the middle can be used by both.
+enum class SpanEnd : std::uint8_t { both, lower, upper, neither };
+
+// Shades of the change since the pinned time. No span has `gone`: released blocks are in HeapSpans::gone.
+namespace change_shade {
+inline constexpr Shade same = 0, added = 1, grown = 2, shrunk = 3, moved = 4, gone = 5;
+}
+
+inline constexpr std::array<std::string_view, step_count> size_step_names{
+    "under 64 KiB", "64 KiB to 1 MiB", "1 to 20 MiB", "20 to 128 MiB", "128 MiB to 1 GiB", "1 GiB and more"};
+// Borders used by PyTorch: small up to 1 MiB, large from 20 MiB (kSmallSize, kLargeBuffer in CUDACachingAllocator.cpp).
+inline constexpr std::array<std::uint64_t, step_count - 1> size_step_borders{
+    std::uint64_t{64} << 10, std::uint64_t{1} << 20, std::uint64_t{20} << 20, std::uint64_t{128} << 20,
+    std::uint64_t{1} << 30};
+Shade size_step_of(std::uint64_t bytes);
+
+// If the source does not report regions, blocks closer than this are one region: cudaMalloc maps pages of 2 MiB.
+inline constexpr std::uint64_t loose_gap_max = std::uint64_t{32} << 20;
+
+struct HeapSpan {
+  std::uint64_t begin = 0, size = 0;
+  std::uint64_t waste = 0;  // Bytes at the end of the block that were not requested.
+  std::uint32_t slot = 0;   // For blocks: the slot in the stream's state.
+  SpanKind kind = SpanKind::free;
+  Shade shade = several_shade;
+  bool is_pending = false;  // Freed by the program, but not available yet.
+  SpanEnd ends = SpanEnd::both;
+
+  std::uint64_t end() const { return begin + size; }
+  friend bool operator==(const HeapSpan&, const HeapSpan&) = default;
+};
+
+// Spans [first, last) fill the region without gaps.
+struct SpanRegion {
+  AddressRange range;
+  std::size_t first = 0, last = 0;
+};
+
+struct ShadeEntry {
+  Shade shade = several_shade;
+  std::string name;  // "step  optimizer.py:75", "1 to 8 MiB"
+  std::uint64_t bytes = 0, blocks = 0;
+  std::string where = {};  // A filter that finds its blocks (block_where_fields()); empty if there is none.
+};
+
+// A property that blocks share (a line of code, a tag, a stream, a size) and its share of the picture.
+struct ShadedName {
+  ShadeEntry entry;
+  double weight = 0;
+};
+// Assigns shades to names by descending weight, using shade_of(index), and returns the legend. Names without a shade
+// form one entry: it has the name itself if it is the only one, otherwise `rest_name`. Names without weight are left
+// out.
+std::vector<ShadeEntry> choose_shades(std::vector<ShadedName>& names, std::string_view rest_name,
+                                      const std::function<Shade(std::size_t)>& shade_of);
+// The hue of a name; assigned now if it has none. No hue for a name that begins with a bracket, which is a placeholder.
+Shade hue_shade(std::string_view name, ColorKeeper& colors);
+
+struct HeapSpans {
+  HeapColoring coloring = HeapColoring::user_code;
+  std::vector<SpanRegion> regions;
+  std::vector<HeapSpan> spans;
+  ColorKeeper colors;              // Hues of lines of code, including those assigned here.
+  std::vector<ShadeEntry> legend;  // Entries with blocks; categories by bytes, steps in their order.
+  // For the coloring by change: ranges of blocks that are no longer live, by address.
+  std::vector<AddressRange> gone;
+  std::optional<std::size_t> largest_free;  // Index in `spans`; the lowest address if there are several.
+  bool has_two_ends = false;
+  std::optional<std::size_t> largest_lower, largest_upper;  // For two ends: the largest free block of each.
+  std::uint64_t region_bytes = 0;
+  std::uint64_t blocks_not_drawn = 0;  // They overlap others, have no address, or lie outside the known regions.
+  bool knows_regions = true;           // False: regions are areas of close blocks, and no span is called free.
+
+  bool is_ordered() const { return row_of(coloring).is_ordered; }
+  const HeapSpan* find(std::uint64_t address) const;  // nullptr if there is no memory at the address.
+  std::size_t memory_bytes() const {
+    return spans.size() * sizeof(HeapSpan) + gone.size() * sizeof(AddressRange) + regions.size() * sizeof(SpanRegion) +
+           4096;
+  }
+};
+
+// What a coloring needs in addition to the current state.
+struct ColoringFacts {
+  const StreamState* pinned = nullptr;  // For the change: the same stream at the pinned time.
+  std::vector<LiveRow> live;            // For lifetimes: live blocks of all streams, with their ends.
+  std::uint32_t stream = 0;             // The stream that the heap belongs to.
+};
+
+// `colors`: lines of code that already have a hue, which they keep.
+HeapSpans compute_heap_spans(const Stream& stream, const StreamState& state, std::uint32_t heap, HeapColoring coloring,
+                             const ColorKeeper& colors = {}, const ColoringFacts& facts = {});
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,186 @@
+#include "app/gui/core/span_text.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "analysis/model/clamped.h"
+#include "analysis/query/trace_user_code.h"
+#include "analysis/units/format.h"
+
+namespace hbmscope::gui {
+namespace {
+
+constexpr std::size_t frames_shown = 3;
+
+std::string exact_bytes(std::uint64_t bytes) {
+  return exact_text_from_bytes(static_cast<std::int64_t>(bytes));
+}
+std::string bound_text(const HeapMapAnswer& answer, const HeapSpan* neighbour) {
+  if (neighbour == nullptr || neighbour->kind != SpanKind::block) return "the end of the region";
+  const LiveBlock block = answer.moment->state_of(answer.heap).slots()[neighbour->slot];
+  return user_code_text(answer.moment->stream(answer.heap).definitions(), block.stack) + " (" +
+         text_from_bytes(block.size) + ")";
+}
+
+void add_own_frames(const Definitions& definitions, std::uint32_t stack, std::vector<std::string>& lines) {
+  std::size_t shown = 0;
+  for (; stack != 0 && shown < frames_shown; stack = definitions.stack(stack).parent) {
+    const auto own = find_own_frame(definitions, stack);
+    if (!own) return;
+    // Continue from the stack whose innermost frame is this one.
+    while (definitions.frame(definitions.stack(stack).frame) != *own) stack = definitions.stack(stack).parent;
+    lines.push_back(fmt::format("{} {} {}:{}", shown == 0 ? "by" : "from", definitions.text(own->function),
+                                file_title(definitions.text(own->file)), own->line));
+    ++shown;
+  }
+}
+
+std::string change_text(Shade shade) {
+  switch (shade) {
+    case change_shade::added: return "new since the pinned time";
+    case change_shade::grown: return "grown since the pinned time";
+    case change_shade::shrunk: return "shrunk since the pinned time";
+    case change_shade::moved: return "at another address at the pinned time";
+    default: return "alive at the pinned time too";
+  }
+}
+
+std::string end_text(SpanEnd end) {
+  switch (end) {
+    case SpanEnd::lower: return "only the lower end can use it: blocks of the upper end are below it";
+    case SpanEnd::upper: return "only the upper end can use it: blocks of the lower end are above it";
+    case SpanEnd::neither: return "neither end can use it: blocks of both ends are in between";
+    case SpanEnd::both: break;
+  }
+  return "the gap in the middle: either end can use it";
+}
+
+// What part of this range was in use at the pinned time.
+std::string gone_text(const std::vector<AddressRange>& gone, const HeapSpan& span) {
+  auto one = std::partition_point(gone.begin(), gone.end(),
+                                  [&](const AddressRange& range) { return range.end <= span.begin; });
+  std::uint64_t bytes = 0, blocks = 0;
+  for (; one != gone.end() && one->begin < span.end(); ++one, ++blocks)
+    bytes += one->intersection({span.begin, span.end()}).size();
+  return blocks == 0 ? "free at the pinned time too"
+                     : text_from_bytes(bytes) + " of it was in use at the pinned time, by " + text_from_count(blocks) +
+                           (blocks == 1 ? " block" : " blocks");
+}
+
+void describe_block(const HeapMapAnswer& answer, const HeapSpan& span, SpanText& text) {
+  const Stream& stream = answer.moment->stream(answer.heap);
+  const StreamState& state = answer.moment->state_of(answer.heap);
+  const LiveBlock block = state.slots()[span.slot];
+  text.title = user_code_text(stream.definitions(), block.stack);
+  if (block.tag != 0) text.title += "  " + std::string(stream.definitions().text(block.tag));
+  std::string size = text_from_bytes(block.size) + " (" + exact_bytes(block.size) + ")";
+  if (block.requested == wire::unknown_bytes)
+    size += ", requested size unknown";
+  else if (span.waste > 0)
+    size += ", requested " + text_from_bytes(block.requested) + ", rounding " + text_from_bytes(span.waste);
+  else
+    size += ", all of it requested";
+  text.lines.push_back(size);
+  text.lines.push_back(
+      std::string(span.is_pending ? "freed by the program, but a device stream still needs it" : "in use") +
+      (block.stream != 0 ? fmt::format(", stream {}", block.stream) : ""));
+  const char* end = span.ends == SpanEnd::lower   ? ", from the lower end"
+                    : span.ends == SpanEnd::upper ? ", from the upper end"
+                                                  : "";
+  text.lines.push_back(address_text(block.address) + ", " + offset_text(answer.spans, block.address) + end);
+  if (answer.pinned) text.lines.push_back(change_text(span.shade));
+  if (block.event == wire::before_the_stream) {
+    text.lines.emplace_back("allocated before the recording began");
+  } else {
+    text.lines.push_back(fmt::format("allocated at event {}, {} events ago", text_from_count(block.event),
+                                     text_from_count(state.position() - std::min(state.position(), block.event))));
+  }
+  add_own_frames(stream.definitions(), block.stack, text.lines);
+}
+
+}  // namespace
+
+std::string address_text(std::uint64_t address) {
+  return fmt::format("{:#x}", address);
+}
+
+std::string offset_text(const HeapSpans& map, std::uint64_t address) {
+  const std::uint64_t lowest = map.regions.empty() ? 0 : map.regions.front().range.begin;
+  return "+" + text_from_bytes(address - std::min(address, lowest));
+}
+
+std::string text_from_moment_ns(std::int64_t since_start_ns) {
+  const double seconds = static_cast<double>(since_start_ns) / 1e9;
+  if (since_start_ns < 1'000'000) return fmt::format("{:.0f} µs", seconds * 1e6);
+  if (seconds < 1) return fmt::format("{:.3f} ms", seconds * 1e3);
+  if (seconds < 60) return fmt::format("{:.3f} s", seconds);
+  const auto minutes = static_cast<std::int64_t>(seconds / 60);
+  if (minutes < 60) return fmt::format("{}:{:06.3f}", minutes, seconds - static_cast<double>(minutes) * 60);
+  return fmt::format("{}:{:02}:{:04.1f}", minutes / 60, minutes % 60, seconds - static_cast<double>(minutes) * 60);
+}
+
+FrameKey frame_of_span(const HeapMapAnswer& answer, const HeapSpan& span) {
+  if (span.kind != SpanKind::block) return {};
+  return frame_of_stack(answer.moment->stream(answer.heap).definitions(),
+                        answer.moment->state_of(answer.heap).slots()[span.slot].stack);
+}
+
+FrameKey frame_of_stack(const Definitions& definitions, std::uint32_t stack) {
+  const auto own = find_own_frame(definitions, stack);
+  if (!own) return {};
+  return {std::string(definitions.text(own->function)), std::string(definitions.text(own->file)), own->line};
+}
+
+SpanText text_from_span(const HeapMapAnswer& answer, const HeapSpan& span) {
+  SpanText text;
+  if (span.kind == SpanKind::block) {
+    describe_block(answer, span, text);
+    return text;
+  }
+  text.title = span.kind == SpanKind::free ? "Free" : "Not identified";
+  text.lines.push_back(text_from_bytes(span.size) + " (" + exact_bytes(span.size) + ")");
+  if (span.kind == SpanKind::not_identified)
+    text.lines.emplace_back(
+        "This source does not report where the memory of the pool is, so this may be free or in use.");
+  text.lines.push_back(address_text(span.begin) + ", " + offset_text(answer.spans, span.begin));
+  if (answer.spans.largest_free && &span == &answer.spans.spans[*answer.spans.largest_free])
+    text.lines.emplace_back("the largest free block: a larger request does not fit unless the pool grows");
+  if (answer.spans.has_two_ends) text.lines.push_back(end_text(span.ends));
+  if (answer.pinned && span.kind == SpanKind::free) text.lines.push_back(gone_text(answer.spans.gone, span));
+  const HeapSpan* before = span.begin == 0 ? nullptr : answer.spans.find(span.begin - 1);
+  text.lines.push_back("after " + bound_text(answer, before));
+  text.lines.push_back("before " + bound_text(answer, answer.spans.find(span.end())));
+  return text;
+}
+
+std::string heap_sentence(const HeapMapAnswer& answer) {
+  const HeapState& heap = answer.moment->heap(answer.heap);
+  const auto pool = heap.space.region_bytes(), free = heap.space.free_bytes(), largest = heap.space.largest_free();
+  std::string text = text_from_bytes(heap.in_use_bytes);
+  if (pool && free && largest) {
+    text += " of " + text_from_bytes(*pool) + " in use, " + text_from_bytes(*free) + " free";
+    if (*free > 0)
+      text += " in " + text_from_count(heap.space.free_chunks()) +
+              (heap.space.free_chunks() == 1 ? " block" : " blocks, the largest " + text_from_bytes(*largest));
+  } else {
+    text += " in use; free memory unknown";
+  }
+  if (heap.pending_bytes > 0)
+    text += ", " + text_from_bytes(heap.pending_bytes) + " of it freed, but still needed by a stream";
+  text += ".";
+  const StreamState& state = answer.moment->state_of(answer.heap);
+  if (state.is_inexact(answer.heap.heap)) {
+    const Stream& stream = answer.moment->stream(answer.heap);
+    const std::int64_t since_ns = clamped_difference(state.inexact_since_ns(answer.heap.heap), stream.first_time_ns());
+    text += " Inexact" +
+            (stream.has_times() ? " since " + text_from_moment_ns(std::max<std::int64_t>(0, since_ns)) : "") +
+            ": events were lost, or contradict each other.";
+  }
+  if (answer.spans.blocks_not_drawn > 0)
+    text += " " + text_from_count(answer.spans.blocks_not_drawn) +
+            " blocks are not drawn: they overlap others, lie outside the regions, or have no address.";
+  return text;
+}
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,32 @@
+// What is known about one span of a heap, as lines of text for the heap map's tooltip and for Copy.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/gui/core/app_state.h"
+
+namespace hbmscope::gui {
+
+struct SpanText {
+  std::string title;               // The line of your code, "Free" or "Not identified".
+  std::vector<std::string> lines;  // Size, requested, state, address, age, your frames of the stack.
+};
+SpanText text_from_span(const HeapMapAnswer& answer, const HeapSpan& span);
+
+// "7.54 GiB of 7.96 GiB in use, 426 MiB free in 231 blocks, the largest 162 MiB."
+std::string heap_sentence(const HeapMapAnswer& answer);
+
+FrameKey frame_of_stack(const Definitions& definitions, std::uint32_t stack);
+// The frame of your code in the block's stack, as all views select it; empty for free memory and for stacks without
+// your code.
+FrameKey frame_of_span(const HeapMapAnswer& answer, const HeapSpan& span);
+
+// The offset from the heap's lowest address: "+12.3 GiB".
+std::string offset_text(const HeapSpans& map, std::uint64_t address);
+std::string address_text(std::uint64_t address);  // "0x7f3a14000000"
+
+// "1.204 s" since the first event of the stream, with 3 to 6 digits depending on the length.
+std::string text_from_moment_ns(std::int64_t since_start_ns);
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,95 @@
+#include "analysis/query/user_code.h"
+
+#include <gtest/gtest.h>
+
+#include "analysis/query/trace_user_code.h"
+#include "analysis/trace/profile_from_trace.h"
+#include "tests/analysis/profile_builder.h"
+#include "tests/analysis/trace_builder.h"
+
+namespace hbmscope {
+namespace {
+
+constexpr const char* put = "device_put@/v/site-packages/jax/api.py:9;bind@/v/site-packages/jax/core.py:3";
+
+TEST(UserCode, each_stack_counts_at_its_innermost_own_line) {
+  ProfileBuilder builder;
+  builder.sample(std::string("main@train.py:50;load@data.py:12;") + put, 100);
+  builder.sample(std::string("main@train.py:60;") + put, 10);
+  builder.sample("main@train.py:60", 1);
+  builder.sample(put, 1000);
+  builder.sample("", 5000);
+  const std::vector<UserCodeRow> rows = compute_user_code(view_of(builder));
+  ASSERT_EQ(rows.size(), 5U);
+  EXPECT_EQ(rows[0].frame.function, "load");
+  EXPECT_EQ(rows[0].frame.line, 12);
+  EXPECT_EQ(rows[0].through, "device_put") << "the outermost library function below it";
+  EXPECT_EQ(rows[1].frame.line, 60);
+  EXPECT_EQ(rows[2].through, "");
+  EXPECT_TRUE(rows[3].has_no_user_code()) << "last, though it is the largest";
+  EXPECT_EQ(rows[3].weight.bytes, 1000);
+  EXPECT_TRUE(rows[3].has_stack);
+  EXPECT_FALSE(rows[4].has_stack);
+  EXPECT_EQ(rows[4].weight.bytes, 5000);
+}
+
+TEST(UserCode, what_it_calls_is_not_the_interpreters_own) {
+  ProfileBuilder builder;
+  builder.sample("step@model.py:9;method_vectorcall@:0;THPVariable_mul@:0;empty@:0", 100);
+  builder.sample("load@model.py:3;_PyEval_EvalFrameDefault@??:0", 10);
+  const std::vector<UserCodeRow> rows = compute_user_code(view_of(builder));
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].through, "THPVariable_mul");
+  EXPECT_EQ(rows[1].through, "");
+}
+
+TEST(UserCode, adds_up_to_what_is_selected) {
+  for (std::uint32_t seed = 0; seed < 10; ++seed) {
+    for (const char* where : {"", "f3"}) {
+      const ProfileView view = view_of(random_profile(seed), {.where = where});
+      Weight sum;
+      for (const UserCodeRow& own : compute_user_code(view)) sum += own.weight;
+      EXPECT_EQ(sum, view.selected);
+    }
+  }
+}
+
+TEST(UserCode, of_inlined_lines_the_innermost_own_one) {
+  const std::vector<UserCodeRow> rows =
+      compute_user_code(view_of(ProfileBuilder().sample("main;outer@a.py:1+inner@b.py:2", 5)));
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].frame.function, "inner");
+}
+
+// C++ of no known library between the person's program and the allocator, as PyTorch's snapshots with C++ frames have
+// it: profiles (summary, flame graph) and traces (map, blocks) name one line.
+TEST(UserCode, of_a_program_that_calls_other_code_is_the_programs_line_in_profiles_and_traces_alike) {
+  TraceBuilder built;
+  std::uint32_t stack = 0;
+  const auto call = [&](const char* function, const char* file, std::uint32_t line) {
+    stack = built.writer.define_stack(stack, built.writer.define_frame(function, file, line));
+  };
+  call("main", "/home/me/train.py", 20);
+  call("apply", "/build/kernels/attention.cpp", 9);
+  const std::uint32_t of_program = stack;
+  stack = 0;
+  call("start", "/build/kernels/main.cpp", 3);
+  call("empty", "CUDACachingAllocator.cpp", 4);
+  const std::uint32_t heap = built.heap("GPU 0", 0);
+  built.alloc(heap, 0x1000, 512, of_program);
+  built.alloc(heap, 0x2000, 256, stack);
+  const auto view =
+      make_view(std::make_shared<Profile>(profile_from_trace(built.trace, built.states_at())), ViewRequest());
+  ASSERT_TRUE(view);
+  const std::vector<UserCodeRow> rows = compute_user_code(*view);
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].frame.file, "/home/me/train.py");
+  EXPECT_EQ(rows[0].through, "apply");
+  EXPECT_EQ(rows[1].frame.file, "/build/kernels/main.cpp") << "a program that is C++ has no other";
+  const Definitions& definitions = built.trace.streams.front().definitions();
+  EXPECT_EQ(user_code_text(definitions, of_program), "main  train.py:20");
+  EXPECT_EQ(user_code_text(definitions, stack), "start  main.cpp:3");
+}
+
+}  // namespace
+}  // namespace hbmscope
