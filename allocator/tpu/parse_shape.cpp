@@ -38,10 +38,9 @@ class Cursor {
   tl::expected<Number, TextFault> number(std::string_view of, Number least, Number most) {
     Number value = 0;
     const auto parsed = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
-    if (parsed.ec == std::errc::invalid_argument)
-      return fault(fmt::format("a number is missing: {} is expected, here is {}", of, found()));
+    if (parsed.ec == std::errc::invalid_argument) return fault(fmt::format("expected {}, found {}", of, found()));
     if (parsed.ec != std::errc() || value < least || value > most)
-      return fault(fmt::format("{} is between {} and {}", of, least, most));
+      return fault(fmt::format("{} must be between {} and {}", of, least, most));
     at_ = static_cast<std::size_t>(parsed.ptr - text_.data());
     return value;
   }

@@ -17,7 +17,7 @@ const char* find_fault_of(const Options& options) {
   if (options.limit_bytes == 0) return "the limit is 0";
   if (options.limit_bytes > request_bytes_max - min_chunk_bytes) return "the limit is beyond 2^63 bytes";
   if (!(options.fragmentation_fraction >= 0 && options.fragmentation_fraction <= 1))
-    return "the fragmentation fraction is not within 0 to 1";
+    return "the fragmentation fraction is not between 0 and 1";
   if (internal_fragmentation_max_of(options) == 0) return "the fragmentation fraction is less than a byte of the limit";
   if (rules_of(options.version).is_spatial && options.allow_growth) return "a pool with two ends can't grow";
   return nullptr;

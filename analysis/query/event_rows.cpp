@@ -18,14 +18,7 @@ class EventRowMaker {
   void add(const wire::DecodedBlock& block, const RecordPlace& place, const std::optional<LiveBlock>& named) {
     if (!wire::is_event(static_cast<std::uint16_t>(place.kind)) || place.event < first_) return;
     EventFields fields;
-    if (named) {
-      fields.heap = named->heap;
-      fields.address = named->address;
-      fields.size = named->size;
-      if (named->requested != wire::unknown_bytes) fields.requested = named->requested;
-      if (named->event != wire::before_the_stream) fields.allocation = named->event;
-      fields.text = named->tag;
-    }
+    if (named) fields = fields_of_block(*named);
     fields.take(fields_of_event(block, place));
     if (place.kind != RecordKind::counter) fields.value.reset();
     rows_.push_back({place.event, place.time_ns, place.kind, fields.heap, fields.stack, fields.text, fields.address,

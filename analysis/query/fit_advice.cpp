@@ -47,7 +47,7 @@ std::vector<FitAdvice> advise_on_program(const ProgramNeed& need) {
   const std::uint64_t share = (need.needed_bytes + devices - 1) / devices;
   const std::int64_t spare = signed_from(need.usable_bytes) - signed_from(share);
   advice.push_back({"devices",
-                    fmt::format("{} times as many devices, if all of it divides by them (assumed): {}",
+                    fmt::format("{} times as many devices, if everything divides evenly among them (assumed): {}",
                                 text_from_count(devices), text_from_spare(spare)),
                     true, spare, AdviceKind::assumed});
   std::stable_partition(advice.begin(), advice.end(), [](const FitAdvice& each) { return each.suffices; });

@@ -71,7 +71,7 @@ std::vector<ComparisonRow> rows_of(const HeapFacts& a, const HeapFacts& b) {
   };
   add("requests", "Allocated blocks and out-of-memory errors, up to this time.", Unit::count,
       count_of(&HeapFacts::requests));
-  add("out-of-memories", "Of these requests.", Unit::count, count_of(&HeapFacts::failures));
+  add("out-of-memories", "Requests that ran out of memory.", Unit::count, count_of(&HeapFacts::failures));
   add("in use", "Bytes of live blocks, including rounding.", Unit::bytes,
       [](const HeapFacts& facts) { return as_signed(facts.row.in_use_bytes); });
   add("requested", "Bytes that the program requested; the rest of the bytes in use is rounding.", Unit::bytes,
@@ -92,15 +92,12 @@ std::vector<ComparisonRow> rows_of(const HeapFacts& a, const HeapFacts& b) {
   return rows;
 }
 
-std::string count_text(std::uint64_t count, std::string_view one) {
-  return fmt::format("{} {}{}", text_from_count(count), one, count == 1 ? "" : "s");
-}
-
 std::string failures_of(const char* name, const HeapAt& at, const HeapFacts& facts) {
   if (facts.failures == 0) return fmt::format("{} served every request up to here.", name);
-  const std::string times =
-      facts.failures == 1 ? "one request" : fmt::format("{} requests, the last one", text_from_count(facts.failures));
-  return fmt::format("{} failed at {}. {}", name, times,
+  const std::string times = facts.failures == 1
+                                ? "one request failed"
+                                : fmt::format("{} requests failed; the last one", text_from_count(facts.failures));
+  return fmt::format("{}: {}. {}", name, times,
                      sentence_of(compute_failure_facts(at.trace.streams[at.heap.stream], *facts.last_failure)));
 }
 
@@ -133,12 +130,12 @@ void say_next_failure(const HeapAt& at_a, const HeapFacts& a, const HeapAt& at_b
 
 void say_progress(const HeapFacts& a, const HeapFacts& b, std::vector<std::string>& sentences) {
   if (a.requests == b.requests) {
-    sentences.push_back(fmt::format("Both have handled {}.", count_text(a.requests, "request")));
+    sentences.push_back(fmt::format("Both have handled {}.", text_from_count_of(a.requests, "request")));
     return;
   }
   const bool is_a_behind = a.requests < b.requests;
   const HeapFacts& behind = is_a_behind ? a : b;
-  sentences.push_back(fmt::format("A has handled {}, B {}{}.", count_text(a.requests, "request"),
+  sentences.push_back(fmt::format("A has handled {}, B {}{}.", text_from_count_of(a.requests, "request"),
                                   text_from_count(b.requests),
                                   behind.ends_here ? fmt::format(", where {} ends", is_a_behind ? "A" : "B") : ""));
 }
@@ -190,10 +187,9 @@ void say_what_fits(const HeapFacts& a, const HeapFacts& b, std::vector<std::stri
   const auto share = [](const HeapFacts& facts) { return facts.row.external_fragmentation; };
   const bool is_exact = !a.row.is_inexact && !b.row.is_inexact;
   if (is_exact && share(a) && share(b) && std::abs(*share(a) - *share(b)) >= 0.05)
-    words += fmt::format(
-        " {} is more fragmented: {:.0f} % of its free bytes are outside its largest free block; {} has {:.0f} %.",
-        *share(a) > *share(b) ? "A" : "B", 100 * std::max(*share(a), *share(b)), *share(a) > *share(b) ? "B" : "A",
-        100 * std::min(*share(a), *share(b)));
+    words += fmt::format(" {} is more fragmented: {} of its free bytes are outside its largest free block; {} has {}.",
+                         *share(a) > *share(b) ? "A" : "B", text_from_fraction(std::max(*share(a), *share(b)), 0),
+                         *share(a) > *share(b) ? "B" : "A", text_from_fraction(std::min(*share(a), *share(b)), 0));
   sentences.push_back(std::move(words));
 }
 

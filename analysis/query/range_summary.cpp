@@ -115,7 +115,7 @@ Result<TraceRange> range_between(Moment from, Moment to) {
   for (std::size_t i = 0; i < from.positions.size(); ++i)
     if (from.positions[i] > to.positions[i])
       return Failure(refusal("the range ends before it begins: from " + from.text + " to " + to.text,
-                             "Give the earlier moment to --from and the later one to --at."));
+                             "Give the earlier time to --from and the later one to --at."));
   return TraceRange{std::move(from), std::move(to)};
 }
 

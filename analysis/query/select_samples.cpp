@@ -26,9 +26,8 @@ Result<std::shared_ptr<const re2::RE2>> compile(const std::string& text, const c
   if (text.empty()) return nullptr;
   auto pattern = std::make_shared<const RE2>(text, RE2::Quiet);
   if (!pattern->ok())
-    return Failure(
-        refusal(fmt::format("the regular expression '{}' of {} is wrong: {}", text, option, pattern->error()),
-                "The syntax is RE2's: https://github.com/google/re2/wiki/Syntax."));
+    return Failure(refusal(fmt::format("{} '{}' is not a valid regular expression: {}", option, text, pattern->error()),
+                           "The syntax is RE2's: https://github.com/google/re2/wiki/Syntax."));
   return pattern;
 }
 

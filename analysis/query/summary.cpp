@@ -25,10 +25,6 @@ std::string find_producer(const Profile& profile) {
   return "pprof profile";
 }
 
-std::string counted(std::int64_t count, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", text_from_count(count), count == 1 ? one : many);
-}
-
 std::int64_t count_named(const std::vector<GroupRow>& rows) {
   return std::count_if(rows.begin(), rows.end(), [](const GroupRow& row) { return row.name.has_value(); });
 }
@@ -43,20 +39,20 @@ std::string memory_headline(const ProfileSummary& summary, bool has_counts, std:
     if (!kind.name)
       held += fmt::format("{} of no kind", text_from_count(count));
     else if (*kind.name == "buffer")
-      held += counted(count, "buffer", "buffers");
+      held += text_from_count_of(count, "buffer", "buffers");
     else if (*kind.name == "block")
-      held += counted(count, "block", "blocks");
+      held += text_from_count_of(count, "block", "blocks");
     else if (*kind.name == "executable")
-      held += counted(count, "compiled program", "compiled programs");
+      held += text_from_count_of(count, "compiled program", "compiled programs");
     else
       held += fmt::format("{} of kind {}", text_from_count(count), *kind.name);
   }
-  if (held.empty() && !has_counts) held = counted(samples, "stack", "stacks");
-  if (held.empty()) held = counted(summary.total.count + summary.total.unknown, "allocation", "allocations");
+  if (held.empty() && !has_counts) held = text_from_count_of(samples, "stack", "stacks");
+  if (held.empty()) held = text_from_count_of(summary.total.count + summary.total.unknown, "allocation", "allocations");
   std::string text =
       fmt::format("{} {}in {}", text_from_bytes(summary.total.bytes), is_live ? "" : "allocated so far, ", held);
   if (const std::int64_t devices = count_named(summary.by_device); devices > 0)
-    text += fmt::format(" on {}", counted(devices, "device", "devices"));
+    text += fmt::format(" on {}", text_from_count_of(devices, "device", "devices"));
   return text;
 }
 
@@ -79,7 +75,7 @@ ProfileSummary compute_summary(const ProfileView& view) {
   } else {
     summary.headline =
         fmt::format("{}: {} in {}.", summary.producer, text_from_value(summary.total.bytes, summary.unit),
-                    counted(samples, "stack", "stacks"));
+                    text_from_count_of(samples, "stack", "stacks"));
   }
   if (profile.files.size() > 1) summary.notes.push_back(fmt::format("{} files added up.", profile.files.size()));
   if (is_device_memory_profile(profile)) {
@@ -94,16 +90,15 @@ ProfileSummary compute_summary(const ProfileView& view) {
   if (summary.total.unknown > 0)
     summary.notes.push_back(
         fmt::format("{} of unknown size: the runtime does not report how large {}. Counted here, but in no sum.",
-                    counted(summary.total.unknown, "compiled program is", "compiled programs are"),
+                    text_from_count_of(summary.total.unknown, "compiled program is", "compiled programs are"),
                     summary.total.unknown == 1 ? "it is" : "they are"));
   // Checks the whole profile, not what a filter leaves: programs never have a device.
   const std::vector<std::string> keys = label_keys(profile);
   const bool has_devices = std::find(keys.begin(), keys.end(), "device") != keys.end();
   if (!has_devices && is_device_memory_profile(profile) && profile.sample_count() > 0)
-    summary.notes.push_back(
-        "The profile does not say on which device anything is: older versions of JAX did not write it.");
+    summary.notes.push_back("The profile does not record devices: older versions of JAX did not write them.");
   if (profile.sample_count() == 0)
-    summary.notes.push_back(is_of_trace(profile) ? "At this moment nothing is in use that this trace knows of."
+    summary.notes.push_back(is_of_trace(profile) ? "At this time nothing is in use that this trace knows of."
                                                  : "The profile has no samples: nothing was alive when it was saved.");
   return summary;
 }

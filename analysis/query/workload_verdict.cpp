@@ -119,7 +119,7 @@ std::string workload_title(const EmulatedWorkload& run) {
       fmt::format("{} on {}, {} of HBM usable", workload.name.empty() ? "workload" : printable(workload.name),
                   workload.generation->name, text_from_bytes(workload.generation->hbm_usable.value));
   const std::uint64_t devices = workload.mesh.devices();
-  if (devices > 1) title += fmt::format(", {} devices, all alike; figures are of one", text_from_count(devices));
+  if (devices > 1) title += fmt::format(", {} identical devices; figures are for one", text_from_count(devices));
   return title;
 }
 
@@ -308,7 +308,7 @@ std::vector<WorkloadFigure> compute_workload_figures(const EmulatedWorkload& run
     add("temp", memory.temp_bytes, std::move(kind));
     if (memory.host_temp_bytes > 0) add("temp on host", memory.host_temp_bytes);
     if (memory.vmem_bytes > 0) add("temp in VMEM", memory.vmem_bytes);
-    add("code", memory.code_bytes, memory.code_bytes ? "assumed, by the file" : "unknown: no rule gives it");
+    add("code", memory.code_bytes, memory.code_bytes ? "from the workload file" : "unknown; the file can give it");
     add("needed", memory.needed_bytes());
     add_space_figures(memory, run.emulation.spaces[i], of, figures);
   }

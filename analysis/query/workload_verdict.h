@@ -15,7 +15,7 @@ namespace hbmscope {
 
 using allocator::tpu::EmulatedWorkload;
 
-// "FSDP over 8 devices on v5e, 15.75 GiB of HBM usable, 8 devices, all alike; figures are of one"
+// "FSDP over 8 devices on v5e, 15.75 GiB of HBM usable, 8 identical devices; figures are for one"
 std::string workload_title(const EmulatedWorkload& run);
 
 struct WorkloadReason {

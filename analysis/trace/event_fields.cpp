@@ -21,7 +21,6 @@ EventFields fields_of(const Record& record) {
   if constexpr (requires { record.size; }) fields.size = record.size;
   if constexpr (requires { record.requested; })
     if (record.requested != wire::unknown_bytes) fields.requested = record.requested;
-  if constexpr (requires { record.requested; }) fields.requested = record.requested;
   if constexpr (requires { record.available; })
     if (record.available != wire::unknown_bytes) fields.available = record.available;
   if constexpr (requires { record.allocation; }) fields.allocation = record.allocation;
@@ -51,6 +50,18 @@ void EventFields::take(const EventFields& more) {
     if (more.*field) this->*field = more.*field;
   if (more.value) value = more.value;
   is_derived |= more.is_derived;
+}
+
+EventFields fields_of_block(const LiveBlock& block) {
+  EventFields fields;
+  fields.heap = block.heap;
+  fields.text = block.tag;
+  if (block.has_address()) fields.address = block.address;
+  fields.size = block.size;
+  if (block.requested != wire::unknown_bytes) fields.requested = block.requested;
+  if (block.event != wire::before_the_stream) fields.allocation = block.event;
+  fields.device_stream = block.stream;
+  return fields;
 }
 
 EventFields fields_of_event(const wire::DecodedBlock& block, const RecordPlace& place) {

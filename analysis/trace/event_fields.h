@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "analysis/trace/record_cursor.h"
+#include "analysis/trace/stream_state.h"
 #include "collector/wire/block_decoder.h"
 #include "collector/wire/records.h"
 
@@ -22,6 +23,8 @@ struct EventFields {
   void take(const EventFields& more);  // Overwrites the fields that `more` knows.
 };
 
+// What an event of a block inherits from it.
+EventFields fields_of_block(const LiveBlock& block);
 // The record's own fields. A free that names its block by slot has few; the block has the others.
 EventFields fields_of_event(const wire::DecodedBlock& block, const RecordPlace& place);
 

@@ -96,6 +96,12 @@ std::string delta_text_from_count(std::int64_t count) {
   return std::string(count < 0 ? minus_sign : "+") + grouped(magnitude_of(count));
 }
 
+std::string text_from_count_of(std::int64_t count, std::string_view one, std::string_view many) {
+  const std::string number = text_from_count(count);
+  if (count == 1) return fmt::format("{} {}", number, one);
+  return many.empty() ? fmt::format("{} {}s", number, one) : fmt::format("{} {}", number, many);
+}
+
 std::string text_from_share(std::int64_t part, std::int64_t whole) {
   if (whole == 0) return "–";
   const double share = 100.0 * static_cast<double>(part) / static_cast<double>(whole);
@@ -106,8 +112,12 @@ std::string text_from_known_bytes(const std::optional<std::uint64_t>& bytes) {
   return bytes ? text_from_bytes(*bytes) : "unknown";
 }
 
+std::string text_from_fraction(double share, int digits) {
+  return fmt::format("{:.{}f} %", share * 100, digits);
+}
+
 std::string text_from_known_share(const std::optional<double>& share) {
-  return share ? fmt::format("{:.1f} %", *share * 100) : "–";
+  return share ? text_from_fraction(*share) : "–";
 }
 
 std::string delta_text_from_share(std::int64_t before, std::int64_t after) {

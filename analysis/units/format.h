@@ -3,6 +3,7 @@
 // million: "12.4 M"); percentages have one decimal and a space ("37.2 %").
 #pragma once
 
+#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <limits>
@@ -33,12 +34,24 @@ template <std::unsigned_integral Number>
 std::string text_from_count(Number count) {
   return text_from_count(signed_from(count));
 }
+// A computed size, e.g. an average; rounded to bytes.
+template <std::floating_point Number>
+std::string text_from_bytes(Number bytes) {
+  return text_from_bytes(static_cast<std::int64_t>(std::llround(bytes)));
+}
+// "1 block", "1,203 blocks"; `many` is for nouns whose plural has no s: "2 entries".
+std::string text_from_count_of(std::int64_t count, std::string_view one, std::string_view many = {});
+template <std::unsigned_integral Number>
+std::string text_from_count_of(Number count, std::string_view one, std::string_view many = {}) {
+  return text_from_count_of(signed_from(count), one, many);
+}
 std::string exact_text_from_count(std::int64_t count);               // "12,400,123"
 std::string delta_text_from_count(std::int64_t count);               // "+12", "−3"
 std::string text_from_share(std::int64_t part, std::int64_t whole);  // "37.2 %"; "–" if whole is 0
 // For figures that may be missing. Unknown bytes are "unknown"; an undefined share (nothing is free) is "–".
 std::string text_from_known_bytes(const std::optional<std::uint64_t>& bytes);
 std::string text_from_known_share(const std::optional<double>& share);       // 0.372: "37.2 %"
+std::string text_from_fraction(double share, int digits = 1);                // 0.372: "37.2 %"; digits after the point
 std::string delta_text_from_share(std::int64_t before, std::int64_t after);  // growth: "+5.1 %", "new"
 
 // A value in the unit that the profile names ("bytes", "count", "nanoseconds", ...).

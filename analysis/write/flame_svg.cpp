@@ -129,8 +129,9 @@ std::string write_flame_svg(const ProfileView& view, const FlameSvgOptions& opti
   if (options.is_standalone) svg += "<rect width=\"100%\" height=\"100%\" fill=\"#F6F7F9\"/>\n";
   svg += boxes;
   if (left_out > 0)
-    svg += fmt::format("<text x=\"3\" y=\"{}\" fill=\"#56616D\">{} boxes narrower than {:.2f} % are hidden</text>\n",
-                       height - 5, text_from_count(static_cast<std::int64_t>(left_out)), options.smallest_share * 100);
+    svg += fmt::format("<text x=\"3\" y=\"{}\" fill=\"#56616D\">{} boxes narrower than {} are hidden</text>\n",
+                       height - 5, text_from_count(static_cast<std::int64_t>(left_out)),
+                       text_from_fraction(options.smallest_share, 2));
   return svg + "</svg>\n";
 }
 

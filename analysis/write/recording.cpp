@@ -17,8 +17,8 @@ namespace hbmscope {
 namespace {
 
 Failure write_refusal(const std::string& path, const std::string& why) {
-  return Failure(
-      refusal(fmt::format("the recording can't be written: {}", why), "Is there room, and may you write there?", path));
+  return Failure(refusal(fmt::format("the recording can't be written: {}", why),
+                         "Check the free space and the permissions of the folder.", path));
 }
 
 // The number in the stream's blocks; without blocks, its index in the trace.

@@ -21,8 +21,9 @@ class EventLines {
     next_event_ = place.event + 1;
     time_ns_ = place.time_ns;
     EventFields fields;
+    if (named) fields = fields_of_block(*named);
     fields.heap = heap;
-    if (named) fill(fields, *named);
+    fields.text = 0;  // The tag of a block is in the row of its allocation.
     fields.take(fields_of_event(block, place));
     begin(place.event, place.time_ns, fields.is_derived ? "free_derived" : word_for(place.kind));
     end(fields);
@@ -63,14 +64,6 @@ class EventLines {
   static std::string_view word_for(RecordKind kind) {
     const wire::RecordDescription* description = wire::find_record(static_cast<std::uint16_t>(kind));
     return description == nullptr ? "unknown" : description->name;
-  }
-
-  static void fill(EventFields& fields, const LiveBlock& block) {
-    if (block.has_address()) fields.address = block.address;
-    fields.size = block.size;
-    if (block.requested != wire::unknown_bytes) fields.requested = block.requested;
-    if (block.event != wire::before_the_stream) fields.allocation = block.event;
-    fields.device_stream = block.stream;
   }
 
   TraceTableLines& lines_;

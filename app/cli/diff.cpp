@@ -65,7 +65,8 @@ std::string stack_text(const ProfileDiff& diff, const DiffRow& stack, const Diff
   for (std::size_t i = 0; i < shown; ++i) text += "            " + text_from_frame(*frames[i], terminal) + "\n";
   if (all.empty()) text += "            (no stack)\n";
   if (shown < all.size())
-    text += terminal.paint(fmt::format("            and {}", count_text(all.size() - shown, "more frame")), Ink::dim) +
+    text += terminal.paint(fmt::format("            and {}", text_from_count_of(all.size() - shown, "more frame")),
+                           Ink::dim) +
             "\n";
   return text;
 }

@@ -204,7 +204,7 @@ std::optional<int> prepare_host(const FarOptions& options) {
                   "Make it writable by you alone, or remove it."));
   if (!reported["sum"].empty() && bundle->identity.ends_with("-" + reported["sum"])) return std::nullopt;
   if (!is_agreed(options, *bundle))
-    return fail(refusal(fmt::format("{}: {}", options.host, not_there_yet),
+    return fail(refusal(fmt::format("{}: {}", options.host, view::not_there_yet),
                         fmt::format("Add --yes to copy {} to ~/.cache/hbmscope/{} there, or run it in a terminal.",
                                     text_from_bytes(static_cast<std::int64_t>(bundle->bytes)), bundle->identity)));
   const int archive = open(bundle->archive.c_str(), O_RDONLY | O_CLOEXEC);

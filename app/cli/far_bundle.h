@@ -29,7 +29,4 @@ std::string read_from_there(const FarOptions& options, const std::vector<std::st
 // Splits "gpu7:4711" into the host and "4711" if no host is set yet. Returns the exit code if there are two hosts.
 std::optional<int> take_host_from(std::string& job, FarOptions& options);
 
-// The message if hbmscope must be copied and there is no terminal to prompt on. The window searches for this text.
-inline constexpr const char* not_there_yet = "hbmscope is not there yet";
-
 }  // namespace hbmscope::cli

@@ -14,8 +14,4 @@ std::string seconds_text(std::int64_t ns) {
   return fmt::format("{:.6f} s", static_cast<double>(ns) / 1e9);
 }
 
-std::string count_text(std::uint64_t count, const char* noun) {
-  return fmt::format("{} {}{}", text_from_count(count), noun, count == 1 ? "" : "s");
-}
-
 }  // namespace hbmscope::cli

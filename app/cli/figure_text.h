@@ -10,7 +10,5 @@ namespace hbmscope::cli {
 // For tables: "2.10 GiB", or "–" if it is unknown (in sentences, use text_from_known_bytes()).
 std::string text_or_dash(const std::optional<std::uint64_t>& bytes);
 std::string seconds_text(std::int64_t ns);  // "1.882660 s"
-// "1 block", "2 blocks", "1,204 events"
-std::string count_text(std::uint64_t count, const char* noun);
 
 }  // namespace hbmscope::cli

@@ -105,7 +105,7 @@ std::string result_text(const ReplayResult& result, const Terminal& terminal) {
                                     count(result.allocations), count(result.refused), count(result.zero_requests),
                                     count(result.frees)));
   text += row("in use", fmt::format("{} ({}, including free ones); peak {} after operation {}",
-                                    text_from_bytes(result.in_use_bytes), count_text(result.chunks, "chunk"),
+                                    text_from_bytes(result.in_use_bytes), text_from_count_of(result.chunks, "chunk"),
                                     text_from_bytes(result.peak_in_use_bytes), count(result.peak_operation)));
   text += row("requested", fmt::format("{}; peak {}", text_from_bytes(result.requested_bytes),
                                        text_from_bytes(result.peak_requested_bytes)));
@@ -131,10 +131,11 @@ std::string check_text(const CheckResult& check, const Terminal& terminal) {
   } else {
     text += row("check", terminal.paint("all recorded answers match", Ink::good));
   }
-  text += row("compared", fmt::format("{}, {}, {}", count_text(check.answers, "answer"),
-                                      count_text(check.events, "region event"), count_text(check.states, "state")));
+  text += row("compared",
+              fmt::format("{}, {}, {}", text_from_count_of(check.answers, "answer"),
+                          text_from_count_of(check.events, "region event"), text_from_count_of(check.states, "state")));
   if (check.without_answer > 0)
-    text += row("not compared", count_text(check.without_answer, "request") + " without an answer");
+    text += row("not compared", text_from_count_of(check.without_answer, "request") + " without an answer");
   for (const std::string& name : check.unknown_names)
     text += row("not compared", fmt::format("'{}', which is unknown", printable(name)));
   return text;

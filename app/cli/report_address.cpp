@@ -95,7 +95,7 @@ std::string stack_text(const Definitions& definitions, std::uint32_t stack) {
   if (own.empty()) return all;
   if (left_out > 0)
     own += fmt::format("    ({} hidden; --json has all)\n",
-                       count_text(static_cast<std::uint64_t>(left_out), "library frame"));
+                       text_from_count_of(static_cast<std::uint64_t>(left_out), "library frame"));
   return own;
 }
 
@@ -164,7 +164,8 @@ std::string neighbour_text(const Source& source, const Found& found, std::uint64
 std::string history_text(const Source& source, const Found& found, std::size_t limit) {
   const Stream& stream = source.trace->streams[found.stream];
   const auto& rows = found.history.rows;
-  std::string text = fmt::format("\n{} at this address, oldest first:\n", count_text(rows.size(), "allocation"));
+  std::string text =
+      fmt::format("\n{} at this address, oldest first:\n", text_from_count_of(rows.size(), "allocation"));
   const std::size_t first = rows.size() - std::min(limit, rows.size());
   if (first > 0) text += fmt::format("  ({} older; --top 0 prints all)\n", text_from_count(first));
   for (std::size_t i = first; i < rows.size(); ++i) {

@@ -145,12 +145,12 @@ std::string moment_text(const Source& source) {
 // In time, or in events if the source has no times.
 std::string age_text(const Source&, const BlockFacts& facts) {
   if (facts.age_ns) return text_from_value(*facts.age_ns, "nanoseconds");
-  return facts.age_events ? count_text(*facts.age_events, "event") : "–";
+  return facts.age_events ? text_from_count_of(*facts.age_events, "event") : "–";
 }
 std::string lifetime_text(const Source&, const BlockFacts& facts) {
   if (!facts.end_event) return "not freed";
   if (facts.lifetime_ns) return text_from_value(*facts.lifetime_ns, "nanoseconds");
-  return facts.age_events ? count_text(*facts.end_event - facts.block.event, "event") : "–";
+  return facts.age_events ? text_from_count_of(*facts.end_event - facts.block.event, "event") : "–";
 }
 
 std::string own_line_text(const Definitions& definitions, std::uint32_t stack) {

@@ -31,7 +31,7 @@ std::string place_text(const Definitions& definitions, const CheapestPlace& plac
   const std::size_t count = place.blocks.size();
   std::string text = fmt::format(
       "  Blocking allocations (the smallest set whose release makes room): {}, {} between {:#x} and {:#x}\n",
-      count_text(count, "block"), text_from_bytes(place.in_use_bytes), place.range.begin, place.range.end);
+      text_from_count_of(count, "block"), text_from_bytes(place.in_use_bytes), place.range.begin, place.range.end);
   for (std::size_t i = 0; i < std::min(count, blockers_shown); ++i) {
     const LiveBlock& block = place.blocks[i];
     const std::string line = own_line(definitions, block.stack);
@@ -67,7 +67,7 @@ std::string text_from_failure_facts(const Trace& trace, std::size_t stream, std:
   if (facts.last_fit) {
     text += "  Last time the request would have fit: ";
     if (facts.last_fit_since_start_ns) text += seconds_text(*facts.last_fit_since_start_ns) + ", ";
-    text += fmt::format("after {}\n", count_text(*facts.last_fit, "event"));
+    text += fmt::format("after {}\n", text_from_count_of(*facts.last_fit, "event"));
   }
   if (facts.place) text += place_text(trace.streams[stream].definitions(), *facts.place);
   return text;

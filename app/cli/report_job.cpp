@@ -29,7 +29,7 @@ std::string facts_text(const std::vector<JobFactRow>& facts, const Terminal& ter
       text += (i == 0 ? " " : " / ") + (fact.values[i].empty() ? "(empty)" : printable(fact.values[i]));
     if (display_width(text) <= static_cast<std::size_t>(terminal.columns())) continue;
     const std::size_t left = static_cast<std::size_t>(&facts.back() - &fact);
-    text += left > 0 ? fmt::format(", and {} (--json)", count_text(left, "more fact")) : "";
+    text += left > 0 ? fmt::format(", and {} (--json)", text_from_count_of(left, "more fact")) : "";
     break;
   }
   return terminal.paint(text, Ink::dim) + "\n";
@@ -38,7 +38,7 @@ std::string facts_text(const std::vector<JobFactRow>& facts, const Terminal& ter
 std::string physical_text(const HeapRow& row) {
   const PhysicalBytes& bytes = *row.physical;
   std::string text = fmt::format("{}: {} of physical memory in {}", printable(row.label),
-                                 text_from_bytes(bytes.owned_bytes), count_text(bytes.handles, "handle"));
+                                 text_from_bytes(bytes.owned_bytes), text_from_count_of(bytes.handles, "handle"));
   if (bytes.unmapped_bytes > 0) text += fmt::format(" ({} of it not mapped)", text_from_bytes(bytes.unmapped_bytes));
   if (bytes.exported_bytes > 0) text += fmt::format(", {} exported", text_from_bytes(bytes.exported_bytes));
   if (bytes.imported_bytes > 0)
@@ -74,9 +74,9 @@ std::string attributes_text(const std::vector<AttributeRow>& rows) {
   std::string text = "Attributes of live blocks:";
   for (std::size_t i = 0; i < std::min(rows.size(), rows_shown); ++i)
     text += fmt::format("{} {} on {} ({})", i == 0 ? "" : ",", printable(rows[i].key),
-                        count_text(rows[i].live_blocks, "block"), text_from_bytes(rows[i].live_bytes));
+                        text_from_count_of(rows[i].live_blocks, "block"), text_from_bytes(rows[i].live_bytes));
   if (rows.size() > rows_shown)
-    text += fmt::format(", and {} (--json)", count_text(rows.size() - rows_shown, "more key"));
+    text += fmt::format(", and {} (--json)", text_from_count_of(rows.size() - rows_shown, "more key"));
   return text + "\n";
 }
 

@@ -40,9 +40,14 @@ bool is_of_no_tpu(const Trace& trace, const ProgramMemoryRow& program) {
          });
 }
 
-// Null if there is no trace.
+// `trace` is null for a profile, which is refused.
 Result<Fit> fit_of_trace(const Trace* trace, const std::string& file) {
-  auto program = trace != nullptr ? find_program_memory(*trace) : std::nullopt;
+  if (trace == nullptr)
+    return Failure(refusal("this is a profile, neither a TPU workload nor a compiled program",
+                           "samples/tpu has workloads; XLA writes its programs with --xla_dump_to and "
+                           "--xla_dump_hlo_as_proto.",
+                           file));
+  auto program = find_program_memory(*trace);
   const auto needed = program ? program->needed_without_code_bytes() : std::nullopt;
   if (!needed)
     return Failure(refusal("this dump does not have the arguments, outputs and temporaries of a program",
@@ -96,7 +101,8 @@ Result<std::vector<FitTarget>> targets_from(const std::vector<std::string>& gene
     const auto generation = generation_from(topology.substr(0, colon));
     if (!generation) return Failure(generation.error());
     const auto chips = chips_of(std::string_view(topology).substr(std::min(colon + 1, topology.size())));
-    if (!chips) return Failure(refusal(fmt::format("'{}' is not a topology", printable(topology)), "Write e.g. v5e:2x2."));
+    if (!chips)
+      return Failure(refusal(fmt::format("'{}' is not a topology", printable(topology)), "Write e.g. v5e:2x2."));
     targets.push_back({canonical_topology(topology), *generation, *chips * (*generation)->devices_per_chip});
   }
   if (targets.empty())
@@ -220,9 +226,10 @@ nlohmann::ordered_json json_of(const Fit& fit, const std::vector<FitTarget>& tar
 namespace {
 
 std::string text_of(const WorkloadFit& fit, const std::string& file, const Terminal& terminal) {
-  std::string text = terminal.paint(printable(file), Ink::bold) +
-                     fmt::format(": {}, emulated on each\n", printable(fit.name.empty() ? "workload" : fit.name)) +
-                     text_from_rows(fit.rows, terminal);
+  std::string text =
+      terminal.paint(printable(file), Ink::bold) +
+      fmt::format(": {}, emulated on each generation\n", printable(fit.name.empty() ? "workload" : fit.name)) +
+      text_from_rows(fit.rows, terminal);
   if (fit.is_cut_short) text += "The search for what would make it fit was cut short: the workload is large.\n";
   return text;
 }

@@ -25,7 +25,7 @@ struct Column {
 constexpr std::array columns = {
     Column{"hbm_total_bytes", "HBM", &tpu::Generation::hbm_total, true},
     Column{"hbm_usable_bytes", "usable", &tpu::Generation::hbm_usable, true},
-    Column{"hbm_bytes_per_second", "HBM per second", &tpu::Generation::hbm_bytes_per_second, true},
+    Column{"hbm_bytes_per_second", "HBM bytes per second", &tpu::Generation::hbm_bytes_per_second, true},
     Column{"vmem_bytes", "VMEM", &tpu::Generation::vmem, true},
     Column{"vmem_scoped_limit_bytes", "scoped limit", &tpu::Generation::vmem_scoped_limit, true},
     Column{"smem_bytes", "SMEM", &tpu::Generation::smem, true},

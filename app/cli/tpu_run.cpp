@@ -1,12 +1,14 @@
 #include "app/cli/tpu_run.h"
 
 #include <fstream>
+#include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "analysis/read/file_bytes.h"
 #include "analysis/read/gzip.h"
+#include "analysis/read/source/formats.h"
 #include "analysis/read/tpu_workload/open_workload.h"
 #include "analysis/read/tpu_workload/trace_from_emulation.h"
 #include "analysis/units/format.h"
@@ -55,6 +57,16 @@ Result<void> write_outputs(const EmulatedWorkload& run, const TpuRunOptions& opt
   return {};
 }
 
+// If the file is of a format that hbmscope reads, but no workload: that says more than what is wrong with its JSON.
+std::optional<Error> find_other_format_of(const std::string& path, std::uint64_t max_size) {
+  if (path == "-") return std::nullopt;
+  auto file = InputFile::open(path, max_size, nullptr);
+  const Format* format = file ? find_format(*file) : nullptr;
+  if (format == nullptr || format->is_workload) return std::nullopt;
+  return refusal(fmt::format("this is {}, not a TPU workload", format->name),
+                 "hbmscope open or report shows it; samples/tpu has workloads.", path);
+}
+
 }  // namespace
 
 int run_tpu_workload(const TpuRunOptions& options) {
@@ -72,7 +84,10 @@ int run_tpu_workload(const TpuRunOptions& options) {
   const auto text = unzip(bytes->bytes(), name, static_cast<std::uint64_t>(*max_size), unused);
   if (!text) return fail(text.error());
   const auto run = emulate_workload(text->bytes, name, *changes, options.timed);
-  if (!run) return fail(text->reported(run.error()));
+  if (!run) {
+    const auto other = find_other_format_of(options.file, static_cast<std::uint64_t>(*max_size));
+    return fail(other ? *other : text->reported(run.error()));
+  }
   std::optional<EmulatedWorkload> unmodified;
   if (!options.what_if.empty()) {
     // The generation is not a what-if, so both emulations use it.

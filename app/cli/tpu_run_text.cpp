@@ -168,7 +168,7 @@ class Writer {
     if (list.size() > defragmentations_shown)
       text_ += fmt::format("and {} more times\n", list.size() - defragmentations_shown);
     if (emulation().evictions > 0)
-      text_ += fmt::format("{} times a loaded program was evicted\n", text_from_count(emulation().evictions));
+      text_ += fmt::format("Loaded programs were evicted {} times\n", text_from_count(emulation().evictions));
     if (!list.empty() || emulation().evictions > 0) text_ += "\n";
   }
 

@@ -12,6 +12,10 @@
 
 namespace hbmscope::view {
 
+// What hbmscope says if it must first be copied to the other machine and there is no terminal to prompt on. The window,
+// which starts that command, offers the copy then.
+inline constexpr std::string_view not_there_yet = "hbmscope is not there yet";
+
 // A job on another machine: "gpu7:4711", "me@gpu7:4711", "[fe80::1]:4711"; where a source is named, with "live:" in
 // front. Never something that could be a file or part of a command: a host, a colon, digits, and nothing else.
 struct FarJob {

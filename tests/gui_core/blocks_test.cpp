@@ -274,8 +274,8 @@ TEST_F(BlocksTest, inspector_says_when_a_block_came_when_it_goes_and_what_it_bec
   give(command::select_address, PlaceToSelect{0x1000000, {}, HeapKey{0, 1}});
   SpanDetail first = detail();
   EXPECT_EQ("forward  train.py:10", first.title);
-  EXPECT_EQ("10.0 MiB", value(first, "How much", "block"));
-  EXPECT_EQ("0 B", value(first, "How much", "rounding"));
+  EXPECT_EQ("10.0 MiB", value(first, "Size", "block"));
+  EXPECT_EQ("0 B", value(first, "Size", "rounding"));
   EXPECT_EQ("+0 B", value(first, "Where", "offset"));
   EXPECT_EQ("1 µs, event 1", value(first, "When", "allocated"));
   EXPECT_EQ("4 µs, event 4", value(first, "When", "freed"));
@@ -289,14 +289,14 @@ TEST_F(BlocksTest, inspector_says_when_a_block_came_when_it_goes_and_what_it_bec
   ASSERT_EQ(2U, answers().address.value->history.rows.size());
   EXPECT_TRUE(history_line(*answers().address.value, 0).is_now);
   give(command::select_address, PlaceToSelect{0x2400000});
-  EXPECT_EQ("4.00 KiB, 0.0 % of the block", value(detail(), "How much", "rounding"));
+  EXPECT_EQ("4.00 KiB, 0.0 % of the block", value(detail(), "Size", "rounding"));
 }
 
 TEST_F(BlocksTest, inspector_says_since_when_a_gap_is_free_and_what_bounds_it) {
   give(CommandId::go_to_largest_free);
   const SpanDetail gap = detail();
   EXPECT_EQ("Free", gap.title);
-  EXPECT_EQ("38.0 MiB", value(gap, "How much", "size"));
+  EXPECT_EQ("38.0 MiB", value(gap, "Size", "size"));
   EXPECT_EQ("8 µs, event 8", value(gap, "When", "free since"));
   EXPECT_EQ("a block of 10.0 MiB by backward  train.py:10", value(gap, "When", "before it"));
   EXPECT_EQ("2.00 MiB  step  train.py:10", value(gap, "Neighbours", "before"));

@@ -175,10 +175,9 @@ class PipelineReader {
     if (node.text() == "accumulator")
       return generation().accumulators.known() ? tpu::ScratchPlace::accumulator : tpu::ScratchPlace::vmem;
     if (node.text() != "tile_spmem")
-      node.fail(fmt::format("there is no memory '{}' of a kernel", node.text()),
-                "Known: vmem, smem, accumulator, tile_spmem.");
+      node.fail(fmt::format("a kernel has no memory '{}'", node.text()), "Known: vmem, smem, accumulator, tile_spmem.");
     if (!generation().sparse_subcore_vmem.known())
-      node.fail(fmt::format("the memory of {}'s SparseCores is published nowhere", generation().name),
+      node.fail(fmt::format("the memory of {}'s SparseCores is not published", generation().name),
                 "hbmscope tpu generations lists those that have one.");
     return tpu::ScratchPlace::tile_spmem;
   }

@@ -13,6 +13,7 @@
 namespace CLI {
 class App;
 class Option;
+class Validator;
 }  // namespace CLI
 
 namespace hbmscope::cli {
@@ -63,6 +64,10 @@ void add_demo(CommandList& commands);
 void add_internal_commands(CommandList& commands);  // Commands that hbmscope itself starts.
 
 // Options that several commands share (shared_options.cpp).
+// The option takes one of these; another value is an error that lists them.
+CLI::Validator one_of(std::vector<std::string> values);
+// The option takes a number in [low, high].
+CLI::Validator between(double low, double high);
 void add_files(CLI::App& command, std::vector<std::string>& files, const std::string& help);
 CLI::Option* add_count_option(CLI::App& command, const std::string& name, std::size_t& count, const std::string& help);
 // "PEAK" is read as "peak". An empty time is an error, so that a script with an empty variable does not silently get

@@ -80,8 +80,11 @@ void add_pair_options(CLI::App& command, OpenRequest& request) {
       ->group(group);
   add_time_option(command, "--compare-pin", request.other_pin, "A time of the second file to compare with, as --pin")
       ->group(group);
-  command.add_option("--lock", request.lock, "Keep both at the same time, or after the same number of requests")
-      ->check(CLI::IsMember({"time", "requests", "none"}))
+  command
+      .add_option("--lock", request.lock,
+                  "Keep both at the same time, or after the same number of requests (requests); none: neither")
+      ->check(one_of({"time", "requests", "none"}))
+      ->type_name("BY")
       ->group(group);
   add_earlier_name(command, "--beside", request.other_side);
   add_earlier_name(command, "--beside-at", request.other_at);
@@ -110,10 +113,10 @@ void add_open_options(CLI::App& command, OpenRequest& request, std::string& size
   for (const std::string& one : window.colorings) colorings += (colorings.empty() ? ": " : ", ") + one;
   CLI::Option* color = command.add_option("--color", request.color, "How to color the heap map" + colorings);
   color->type_name("COLORING");
-  if (!window.colorings.empty()) color->check(CLI::IsMember(window.colorings));
+  if (!window.colorings.empty()) color->check(one_of(window.colorings));
   command
       .add_option("--rows", request.rows, "Lay out the heap map by address, or each region in its own rows (region)")
-      ->check(CLI::IsMember({"address", "region"}))
+      ->check(one_of({"address", "region"}))
       ->type_name("LAYOUT");
   command.add_option("--baseline", request.baseline, "A profile to compare with")->type_name("FILE");
   command
@@ -121,11 +124,9 @@ void add_open_options(CLI::App& command, OpenRequest& request, std::string& size
                   "Emulate a TPU workload with this change, as in tpu run; repeat for more")
       ->type_name("KEY=VALUE");
   add_pair_options(command, request);
-  command.add_option("--theme", request.theme, "dark or light")
-      ->check(CLI::IsMember({"dark", "light"}))
-      ->type_name("THEME");
+  command.add_option("--theme", request.theme, "dark or light")->check(one_of({"dark", "light"}))->type_name("THEME");
   command.add_option("--scale", request.scale, "The size of text and spacing, 0.75 to 2")
-      ->check(CLI::Range(0.75, 2.0))
+      ->check(between(0.75, 2.0))
       ->type_name("FACTOR");
   command
       .add_option("--screenshot", request.screenshot,
@@ -244,12 +245,14 @@ void add_diff(CommandList& commands) {
           "--same", options->same,
           "Of two traces: take the baseline at the same time after its start (time), or after the same number of "
           "requests, as now; with --from, now as the baseline")
-      ->check(CLI::IsMember({"time", "requests"}));
+      ->check(one_of({"time", "requests"}))
+      ->type_name("BY");
   command
       .add_option("--heap", options->heap,
                   "Of two traces: the heap to compare; default: the one that failed last, or has the highest peak")
       ->type_name("NAME");
   command.add_option("--match", options->match, "Match stacks by function (lines may have moved) or by line")
+      ->type_name("BY")
       ->capture_default_str();
   add_count_option(command, "--top", options->top, "Print this many stacks, 0: all");
   add_count_option(command, "--frames", options->frames, "Print this many frames of your code per stack, 0: all");

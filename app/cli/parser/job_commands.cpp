@@ -56,7 +56,7 @@ void add_demo_options(CLI::App& command, DemoOptions& options) {
       ->type_name("SIZE");
   command.add_option("--speed", options.speed, "The speed; 1 is about 600 events a second")
       ->capture_default_str()
-      ->check(CLI::Range(0.01, 1e6))
+      ->check(between(0.01, 1e6))
       ->type_name("FACTOR");
   command.add_option("--seed", options.seed, "The same seed makes the same requests")
       ->capture_default_str()
@@ -78,17 +78,20 @@ void add_run(CommandList& commands) {
   command
       .add_option("--backend", options->back_end,
                   "How calls of the CUDA driver are seen: interpose, which leaves CUPTI to the job, or cupti")
-      ->check(CLI::IsMember({"interpose", "cupti"}))
+      ->check(one_of({"interpose", "cupti"}))
+      ->type_name("BACKEND")
       ->capture_default_str();
   command
       .add_option("--stacks", options->stacks,
                   "Which stacks to record: python (Python frames with the native frames below them, native frames in "
                   "other processes), native, or none")
-      ->check(CLI::IsMember({"python", "native", "none"}))
+      ->check(one_of({"python", "native", "none"}))
+      ->type_name("KIND")
       ->capture_default_str();
   command
-      .add_option("--stack-depth", options->stack_depth, "Record at most this many frames; outer callers are cut off")
-      ->check(CLI::Range(1U, wire::stack_depth_max))
+      .add_option("--stack-depth", options->stack_depth,
+                  "Record at most this many frames (1 to 128); outer callers are cut off")
+      ->check(between(1, wire::stack_depth_max))
       ->capture_default_str()
       ->type_name("N");
   add_flight_options(command, options->flight);

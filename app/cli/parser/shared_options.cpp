@@ -1,5 +1,9 @@
 // Options that several commands share.
+#include <algorithm>
+#include <utility>
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include "analysis/units/format.h"
@@ -12,6 +16,25 @@
 #endif
 
 namespace hbmscope::cli {
+
+CLI::Validator one_of(std::vector<std::string> values) {
+  const auto find_fault = [values = std::move(values)](const std::string& text) {
+    if (std::find(values.begin(), values.end(), text) != values.end()) return std::string();
+    return fmt::format("'{}' is not one of {}", text, fmt::join(values, ", "));
+  };
+  return {find_fault, ""};
+}
+
+CLI::Validator between(double low, double high) {
+  const auto find_fault = [low, high](const std::string& text) {
+    double number = 0;
+    const bool is_number = CLI::detail::lexical_cast(text, number);
+    return is_number && number >= low && number <= high
+               ? std::string()
+               : fmt::format("'{}' is not a number between {} and {}", text, low, high);
+  };
+  return {find_fault, ""};
+}
 
 void add_files(CLI::App& command, std::vector<std::string>& files, const std::string& help) {
   command.add_option("FILE", files, help)->required()->type_name("");
@@ -132,6 +155,7 @@ void add_listen_options(CLI::App& command, ListenOptions& options) {
       .add_option("--listen", options.address,
                   "Also accept viewers over TCP: PORT for this machine only, or ADDRESS:PORT. They need a token, which "
                   "is printed once")
+      ->type_name("PORT")
       ->check([](const std::string& text) {
         return link::listen_address_from(text)
                    ? std::string()
@@ -158,7 +182,7 @@ void add_flight_options(CLI::App& command, FlightOptions& flight) {
   command.add_flag("--no-flight", flight.is_off, "Keep nothing, and leave the job's standard error alone")
       ->group(group);
   command.add_option("--flight-keep", flight.keep, "Keep at most this many jobs")
-      ->check(CLI::Range(1, 1'000'000))
+      ->check(between(1, 1e6))
       ->capture_default_str()
       ->type_name("N")
       ->group(group);
@@ -171,7 +195,7 @@ void add_flight_options(CLI::App& command, FlightOptions& flight) {
       ->type_name("SIZE")
       ->group(group);
   command.add_option("--flight-days", flight.days, "Keep them for at most this many days")
-      ->check(CLI::Range(0.0, 1e6))
+      ->check(between(0, 1e6))
       ->capture_default_str()
       ->type_name("DAYS")
       ->group(group);

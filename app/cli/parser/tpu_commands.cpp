@@ -45,7 +45,8 @@ void add_layout(CLI::App& tpu, TpuLayoutOptions& options) {
   command
       .add_option("--second-minor", options.second_minor,
                   "Rows per tile: compiled (what parameters get), compact (at most 8) or large")
-      ->check(CLI::IsMember({"compiled", "compact", "large"}))
+      ->check(one_of({"compiled", "compact", "large"}))
+      ->type_name("ROWS")
       ->capture_default_str();
   command
       .add_option(
@@ -63,10 +64,12 @@ void add_layout(CLI::App& tpu, TpuLayoutOptions& options) {
                   "Draw the tiles, with padding hatched, into this PNG (no display is needed); - draws them in the "
                   "terminal")
       ->type_name("FILE");
-  command.add_option("--theme", options.theme, "Of the PNG: dark or light")->check(CLI::IsMember({"dark", "light"}));
+  command.add_option("--theme", options.theme, "Of the PNG: dark or light")
+      ->check(one_of({"dark", "light"}))
+      ->type_name("THEME");
   command.add_option("--scale", options.scale, "Of the PNG: the size of text and spacing, 0.75 to 2")
       ->capture_default_str()
-      ->check(CLI::Range(0.75, 2.0))
+      ->check(between(0.75, 2.0))
       ->type_name("FACTOR");
   add_json_option(command, options.json);
 }

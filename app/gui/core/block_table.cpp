@@ -3,14 +3,12 @@
 #include "analysis/query/trace_user_code.h"
 #include "analysis/units/format.h"
 #include "app/gui/core/span_text.h"
+#include "app/gui/core/table_cells.h"
 
 namespace hbmscope::gui {
 namespace {
 
-TableCell bytes_cell(std::uint64_t bytes) {
-  return {text_from_bytes(static_cast<std::int64_t>(bytes)), std::to_string(bytes)};
-}
-TableCell bytes_cell(const std::optional<std::uint64_t>& bytes) {
+TableCell known_bytes_cell(const std::optional<std::uint64_t>& bytes) {
   return bytes ? bytes_cell(*bytes) : TableCell{"?", {}};
 }
 TableCell duration_cell(std::int64_t ns) {
@@ -18,8 +16,7 @@ TableCell duration_cell(std::int64_t ns) {
 }
 // If the source has no times, ages are in events.
 TableCell events_cell(std::uint64_t events) {
-  return {text_from_count(static_cast<std::int64_t>(events)) + (events == 1 ? " event" : " events"),
-          std::to_string(events)};
+  return {text_from_count_of(events, "event"), std::to_string(events)};
 }
 
 TableCell lifetime_cell(const BlocksAnswer& answer, const BlockFacts& facts) {
@@ -56,8 +53,8 @@ TableCell cell_of_block(const BlocksAnswer& answer, std::uint32_t row, const Blo
   const Definitions& definitions = answer.stream(row).definitions();
   switch (column) {
     case BlockOrder::size: return bytes_cell(facts.block.size);
-    case BlockOrder::requested: return bytes_cell(facts.requested);
-    case BlockOrder::waste: return bytes_cell(facts.waste);
+    case BlockOrder::requested: return known_bytes_cell(facts.requested);
+    case BlockOrder::waste: return known_bytes_cell(facts.waste);
     case BlockOrder::age:
       if (facts.age_ns) return duration_cell(*facts.age_ns);
       return facts.age_events ? events_cell(*facts.age_events) : TableCell{"?", {}};

@@ -49,7 +49,7 @@ enum class Needs {
   X(export_blocks, "Export all blocks as CSV...", "", "File", trace,                                                   \
     "Every block with the time of its allocation and its release: export --what.")                                     \
   X(export_events, "Export all events as CSV...", "", "File", trace,                                                   \
-    "One event a row, up to the current time: export --what.")                                                         \
+    "One row per event, up to the current time: export --what.")                                                       \
   X(export_svg, "Export flame graph as SVG...", "", "File", profile, "A picture with titles, no script.")              \
   X(export_html, "Export report as HTML...", "", "File", profile, "Summary, top and flame graph in one page.")         \
   X(export_csv, "Export top table as CSV...", "", "File", profile, "All frames, exact figures.")                       \
@@ -140,7 +140,7 @@ enum class Needs {
   X(stop_recording, "Stop recording", "", "File", live, "Ends the recording; the job goes on and is still shown.")     \
   X(skip_to_now, "Skip to now", "", "Go", behind,                                                                      \
     "Continues with what happens now. What was skipped stays in the observer's recording.")                            \
-  X(detach, "Detach", "", "File", attached, "Lets the job run on without hbmscope; what was seen of it stays.")        \
+  X(detach, "Detach", "", "File", attached, "The job keeps running without hbmscope; what was recorded stays.")        \
   X(stop_work, "Cancel computing", "", "View", nothing,                                                                \
     "Keeps what is shown and cancels what is still being computed.")                                                   \
   X(go_on_working, "Resume computing", "", "View", nothing, "Computes what was cancelled.")                            \

@@ -8,10 +8,6 @@
 namespace hbmscope::gui {
 namespace {
 
-std::string counted(std::uint64_t count, const std::string& one) {
-  return text_from_count(count) + " " + one + (count == 1 ? "" : "s");
-}
-
 bool has_note(const Trace& trace, std::string_view name) {
   const auto& rows = trace.import.rows();
   return std::any_of(rows.begin(), rows.end(), [&](const ImportStatistic& row) { return row.name == name; });
@@ -28,7 +24,7 @@ std::string marks_of(const Trace& trace, const EventCounts& counts) {
   const std::uint64_t known = counts.total + counts.lost + counts.skipped;
   if (places <= known) return {};
   const std::uint64_t rest = places - known;
-  if (rest == marks) return " and " + counted(rest, "marker");
+  if (rest == marks) return " and " + text_from_count_of(rest, "marker");
   return " and " + text_from_count(rest) + (rest == 1 ? " other entry" : " other entries");
 }
 
@@ -40,13 +36,13 @@ ReadSoFar read_so_far(const Source& source) {
   const std::uint64_t damaged = counts.damaged_blocks + counts.missing_blocks;
   ReadSoFar taken;
   if (counts.lost > 0) {
-    taken.words = text_from_count(counts.total) + " of " + counted(counts.total + counts.lost, "event") + ", " +
-                  text_from_count(counts.lost) + " lost";
+    taken.words = text_from_count(counts.total) + " of " + text_from_count_of(counts.total + counts.lost, "event") +
+                  ", " + text_from_count(counts.lost) + " lost";
   } else {
-    taken.words = counted(counts.total, "event") + marks_of(trace, counts);
+    taken.words = text_from_count_of(counts.total, "event") + marks_of(trace, counts);
   }
   if (counts.skipped > 0) taken.words += ", " + text_from_count(counts.skipped) + " skipped";
-  if (damaged > 0) taken.words += ", " + counted(damaged, "block") + " damaged";
+  if (damaged > 0) taken.words += ", " + text_from_count_of(damaged, "block") + " damaged";
   const auto& rows = trace.import.rows();
   const auto losses = static_cast<std::uint64_t>(std::count_if(
       rows.begin(), rows.end(), [](const ImportStatistic& row) { return row.severity == Severity::loss; }));

@@ -104,7 +104,7 @@ void draw_entries(const Look& look, FileDialogState& dialog, const FolderListing
   ImGui::Checkbox("All files", &dialog.all_files);
   ImGui::SameLine();
   if (left_out > 0) {
-    dim_text(text_from_count(static_cast<std::int64_t>(left_out)) + " others are hidden: their names end differently");
+    dim_text(text_from_count(static_cast<std::int64_t>(left_out)) + " other files are hidden because of their endings");
   } else {
     dim_text(text_from_count(static_cast<std::int64_t>(listing.entries.size())) + " entries");
   }

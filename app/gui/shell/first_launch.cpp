@@ -7,6 +7,7 @@
 
 #include "analysis/units/format.h"
 #include "app/gui/look/drawing.h"
+#include "app/gui/sources/folder_listing.h"
 #include "app/gui/views/jobs/draw_jobs.h"
 
 namespace hbmscope::gui {
@@ -64,11 +65,7 @@ void draw_open(const Look& look, CommandQueue& commands) {
   if (ImGui::Button("Open folder...", wide)) commands.push(CommandId::open_folder);
   tooltip("All profiles of a folder: the ranks of a job, or a series over time.");
   ImGui::Spacing();
-  wrapped_text(
-      "JAX device memory profiles and any other pprof profile, PyTorch memory snapshots, RMM logs, recordings. To "
-      "write a "
-      "profile in a job:",
-      true);
+  wrapped_text("It opens " + text_from_readable_formats() + ". To write a profile in a JAX job:", true);
   ImGui::PushFont(mono_font(), ImGui::GetStyle().FontSizeBase * 0.9F);
   wrapped_text("jax.profiler.save_device_memory_profile(\"memory.prof\")");
   ImGui::PopFont();

@@ -58,7 +58,7 @@ void draw_live_head(const AppState& state, CommandQueue& commands) {
   if ((live.report.flags & link::status_flag::is_attached) != 0) {
     ImGui::SameLine();
     if (ImGui::SmallButton("Detach")) commands.push(CommandId::detach);
-    tooltip("Lets the job run on without hbmscope; what was seen of it stays.");
+    tooltip("The job keeps running without hbmscope; what was recorded stays.");
   }
 }
 

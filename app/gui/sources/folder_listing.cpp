@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "analysis/read/source/formats.h"
+
 namespace hbmscope::gui {
 
 namespace fs = std::filesystem;
@@ -34,6 +36,10 @@ Result<FolderListing> list_folder(const std::string& folder) {
     return a.is_folder != b.is_folder ? a.is_folder : a.name < b.name;
   });
   return listing;
+}
+
+std::string text_from_readable_formats() {
+  return text_from_formats();
 }
 
 }  // namespace hbmscope::gui

@@ -11,6 +11,8 @@
 
 namespace hbmscope::gui {
 
+std::string text_from_readable_formats();  // "a TPU workload, a recording, ... or a pprof profile"
+
 struct FolderEntry {
   std::string name;
   bool is_folder = false;

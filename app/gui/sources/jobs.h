@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/model/result.h"
+#include "collector/view/far_host.h"
 
 namespace hbmscope::gui {
 
@@ -52,8 +53,8 @@ struct JobsState {
   std::string wrong;        // Why there is no list.
   std::string host;         // List the jobs of this machine over ssh; empty: this machine.
   bool is_copying = false;  // Copying hbmscope to `host`.
-  // hbmscope must first be copied there, with the user's consent (hbmscope ps --on HOST says so in these words).
-  bool needs_copy() const { return !is_copying && wrong.find("hbmscope is not there yet") != std::string::npos; }
+  // hbmscope must first be copied there, with the user's consent.
+  bool needs_copy() const { return !is_copying && wrong.find(view::not_there_yet) != std::string::npos; }
   std::string filter;
   std::int64_t chosen = 0;    // A process id; 0: the first job.
   bool leaves_cupti = false;  // On attaching, leave CUPTI to the jobs' own profilers.

@@ -22,10 +22,6 @@
 namespace hbmscope::gui {
 namespace {
 
-std::string bytes(double bytes) {
-  return text_from_bytes(std::llround(bytes));
-}
-
 struct DrawnBoxes {
   const AppState& state;
   const Look& look;
@@ -75,7 +71,7 @@ std::string scale_text(const AddressTime& boxes) {
                            : length < 0.5  ? "less than 1 event"
                                            : text_from_count(std::llround(length)) + " events";
   return text_from_count(static_cast<std::int64_t>(boxes.boxes)) +
-         " blocks, 1 px = " + bytes(boxes.axis.bytes_per_px()) + " x " + time;
+         " blocks, 1 px = " + text_from_bytes(boxes.axis.bytes_per_px()) + " x " + time;
 }
 
 // Explains why the boxes have other colours than the heap map.

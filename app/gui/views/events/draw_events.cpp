@@ -15,10 +15,6 @@
 namespace hbmscope::gui {
 namespace {
 
-std::string count(std::uint64_t count) {
-  return text_from_count(static_cast<std::int64_t>(count));
-}
-
 void go_to(const EventsAnswer& answer, std::uint64_t position, CommandQueue& commands) {
   commands.push(command::set_moment, {*answer.trace, answer.stream, position});
 }
@@ -29,17 +25,17 @@ void draw_head(const AppState& state, const EventsAnswer& answer, std::uint64_t 
   ImGui::BeginDisabled(position == 0);
   if (ImGui::Button("Earlier")) go_to(answer, position - std::min(position, step), commands);
   ImGui::EndDisabled();
-  tooltip(count(step) + " events earlier");
+  tooltip(text_from_count(step) + " events earlier");
   ImGui::SameLine();
   ImGui::BeginDisabled(position >= end);
   if (ImGui::Button("Later")) go_to(answer, std::min(end, position + step), commands);
   ImGui::EndDisabled();
-  tooltip(count(step) + " events later");
+  tooltip(text_from_count(step) + " events later");
   ImGui::SameLine();
   ImGui::AlignTextToFramePadding();
   const std::uint64_t last = answer.rows.empty() ? 0 : answer.rows.back().event;
-  dim_text("events " + count(answer.rows.empty() ? 0 : answer.rows.front().event) + " to " + count(last) + " of " +
-           count(end) + "; current: " + count(position));
+  dim_text("events " + text_from_count(answer.rows.empty() ? 0 : answer.rows.front().event) + " to " +
+           text_from_count(last) + " of " + text_from_count(end) + "; current: " + text_from_count(position));
   const Answer<EventsAnswer>& pending = state.answers().events;
   if (pending.pending()) {
     ImGui::SameLine();
@@ -62,7 +58,7 @@ void draw_row(const AppState& state, const Look& look, const EventsAnswer& answe
     go_to(answer, row.event + 1, commands);
   tooltip(words.tooltip);
   ImGui::SetCursorPos(at);
-  right_text(count(row.event), !is_now);
+  right_text(text_from_count(row.event), !is_now);
   const auto cell = [&](const std::string& text_in_it, bool right) {
     ImGui::TableNextColumn();
     if (right)

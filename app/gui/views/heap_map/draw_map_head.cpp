@@ -15,10 +15,6 @@
 namespace hbmscope::gui {
 namespace {
 
-std::string bytes(double bytes) {
-  return text_from_bytes(std::llround(bytes));
-}
-
 // If the view is low, e.g. with large text, the picture needs the room: the head is one line, and keys do the rest.
 bool is_low() {
   return ImGui::GetContentRegionAvail().y < 12 * ImGui::GetTextLineHeight();
@@ -72,8 +68,8 @@ void draw_layers(const Trace& trace, HeapKey shown, CommandQueue& commands) {
 }
 
 std::string scale_text(const HeapMapState& map, const HeapMapAnswer& answer) {
-  std::string words =
-      "1 row = " + bytes(map.view.bytes_per_px * map.view.width) + ", 1 px = " + bytes(map.view.bytes_per_px);
+  std::string words = "1 row = " + text_from_bytes(map.view.bytes_per_px * map.view.width) +
+                      ", 1 px = " + text_from_bytes(map.view.bytes_per_px);
   if (answer.spans.regions.size() > 1)
     words += ", " + text_from_count(static_cast<std::int64_t>(answer.spans.regions.size())) + " regions";
   return words + (map.is_fit ? "   (wheel zooms, double click zooms to a block)" : "   (drag pans, 0 shows all)");

@@ -76,7 +76,7 @@ bool begin_amounts(const Look& look, const char* id) {
 }
 
 void draw_how_much(const Look& look, const FrameDetail& detail) {
-  ImGui::SeparatorText("How much");
+  ImGui::SeparatorText("Size");
   const ProfileView& view = *detail.view;
   if (begin_amounts(look, "amounts")) {
     draw_amount(look, "flat", detail.neighbours.self.flat, view,

@@ -11,10 +11,6 @@
 namespace hbmscope::gui {
 namespace {
 
-std::string count(std::size_t count) {
-  return text_from_count(static_cast<std::int64_t>(count));
-}
-
 void select(const HeapMapAnswer& map, std::uint64_t address, CommandQueue& commands) {
   const HeapSpan* span = map.spans.find(address);
   commands.push(command::select_address, {address, span != nullptr ? frame_of_span(map, *span) : FrameKey{}});
@@ -81,7 +77,7 @@ void draw_stack(const AppState& state, InspectorState& inspector, const SpanDeta
   const auto own = std::count_if(detail.stack.begin(), detail.stack.end(), [](const StackLine& l) { return l.is_own; });
   const std::size_t library = detail.stack.size() - static_cast<std::size_t>(own);
   if (own > 0 && library > 0)
-    ImGui::Checkbox(("With " + count(library) + " library frames").c_str(), &inspector.all_frames);
+    ImGui::Checkbox(("Show " + text_from_count(library) + " library frames").c_str(), &inspector.all_frames);
   const bool all = inspector.all_frames || own == 0;
   for (std::size_t i = 0; i < detail.stack.size(); ++i) {
     const StackLine& line = detail.stack[i];
@@ -103,7 +99,7 @@ void draw_cell(const AppState& state, const HeapMapAnswer& map, const HeapSpan& 
   if (!state.position().cell) return;
   const std::vector<const HeapSpan*> blocks = blocks_in(map.spans, *state.position().cell);
   if (blocks.size() < 2) return;
-  ImGui::SeparatorText(("1 of " + count(blocks.size()) + " blocks in this cell").c_str());
+  ImGui::SeparatorText(("1 of " + text_from_count(blocks.size()) + " blocks in this cell").c_str());
   const float line = ImGui::GetTextLineHeightWithSpacing();
   ImGui::BeginChild("cell", {0, line * static_cast<float>(std::min<std::size_t>(blocks.size(), 6)) + line / 2});
   ImGuiListClipper clipper;
@@ -135,7 +131,8 @@ void draw_history(const AppState& state, InspectorState& inspector, const Look& 
     dim_text("No block was ever allocated here.");
     return;
   }
-  dim_text(count(history.rows.size()) + (history.rows.size() == 1 ? " allocation" : " allocations, oldest first"));
+  dim_text(text_from_count(history.rows.size()) +
+           (history.rows.size() == 1 ? " allocation" : " allocations, oldest first"));
   const auto visible = static_cast<float>(std::min<std::size_t>(history.rows.size(), 12) + 1);
   if (!ImGui::BeginTable("history", 3, ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg, {0, visible * look.px(22)}))
     return;

@@ -54,7 +54,7 @@ class Describer {
     const bool is_largest = map_.spans.largest_free && &span_ == &map_.spans.spans[*map_.spans.largest_free];
     if (is_largest)
       what.push_back({"", "the largest free block", "A larger request does not fit unless the pool grows.", {}});
-    section("How much").push_back(bytes_line("size", span_.size));
+    section("Size").push_back(bytes_line("size", span_.size));
     add_where(span_.begin);
     if (is_free) add_since();
     add_neighbours();
@@ -79,7 +79,7 @@ class Describer {
   }
 
   void add_amount(const LiveBlock& block) {
-    auto& lines = section("How much");
+    auto& lines = section("Size");
     const bool is_reported =
         definitions_.heap(block.heap).has(wire::heap_flag::has_requested) && block.requested != wire::unknown_bytes;
     lines.push_back(is_reported ? bytes_line("requested", block.requested)

@@ -15,14 +15,10 @@
 namespace hbmscope::gui {
 namespace {
 
-std::string bytes(std::uint64_t count) {
-  return text_from_bytes(static_cast<std::int64_t>(count));
-}
-
 void draw_device(std::size_t number, const JobListing::Device& device, const Look& look) {
   text(fmt::format("GPU {}  {}", number, device.name));
   ImGui::SameLine();
-  right_text(bytes(device.used_bytes) + " of " + bytes(device.total_bytes), true);
+  right_text(text_from_bytes(device.used_bytes) + " of " + text_from_bytes(device.total_bytes), true);
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, height = look.px(4);
   ImGui::Dummy({width, height});
@@ -144,7 +140,7 @@ void draw_job(const JobsState& jobs, const JobRow& job, bool is_chosen, bool is_
   const std::string number = std::to_string(job.process);
   bold_text(number);
   ImGui::SameLine();
-  std::string held = job.bytes ? bytes(*job.bytes) : "";
+  std::string held = job.bytes ? text_from_bytes(*job.bytes) : "";
   if (job.devices.size() > 1) held += fmt::format(" on GPU {}", fmt::join(job.devices, ", "));
   if (!held.empty()) held += "  ";
   const float room = width - button - look.px(18) - ImGui::CalcTextSize(number.c_str()).x;

@@ -76,8 +76,8 @@ void draw_totals(const RangeAnswer& answer, CommandQueue& commands) {
            other == 0 ? std::string() : "(" + delta_text_from_bytes(other) + " without an event)",
            other == 0
                ? ""
-               : "Heaps that went with all they had, blocks that a new listing did not name, handles of physical "
-                 "memory");
+               : "Changes without an event of a block: heaps that were removed, blocks that a new listing no longer "
+                 "contains, handles of physical memory");
 }
 
 bool has_changed(const HeapRow& before, const HeapRow& after) {

@@ -25,9 +25,8 @@ std::string band_text(const Band& band) {
 }
 std::string share_text(const ShareBand& band) {
   if (!band.is_defined()) return "–, nothing is free";
-  const auto percent = [](float share) { return fmt::format("{:.1f}", static_cast<double>(share) * 100); };
-  return percent(band.least) == percent(band.most) ? percent(band.most) + " %"
-                                                   : percent(band.least) + " to " + percent(band.most) + " %";
+  const std::string least = text_from_fraction(band.least), most = text_from_fraction(band.most);
+  return least == most ? most : least + " to " + most;
 }
 
 // Shared by the parts of a frame.

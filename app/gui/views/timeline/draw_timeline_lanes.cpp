@@ -12,9 +12,6 @@
 namespace hbmscope::gui {
 namespace {
 
-std::string bytes(double bytes) {
-  return text_from_bytes(std::llround(bytes));
-}
 // So little of the pool is in use that changes would hardly be visible.
 bool is_low(const TimelineColumns& timeline) {
   return timeline.in_use_most < timeline.pool_most / 4;
@@ -30,10 +27,6 @@ std::string words_of_heap(const TimelineHeap& heap) {
   std::string words = heap.name + ", peak " + text_from_bytes(static_cast<std::int64_t>(heap.peak));
   if (heap.pool > 0) words += " of " + text_from_bytes(static_cast<std::int64_t>(heap.pool));
   return words;
-}
-
-std::string percent(double share) {
-  return fmt::format("{:.0f} %", share * 100);
 }
 
 // Calls draw(left, right, pixel) for runs of equal pixels: most of a trace is flat.
@@ -130,7 +123,7 @@ void draw_scale(ImDrawList& draw, const Look& look, const Lane& lane, double ste
 void draw_bytes_scale(ImDrawList& draw, const Look& look, const Lane& lane) {
   double step = 1;
   while (lane.most / step > std::max(2.0F, lane.height() / look.px(30))) step *= 2;
-  draw_scale(draw, look, lane, step, bytes);
+  draw_scale(draw, look, lane, step, text_from_bytes<double>);
 }
 
 void draw_title(ImDrawList& draw, const Look& look, const Lane& lane, const char* title) {
@@ -386,7 +379,8 @@ void draw_lanes(ImDrawList& draw, const Look& look, const TimelinePicture& pictu
   if (picture.fragmentation) {
     draw.AddRectFilled(picture.fragmentation->from, picture.fragmentation->to, look.role(Role::free));
     draw_fragmentation(draw, picture, look.role(Role::text, 0.85F), look.role(Role::several, 0.45F));
-    draw_scale(draw, look, *picture.fragmentation, picture.fragmentation->height() > look.px(70) ? 0.25 : 0.5, percent);
+    draw_scale(draw, look, *picture.fragmentation, picture.fragmentation->height() > look.px(70) ? 0.25 : 0.5,
+               [](double share) { return text_from_fraction(share, 0); });
     draw_title(draw, look, *picture.fragmentation, "fragmentation");
   }
   for (std::size_t i = 0; i < picture.counters.size(); ++i) {

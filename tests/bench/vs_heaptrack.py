@@ -3,7 +3,7 @@
 recorded, and hbmscope's reader on ten million events of its own (trace_bench), in turn. heaptrack keeps sums; hbmscope
 keeps the exact heap with its largest free block at every moment.
 
-    beside_heaptrack.py --trace-bench BINARY --program BINARY [--pairs 5000000]
+    vs_heaptrack.py --trace-bench BINARY --program BINARY [--pairs 5000000]
 """
 
 import argparse
