@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "allocator/device/driver/objects.h"
-#include "allocator/device/model/address_space.h"
 
 using namespace hbmscope::device;
 using namespace hbmscope::device::driver;
@@ -22,22 +21,20 @@ Contents& contents() {
   return all;
 }
 
-void fill_with_zeros(Address to, Bytes bytes) {
-  if (!contents().is_written(to, bytes)) return;
-  discard_contents(to, bytes);
-  contents().forget(to, bytes);
-}
-
 }  // namespace
 
 void copy_contents(Address to, Address from, Bytes bytes) {
   if (bytes == 0 || to == from) return;
+  const bool is_unknown = is_on_device(from) && !contents().is_known(from, bytes);
   if (is_on_device(to)) {
-    if (is_on_device(from) && !contents().is_written(from, bytes)) {
-      fill_with_zeros(to, bytes);
+    if (is_unknown) {
+      contents().forget(to, bytes);
       return;
     }
-    if (!contents().may_write(to, bytes)) return;
+    if (!contents().begin_write(to, bytes)) return;
+  } else if (is_unknown) {
+    std::memset(pointer_from(to), 0, bytes);
+    return;
   }
   std::memmove(pointer_from(to), pointer_from(from), bytes);
 }
@@ -46,11 +43,8 @@ void fill_contents(Address to, unsigned value, Bytes value_bytes, Bytes count) {
   const Bytes bytes = value_bytes * count;
   if (bytes == 0) return;
   if (is_on_device(to)) {
-    if (value == 0) {
-      fill_with_zeros(to, bytes);
-      return;
-    }
-    if (!contents().may_write(to, bytes)) return;
+    contents().forget(to, bytes);
+    if (value == 0 || !contents().begin_write(to, bytes)) return;
   }
   switch (value_bytes) {
     case 1: std::memset(pointer_from(to), static_cast<int>(value), count); break;

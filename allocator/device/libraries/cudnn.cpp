@@ -11,12 +11,14 @@ constexpr int major_version = 9, minor_version = 13, patch_version = 0;
 // cudnnBackendAttributeType_t: the size of one element.
 std::size_t bytes_of_type(int type) {
   switch (type) {
-    case 2: return 1;  // BOOLEAN
+    case 2:
+    case 24: return 1;  // BOOLEAN, CHAR
+    case 0:
     case 3:
     case 5:
     case 6:
-    case 15: return 8;                  // INT64, DOUBLE, VOID_PTR, BACKEND_DESCRIPTOR
-    default: return type == 0 ? 8 : 4;  // 0: a handle. Others are enumerations.
+    case 26: return 8;  // HANDLE, INT64, DOUBLE, VOID_PTR, FRACTION
+    default: return 4;  // FLOAT, INT32, enumerations
   }
 }
 constexpr int backend_descriptor_type = 15;
@@ -90,7 +92,7 @@ HBMSCOPE_EXPORTED Status cudnnBackendGetAttribute(Handle, int name, int type, st
   if (count != nullptr) *count = requested > 0 || is_list_of_engines ? 1 : 0;
   // A list of descriptors is filled in place: its elements are the caller's.
   if (elements != nullptr && requested > 0 && type != backend_descriptor_type)
-    std::memset(elements, 0, bytes_of_type(type) * static_cast<std::size_t>(requested));
+    std::memset(elements, 0, bytes_of_type(type));
   return success;
 }
 

@@ -1,6 +1,7 @@
 // libnvidia-ml: the devices by number and by PCI bus, and how much of them this process uses. It counts every device of
 // the machine: CUDA_VISIBLE_DEVICES is CUDA's alone.
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <cstdio>
 
@@ -14,7 +15,7 @@ using libraries::Status;
 
 namespace {
 
-constexpr Status success = 0, invalid_argument = 2, not_found = 6;
+constexpr Status success = 0, invalid_argument = 2, not_found = 6, insufficient_size = 7;
 
 Handle handle_of(int device) {
   return reinterpret_cast<Handle>(static_cast<std::intptr_t>(device) + 1);
@@ -138,13 +139,38 @@ HBMSCOPE_EXPORTED Status nvmlDeviceGetMemoryInfo_v2(Handle handle, Memory2* out)
   *out = {out->version, settings().total_bytes, 0, settings().total_bytes - used, used};
   return success;
 }
-HBMSCOPE_EXPORTED Status nvmlDeviceGetComputeRunningProcesses_v3(Handle, unsigned* count, void*) {
-  *count = 0;
+// This process, if it uses the device. The first version has no instance ids.
+namespace {
+struct ProcessInfo {  // nvmlProcessInfo_v1_t
+  unsigned pid;
+  unsigned long long used_bytes;
+};
+struct ProcessInfo2 {  // nvmlProcessInfo_v2_t
+  unsigned pid;
+  unsigned long long used_bytes;
+  unsigned gpu_instance, compute_instance;
+};
+template <class Info>
+Status list_processes(Handle handle, unsigned* count, Info* out) {
+  const unsigned long long used = used_bytes(device_of(handle));
+  const unsigned room = *count;
+  *count = used > 0 ? 1 : 0;
+  if (*count > room) return insufficient_size;
+  if (*count == 0) return success;
+  *out = Info{};
+  out->pid = static_cast<unsigned>(getpid());
+  out->used_bytes = used;
   return success;
 }
-HBMSCOPE_EXPORTED Status nvmlDeviceGetComputeRunningProcesses(Handle, unsigned* count, void*) {
-  *count = 0;
-  return success;
+}  // namespace
+HBMSCOPE_EXPORTED Status nvmlDeviceGetComputeRunningProcesses(Handle handle, unsigned* count, ProcessInfo* out) {
+  return list_processes(handle, count, out);
+}
+HBMSCOPE_EXPORTED Status nvmlDeviceGetComputeRunningProcesses_v2(Handle handle, unsigned* count, ProcessInfo2* out) {
+  return list_processes(handle, count, out);
+}
+HBMSCOPE_EXPORTED Status nvmlDeviceGetComputeRunningProcesses_v3(Handle handle, unsigned* count, ProcessInfo2* out) {
+  return list_processes(handle, count, out);
 }
 
 HBMSCOPE_EXPORTED Status nvmlSystemGetDriverVersion(char* text, unsigned length) {

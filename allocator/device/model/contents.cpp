@@ -1,36 +1,45 @@
 #include "allocator/device/model/contents.h"
 
+#include <iterator>
+
+#include "allocator/device/model/address_space.h"
+
 namespace hbmscope::device {
 
-bool Contents::may_write(Address begin, Bytes bytes) {
-  const Address first = begin / unit_bytes, end = round_up(begin + bytes, unit_bytes) / unit_bytes;
+void Contents::forget_locked(Address begin, Bytes bytes) {
+  auto write = writes_.upper_bound(begin);
+  if (write != writes_.begin() && std::prev(write)->first + std::prev(write)->second > begin) --write;
+  while (write != writes_.end() && write->first < begin + bytes) {
+    discard_contents(write->first, write->second);
+    known_bytes_ -= write->second;
+    write = writes_.erase(write);
+  }
+}
+
+bool Contents::begin_write(Address begin, Bytes bytes) {
   std::lock_guard lock(mutex_);
-  if (end - first > units_max_) return false;
-  Bytes missing = 0;
-  for (Address unit = first; unit < end; ++unit) missing += units_.count(unit) == 0;
-  if (units_.size() + missing > units_max_) return false;
-  if (missing != 0)
-    for (Address unit = first; unit < end; ++unit) units_.insert(unit);
+  if (const auto same = writes_.find(begin); same != writes_.end() && same->second == bytes) return true;
+  forget_locked(begin, bytes);
+  if (bytes > host_bytes_max_ - known_bytes_) return false;
+  known_bytes_ += bytes;
+  writes_[begin] = bytes;
   return true;
 }
 
-bool Contents::is_written(Address begin, Bytes bytes) {
+bool Contents::is_known(Address begin, Bytes bytes) {
   std::lock_guard lock(mutex_);
-  const auto first = units_.lower_bound(begin / unit_bytes);
-  return first != units_.end() && *first * unit_bytes < begin + bytes;
+  const auto same = writes_.find(begin);
+  return same != writes_.end() && same->second == bytes;
 }
 
 void Contents::forget(Address begin, Bytes bytes) {
   std::lock_guard lock(mutex_);
-  // Units at the ends may be shared with a neighbour: they stay, which errs on the side of less room.
-  const auto first = units_.lower_bound(round_up(begin, unit_bytes) / unit_bytes);
-  const auto end = units_.lower_bound((begin + bytes) / unit_bytes);
-  if (round_up(begin, unit_bytes) < begin + bytes) units_.erase(first, end);
+  forget_locked(begin, bytes);
 }
 
-Bytes Contents::written_bytes() {
+Bytes Contents::known_bytes() {
   std::lock_guard lock(mutex_);
-  return units_.size() * unit_bytes;
+  return known_bytes_;
 }
 
 }  // namespace hbmscope::device

@@ -1,11 +1,13 @@
-// What is stored in device memory. Copies and fills reach host memory behind the device's addresses, so that a program
-// reads back what it wrote; kernels compute nothing. Host memory is limited (HBMSCOPE_DEVICE_HOST_BYTES): once that
-// much device memory has been written, further writes are dropped, and what they would have changed reads as zeros or
-// keeps its old value. A fill with zeros gives host memory back.
+// What is stored in device memory. Kernels compute nothing, so most of it is unknown; a program gets zeros for it. Only
+// what the program itself copied there can be read back, as a whole: after a copy of 4 MiB to the device, a copy of the
+// same 4 MiB back gives the data, and a copy of its first 4 bytes gives zeros. That is deliberate: those 4 bytes are
+// usually the result of a kernel (a loss, a count, a condition) in a block that was used for something else before, and
+// zeros are better there than what happens to be left: loops end and counts fit.
+// Host memory is limited (HBMSCOPE_DEVICE_HOST_BYTES): what does not fit is not kept, and reads as zeros.
 #pragma once
 
+#include <map>
 #include <mutex>
-#include <set>
 
 #include "allocator/device/model/outcome.h"
 
@@ -13,23 +15,24 @@ namespace hbmscope::device {
 
 class Contents {
  public:
-  explicit Contents(Bytes host_bytes_max) : units_max_(host_bytes_max / unit_bytes) {}
+  explicit Contents(Bytes host_bytes_max) : host_bytes_max_(host_bytes_max) {}
 
-  // True if the range may be written: it has been before, or the limit leaves room for it. Both ends are rounded
-  // outwards to 64 KiB.
-  bool may_write(Address begin, Bytes bytes);
-  // False: nothing has been written there, so it reads as zeros.
-  bool is_written(Address begin, Bytes bytes);
-  // The range has been freed, or filled with zeros.
+  // The program is going to write this range: what overlaps it is forgotten. Returns false if the range must not be
+  // written, as there is no room left.
+  bool begin_write(Address begin, Bytes bytes);
+  // True if the program wrote exactly this range, and nothing of it since.
+  bool is_known(Address begin, Bytes bytes);
+  // Forgets what overlaps the range, and gives its host memory back. The addresses must still be there.
   void forget(Address begin, Bytes bytes);
-  Bytes written_bytes();
+  Bytes known_bytes();
 
  private:
-  static constexpr Bytes unit_bytes = Bytes{64} << 10;
+  void forget_locked(Address begin, Bytes bytes);
 
   std::mutex mutex_;
-  Bytes units_max_;
-  std::set<Address> units_;  // Address / unit_bytes.
+  Bytes host_bytes_max_;
+  Bytes known_bytes_ = 0;
+  std::map<Address, Bytes> writes_;  // Begin -> bytes; they don't overlap.
 };
 
 }  // namespace hbmscope::device

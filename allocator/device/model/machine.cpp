@@ -33,6 +33,7 @@ Outcome Machine::unregister_host(Address begin) {
 Outcome Machine::free(Address begin) {
   const auto range = ranges_.find_beginning(begin);
   if (!range) return Outcome::invalid;
+  if (is_device_memory(range->kind) && range->kind != Kind::mapped) contents_.forget(begin, range->bytes);
   switch (range->kind) {
     case Kind::device: device(range->device).free(ranges_, *range); break;
     case Kind::pooled: {
@@ -50,7 +51,6 @@ Outcome Machine::free(Address begin) {
     case Kind::mapped:
     case Kind::registered: return Outcome::invalid;
   }
-  if (is_device_memory(range->kind)) contents_.forget(begin, range->bytes);
   return Outcome::ok;
 }
 

@@ -90,6 +90,12 @@ HBMSCOPE_EXPORTED void __cudaRegisterFunction(void** binary, const char* stub, c
   kernels().by_stub[stub] = Kernel{name, reinterpret_cast<RegisteredBinary*>(binary)->image};
 }
 
+// Variables of the program on the device: nothing reads them.
+HBMSCOPE_EXPORTED void __cudaRegisterVar(void**, char*, char*, const char*, int, Size, int, int) {}
+HBMSCOPE_EXPORTED void __cudaRegisterManagedVar(void**, void**, char*, const char*, int, Size, int, int) {}
+HBMSCOPE_EXPORTED void __cudaRegisterHostVar(void**, const char*, char*, Size) {}
+HBMSCOPE_EXPORTED void __cudaRegisterUnifiedTable(void**, void*) {}
+
 HBMSCOPE_EXPORTED unsigned __cudaPushCallConfiguration(Dimensions grid, Dimensions block, Size shared_bytes,
                                                        Handle stream) {
   pushed = {grid, block, shared_bytes, stream};
