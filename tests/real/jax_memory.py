@@ -9,6 +9,7 @@ array, must equal `pool_bytes` (and each array, rounded up to 2 MiB, with the al
 import gzip
 import os
 import sys
+import time
 
 allocator = sys.argv[1]
 os.environ["JAX_PLATFORMS"] = "cuda"
@@ -44,10 +45,17 @@ def check(what):
     checks.true(f"{what}: {outside_pool()} B outside the pool", 0 <= outside_pool() <= 16 * MIB and outside_pool() % (2 * MIB) == 0)
 
 
+def settles(condition):
+    """JAX frees an array on a thread of its own, once its last use is done."""
+    end = time.monotonic() + 5
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.01)
+    return condition()
+
+
 def check_start():
     if allocator == "default":
-        expected = (total - context) * 3 // 4
-        checks.true("three quarters are preallocated", abs(statistics()["bytes_limit"] - expected) < 2 * MIB)
+        checks.equal("three quarters may be taken", statistics()["bytes_limit"], total * 3 // 4)
     check("start")
 
 
@@ -69,9 +77,9 @@ def check_arrays():
     array.delete()
     check("delete")
     if allocator == "platform":
-        checks.true("everything is freed", driver.used_bytes() - before <= 16 * MIB)
+        checks.true("everything is freed", settles(lambda: driver.used_bytes() - before <= 4 * MIB))
     else:
-        checks.equal("in use after delete", statistics()["bytes_in_use"], 0)
+        checks.true("nothing is in use after delete", settles(lambda: statistics()["bytes_in_use"] == 0))
 
 
 def make_step():
@@ -106,14 +114,15 @@ def check_training():
 
 
 def check_out_of_memory():
+    request = jax.jit(lambda: jnp.zeros((total,), jnp.uint8)).lower().compile()
     before = driver.used_bytes()
     try:
-        jnp.zeros((total,), jnp.uint8).block_until_ready()
+        request().block_until_ready()
         checks.true("a request for all memory is refused", False)
     except Exception as error:
         checks.true("RESOURCE_EXHAUSTED", "RESOURCE_EXHAUSTED" in str(error))
     check("after a refusal")
-    if allocator == "platform":
+    if allocator != "growing":
         checks.equal("a refusal changes nothing", driver.used_bytes(), before)
     jax.device_put(np.zeros(MIB, np.float32)).block_until_ready()
     check("the next array")
