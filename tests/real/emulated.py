@@ -10,8 +10,6 @@ import os
 import pathlib
 import sys
 
-SITE = pathlib.Path(__file__).resolve().parents[2] / "allocator" / "device" / "python"
-
 
 def environment(emulated, major):
     folders = [pathlib.Path(emulated) / "driver", pathlib.Path(emulated) / f"cuda{major}"]
@@ -19,7 +17,7 @@ def environment(emulated, major):
     added = {
         "LD_PRELOAD": libraries,
         "LD_LIBRARY_PATH": [str(folder) for folder in folders],
-        "PYTHONPATH": [str(SITE)],
+        "PYTHONPATH": [str(pathlib.Path(emulated) / "python")],
     }
     variables = dict(os.environ)
     for name, values in added.items():

@@ -17,6 +17,7 @@ static_assert(CUDA_ERROR_INVALID_DEVICE == error_invalid_device && CUDA_ERROR_IN
 static_assert(CUDA_ERROR_INVALID_HANDLE == error_invalid_handle && CUDA_ERROR_NOT_FOUND == error_not_found);
 static_assert(CUDA_ERROR_NOT_READY == error_not_ready && CUDA_ERROR_NOT_SUPPORTED == error_not_supported);
 static_assert(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED == error_peer_access_already_enabled);
+static_assert(CUDA_ERROR_FILE_NOT_FOUND == error_file_not_found);
 SAME_SIZE(CUmemLocation, Location);
 static_assert(CU_MEM_LOCATION_TYPE_DEVICE == location_device);
 SAME_SIZE(CUmemAllocationProp, AllocationProperties);

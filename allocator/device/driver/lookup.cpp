@@ -42,6 +42,7 @@ constexpr ErrorText error_texts[] = {
     {error_no_device, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"},
     {error_invalid_device, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
     {error_invalid_context, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
+    {error_file_not_found, "CUDA_ERROR_FILE_NOT_FOUND", "file not found"},
     {error_invalid_handle, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
     {error_not_found, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
     {error_not_ready, "CUDA_ERROR_NOT_READY", "device not ready"},

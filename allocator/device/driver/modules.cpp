@@ -1,5 +1,7 @@
 // Code: modules and libraries, their functions and global variables, and launches, which do nothing.
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 
 #include "allocator/device/driver/copies.h"
 #include "allocator/device/driver/objects.h"
@@ -15,6 +17,14 @@ Result load(Handle* out, const void* image) {
   module->image = ModuleImage::read(image);
   *out = module;
   return success;
+}
+
+// The file holds a cubin, a fat binary or PTX, as in memory.
+Result load_file(Handle* out, const char* path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return error_file_not_found;
+  const std::string image{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  return load(out, image.data());
 }
 
 // Memory of a global variable counts from the first time it is asked for; code itself is not counted.
@@ -71,6 +81,9 @@ Function* find_function(Module& module, const char* name) {
 HBMSCOPE_EXPORTED Result cuModuleLoadData(Handle* out, const void* image) {
   return load(out, image);
 }
+HBMSCOPE_EXPORTED Result cuModuleLoad(Handle* out, const char* path) {
+  return load_file(out, path);
+}
 HBMSCOPE_EXPORTED Result cuModuleLoadDataEx(Handle* out, const void* image, unsigned, int*, void**) {
   return load(out, image);
 }
@@ -99,6 +112,10 @@ HBMSCOPE_EXPORTED Result cuModuleGetLoadingMode(int* mode) {
 HBMSCOPE_EXPORTED Result cuLibraryLoadData(Handle* out, const void* image, int*, void**, unsigned, int*, void**,
                                            unsigned) {
   return load(out, image);
+}
+HBMSCOPE_EXPORTED Result cuLibraryLoadFromFile(Handle* out, const char* path, int*, void**, unsigned, int*, void**,
+                                               unsigned) {
+  return load_file(out, path);
 }
 HBMSCOPE_EXPORTED Result cuLibraryUnload(Handle library) {
   return cuModuleUnload(library);

@@ -1,5 +1,8 @@
-// libnccl 2: communicators that know their size. Collectives finish at once and move nothing; the buffers that the real
-// library takes from the device are not counted.
+// libnccl 2: communicators that know their size. Collectives work as if every rank had this rank's data, and need no
+// other process: what is gathered is as many copies. (A sum is not multiplied.) Frameworks compare ranks that way
+// before they train. The buffers that the real library takes from the device are not counted.
+#include <dlfcn.h>
+
 #include "allocator/device/libraries/exported.h"
 
 using namespace hbmscope::device::libraries;
@@ -21,6 +24,20 @@ Status destroy_communicator(Handle handle) {
   delete static_cast<Communicator*>(handle);
   return success;
 }
+std::size_t bytes_of_type(int type) {  // ncclDataType_t
+  constexpr std::size_t bytes[] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
+  return type >= 0 && type < 12 ? bytes[type] : 1;
+}
+
+Status copy(void* to, const void* from, std::size_t bytes, Handle stream) {
+  using Copy = int (*)(std::uint64_t, std::uint64_t, std::size_t, Handle);
+  static const auto driver_copy =
+      reinterpret_cast<Copy>(dlsym(dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD), "cuMemcpyAsync"));
+  if (to != from && driver_copy != nullptr)
+    driver_copy(reinterpret_cast<std::uint64_t>(to), reinterpret_cast<std::uint64_t>(from), bytes, stream);
+  return success;
+}
+
 const Communicator& communicator(Handle handle) {
   return *static_cast<Communicator*>(handle);
 }
@@ -79,4 +96,30 @@ HBMSCOPE_EXPORTED Status ncclCommCuDevice(Handle handle, int* device) {
 HBMSCOPE_EXPORTED Status ncclCommGetAsyncError(Handle, Status* error) {
   *error = success;
   return success;
+}
+
+HBMSCOPE_EXPORTED Status ncclAllGather(const void* from, void* to, std::size_t count, int type, Handle handle,
+                                       Handle stream) {
+  const std::size_t bytes = count * bytes_of_type(type);
+  for (int rank = 0; rank < communicator(handle).ranks; ++rank)
+    copy(static_cast<char*>(to) + static_cast<std::size_t>(rank) * bytes, from, bytes, stream);
+  return success;
+}
+HBMSCOPE_EXPORTED Status ncclAllReduce(const void* from, void* to, std::size_t count, int type, int, Handle,
+                                       Handle stream) {
+  return copy(to, from, count * bytes_of_type(type), stream);
+}
+HBMSCOPE_EXPORTED Status ncclReduce(const void* from, void* to, std::size_t count, int type, int, int root,
+                                    Handle handle, Handle stream) {
+  return root == communicator(handle).rank ? copy(to, from, count * bytes_of_type(type), stream) : success;
+}
+HBMSCOPE_EXPORTED Status ncclBroadcast(const void* from, void* to, std::size_t count, int type, int root, Handle handle,
+                                       Handle stream) {
+  return root == communicator(handle).rank ? copy(to, from, count * bytes_of_type(type), stream) : success;
+}
+HBMSCOPE_EXPORTED Status ncclReduceScatter(const void* from, void* to, std::size_t count, int type, int, Handle handle,
+                                           Handle stream) {
+  const std::size_t bytes = count * bytes_of_type(type);
+  return copy(to, static_cast<const char*>(from) + static_cast<std::size_t>(communicator(handle).rank) * bytes, bytes,
+              stream);
 }
