@@ -22,6 +22,8 @@ MAY_INCLUDE = {
     "collector/view": ["collector/wire", "collector/link"],
     "collector/attach": ["collector/wire", "collector/serve"],
     "allocator": ["collector/annotate", "collector/wire"],
+    # Loaded into other people's programs: nothing of ours but itself.
+    "allocator/device": [],
     # Inside of analysis, from the ground up: each folder knows those above it in this list.
     "analysis/model": ["collector/wire", "allocator"],
     "analysis/units": ["analysis/model"],
@@ -55,7 +57,7 @@ TOOLKITS = {
     "OpenGL or EGL": (r"(GL|GLES\d?|EGL|KHR|glad|GL3)/|gl3w|glew", ["app/gui/platform", "tests/gui", "tests/bench"]),
     "X11 or Wayland": (r"(X11|wayland)", ["app/gui/platform", "tests/gui"]),
     "protobuf": (r"google/protobuf|[^>\"]*\.pb\.h", ["analysis/write", "tests"]),
-    "CUPTI, CUDA, PJRT or NVTX": (r"(cupti|cuda|nvml|nvToolsExt|nvtx3/|xla/pjrt|pjrt_c_api)", ["collector/inject"]),
+    "CUPTI, CUDA, PJRT or NVTX": (r"(cupti|cuda|nvml|nvToolsExt|nvtx3/|xla/pjrt|pjrt_c_api)", ["collector/inject", "allocator/device"]),
     "GoogleTest": (r"(gtest|gmock)/", ["tests"]),
     "a test engine": (r"imgui_te_", ["tests/gui"]),
     "CLI11": (r"CLI/", ["app/cli/parser"]),

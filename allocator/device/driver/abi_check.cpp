@@ -1,0 +1,43 @@
+// Compiled where a toolkit's cuda.h (version 12.8 or later) exists: abi.h must agree with it.
+#include <cuda.h>
+
+#include <cstddef>
+
+#include "allocator/device/driver/abi.h"
+
+namespace hbmscope::device::driver {
+
+#define SAME_SIZE(theirs, ours) static_assert(sizeof(theirs) == sizeof(ours))
+#define SAME_PLACE(theirs, their_member, ours, our_member) \
+  static_assert(offsetof(theirs, their_member) == offsetof(ours, our_member))
+
+SAME_SIZE(CUresult, Result);
+static_assert(CUDA_ERROR_OUT_OF_MEMORY == error_out_of_memory && CUDA_ERROR_NO_DEVICE == error_no_device);
+static_assert(CUDA_ERROR_INVALID_DEVICE == error_invalid_device && CUDA_ERROR_INVALID_CONTEXT == error_invalid_context);
+static_assert(CUDA_ERROR_INVALID_HANDLE == error_invalid_handle && CUDA_ERROR_NOT_FOUND == error_not_found);
+static_assert(CUDA_ERROR_NOT_READY == error_not_ready && CUDA_ERROR_NOT_SUPPORTED == error_not_supported);
+static_assert(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED == error_peer_access_already_enabled);
+static_assert(CUDA_ERROR_FILE_NOT_FOUND == error_file_not_found);
+SAME_SIZE(CUmemLocation, Location);
+static_assert(CU_MEM_LOCATION_TYPE_DEVICE == location_device);
+SAME_SIZE(CUmemAllocationProp, AllocationProperties);
+SAME_PLACE(CUmemAllocationProp, location, AllocationProperties, location);
+SAME_SIZE(CUmemAccessDesc, AccessDescriptor);
+SAME_SIZE(CUmemPoolProps, PoolProperties);
+SAME_PLACE(CUmemPoolProps, maxSize, PoolProperties, bytes_max);
+SAME_SIZE(CUipcMemHandle, IpcHandle);
+SAME_SIZE(CUlaunchConfig, LaunchConfig);
+SAME_PLACE(CUlaunchConfig, hStream, LaunchConfig, stream);
+SAME_SIZE(CUDA_MEMCPY2D, Copy2d);
+SAME_PLACE(CUDA_MEMCPY2D, dstPitch, Copy2d, target_pitch);
+SAME_PLACE(CUDA_MEMCPY2D, srcDevice, Copy2d, source_device);
+static_assert(CU_MEMORYTYPE_HOST == memory_type_host && CU_MEMORYTYPE_DEVICE == memory_type_device);
+SAME_SIZE(CUgraphNodeParams, NodeParameters);
+SAME_PLACE(CUgraphNodeParams, conditional, NodeParameters, conditional);
+SAME_PLACE(CUDA_CONDITIONAL_NODE_PARAMS, phGraph_out, ConditionalParameters, graphs_out);
+SAME_PLACE(CUDA_CONDITIONAL_NODE_PARAMS, size, ConditionalParameters, count);
+SAME_SIZE(CUDA_GRAPH_INSTANTIATE_PARAMS, InstantiateParameters);
+SAME_SIZE(CUgraphExecUpdateResultInfo, UpdateResult);
+static_assert(CU_GRAPH_NODE_TYPE_CONDITIONAL == node_type::conditional && CU_GRAPH_NODE_TYPE_GRAPH == node_type::graph);
+
+}  // namespace hbmscope::device::driver

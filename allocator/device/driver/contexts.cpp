@@ -1,0 +1,207 @@
+// Contexts: one primary context a device, others on request, and a stack of current ones for each thread.
+#include <algorithm>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "allocator/device/driver/objects.h"
+
+using namespace hbmscope::device;
+using namespace hbmscope::device::driver;
+
+namespace {
+
+thread_local std::vector<Context*> stack;
+
+struct Primary {
+  Context context{0, true};
+  int retained = 0;
+};
+struct Contexts {
+  std::mutex mutex;
+  std::map<int, Primary> primary;  // Primary contexts keep their handle for ever.
+  std::set<Context*> others;
+};
+Contexts& contexts() {
+  static Contexts* all = new Contexts;
+  return *all;
+}
+
+Context* context_from(Handle handle) {
+  return static_cast<Context*>(handle);
+}
+bool is_device(int device) {
+  return device >= 0 && device < LockedMachine()->device_count();
+}
+
+Result create_context(Handle* out, unsigned flags, DeviceOrdinal device) {
+  if (!is_device(device)) return error_invalid_device;
+  if (const Outcome outcome = LockedMachine()->device(device).open_context(); outcome != Outcome::ok)
+    return result_from(outcome);
+  auto* context = new Context{device, false, flags};
+  {
+    std::lock_guard lock(contexts().mutex);
+    contexts().others.insert(context);
+  }
+  stack.push_back(context);
+  *out = context;
+  return success;
+}
+
+}  // namespace
+
+namespace hbmscope::device::driver {
+
+Context* current_context() {
+  return stack.empty() ? nullptr : stack.back();
+}
+int current_device() {
+  return stack.empty() ? 0 : stack.back()->device;
+}
+
+}  // namespace hbmscope::device::driver
+
+HBMSCOPE_EXPORTED Result cuDevicePrimaryCtxRetain(Handle* out, DeviceOrdinal device) {
+  if (!is_device(device)) return error_invalid_device;
+  std::lock_guard lock(contexts().mutex);
+  Primary& primary = contexts().primary[device];
+  if (primary.retained == 0) {
+    const Outcome outcome = LockedMachine()->device(device).open_context();
+    if (outcome != Outcome::ok) return result_from(outcome);
+  }
+  ++primary.retained;
+  primary.context.device = device;
+  *out = &primary.context;
+  return success;
+}
+
+HBMSCOPE_EXPORTED Result cuDevicePrimaryCtxRelease_v2(DeviceOrdinal device) {
+  if (!is_device(device)) return error_invalid_device;
+  std::lock_guard lock(contexts().mutex);
+  Primary& primary = contexts().primary[device];
+  if (primary.retained == 0) return error_invalid_context;
+  if (--primary.retained == 0) LockedMachine()->device(device).close_context();
+  return success;
+}
+HBMSCOPE_EXPORTED Result cuDevicePrimaryCtxRelease(DeviceOrdinal device) {
+  return cuDevicePrimaryCtxRelease_v2(device);
+}
+// The memory of the program stays: a program that resets a device ends soon after.
+HBMSCOPE_EXPORTED Result cuDevicePrimaryCtxReset_v2(DeviceOrdinal) {
+  return success;
+}
+HBMSCOPE_EXPORTED Result cuDevicePrimaryCtxReset(DeviceOrdinal) {
+  return success;
+}
+
+HBMSCOPE_EXPORTED Result cuDevicePrimaryCtxGetState(DeviceOrdinal device, unsigned* flags, int* is_active) {
+  if (!is_device(device)) return error_invalid_device;
+  std::lock_guard lock(contexts().mutex);
+  const Primary& primary = contexts().primary[device];
+  if (flags != nullptr) *flags = primary.context.flags;
+  if (is_active != nullptr) *is_active = primary.retained > 0;
+  return success;
+}
+HBMSCOPE_EXPORTED Result cuDevicePrimaryCtxSetFlags_v2(DeviceOrdinal device, unsigned flags) {
+  if (!is_device(device)) return error_invalid_device;
+  std::lock_guard lock(contexts().mutex);
+  contexts().primary[device].context.flags = flags;
+  return success;
+}
+HBMSCOPE_EXPORTED Result cuDevicePrimaryCtxSetFlags(DeviceOrdinal device, unsigned flags) {
+  return cuDevicePrimaryCtxSetFlags_v2(device, flags);
+}
+
+HBMSCOPE_EXPORTED Result cuCtxCreate_v2(Handle* out, unsigned flags, DeviceOrdinal device) {
+  return create_context(out, flags, device);
+}
+HBMSCOPE_EXPORTED Result cuCtxCreate_v3(Handle* out, void*, int, unsigned flags, DeviceOrdinal device) {
+  return create_context(out, flags, device);
+}
+HBMSCOPE_EXPORTED Result cuCtxCreate_v4(Handle* out, void*, unsigned flags, DeviceOrdinal device) {
+  return create_context(out, flags, device);
+}
+
+// What was allocated with the context stays: blocks are not tied to contexts here.
+HBMSCOPE_EXPORTED Result cuCtxDestroy_v2(Handle handle) {
+  Context* context = context_from(handle);
+  {
+    std::lock_guard lock(contexts().mutex);
+    if (contexts().others.erase(context) == 0) return error_invalid_context;
+  }
+  LockedMachine()->device(context->device).close_context();
+  stack.erase(std::remove(stack.begin(), stack.end(), context), stack.end());
+  delete context;
+  return success;
+}
+
+HBMSCOPE_EXPORTED Result cuCtxGetCurrent(Handle* out) {
+  *out = current_context();
+  return success;
+}
+HBMSCOPE_EXPORTED Result cuCtxSetCurrent(Handle context) {
+  if (!stack.empty()) stack.pop_back();
+  if (context != nullptr) stack.push_back(context_from(context));
+  return success;
+}
+HBMSCOPE_EXPORTED Result cuCtxPushCurrent_v2(Handle context) {
+  if (context == nullptr) return error_invalid_context;
+  stack.push_back(context_from(context));
+  return success;
+}
+HBMSCOPE_EXPORTED Result cuCtxPopCurrent_v2(Handle* out) {
+  if (stack.empty()) return error_invalid_context;
+  if (out != nullptr) *out = stack.back();
+  stack.pop_back();
+  return success;
+}
+
+HBMSCOPE_EXPORTED Result cuCtxGetDevice(DeviceOrdinal* out) {
+  if (stack.empty()) return error_invalid_context;
+  *out = current_device();
+  return success;
+}
+// The device of any context; since CUDA 13.
+HBMSCOPE_EXPORTED Result cuCtxGetDevice_v2(DeviceOrdinal* out, Handle context) {
+  if (context == nullptr) return cuCtxGetDevice(out);
+  *out = context_from(context)->device;
+  return success;
+}
+HBMSCOPE_EXPORTED Result cuCtxGetApiVersion(Handle, unsigned* version) {
+  *version = 3020;
+  return success;
+}
+HBMSCOPE_EXPORTED Result cuCtxGetId(Handle context, unsigned long long* id) {
+  *id = reinterpret_cast<unsigned long long>(context != nullptr ? context : current_context());
+  return success;
+}
+HBMSCOPE_EXPORTED Result cuCtxGetFlags(unsigned* flags) {
+  *flags = stack.empty() ? 0 : stack.back()->flags;
+  return success;
+}
+HBMSCOPE_EXPORTED Result cuCtxGetStreamPriorityRange(int* least, int* greatest) {
+  if (least != nullptr) *least = 0;
+  if (greatest != nullptr) *greatest = -5;
+  return success;
+}
+HBMSCOPE_EXPORTED Result cuCtxSynchronize() {
+  if (stack.empty()) return error_invalid_context;
+  wait_for_device(current_device());
+  return success;
+}
+HBMSCOPE_EXPORTED Result cuCtxSynchronize_v2(Handle context) {
+  wait_for_device(context == nullptr ? current_device() : context_from(context)->device);
+  return success;
+}
+HBMSCOPE_EXPORTED Result cuCtxGetLimit(Size* value, int) {
+  *value = 1024;
+  return success;
+}
+HBMSCOPE_EXPORTED Result cuCtxGetCacheConfig(int* config) {
+  *config = 0;
+  return success;
+}
+HBMSCOPE_EXPORTED Result cuCtxGetSharedMemConfig(int* config) {
+  *config = 1;  // Four-byte banks.
+  return success;
+}

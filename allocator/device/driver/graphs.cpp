@@ -1,0 +1,170 @@
+// Graphs: what was added to them can be listed, and bodies of conditional nodes can be filled. Launches do nothing.
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "allocator/device/driver/objects.h"
+
+using namespace hbmscope::device;
+using namespace hbmscope::device::driver;
+
+namespace {
+
+struct Executable {};
+
+Graph& graph_from(Handle handle) {
+  return *static_cast<Graph*>(handle);
+}
+GraphNode& node_from(Handle handle) {
+  return *static_cast<GraphNode*>(handle);
+}
+
+GraphNode* add(Handle* out, Handle graph, const Handle* dependencies, Size count, int type) {
+  std::vector<GraphNode*> before;
+  for (Size i = 0; dependencies != nullptr && i < count; ++i) before.push_back(&node_from(dependencies[i]));
+  GraphNode* node = graph_from(graph).add(type, std::move(before));
+  *out = node;
+  return node;
+}
+
+Result add_child(Handle* out, Handle graph, const Handle* dependencies, Size count, Handle child) {
+  add(out, graph, dependencies, count, node_type::graph)->bodies.push_back(graph_from(child).clone());
+  return success;
+}
+
+// Writes at most *count handles to `out`, if it is not null, and the number of all to *count.
+template <class Nodes>
+Result list(const Nodes& nodes, Handle* out, Size* count) {
+  if (out != nullptr) std::copy_n(nodes.begin(), std::min(*count, nodes.size()), out);
+  *count = nodes.size();
+  return success;
+}
+
+Result instantiate(Handle* out) {
+  *out = new Executable;
+  return success;
+}
+
+}  // namespace
+
+HBMSCOPE_EXPORTED Result cuGraphCreate(Handle* out, unsigned) {
+  *out = new Graph;
+  return success;
+}
+HBMSCOPE_EXPORTED Result cuGraphDestroy(Handle graph) {
+  delete static_cast<Graph*>(graph);
+  return success;
+}
+HBMSCOPE_EXPORTED Result cuGraphClone(Handle* out, Handle graph) {
+  *out = graph_from(graph).clone().release();
+  return success;
+}
+
+// cuGraphAdd...Node: parameters are not kept.
+#define ADDS_NODE(name, type, ...)                                                                                  \
+  HBMSCOPE_EXPORTED Result name(Handle* out, Handle graph, const Handle* dependencies, Size count, ##__VA_ARGS__) { \
+    add(out, graph, dependencies, count, type);                                                                     \
+    return success;                                                                                                 \
+  }
+ADDS_NODE(cuGraphAddKernelNode, node_type::kernel, const void*)
+ADDS_NODE(cuGraphAddKernelNode_v2, node_type::kernel, const void*)
+ADDS_NODE(cuGraphAddMemcpyNode, node_type::memcpy, const void*, Handle)
+ADDS_NODE(cuGraphAddMemsetNode, node_type::memset, const void*, Handle)
+ADDS_NODE(cuGraphAddHostNode, node_type::host, const void*)
+ADDS_NODE(cuGraphAddEmptyNode, node_type::empty)
+ADDS_NODE(cuGraphAddEventRecordNode, node_type::event_record, Handle)
+ADDS_NODE(cuGraphAddEventWaitNode, node_type::wait_event, Handle)
+ADDS_NODE(cuGraphAddBatchMemOpNode, node_type::batch_mem_op, const void*)
+#undef ADDS_NODE
+
+HBMSCOPE_EXPORTED Result cuGraphAddChildGraphNode(Handle* out, Handle graph, const Handle* dependencies, Size count,
+                                                  Handle child) {
+  return add_child(out, graph, dependencies, count, child);
+}
+HBMSCOPE_EXPORTED Result cuGraphAddNode_v2(Handle* out, Handle graph, const Handle* dependencies, const void*,
+                                           Size count, NodeParameters* parameters) {
+  if (parameters->type == node_type::graph) return add_child(out, graph, dependencies, count, parameters->child_graph);
+  GraphNode* node = add(out, graph, dependencies, count, parameters->type);
+  if (parameters->type != node_type::conditional) return success;
+  // The graphs belong to the node; the list of them lives as long as the process, as nobody says who frees it.
+  auto* bodies = new Handle[parameters->conditional.count];
+  for (unsigned i = 0; i < parameters->conditional.count; ++i) {
+    node->bodies.push_back(std::make_unique<Graph>());
+    bodies[i] = node->bodies.back().get();
+  }
+  parameters->conditional.graphs_out = bodies;
+  return success;
+}
+HBMSCOPE_EXPORTED Result cuGraphAddNode(Handle* out, Handle graph, const Handle* dependencies, Size count,
+                                        NodeParameters* parameters) {
+  return cuGraphAddNode_v2(out, graph, dependencies, nullptr, count, parameters);
+}
+HBMSCOPE_EXPORTED Result cuGraphConditionalHandleCreate(std::uint64_t* out, Handle, Handle, unsigned, unsigned) {
+  static std::atomic<std::uint64_t> handles{0};
+  *out = ++handles;
+  return success;
+}
+
+HBMSCOPE_EXPORTED Result cuGraphGetNodes(Handle graph, Handle* out, Size* count) {
+  std::vector<Handle> nodes;
+  for (GraphNode& node : graph_from(graph).nodes()) nodes.push_back(&node);
+  return list(nodes, out, count);
+}
+HBMSCOPE_EXPORTED Result cuGraphGetRootNodes(Handle graph, Handle* out, Size* count) {
+  std::vector<Handle> nodes;
+  for (GraphNode& node : graph_from(graph).nodes())
+    if (node.dependencies.empty()) nodes.push_back(&node);
+  return list(nodes, out, count);
+}
+HBMSCOPE_EXPORTED Result cuGraphNodeGetType(Handle node, int* type) {
+  *type = node_from(node).type;
+  return success;
+}
+HBMSCOPE_EXPORTED Result cuGraphNodeGetDependencies(Handle node, Handle* out, Size* count) {
+  return list(node_from(node).dependencies, out, count);
+}
+HBMSCOPE_EXPORTED Result cuGraphNodeGetDependencies_v2(Handle node, Handle* out, void*, Size* count) {
+  return cuGraphNodeGetDependencies(node, out, count);
+}
+HBMSCOPE_EXPORTED Result cuGraphChildGraphNodeGetGraph(Handle node, Handle* graph) {
+  if (node_from(node).bodies.empty()) return error_invalid_value;
+  *graph = node_from(node).bodies[0].get();
+  return success;
+}
+
+HBMSCOPE_EXPORTED Result cuGraphInstantiate(Handle* out, Handle, Handle*, char*, Size) {
+  return instantiate(out);
+}
+HBMSCOPE_EXPORTED Result cuGraphInstantiate_v2(Handle* out, Handle, Handle*, char*, Size) {
+  return instantiate(out);
+}
+HBMSCOPE_EXPORTED Result cuGraphInstantiateWithFlags(Handle* out, Handle, Flags) {
+  return instantiate(out);
+}
+HBMSCOPE_EXPORTED Result cuGraphInstantiateWithParams(Handle* out, Handle, InstantiateParameters* parameters) {
+  parameters->result = 0;  // Success.
+  return instantiate(out);
+}
+HBMSCOPE_EXPORTED Result cuGraphExecDestroy(Handle executable) {
+  delete static_cast<Executable*>(executable);
+  return success;
+}
+HBMSCOPE_EXPORTED Result cuGraphExecUpdate_v2(Handle, Handle, UpdateResult* result) {
+  *result = UpdateResult{};
+  return success;
+}
+HBMSCOPE_EXPORTED Result cuGraphExecUpdate(Handle, Handle, Handle* error_node, int* result) {
+  *error_node = nullptr;
+  *result = 0;  // Success.
+  return success;
+}
+HBMSCOPE_EXPORTED Result cuGraphLaunch(Handle, Handle handle) {
+  Stream& stream = stream_from(handle);
+  if (!is_captured(stream, node_type::graph)) stream.run([] {}, kernel_ns);
+  return success;
+}
+HBMSCOPE_EXPORTED Result cuDeviceGetGraphMemAttribute(DeviceOrdinal, int, void* value) {
+  const std::uint64_t bytes = 0;  // Memory nodes are not emulated.
+  std::memcpy(value, &bytes, sizeof(bytes));
+  return success;
+}

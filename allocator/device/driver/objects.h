@@ -1,0 +1,66 @@
+// The objects behind the driver's handles, and what all entry points need: the current context, the stream behind a
+// handle, and how answers of the model become results.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "allocator/device/driver/abi.h"
+#include "allocator/device/model/graph.h"
+#include "allocator/device/model/log.h"
+#include "allocator/device/model/machine.h"
+#include "allocator/device/model/module_image.h"
+#include "allocator/device/model/stream.h"
+
+namespace hbmscope::device::driver {
+
+struct Context {
+  int device;
+  bool is_primary;
+  unsigned flags = 0;
+};
+// Contexts: the top of this thread's stack; null: none.
+Context* current_context();
+// The current context's device, or 0.
+int current_device();
+
+struct Module;
+struct Function {
+  std::string name;
+  Module* module;
+  int dynamic_shared_bytes_max = 49152;
+};
+struct Module {
+  int device = 0;
+  ModuleImage image;
+  std::mutex mutex;
+  std::map<std::string, std::unique_ptr<Function>> functions;
+  struct Global {
+    Address address;
+    Bytes bytes;
+  };
+  std::map<std::string, Global> globals;
+};
+// Makes it if the module has not been asked for it before: names are not checked.
+Function* find_function(Module& module, const char* name);
+
+// A stream's handle may also be 0, 1 or 2: the current device's legacy or per-thread default stream, which are one
+// here.
+Stream& stream_from(Handle handle);
+// Waits for all streams of that device.
+void wait_for_device(int device);
+// Records a node and returns true if the stream captures.
+bool is_captured(Stream& stream, int type);
+
+inline Result result_from(Outcome outcome) {
+  return outcome == Outcome::ok              ? success
+         : outcome == Outcome::out_of_memory ? error_out_of_memory
+                                             : error_invalid_value;
+}
+inline void* pointer_from(Address address) {
+  return reinterpret_cast<void*>(address);
+}
+
+}  // namespace hbmscope::device::driver

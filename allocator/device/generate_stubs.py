@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Makes the C source of the functions that a library exports without emulating them, from a table of entry points.
+
+    generate_stubs.py TABLE OUTPUT [--cuda MAJOR] [--not-supported CODE] [--lookup]
+
+A line of the table is `name answer key=value ...`; answers are
+
+    implemented      a source of this folder defines it
+    succeeds         returns 0 and does nothing
+    not_supported    returns CODE (801, CUDA's)
+    same_as=NAME     jumps to NAME, which is implemented
+
+and keys are `since` (the version of CUDA from which cuGetProcAddress gives this variant) and `cuda` (the only major
+version of the library that has it). With --lookup the table that cuGetProcAddress searches is made too.
+"""
+
+import argparse
+import pathlib
+import re
+
+STUB = """\
+__attribute__((visibility("default"))) int {name}(void) {{
+  static int was_said;
+  return hbmscope_device_stub("{name}", &was_said, {answer});
+}}
+"""
+# A function with the same parameters as another: one jump.
+ALIAS = """\
+__asm__(".text\\n.globl {name}\\n.type {name}, %function\\n{name}: " JUMP("{target}") "\\n.size {name}, . - {name}\\n");
+"""
+HEAD = """\
+/* Made by generate_stubs.py from {table}. */
+#if defined(__x86_64__)
+#define JUMP(name) "jmp " name "@PLT"
+#else
+#define JUMP(name) "b " name
+#endif
+int hbmscope_device_stub(const char* name, int* was_said, int answer);
+"""
+ENTRY_TYPE = """\
+struct EntryPoint {
+  const char* base;
+  const char* symbol;
+  int since, is_per_thread;
+  void* function;
+};
+"""
+
+
+def read_table(path, cuda):
+    """(Name, answer, since) of each line that belongs to this major version."""
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        words = line.split("#")[0].split()
+        if not words:
+            continue
+        name, answer, *keys = words
+        keys = dict(key.split("=") for key in keys)
+        if answer not in ("implemented", "succeeds", "not_supported") and not answer.startswith("same_as="):
+            raise SystemExit(f"{path}:{number}: unknown answer {answer}")
+        if "cuda" not in keys or int(keys["cuda"]) == cuda:
+            yield name, answer, int(keys.get("since", 0))
+
+
+def function_source(name, answer, not_supported):
+    if answer == "implemented":
+        return ""
+    if answer.startswith("same_as="):
+        return ALIAS.format(name=name, target=answer[len("same_as=") :])
+    return STUB.format(name=name, answer=0 if answer == "succeeds" else not_supported)
+
+
+def lookup_source(rows):
+    """The table for cuGetProcAddress: cuMemAlloc_v2 is found as cuMemAlloc."""
+    lines = [ENTRY_TYPE]
+    entries = []
+    for name, answer, since in rows:
+        if answer == "implemented" or answer.startswith("same_as="):
+            lines.append(f"extern int {name}(void);\n")
+        per_thread = re.search(r"_pt(sz|ds)$", name)
+        base = re.sub(r"_v\d+$", "", re.sub(r"_pt(sz|ds)$", "", name))
+        entries.append(f'    {{"{base}", "{name}", {since}, {int(bool(per_thread))}, (void*)&{name}}},\n')
+    lines.append("const struct EntryPoint hbmscope_device_entry_points[] = {\n")
+    lines += entries
+    lines.append("};\n")
+    lines.append(f"const int hbmscope_device_entry_point_count = {len(entries)};\n")
+    return "".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("table", type=pathlib.Path)
+    parser.add_argument("output", type=pathlib.Path)
+    parser.add_argument("--cuda", type=int, default=0)
+    parser.add_argument("--not-supported", type=int, default=801)
+    parser.add_argument("--lookup", action="store_true")
+    arguments = parser.parse_args()
+
+    rows = list(read_table(arguments.table, arguments.cuda))
+    source = HEAD.format(table=arguments.table.name)
+    source += "".join(function_source(name, answer, arguments.not_supported) for name, answer, _ in rows)
+    if arguments.lookup:
+        source += lookup_source(rows)
+    arguments.output.write_text(source)
+
+
+if __name__ == "__main__":
+    main()

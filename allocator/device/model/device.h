@@ -1,0 +1,37 @@
+// One device: its memory as a number, and the blocks of cuMemAlloc in it.
+#pragma once
+
+#include "allocator/device/model/ranges.h"
+#include "allocator/device/model/small_blocks.h"
+
+namespace hbmscope::device {
+
+class Device {
+ public:
+  Device(int ordinal, Bytes total_bytes, Bytes context_bytes)
+      : ordinal_(ordinal), context_bytes_(context_bytes), ledger_(total_bytes) {}
+
+  // A context takes memory for itself: the heap of printf and malloc, code, page tables. Each of a device's contexts
+  // takes as much as the first.
+  Outcome open_context();
+  void close_context();
+  int contexts() const { return contexts_; }
+
+  // Up to 1 MiB shares pages (small_blocks.h), more is rounded up to 2 MiB.
+  Answer allocate(Ranges& ranges, Bytes bytes);
+  // `range` is of Kind::device and on this device.
+  void free(Ranges& ranges, const Range& range);
+
+  int ordinal() const { return ordinal_; }
+  Ledger& ledger() { return ledger_; }
+  const Ledger& ledger() const { return ledger_; }
+
+ private:
+  int ordinal_;
+  Bytes context_bytes_;
+  int contexts_ = 0;
+  Ledger ledger_;
+  SmallBlocks small_;
+};
+
+}  // namespace hbmscope::device

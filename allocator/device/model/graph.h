@@ -1,0 +1,40 @@
+// Graphs of work: kept so that a program can ask for what it built. Launching one does nothing.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <vector>
+
+namespace hbmscope::device {
+
+class Graph;
+
+struct GraphNode {
+  int type;  // CUgraphNodeType
+  Graph* graph;
+  std::vector<GraphNode*> dependencies;
+  std::vector<std::unique_ptr<Graph>> bodies;  // Of a conditional node, or the copy of a child graph.
+};
+
+class Graph {
+ public:
+  GraphNode* add(int type, std::vector<GraphNode*> dependencies) {
+    nodes_.push_back(GraphNode{type, this, std::move(dependencies), {}});
+    return &nodes_.back();
+  }
+  // A node of a stream's capture comes after the one before it.
+  GraphNode* add_captured(int type) {
+    return add(type, nodes_.empty() ? std::vector<GraphNode*>{} : std::vector<GraphNode*>{&nodes_.back()});
+  }
+  // Nodes keep their addresses.
+  const std::list<GraphNode>& nodes() const { return nodes_; }
+  std::list<GraphNode>& nodes() { return nodes_; }
+  // A copy of the nodes and what they depend on.
+  std::unique_ptr<Graph> clone() const;
+
+ private:
+  std::list<GraphNode> nodes_;
+};
+
+}  // namespace hbmscope::device

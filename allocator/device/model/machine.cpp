@@ -1,0 +1,143 @@
+#include "allocator/device/model/machine.h"
+
+#include "allocator/device/model/address_space.h"
+
+namespace hbmscope::device {
+
+Machine::Machine(const Settings& settings) : contents_(settings.host_bytes_max) {
+  for (std::size_t i = 0; i < settings.visible_devices.size(); ++i)
+    devices_.push_back(std::make_unique<Device>(static_cast<int>(i), settings.total_bytes, settings.context_bytes));
+}
+
+Answer Machine::allocate_host(int device, Bytes bytes, Kind kind) {
+  if (bytes == 0) return {Outcome::invalid, 0};
+  const Address begin = reserve_addresses(bytes, granularity_bytes, Access::read_write);
+  if (begin == 0) return {Outcome::out_of_memory, 0};
+  ranges_.add(begin, bytes, kind, device);
+  return {Outcome::ok, begin};
+}
+
+Outcome Machine::register_host(int device, Address begin, Bytes bytes) {
+  if (bytes == 0 || ranges_.find(begin)) return Outcome::invalid;
+  ranges_.add(begin, bytes, Kind::registered, device);
+  return Outcome::ok;
+}
+
+Outcome Machine::unregister_host(Address begin) {
+  const auto range = ranges_.find_beginning(begin);
+  if (!range || range->kind != Kind::registered) return Outcome::invalid;
+  ranges_.remove(begin);
+  return Outcome::ok;
+}
+
+Outcome Machine::free(Address begin) {
+  const auto range = ranges_.find_beginning(begin);
+  if (!range) return Outcome::invalid;
+  if (is_device_memory(range->kind) && range->kind != Kind::mapped) contents_.forget(begin, range->bytes);
+  switch (range->kind) {
+    case Kind::device: device(range->device).free(ranges_, *range); break;
+    case Kind::pooled: {
+      Pool* pool = find_pool(range->owner);
+      if (pool == nullptr) return Outcome::invalid;
+      pool->free(ranges_, *range);
+      break;
+    }
+    case Kind::imported:
+    case Kind::managed:
+    case Kind::host:
+      ranges_.remove(begin);
+      release_addresses(begin, range->bytes);
+      break;
+    case Kind::mapped:
+    case Kind::registered: return Outcome::invalid;
+  }
+  return Outcome::ok;
+}
+
+Answer Machine::create_physical(int device, Bytes bytes) {
+  return virtual_memory_.create(device < 0 ? nullptr : &this->device(device).ledger(), device, bytes);
+}
+
+void Machine::give_back(const VirtualMemory::Gone& gone) {
+  if (gone.bytes != 0 && gone.device >= 0) device(gone.device).ledger().give_back(gone.bytes);
+}
+
+Outcome Machine::release_physical(std::uint64_t id) {
+  const auto gone = virtual_memory_.release(id);
+  give_back(gone);
+  return gone.outcome;
+}
+
+Outcome Machine::unmap(Address begin, Bytes bytes) {
+  bool found_any = false;
+  for (auto range = ranges_.find_next(begin); range && range->begin < begin + bytes;
+       range = ranges_.find_next(range->begin + 1)) {
+    if (range->kind != Kind::mapped) continue;
+    found_any = true;
+    contents_.forget(range->begin, range->bytes);
+    give_back(virtual_memory_.unmap(ranges_, *range));
+  }
+  return found_any ? Outcome::ok : Outcome::invalid;
+}
+
+Outcome Machine::set_access(Address begin, Bytes bytes) {
+  if (!virtual_memory_.is_reserved(begin, bytes)) return Outcome::invalid;
+  device::set_access(begin, bytes, Access::read_write);
+  return Outcome::ok;
+}
+
+Pool& Machine::create_pool(int device, Bytes bytes_max) {
+  const std::uint64_t id = ++pool_ids_;
+  return pools_.emplace(id, Pool(id, device, bytes_max)).first->second;
+}
+
+Pool* Machine::find_pool(std::uint64_t id) {
+  const auto found = pools_.find(id);
+  return found == pools_.end() ? nullptr : &found->second;
+}
+
+Pool& Machine::default_pool(int device) {
+  auto& id = default_pools_[device];
+  if (id == 0) id = create_pool(device, 0).id();
+  return pools_.at(id);
+}
+
+Pool& Machine::current_pool(int device) {
+  const auto current = current_pools_.find(device);
+  Pool* pool = current == current_pools_.end() ? nullptr : find_pool(current->second);
+  return pool != nullptr ? *pool : default_pool(device);
+}
+
+Outcome Machine::destroy_pool(std::uint64_t id) {
+  Pool* pool = find_pool(id);
+  if (pool == nullptr || &default_pool(pool->device()) == pool) return Outcome::invalid;
+  trim_pool(*pool, 0);
+  pool->set_release_threshold(0);
+  if (pool->bytes().reserved == 0) pools_.erase(id);
+  return Outcome::ok;
+}
+
+Answer Machine::allocate_from_pool(Pool& pool, Bytes bytes) {
+  return pool.allocate(device(pool.device()).ledger(), ranges_, bytes);
+}
+
+void Machine::has_synchronized() {
+  for (auto& [id, pool] : pools_) pool.trim_to_threshold(device(pool.device()).ledger());
+}
+
+namespace {
+
+struct Process {
+  std::mutex mutex;
+  Machine machine{settings()};
+};
+Process& process() {
+  static Process* one = new Process;  // Never destroyed: other threads outlive main.
+  return *one;
+}
+
+}  // namespace
+
+LockedMachine::LockedMachine() : machine_(process().machine), lock_(process().mutex) {}
+
+}  // namespace hbmscope::device

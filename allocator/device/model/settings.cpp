@@ -1,0 +1,109 @@
+#include "allocator/device/model/settings.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace hbmscope::device {
+namespace {
+
+constexpr int device_count_max = 16;
+
+void read_number(const char* name, std::uint64_t& out) {
+  const char* text = std::getenv(name);
+  if (text == nullptr || *text == 0) return;
+  char* end = nullptr;
+  const std::uint64_t value = std::strtoull(text, &end, 0);
+  if (*end != 0 || *text == '-')
+    std::fprintf(stderr, "hbmscope: %s=%s is not a number; using %llu\n", name, text,
+                 static_cast<unsigned long long>(out));
+  else
+    out = value;
+}
+
+void read_number(const char* name, int& out) {
+  std::uint64_t value = static_cast<std::uint64_t>(out);
+  read_number(name, value);
+  out = static_cast<int>(value);
+}
+
+// The physical device that one entry of CUDA_VISIBLE_DEVICES names: an ordinal, or the beginning of a UUID. -1: none.
+int device_from_entry(const std::string& entry, int device_count) {
+  if (entry.rfind("GPU-", 0) == 0) {
+    for (int device = 0; device < device_count; ++device)
+      if (text_from_uuid(uuid_of_device(device)).rfind(entry, 0) == 0) return device;
+    return -1;
+  }
+  char* end = nullptr;
+  const long device = std::strtol(entry.c_str(), &end, 10);
+  return end != entry.c_str() && *end == 0 && device >= 0 && device < device_count ? static_cast<int>(device) : -1;
+}
+
+std::vector<int> read_visible_devices(int device_count) {
+  std::vector<int> visible;
+  const char* text = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (text == nullptr) {
+    for (int device = 0; device < device_count; ++device) visible.push_back(device);
+    return visible;
+  }
+  const std::string list = text;
+  for (std::size_t begin = 0; begin < list.size();) {
+    const std::size_t end = list.find(',', begin);
+    const int device = device_from_entry(list.substr(begin, end - begin), device_count);
+    if (device < 0) break;
+    visible.push_back(device);
+    begin = end == std::string::npos ? list.size() : end + 1;
+  }
+  return visible;
+}
+
+}  // namespace
+
+Settings read_settings() {
+  Settings settings;
+  read_number("HBMSCOPE_DEVICE_COUNT", settings.device_count);
+  settings.device_count = settings.device_count > device_count_max ? device_count_max : settings.device_count;
+  read_number("HBMSCOPE_DEVICE_BYTES", settings.total_bytes);
+  read_number("HBMSCOPE_DEVICE_CONTEXT_BYTES", settings.context_bytes);
+  read_number("HBMSCOPE_DEVICE_HOST_BYTES", settings.host_bytes_max);
+  read_number("HBMSCOPE_DEVICE_SMS", settings.multiprocessors);
+  read_number("HBMSCOPE_DEVICE_CUDA", settings.cuda_version);
+  read_number("HBMSCOPE_DEVICE_LOG", settings.log_level);
+  if (const char* name = std::getenv("HBMSCOPE_DEVICE_NAME"); name != nullptr && *name != 0) settings.name = name;
+  if (const char* compute = std::getenv("HBMSCOPE_DEVICE_COMPUTE"); compute != nullptr && *compute != 0) {
+    int major = 0, minor = 0;
+    if (std::sscanf(compute, "%d.%d", &major, &minor) == 2) {
+      settings.compute_major = major;
+      settings.compute_minor = minor;
+    } else {
+      std::fprintf(stderr, "hbmscope: HBMSCOPE_DEVICE_COMPUTE=%s is not of the form 9.0; using 9.0\n", compute);
+    }
+  }
+  settings.visible_devices = read_visible_devices(settings.device_count);
+  return settings;
+}
+
+const Settings& settings() {
+  static const Settings* read = new Settings(read_settings());  // Never destroyed: other threads outlive main.
+  return *read;
+}
+
+Uuid uuid_of_device(int ordinal) {
+  Uuid uuid{};
+  std::memcpy(uuid.bytes, "hbmscope", 8);
+  uuid.bytes[15] = static_cast<unsigned char>(ordinal);
+  return uuid;
+}
+
+std::string text_from_uuid(const Uuid& uuid) {
+  std::string text = "GPU-";
+  for (int i = 0; i < 16; ++i) {
+    char digits[3];
+    std::snprintf(digits, sizeof(digits), "%02x", unsigned{uuid.bytes[i]});
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += digits;
+  }
+  return text;
+}
+
+}  // namespace hbmscope::device

@@ -1,0 +1,38 @@
+// What the emulated machine looks like. Each value comes from one environment variable, so that a command can set them
+// before it starts a program; allocator/device/README.md lists the variables.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace hbmscope::device {
+
+struct Settings {
+  int device_count = 1;                        // HBMSCOPE_DEVICE_COUNT, 0 to 16
+  std::uint64_t total_bytes = 85'029'158'912;  // HBMSCOPE_DEVICE_BYTES, of each device; an H100 with 80 GB of HBM3
+  std::uint64_t context_bytes = 526'385'152;   // HBMSCOPE_DEVICE_CONTEXT_BYTES, taken by each context (502 MiB)
+  std::uint64_t host_bytes_max = std::uint64_t{8} << 30;  // HBMSCOPE_DEVICE_HOST_BYTES, see contents.h
+  std::string name = "NVIDIA H100 80GB HBM3";             // HBMSCOPE_DEVICE_NAME
+  int compute_major = 9, compute_minor = 0;               // HBMSCOPE_DEVICE_COMPUTE, "9.0"
+  int multiprocessors = 132;                              // HBMSCOPE_DEVICE_SMS
+  int cuda_version = 13000;  // HBMSCOPE_DEVICE_CUDA, the driver's version: 1000 x major + 10 x minor
+  int log_level = 0;         // HBMSCOPE_DEVICE_LOG, see log.h
+  // CUDA_VISIBLE_DEVICES: the ordinals that the program sees, in its order. A list ends before the first entry that
+  // names no device, as in CUDA.
+  std::vector<int> visible_devices = {0};
+};
+
+// Reads the environment. A value that cannot be read is replaced by the default, with one line on stderr.
+Settings read_settings();
+// Read once, at the first call.
+const Settings& settings();
+
+// "GPU-68626d73-636f-7065-0000-000000000000" for device 0: 16 bytes, the last one is the ordinal.
+struct Uuid {
+  unsigned char bytes[16];
+};
+Uuid uuid_of_device(int ordinal);
+std::string text_from_uuid(const Uuid& uuid);
+
+}  // namespace hbmscope::device

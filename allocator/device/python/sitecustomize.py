@@ -1,0 +1,33 @@
+"""What a Python process needs so that frameworks use the emulated CUDA device.
+
+Python imports this module at its start, if this folder is on PYTHONPATH. Then it imports the user's own sitecustomize,
+if there is one.
+"""
+
+import importlib.machinery
+import importlib.util
+import os.path
+import sys
+
+# JAX passes its CUDA plugin by unless one of the kernel driver's files exists (jax/_src/hardware_utils.py).
+_DEVICE_FILE = "/dev/nvidiactl"
+_really_exists = os.path.exists
+
+
+def _exists(path):
+    return path == _DEVICE_FILE or _really_exists(path)
+
+
+def _run_next_sitecustomize():
+    folder = os.path.dirname(os.path.abspath(__file__))
+    others = [entry for entry in sys.path if os.path.abspath(entry or ".") != folder]
+    spec = importlib.machinery.PathFinder.find_spec("sitecustomize", others)
+    if spec is None or spec.loader is None:
+        return
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["sitecustomize"] = module
+    spec.loader.exec_module(module)
+
+
+os.path.exists = _exists
+_run_next_sitecustomize()

@@ -1,0 +1,94 @@
+// Blocks of cuMemAlloc: what they take, and what is refused.
+#include <gtest/gtest.h>
+
+#include "allocator/device/model/machine.h"
+#include "tests/sizes.h"
+
+namespace hbmscope::device {
+namespace {
+
+Settings settings_of(Bytes total_bytes, Bytes context_bytes = 0, int devices = 1) {
+  Settings settings;
+  settings.total_bytes = total_bytes;
+  settings.context_bytes = context_bytes;
+  settings.device_count = devices;
+  settings.visible_devices.clear();
+  for (int i = 0; i < devices; ++i) settings.visible_devices.push_back(i);
+  return settings;
+}
+
+TEST(Device, a_context_takes_memory_until_it_is_closed) {
+  Machine machine(settings_of(1000 * mib, 500 * mib));
+  ASSERT_EQ(machine.device(0).open_context(), Outcome::ok);
+  EXPECT_EQ(machine.device(0).ledger().free_bytes(), 500 * mib);
+  ASSERT_EQ(machine.device(0).open_context(), Outcome::ok);
+  EXPECT_EQ(machine.device(0).open_context(), Outcome::out_of_memory);
+  EXPECT_EQ(machine.device(0).ledger().free_bytes(), 0u);
+  machine.device(0).close_context();
+  machine.device(0).close_context();
+  EXPECT_EQ(machine.device(0).ledger().taken_bytes(), 0u);
+}
+
+TEST(Device, large_requests_are_rounded_up_to_2_mib) {
+  Machine machine(settings_of(100 * mib));
+  const Answer answer = machine.allocate(0, 5 * mib);
+  ASSERT_EQ(answer.outcome, Outcome::ok);
+  EXPECT_EQ(answer.address % granularity_bytes, 0u);
+  EXPECT_EQ(machine.device(0).ledger().taken_bytes(), 6 * mib);
+  EXPECT_EQ(machine.free(answer.address), Outcome::ok);
+  EXPECT_EQ(machine.device(0).ledger().taken_bytes(), 0u);
+}
+
+TEST(Device, small_requests_share_a_page) {
+  Machine machine(settings_of(100 * mib));
+  const Answer first = machine.allocate(0, 1), second = machine.allocate(0, 4096);
+  EXPECT_EQ(machine.device(0).ledger().taken_bytes(), 2 * mib);
+  EXPECT_EQ(second.address, first.address + 512);
+  machine.free(first.address);
+  EXPECT_EQ(machine.device(0).ledger().taken_bytes(), 2 * mib);
+  EXPECT_EQ(machine.allocate(0, 100).address, first.address);
+  machine.free(first.address);
+  machine.free(second.address);
+  EXPECT_EQ(machine.device(0).ledger().taken_bytes(), 0u);
+}
+
+TEST(Device, a_refusal_changes_nothing) {
+  Machine machine(settings_of(10 * mib));
+  ASSERT_EQ(machine.allocate(0, 8 * mib).outcome, Outcome::ok);
+  EXPECT_EQ(machine.allocate(0, 3 * mib).outcome, Outcome::out_of_memory);
+  EXPECT_EQ(machine.allocate(0, ~Bytes{0}).outcome, Outcome::out_of_memory);
+  EXPECT_EQ(machine.allocate(0, 0).outcome, Outcome::invalid);
+  EXPECT_EQ(machine.device(0).ledger().free_bytes(), 2 * mib);
+  EXPECT_EQ(machine.allocate(0, 2 * mib).outcome, Outcome::ok);
+}
+
+TEST(Device, host_and_managed_memory_take_nothing) {
+  Machine machine(settings_of(10 * mib));
+  const Answer host = machine.allocate_host(0, 100 * mib, Kind::host);
+  const Answer managed = machine.allocate_host(0, 100 * mib, Kind::managed);
+  EXPECT_EQ(machine.device(0).ledger().taken_bytes(), 0u);
+  EXPECT_EQ(machine.find(managed.address + 5)->kind, Kind::managed);
+  EXPECT_EQ(machine.free(host.address), Outcome::ok);
+  EXPECT_EQ(machine.free(managed.address), Outcome::ok);
+  EXPECT_EQ(machine.free(managed.address), Outcome::invalid);
+}
+
+TEST(Device, devices_have_accounts_of_their_own) {
+  Machine machine(settings_of(10 * mib, 0, 2));
+  const Answer answer = machine.allocate(1, 4 * mib);
+  EXPECT_EQ(machine.device(0).ledger().taken_bytes(), 0u);
+  EXPECT_EQ(machine.device(1).ledger().taken_bytes(), 4 * mib);
+  EXPECT_EQ(machine.find(answer.address + 4 * mib - 1)->device, 1);
+  EXPECT_FALSE(machine.find(answer.address + 4 * mib));
+}
+
+TEST(Device, imported_memory_counts_for_its_owner_alone) {
+  Machine machine(settings_of(10 * mib));
+  const Answer answer = machine.open_import(0, 100 * mib);
+  ASSERT_EQ(answer.outcome, Outcome::ok);
+  EXPECT_EQ(machine.device(0).ledger().taken_bytes(), 0u);
+  EXPECT_EQ(machine.free(answer.address), Outcome::ok);
+}
+
+}  // namespace
+}  // namespace hbmscope::device

@@ -1,0 +1,131 @@
+// The built libcuda.so.1, called as a program calls it.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+namespace {
+
+using Pointer = std::uint64_t;
+using Handle = void*;
+
+// Two small devices; set before the driver reads them, at its first call.
+void* driver() {
+  static void* library = [] {
+    setenv("HBMSCOPE_DEVICE_COUNT", "2", 1);
+    setenv("HBMSCOPE_DEVICE_BYTES", "1073741824", 1);
+    setenv("HBMSCOPE_DEVICE_CONTEXT_BYTES", "104857600", 1);
+    return dlopen(EMULATED "/driver/libcuda.so.1", RTLD_NOW);
+  }();
+  return library;
+}
+
+template <class... Arguments>
+int call(const char* name, Arguments... arguments) {
+  auto* function = reinterpret_cast<int (*)(Arguments...)>(dlsym(driver(), name));
+  EXPECT_NE(function, nullptr) << name;
+  return function == nullptr ? -1 : function(arguments...);
+}
+
+struct DriverTest : testing::Test {
+  DriverTest() {
+    Handle context = nullptr;
+    EXPECT_EQ(call("cuInit", 0u), 0);
+    EXPECT_EQ(call("cuDevicePrimaryCtxRetain", &context, 0), 0);
+    EXPECT_EQ(call("cuCtxSetCurrent", context), 0);
+  }
+  ~DriverTest() override {
+    call("cuCtxSetCurrent", Handle{nullptr});
+    call("cuDevicePrimaryCtxRelease_v2", 0);
+  }
+  static std::size_t free_bytes() {
+    std::size_t free = 0, total = 0;
+    EXPECT_EQ(call("cuMemGetInfo_v2", &free, &total), 0);
+    return free;
+  }
+};
+
+TEST_F(DriverTest, memory_info_follows_every_request) {
+  EXPECT_EQ(free_bytes(), (1024u - 100) << 20);
+  Pointer block = 0;
+  EXPECT_EQ(call("cuMemAlloc_v2", &block, std::size_t{500} << 20), 0);
+  EXPECT_EQ(free_bytes(), (1024u - 600) << 20);
+  Pointer refused = 0;
+  EXPECT_EQ(call("cuMemAlloc_v2", &refused, std::size_t{500} << 20), 2);
+  EXPECT_EQ(free_bytes(), (1024u - 600) << 20);
+  EXPECT_EQ(call("cuMemFree_v2", block), 0);
+  EXPECT_EQ(call("cuMemFree_v2", block), 1);
+  EXPECT_EQ(free_bytes(), (1024u - 100) << 20);
+}
+
+TEST_F(DriverTest, entry_points_depend_on_the_version) {
+  void *old = nullptr, *modern = nullptr, *none = nullptr;
+  int status = -1;
+  EXPECT_EQ(call("cuGetProcAddress_v2", "cuCtxCreate", &old, 3020, 0ull, &status), 0);
+  EXPECT_EQ(old, dlsym(driver(), "cuCtxCreate_v2"));
+  EXPECT_EQ(call("cuGetProcAddress_v2", "cuCtxCreate", &modern, 13000, 0ull, &status), 0);
+  EXPECT_EQ(modern, dlsym(driver(), "cuCtxCreate_v4"));
+  EXPECT_EQ(call("cuGetProcAddress_v2", "cuMemCreate", &none, 9000, 0ull, &status), 500);
+  EXPECT_EQ(status, 2) << "it exists in a later version";
+  EXPECT_EQ(call("cuGetProcAddress_v2", "cuNothing", &none, 13000, 0ull, &status), 500);
+  EXPECT_EQ(status, 1);
+  EXPECT_EQ(call("cuGetProcAddress_v2", "cuMemcpyAsync", &modern, 13000, 2ull, &status), 0);
+  EXPECT_EQ(modern, dlsym(driver(), "cuMemcpyAsync_ptsz"));
+}
+
+TEST_F(DriverTest, what_was_copied_to_the_device_comes_back) {
+  Pointer block = 0;
+  ASSERT_EQ(call("cuMemAlloc_v2", &block, std::size_t{4} << 20), 0);
+  const char text[] = "to the device and back";
+  char back[sizeof(text)];
+  EXPECT_EQ(call("cuMemcpyHtoD_v2", block, static_cast<const void*>(text), sizeof(text)), 0);
+  EXPECT_EQ(call("cuMemcpyDtoH_v2", static_cast<void*>(back), block, sizeof(back)), 0);
+  EXPECT_STREQ(back, text);
+  EXPECT_EQ(call("cuMemsetD8_v2", block, static_cast<unsigned char>(0), sizeof(text)), 0);
+  EXPECT_EQ(call("cuMemcpyDtoH_v2", static_cast<void*>(back), block, sizeof(back)), 0);
+  EXPECT_STREQ(back, "");
+  call("cuMemFree_v2", block);
+}
+
+TEST_F(DriverTest, a_pool_keeps_memory_until_a_stream_is_synchronised) {
+  Pointer block = 0;
+  EXPECT_EQ(call("cuMemAllocAsync", &block, std::size_t{1} << 20, Handle{nullptr}), 0);
+  EXPECT_EQ(call("cuMemFreeAsync", block, Handle{nullptr}), 0);
+  EXPECT_EQ(free_bytes(), (1024u - 132) << 20);
+  EXPECT_EQ(call("cuStreamSynchronize", Handle{nullptr}), 0);
+  EXPECT_EQ(free_bytes(), (1024u - 100) << 20);
+}
+
+TEST_F(DriverTest, conditional_nodes_return_graphs_that_can_be_filled) {
+  struct Parameters {  // CUgraphNodeParams
+    int type = 13, reserved[3] = {};
+    std::uint64_t handle = 0;
+    int conditional_type = 0;
+    unsigned count = 2;
+    Handle* graphs = nullptr;
+    Handle context = nullptr;
+    long long others[26] = {};
+  } parameters;
+  Handle graph = nullptr, node = nullptr, inner = nullptr;
+  EXPECT_EQ(call("cuGraphCreate", &graph, 0u), 0);
+  EXPECT_EQ(call("cuGraphAddNode_v2", &node, graph, static_cast<const Handle*>(nullptr),
+                 static_cast<const void*>(nullptr), std::size_t{0}, &parameters),
+            0);
+  ASSERT_NE(parameters.graphs, nullptr);
+  EXPECT_NE(parameters.graphs[0], parameters.graphs[1]);
+  EXPECT_EQ(
+      call("cuGraphAddEmptyNode", &inner, parameters.graphs[1], static_cast<const Handle*>(nullptr), std::size_t{0}),
+      0);
+  std::size_t count = 0;
+  EXPECT_EQ(call("cuGraphGetNodes", graph, static_cast<Handle*>(nullptr), &count), 0);
+  EXPECT_EQ(count, 1u);
+  EXPECT_EQ(call("cuGraphDestroy", graph), 0);
+}
+
+TEST_F(DriverTest, unknown_functions_say_that_they_are_not_supported) {
+  EXPECT_EQ(call("cuTexRefCreate", static_cast<Handle*>(nullptr)), 801);
+}
+
+}  // namespace

@@ -1,0 +1,45 @@
+#!/usr/bin/env python3
+"""Makes a Python environment with one framework, from PyPI, for the tests of this folder.
+
+    tests/real/make_environment.py NAME [FOLDER]     NAME is a row of the table below; FOLDER: build/real/NAME
+
+Wheels of NVIDIA's CUDA libraries are left out: the emulated device replaces them. JAX needs ptxas and libdevice.
+"""
+
+import pathlib
+import subprocess
+import sys
+import venv
+
+# Name -> packages with their dependencies, packages without.
+ENVIRONMENTS = {
+    "jax-0.6.2": (
+        ["jax==0.6.2", "jaxlib==0.6.2", "numpy==2.2.6", "scipy==1.15.3"],
+        ["jax-cuda12-plugin==0.6.2", "jax-cuda12-pjrt==0.6.2", "nvidia-cuda-nvcc-cu12==12.9.86"],
+    ),
+    "torch-2.9.1": (
+        ["filelock", "typing_extensions", "sympy", "networkx", "jinja2", "fsspec", "numpy==2.2.6"],
+        ["torch==2.9.1"],
+    ),
+}
+
+
+def make_environment(name, folder):
+    with_dependencies, alone = ENVIRONMENTS[name]
+    venv.create(folder, with_pip=True)
+    install = [folder / "bin" / "python", "-m", "pip", "install", "--quiet"]
+    subprocess.run([*install, *with_dependencies], check=True)
+    subprocess.run([*install, "--no-deps", *alone], check=True)
+
+
+def main():
+    if len(sys.argv) not in (2, 3) or sys.argv[1] not in ENVIRONMENTS:
+        sys.exit(f"usage: {sys.argv[0]} NAME [FOLDER]\nNAME is one of {', '.join(ENVIRONMENTS)}")
+    root = pathlib.Path(__file__).resolve().parents[2]
+    folder = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else root / "build" / "real" / sys.argv[1]
+    make_environment(sys.argv[1], folder)
+    print(f"{folder} is ready: run cmake again, then make test-real")
+
+
+if __name__ == "__main__":
+    main()
