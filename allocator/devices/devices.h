@@ -16,9 +16,18 @@ struct DevicePreset {
   // driver reports up to a fiftieth less than that, and up to a twelfth less with error correction in GDDR memory.
   bool is_reported;
   std::string_view source;
+  // Compute capability times ten (90: 9.0; developer.nvidia.com/cuda-gpus), and the number of multiprocessors (NVIDIA's
+  // architecture white papers; of the SXM board where there are several). 0: not a CUDA device.
+  int compute_capability = 0, multiprocessors = 0;
   constexpr std::uint64_t bytes() const { return (std::uint64_t{centi_gib} << 30) / 100; }
 };
 std::span<const DevicePreset> all_devices();
-std::optional<DevicePreset> find_device(std::string_view name);
+
+// What people call the most common variant: "h100" is "h100-80".
+struct DeviceAlias {
+  std::string_view name, device;
+};
+std::span<const DeviceAlias> device_aliases();
+std::optional<DevicePreset> find_device(std::string_view name);  // By name or alias.
 
 }  // namespace hbmscope::allocator

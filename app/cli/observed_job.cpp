@@ -34,7 +34,9 @@ pid_t ObservedJob::start_job(const std::vector<std::string>& command, const std:
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
   const char* others = std::getenv("LD_PRELOAD");
-  const std::string preload = others != nullptr && *others != 0 ? collector + ":" + others : collector;
+  std::string preload = collector;
+  for (const std::string& library : settings.preload) preload += ":" + library;
+  if (others != nullptr && *others != 0) preload += std::string(":") + others;
   // AddressSanitizer refuses to start unless it is the first library. Here only the collector precedes it, so the check
   // is turned off.
   const char* sanitizer_options = std::getenv("ASAN_OPTIONS");
@@ -50,6 +52,8 @@ pid_t ObservedJob::start_job(const std::vector<std::string>& command, const std:
     for (const Ignored& one : ignored_) std::signal(one.signal, one.before);  // As set by nohup or by a shell.
     setenv("LD_PRELOAD", preload.c_str(), 1);
     setenv("ASAN_OPTIONS", sanitizer.c_str(), 1);
+    for (const auto& [name, value] : settings.variables) setenv(name.c_str(), value.c_str(), 1);
+    if (settings.is_output_to_stderr) dup2(STDERR_FILENO, STDOUT_FILENO);
     setenv(serve::Observer::variable, observation_.observer().socket_path().c_str(), 1);
     if (settings.is_followed)
       unsetenv(wire::no_follow_variable);

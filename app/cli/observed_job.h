@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/cli/observation.h"
@@ -22,7 +23,10 @@ struct JobSettings {
   std::string stacks;        // The value of wire::stacks_variable; empty: no stacks.
   StderrTail* stderr_tail = nullptr;
   ListenOptions listen;
-  std::string memory_dump_prefix;  // For the dumps of XLA's allocator at failures, unless the user has set a prefix.
+  std::string memory_dump_prefix;    // For the dumps of XLA's allocator at failures, unless the user has set a prefix.
+  std::vector<std::string> preload;  // Libraries after the collector's.
+  std::vector<std::pair<std::string, std::string>> variables;  // To set in the job.
+  bool is_output_to_stderr = false;  // Its standard output goes to standard error, as ours is for JSON.
 };
 
 class ObservedJob {

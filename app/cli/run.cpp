@@ -4,14 +4,21 @@
 
 #include <csignal>
 #include <filesystem>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "analysis/write/json.h"
 #include "app/cli/display.h"
+#include "app/cli/dry_run.h"
+#include "app/cli/emulated_program.h"
 #include "app/cli/far_job.h"
 #include "app/cli/far_start.h"
+#include "app/cli/load.h"
 #include "app/cli/observed_job.h"
+#include "app/cli/temporary_folder.h"
 #include "app/cli/terminal.h"
 #include "app/cli/window_process.h"
 
@@ -42,6 +49,32 @@ int run_there(const RunOptions& options, const std::string& name, bool has_windo
   return follow_far_job(there, has_window);
 }
 
+// The devices that a job runs on instead of real ones.
+struct DryRunJob {
+  EmulatedMachine machine;
+  EmulatedProgram program;
+  std::unique_ptr<TemporaryFolder> reports;  // Where the job's processes write what they needed.
+
+  void apply_to(JobSettings& settings, bool json) const {
+    settings.preload = program.preload;
+    settings.variables = program.variables;
+    settings.variables.emplace_back("HBMSCOPE_DEVICE_REPORT", reports->path());
+    settings.is_output_to_stderr = json;
+    for (const std::string& note : program.notes) say(note);
+  }
+};
+
+Result<DryRunJob> prepare_dry_run(const RunOptions& options) {
+  const auto machine = emulated_machine_from(options.emulate, options.device_bytes);
+  if (!machine) return Failure(machine.error());
+  auto program = prepare_program(options.command, *machine);
+  if (!program) return Failure(program.error());
+  auto reports = std::make_unique<TemporaryFolder>("dry-run");
+  if (reports->path().empty())
+    return Failure(refusal("there is no room for temporary files", "Set TMPDIR to a folder that you can write to."));
+  return DryRunJob{*machine, std::move(*program), std::move(reports)};
+}
+
 }  // namespace
 
 int run_job(const RunOptions& options, bool has_window) {
@@ -51,6 +84,12 @@ int run_job(const RunOptions& options, bool has_window) {
             refuse_to_listen(options.listen, "ssh already connects to the other machine", "Remove --listen or --on."))
       return *refused;
     return run_there(options, name, has_window);
+  }
+  std::optional<DryRunJob> dry_run;
+  if (!options.emulate.empty()) {
+    auto prepared = prepare_dry_run(options);
+    if (!prepared) return fail(prepared.error());
+    dry_run.emplace(std::move(*prepared));
   }
   const std::string path = options.record.empty() ? fmt::format("{}.{}.hbm", name, getpid()) : options.record;
   for (const int one : {SIGTERM, SIGHUP})
@@ -66,6 +105,7 @@ int run_job(const RunOptions& options, bool has_window) {
   settings.listen = options.listen;
   settings.memory_dump_prefix = flight.memory_dump_prefix();
   if (flight.is_open()) settings.stderr_tail = &flight.stderr_tail();
+  if (dry_run) dry_run->apply_to(settings, options.json);
   if (const auto failed = job.start(options.command, path, settings)) return *failed;
   report_far_start();
   if (!settings.wants_cupti)
@@ -83,6 +123,12 @@ int run_job(const RunOptions& options, bool has_window) {
   flight.stderr_tail().finish();
   flight.finish(job.status(), job.has_reported());
   job.print_summary();
+  if (dry_run) {
+    DryRun run = read_dry_run(dry_run->reports->path(), dry_run->machine, job.exit_code());
+    run.recording = job.is_recording() || job.has_reported() ? job.recording() : std::string();
+    if (!print_to_stdout(options.json ? text_from_json(json_from_dry_run(run)) : text_from_dry_run(run)))
+      return exit_unreadable;
+  }
   return job.exit_code();
 }
 

@@ -18,6 +18,9 @@ struct RunOptions {
   std::string back_end = "interpose";  // How calls of the CUDA driver are recorded; or cupti.
   std::string stacks = "python";       // The stacks of those calls; or native, none.
   std::uint32_t stack_depth = 64;      // Maximum number of frames.
+  std::string emulate;                 // The devices of a dry run, "h100:8"; empty: the real ones.
+  std::string device_bytes;            // Their memory, "40GiB"; empty: as the catalogue says.
+  bool json = false;                   // The verdict of a dry run.
   FlightOptions flight;
   ListenOptions listen;
   std::vector<std::string> command;

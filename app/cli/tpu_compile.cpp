@@ -34,6 +34,7 @@
 #include "app/cli/figure_text.h"
 #include "app/cli/load.h"
 #include "app/cli/output_file.h"
+#include "app/cli/temporary_folder.h"
 #include "app/cli/tpu.h"
 #include "app/cli/tpu_compile_driver.h"
 #include "app/cli/tpu_fit.h"
@@ -43,26 +44,6 @@ namespace {
 
 namespace tpu = allocator::tpu;
 using Json = nlohmann::ordered_json;
-
-// A folder for the dump. The destructor removes it with its contents.
-class Workplace {
- public:
-  Workplace() {
-    std::error_code error;
-    std::string pattern = (std::filesystem::temp_directory_path(error) / "hbmscope-compile-XXXXXX").string();
-    if (const char* made = mkdtemp(pattern.data())) path_ = made;
-  }
-  ~Workplace() {
-    std::error_code error;
-    if (!path_.empty()) std::filesystem::remove_all(path_, error);
-  }
-  Workplace(const Workplace&) = delete;
-  Workplace& operator=(const Workplace&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 volatile std::sig_atomic_t cancelling_signal = 0;
 
@@ -322,7 +303,7 @@ Result<void> record(const Fit& fit, const TpuCompileOptions& options) {
 }
 
 Result<Compiled> compile_for(const TpuCompileOptions& options, const std::string& topology) {
-  const Workplace workplace;
+  const TemporaryFolder workplace("compile");
   if (workplace.path().empty())
     return Failure(
         refusal("cannot create a folder for the compiler's dump", "Set TMPDIR to a folder with free space."));

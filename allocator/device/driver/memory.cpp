@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "allocator/device/driver/objects.h"
+#include "allocator/device/model/settings.h"
 
 using namespace hbmscope::device;
 using namespace hbmscope::device::driver;
@@ -72,6 +73,11 @@ Result write_attribute(void* out, int attribute, const Range& range, Address add
   }
 }
 
+// Bytes of one device in this process; `ordinal` counts all devices, whatever CUDA_VISIBLE_DEVICES hides.
+struct DeviceAccount {
+  long long ordinal, total_bytes, context_bytes, used_bytes, peak_bytes;
+};
+
 }  // namespace
 
 HBMSCOPE_EXPORTED Result cuMemGetInfo_v2(Size* free, Size* total) {
@@ -88,6 +94,19 @@ HBMSCOPE_EXPORTED long long hbmscope_device_used_bytes(int device) {
   const LockedMachine machine;
   if (device < 0 || device >= machine->device_count()) return -1;
   return static_cast<long long>(machine->device(device).ledger().taken_bytes());
+}
+
+// For the report of a process (python/hbmscope_dry_run.py). Returns false if there is no such device.
+HBMSCOPE_EXPORTED bool hbmscope_device_account(int device, DeviceAccount* account) {
+  const LockedMachine machine;
+  if (device < 0 || device >= machine->device_count()) return false;
+  const Device& one = machine->device(device);
+  const Ledger& ledger = one.ledger();
+  *account = {settings().visible_devices[static_cast<std::size_t>(device)],
+              static_cast<long long>(ledger.total_bytes()),
+              static_cast<long long>(one.contexts() > 0 ? one.context_bytes() : 0),
+              static_cast<long long>(ledger.taken_bytes()), static_cast<long long>(ledger.peak_bytes())};
+  return true;
 }
 
 HBMSCOPE_EXPORTED Result cuMemAlloc_v2(Pointer* out, Size bytes) {

@@ -16,6 +16,7 @@ class Device {
   Outcome open_context();
   void close_context();
   int contexts() const { return contexts_; }
+  Bytes context_bytes() const { return context_bytes_; }
 
   // Up to 1 MiB shares pages (small_blocks.h), more is rounded up to 2 MiB.
   Answer allocate(Ranges& ranges, Bytes bytes);

@@ -14,17 +14,19 @@ class Ledger {
   [[nodiscard]] bool take(Bytes bytes) {
     if (bytes > free_bytes()) return false;
     taken_bytes_ += bytes;
+    if (taken_bytes_ > peak_bytes_) peak_bytes_ = taken_bytes_;
     return true;
   }
   void give_back(Bytes bytes) { taken_bytes_ -= bytes < taken_bytes_ ? bytes : taken_bytes_; }
 
   Bytes total_bytes() const { return total_bytes_; }
   Bytes taken_bytes() const { return taken_bytes_; }
+  Bytes peak_bytes() const { return peak_bytes_; }  // The largest taken_bytes() so far.
   Bytes free_bytes() const { return total_bytes_ - taken_bytes_; }
 
  private:
   Bytes total_bytes_;
-  Bytes taken_bytes_ = 0;
+  Bytes taken_bytes_ = 0, peak_bytes_ = 0;
 };
 
 }  // namespace hbmscope::device

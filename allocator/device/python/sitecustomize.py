@@ -30,4 +30,6 @@ def _run_next_sitecustomize():
 
 
 os.path.exists = _exists
+if os.environ.get("HBMSCOPE_DEVICE_REPORT"):
+    import hbmscope_dry_run  # noqa: F401
 _run_next_sitecustomize()

@@ -56,6 +56,7 @@ void add_replay(CommandList& commands);
 void add_tpu(CommandList& commands);
 // Commands for running jobs; Linux only.
 void add_run(CommandList& commands);
+void add_emulate(CommandList& commands);
 void add_attach(CommandList& commands);
 void add_detach(CommandList& commands);
 void add_watch(CommandList& commands);

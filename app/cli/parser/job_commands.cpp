@@ -7,6 +7,7 @@
 #include "allocator/catalog/catalog.h"
 #include "app/cli/attach.h"
 #include "app/cli/demo.h"
+#include "app/cli/emulated_machine.h"
 #include "app/cli/options.h"
 #include "app/cli/parser/commands.h"
 #include "app/cli/ps.h"
@@ -63,12 +64,46 @@ void add_demo_options(CLI::App& command, DemoOptions& options) {
       ->type_name("N");
 }
 
+void add_emulation_options(CLI::App& command, RunOptions& options) {
+  constexpr const char* group = "Dry run, on a GPU that isn't there";
+  CLI::Option* emulate =
+      command
+          .add_option("--emulate", options.emulate,
+                      "Run on this emulated CUDA device, or several: h100, h100:8. The framework and its allocator are "
+                      "real, kernels do nothing. Prints whether the job fits; hbmscope emulate lists devices")
+          ->type_name("DEVICE")
+          ->group(group);
+  command.add_option("--device-bytes", options.device_bytes, "The memory of each emulated device, e.g. 40GiB")
+      ->type_name("SIZE")
+      ->needs(emulate)
+      ->group(group);
+  command
+      .add_flag(
+          "--json", options.json,
+          "Print the verdict as JSON; the job's standard output goes to standard error. app/cli/JSON.md describes "
+          "the schema")
+      ->needs(emulate)
+      ->group(group);
+}
+
 }  // namespace
+
+void add_emulate(CommandList& commands) {
+  CLI::App& command = commands.add("emulate", "List the devices that run --emulate can emulate", R"(
+  hbmscope emulate                                                the devices
+  hbmscope run --emulate h100 -- python train.py                  will it fit on an H100?
+  hbmscope run --emulate h100:8 -- torchrun --nproc-per-node 8 train.py)");
+  const auto json = std::make_shared<bool>(false);
+  command.add_flag("--list", "List them, as without it");
+  add_json_option(command, *json);
+  commands.set_action(command, [json] { return run_emulate(*json); });
+}
 
 void add_run(CommandList& commands) {
   CLI::App& command = commands.add("run", "Run a command, record its device memory and show it live", R"(
   hbmscope run -- python train.py                                 record and watch
   hbmscope run --record step.hbm --no-window -- python train.py   only record
+  hbmscope run --emulate h100 -- python train.py                  will it fit? on a GPU that isn't there
   hbmscope run --on gpu7 -- python train.py                       on another machine, over your own ssh)");
   const auto options = std::make_shared<RunOptions>();
   command.add_option("--record", options->record, "The recording to write; default: COMMAND.PID.hbm in this folder")
@@ -94,6 +129,7 @@ void add_run(CommandList& commands) {
       ->check(between(1, wire::stack_depth_max))
       ->capture_default_str()
       ->type_name("N");
+  add_emulation_options(command, *options);
   add_flight_options(command, options->flight);
   add_listen_options(command, options->listen);
   add_far_options(command, options->far);

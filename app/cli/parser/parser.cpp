@@ -43,6 +43,7 @@ void add_commands(CommandList& commands) {
 #ifdef HBMSCOPE_RUN
   commands.begin_group("What a running job does");
   add_run(commands);
+  add_emulate(commands);
   add_attach(commands);
   add_detach(commands);
   add_watch(commands);

@@ -1,0 +1,35 @@
+// What a program needs so that it runs on an emulated device: libraries to preload and variables, nothing outside its
+// own processes. allocator/device/README.md describes the libraries.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/cli/emulated_machine.h"
+
+namespace hbmscope::cli {
+
+// The frameworks of the program's Python, as python_probe.h finds them.
+struct FoundFrameworks {
+  bool is_python = false;     // Otherwise the rest is unknown.
+  std::string jax, torch;     // Versions; empty: not installed.
+  std::vector<int> jax_cuda;  // The majors of CUDA that a plugin of JAX is installed for.
+  std::string torch_cuda;     // "12.8"; empty: built without CUDA.
+  bool has_ptxas = true, has_libdevice = true;
+};
+// Parses the probe's output. Errors: it is not what the probe prints.
+Result<FoundFrameworks> frameworks_from(const std::string& json);
+
+// Why a program with these frameworks can't run on an emulated device; `what` is empty if it can.
+Error find_framework_fault(const FoundFrameworks& found);
+
+struct EmulatedProgram {
+  std::vector<std::string> preload;                            // Libraries, in their order.
+  std::vector<std::pair<std::string, std::string>> variables;  // To set; values include what the user has set.
+  std::vector<std::string> notes;                              // Lines to say before it starts.
+};
+// Looks at the command's Python, if it has one. Errors: the libraries are missing, or the program can't run here.
+Result<EmulatedProgram> prepare_program(const std::vector<std::string>& command, const EmulatedMachine& machine);
+
+}  // namespace hbmscope::cli

@@ -1,0 +1,57 @@
+// The script with which `run --emulate` asks the job's Python which frameworks it has. It imports none of them and
+// prints one JSON object.
+#pragma once
+
+namespace hbmscope::cli {
+
+inline constexpr const char* python_probe = R"PYTHON(
+import glob, importlib.metadata, importlib.util, json, os, shutil, site, sys
+
+
+def version(name):
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def cuda_of_torch():
+    spec = importlib.util.find_spec("torch")
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    facts = {}
+    try:
+        with open(os.path.join(list(spec.submodule_search_locations)[0], "version.py")) as file:
+            exec(file.read(), facts)
+    except Exception:
+        return None
+    return facts.get("cuda")
+
+
+def folders_of_nvidia():
+    spec = importlib.util.find_spec("nvidia")
+    return list(spec.submodule_search_locations) if spec is not None and spec.submodule_search_locations else []
+
+
+def find(*patterns):
+    return [file for folder in folders_of_nvidia() for pattern in patterns for file in glob.glob(os.path.join(folder, pattern))]
+
+
+plugins = {major: version(f"jax-cuda{major}-plugin") for major in (12, 13)}
+print(
+    json.dumps(
+        {
+            "python": sys.version.split()[0],
+            "jax": version("jax"),
+            "jax_cuda": [major for major, found in plugins.items() if found],
+            "torch": version("torch"),
+            "torch_cuda": cuda_of_torch(),
+            "tensorflow": version("tensorflow"),
+            "has_ptxas": bool(find("cuda_nvcc/bin/ptxas", "cu*/bin/ptxas") or shutil.which("ptxas")),
+            "has_libdevice": bool(find("cuda_nvcc/nvvm/libdevice/*.bc", "cu*/nvvm/libdevice/*.bc") or glob.glob("/usr/local/cuda*/nvvm/libdevice/*.bc")),
+        }
+    )
+)
+)PYTHON";
+
+}  // namespace hbmscope::cli
