@@ -126,6 +126,11 @@ HBMSCOPE_EXPORTED Error cudaDeviceGetLimit(Size* value, int limit) {
 HBMSCOPE_EXPORTED Error cudaDeviceSynchronize() {
   return keep(driver_with_context().cuCtxSynchronize());
 }
+HBMSCOPE_EXPORTED Error cudaDeviceReset() {
+  int device = 0;
+  cudaGetDevice(&device);
+  return keep(driver_calls().cuDevicePrimaryCtxReset(device));
+}
 HBMSCOPE_EXPORTED Error cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   return keep(driver_with_context().cuCtxGetStreamPriorityRange(least, greatest));
 }
