@@ -18,7 +18,7 @@ void* driver() {
     setenv("HBMSCOPE_DEVICE_COUNT", "2", 1);
     setenv("HBMSCOPE_DEVICE_BYTES", "1073741824", 1);
     setenv("HBMSCOPE_DEVICE_CONTEXT_BYTES", "104857600", 1);
-    return dlopen(EMULATED "/driver/libcuda.so.1", RTLD_NOW);
+    return dlopen(EMULATED "/lib/libcuda.so.1", RTLD_NOW);
   }();
   return library;
 }

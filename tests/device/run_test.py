@@ -44,7 +44,7 @@ def main():
     hbmscope, emulated = sys.argv[1], pathlib.Path(sys.argv[2])
     environment = dict(os.environ)
     environment.update(
-        LD_LIBRARY_PATH=str(emulated / "driver"),
+        LD_LIBRARY_PATH=str(emulated / "lib"),
         HBMSCOPE_DEVICE_BYTES=str(1 << 30),
         HBMSCOPE_DEVICE_CONTEXT_BYTES=str(100 * MIB),
     )
