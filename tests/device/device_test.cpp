@@ -82,6 +82,17 @@ TEST(Device, devices_have_accounts_of_their_own) {
   EXPECT_FALSE(machine.find(answer.address + 4 * mib));
 }
 
+TEST(Device, memory_ends_with_its_context) {
+  Machine machine(settings_of(100 * mib));
+  const Answer first = machine.allocate(0, 4 * mib, 1), second = machine.allocate(0, 1000, 2);
+  machine.allocate_host(0, 4 * mib, Kind::host, 1);
+  machine.allocate_from_pool(machine.default_pool(0), 1000);
+  machine.free_all_of(1);
+  EXPECT_FALSE(machine.find(first.address));
+  EXPECT_TRUE(machine.find(second.address));
+  EXPECT_EQ(machine.device(0).ledger().taken_bytes(), 34 * mib) << "a page and a pool stay";
+}
+
 TEST(Device, imported_memory_counts_for_its_owner_alone) {
   Machine machine(settings_of(10 * mib));
   const Answer answer = machine.open_import(0, 100 * mib);

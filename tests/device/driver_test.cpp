@@ -1,6 +1,7 @@
 // The built libcuda.so.1, called as a program calls it.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <cstdlib>
@@ -17,7 +18,7 @@ void* driver() {
     setenv("HBMSCOPE_DEVICE_COUNT", "2", 1);
     setenv("HBMSCOPE_DEVICE_BYTES", "1073741824", 1);
     setenv("HBMSCOPE_DEVICE_CONTEXT_BYTES", "104857600", 1);
-    return dlopen(EMULATED "/driver/libcuda.so.1", RTLD_NOW);
+    return dlopen(EMULATED "/lib/libcuda.so.1", RTLD_NOW);
   }();
   return library;
 }
@@ -96,6 +97,30 @@ TEST_F(DriverTest, a_pool_keeps_memory_until_a_stream_is_synchronised) {
   EXPECT_EQ(free_bytes(), (1024u - 132) << 20);
   EXPECT_EQ(call("cuStreamSynchronize", Handle{nullptr}), 0);
   EXPECT_EQ(free_bytes(), (1024u - 100) << 20);
+}
+
+TEST_F(DriverTest, shared_physical_memory_counts_once) {
+  const int properties[10] = {1, 1, 1, 0};  // Pinned, on device 0.
+  std::uint64_t handle = 0, imported = 0;
+  int file = -1;
+  const std::size_t before = free_bytes();
+  ASSERT_EQ(call("cuMemCreate", &handle, std::size_t{8} << 20, static_cast<const void*>(properties), 0ull), 0);
+  EXPECT_EQ(call("cuMemExportToShareableHandle", static_cast<void*>(&file), handle, 1, 0ull), 0);
+  EXPECT_EQ(call("cuMemImportFromShareableHandle", &imported, reinterpret_cast<void*>(std::intptr_t{file}), 1), 0);
+  EXPECT_EQ(before - free_bytes(), std::size_t{8} << 20);
+  EXPECT_EQ(call("cuMemRelease", handle), 0);
+  EXPECT_EQ(call("cuMemRelease", imported), 0);
+  EXPECT_EQ(free_bytes(), before);
+  close(file);
+}
+
+TEST_F(DriverTest, a_reset_frees_what_the_context_allocated) {
+  Pointer block = 0;
+  const std::size_t before = free_bytes();
+  ASSERT_EQ(call("cuMemAlloc_v2", &block, std::size_t{8} << 20), 0);
+  EXPECT_EQ(call("cuDevicePrimaryCtxReset_v2", 0), 0);
+  EXPECT_EQ(free_bytes(), before);
+  EXPECT_EQ(call("cuMemFree_v2", block), 1);
 }
 
 TEST_F(DriverTest, conditional_nodes_return_graphs_that_can_be_filled) {

@@ -17,8 +17,8 @@ int call(void* library, const char* name, Arguments... arguments) {
 void* runtime(int major) {
   setenv("HBMSCOPE_DEVICE_BYTES", "1073741824", 1);
   setenv("HBMSCOPE_DEVICE_CONTEXT_BYTES", "104857600", 1);
-  dlopen(EMULATED "/driver/libcuda.so.1", RTLD_NOW);  // The runtime finds it by its name.
-  return dlopen(major == 12 ? EMULATED "/cuda12/libcudart.so.12" : EMULATED "/cuda13/libcudart.so.13", RTLD_NOW);
+  dlopen(EMULATED "/lib/libcuda.so.1", RTLD_NOW);  // The runtime finds it by its name.
+  return dlopen(major == 12 ? EMULATED "/lib/libcudart.so.12" : EMULATED "/lib/libcudart.so.13", RTLD_NOW);
 }
 
 TEST(Runtime, memory_is_the_drivers) {

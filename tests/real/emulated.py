@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs a program on the emulated CUDA device.
 
-    tests/real/emulated.py EMULATED CUDA_MAJOR PROGRAM ...     EMULATED is build/release/emulated
+    tests/real/emulated.py EMULATED PROGRAM ...     EMULATED is build/release/emulated
 
 The libraries are preloaded: wheels find NVIDIA's own by an RPATH, which comes before LD_LIBRARY_PATH.
 """
@@ -11,13 +11,12 @@ import pathlib
 import sys
 
 
-def environment(emulated, major):
-    folders = [pathlib.Path(emulated) / "driver", pathlib.Path(emulated) / f"cuda{major}"]
-    libraries = [str(file) for folder in folders for file in sorted(folder.iterdir())]
+def environment(emulated):
+    folder = pathlib.Path(emulated).resolve()
     added = {
-        "LD_PRELOAD": libraries,
-        "LD_LIBRARY_PATH": [str(folder) for folder in folders],
-        "PYTHONPATH": [str(pathlib.Path(emulated) / "python")],
+        "LD_PRELOAD": [str(library) for library in sorted((folder / "lib").iterdir())],
+        "LD_LIBRARY_PATH": [str(folder / "lib")],
+        "PYTHONPATH": [str(folder / "python")],
     }
     variables = dict(os.environ)
     for name, values in added.items():
@@ -26,8 +25,8 @@ def environment(emulated, major):
 
 
 def main():
-    emulated, major, *command = sys.argv[1:]
-    os.execvpe(command[0], command, environment(emulated, major))
+    emulated, *command = sys.argv[1:]
+    os.execvpe(command[0], command, environment(emulated))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Real JAX on the emulated device: start, arrays, a training step with donation, out of memory.
 
-    emulated.py build/release/emulated 12 build/real/jax-0.6.2/bin/python jax_memory.py ALLOCATOR
+    emulated.py build/release/emulated build/real/jax-0.6.2/bin/python jax_memory.py ALLOCATOR
 
 ALLOCATOR is default, growing (no preallocation) or platform. The driver's account, without what it had before the first
 array, must equal `pool_bytes` (and each array, rounded up to 2 MiB, with the allocator platform).

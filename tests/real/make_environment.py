@@ -17,6 +17,20 @@ ENVIRONMENTS = {
         ["jax==0.6.2", "jaxlib==0.6.2", "numpy==2.2.6", "scipy==1.15.3"],
         ["jax-cuda12-plugin==0.6.2", "jax-cuda12-pjrt==0.6.2", "nvidia-cuda-nvcc-cu12==12.9.86"],
     ),
+    "jax-0.10.2": (
+        ["jax==0.10.2", "jaxlib==0.10.2", "numpy==2.2.6", "scipy==1.15.3"],
+        [
+            "jax-cuda13-plugin==0.10.2",
+            "jax-cuda13-pjrt==0.10.2",
+            "nvidia-cuda-nvcc==13.0.88",
+            "nvidia-cuda-crt==13.0.88",
+            "nvidia-nvvm==13.0.88",
+        ],
+    ),
+    "torch-2.6.0": (
+        ["filelock", "typing_extensions", "sympy==1.13.1", "networkx", "jinja2", "fsspec", "numpy==2.2.6"],
+        ["torch==2.6.0"],
+    ),
     "torch-2.9.1": (
         ["filelock", "typing_extensions", "sympy", "networkx", "jinja2", "fsspec", "numpy==2.2.6"],
         ["torch==2.9.1"],

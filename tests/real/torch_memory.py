@@ -1,6 +1,6 @@
 """Real PyTorch on the emulated device: tensors, training with convolutions and attention, out of memory.
 
-    emulated.py build/release/emulated 12 build/real/torch-2.9.1/bin/python torch_memory.py SETTINGS
+    emulated.py build/release/emulated build/real/torch-2.9.1/bin/python torch_memory.py SETTINGS
 
 SETTINGS is PYTORCH_CUDA_ALLOC_CONF, or "default". The driver's account without the context must equal
 torch.cuda.memory_reserved() after every step.

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "allocator/device/driver/abi.h"
+#include "allocator/device/driver/device_attributes.h"
 
 namespace hbmscope::device::driver {
 
@@ -39,5 +40,9 @@ SAME_PLACE(CUDA_CONDITIONAL_NODE_PARAMS, size, ConditionalParameters, count);
 SAME_SIZE(CUDA_GRAPH_INSTANTIATE_PARAMS, InstantiateParameters);
 SAME_SIZE(CUgraphExecUpdateResultInfo, UpdateResult);
 static_assert(CU_GRAPH_NODE_TYPE_CONDITIONAL == node_type::conditional && CU_GRAPH_NODE_TYPE_GRAPH == node_type::graph);
+
+#define X(name, number, theirs) static_assert(int(CU_DEVICE_ATTRIBUTE_##theirs) == attribute::name);
+HBMSCOPE_DEVICE_ATTRIBUTES(X)
+#undef X
 
 }  // namespace hbmscope::device::driver

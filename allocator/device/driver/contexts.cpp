@@ -80,18 +80,24 @@ HBMSCOPE_EXPORTED Result cuDevicePrimaryCtxRelease_v2(DeviceOrdinal device) {
   std::lock_guard lock(contexts().mutex);
   Primary& primary = contexts().primary[device];
   if (primary.retained == 0) return error_invalid_context;
-  if (--primary.retained == 0) LockedMachine()->device(device).close_context();
+  if (--primary.retained > 0) return success;
+  const LockedMachine machine;
+  machine->free_all_of(number_of(&primary.context));
+  machine->device(device).close_context();
   return success;
 }
 HBMSCOPE_EXPORTED Result cuDevicePrimaryCtxRelease(DeviceOrdinal device) {
   return cuDevicePrimaryCtxRelease_v2(device);
 }
-// The memory of the program stays: a program that resets a device ends soon after.
-HBMSCOPE_EXPORTED Result cuDevicePrimaryCtxReset_v2(DeviceOrdinal) {
+// The context stays, with nothing in it.
+HBMSCOPE_EXPORTED Result cuDevicePrimaryCtxReset_v2(DeviceOrdinal device) {
+  if (!is_device(device)) return error_invalid_device;
+  std::lock_guard lock(contexts().mutex);
+  LockedMachine()->free_all_of(number_of(&contexts().primary[device].context));
   return success;
 }
-HBMSCOPE_EXPORTED Result cuDevicePrimaryCtxReset(DeviceOrdinal) {
-  return success;
+HBMSCOPE_EXPORTED Result cuDevicePrimaryCtxReset(DeviceOrdinal device) {
+  return cuDevicePrimaryCtxReset_v2(device);
 }
 
 HBMSCOPE_EXPORTED Result cuDevicePrimaryCtxGetState(DeviceOrdinal device, unsigned* flags, int* is_active) {
@@ -122,14 +128,17 @@ HBMSCOPE_EXPORTED Result cuCtxCreate_v4(Handle* out, void*, unsigned flags, Devi
   return create_context(out, flags, device);
 }
 
-// What was allocated with the context stays: blocks are not tied to contexts here.
 HBMSCOPE_EXPORTED Result cuCtxDestroy_v2(Handle handle) {
   Context* context = context_from(handle);
   {
     std::lock_guard lock(contexts().mutex);
     if (contexts().others.erase(context) == 0) return error_invalid_context;
   }
-  LockedMachine()->device(context->device).close_context();
+  {
+    const LockedMachine machine;
+    machine->free_all_of(number_of(context));
+    machine->device(context->device).close_context();
+  }
   stack.erase(std::remove(stack.begin(), stack.end(), context), stack.end());
   delete context;
   return success;

@@ -25,66 +25,62 @@ const Limits& limits_of_device() {
 
 }  // namespace
 
-int value_of_attribute(int attribute, int physical_ordinal) {
+int value_of_attribute(int which, int physical_ordinal) {
   const Limits& device = limits_of_device();
-  const bool is_hopper_or_later = settings().compute_major >= 9;
-  switch (attribute) {
-    case 1: return 1024;  // MAX_THREADS_PER_BLOCK
-    case 2:
-    case 3: return 1024;        // MAX_BLOCK_DIM_X, _Y
-    case 4: return 64;          // MAX_BLOCK_DIM_Z
-    case 5: return 2147483647;  // MAX_GRID_DIM_X
-    case 6:
-    case 7: return 65535;        // MAX_GRID_DIM_Y, _Z
-    case 8: return 49152;        // MAX_SHARED_MEMORY_PER_BLOCK
-    case 9: return 65536;        // TOTAL_CONSTANT_MEMORY
-    case 10: return 32;          // WARP_SIZE
-    case 11: return 2147483647;  // MAX_PITCH
-    case 12:
-    case 82: return 65536;                                      // MAX_REGISTERS_PER_BLOCK, _PER_MULTIPROCESSOR
-    case 13: return 1'980'000;                                  // CLOCK_RATE, kHz
-    case 14: return 512;                                        // TEXTURE_ALIGNMENT
-    case 16: return settings().multiprocessors;                 // MULTIPROCESSOR_COUNT
-    case 33: return first_pci_bus + physical_ordinal;           // PCI_BUS_ID
-    case 36: return 2'619'000;                                  // MEMORY_CLOCK_RATE, kHz
-    case 37: return 5120;                                       // GLOBAL_MEMORY_BUS_WIDTH, bits
-    case 38: return 52'428'800;                                 // L2_CACHE_SIZE
-    case 39: return device.threads_per_sm;                      // MAX_THREADS_PER_MULTIPROCESSOR
-    case 40: return 3;                                          // ASYNC_ENGINE_COUNT
-    case 51: return 32;                                         // TEXTURE_PITCH_ALIGNMENT
-    case 75: return settings().compute_major;                   // COMPUTE_CAPABILITY_MAJOR
-    case 76: return settings().compute_minor;                   // COMPUTE_CAPABILITY_MINOR
-    case 81: return device.shared_bytes_per_sm;                 // MAX_SHARED_MEMORY_PER_MULTIPROCESSOR
-    case 87: return 2;                                          // SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO
-    case 97: return device.shared_bytes_per_block_max;          // MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
-    case 106: return device.blocks_per_sm;                      // MAX_BLOCKS_PER_MULTIPROCESSOR
-    case 111: return settings().compute_major >= 8 ? 1024 : 0;  // RESERVED_SHARED_MEMORY_PER_BLOCK
-    case 119: return 1;                                         // MEMPOOL_SUPPORTED_HANDLE_TYPES: file descriptors
-    case 120:
-    case 127: return is_hopper_or_later;  // CLUSTER_LAUNCH, TENSOR_MAP_ACCESS_SUPPORTED
-    case 15:
-    case 19:
-    case 31:
-    case 32:
-    case 41:
-    case 78:  // GPU_OVERLAP, CAN_MAP_HOST_MEMORY, CONCURRENT_KERNELS,
-              // ECC_ENABLED, UNIFIED_ADDRESSING, STREAM_PRIORITIES
-    case 79:
-    case 80:
-    case 83:
-    case 89:
-    case 90:
-    case 91:  // caches, MANAGED_MEMORY, CONCURRENT_MANAGED_ACCESS,
-              // COMPUTE_PREEMPTION, host pointers for registered memory
-    case 95:
-    case 99:
-    case 102:
-    case 103:
-    case 115:  // COOPERATIVE_LAUNCH, HOST_REGISTER, virtual memory, its
-               // export as file descriptors, MEMORY_POOLS
-    case 122:
-    case 123:  // 64-bit stream memory operations, WAIT_VALUE_NOR
-      return 1;
+  switch (which) {
+    case attribute::max_threads_per_block:
+    case attribute::max_block_dim_x:
+    case attribute::max_block_dim_y: return 1024;
+    case attribute::max_block_dim_z: return 64;
+    case attribute::max_grid_dim_x:
+    case attribute::max_pitch: return 2147483647;
+    case attribute::max_grid_dim_y:
+    case attribute::max_grid_dim_z: return 65535;
+    case attribute::max_shared_memory_per_block: return 49152;
+    case attribute::total_constant_memory:
+    case attribute::max_registers_per_block:
+    case attribute::max_registers_per_multiprocessor: return 65536;
+    case attribute::warp_size:
+    case attribute::texture_pitch_alignment: return 32;
+    case attribute::clock_rate: return 1'980'000;         // kHz
+    case attribute::memory_clock_rate: return 2'619'000;  // kHz
+    case attribute::memory_bus_width: return 5120;        // Bits.
+    case attribute::l2_cache_size: return 52'428'800;
+    case attribute::texture_alignment: return 512;
+    case attribute::multiprocessor_count: return settings().multiprocessors;
+    case attribute::pci_bus_id: return first_pci_bus + physical_ordinal;
+    case attribute::compute_capability_major: return settings().compute_major;
+    case attribute::compute_capability_minor: return settings().compute_minor;
+    case attribute::max_threads_per_multiprocessor: return device.threads_per_sm;
+    case attribute::max_blocks_per_multiprocessor: return device.blocks_per_sm;
+    case attribute::max_shared_memory_per_multiprocessor: return device.shared_bytes_per_sm;
+    case attribute::max_shared_memory_per_block_optin: return device.shared_bytes_per_block_max;
+    case attribute::reserved_shared_memory_per_block: return settings().compute_major >= 8 ? 1024 : 0;
+    case attribute::async_engine_count: return 3;
+    case attribute::single_to_double_ratio: return 2;
+    case attribute::cluster_launch:
+    case attribute::tensor_map_access: return settings().compute_major >= 9 ? 1 : 0;
+    // Features that each device here has. The pools can be shared as file descriptors.
+    case attribute::gpu_overlap:
+    case attribute::can_map_host_memory:
+    case attribute::concurrent_kernels:
+    case attribute::ecc_enabled:
+    case attribute::unified_addressing:
+    case attribute::stream_priorities:
+    case attribute::global_l1_cache:
+    case attribute::local_l1_cache:
+    case attribute::managed_memory:
+    case attribute::concurrent_managed_access:
+    case attribute::compute_preemption:
+    case attribute::host_pointer_for_registered:
+    case attribute::cooperative_launch:
+    case attribute::host_register:
+    case attribute::virtual_memory_management:
+    case attribute::posix_file_handles:
+    case attribute::memory_pools:
+    case attribute::pool_handle_types:
+    case attribute::stream_mem_ops_64:
+    case attribute::stream_wait_nor: return 1;
     default: return 0;
   }
 }

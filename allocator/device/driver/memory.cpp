@@ -14,7 +14,7 @@ constexpr Size pitch_alignment_bytes = 512;
 Result allocate(Pointer* out, Size bytes) {
   if (out == nullptr) return error_invalid_value;
   if (current_context() == nullptr) return error_invalid_context;
-  const Answer answer = LockedMachine()->allocate(current_device(), bytes);
+  const Answer answer = LockedMachine()->allocate(current_device(), bytes, number_of(current_context()));
   if (answer.outcome == Outcome::ok) *out = answer.address;
   log(LogLevel::memory, "cuMemAlloc(%zu) on device %d -> %d, %#llx", bytes, current_device(),
       result_from(answer.outcome), static_cast<unsigned long long>(answer.address));
@@ -22,7 +22,7 @@ Result allocate(Pointer* out, Size bytes) {
 }
 
 Result allocate_host(Address* out, Size bytes, Kind kind) {
-  const Answer answer = LockedMachine()->allocate_host(current_device(), bytes, kind);
+  const Answer answer = LockedMachine()->allocate_host(current_device(), bytes, kind, number_of(current_context()));
   if (answer.outcome == Outcome::ok) *out = answer.address;
   return result_from(answer.outcome);
 }

@@ -23,6 +23,10 @@ struct Context {
 };
 // Contexts: the top of this thread's stack; null: none.
 Context* current_context();
+// A context as the model knows it.
+inline std::uint64_t number_of(const Context* context) {
+  return reinterpret_cast<std::uint64_t>(context);
+}
 // The current context's device, or 0.
 int current_device();
 

@@ -223,6 +223,14 @@ HBMSCOPE_EXPORTED Result cuEventElapsedTime_v2(float* milliseconds, Handle begin
 HBMSCOPE_EXPORTED Result cuEventElapsedTime(float* milliseconds, Handle begin, Handle end) {
   return cuEventElapsedTime_v2(milliseconds, begin, end);
 }
+// An event of another process: work there is unknown here, and taken as done.
+HBMSCOPE_EXPORTED Result cuIpcGetEventHandle(IpcHandle* out, Handle) {
+  *out = IpcHandle{};
+  return success;
+}
+HBMSCOPE_EXPORTED Result cuIpcOpenEventHandle(Handle* out, IpcHandle) {
+  return cuEventCreate(out, 0);
+}
 // A stream that waits for an event of a stream that captures joins its capture.
 HBMSCOPE_EXPORTED Result cuStreamWaitEvent(Handle handle, Handle event, unsigned) {
   Stream& stream = stream_from(handle);

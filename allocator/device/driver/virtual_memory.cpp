@@ -1,4 +1,7 @@
 // Physical memory apart from addresses: create, reserve, map, set access, unmap, release.
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <cstring>
 
 #include "allocator/device/driver/objects.h"
@@ -74,4 +77,23 @@ HBMSCOPE_EXPORTED Result cuMemGetAllocationPropertiesFromHandle(AllocationProper
   out->type = 1;  // CU_MEM_ALLOCATION_TYPE_PINNED
   out->location = {physical->device >= 0 ? location_device : 2, physical->device >= 0 ? physical->device : 0};
   return success;
+}
+
+// Between processes, a file descriptor stands for physical memory: a file without contents that has its size.
+HBMSCOPE_EXPORTED Result cuMemExportToShareableHandle(void* out, MemHandle handle, int, Flags) {
+  const LockedMachine machine;
+  const Physical* physical = machine->find_physical(handle);
+  if (physical == nullptr) return error_invalid_value;
+  const int file = memfd_create("hbmscope_device_memory", MFD_CLOEXEC);
+  if (file < 0 || ftruncate(file, static_cast<off_t>(physical->bytes)) != 0) return error_not_supported;
+  std::memcpy(out, &file, sizeof(file));
+  return success;
+}
+
+HBMSCOPE_EXPORTED Result cuMemImportFromShareableHandle(MemHandle* out, void* shared, int) {
+  const off_t bytes = lseek(static_cast<int>(reinterpret_cast<std::intptr_t>(shared)), 0, SEEK_END);
+  if (bytes <= 0) return error_invalid_value;
+  const Answer answer = LockedMachine()->import_physical(static_cast<Bytes>(bytes));
+  if (answer.outcome == Outcome::ok) *out = answer.address;
+  return result_from(answer.outcome);
 }

@@ -22,7 +22,7 @@ HBMSCOPE_EXPORTED Status cublasGetProperty(int which, int* value) {
   return write_property(which, HBMSCOPE_CUDA_MAJOR, minor_version, patch_version, value);
 }
 HBMSCOPE_EXPORTED std::size_t cublasGetCudartVersion() {
-  return HBMSCOPE_CUDA_MAJOR * 1000;
+  return std::size_t{HBMSCOPE_CUDA_MAJOR} * 1000;
 }
 
 #define SETTING(set, get, type, member)                      \

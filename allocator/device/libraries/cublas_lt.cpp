@@ -33,7 +33,7 @@ HBMSCOPE_EXPORTED std::size_t cublasLtGetVersion() {
   return version;
 }
 HBMSCOPE_EXPORTED std::size_t cublasLtGetCudartVersion() {
-  return HBMSCOPE_CUDA_MAJOR * 1000;
+  return std::size_t{HBMSCOPE_CUDA_MAJOR} * 1000;
 }
 HBMSCOPE_EXPORTED Status cublasLtGetProperty(int which, int* value) {
   return write_property(which, version / 10000, version / 100 % 100, version % 100, value);

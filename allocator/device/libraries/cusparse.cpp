@@ -4,7 +4,7 @@
 using namespace hbmscope::device::libraries;
 
 namespace {
-constexpr int minor_version = HBMSCOPE_CUDA_MAJOR == 12 ? 5 : 6;
+constexpr int minor_version = 6;
 }
 
 HBMSCOPE_EXPORTED Status cusparseGetVersion(Handle, int* version) {

@@ -16,7 +16,7 @@ void Device::close_context() {
   ledger_.give_back(context_bytes_);
 }
 
-Answer Device::allocate(Ranges& ranges, Bytes bytes) {
+Answer Device::allocate(Ranges& ranges, Bytes bytes, std::uint64_t context) {
   if (bytes == 0) return {Outcome::invalid, 0};
   Answer answer;
   if (bytes < small_below_bytes) {
@@ -31,7 +31,7 @@ Answer Device::allocate(Ranges& ranges, Bytes bytes) {
       return {Outcome::out_of_memory, 0};
     }
   }
-  if (answer.outcome == Outcome::ok) ranges.add(answer.address, bytes, Kind::device, ordinal_);
+  if (answer.outcome == Outcome::ok) ranges.add(answer.address, bytes, Kind::device, ordinal_, context);
   return answer;
 }
 

@@ -19,7 +19,7 @@ class Device {
   Bytes context_bytes() const { return context_bytes_; }
 
   // Up to 1 MiB shares pages (small_blocks.h), more is rounded up to 2 MiB.
-  Answer allocate(Ranges& ranges, Bytes bytes);
+  Answer allocate(Ranges& ranges, Bytes bytes, std::uint64_t context);
   // `range` is of Kind::device and on this device.
   void free(Ranges& ranges, const Range& range);
 

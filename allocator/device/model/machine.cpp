@@ -9,11 +9,11 @@ Machine::Machine(const Settings& settings) : contents_(settings.host_bytes_max) 
     devices_.push_back(std::make_unique<Device>(static_cast<int>(i), settings.total_bytes, settings.context_bytes));
 }
 
-Answer Machine::allocate_host(int device, Bytes bytes, Kind kind) {
+Answer Machine::allocate_host(int device, Bytes bytes, Kind kind, std::uint64_t context) {
   if (bytes == 0) return {Outcome::invalid, 0};
   const Address begin = reserve_addresses(bytes, granularity_bytes, Access::read_write);
   if (begin == 0) return {Outcome::out_of_memory, 0};
-  ranges_.add(begin, bytes, kind, device);
+  ranges_.add(begin, bytes, kind, device, context);
   return {Outcome::ok, begin};
 }
 
@@ -52,6 +52,11 @@ Outcome Machine::free(Address begin) {
     case Kind::registered: return Outcome::invalid;
   }
   return Outcome::ok;
+}
+
+void Machine::free_all_of(std::uint64_t context) {
+  for (auto range = ranges_.find_next(0); range; range = ranges_.find_next(range->begin + 1))
+    if (range->kind != Kind::pooled && range->kind != Kind::mapped && range->owner == context) free(range->begin);
 }
 
 Answer Machine::create_physical(int device, Bytes bytes) {

@@ -23,18 +23,25 @@ class Machine {
   // 0 <= ordinal < device_count().
   Device& device(int ordinal) { return *devices_[static_cast<std::size_t>(ordinal)]; }
 
-  Answer allocate(int device, Bytes bytes) { return this->device(device).allocate(ranges_, bytes); }
+  // `context` is a number that the caller gives to a context, for free_all_of; 0: the memory belongs to none.
+  Answer allocate(int device, Bytes bytes, std::uint64_t context = 0) {
+    return this->device(device).allocate(ranges_, bytes, context);
+  }
   // Memory of the host: it never counts as a device's. `device` is the one that is current.
-  Answer allocate_host(int device, Bytes bytes, Kind kind);
+  Answer allocate_host(int device, Bytes bytes, Kind kind, std::uint64_t context = 0);
   Outcome register_host(int device, Address begin, Bytes bytes);
   Outcome unregister_host(Address begin);
   // Of any kind but mapped; `begin` as it was handed out.
   Outcome free(Address begin);
+  // The context has ended, and with it the memory that was allocated in it: not pools, nor physical memory.
+  void free_all_of(std::uint64_t context);
 
   Answer reserve(Bytes bytes, Bytes alignment) { return virtual_memory_.reserve(bytes, alignment); }
   Outcome release_reservation(Address begin, Bytes bytes) { return virtual_memory_.release_reservation(begin, bytes); }
   // `device` -1: on the host.
   Answer create_physical(int device, Bytes bytes);
+  // Physical memory of another process, which counts for that one alone.
+  Answer import_physical(Bytes bytes) { return virtual_memory_.create(nullptr, -1, bytes); }
   Outcome retain_physical(std::uint64_t id) { return virtual_memory_.retain(id); }
   Outcome release_physical(std::uint64_t id);
   const Physical* find_physical(std::uint64_t id) const { return virtual_memory_.find(id); }

@@ -25,9 +25,10 @@ struct Range {
   Address begin;
   Bytes bytes;  // As requested.
   Kind kind;
-  int device;               // The device that holds it, or was current.
-  std::uint64_t id;         // Never used twice in a process.
-  std::uint64_t owner = 0;  // The pool of pooled memory, the physical memory under mapped addresses.
+  int device;        // The device that holds it, or was current.
+  std::uint64_t id;  // Never used twice in a process.
+  // The pool of pooled memory, the physical memory under mapped addresses, the context of all others; 0: none.
+  std::uint64_t owner = 0;
 };
 
 class Ranges {

@@ -1,6 +1,7 @@
 // Devices, errors and versions.
 #include <cstring>
 
+#include "allocator/device/driver/device_attributes.h"
 #include "allocator/device/runtime/device_properties.h"
 #include "allocator/device/runtime/driver_calls.h"
 
@@ -20,55 +21,54 @@ Error write_properties(DeviceProperties* out, int device) {
   if (const Error error = driver.cuDeviceGetName(out->name, sizeof(out->name), device); error != success) return error;
   driver.cuDeviceGetUuid(out->uuid, device);
   driver.cuDeviceTotalMem(&out->total_bytes, device);
-  // Numbers: CUdevice_attribute, as in driver/device_attributes.cpp.
   const auto value = [device](int attribute) { return value_of(attribute, device); };
   const auto size = [device](int attribute) { return static_cast<Size>(value_of(attribute, device)); };
-  out->threads_per_block_max = value(1);
+  out->threads_per_block_max = value(attribute::max_threads_per_block);
   for (int i = 0; i < 3; ++i) {
-    out->block_dimensions_max[i] = value(2 + i);
-    out->grid_dimensions_max[i] = value(5 + i);
+    out->block_dimensions_max[i] = value(attribute::max_block_dim_x + i);
+    out->grid_dimensions_max[i] = value(attribute::max_grid_dim_x + i);
   }
-  out->shared_bytes_per_block = size(8);
-  out->constant_bytes = size(9);
-  out->warp_size = value(10);
-  out->pitch_max = size(11);
-  out->registers_per_block = value(12);
-  out->texture_alignment = out->surface_alignment = size(14);
-  out->texture_pitch_alignment = size(51);
-  out->multiprocessors = value(16);
-  out->can_map_host_memory = value(19);
-  out->concurrent_kernels = value(31);
-  out->ecc = value(32);
-  out->pci_bus = value(33);
-  out->memory_bus_bits = value(37);
-  out->l2_cache_bytes = value(38);
-  out->threads_per_multiprocessor = value(39);
-  out->async_engines = value(40);
-  out->unified_addressing = value(41);
-  out->compute_major = value(75);
-  out->compute_minor = value(76);
-  out->stream_priorities = value(78);
-  out->global_l1_cache = value(79);
-  out->local_l1_cache = value(80);
-  out->shared_bytes_per_multiprocessor = size(81);
-  out->registers_per_multiprocessor = value(82);
-  out->managed_memory = value(83);
-  out->concurrent_managed_access = value(89);
-  out->compute_preemption = value(90);
-  out->host_pointer_for_registered = value(91);
-  out->cooperative_launch = value(95);
-  out->shared_bytes_per_block_optin = size(97);
-  out->host_register = value(99);
-  out->blocks_per_multiprocessor = value(106);
-  out->reserved_shared_bytes_per_block = size(111);
-  out->memory_pools = value(115);
-  out->pool_handle_types = static_cast<unsigned>(value(119));
-  out->cluster_launch = value(120);
+  out->shared_bytes_per_block = size(attribute::max_shared_memory_per_block);
+  out->constant_bytes = size(attribute::total_constant_memory);
+  out->warp_size = value(attribute::warp_size);
+  out->pitch_max = size(attribute::max_pitch);
+  out->registers_per_block = value(attribute::max_registers_per_block);
+  out->texture_alignment = out->surface_alignment = size(attribute::texture_alignment);
+  out->texture_pitch_alignment = size(attribute::texture_pitch_alignment);
+  out->multiprocessors = value(attribute::multiprocessor_count);
+  out->can_map_host_memory = value(attribute::can_map_host_memory);
+  out->concurrent_kernels = value(attribute::concurrent_kernels);
+  out->ecc = value(attribute::ecc_enabled);
+  out->pci_bus = value(attribute::pci_bus_id);
+  out->memory_bus_bits = value(attribute::memory_bus_width);
+  out->l2_cache_bytes = value(attribute::l2_cache_size);
+  out->threads_per_multiprocessor = value(attribute::max_threads_per_multiprocessor);
+  out->async_engines = value(attribute::async_engine_count);
+  out->unified_addressing = value(attribute::unified_addressing);
+  out->compute_major = value(attribute::compute_capability_major);
+  out->compute_minor = value(attribute::compute_capability_minor);
+  out->stream_priorities = value(attribute::stream_priorities);
+  out->global_l1_cache = value(attribute::global_l1_cache);
+  out->local_l1_cache = value(attribute::local_l1_cache);
+  out->shared_bytes_per_multiprocessor = size(attribute::max_shared_memory_per_multiprocessor);
+  out->registers_per_multiprocessor = value(attribute::max_registers_per_multiprocessor);
+  out->managed_memory = value(attribute::managed_memory);
+  out->concurrent_managed_access = value(attribute::concurrent_managed_access);
+  out->compute_preemption = value(attribute::compute_preemption);
+  out->host_pointer_for_registered = value(attribute::host_pointer_for_registered);
+  out->cooperative_launch = value(attribute::cooperative_launch);
+  out->shared_bytes_per_block_optin = size(attribute::max_shared_memory_per_block_optin);
+  out->host_register = value(attribute::host_register);
+  out->blocks_per_multiprocessor = value(attribute::max_blocks_per_multiprocessor);
+  out->reserved_shared_bytes_per_block = size(attribute::reserved_shared_memory_per_block);
+  out->memory_pools = value(attribute::memory_pools);
+  out->pool_handle_types = static_cast<unsigned>(value(attribute::pool_handle_types));
+  out->cluster_launch = value(attribute::cluster_launch);
 #if HBMSCOPE_CUDA_MAJOR == 12
-  out->clock_rate_khz = value(13);
-  out->device_overlap = value(15);
-  out->memory_clock_rate_khz = value(36);
-  out->single_to_double_ratio = value(87);
+  out->clock_rate_khz = value(attribute::clock_rate);
+  out->device_overlap = value(attribute::gpu_overlap);
+  out->memory_clock_rate_khz = value(attribute::memory_clock_rate);
+  out->single_to_double_ratio = value(attribute::single_to_double_ratio);
 #endif
   return success;
 }
@@ -125,6 +125,11 @@ HBMSCOPE_EXPORTED Error cudaDeviceGetLimit(Size* value, int limit) {
 }
 HBMSCOPE_EXPORTED Error cudaDeviceSynchronize() {
   return keep(driver_with_context().cuCtxSynchronize());
+}
+HBMSCOPE_EXPORTED Error cudaDeviceReset() {
+  int device = 0;
+  cudaGetDevice(&device);
+  return keep(driver_calls().cuDevicePrimaryCtxReset(device));
 }
 HBMSCOPE_EXPORTED Error cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   return keep(driver_with_context().cuCtxGetStreamPriorityRange(least, greatest));

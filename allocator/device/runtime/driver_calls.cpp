@@ -85,7 +85,7 @@ HBMSCOPE_EXPORTED Error cudaSetDevice(int device) {
   driver_calls().cuDeviceGetCount(&count);
   if (device < 0 || device >= count) return keep(error_invalid_device);
   device_of_thread() = device;
-  const Handle context = primary_context(driver_calls(), device);
+  Handle context = primary_context(driver_calls(), device);
   return keep(context == nullptr ? error_out_of_memory : driver_calls().cuCtxSetCurrent(context));
 }
 HBMSCOPE_EXPORTED Error cudaInitDevice(int device, unsigned, unsigned) {

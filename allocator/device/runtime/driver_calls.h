@@ -25,6 +25,7 @@ using HostFunction = void (*)(void*);
   X(cuDeviceCanAccessPeer, 4000, (int*, int, int))                                                          \
   X(cuDeviceGetP2PAttribute, 8000, (int*, int, int, int))                                                   \
   X(cuDevicePrimaryCtxRetain, 7000, (Handle*, int))                                                         \
+  X(cuDevicePrimaryCtxReset, 11000, (int))                                                                  \
   X(cuCtxGetCurrent, 4000, (Handle*))                                                                       \
   X(cuCtxSetCurrent, 4000, (Handle))                                                                        \
   X(cuCtxGetDevice, 2000, (int*))                                                                           \
@@ -44,6 +45,8 @@ using HostFunction = void (*)(void*);
   X(cuPointerGetAttributes, 7000, (unsigned, const int*, void**, Pointer))                                  \
   X(cuIpcGetMemHandle, 4010, (IpcHandle*, Pointer))                                                         \
   X(cuIpcOpenMemHandle, 11000, (Pointer*, IpcHandle, unsigned))                                             \
+  X(cuIpcGetEventHandle, 4010, (IpcHandle*, Handle))                                                        \
+  X(cuIpcOpenEventHandle, 4010, (Handle*, IpcHandle))                                                       \
   X(cuIpcCloseMemHandle, 4010, (Pointer))                                                                   \
   X(cuMemAllocAsync, 11020, (Pointer*, Size, Handle))                                                       \
   X(cuMemAllocFromPoolAsync, 11020, (Pointer*, Size, Handle, Handle))                                       \

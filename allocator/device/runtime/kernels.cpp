@@ -4,6 +4,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "allocator/device/driver/device_attributes.h"
 #include "allocator/device/runtime/driver_calls.h"
 
 using namespace hbmscope::device::runtime;
@@ -50,7 +51,7 @@ Handle find_kernel(const void* stub) {
 }
 
 Error launch(const void* stub, Dimensions grid, Dimensions block, void** arguments, Size shared_bytes, Handle stream) {
-  const Handle kernel = find_kernel(stub);
+  Handle kernel = find_kernel(stub);
   if (kernel == nullptr) return keep(98);  // cudaErrorInvalidDeviceFunction
   return keep(driver_with_context().cuLaunchKernel(kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z,
                                                    static_cast<unsigned>(shared_bytes), stream, arguments, nullptr));
@@ -69,8 +70,8 @@ struct RegisteredBinary {
 int compute_capability() {
   int major = 0, minor = 0, device = 0;
   driver_calls().cuCtxGetDevice(&device);
-  driver_calls().cuDeviceGetAttribute(&major, 75, device);
-  driver_calls().cuDeviceGetAttribute(&minor, 76, device);
+  driver_calls().cuDeviceGetAttribute(&major, attribute::compute_capability_major, device);
+  driver_calls().cuDeviceGetAttribute(&minor, attribute::compute_capability_minor, device);
   return major * 10 + minor;
 }
 

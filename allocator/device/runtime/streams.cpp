@@ -66,6 +66,13 @@ HBMSCOPE_EXPORTED Error cudaEventElapsedTime(float* milliseconds, Handle begin, 
   return keep(driver_with_context().cuEventElapsedTime(milliseconds, begin, end));
 }
 
+HBMSCOPE_EXPORTED Error cudaIpcGetEventHandle(IpcHandle* out, Handle event) {
+  return keep(driver_with_context().cuIpcGetEventHandle(out, event));
+}
+HBMSCOPE_EXPORTED Error cudaIpcOpenEventHandle(Handle* out, IpcHandle handle) {
+  return keep(driver_with_context().cuIpcOpenEventHandle(out, handle));
+}
+
 HBMSCOPE_EXPORTED Error cudaStreamBeginCapture(Handle stream, int mode) {
   return keep(driver_with_context().cuStreamBeginCapture(stream, mode));
 }
