@@ -5,12 +5,13 @@
 #include <cstring>
 
 #include "allocator/device/driver/objects.h"
+#include "allocator/device/model/settings.h"
 
 using namespace hbmscope::device;
 using namespace hbmscope::device::driver;
 
 HBMSCOPE_EXPORTED Result cuMemGetAllocationGranularity(Size* bytes, const AllocationProperties*, int) {
-  *bytes = granularity_bytes;
+  *bytes = settings().granularity;
   return success;
 }
 

@@ -24,8 +24,8 @@ class Machine {
   Device& device(int ordinal) { return *devices_[static_cast<std::size_t>(ordinal)]; }
 
   // `context` is a number that the caller gives to a context, for free_all_of; 0: the memory belongs to none.
-  Answer allocate(int device, Bytes bytes, std::uint64_t context = 0) {
-    return this->device(device).allocate(ranges_, bytes, context);
+  Answer allocate(int device, Bytes bytes, std::uint64_t context = 0, Kind kind = Kind::device) {
+    return this->device(device).allocate(ranges_, bytes, context, kind);
   }
   // Memory of the host: it never counts as a device's. `device` is the one that is current.
   Answer allocate_host(int device, Bytes bytes, Kind kind, std::uint64_t context = 0);
@@ -71,6 +71,7 @@ class Machine {
  private:
   void give_back(const VirtualMemory::Gone& gone);
 
+  Bytes granularity_;
   std::vector<std::unique_ptr<Device>> devices_;
   Ranges ranges_;
   VirtualMemory virtual_memory_;
