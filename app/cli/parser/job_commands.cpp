@@ -94,7 +94,7 @@ void add_emulate(CommandList& commands) {
   hbmscope run --emulate h100 -- python train.py                  will it fit on an H100?
   hbmscope run --emulate h100:8 -- torchrun --nproc-per-node 8 train.py)");
   const auto json = std::make_shared<bool>(false);
-  command.add_flag("--list", "List them, as without it");
+  command.add_flag("--list")->description("List them, which is also the default");
   add_json_option(command, *json);
   commands.set_action(command, [json] { return run_emulate(*json); });
 }
