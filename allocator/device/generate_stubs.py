@@ -7,6 +7,8 @@ A line of the table is `name answer key=value ...`; answers are
 
     implemented      a source of this folder defines it
     succeeds         returns 0 and does nothing
+    launches         the same, with an empty kernel on the stream of its first argument, a handle: without one, a graph
+                     that is captured from such calls would be empty, which frameworks refuse
     not_supported    returns CODE (801, CUDA's)
     same_as=NAME     jumps to NAME, which is implemented
 
@@ -24,6 +26,13 @@ __attribute__((visibility("default"))) int {name}(void) {{
   return hbmscope_device_stub("{name}", &was_said, {answer});
 }}
 """
+LAUNCH = """\
+__attribute__((visibility("default"))) int {name}(void* handle) {{
+  static int was_said;
+  hbmscope_device_launch(handle);
+  return hbmscope_device_stub("{name}", &was_said, 0);
+}}
+"""
 # A function with the same parameters as another: one jump.
 ALIAS = """\
 __asm__(".text\\n.globl {name}\\n.type {name}, %function\\n{name}: " JUMP("{target}") "\\n.size {name}, . - {name}\\n");
@@ -36,6 +45,7 @@ HEAD = """\
 #define JUMP(name) "b " name
 #endif
 int hbmscope_device_stub(const char* name, int* was_said, int answer);
+void hbmscope_device_launch(void* handle);
 """
 ENTRY_TYPE = """\
 struct EntryPoint {
@@ -55,7 +65,7 @@ def read_table(path, cuda):
             continue
         name, answer, *keys = words
         keys = dict(key.split("=") for key in keys)
-        if answer not in ("implemented", "succeeds", "not_supported") and not answer.startswith("same_as="):
+        if answer not in ("implemented", "succeeds", "launches", "not_supported") and not answer.startswith("same_as="):
             raise SystemExit(f"{path}:{number}: unknown answer {answer}")
         if "cuda" not in keys or int(keys["cuda"]) == cuda:
             yield name, answer, int(keys.get("since", 0))
@@ -66,6 +76,8 @@ def function_source(name, answer, not_supported):
         return ""
     if answer.startswith("same_as="):
         return ALIAS.format(name=name, target=answer[len("same_as=") :])
+    if answer == "launches":
+        return LAUNCH.format(name=name)
     return STUB.format(name=name, answer=0 if answer == "succeeds" else not_supported)
 
 

@@ -31,7 +31,7 @@ std::string read_all(int from) {
 
 }  // namespace
 
-Result<ChildOutput> run_and_read(std::vector<std::string> words) {
+Result<ChildOutput> run_and_read(std::vector<std::string> words, const std::string& messages) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
@@ -40,6 +40,8 @@ Result<ChildOutput> run_and_read(std::vector<std::string> words) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  if (!messages.empty())
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, messages.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
   pid_t pid = 0;
   const int failed = posix_spawnp(&pid, arguments[0], &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);

@@ -148,7 +148,10 @@ std::string text_from_failure(const DryRunFailure& failure) {
   std::string text = first_line(failure.text);
   if (text.empty()) text = printable(failure.type);
   if (!failure.file.empty())
-    text += fmt::format(" ({}:{})", printable(fs::path(failure.file).filename().string()), failure.line);
+    text += fmt::format(
+        " ({}{}:{})",
+        failure.function.empty() || failure.function == "<module>" ? "" : printable(failure.function) + ", ",
+        printable(fs::path(failure.file).filename().string()), failure.line);
   return text;
 }
 

@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Versions with which tests/real passes.
-constexpr const char* seen_to_work = "JAX 0.6.2 and PyTorch 2.9.1";
+constexpr const char* seen_to_work = "JAX 0.6.2 and 0.10.2, PyTorch 2.6.0 and 2.9.1";
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
@@ -36,7 +36,7 @@ fs::path find_emulated_folder() {
   std::error_code error;
   const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
   for (const auto& place : {folder.parent_path() / "emulated", folder.parent_path() / "lib" / "hbmscope" / "emulated"})
-    if (fs::exists(place / "driver" / "libcuda.so.1", error)) return place;
+    if (fs::exists(place / "lib" / "libcuda.so.1", error)) return place;
   return {};
 }
 
@@ -95,17 +95,8 @@ Result<FoundFrameworks> look_at(const std::string& python) {
   return frameworks_from(output->text);
 }
 
-int cuda_major_of(const FoundFrameworks& found) {
-  if (!found.torch_cuda.empty()) return std::atoi(found.torch_cuda.c_str());
-  if (!found.jax_cuda.empty()) return found.jax_cuda.back();
-  return 12;
-}
-
-void set_variables(const FoundFrameworks& found, const fs::path& folder, int major, EmulatedProgram& program) {
-  std::string libraries = (folder / "driver").string() + ":" + (folder / fmt::format("cuda{}", major)).string();
-  // A JAX for the other CUDA: it loads its libraries by name, so they need not be preloaded.
-  for (const int other : found.jax_cuda)
-    if (other != major) libraries += ":" + (folder / fmt::format("cuda{}", other)).string();
+void set_variables(const FoundFrameworks& found, const fs::path& folder, EmulatedProgram& program) {
+  const std::string libraries = (folder / "lib").string();
   program.variables.emplace_back("LD_LIBRARY_PATH", joined(libraries, variable("LD_LIBRARY_PATH"), ":"));
   if (!found.is_python) return;
   program.variables.emplace_back("PYTHONPATH", joined((folder / "python").string(), variable("PYTHONPATH"), ":"));
@@ -163,6 +154,9 @@ Error find_framework_fault(const FoundFrameworks& found) {
         fmt::format("PyTorch {} in this Python was built without CUDA", found.torch),
         fmt::format("pip install torch=={} --index-url https://download.pytorch.org/whl/cu128 (no GPU is needed).",
                     found.torch.substr(0, found.torch.find('+'))));
+  if (const int major = std::atoi(found.torch_cuda.c_str()); has_cuda_torch && major != 12 && major != 13)
+    return refusal(fmt::format("PyTorch {} in this Python was built for CUDA {}", found.torch, found.torch_cuda),
+                   "CUDA 12 and 13 can be emulated.");
   const int major = has_cuda_jax ? found.jax_cuda.back() : 0;
   if (has_cuda_jax && !found.has_ptxas)
     return refusal("JAX's compiler needs ptxas, which is not in this Python's packages and not in PATH",
@@ -185,24 +179,17 @@ Result<EmulatedProgram> prepare_program(const std::vector<std::string>& command,
   const auto found = look_at(find_python(command));
   if (!found) return Failure(found.error());
   if (Error fault = find_framework_fault(*found); !fault.what.empty()) return Failure(std::move(fault));
-  const int major = cuda_major_of(*found);
-  const fs::path cuda = folder / fmt::format("cuda{}", major);
-  std::error_code error;
-  if (!fs::exists(cuda, error))
-    return Failure(refusal(fmt::format("CUDA {} can't be emulated", major), "CUDA 12 and 13 can."));
   EmulatedProgram program;
   program.variables = variables_of(machine);
-  program.variables.emplace_back("HBMSCOPE_DEVICE_CUDA", std::to_string(major * 1000 + (major == 12 ? 90 : 0)));
-  set_variables(*found, folder, major, program);
-  for (const fs::path& one : {folder / "driver", cuda})
-    for (std::string& library : libraries_in(one)) program.preload.push_back(std::move(library));
+  set_variables(*found, folder, program);
+  program.preload = libraries_in(folder / "lib");
   std::string names;
   for (const auto& [name, value] : program.variables)
     if (!name.starts_with("HBMSCOPE_")) names += (names.empty() ? "" : ", ") + name;
   program.notes.push_back(fmt::format("emulating {}: kernels do nothing, values are zeros; {}",
                                       text_from_machine(machine), text_from_frameworks(*found)));
-  program.notes.push_back(fmt::format("set for the job only: {} libraries of CUDA {} in LD_PRELOAD, {}",
-                                      program.preload.size(), major, names));
+  program.notes.push_back(
+      fmt::format("set for the job only: {} libraries in LD_PRELOAD, {}", program.preload.size(), names));
   return program;
 }
 

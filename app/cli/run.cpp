@@ -18,6 +18,7 @@
 #include "app/cli/far_start.h"
 #include "app/cli/load.h"
 #include "app/cli/observed_job.h"
+#include "app/cli/sweep.h"
 #include "app/cli/temporary_folder.h"
 #include "app/cli/terminal.h"
 #include "app/cli/window_process.h"
@@ -85,6 +86,7 @@ int run_job(const RunOptions& options, bool has_window) {
       return *refused;
     return run_there(options, name, has_window);
   }
+  if (is_sweep(options)) return run_sweep(options);
   std::optional<DryRunJob> dry_run;
   if (!options.emulate.empty()) {
     auto prepared = prepare_dry_run(options);

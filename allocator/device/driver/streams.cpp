@@ -80,6 +80,12 @@ bool is_captured(Stream& stream, int type) {
 
 }  // namespace hbmscope::device::driver
 
+// For the libraries above the driver, whose products are not computed: an empty kernel.
+HBMSCOPE_EXPORTED void hbmscope_device_launch_on(Handle handle) {
+  Stream& stream = stream_from(handle);
+  if (!is_captured(stream, node_type::kernel)) stream.run([] {}, kernel_ns);
+}
+
 HBMSCOPE_EXPORTED Result cuStreamCreateWithPriority(Handle* out, unsigned flags, int priority) {
   if (current_context() == nullptr) return error_invalid_context;
   auto* stream = new Stream(current_device(), flags, priority);

@@ -19,14 +19,9 @@ struct Settings {
   Handle stream = nullptr;
   int math_mode = 0, pointer_mode = 0, atomics_mode = 0, sm_target = 0;
 };
-inline Status create(Handle* out) {
-  *out = new Settings;
-  return success;
-}
-inline Status destroy(Handle handle) {
-  delete static_cast<Settings*>(handle);
-  return success;
-}
+Status create(Handle* out);
+Status destroy(Handle handle);
+bool is_handle(Handle handle);  // create() has made it, and it was not destroyed.
 inline Settings& settings_of(Handle handle) {
   return *static_cast<Settings*>(handle);
 }
@@ -36,5 +31,8 @@ inline Status write_property(int which, int major, int minor, int patch, int* va
   *value = which == 0 ? major : which == 1 ? minor : patch;
   return success;
 }
+
+// An empty kernel on a stream of the driver.
+void launch_on(Handle stream);
 
 }  // namespace hbmscope::device::libraries

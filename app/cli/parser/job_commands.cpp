@@ -78,6 +78,21 @@ void add_emulation_options(CLI::App& command, RunOptions& options) {
       ->needs(emulate)
       ->group(group);
   command
+      .add_option(
+          "--sweep", options.sweep,
+          "Run once for each value, and print a table: --sweep batch=4,8,16 -- python train.py --batch {batch}; "
+          "repeat for more. --emulate a100-40,h100 tries several devices")
+      ->type_name("NAME=VALUES")
+      ->allow_extra_args(false)
+      ->needs(emulate)
+      ->group(group);
+  command
+      .add_option("--largest", options.largest,
+                  "Find the largest value that fits, of --sweep NAME=1..64 or of a list that needs more and more")
+      ->type_name("NAME")
+      ->needs(emulate)
+      ->group(group);
+  command
       .add_flag(
           "--json", options.json,
           "Print the verdict as JSON; the job's standard output goes to standard error. app/cli/JSON.md describes "
@@ -94,7 +109,7 @@ void add_emulate(CommandList& commands) {
   hbmscope run --emulate h100 -- python train.py                  will it fit on an H100?
   hbmscope run --emulate h100:8 -- torchrun --nproc-per-node 8 train.py)");
   const auto json = std::make_shared<bool>(false);
-  command.add_flag("--list", "List them, as without it");
+  command.add_flag("--list")->description("List them, which is also the default");
   add_json_option(command, *json);
   commands.set_action(command, [json] { return run_emulate(*json); });
 }

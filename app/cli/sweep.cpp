@@ -1,0 +1,362 @@
+#include "app/cli/sweep.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <thread>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "analysis/units/format.h"
+#include "analysis/units/utf8.h"
+#include "analysis/write/json.h"
+#include "app/cli/child_process.h"
+#include "app/cli/cli.h"
+#include "app/cli/load.h"
+#include "app/cli/run.h"
+#include "app/cli/terminal.h"
+
+namespace hbmscope::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+// What a run needs of the host, by experience: the framework, and 8 bytes for each 256 of XLA's pool.
+constexpr std::uint64_t host_bytes_per_run = std::uint64_t{3} << 30;
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+std::optional<std::int64_t> number_from(const std::string& text) {
+  std::int64_t number = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+// Of this machine, for more processes; 0: unknown.
+std::uint64_t available_host_bytes() {
+  std::ifstream file("/proc/meminfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("MemAvailable:")) return std::strtoull(line.c_str() + 13, nullptr, 10) << 10;
+  return 0;
+}
+
+unsigned runs_at_once() {
+  const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
+  const std::uint64_t by_memory = available_host_bytes() / host_bytes_per_run;
+  return static_cast<unsigned>(std::clamp<std::uint64_t>(by_memory, 1, cores));
+}
+
+struct SweepRun {
+  std::string device;  // As given: "h100:8".
+  std::vector<SweepValue> values;
+  Json verdict;  // As run --json prints it; null: there is none.
+  double seconds = 0;
+};
+
+std::string name_of(const SweepRun& run) {
+  std::string name = run.device;
+  for (const SweepValue& value : run.values) name += "-" + value.name + "-" + value.value;
+  for (char& c : name)
+    if (c == '/' || c == ':' || c == ' ') c = '_';
+  return name;
+}
+
+std::string text_at(const Json& node, const char* key) {
+  const auto found = node.find(key);
+  return found != node.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+// The device with the least to spare; null: no figures.
+const Json* tightest_of(const Json& verdict) {
+  const Json* least = nullptr;
+  const auto devices = verdict.is_object() ? verdict.find("devices") : verdict.end();
+  if (!verdict.is_object() || devices == verdict.end()) return nullptr;
+  for (const Json& device : *devices)
+    if (least == nullptr || device["spare_bytes"] < (*least)["spare_bytes"]) least = &device;
+  return least;
+}
+
+std::string bytes_cell(const Json* device, const char* key) {
+  if (device == nullptr || !(*device)[key].is_number()) return "–";
+  return text_from_bytes((*device)[key].get<std::uint64_t>());
+}
+
+class Sweep {
+ public:
+  Sweep(const RunOptions& options, std::vector<SweepAxis> axes, std::string folder)
+      : options_(options), axes_(std::move(axes)), folder_(std::move(folder)), devices_(split(options.emulate, ',')) {}
+
+  // Every device with every combination of values.
+  void run_all() {
+    std::vector<std::vector<SweepValue>> combinations{{}};
+    for (const SweepAxis& axis : axes_) {
+      std::vector<std::vector<SweepValue>> longer;
+      for (const auto& combination : combinations)
+        for (const std::string& value : axis.values) {
+          longer.push_back(combination);
+          longer.back().push_back({axis.name, value});
+        }
+      combinations = std::move(longer);
+    }
+    for (const std::string& device : devices_)
+      for (const auto& combination : combinations) runs_.push_back({device, combination, {}, 0});
+    in_parallel(runs_.size(), [&](std::size_t i) { execute(runs_[i]); });
+  }
+
+  // For each device: bisects between the values of the one axis, which must need more and more memory.
+  void find_largest() {
+    std::vector<std::vector<SweepRun>> of_device(devices_.size());
+    largest_.resize(devices_.size());
+    in_parallel(devices_.size(), [&](std::size_t i) { bisect(devices_[i], of_device[i], largest_[i]); });
+    for (auto& runs : of_device) std::move(runs.begin(), runs.end(), std::back_inserter(runs_));
+  }
+
+  std::string text() const;
+  Json json() const;
+  bool has_all_verdicts() const {
+    return std::all_of(runs_.begin(), runs_.end(), [](const SweepRun& run) { return run.verdict.is_object(); });
+  }
+
+ private:
+  template <class Do>
+  void in_parallel(std::size_t count, const Do& act) {
+    std::atomic<std::size_t> next = 0;
+    std::vector<std::thread> threads;
+    for (unsigned i = 0; i < std::min<std::size_t>(runs_at_once(), count); ++i)
+      threads.emplace_back([&] {
+        for (std::size_t at = next++; at < count; at = next++) act(at);
+      });
+    for (std::thread& thread : threads) thread.join();
+  }
+
+  bool fits(const SweepRun& run) const { return text_at(run.verdict, "outcome") == "fits"; }
+
+  void bisect(const std::string& device, std::vector<SweepRun>& runs, std::string& largest) {
+    const SweepAxis& axis = axes_.front();
+    const std::int64_t first = axis.is_range ? *number_from(axis.values.front()) : 0;
+    const std::int64_t last =
+        axis.is_range ? *number_from(axis.values.back()) : static_cast<std::int64_t>(axis.values.size()) - 1;
+    const auto value_at = [&](std::int64_t at) {
+      return axis.is_range ? std::to_string(at) : axis.values[static_cast<std::size_t>(at)];
+    };
+    // Everything up to `low` fits, nothing from `high` on does.
+    std::int64_t low = first - 1, high = last + 1;
+    while (high - low > 1) {
+      const std::int64_t middle = low + (high - low) / 2;
+      runs.push_back({device, {{axis.name, value_at(middle)}}, {}, 0});
+      execute(runs.back());
+      (fits(runs.back()) ? low : high) = middle;
+    }
+    largest = low >= first ? value_at(low) : std::string();
+    std::stable_sort(runs.begin(), runs.end(), [&](const SweepRun& a, const SweepRun& b) {
+      return number_from(a.values[0].value).value_or(0) < number_from(b.values[0].value).value_or(0);
+    });
+  }
+
+  // In a process of its own, whose messages and output go to a file.
+  void execute(SweepRun& run) {
+    const auto begin = std::chrono::steady_clock::now();
+    const std::string base = (fs::path(folder_) / name_of(run)).string();
+    std::error_code error;
+    std::vector<std::string> words{fs::read_symlink("/proc/self/exe", error).string(),
+                                   "run",
+                                   "--emulate",
+                                   run.device,
+                                   "--json",
+                                   "--no-window",
+                                   "--no-flight",
+                                   "--stacks",
+                                   options_.stacks,
+                                   "--record",
+                                   base + ".hbm"};
+    if (!options_.device_bytes.empty()) words.insert(words.end(), {"--device-bytes", options_.device_bytes});
+    words.emplace_back("--");
+    const auto command = command_with(options_.command, run.values);
+    words.insert(words.end(), command->begin(), command->end());
+    if (const auto output = run_and_read(words, base + ".log"); output) {
+      run.verdict = Json::parse(output->text, nullptr, false);
+      if (!run.verdict.is_object()) run.verdict = nullptr;
+    }
+    run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    const std::lock_guard lock(mutex_);
+    say(fmt::format("{}: {} ({:.1f} s)", name_of(run),
+                    run.verdict.is_object() ? text_at(run.verdict, "outcome") : "no verdict; see " + base + ".log",
+                    run.seconds));
+  }
+
+  const RunOptions& options_;
+  std::vector<SweepAxis> axes_;
+  std::string folder_;
+  std::vector<std::string> devices_;
+  std::vector<SweepRun> runs_;
+  std::vector<std::string> largest_;  // By device; empty: not even the smallest value fits, or there is no --largest.
+  std::mutex mutex_;
+};
+
+std::string verdict_cell(const Json& verdict, const Json* device) {
+  if (!verdict.is_object()) return "no verdict";
+  const std::string outcome = text_at(verdict, "outcome");
+  if (outcome == "fits") return "fits, " + bytes_cell(device, "spare_bytes") + " to spare";
+  const auto failure = verdict.find("failure");
+  if (failure == verdict.end() || !failure->is_object()) return outcome;
+  const std::string file = fs::path(text_at(*failure, "file")).filename().string();
+  std::string text = outcome == "out of memory" ? outcome : outcome + ": " + text_at(*failure, "type");
+  if (!file.empty()) text += fmt::format(", {}:{}", printable(file), (*failure)["line"].get<int>());
+  return text;
+}
+
+std::string Sweep::text() const {
+  std::vector<std::vector<std::string>> rows{{"device"}};
+  for (const SweepAxis& axis : axes_) rows[0].push_back(axis.name);
+  for (const char* title : {"peak", "pool", "in use at most", "verdict"}) rows[0].emplace_back(title);
+  for (const SweepRun& run : runs_) {
+    std::vector<std::string> row{run.device};
+    for (const SweepValue& value : run.values) row.push_back(printable(value.value));
+    const Json* device = tightest_of(run.verdict);
+    for (const char* key : {"peak_bytes", "peak_pool_bytes", "peak_in_use_bytes"})
+      row.push_back(bytes_cell(device, key));
+    row.push_back(verdict_cell(run.verdict, device));
+    rows.push_back(std::move(row));
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      std::size_t width = 0;
+      for (const auto& other : rows) width = std::max(width, display_width(other[i]));
+      const bool is_text = i == 0 || i + 1 == row.size();
+      line += (i == 0 ? "" : "  ") + (is_text ? (i == 0 ? pad_right(row[i], width) : row[i]) : pad_left(row[i], width));
+    }
+    text += line + "\n";
+  }
+  for (std::size_t i = 0; i < largest_.size(); ++i)
+    text += largest_[i].empty()
+                ? fmt::format("{}: not even the smallest {} fits\n", devices_[i], axes_.front().name)
+                : fmt::format("{}: the largest {} that fits is {}\n", devices_[i], axes_.front().name, largest_[i]);
+  return text + fmt::format("Recordings and output: {}\n", printable(folder_));
+}
+
+Json Sweep::json() const {
+  Json json = {{"schema", 1}, {"folder", folder_}, {"runs", Json::array()}};
+  for (const SweepRun& run : runs_) {
+    Json values = Json::object();
+    for (const SweepValue& value : run.values) values[value.name] = value.value;
+    json["runs"].push_back(
+        {{"device", run.device}, {"values", values}, {"seconds", run.seconds}, {"verdict", run.verdict}});
+  }
+  json["largest"] = Json::array();
+  for (std::size_t i = 0; i < largest_.size(); ++i)
+    json["largest"].push_back({{"device", devices_[i]},
+                               {"name", axes_.front().name},
+                               {"value", largest_[i].empty() ? Json(nullptr) : Json(largest_[i])}});
+  return json;
+}
+
+Result<std::vector<SweepAxis>> axes_from(const RunOptions& options) {
+  std::vector<SweepAxis> axes;
+  for (const std::string& text : options.sweep) {
+    auto axis = sweep_axis_from(text);
+    if (!axis) return Failure(axis.error());
+    axes.push_back(std::move(*axis));
+  }
+  const bool has_range = std::any_of(axes.begin(), axes.end(), [](const SweepAxis& axis) { return axis.is_range; });
+  if (options.largest.empty()) {
+    if (has_range)
+      return Failure(refusal("--sweep NAME=FIRST..LAST is for --largest", "List the values, or add --largest NAME."));
+  } else if (axes.size() != 1 || axes.front().name != options.largest) {
+    return Failure(refusal("--largest needs one --sweep of the same name",
+                           fmt::format("Add --sweep {}=1..64, or another range or list.", options.largest)));
+  }
+  std::vector<SweepValue> probe;
+  for (const SweepAxis& axis : axes) probe.push_back({axis.name, axis.values.front()});
+  if (const auto command = command_with(options.command, probe); !command) return Failure(command.error());
+  for (const std::string& device : split(options.emulate, ','))
+    if (const auto machine = emulated_machine_from(device, options.device_bytes); !machine)
+      return Failure(machine.error());
+  return axes;
+}
+
+}  // namespace
+
+Result<SweepAxis> sweep_axis_from(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  const auto wrong = [&](const std::string& what) {
+    return Failure(refusal(fmt::format("--sweep '{}': {}", printable(text), what),
+                           "Write e.g. --sweep batch=4,8,16, or with --largest batch: --sweep batch=1..64."));
+  };
+  if (equals == std::string::npos || equals == 0) return wrong("it has no name");
+  SweepAxis axis{text.substr(0, equals), {}, false};
+  const std::string values = text.substr(equals + 1);
+  if (const std::size_t dots = values.find(".."); dots != std::string::npos) {
+    axis.values = {values.substr(0, dots), values.substr(dots + 2)};
+    axis.is_range = true;
+    const auto first = number_from(axis.values[0]), last = number_from(axis.values[1]);
+    if (!first || !last || *first > *last) return wrong("a range goes from a whole number to a larger one");
+    return axis;
+  }
+  axis.values = split(values, ',');
+  for (const std::string& value : axis.values)
+    if (value.empty()) return wrong("a value is empty");
+  return axis;
+}
+
+Result<std::vector<std::string>> command_with(const std::vector<std::string>& command,
+                                              const std::vector<SweepValue>& values) {
+  std::vector<std::string> words = command;
+  for (const SweepValue& value : values) {
+    const std::string placeholder = "{" + value.name + "}";
+    bool is_found = false;
+    for (std::string& word : words)
+      for (std::size_t at = 0; (at = word.find(placeholder, at)) != std::string::npos; at += value.value.size()) {
+        word.replace(at, placeholder.size(), value.value);
+        is_found = true;
+      }
+    if (!is_found)
+      return Failure(refusal(
+          fmt::format("the command has no {}, so all values of --sweep would be the same run", printable(placeholder)),
+          fmt::format("Write it where the value belongs: -- python train.py --{} {}.", value.name, placeholder)));
+  }
+  return words;
+}
+
+bool is_sweep(const RunOptions& options) {
+  return !options.sweep.empty() || !options.largest.empty() || options.emulate.find(',') != std::string::npos;
+}
+
+int run_sweep(const RunOptions& options) {
+  auto axes = axes_from(options);
+  if (!axes) return fail(axes.error());
+  std::string folder = options.record;
+  if (folder.empty())
+    folder = fmt::format("{}.{}.sweep", fs::path(options.command.front()).filename().string(), getpid());
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error)
+    return fail(
+        refusal(fmt::format("cannot make the folder: {}", error.message()), "Name another one with --record.", folder));
+  Sweep sweep(options, std::move(*axes), folder);
+  if (options.largest.empty())
+    sweep.run_all();
+  else
+    sweep.find_largest();
+  if (!print_to_stdout(options.json ? text_from_json(sweep.json()) : sweep.text())) return exit_unreadable;
+  return sweep.has_all_verdicts() ? exit_ok : exit_unreadable;
+}
+
+}  // namespace hbmscope::cli
