@@ -26,6 +26,14 @@ HBMSCOPE_EXPORTED Result cuMemCreate(MemHandle* out, Size bytes, const Allocatio
   return result_from(answer.outcome);
 }
 
+// An address range that stands for memory of several devices, bound to it later: it takes nothing itself.
+HBMSCOPE_EXPORTED Result cuMulticastCreate(MemHandle* out, const MulticastProperties* properties) {
+  if (out == nullptr || properties == nullptr) return error_invalid_value;
+  const Answer answer = LockedMachine()->import_physical(properties->bytes);
+  if (answer.outcome == Outcome::ok) *out = answer.address;
+  return result_from(answer.outcome);
+}
+
 HBMSCOPE_EXPORTED Result cuMemRelease(MemHandle handle) {
   log(LogLevel::memory, "cuMemRelease(%llu)", static_cast<unsigned long long>(handle));
   return result_from(LockedMachine()->release_physical(handle));

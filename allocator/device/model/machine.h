@@ -9,6 +9,7 @@
 
 #include "allocator/device/model/contents.h"
 #include "allocator/device/model/device.h"
+#include "allocator/device/model/graph_memory.h"
 #include "allocator/device/model/pool.h"
 #include "allocator/device/model/settings.h"
 #include "allocator/device/model/virtual_memory.h"
@@ -62,6 +63,9 @@ class Machine {
   // The program has waited for work: pools return what lies above their threshold.
   void has_synchronized();
 
+  GraphMemory& graph_memory(int device) { return graph_memory_[device]; }
+  Bytes granularity() const { return granularity_; }
+
   // Memory that another process owns: addresses of that size, which count for no device here.
   Answer open_import(int device, Bytes bytes) { return allocate_host(device, bytes, Kind::imported); }
 
@@ -76,6 +80,7 @@ class Machine {
   Ranges ranges_;
   VirtualMemory virtual_memory_;
   Contents contents_;
+  std::map<int, GraphMemory> graph_memory_;
   std::map<std::uint64_t, Pool> pools_;
   std::map<int, std::uint64_t> default_pools_, current_pools_;
   std::uint64_t pool_ids_ = 0;
