@@ -33,7 +33,7 @@ ENVIRONMENTS = {
     ),
     "torch-2.4.1": (
         ["filelock", "typing_extensions", "sympy", "networkx", "jinja2", "fsspec", "numpy==1.26.4"],
-        ["torch==2.4.1"],
+        ["torch==2.4.1", "nvidia-nvtx-cu12==12.1.105"],  # Its NVTX is a library.
     ),
     "torch-2.6.0": (
         ["filelock", "typing_extensions", "sympy==1.13.1", "networkx", "jinja2", "fsspec", "numpy==2.2.6"],
