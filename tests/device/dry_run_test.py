@@ -108,6 +108,15 @@ class DryRun(unittest.TestCase):
         done = self.run_it("--emulate", "h100", "--json", command=["true"])
         self.assertEqual(json.loads(done.stdout)["outcome"], "unknown")
 
+    def test_a_process_that_reports_nothing_is_known_from_the_recording(self):
+        (self.path / "job.py").write_text(JOB + "import os; sys.stdout.flush(); os._exit(0)\n")
+        (device,) = self.verdict("--emulate", "h100")["devices"]
+        self.assertEqual(device["peak_bytes"], device["context_bytes"] + 100 * MIB)
+        (self.path / "job.py").write_text(JOB.replace("raise OutOfMemoryError", "__import__('os')._exit(9) or"))
+        found = self.verdict("--emulate", "h100", "--device-bytes", "2GiB", job=("3000", "0"), code=9)
+        self.assertEqual(found["outcome"], "out of memory")
+        self.assertIn("the driver refused 2.93 GiB, requested by call ", found["failure"]["text"])
+
     def test_the_users_own_settings_stay(self):
         command = [sys.executable, "-c", "import os; print(os.environ['PYTHONPATH'].split(':')[1], os.environ['LD_LIBRARY_PATH'].split(':')[1])"]
         done = self.run_it("--emulate", "h100", command=command, environment={"PYTHONPATH": "/mine", "LD_LIBRARY_PATH": "/my/lib"})
@@ -140,9 +149,13 @@ class DryRun(unittest.TestCase):
         self.assertIn("h100: unknown, because mib = 32 failed: ValueError", done.stdout)
 
     def test_refusals_say_what_to_do(self):
-        python = self.path / "python-without-cuda"
-        python.write_text('#!/bin/sh\necho \'{"jax": "0.6.2", "jax_cuda": [], "torch": null, "torch_cuda": null}\'\n')
-        python.chmod(python.stat().st_mode | stat.S_IXUSR)
+        def python(**packages):
+            """A Python that has these packages."""
+            path = self.path / f"python-{len(list(self.path.iterdir()))}"
+            path.write_text("#!/bin/sh\necho '" + json.dumps(packages) + "'\n")
+            path.chmod(path.stat().st_mode | stat.S_IXUSR)
+            return [str(path)]
+
         for words, command, expected in [
             (["--emulate", "h1000"], ["true"], "there is no device 'h1000' to emulate. hbmscope emulate lists the devices."),
             (["--emulate", "mi300x"], ["true"], "is not a CUDA device"),
@@ -152,7 +165,11 @@ class DryRun(unittest.TestCase):
             (["--emulate", "h100", "--sweep", "batch"], ["true"], "--sweep 'batch': it has no name"),
             (["--emulate", "h100", "--sweep", "b=4..2", "--largest", "b"], ["true", "{b}"], "a range goes from a whole number to a larger one"),
             (["--emulate", "h100", "--sweep", "b=1..2"], ["true", "{b}"], "is for --largest"),
-            (["--emulate", "h100"], [str(python)], 'has no CUDA plugin, so it would run on the CPU. pip install "jax[cuda12]==0.6.2"'),
+            (["--emulate", "h100"], python(jax="0.6.2"), 'JAX 0.6.2 in this Python has no CUDA plugin, so it would run on the CPU. pip install "jax[cuda12]==0.6.2"'),
+            (["--emulate", "h100"], python(torch="2.9.1+cpu"), "PyTorch 2.9.1+cpu in this Python was built without CUDA. pip install torch==2.9.1 --index-url"),
+            (["--emulate", "h100"], python(torch="2.1.0", torch_cuda="11.8"), "PyTorch 2.1.0 in this Python was built for CUDA 11.8. CUDA 12 and 13"),
+            (["--emulate", "h100"], python(jax="0.6.2", jax_cuda=[12], has_ptxas=False), "JAX's compiler needs ptxas"),
+            (["--emulate", "h100"], python(jax="0.10.2", jax_cuda=[13], has_libdevice=False), "pip install nvidia-nvvm."),
         ]:
             with self.subTest(words):
                 done = self.run_it(*words, command=command)
