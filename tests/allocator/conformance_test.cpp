@@ -47,9 +47,9 @@ class Device {
     } else if (memory == Memory::host) {
       host_.emplace(HostOptions{device_bytes, 4096});
     } else {
-      setenv("FAKE_CUDA_BYTES", std::to_string(device_bytes).c_str(), 1);
+      setenv("HBMSCOPE_DEVICE_BYTES", std::to_string(device_bytes).c_str(), 1);
       // Loaded by its path, and found by its name afterwards.
-      EXPECT_NE(dlopen(FAKE_CUDA, RTLD_NOW), nullptr) << dlerror();
+      EXPECT_NE(dlopen(EMULATED_DRIVER, RTLD_NOW), nullptr) << dlerror();
       const auto opened = cuda::open_device(0);
       EXPECT_TRUE(opened) << opened.error();
       driver_ = *opened;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""libhbmscope_pytorch.so as PyTorch calls it, on a pretend CUDA driver with streams that the test holds.
+"""libhbmscope_pytorch.so as PyTorch calls it, on the emulated CUDA driver with streams that the test holds.
 
     pytorch_library_test.py LIBRARY HBMSCOPE FAKE_FOLDER
 
@@ -37,11 +37,14 @@ FAKE_DRIVER = """
 fake = C.CDLL("libcuda.so.1")
 fake.fake_hold.argtypes = [C.c_void_p]
 fake.fake_go_on.argtypes = [C.c_void_p, C.c_uint64]
-fake.fake_capture.argtypes = [C.c_void_p, C.c_int]
 fake.fake_waits.restype = C.c_uint64
+def stream():
+    made = C.c_void_p()
+    assert fake.cuStreamCreate(C.byref(made), 0) == 0
+    return made.value
 def used(device=0):
     free_bytes, total = C.c_size_t(), C.c_size_t()
-    fake.cuCtxSetCurrent(C.c_void_p(device + 1))
+    fake.fake_use_device(device)
     assert fake.cuMemGetInfo_v2(C.byref(free_bytes), C.byref(total)) == 0
     return total.value - free_bytes.value
 """
@@ -59,7 +62,7 @@ class PytorchLibrary(unittest.TestCase):
 
     def environment(self, **variables):
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("XLA_", "TF_", "HBMSCOPE_", "PYTORCH_", "JAX_"))}
-        return {**kept, "LD_LIBRARY_PATH": FAKE, "FAKE_CUDA_BYTES": str(1 << 30), "XDG_RUNTIME_DIR": str(self.folder), **variables}
+        return {**kept, "LD_LIBRARY_PATH": FAKE, "HBMSCOPE_DEVICE_BYTES": str(1 << 30), "XDG_RUNTIME_DIR": str(self.folder), **variables}
 
     def run_job(self, script, **variables):
         done = subprocess.run(job(script), capture_output=True, text=True, timeout=120, env=self.environment(**variables))
@@ -120,7 +123,7 @@ class PytorchLibrary(unittest.TestCase):
     def test_a_block_is_its_own_streams_at_once_and_anothers_after_its_event(self):
         self.run_job(
             """
-            A, B = 0x100, 0x200
+            A, B = stream(), stream()
             first = malloc(4 * MIB, A)
             fake.fake_hold(A)
             free(first, 4 * MIB, A)
@@ -136,7 +139,7 @@ class PytorchLibrary(unittest.TestCase):
     def test_a_recorded_stream_keeps_a_block_and_a_full_pool_waits(self):
         self.run_job(
             """
-            A, B = 0x100, 0x200
+            A, B = stream(), stream()
             whole = malloc(500 * MIB, A)
             lib.hbmscope_pytorch_record_stream(whole, B)
             fake.fake_hold(B)
@@ -161,13 +164,13 @@ class PytorchLibrary(unittest.TestCase):
     def test_a_capturing_stream_is_refused_and_loses_nothing(self):
         self.run_job(
             """
-            A = 0x100
+            A, B = stream(), stream()
             block = malloc(4 * MIB, A)
-            fake.fake_capture(A, 1)
+            assert fake.cuStreamBeginCapture_v2(C.c_void_p(A), 0) == 0
             assert malloc(MIB, A) is None and "captured into a graph" in error(), error()
             free(block, 4 * MIB, A)
-            assert malloc(4 * MIB, 0x200) != block
-            fake.fake_capture(A, 0)
+            assert malloc(4 * MIB, B) != block
+            assert fake.cuStreamEndCapture(C.c_void_p(A), C.byref(C.c_void_p())) == 0
             assert malloc(4 * MIB, A) == block
             """
         )
@@ -199,20 +202,21 @@ class PytorchLibrary(unittest.TestCase):
         self.run_job(
             """
             taken, lock, wrong = {}, threading.Lock(), []
+            streams = [stream() for _ in range(4)]
             def work(seed):
                 chance, own = random.Random(seed), {}
-                stream = 0x100 * (seed + 1)
+                own_stream = streams[seed]
                 for i in range(1500):
-                    if i % 100 == 0: fake.fake_hold(stream)
-                    if chance.random() < 0.3: fake.fake_go_on(stream, ALL if i % 100 > 90 else 2)
+                    if i % 100 == 0: fake.fake_hold(own_stream)
+                    if chance.random() < 0.3: fake.fake_go_on(own_stream, ALL if i % 100 > 90 else 2)
                     if own and chance.random() < 0.5:
                         address = chance.choice(list(own))
                         with lock: del taken[address]
-                        if chance.random() < 0.1: lib.hbmscope_pytorch_record_stream(address, 0x100 * chance.randrange(1, 5))
-                        free(address, own.pop(address), stream)
+                        if chance.random() < 0.1: lib.hbmscope_pytorch_record_stream(address, chance.choice(streams))
+                        free(address, own.pop(address), own_stream)
                         continue
                     size = chance.randrange(1, 2 * MIB)
-                    address = malloc(size, stream)
+                    address = malloc(size, own_stream)
                     if address is None: continue
                     own[address] = size
                     with lock:
@@ -220,13 +224,13 @@ class PytorchLibrary(unittest.TestCase):
                         taken[address] = size
                 for address, size in own.items():
                     with lock: del taken[address]
-                    free(address, size, stream)
+                    free(address, size, own_stream)
             threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
             for thread in threads: thread.start()
             for thread in threads: thread.join()
             assert not wrong, wrong
-            for seed in range(4): fake.fake_go_on(0x100 * (seed + 1), ALL)
-            assert malloc(700 * MIB, 0x900) is not None, error()
+            for one in streams: fake.fake_go_on(one, ALL)
+            assert malloc(700 * MIB, stream()) is not None, error()
             """
         )
 
@@ -270,7 +274,7 @@ class PytorchLibrary(unittest.TestCase):
     def test_hbmscope_run_shows_the_pool_over_the_drivers_memory(self):
         recording = str(self.folder / "pool.hbm")
         script = """
-            A, B = 0x100, 0x200
+            A, B = stream(), stream()
             blocks = [malloc(size * MIB, A) for size in (10, 20, 30)]
             assert malloc(1 << 40) is None
             lib.hbmscope_pytorch_record_stream(blocks[1], B)

@@ -2,7 +2,7 @@
 """hbmscope attach, on a job that has used a CUDA driver for a while, with a CUPTI that is free, held, left alone or not
 there: what is seen, what is said, and that the job's own profiler has CUPTI again afterwards.
 
-    attach_driver_test.py HBMSCOPE FAKE_CUDA FAKE_CUPTI
+    attach_driver_test.py HBMSCOPE EMULATED_DRIVER FAKE_CUPTI
 """
 
 import json
@@ -60,7 +60,7 @@ class AttachDriver(AttachTest):
         paths = [f"{FAKES}/bound"] + ([f"{FAKE_CUPTI}/{version}"] if is_there else [])
         library = next(Path(FAKE_CUPTI, version).glob("libcupti.so.*")).name if is_there else ""
         job = subprocess.Popen([sys.executable, "-c", JOB, library, state], stdout=subprocess.PIPE, text=True,
-                               env=dict(os.environ, LD_LIBRARY_PATH=":".join(paths), FAKE_CUDA_VERSION=VERSIONS[version]))
+                               env=dict(os.environ, LD_LIBRARY_PATH=":".join(paths), HBMSCOPE_DEVICE_CUDA=VERSIONS[version]))
         for closed in (job.stdout.close, job.wait, job.kill):
             self.addCleanup(closed)
         self.assertEqual(job.stdout.readline(), "begun\n")
@@ -165,7 +165,7 @@ time.sleep(60)
         for state, how in (("free", "recorded with CUPTI ("), ("held", "not recorded: CUPTI is in use")):
             with self.subTest(state):
                 job = subprocess.Popen([sys.executable, "-c", late, library, state], stdout=subprocess.PIPE, text=True,
-                                       env=dict(os.environ, LD_LIBRARY_PATH=f"{FAKES}/bound:{FAKE_CUPTI}/12", FAKE_CUDA_VERSION=VERSIONS["12"]))
+                                       env=dict(os.environ, LD_LIBRARY_PATH=f"{FAKES}/bound:{FAKE_CUPTI}/12", HBMSCOPE_DEVICE_CUDA=VERSIONS["12"]))
                 for closed in (job.stdout.close, job.wait, job.kill):
                     self.addCleanup(closed)
                 self.assertEqual(job.stdout.readline(), "begun\n")

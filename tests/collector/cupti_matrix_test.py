@@ -2,7 +2,7 @@
 """hbmscope run --backend interpose and cupti, with a CUPTI that is free, held by somebody, or not there, of CUDA 12 and
 13: what is recorded and what is said.
 
-    cupti_matrix_test.py HBMSCOPE ENTRIES FAKE_CUDA FAKE_CUPTI LINKED_JOB JOB EVERY_REFUSAL NEXT_IN_LINE
+    cupti_matrix_test.py HBMSCOPE ENTRIES EMULATED_DRIVER FAKE_CUPTI LINKED_JOB JOB EVERY_REFUSAL NEXT_IN_LINE
 """
 
 import csv
@@ -67,7 +67,7 @@ class Matrix(unittest.TestCase):
 
     def run_it(self, *command, back_end="cupti", version="12", fake="bound", is_there=True, options=(), **variables):
         paths = [f"{FAKES}/{fake}"] + ([f"{FAKE_CUPTI}/{version}"] if is_there else [])
-        environment = dict(os.environ, XDG_RUNTIME_DIR=str(self.folder), LD_LIBRARY_PATH=":".join(paths), FAKE_CUDA_VERSION=VERSIONS[version], **variables)
+        environment = dict(os.environ, XDG_RUNTIME_DIR=str(self.folder), LD_LIBRARY_PATH=":".join(paths), HBMSCOPE_DEVICE_CUDA=VERSIONS[version], **variables)
         done = subprocess.run([HBMSCOPE, "run", "--no-window", "--backend", back_end, *options, "--record", self.recording, "--", *command],
                               capture_output=True, text=True, timeout=300, env=environment)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -157,10 +157,10 @@ class Matrix(unittest.TestCase):
             for fake in ("bound", "loose"):
                 for how in ("linked", "dlsym", "proc"):
                     with self.subTest(version=version, fake=fake, how=how):
-                        self.assert_same_report((LINKED_JOB if how == "linked" else JOB, how, "1", "6000", "7"), version=version, fake=fake, FAKE_CUDA_BYTES="100000")
+                        self.assert_same_report((LINKED_JOB if how == "linked" else JOB, how, "1", "6000", "7"), version=version, fake=fake, HBMSCOPE_DEVICE_BYTES="100000")
 
     def test_a_million_operations_of_eight_threads(self):
-        out, said = self.run_it(LINKED_JOB, "linked", "8", "1000000", "1", FAKE_CUDA_BYTES="2000000")
+        out, said = self.run_it(LINKED_JOB, "linked", "8", "1000000", "1", HBMSCOPE_DEVICE_BYTES="2000000")
         self.assertIn(BY_CUPTI, said)
         truth, found = json.loads(out), self.report()
         self.assertEqual({key: found["events"][key] for key in ("alloc", "free", "driver_refusals", "lost")},
@@ -176,7 +176,7 @@ class Matrix(unittest.TestCase):
         for version in VERSIONS:
             for fake in ("bound", "loose"):
                 with self.subTest(version=version, fake=fake):
-                    out, said = self.run_it(sys.executable, str(HERE / "fake_cuda" / "every_call.py"), "cupti", version=version, fake=fake)
+                    out, said = self.run_it(sys.executable, str(HERE / "emulated_driver" / "every_call.py"), "cupti", version=version, fake=fake)
                     self.assertIn(BY_CUPTI, said)
                     truth, found = json.loads(out), self.rows()
                     self.assertEqual(set(truth["called"]), set(names("TAKES", "GIVES")))
@@ -219,7 +219,7 @@ class Matrix(unittest.TestCase):
             for size in range(1, 21): assert cuda.cuMemAlloc_v2(C.byref(C.c_uint64()), C.c_size_t(size)) == 0
         """
         paths = f"{FAKES}/bound:{FAKE_CUPTI}/12"
-        environment = dict(os.environ, XDG_RUNTIME_DIR=str(self.folder), LD_LIBRARY_PATH=paths, FAKE_CUDA_VERSION=VERSIONS["12"], FAKE_CUPTI_ENDS_AFTER="10")
+        environment = dict(os.environ, XDG_RUNTIME_DIR=str(self.folder), LD_LIBRARY_PATH=paths, HBMSCOPE_DEVICE_CUDA=VERSIONS["12"], FAKE_CUPTI_ENDS_AFTER="10")
         done = subprocess.run([HBMSCOPE, "run", "--no-window", "--backend", "cupti", "--record", self.recording, "--", sys.executable, "-c", script],
                               capture_output=True, text=True, env=environment)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -236,7 +236,7 @@ class Matrix(unittest.TestCase):
         """
         for callbacks in (9, 10, 23, 24, 25, 33, 34, 47, 48):  # Two a call: between calls, and within one, of each kind.
             with self.subTest(callbacks=callbacks):
-                environment = dict(os.environ, XDG_RUNTIME_DIR=str(self.folder), LD_LIBRARY_PATH=f"{FAKES}/bound:{FAKE_CUPTI}/12", FAKE_CUDA_VERSION=VERSIONS["12"],
+                environment = dict(os.environ, XDG_RUNTIME_DIR=str(self.folder), LD_LIBRARY_PATH=f"{FAKES}/bound:{FAKE_CUPTI}/12", HBMSCOPE_DEVICE_CUDA=VERSIONS["12"],
                                    FAKE_CUPTI_ENDED_AFTER=str(callbacks))
                 done = subprocess.run([HBMSCOPE, "run", "--no-window", "--backend", "cupti", "--record", self.recording, "--", sys.executable, "-c", script],
                                       capture_output=True, text=True, env=environment)
@@ -288,7 +288,7 @@ class Matrix(unittest.TestCase):
             if child == 0: os._exit(0)
             assert os.waitpid(child, 0)[1] == 0
         """
-        environment = dict(os.environ, XDG_RUNTIME_DIR=str(self.folder), LD_LIBRARY_PATH=f"{FAKES}/bound:{FAKE_CUPTI}/12", FAKE_CUDA_VERSION=VERSIONS["12"])
+        environment = dict(os.environ, XDG_RUNTIME_DIR=str(self.folder), LD_LIBRARY_PATH=f"{FAKES}/bound:{FAKE_CUPTI}/12", HBMSCOPE_DEVICE_CUDA=VERSIONS["12"])
         done = subprocess.run([HBMSCOPE, "run", "--no-window", "--backend", "cupti", "--record", self.recording, "--", sys.executable, "-c", script],
                               capture_output=True, text=True, env=environment)
         self.assertEqual((done.returncode, done.stderr.count(BY_CUPTI)), (0, 2), done.stderr)
@@ -301,7 +301,7 @@ class Matrix(unittest.TestCase):
             assert cuda.cuInit(0) == 0 and cuda.cuGetProcAddress_v2(b"cuMemAlloc", C.byref(out), 12000, C.c_uint64(0), None) == 0
             assert "libcupti" not in open("/proc/self/maps").read()
         """
-        environment = dict(os.environ, XDG_RUNTIME_DIR=str(self.folder), LD_LIBRARY_PATH=f"{FAKES}/bound:{FAKE_CUPTI}/12", FAKE_CUDA_VERSION=VERSIONS["12"])
+        environment = dict(os.environ, XDG_RUNTIME_DIR=str(self.folder), LD_LIBRARY_PATH=f"{FAKES}/bound:{FAKE_CUPTI}/12", HBMSCOPE_DEVICE_CUDA=VERSIONS["12"])
         done = subprocess.run([HBMSCOPE, "run", "--no-window", "--backend", "cupti", "--record", self.recording, "--", sys.executable, "-c", script],
                               capture_output=True, text=True, env=environment)
         self.assertEqual(done.returncode, 0, done.stderr)

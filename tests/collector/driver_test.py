@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""hbmscope run on jobs that call a pretend CUDA driver in every way there is: what they did must be what the recording
+"""hbmscope run on jobs that call the emulated CUDA driver in every way there is: what they did must be what the recording
 holds.
 
     driver_test.py HBMSCOPE ENTRIES FAKE_FOLDER LINKED_JOB JOB EVERY_REFUSAL NEXT_IN_LINE PLUGIN
@@ -98,13 +98,13 @@ class Driver(unittest.TestCase):
                     continue
                 with self.subTest(fake=fake, how=how):
                     job = LINKED_JOB if how == "linked" else JOB
-                    done = self.run_it(job, how, "4", "60000", "7", fake=fake, FAKE_CUDA_BYTES="100000")
+                    done = self.run_it(job, how, "4", "60000", "7", fake=fake, HBMSCOPE_DEVICE_BYTES="100000")
                     truth = json.loads(done.stdout)
                     self.assertGreater(truth["driver_refusals"], 0)
                     self.assert_is(truth)
 
     def test_a_million_operations_of_eight_threads(self):
-        done = self.run_it(LINKED_JOB, "linked", "8", "1000000", "1", FAKE_CUDA_BYTES="2000000")
+        done = self.run_it(LINKED_JOB, "linked", "8", "1000000", "1", HBMSCOPE_DEVICE_BYTES="2000000")
         self.assertIn(" (0 lost) saved in ", done.stderr)
         self.assert_is(json.loads(done.stdout))
 
@@ -131,7 +131,7 @@ class Driver(unittest.TestCase):
     def test_every_entry_point_is_recorded_with_its_fields(self):
         for fake in ("bound", "loose"):
             with self.subTest(fake=fake):
-                done = self.run_it(sys.executable, str(HERE / "fake_cuda" / "every_call.py"), fake=fake)
+                done = self.run_it(sys.executable, str(HERE / "emulated_driver" / "every_call.py"), fake=fake)
                 truth = json.loads(done.stdout)
                 self.assertEqual(set(truth["called"]), set(names("TAKES", "GIVES")))
                 found = self.rows()
@@ -170,13 +170,15 @@ class Driver(unittest.TestCase):
                 blocks.append(at.value)
             handle = C.c_uint64()
             assert cuda.cuMemCreate(C.byref(handle), C.c_size_t(1 << 20), on_gpu_0, C.c_uint64(0)) == 0
-            for address in (0x100000000, 0x200000000):
-                assert cuda.cuMemMap(C.c_uint64(address), C.c_size_t(1 << 20), C.c_size_t(0), handle, C.c_uint64(0)) == 0
+            first, second = C.c_uint64(), C.c_uint64()
+            for address in (first, second):
+                assert cuda.cuMemAddressReserve(C.byref(address), C.c_size_t(1 << 20), C.c_size_t(0), C.c_uint64(0), C.c_uint64(0)) == 0
+                assert cuda.cuMemMap(address, C.c_size_t(1 << 20), C.c_size_t(0), handle, C.c_uint64(0)) == 0
             assert cuda.cuMemRelease(handle) == 0
             assert cuda.cuMemFreeAsync(C.c_uint64(blocks[2]), None) == 0
-            assert cuda.cuMemUnmap(C.c_uint64(0x100000000), C.c_size_t(1 << 20)) == 0
+            assert cuda.cuMemUnmap(first, C.c_size_t(1 << 20)) == 0
             assert cuda.cuMemAlloc_v2(C.byref(at), C.c_size_t(500)) == 0
-            assert cuda.cuMemUnmap(C.c_uint64(0x200000000), C.c_size_t(1 << 20)) == 0
+            assert cuda.cuMemUnmap(second, C.c_size_t(1 << 20)) == 0
             assert cuda.cuMemFree_v2(C.c_uint64(12345)) == 1  # A failed free takes nothing away.
         """)
         heap, events = self.heaps()[GPU_0], self.report()["events"]
@@ -249,7 +251,7 @@ class Driver(unittest.TestCase):
         for fake in ("bound", "loose"):
             for version in (12000, 13020):
                 with self.subTest(fake=fake, version=version):
-                    done = self.run_it(JOB, "proc", "4", "20000", "7", fake=fake, FAKE_CUDA_UNNAMED="1", FAKE_CUDA_BYTES="100000", JOB_CUDA_VERSION=str(version))
+                    done = self.run_it(JOB, "proc", "4", "20000", "7", fake=fake, EMULATED_DRIVER_UNNAMED="1", HBMSCOPE_DEVICE_BYTES="100000", JOB_CUDA_VERSION=str(version))
                     self.assert_is(json.loads(done.stdout))
 
     def test_of_unexported_functions_the_requested_one_is_recorded(self):
@@ -257,9 +259,9 @@ class Driver(unittest.TestCase):
             found = C.c_void_p()
             for symbol, arguments in (("cuMemcpy", (at, at, C.c_size_t(5))), ("cuMemAllocHost", (C.byref(C.c_void_p()), C.c_size_t(7)))):
                 assert cuda.cuGetProcAddress_v2(symbol.encode(), C.byref(found), 12000, C.c_uint64(2), None) == 0
-                for name in (symbol, symbol + "_v2"): cuda.fake_fail(name.encode(), 2, 1)
+                for name in (symbol + "_ptds", symbol + "_v2"): cuda.fake_fail(name.encode(), 2, 1)
                 assert C.CFUNCTYPE(C.c_int)(found.value)(*arguments) == 2
-        """, FAKE_CUDA_UNNAMED="1")
+        """, EMULATED_DRIVER_UNNAMED="1")
         self.assertEqual([row["text"] for row in self.rows() if row["kind"] == "driver_refusal"], ["cuMemcpy_ptds", "cuMemAllocHost_v2"])
 
     def test_children_are_followed_with_and_without_exec(self):
@@ -292,7 +294,7 @@ class Driver(unittest.TestCase):
         """
         command = self.command(sys.executable, "-c", STARTED_IN_PYTHON + textwrap.dedent(script), "--lr", "0.1")
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                   env=self.environment(RANK="3", CUDA_VISIBLE_DEVICES="", HOME="/secret"))
+                                   env=self.environment(RANK="3", CUDA_VISIBLE_DEVICES="0", XLA_FLAGS="", HOME="/secret"))
         job = process.stdout.readline().strip()
         for _ in range(3000):
             if "State:\tZ" in Path(f"/proc/{job}/status").read_text():
@@ -305,7 +307,7 @@ class Driver(unittest.TestCase):
         facts = {fact["key"]: fact["values"] for fact in report["job"]}
         self.assertTrue(facts["command"][0].startswith(f"{sys.executable} -c import ctypes"), facts)
         self.assertTrue(facts["command"][0].endswith(" --lr 0.1"), facts)
-        self.assertEqual((facts["process"], facts["rank"], facts["variable.CUDA_VISIBLE_DEVICES"]), ([job], ["3"], [""]))
+        self.assertEqual((facts["process"], facts["rank"], facts["variable.CUDA_VISIBLE_DEVICES"], facts["variable.XLA_FLAGS"]), ([job], ["3"], ["0"], [""]))
         self.assertNotIn("/secret", str(facts))
 
     def test_children_are_not_followed_if_requested(self):
@@ -351,8 +353,8 @@ class Driver(unittest.TestCase):
         self.assertEqual(self.heaps()[GPU_0]["in_use_bytes"], 200 * 10 * 100)
 
     def test_a_slow_free_and_whoever_gets_the_address_next(self):
-        # The pretend driver gives the address out again before the call that freed it has returned.
-        done = self.run_it(LINKED_JOB, "linked", "4", "2000", "11", FAKE_CUDA_SLOW_US="300")
+        # The driver gives the address out again before the call that freed it has returned.
+        done = self.run_it(LINKED_JOB, "linked", "4", "2000", "11", EMULATED_DRIVER_SLOW_US="300")
         self.assert_is(json.loads(done.stdout))
 
     def test_no_observer_lives_and_the_job_goes_on(self):

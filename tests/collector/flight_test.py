@@ -2,7 +2,7 @@
 """The flight recorder of hbmscope run: what is left of a job that went wrong, what is not left of one that did not, and
 that neither the job nor its standard error notices.
 
-    flight_test.py HBMSCOPE ANNOTATED_PROGRAM FAKE_CUDA_FOLDER
+    flight_test.py HBMSCOPE ANNOTATED_PROGRAM EMULATED_DRIVER_FOLDER
 """
 
 import fcntl
@@ -32,7 +32,7 @@ class Flight(unittest.TestCase):
         self.folder = Path(folder.name)
         self.flights = self.folder / "flights"
         self.recording = self.folder / "run.hbm"
-        self.environment = dict(os.environ, XDG_RUNTIME_DIR=folder.name, LD_LIBRARY_PATH=f"{FAKES}/bound", FAKE_CUDA_BYTES="1000000")
+        self.environment = dict(os.environ, XDG_RUNTIME_DIR=folder.name, LD_LIBRARY_PATH=f"{FAKES}/bound", HBMSCOPE_DEVICE_BYTES="1000000")
         self.environment.pop("TF_BFC_MEMORY_DUMP", None)
 
     def command(self, *command, options=()):

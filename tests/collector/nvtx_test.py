@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Ranges and marks of NVTX in a job under hbmscope run: under both back ends they are markers of the recording.
 
-    nvtx_test.py HBMSCOPE FAKE_CUDA FAKE_CUPTI OTHER_LIBRARY
+    nvtx_test.py HBMSCOPE EMULATED_DRIVER FAKE_CUPTI OTHER_LIBRARY
 """
 
 import csv
@@ -33,7 +33,7 @@ class Nvtx(unittest.TestCase):
         self.recording = str(self.folder / "run.hbm")
 
     def run_it(self, *arguments, options=(), **variables):
-        environment = dict(os.environ, XDG_RUNTIME_DIR=str(self.folder), LD_LIBRARY_PATH=f"{FAKES}/bound:{FAKE_CUPTI}/12", FAKE_CUDA_VERSION="12090")
+        environment = dict(os.environ, XDG_RUNTIME_DIR=str(self.folder), LD_LIBRARY_PATH=f"{FAKES}/bound:{FAKE_CUPTI}/12", HBMSCOPE_DEVICE_CUDA="12090")
         environment.pop("NVTX_INJECTION64_PATH", None)
         environment.update(variables)
         done = subprocess.run([HBMSCOPE, "run", "--no-window", *options, "--record", self.recording, "--", sys.executable, JOB, *arguments],

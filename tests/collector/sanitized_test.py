@@ -2,7 +2,7 @@
 """A job of eight threads that was built with a sanitizer runs under hbmscope as it does alone: nothing is reported, and
 the recording holds what it did; under both back ends.
 
-    sanitized_test.py HBMSCOPE FAKE_CUDA FAKE_CUPTI JOB
+    sanitized_test.py HBMSCOPE EMULATED_DRIVER FAKE_CUPTI JOB
 """
 
 import json
@@ -15,7 +15,7 @@ import tempfile
 def find_wrong(hbmscope, fakes, fake_cupti, job, back_end):
     with tempfile.TemporaryDirectory() as folder:
         recording = f"{folder}/run.hbm"
-        environment = dict(os.environ, XDG_RUNTIME_DIR=folder, LD_LIBRARY_PATH=f"{fakes}/bound:{fake_cupti}/12", FAKE_CUDA_VERSION="12090")
+        environment = dict(os.environ, XDG_RUNTIME_DIR=folder, LD_LIBRARY_PATH=f"{fakes}/bound:{fake_cupti}/12", HBMSCOPE_DEVICE_CUDA="12090")
         command = [hbmscope, "run", "--no-window", "--backend", back_end, "--record", recording, "--", job, "dlsym", "8", "40000", "1"]
         done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300)
         if done.returncode != 0 or "Sanitizer" in done.stderr:

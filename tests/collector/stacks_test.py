@@ -2,7 +2,7 @@
 """Who called the driver: the stacks of jobs whose functions are known, in C++, in C and in Python, are what the
 recording holds.
 
-    stacks_test.py HBMSCOPE FAKE_CUDA FAKE_CUPTI JOB JOB_IN_C LIBRARY BARE_DRIVER
+    stacks_test.py HBMSCOPE EMULATED_DRIVER FAKE_CUPTI JOB JOB_IN_C LIBRARY BARE_DRIVER
 """
 
 import json
@@ -79,7 +79,7 @@ class Stacks(unittest.TestCase):
 
     def test_cupti_reports_of_the_same_callers(self):
         said = self.run_it(JOB, "killed", code=128 + signal.SIGKILL, options=("--backend", "cupti"), driver=f"{FAKES}/bound:{FAKE_CUPTI}/12",
-                           FAKE_CUDA_VERSION="12090")
+                           HBMSCOPE_DEVICE_CUDA="12090")
         self.assertIn("recorded with CUPTI (", said)
         self.assertEqual(self.blocks(), [(1000, [TAKE, "job::Model::load_weights(int)"])])
 

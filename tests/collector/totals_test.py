@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What the driver tells of devices and who holds their memory: ps, watch --totals, and in recordings, with a pretend NVML.
 
-    totals_test.py HBMSCOPE FOLDER_OF_FAKE_NVML FOLDER_OF_FAKE_CUDA
+    totals_test.py HBMSCOPE FOLDER_OF_FAKE_NVML FOLDER_OF_EMULATED_DRIVER
 """
 
 import json

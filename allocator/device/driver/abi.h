@@ -19,7 +19,7 @@ using Flags = unsigned long long;
 inline constexpr Result success = 0, error_invalid_value = 1, error_out_of_memory = 2, error_no_device = 100,
                         error_invalid_device = 101, error_invalid_context = 201, error_file_not_found = 301,
                         error_invalid_handle = 400, error_not_found = 500, error_not_ready = 600,
-                        error_peer_access_already_enabled = 704, error_not_supported = 801;
+                        error_peer_access_already_enabled = 704, error_not_supported = 801, error_capture_implicit = 906;
 
 struct Location {  // CUmemLocation
   int type;        // 1: a device.
@@ -45,8 +45,44 @@ struct PoolProperties {  // CUmemPoolProps
   unsigned short usage;
   std::uint8_t reserved[54];
 };
-struct IpcHandle {  // CUipcMemHandle, CUipcEventHandle
+struct IpcHandle {  // CUipcMemHandle, CUipcEventHandle, CUmemPoolPtrExportData
   char bytes[64];
+};
+struct MulticastProperties {  // CUmulticastObjectProp
+  unsigned device_count;
+  Size bytes;
+  Flags handle_types, flags;
+};
+
+template <class Extent>
+struct ArrayDescriptor {  // CUDA_ARRAY_DESCRIPTOR; with unsigned: its _v1.
+  Extent width, height;
+  int format;
+  unsigned channels;
+};
+template <class Extent>
+struct Array3dDescriptor {  // CUDA_ARRAY3D_DESCRIPTOR; with unsigned: its _v1.
+  Extent width, height, depth;
+  int format;
+  unsigned channels, flags;
+};
+struct ExternalMemoryDescriptor {  // CUDA_EXTERNAL_MEMORY_HANDLE_DESC
+  int type;
+  union {
+    int file;
+    const void* pointers[2];
+  } handle;
+  unsigned long long bytes;
+  unsigned flags, reserved[16];
+};
+struct ExternalBuffer {  // CUDA_EXTERNAL_MEMORY_BUFFER_DESC
+  unsigned long long offset, bytes;
+  unsigned flags, reserved[16];
+};
+struct ExternalArray {  // CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC
+  unsigned long long offset;
+  Array3dDescriptor<Size> array;
+  unsigned levels, reserved[16];
 };
 struct LaunchConfig {  // CUlaunchConfig
   unsigned grid[3], block[3], shared_bytes;
@@ -79,12 +115,20 @@ struct ConditionalParameters {  // CUDA_CONDITIONAL_NODE_PARAMS
   Handle* graphs_out;
   Handle context;
 };
+struct AllocationNode {  // CUDA_MEM_ALLOC_NODE_PARAMS
+  PoolProperties pool;
+  const AccessDescriptor* access;
+  Size access_count, bytes;
+  Pointer address;
+};
 struct NodeParameters {  // CUgraphNodeParams
   int type;
   int reserved0[3];
   union {
     long long reserved1[29];
     ConditionalParameters conditional;
+    AllocationNode allocation;
+    Pointer freed;
     Handle child_graph;
   };
   long long reserved2;

@@ -1,8 +1,8 @@
 // Contexts: one primary context a device, others on request, and a stack of current ones for each thread.
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <set>
-#include <vector>
 
 #include "allocator/device/driver/objects.h"
 
@@ -11,7 +11,27 @@ using namespace hbmscope::device::driver;
 
 namespace {
 
-thread_local std::vector<Context*> stack;
+// The current contexts of a thread. No destructor: one would keep the library loaded until the thread ends.
+class ContextStack {
+ public:
+  bool empty() const { return depth_ == 0; }
+  Context* back() const { return contexts_[depth_ - 1]; }
+  bool push_back(Context* context) {
+    if (depth_ == contexts_max) return false;
+    contexts_[depth_++] = context;
+    return true;
+  }
+  void pop_back() { --depth_; }
+  void remove(Context* context) {
+    depth_ = static_cast<int>(std::remove(contexts_, contexts_ + depth_, context) - contexts_);
+  }
+
+ private:
+  static constexpr int contexts_max = 64;
+  Context* contexts_[contexts_max] = {};
+  int depth_ = 0;
+};
+thread_local ContextStack stack;
 
 struct Primary {
   Context context{0, true};
@@ -52,6 +72,10 @@ Result create_context(Handle* out, unsigned flags, DeviceOrdinal device) {
 
 namespace hbmscope::device::driver {
 
+unsigned long long next_context_id() {
+  static std::atomic<unsigned long long> ids{0};
+  return ++ids;
+}
 Context* current_context() {
   return stack.empty() ? nullptr : stack.back();
 }
@@ -81,6 +105,7 @@ HBMSCOPE_EXPORTED Result cuDevicePrimaryCtxRelease_v2(DeviceOrdinal device) {
   Primary& primary = contexts().primary[device];
   if (primary.retained == 0) return error_invalid_context;
   if (--primary.retained > 0) return success;
+  unload_modules_of(&primary.context);
   const LockedMachine machine;
   machine->free_all_of(number_of(&primary.context));
   machine->device(device).close_context();
@@ -93,7 +118,9 @@ HBMSCOPE_EXPORTED Result cuDevicePrimaryCtxRelease(DeviceOrdinal device) {
 HBMSCOPE_EXPORTED Result cuDevicePrimaryCtxReset_v2(DeviceOrdinal device) {
   if (!is_device(device)) return error_invalid_device;
   std::lock_guard lock(contexts().mutex);
-  LockedMachine()->free_all_of(number_of(&contexts().primary[device].context));
+  Context* context = &contexts().primary[device].context;
+  unload_modules_of(context);
+  LockedMachine()->free_all_of(number_of(context));
   return success;
 }
 HBMSCOPE_EXPORTED Result cuDevicePrimaryCtxReset(DeviceOrdinal device) {
@@ -134,12 +161,13 @@ HBMSCOPE_EXPORTED Result cuCtxDestroy_v2(Handle handle) {
     std::lock_guard lock(contexts().mutex);
     if (contexts().others.erase(context) == 0) return error_invalid_context;
   }
+  unload_modules_of(context);
   {
     const LockedMachine machine;
     machine->free_all_of(number_of(context));
     machine->device(context->device).close_context();
   }
-  stack.erase(std::remove(stack.begin(), stack.end(), context), stack.end());
+  stack.remove(context);
   delete context;
   return success;
 }
@@ -154,8 +182,7 @@ HBMSCOPE_EXPORTED Result cuCtxSetCurrent(Handle context) {
   return success;
 }
 HBMSCOPE_EXPORTED Result cuCtxPushCurrent_v2(Handle context) {
-  if (context == nullptr) return error_invalid_context;
-  stack.push_back(context_from(context));
+  if (context == nullptr || !stack.push_back(context_from(context))) return error_invalid_context;
   return success;
 }
 HBMSCOPE_EXPORTED Result cuCtxPopCurrent_v2(Handle* out) {
@@ -181,7 +208,9 @@ HBMSCOPE_EXPORTED Result cuCtxGetApiVersion(Handle, unsigned* version) {
   return success;
 }
 HBMSCOPE_EXPORTED Result cuCtxGetId(Handle context, unsigned long long* id) {
-  *id = reinterpret_cast<unsigned long long>(context != nullptr ? context : current_context());
+  const Context* identified = context != nullptr ? context_from(context) : current_context();
+  if (identified == nullptr) return error_invalid_context;
+  *id = identified->id;
   return success;
 }
 HBMSCOPE_EXPORTED Result cuCtxGetFlags(unsigned* flags) {

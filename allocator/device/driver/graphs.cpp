@@ -1,16 +1,25 @@
-// Graphs: what was added to them can be listed, and bodies of conditional nodes can be filled. Launches do nothing.
+// Graphs: what was added to them can be listed, and bodies of conditional nodes can be filled. Launches only take the
+// memory of allocation nodes.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 
 #include "allocator/device/driver/objects.h"
+#include "allocator/device/model/address_space.h"
 
 using namespace hbmscope::device;
 using namespace hbmscope::device::driver;
 
 namespace {
 
-struct Executable {};
+struct Executable {
+  std::map<int, Bytes> bytes_by_device;  // Of its allocation nodes.
+};
+
+// CUgraphMem_attribute
+namespace attribute {
+constexpr int used = 0, used_peak = 1, reserved = 2, reserved_peak = 3;
+}
 
 Graph& graph_from(Handle handle) {
   return *static_cast<Graph*>(handle);
@@ -40,8 +49,41 @@ Result list(const Nodes& nodes, Handle* out, Size* count) {
   return success;
 }
 
-Result instantiate(Handle* out) {
-  *out = new Executable;
+Executable& executable_from(Handle handle) {
+  return *static_cast<Executable*>(handle);
+}
+
+// Its address is known at once; memory is taken by launches, and isn't known by its address.
+Result add_allocation(Handle* out, Handle graph, const Handle* dependencies, Size count, AllocationNode& parameters) {
+  const LockedMachine machine;
+  const int device = parameters.pool.location.id;
+  if (parameters.bytes == 0 || device < 0 || device >= machine->device_count()) return error_invalid_value;
+  const Bytes bytes = round_up(parameters.bytes, machine->granularity());
+  parameters.address = reserve_addresses(bytes, machine->granularity(), Access::read_write);
+  if (parameters.address == 0) return error_out_of_memory;
+  GraphNode* node = add(out, graph, dependencies, count, node_type::mem_alloc);
+  node->device = device;
+  node->bytes = bytes;
+  node->address = parameters.address;
+  return success;
+}
+Result add_free(Handle* out, Handle graph, const Handle* dependencies, Size count, Pointer address) {
+  add(out, graph, dependencies, count, node_type::mem_free)->address = address;
+  return success;
+}
+
+Result instantiate(Handle* out, Handle graph) {
+  *out = new Executable{graph_from(graph).peak_by_device()};
+  return success;
+}
+
+Result hold_memory(Handle executable) {
+  const LockedMachine machine;
+  for (const auto& [device, bytes] : executable_from(executable).bytes_by_device) {
+    const Outcome outcome =
+        machine->graph_memory(device).hold(machine->device(device).ledger(), executable, bytes);
+    if (outcome != Outcome::ok) return result_from(outcome);
+  }
   return success;
 }
 
@@ -81,9 +123,20 @@ HBMSCOPE_EXPORTED Result cuGraphAddChildGraphNode(Handle* out, Handle graph, con
                                                   Handle child) {
   return add_child(out, graph, dependencies, count, child);
 }
+HBMSCOPE_EXPORTED Result cuGraphAddMemAllocNode(Handle* out, Handle graph, const Handle* dependencies, Size count,
+                                                AllocationNode* parameters) {
+  return add_allocation(out, graph, dependencies, count, *parameters);
+}
+HBMSCOPE_EXPORTED Result cuGraphAddMemFreeNode(Handle* out, Handle graph, const Handle* dependencies, Size count,
+                                               Pointer address) {
+  return add_free(out, graph, dependencies, count, address);
+}
 HBMSCOPE_EXPORTED Result cuGraphAddNode_v2(Handle* out, Handle graph, const Handle* dependencies, const void*,
                                            Size count, NodeParameters* parameters) {
   if (parameters->type == node_type::graph) return add_child(out, graph, dependencies, count, parameters->child_graph);
+  if (parameters->type == node_type::mem_alloc)
+    return add_allocation(out, graph, dependencies, count, parameters->allocation);
+  if (parameters->type == node_type::mem_free) return add_free(out, graph, dependencies, count, parameters->freed);
   GraphNode* node = add(out, graph, dependencies, count, parameters->type);
   if (parameters->type != node_type::conditional) return success;
   // The graphs belong to the node; the list of them lives as long as the process, as nobody says who frees it.
@@ -132,39 +185,72 @@ HBMSCOPE_EXPORTED Result cuGraphChildGraphNodeGetGraph(Handle node, Handle* grap
   return success;
 }
 
-HBMSCOPE_EXPORTED Result cuGraphInstantiate(Handle* out, Handle, Handle*, char*, Size) {
-  return instantiate(out);
+HBMSCOPE_EXPORTED Result cuGraphInstantiate(Handle* out, Handle graph, Handle*, char*, Size) {
+  return instantiate(out, graph);
 }
-HBMSCOPE_EXPORTED Result cuGraphInstantiate_v2(Handle* out, Handle, Handle*, char*, Size) {
-  return instantiate(out);
+HBMSCOPE_EXPORTED Result cuGraphInstantiate_v2(Handle* out, Handle graph, Handle*, char*, Size) {
+  return instantiate(out, graph);
 }
-HBMSCOPE_EXPORTED Result cuGraphInstantiateWithFlags(Handle* out, Handle, Flags) {
-  return instantiate(out);
+HBMSCOPE_EXPORTED Result cuGraphInstantiateWithFlags(Handle* out, Handle graph, Flags) {
+  return instantiate(out, graph);
 }
-HBMSCOPE_EXPORTED Result cuGraphInstantiateWithParams(Handle* out, Handle, InstantiateParameters* parameters) {
+HBMSCOPE_EXPORTED Result cuGraphInstantiateWithParams(Handle* out, Handle graph, InstantiateParameters* parameters) {
   parameters->result = 0;  // Success.
-  return instantiate(out);
+  return instantiate(out, graph);
 }
 HBMSCOPE_EXPORTED Result cuGraphExecDestroy(Handle executable) {
-  delete static_cast<Executable*>(executable);
+  auto* destroyed = static_cast<Executable*>(executable);
+  const LockedMachine machine;
+  for (const auto& [device, bytes] : destroyed->bytes_by_device) machine->graph_memory(device).forget(executable);
+  delete destroyed;
   return success;
 }
-HBMSCOPE_EXPORTED Result cuGraphExecUpdate_v2(Handle, Handle, UpdateResult* result) {
+HBMSCOPE_EXPORTED Result cuGraphExecUpdate_v2(Handle executable, Handle graph, UpdateResult* result) {
+  executable_from(executable).bytes_by_device = graph_from(graph).peak_by_device();
   *result = UpdateResult{};
   return success;
 }
-HBMSCOPE_EXPORTED Result cuGraphExecUpdate(Handle, Handle, Handle* error_node, int* result) {
+HBMSCOPE_EXPORTED Result cuGraphExecUpdate(Handle executable, Handle graph, Handle* error_node, int* result) {
+  executable_from(executable).bytes_by_device = graph_from(graph).peak_by_device();
   *error_node = nullptr;
   *result = 0;  // Success.
   return success;
 }
-HBMSCOPE_EXPORTED Result cuGraphLaunch(Handle, Handle handle) {
+HBMSCOPE_EXPORTED Result cuGraphUpload(Handle executable, Handle) {
+  return hold_memory(executable);
+}
+HBMSCOPE_EXPORTED Result cuGraphLaunch(Handle executable, Handle handle) {
+  if (const Result result = hold_memory(executable); result != success) return result;
   Stream& stream = stream_from(handle);
   if (!is_captured(stream, node_type::graph)) stream.run([] {}, kernel_ns);
   return success;
 }
-HBMSCOPE_EXPORTED Result cuDeviceGetGraphMemAttribute(DeviceOrdinal, int, void* value) {
-  const std::uint64_t bytes = 0;  // Memory nodes are not emulated.
+HBMSCOPE_EXPORTED Result cuDeviceGetGraphMemAttribute(DeviceOrdinal device, int which, void* value) {
+  const LockedMachine machine;
+  if (device < 0 || device >= machine->device_count()) return error_invalid_device;
+  const GraphMemory& memory = machine->graph_memory(device);
+  std::uint64_t bytes = 0;
+  switch (which) {
+    case attribute::used: bytes = memory.used(); break;
+    case attribute::used_peak: bytes = memory.used_peak(); break;
+    case attribute::reserved: bytes = memory.reserved(); break;
+    case attribute::reserved_peak: bytes = memory.reserved_peak(); break;
+    default: return error_invalid_value;
+  }
   std::memcpy(value, &bytes, sizeof(bytes));
+  return success;
+}
+// Peaks can be reset, to 0 alone.
+HBMSCOPE_EXPORTED Result cuDeviceSetGraphMemAttribute(DeviceOrdinal device, int which, const void*) {
+  const LockedMachine machine;
+  if (device < 0 || device >= machine->device_count()) return error_invalid_device;
+  if (which == attribute::used_peak) machine->graph_memory(device).reset_used_peak();
+  if (which == attribute::reserved_peak) machine->graph_memory(device).reset_reserved_peak();
+  return which == attribute::used_peak || which == attribute::reserved_peak ? success : error_invalid_value;
+}
+HBMSCOPE_EXPORTED Result cuDeviceGraphMemTrim(DeviceOrdinal device) {
+  const LockedMachine machine;
+  if (device < 0 || device >= machine->device_count()) return error_invalid_device;
+  machine->graph_memory(device).trim(machine->device(device).ledger());
   return success;
 }

@@ -47,6 +47,8 @@ constexpr ErrorText error_texts[] = {
     {error_not_found, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
     {error_not_ready, "CUDA_ERROR_NOT_READY", "device not ready"},
     {error_peer_access_already_enabled, "CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED", "peer access is already enabled"},
+    {error_capture_implicit, "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT",
+     "operation would make the legacy stream depend on a capturing blocking stream"},
     {error_not_supported, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
 };
 

@@ -122,7 +122,7 @@ HBMSCOPE_EXPORTED Result cuMemAllocPitch_v2(Pointer* out, Size* pitch, Size widt
 HBMSCOPE_EXPORTED Result cuMemFree_v2(Pointer address) {
   if (address == 0) return success;
   const auto range = LockedMachine()->find(address);
-  if (!range) return error_invalid_value;
+  if (!range || range->kind == Kind::array) return error_invalid_value;
   wait_for_device(range->device);
   return release(address, "cuMemFree");
 }
@@ -183,35 +183,4 @@ HBMSCOPE_EXPORTED Result cuPointerGetAttributes(unsigned count, const int* attri
       if (attributes[i] == 9) put<int>(out[i], -2);  // Documented: no device.
     }
   return success;
-}
-
-// Memory between processes. The handle carries the size and a name; the opened addresses are of that size, belong to
-// the other process's account, and do not share its contents.
-namespace {
-struct SharedBlock {
-  Address address;
-  Bytes bytes;
-  int device;
-};
-static_assert(sizeof(SharedBlock) <= sizeof(IpcHandle));
-}  // namespace
-
-HBMSCOPE_EXPORTED Result cuIpcGetMemHandle(IpcHandle* out, Pointer address) {
-  const auto range = LockedMachine()->find(address);
-  if (!range || range->kind != Kind::device) return error_invalid_value;
-  const SharedBlock block{range->begin, range->bytes, range->device};
-  std::memset(out, 0, sizeof(*out));
-  std::memcpy(out->bytes, &block, sizeof(block));
-  return success;
-}
-
-HBMSCOPE_EXPORTED Result cuIpcOpenMemHandle_v2(Pointer* out, IpcHandle handle, unsigned) {
-  SharedBlock block;
-  std::memcpy(&block, handle.bytes, sizeof(block));
-  const Answer answer = LockedMachine()->open_import(current_device(), block.bytes);
-  *out = answer.address;
-  return result_from(answer.outcome);
-}
-HBMSCOPE_EXPORTED Result cuIpcCloseMemHandle(Pointer address) {
-  return release(address, "cuIpcCloseMemHandle");
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <set>
 
 #include "allocator/device/driver/copies.h"
 #include "allocator/device/driver/objects.h"
@@ -11,30 +12,46 @@ using namespace hbmscope::device::driver;
 
 namespace {
 
-Result load(Handle* out, const void* image) {
+struct Modules {
+  std::mutex mutex;
+  std::set<Module*> all;
+};
+Modules& modules() {
+  static Modules* loaded = new Modules;
+  return *loaded;
+}
+
+// `context` is null for a library.
+Result load(Handle* out, const void* image, const Context* context) {
+  if (image == nullptr) return error_invalid_value;
   auto* module = new Module;
   module->device = current_device();
+  module->context = context;
   module->image = ModuleImage::read(image);
+  std::lock_guard lock(modules().mutex);
+  modules().all.insert(module);
   *out = module;
   return success;
 }
 
 // The file holds a cubin, a fat binary or PTX, as in memory.
-Result load_file(Handle* out, const char* path) {
+Result load_file(Handle* out, const char* path, const Context* context) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return error_file_not_found;
   const std::string image{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  return load(out, image.data());
+  return load(out, image.data(), context);
 }
 
 // Memory of a global variable counts from the first time it is asked for; code itself is not counted.
-Result find_global(Module& module, const char* name, Pointer* address, Size* bytes) {
+Result find_global(Module& module, const char* name, Pointer* address, Size* bytes, Kind kind = Kind::device) {
   std::lock_guard lock(module.mutex);
   auto found = module.globals.find(name);
   if (found == module.globals.end()) {
     const auto variable = module.image.find_global(name);
     if (!variable || variable->bytes == 0) return error_not_found;
-    const Answer answer = LockedMachine()->allocate(module.device, variable->bytes);
+    const Answer answer = kind == Kind::managed
+                              ? LockedMachine()->allocate_host(module.device, variable->bytes, kind)
+                              : LockedMachine()->allocate(module.device, variable->bytes);
     if (answer.outcome != Outcome::ok) return result_from(answer.outcome);
     if (!variable->initial.empty())
       copy_contents(answer.address, reinterpret_cast<Address>(variable->initial.data()), variable->bytes);
@@ -43,6 +60,12 @@ Result find_global(Module& module, const char* name, Pointer* address, Size* byt
   if (address != nullptr) *address = found->second.address;
   if (bytes != nullptr) *bytes = found->second.bytes;
   return success;
+}
+
+void free_globals(Module& module) {
+  std::lock_guard lock(module.mutex);
+  for (const auto& [name, global] : module.globals) LockedMachine()->free(global.address);
+  module.globals.clear();
 }
 
 Result launch(Handle handle) {
@@ -69,6 +92,12 @@ constexpr int max_dynamic_shared_attribute = 8;
 
 namespace hbmscope::device::driver {
 
+void unload_modules_of(const Context* context) {
+  std::lock_guard lock(modules().mutex);
+  for (Module* module : modules().all)
+    if (module->context == context) free_globals(*module);
+}
+
 Function* find_function(Module& module, const char* name) {
   std::lock_guard lock(module.mutex);
   std::unique_ptr<Function>& function = module.functions[name];
@@ -79,20 +108,24 @@ Function* find_function(Module& module, const char* name) {
 }  // namespace hbmscope::device::driver
 
 HBMSCOPE_EXPORTED Result cuModuleLoadData(Handle* out, const void* image) {
-  return load(out, image);
+  return load(out, image, current_context());
 }
 HBMSCOPE_EXPORTED Result cuModuleLoad(Handle* out, const char* path) {
-  return load_file(out, path);
+  return load_file(out, path, current_context());
 }
 HBMSCOPE_EXPORTED Result cuModuleLoadDataEx(Handle* out, const void* image, unsigned, int*, void**) {
-  return load(out, image);
+  return load(out, image, current_context());
 }
 HBMSCOPE_EXPORTED Result cuModuleLoadFatBinary(Handle* out, const void* image) {
-  return load(out, image);
+  return load(out, image, current_context());
 }
 HBMSCOPE_EXPORTED Result cuModuleUnload(Handle handle) {
   auto* module = static_cast<Module*>(handle);
-  for (const auto& [name, global] : module->globals) LockedMachine()->free(global.address);
+  {
+    std::lock_guard lock(modules().mutex);
+    if (modules().all.erase(module) == 0) return error_invalid_handle;
+  }
+  free_globals(*module);
   delete module;
   return success;
 }
@@ -111,11 +144,11 @@ HBMSCOPE_EXPORTED Result cuModuleGetLoadingMode(int* mode) {
 // Libraries are modules that any context can use; a kernel is a function of one.
 HBMSCOPE_EXPORTED Result cuLibraryLoadData(Handle* out, const void* image, int*, void**, unsigned, int*, void**,
                                            unsigned) {
-  return load(out, image);
+  return load(out, image, nullptr);
 }
 HBMSCOPE_EXPORTED Result cuLibraryLoadFromFile(Handle* out, const char* path, int*, void**, unsigned, int*, void**,
                                                unsigned) {
-  return load_file(out, path);
+  return load_file(out, path, nullptr);
 }
 HBMSCOPE_EXPORTED Result cuLibraryUnload(Handle library) {
   return cuModuleUnload(library);
@@ -129,6 +162,9 @@ HBMSCOPE_EXPORTED Result cuLibraryGetModule(Handle* out, Handle library) {
 }
 HBMSCOPE_EXPORTED Result cuLibraryGetGlobal(Pointer* address, Size* bytes, Handle library, const char* name) {
   return cuModuleGetGlobal_v2(address, bytes, library, name);
+}
+HBMSCOPE_EXPORTED Result cuLibraryGetManaged(Pointer* address, Size* bytes, Handle library, const char* name) {
+  return find_global(*static_cast<Module*>(library), name, address, bytes, Kind::managed);
 }
 HBMSCOPE_EXPORTED Result cuKernelGetFunction(Handle* out, Handle kernel) {
   *out = kernel;

@@ -16,10 +16,12 @@
 
 namespace hbmscope::device::driver {
 
+unsigned long long next_context_id();
 struct Context {
   int device;
   bool is_primary;
   unsigned flags = 0;
+  unsigned long long id = next_context_id();  // Never used twice in a process.
 };
 // Contexts: the top of this thread's stack; null: none.
 Context* current_context();
@@ -38,6 +40,7 @@ struct Function {
 };
 struct Module {
   int device = 0;
+  const Context* context = nullptr;  // It ends with it; null: a library, which any context can use.
   ModuleImage image;
   std::mutex mutex;
   std::map<std::string, std::unique_ptr<Function>> functions;
@@ -47,11 +50,13 @@ struct Module {
   };
   std::map<std::string, Global> globals;
 };
+// Frees the variables of the modules that were loaded in that context, which ends.
+void unload_modules_of(const Context* context);
 // Makes it if the module has not been asked for it before: names are not checked.
 Function* find_function(Module& module, const char* name);
 
 // A stream's handle may also be 0, 1 or 2: the current device's legacy or per-thread default stream, which are one
-// here.
+// here. A handle that is no stream (any more) means that one too: a real driver may do anything.
 Stream& stream_from(Handle handle);
 // Waits for all streams of that device.
 void wait_for_device(int device);

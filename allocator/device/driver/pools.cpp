@@ -61,6 +61,17 @@ HBMSCOPE_EXPORTED Result cuDeviceSetMemPool(DeviceOrdinal device, Handle pool) {
   return success;
 }
 
+// By location and type of memory: only devices have pools here. Since CUDA 13.
+HBMSCOPE_EXPORTED Result cuMemGetDefaultMemPool(Handle* out, const Location* location, int) {
+  return location->type == location_device ? cuDeviceGetDefaultMemPool(out, location->id) : error_not_supported;
+}
+HBMSCOPE_EXPORTED Result cuMemGetMemPool(Handle* out, const Location* location, int) {
+  return location->type == location_device ? cuDeviceGetMemPool(out, location->id) : error_not_supported;
+}
+HBMSCOPE_EXPORTED Result cuMemSetMemPool(const Location* location, int, Handle pool) {
+  return location->type == location_device ? cuDeviceSetMemPool(location->id, pool) : error_not_supported;
+}
+
 HBMSCOPE_EXPORTED Result cuMemPoolTrimTo(Handle handle, Size kept_bytes) {
   const LockedMachine machine;
   Pool* pool = machine->find_pool(id_from(handle));

@@ -37,6 +37,10 @@ EventPointer& event_from(Handle handle) {
   return *static_cast<EventPointer*>(handle);
 }
 
+constexpr unsigned non_blocking = 1;  // CU_STREAM_NON_BLOCKING
+// CU_STREAM_LEGACY and CU_STREAM_PER_THREAD; 0 is one of them.
+constexpr std::uintptr_t legacy_handle = 1, per_thread_handle = 2;
+
 // CUstreamCaptureStatus
 constexpr int not_capturing = 0, capturing = 1;
 
@@ -56,8 +60,12 @@ void begin_capture(Stream& stream, Graph* graph) {
 namespace hbmscope::device::driver {
 
 Stream& stream_from(Handle handle) {
-  return reinterpret_cast<std::uintptr_t>(handle) <= 2 ? default_stream(current_device())
-                                                       : *static_cast<Stream*>(handle);
+  if (reinterpret_cast<std::uintptr_t>(handle) > per_thread_handle) {
+    std::lock_guard lock(streams().mutex);
+    const auto found = streams().others.find(static_cast<Stream*>(handle));
+    if (found != streams().others.end()) return **found;
+  }
+  return default_stream(current_device());
 }
 
 void wait_for_device(int device) {
@@ -278,7 +286,14 @@ HBMSCOPE_EXPORTED Result cuStreamEndCapture(Handle handle, Handle* graph) {
   for (auto& [device, stream] : streams().by_default) leave(*stream);
   return success;
 }
+// Documented: the legacy stream waits for all blocking streams, so it can't be queried while one of them is captured.
 HBMSCOPE_EXPORTED Result cuStreamIsCapturing(Handle handle, int* status) {
+  if (reinterpret_cast<std::uintptr_t>(handle) <= legacy_handle) {
+    std::lock_guard lock(streams().mutex);
+    for (const Stream* stream : streams().others)
+      if (stream->capture != nullptr && stream->device == current_device() && (stream->flags & non_blocking) == 0)
+        return error_capture_implicit;
+  }
   *status = stream_from(handle).capture != nullptr ? capturing : not_capturing;
   return success;
 }

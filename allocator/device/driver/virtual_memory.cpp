@@ -5,12 +5,13 @@
 #include <cstring>
 
 #include "allocator/device/driver/objects.h"
+#include "allocator/device/model/settings.h"
 
 using namespace hbmscope::device;
 using namespace hbmscope::device::driver;
 
 HBMSCOPE_EXPORTED Result cuMemGetAllocationGranularity(Size* bytes, const AllocationProperties*, int) {
-  *bytes = granularity_bytes;
+  *bytes = settings().granularity;
   return success;
 }
 
@@ -22,6 +23,14 @@ HBMSCOPE_EXPORTED Result cuMemCreate(MemHandle* out, Size bytes, const Allocatio
   const Answer answer = machine->create_physical(device, bytes);
   if (answer.outcome == Outcome::ok) *out = answer.address;
   log(LogLevel::memory, "cuMemCreate(%zu) on device %d -> %d", bytes, device, result_from(answer.outcome));
+  return result_from(answer.outcome);
+}
+
+// An address range that stands for memory of several devices, bound to it later: it takes nothing itself.
+HBMSCOPE_EXPORTED Result cuMulticastCreate(MemHandle* out, const MulticastProperties* properties) {
+  if (out == nullptr || properties == nullptr) return error_invalid_value;
+  const Answer answer = LockedMachine()->import_physical(properties->bytes);
+  if (answer.outcome == Outcome::ok) *out = answer.address;
   return result_from(answer.outcome);
 }
 

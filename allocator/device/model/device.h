@@ -8,8 +8,12 @@ namespace hbmscope::device {
 
 class Device {
  public:
-  Device(int ordinal, Bytes total_bytes, Bytes context_bytes)
-      : ordinal_(ordinal), context_bytes_(context_bytes), ledger_(total_bytes) {}
+  Device(int ordinal, Bytes total_bytes, Bytes context_bytes, Bytes granularity = granularity_bytes)
+      : ordinal_(ordinal),
+        context_bytes_(context_bytes),
+        granularity_(granularity),
+        ledger_(total_bytes),
+        small_(granularity) {}
 
   // A context takes memory for itself: the heap of printf and malloc, code, page tables. Each of a device's contexts
   // takes as much as the first.
@@ -18,9 +22,9 @@ class Device {
   int contexts() const { return contexts_; }
   Bytes context_bytes() const { return context_bytes_; }
 
-  // Up to 1 MiB shares pages (small_blocks.h), more is rounded up to 2 MiB.
-  Answer allocate(Ranges& ranges, Bytes bytes, std::uint64_t context);
-  // `range` is of Kind::device and on this device.
+  // Small requests share pages (small_blocks.h), others are rounded up to the granularity. `kind` is device or array.
+  Answer allocate(Ranges& ranges, Bytes bytes, std::uint64_t context, Kind kind = Kind::device);
+  // `range` is on this device, and of one of those kinds.
   void free(Ranges& ranges, const Range& range);
 
   int ordinal() const { return ordinal_; }
@@ -29,7 +33,7 @@ class Device {
 
  private:
   int ordinal_;
-  Bytes context_bytes_;
+  Bytes context_bytes_, granularity_;
   int contexts_ = 0;
   Ledger ledger_;
   SmallBlocks small_;

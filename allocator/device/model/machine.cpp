@@ -4,14 +4,16 @@
 
 namespace hbmscope::device {
 
-Machine::Machine(const Settings& settings) : contents_(settings.host_bytes_max) {
+Machine::Machine(const Settings& settings)
+    : granularity_(settings.granularity), virtual_memory_(settings.granularity), contents_(settings.host_bytes_max) {
   for (std::size_t i = 0; i < settings.visible_devices.size(); ++i)
-    devices_.push_back(std::make_unique<Device>(static_cast<int>(i), settings.total_bytes, settings.context_bytes));
+    devices_.push_back(std::make_unique<Device>(static_cast<int>(i), settings.total_bytes, settings.context_bytes,
+                                                settings.granularity));
 }
 
 Answer Machine::allocate_host(int device, Bytes bytes, Kind kind, std::uint64_t context) {
   if (bytes == 0) return {Outcome::invalid, 0};
-  const Address begin = reserve_addresses(bytes, granularity_bytes, Access::read_write);
+  const Address begin = reserve_addresses(bytes, granularity_, Access::read_write);
   if (begin == 0) return {Outcome::out_of_memory, 0};
   ranges_.add(begin, bytes, kind, device, context);
   return {Outcome::ok, begin};
@@ -35,7 +37,8 @@ Outcome Machine::free(Address begin) {
   if (!range) return Outcome::invalid;
   if (is_device_memory(range->kind) && range->kind != Kind::mapped) contents_.forget(begin, range->bytes);
   switch (range->kind) {
-    case Kind::device: device(range->device).free(ranges_, *range); break;
+    case Kind::device:
+    case Kind::array: device(range->device).free(ranges_, *range); break;
     case Kind::pooled: {
       Pool* pool = find_pool(range->owner);
       if (pool == nullptr) return Outcome::invalid;
@@ -93,7 +96,7 @@ Outcome Machine::set_access(Address begin, Bytes bytes) {
 
 Pool& Machine::create_pool(int device, Bytes bytes_max) {
   const std::uint64_t id = ++pool_ids_;
-  return pools_.emplace(id, Pool(id, device, bytes_max)).first->second;
+  return pools_.emplace(id, Pool(id, device, bytes_max, granularity_)).first->second;
 }
 
 Pool* Machine::find_pool(std::uint64_t id) {

@@ -9,6 +9,7 @@
 
 #include "allocator/device/model/contents.h"
 #include "allocator/device/model/device.h"
+#include "allocator/device/model/graph_memory.h"
 #include "allocator/device/model/pool.h"
 #include "allocator/device/model/settings.h"
 #include "allocator/device/model/virtual_memory.h"
@@ -24,8 +25,8 @@ class Machine {
   Device& device(int ordinal) { return *devices_[static_cast<std::size_t>(ordinal)]; }
 
   // `context` is a number that the caller gives to a context, for free_all_of; 0: the memory belongs to none.
-  Answer allocate(int device, Bytes bytes, std::uint64_t context = 0) {
-    return this->device(device).allocate(ranges_, bytes, context);
+  Answer allocate(int device, Bytes bytes, std::uint64_t context = 0, Kind kind = Kind::device) {
+    return this->device(device).allocate(ranges_, bytes, context, kind);
   }
   // Memory of the host: it never counts as a device's. `device` is the one that is current.
   Answer allocate_host(int device, Bytes bytes, Kind kind, std::uint64_t context = 0);
@@ -62,6 +63,9 @@ class Machine {
   // The program has waited for work: pools return what lies above their threshold.
   void has_synchronized();
 
+  GraphMemory& graph_memory(int device) { return graph_memory_[device]; }
+  Bytes granularity() const { return granularity_; }
+
   // Memory that another process owns: addresses of that size, which count for no device here.
   Answer open_import(int device, Bytes bytes) { return allocate_host(device, bytes, Kind::imported); }
 
@@ -71,10 +75,12 @@ class Machine {
  private:
   void give_back(const VirtualMemory::Gone& gone);
 
+  Bytes granularity_;
   std::vector<std::unique_ptr<Device>> devices_;
   Ranges ranges_;
   VirtualMemory virtual_memory_;
   Contents contents_;
+  std::map<int, GraphMemory> graph_memory_;
   std::map<std::uint64_t, Pool> pools_;
   std::map<int, std::uint64_t> default_pools_, current_pools_;
   std::uint64_t pool_ids_ = 0;

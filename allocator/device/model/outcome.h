@@ -8,7 +8,8 @@ namespace hbmscope::device {
 using Address = std::uint64_t;  // Of device, host or managed memory: one address space, as with unified addressing.
 using Bytes = std::uint64_t;
 
-// The driver's unit of physical memory: what cuMemGetAllocationGranularity reports for device memory.
+// The driver's unit of physical memory, unless a setting changes it: what cuMemGetAllocationGranularity reports for
+// device memory.
 inline constexpr Bytes granularity_bytes = Bytes{2} << 20;
 
 enum class Outcome {

@@ -9,9 +9,13 @@ namespace hbmscope::device {
 namespace {
 
 constexpr Bytes block_unit_bytes = 512;
-constexpr Bytes growth_bytes = Bytes{32} << 20;
+constexpr Bytes growth_units = 16;
 
 }  // namespace
+
+Bytes Pool::rounded(Bytes bytes) const {
+  return round_up(bytes, std::min(block_unit_bytes, granularity_));
+}
 
 std::map<Address, Holes>::iterator Pool::find_chunk(Bytes bytes) {
   auto best = chunks_.end();
@@ -28,7 +32,7 @@ std::map<Address, Holes>::iterator Pool::find_chunk(Bytes bytes) {
 bool Pool::grow(Ledger& ledger, Bytes bytes) {
   if (bytes > ledger.total_bytes() || (bytes_max_ != 0 && bytes_.reserved + bytes > bytes_max_)) return false;
   if (!ledger.take(bytes)) return false;
-  const Address begin = reserve_addresses(bytes, granularity_bytes, Access::read_write);
+  const Address begin = reserve_addresses(bytes, granularity_, Access::read_write);
   if (begin == 0) {
     ledger.give_back(bytes);
     return false;
@@ -42,27 +46,27 @@ bool Pool::grow(Ledger& ledger, Bytes bytes) {
 Answer Pool::allocate(Ledger& ledger, Ranges& ranges, Bytes bytes) {
   if (bytes == 0) return {Outcome::invalid, 0};
   if (bytes > ledger.total_bytes()) return {Outcome::out_of_memory, 0};
-  const Bytes rounded = round_up(bytes, block_unit_bytes);
-  auto chunk = find_chunk(rounded);
+  const Bytes size = rounded(bytes);
+  auto chunk = find_chunk(size);
   if (chunk == chunks_.end()) {
-    const bool has_grown = grow(ledger, round_up(rounded, growth_bytes)) ||
-                           grow(ledger, round_up(rounded, granularity_bytes)) ||
-                           (trim(ledger, 0), grow(ledger, round_up(rounded, granularity_bytes)));
+    const bool has_grown = grow(ledger, round_up(size, growth_units * granularity_)) ||
+                           grow(ledger, round_up(size, granularity_)) ||
+                           (trim(ledger, 0), grow(ledger, round_up(size, granularity_)));
     if (!has_grown) return {Outcome::out_of_memory, 0};
-    chunk = find_chunk(rounded);
+    chunk = find_chunk(size);
   }
-  const Address address = chunk->first + *chunk->second.take_best_fit(rounded);
-  bytes_.used += rounded;
+  const Address address = chunk->first + *chunk->second.take_best_fit(size);
+  bytes_.used += size;
   bytes_.used_peak = std::max(bytes_.used_peak, bytes_.used);
   ranges.add(address, bytes, Kind::pooled, device_, id_);
   return {Outcome::ok, address};
 }
 
 void Pool::free(Ranges& ranges, const Range& range) {
-  const Bytes rounded = round_up(range.bytes, block_unit_bytes);
+  const Bytes size = rounded(range.bytes);
   const auto chunk = std::prev(chunks_.upper_bound(range.begin));
-  chunk->second.put_back(range.begin - chunk->first, rounded);
-  bytes_.used -= rounded;
+  chunk->second.put_back(range.begin - chunk->first, size);
+  bytes_.used -= size;
   ranges.remove(range.begin);
 }
 

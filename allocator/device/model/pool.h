@@ -1,7 +1,8 @@
 // A pool of stream-ordered memory (cuMemAllocAsync). Documented: free memory up to the release threshold stays in the
 // pool when the program synchronises, memory above it is returned; the pool grows by more than one request; free memory
 // is returned before a request fails. Assumed: sizes are rounded up to 512 B, the pool grows in multiples of 32 MiB (of
-// 2 MiB if that does not fit), and a block goes into the smallest hole that is large enough.
+// 2 MiB, the granularity, if that does not fit), and a block goes into the smallest hole that is large enough. With
+// another granularity it grows by 16 times that.
 #pragma once
 
 #include <map>
@@ -20,7 +21,8 @@ struct PoolBytes {
 class Pool {
  public:
   // `bytes_max` limits what the pool takes from the device; 0: no limit.
-  Pool(std::uint64_t id, int device, Bytes bytes_max) : id_(id), device_(device), bytes_max_(bytes_max) {}
+  Pool(std::uint64_t id, int device, Bytes bytes_max, Bytes granularity = granularity_bytes)
+      : id_(id), device_(device), bytes_max_(bytes_max), granularity_(granularity) {}
 
   Answer allocate(Ledger& ledger, Ranges& ranges, Bytes bytes);
   // `range` is of Kind::pooled and of this pool.
@@ -39,12 +41,13 @@ class Pool {
   void reset_used_peak() { bytes_.used_peak = bytes_.used; }
 
  private:
+  Bytes rounded(Bytes bytes) const;
   bool grow(Ledger& ledger, Bytes bytes);
   std::map<Address, Holes>::iterator find_chunk(Bytes bytes);
 
   std::uint64_t id_;
   int device_;
-  Bytes bytes_max_;
+  Bytes bytes_max_, granularity_;
   Bytes release_threshold_ = 0;
   PoolBytes bytes_;
   std::map<Address, Holes> chunks_;

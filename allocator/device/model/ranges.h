@@ -10,6 +10,7 @@ namespace hbmscope::device {
 
 enum class Kind {
   device,      // cuMemAlloc
+  array,       // cuArrayCreate, cuMipmappedArrayCreate: the address is the handle
   pooled,      // cuMemAllocAsync: a block of a pool
   mapped,      // cuMemMap: physical memory under reserved addresses
   imported,    // cuIpcOpenMemHandle: another process owns it

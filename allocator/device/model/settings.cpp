@@ -59,12 +59,18 @@ std::vector<int> read_visible_devices(int device_count) {
 
 }  // namespace
 
-Settings read_settings() {
-  Settings settings;
+Settings read_settings(const Settings& defaults) {
+  Settings settings = defaults;
   read_number("HBMSCOPE_DEVICE_COUNT", settings.device_count);
   settings.device_count = settings.device_count > device_count_max ? device_count_max : settings.device_count;
   read_number("HBMSCOPE_DEVICE_BYTES", settings.total_bytes);
   read_number("HBMSCOPE_DEVICE_CONTEXT_BYTES", settings.context_bytes);
+  read_number("HBMSCOPE_DEVICE_GRANULARITY", settings.granularity);
+  if (settings.granularity == 0 || (settings.granularity & (settings.granularity - 1)) != 0) {
+    std::fprintf(stderr, "hbmscope: HBMSCOPE_DEVICE_GRANULARITY is not a power of two; using %llu\n",
+                 static_cast<unsigned long long>(defaults.granularity));
+    settings.granularity = defaults.granularity;
+  }
   read_number("HBMSCOPE_DEVICE_HOST_BYTES", settings.host_bytes_max);
   read_number("HBMSCOPE_DEVICE_SMS", settings.multiprocessors);
   read_number("HBMSCOPE_DEVICE_CUDA", settings.cuda_version);
@@ -83,9 +89,23 @@ Settings read_settings() {
   return settings;
 }
 
+namespace {
+
+// Never destroyed: other threads outlive main.
+Settings& default_settings() {
+  static Settings* defaults = new Settings;
+  return *defaults;
+}
+
+}  // namespace
+
 const Settings& settings() {
-  static const Settings* read = new Settings(read_settings());  // Never destroyed: other threads outlive main.
+  static const Settings* read = new Settings(read_settings(default_settings()));
   return *read;
+}
+
+void set_default_settings(const Settings& defaults) {
+  default_settings() = defaults;
 }
 
 Uuid uuid_of_device(int ordinal) {

@@ -6,12 +6,16 @@
 #include <string>
 #include <vector>
 
+#include "allocator/device/model/outcome.h"
+
 namespace hbmscope::device {
 
 struct Settings {
   int device_count = 1;                        // HBMSCOPE_DEVICE_COUNT, 0 to 16
   std::uint64_t total_bytes = 85'029'158'912;  // HBMSCOPE_DEVICE_BYTES, of each device; an H100 with 80 GB of HBM3
   std::uint64_t context_bytes = 526'385'152;   // HBMSCOPE_DEVICE_CONTEXT_BYTES, taken by each context (502 MiB)
+  // HBMSCOPE_DEVICE_GRANULARITY, a power of two: requests are rounded up to it. 1: the account is exact to the byte.
+  std::uint64_t granularity = granularity_bytes;
   std::uint64_t host_bytes_max = std::uint64_t{8} << 30;  // HBMSCOPE_DEVICE_HOST_BYTES, see contents.h
   std::string name = "NVIDIA H100 80GB HBM3";             // HBMSCOPE_DEVICE_NAME
   int compute_major = 9, compute_minor = 0;               // HBMSCOPE_DEVICE_COMPUTE, "9.0"
@@ -23,10 +27,13 @@ struct Settings {
   std::vector<int> visible_devices = {0};
 };
 
-// Reads the environment. A value that cannot be read is replaced by the default, with one line on stderr.
-Settings read_settings();
+// Reads the environment. A value that is not set is taken from `defaults`, and so is one that cannot be read, with one
+// line on stderr.
+Settings read_settings(const Settings& defaults = {});
 // Read once, at the first call.
 const Settings& settings();
+// Replaces the defaults of settings(), before its first call.
+void set_default_settings(const Settings& defaults);
 
 // "GPU-68626d73-636f-7065-0000-000000000000" for device 0: 16 bytes, the last one is the ordinal.
 struct Uuid {

@@ -8,8 +8,8 @@
 namespace hbmscope::device {
 
 Answer VirtualMemory::reserve(Bytes bytes, Bytes alignment) {
-  if (bytes == 0 || bytes % granularity_bytes != 0) return {Outcome::invalid, 0};
-  const Address begin = reserve_addresses(bytes, std::max(alignment, granularity_bytes), Access::none);
+  if (bytes == 0 || bytes % granularity_ != 0) return {Outcome::invalid, 0};
+  const Address begin = reserve_addresses(bytes, std::max(alignment, granularity_), Access::none);
   if (begin == 0) return {Outcome::out_of_memory, 0};
   reservations_[begin] = bytes;
   return {Outcome::ok, begin};
@@ -31,7 +31,7 @@ bool VirtualMemory::is_reserved(Address begin, Bytes bytes) const {
 }
 
 Answer VirtualMemory::create(Ledger* ledger, int device, Bytes bytes) {
-  if (bytes == 0 || bytes % granularity_bytes != 0) return {Outcome::invalid, 0};
+  if (bytes == 0 || bytes % granularity_ != 0) return {Outcome::invalid, 0};
   if (ledger != nullptr && !ledger->take(bytes)) return {Outcome::out_of_memory, 0};
   physical_[++ids_] = Physical{bytes, device};
   return {Outcome::ok, ids_};

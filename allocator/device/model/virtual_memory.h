@@ -19,10 +19,12 @@ struct Physical {
 
 class VirtualMemory {
  public:
+  explicit VirtualMemory(Bytes granularity = granularity_bytes) : granularity_(granularity) {}
+
   Answer reserve(Bytes bytes, Bytes alignment);
   Outcome release_reservation(Address begin, Bytes bytes);
 
-  // `ledger` is null for host memory. `bytes` must be a multiple of granularity_bytes. The id is in Answer::address.
+  // `ledger` is null for host memory. `bytes` must be a multiple of the granularity. The id is in Answer::address.
   Answer create(Ledger* ledger, int device, Bytes bytes);
   const Physical* find(std::uint64_t id) const;
   Outcome retain(std::uint64_t id);
@@ -44,6 +46,7 @@ class VirtualMemory {
  private:
   Gone let_go(std::map<std::uint64_t, Physical>::iterator physical);
 
+  Bytes granularity_;
   std::map<Address, Bytes> reservations_;
   std::map<std::uint64_t, Physical> physical_;
   std::uint64_t ids_ = 0;

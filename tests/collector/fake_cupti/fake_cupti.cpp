@@ -1,5 +1,5 @@
-// A fake libcupti.so: the CUPTI callbacks that the collector uses, made from public facts, on top of the fake driver
-// (fake_cuda), whose hook it uses. Built once for each version that differs:
+// A fake libcupti.so: the CUPTI callbacks that the collector uses, made from public facts, on top of the
+// emulated driver, whose hook it uses. Built once for each version that differs:
 //
 //   FAKE_CUPTI_VERSION  28 (CUDA 12.9: one subscriber), 130000 (names the subscriber), 130300 (several subscribers)
 //
@@ -19,10 +19,8 @@
 #include <mutex>
 #include <string>
 
-#include "tests/collector/fake_cuda/fake_driver.h"
+#include "tests/collector/emulated_driver/wrapped.h"
 #include "tests/collector/fake_cupti/fake_cupti.h"
-
-#define EXPORTED extern "C" __attribute__((visibility("default")))
 
 namespace {
 
@@ -80,7 +78,7 @@ void report(int site, const FakeCall& call) {
   data.parameters = call.parameters;
   data.result = site == 1 ? call.result : nullptr;
   data.context = call.context;
-  data.context_uid = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(call.context));
+  data.context_uid = call.context_id;
   data.correlation = call.correlation;
   notify_listeners(cupti::Domain::driver_api, call.id, &data);
   const long callbacks = ++fake.callbacks;
@@ -183,6 +181,9 @@ EXPORTED Result cuptiGetCallbackState(std::uint32_t* enabled, cupti::Subscriber 
 }
 
 EXPORTED Result cuptiGetDeviceId(driver::Object context, std::uint32_t* device) {
-  *device = static_cast<std::uint32_t>((reinterpret_cast<std::uintptr_t>(context) & 0xff) - 1);  // As in fake_cuda.
+  const auto device_of = of_driver<int(int*, driver::Object)>("cuCtxGetDevice_v2");
+  int ordinal = 0;
+  if (device_of == nullptr || device_of(&ordinal, context) != 0) return invalid_parameter;
+  *device = static_cast<std::uint32_t>(ordinal);
   return cupti::success;
 }

@@ -27,7 +27,13 @@ def row(kind, **fields):
     rows.append({"kind": kind, **fields})
 
 
+# By address: blocks whose end isn't reported. They end when something else is allocated there.
+stale = {}
+
+
 def took(name, heap, address, size, requested=None, stream=0):
+    if address in stale:
+        gave(*stale.pop(address))
     fields = {"heap": heap, "size_bytes": size, "requested_bytes": size if requested is None else requested, "text": name, "device_stream": stream}
     row("alloc", **fields, **({} if address is None else {"address": address}))
 
@@ -60,27 +66,27 @@ took("cuMemAllocPitch", GPU_0, at_32.value, 2 * 512, 2 * 500)
 block("cuMemAllocManaged", 3000, c_size_t(3000), c_uint(1), heap=MANAGED)
 
 # Streams and pools
-stream = c_void_p(0x5000)
+stream = c_void_p()  # Of unknown origin: the thread's device counts.
+call("cuGreenCtxStreamCreate", byref(stream), None, c_uint(0), c_int(0))
 block("cuMemAllocAsync", 4000, c_size_t(4000), stream, stream=1, free="cuMemFreeAsync", free_rest=(stream,))
 block("cuMemAllocAsync_ptsz", 5000, c_size_t(5000), None, free="cuMemFreeAsync_ptsz", free_rest=(None,))
 # Where the thread's device is another than the stream's, the stream's counts.
 elsewhere, urgent_elsewhere = c_void_p(), c_void_p()
-assert cuda.cuCtxSetCurrent(c_void_p(2)) == 0
+cuda.fake_use_device(1)
 call("cuStreamCreate", byref(elsewhere), c_uint(0))
 call("cuStreamCreateWithPriority", byref(urgent_elsewhere), c_uint(0), c_int(-1))
-assert cuda.cuCtxSetCurrent(c_void_p(1)) == 0
+cuda.fake_use_device(0)
 block("cuMemAllocAsync", 4100, c_size_t(4100), elsewhere, heap=GPU_1, stream=2, free="cuMemFreeAsync", free_rest=(elsewhere,))
 block("cuMemAllocAsync_ptsz", 4200, c_size_t(4200), urgent_elsewhere, heap=GPU_1, stream=3, free="cuMemFreeAsync", free_rest=(urgent_elsewhere,))
 block("cuMemAllocAsync", 4300, c_size_t(4300), stream, stream=1, free="cuMemFreeAsync", free_rest=(stream,))
 here = c_void_p()
 call("cuStreamCreate", byref(here), c_uint(0))
-assert cuda.cuCtxSetCurrent(c_void_p(2)) == 0
+cuda.fake_use_device(1)
 block("cuMemAllocAsync", 4400, c_size_t(4400), here, heap=GPU_0, stream=4, free="cuMemFreeAsync", free_rest=(here,))
-assert cuda.cuCtxSetCurrent(c_void_p(1)) == 0
+cuda.fake_use_device(0)
 call("cuStreamDestroy", urgent_elsewhere)
 call("cuStreamDestroy_v2", elsewhere)
 block("cuMemAllocAsync", 4500, c_size_t(4500), elsewhere, heap=GPU_0, stream=2, free="cuMemFreeAsync", free_rest=(elsewhere,))
-call("cuGreenCtxStreamCreate", byref(c_void_p()), None, c_uint(0), c_int(0))
 pool, other_pool = c_void_p(), c_void_p()
 on_gpu_1 = struct.pack("iiii", 1, 0, 1, 1) + bytes(80)
 call("cuMemPoolCreate", byref(pool), on_gpu_1)
@@ -104,7 +110,8 @@ row("physical_create", heap=GPU_1, handle=handle.value, size_bytes=2 * MIB)
 for offset in (0, 2 * MIB):
     call("cuMemMap", c_uint64(reserved.value + offset), c_size_t(2 * MIB), c_size_t(0), handle, c_uint64(0))
     row("map", heap=GPU_1, address=reserved.value + offset, size_bytes=2 * MIB, handle=handle.value, offset_bytes=0)
-call("cuMemExportToShareableHandle", byref(c_int()), handle, c_int(1), c_uint64(0))
+shared_file = c_int()
+call("cuMemExportToShareableHandle", byref(shared_file), handle, c_int(1), c_uint64(0))
 row("physical_export", handle=handle.value)
 call("cuMemRetainAllocationHandle", byref(retained), c_void_p(reserved.value))
 row("physical_import", handle=handle.value, size_bytes=2 * MIB)
@@ -115,7 +122,7 @@ call("cuMemUnmap", c_uint64(reserved.value), c_size_t(4 * MIB))  # Both at once.
 for offset in (0, 2 * MIB):
     row("unmap", heap=GPU_1, address=reserved.value + offset, size_bytes=2 * MIB)
 # The size of an import is reported with its first mapping.
-call("cuMemImportFromShareableHandle", byref(handle), None, c_int(1))
+call("cuMemImportFromShareableHandle", byref(handle), c_void_p(shared_file.value), c_int(1))
 call("cuMemMap", reserved, c_size_t(MIB), c_size_t(MIB), handle, c_uint64(0))
 row("physical_import", heap=GPU_0, handle=handle.value, size_bytes=2 * MIB)
 row("map", heap=GPU_0, address=reserved.value, size_bytes=MIB, handle=handle.value, offset_bytes=MIB)
@@ -124,7 +131,7 @@ row("unmap", heap=GPU_0, address=reserved.value, size_bytes=MIB)
 call("cuMemRelease", handle)
 row("physical_release", handle=handle.value)
 # A multicast object owns nothing.
-call("cuMulticastCreate", byref(handle), None)
+call("cuMulticastCreate", byref(handle), struct.pack("I4xQQQ", 2, 2 * MIB, 0, 0))
 call("cuMemMap", reserved, c_size_t(MIB), c_size_t(0), handle, c_uint64(0))
 call("cuMemUnmap", reserved, c_size_t(MIB))
 call("cuMemRelease", handle)
@@ -180,22 +187,25 @@ def foreign(name, *arguments, free="cuMemFree_v2"):
     row("physical_release", handle=at.value)
 
 
-call("cuMemAlloc_v2", byref(at), c_size_t(512))
-took("cuMemAlloc_v2", GPU_0, at.value, 512)
-for name, arguments in (("cuIpcGetMemHandle", (byref(IpcHandle()), at)), ("cuMemPoolExportPointer", (ctypes.create_string_buffer(64), at))):
-    call(name, *arguments)
-    row("attribute", key="shared with another process by", text=name)
-call("cuMemFree_v2", at)
-gave(GPU_0, at.value, 512)
-foreign("cuIpcOpenMemHandle", IpcHandle(), c_uint(1), free="cuIpcCloseMemHandle")
-foreign("cuIpcOpenMemHandle_v2", IpcHandle(), c_uint(1), free="cuIpcCloseMemHandle")
-foreign("cuMemPoolImportPointer", pool, None)
+ipc, exported = IpcHandle(), ctypes.create_string_buffer(64)
+for allocate, more, free, share, shared in (
+    ("cuMemAlloc_v2", (), "cuMemFree_v2", "cuIpcGetMemHandle", byref(ipc)), ("cuMemAllocAsync", (None,), "cuMemFreeAsync", "cuMemPoolExportPointer", exported),
+):  # fmt: skip
+    call(allocate, byref(at), c_size_t(MIB), *more)
+    took(allocate, GPU_0, at.value, MIB)
+    call(share, shared, at)
+    row("attribute", key="shared with another process by", text=share)
+    call(free, at, *more)
+    gave(GPU_0, at.value, MIB)
+foreign("cuIpcOpenMemHandle", ipc, c_uint(1), free="cuIpcCloseMemHandle")
+foreign("cuIpcOpenMemHandle_v2", ipc, c_uint(1), free="cuIpcCloseMemHandle")
+foreign("cuMemPoolImportPointer", pool, exported)
 external = c_void_p()
 call("cuImportExternalMemory", byref(external), struct.pack("i4x16xQ68x", 1, 4 * MIB))
 row("physical_import", heap=GPU_0, handle=external.value, size_bytes=4 * MIB)
 call("cuExternalMemoryGetMappedBuffer", byref(at), external, struct.pack("QQ68x", 4096, MIB))
 row("map", heap=GPU_0, address=at.value, size_bytes=MIB, handle=external.value, offset_bytes=4096)
-call("cuExternalMemoryGetMappedMipmappedArray", byref(array), external, None)
+call("cuExternalMemoryGetMappedMipmappedArray", byref(array), external, struct.pack("QQQQIIII64x", 0, 64, 64, 0, FLOAT, 1, 0, 1))
 call("cuMipmappedArrayDestroy", array)
 call("cuMemFree_v2", at)
 row("unmap", heap=GPU_0, address=at.value, size_bytes=MIB)
@@ -213,19 +223,28 @@ def grown_for_graphs(number, size):
 
 
 MEM_ALLOC, KERNEL = 10, 0
-graph, node = c_void_p(0x9000), c_void_p()
-takes = lambda size: bytes(104) + struct.pack("QQ", size, 0)
-call("cuGraphAddNode", byref(node), graph, None, c_size_t(0), struct.pack("i12x", KERNEL) + bytes(240))
-call("cuGraphLaunch", graph, stream)
+graph, node, executables = c_void_p(), c_void_p(), []
+takes = lambda size: struct.pack("iiii", 1, 0, 1, 0) + bytes(88) + struct.pack("QQ", size, 0)
+assert cuda.cuGraphCreate(byref(graph), c_uint(0)) == 0
+
+
+def instantiated():
+    executables.append(c_void_p())
+    assert cuda.cuGraphInstantiateWithFlags(byref(executables[-1]), graph, c_uint64(0)) == 0
+    return executables[-1]
+
+
+call("cuGraphAddNode", byref(node), graph, None, c_size_t(0), ctypes.create_string_buffer(struct.pack("i12x", KERNEL) + bytes(240)))
+call("cuGraphLaunch", instantiated(), stream)
 call("cuGraphAddMemAllocNode", byref(node), graph, None, c_size_t(0), takes(3 * MIB))
 for name in ("cuGraphUpload", "cuGraphUpload_ptsz"):
-    call(name, graph, stream)
+    call(name, instantiated(), stream)
 grown_for_graphs(0, 3 * MIB)
 call("cuGraphAddNode", byref(node), graph, None, c_size_t(0), struct.pack("i12x", MEM_ALLOC) + takes(MIB) + bytes(120))
-call("cuGraphLaunch", graph, stream)
+call("cuGraphLaunch", instantiated(), stream)
 grown_for_graphs(1, MIB)
 call("cuGraphAddNode_v2", byref(node), graph, None, None, c_size_t(0), struct.pack("i12x", MEM_ALLOC) + takes(MIB) + bytes(120))
-call("cuGraphLaunch_ptsz", graph, None)
+call("cuGraphLaunch_ptsz", instantiated(), None)
 grown_for_graphs(2, MIB)
 
 # Memory allocated on a stream that is being captured belongs to its graph, if the driver can be queried for the capture
@@ -242,10 +261,11 @@ for capture, more, name, on in (
     call("cuMemFreeAsync", at, on)
     if is_reported_by_cupti:
         gave(GPU_0, at.value, 700)
-    cuda.fake_capture(on or c_void_p(2), c_int(0))
+    assert cuda.cuStreamEndCapture(on, byref(c_void_p())) == 0
     block(name, 800, c_size_t(800), on, stream=1 if on else 0, free="cuMemFreeAsync", free_rest=(on,))
 
-call("cuGraphExecDestroy", graph)
+for executable in executables:
+    call("cuGraphExecDestroy", executable)
 call("cuDeviceGraphMemTrim", c_int(0))
 for number in range(0 if is_reported_by_cupti else 3):
     row("physical_release", handle=GRAPH_HANDLES + number)
@@ -273,7 +293,9 @@ def context_ends(name, argument, is_reported=True):
     call(name, argument)
     for gone in reversed(blocks) if is_reported else ():
         gave(*gone)
-    cuda.cuCtxSetCurrent(c_void_p(2))
+    if not is_reported:
+        stale.update({at: (heap, at, size) for heap, at, size in blocks if at is not None})
+    cuda.fake_use_device(1)
     call("cuMemFreeAsync", of_pool, None)
     gave(GPU_1, of_pool.value, 500)
 
@@ -293,6 +315,23 @@ call("cuDevicePrimaryCtxRelease_v2", c_int(1))
 # CUPTI's callbacks may not ask whether it is still used: there its blocks stay.
 context_ends("cuDevicePrimaryCtxRelease_v2", c_int(1), is_reported=not is_reported_by_cupti)
 
+
+
+def code_with_variables(*names):
+    """A cubin, that is an ELF file, whose variables have as many bytes as their names have letters."""
+    texts, symbols = b"\0", bytes(24)
+    for name in names:
+        symbols += struct.pack("<IBBHQQ", len(texts), 1, 0, 3, 0, len(name))
+        texts += name + b"\0"
+    section = lambda kind, offset, size, link: struct.pack("<IIQQQQIIQQ", 0, kind, 0, 0, offset, size, link, 0, 1, 24)
+    no_bits, symbol_table, text_table = 8, 2, 3
+    sections = section(0, 0, 0, 0) + section(symbol_table, 64, len(symbols), 2) + section(text_table, 64 + len(symbols), len(texts), 0) + section(no_bits, 0, 0, 0)
+    header = b"\x7fELF\2\1\1" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 2, 190, 1, 0, 0, 64 + len(symbols) + len(texts), 0, 64, 0, 0, 64, 4, 2)
+    return header + symbols + texts + sections
+
+
+CODE = code_with_variables(b"unsized", b"table", b"weights", b"scale", b"shared")
+
 # Variables of code are reported when they are first requested; they end with their module, which ends with its context
 module, library, size = c_void_p(), c_void_p(), c_size_t()
 
@@ -306,9 +345,9 @@ def variable(name, module, symbol, heap=GPU_1, is_first=True):
     return heap, at.value, len(symbol)
 
 
-cuda.cuModuleLoadData(byref(module), None)
-cuda.cuLibraryLoadData(byref(library), None, None, None, c_uint(0), None, None, c_uint(0))
-call("cuModuleGetGlobal_v2", byref(at), None, module, b"no size is asked for")
+assert cuda.cuModuleLoadData(byref(module), CODE) == 0
+assert cuda.cuLibraryLoadData(byref(library), CODE, None, None, c_uint(0), None, None, c_uint(0)) == 0
+call("cuModuleGetGlobal_v2", byref(at), None, module, b"unsized")
 table = variable("cuModuleGetGlobal", module, b"table")
 weights = variable("cuModuleGetGlobal_v2", module, b"weights")
 variable("cuModuleGetGlobal_v2", module, b"weights", is_first=False)
@@ -321,7 +360,7 @@ call("cuLibraryUnload", library)
 gave(*shared)
 gave(*scale)
 cuda.cuCtxCreate_v2(byref(context), c_uint(0), c_int(1))
-cuda.cuModuleLoadData(byref(module), None)
+assert cuda.cuModuleLoadData(byref(module), CODE) == 0
 again = variable("cuModuleGetGlobal_v2", module, b"weights")
 call("cuCtxDestroy_v2", context)
 gave(*again)

@@ -34,6 +34,7 @@ using namespace hbmscope::inject::driver;
   F(cuArrayDestroy, "cuArrayDestroy", 12000, (Object))                                         \
   F(cuMemHostAlloc, "cuMemHostAlloc", 12000, (void**, Size, unsigned))                         \
   F(cuMemFreeHost, "cuMemFreeHost", 12000, (void*))                                            \
+  F(cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain", 12000, (Object*, Device))            \
   F(cuCtxSetCurrent, "cuCtxSetCurrent", 12000, (Object))
 
 #ifdef JOB_IS_LINKED
@@ -73,8 +74,7 @@ void find_driver(const char* how) {
   const auto find = [&](const char* name, const char* symbol, int version) {
     void* found = nullptr;
     if (!is_requested)
-      return std::strcmp(how, "dlvsym") == 0 ? dlvsym(library, name, "FAKE_1.0") : dlsym(library, name);
-    // The context's is not of cuGetProcAddress' table in the fake.
+      return std::strcmp(how, "dlvsym") == 0 ? dlvsym(library, name, "EMULATED_1.0") : dlsym(library, name);
     const char* other_version = std::getenv("JOB_CUDA_VERSION");
     if (other_version != nullptr) version = std::atoi(other_version);
     if (ask(symbol, &found, version, 0, nullptr) != success) found = dlsym(library, name);
@@ -103,6 +103,7 @@ struct Shared {
   std::mutex mutex;
   std::vector<Block> blocks;
   std::array<std::int64_t, devices> in_use{};
+  std::array<Object, devices> contexts{};
   Counts counts;
 };
 
@@ -125,7 +126,7 @@ class Worker {
   }
   void set_device(Device device) {
     device_ = device;
-    driver.cuCtxSetCurrent(reinterpret_cast<Object>(static_cast<std::uintptr_t>(device + 1)));
+    driver.cuCtxSetCurrent(shared_.contexts[static_cast<std::size_t>(device)]);
   }
 
  private:
@@ -211,6 +212,8 @@ int main(int argc, char** argv) {
   const auto operations = static_cast<std::uint64_t>(std::atoll(argv[3]));
   const auto seed = static_cast<std::uint64_t>(std::atoll(argv[4]));
   Shared shared;
+  for (Device device = 0; device < devices; ++device)
+    driver.cuDevicePrimaryCtxRetain(&shared.contexts[static_cast<std::size_t>(device)], device);
   std::vector<std::thread> running;
   for (std::uint64_t i = 0; i < threads; ++i)
     running.emplace_back([&, i] { Worker(shared, seed + i).run(operations / threads); });
