@@ -20,8 +20,9 @@ int protection(Access access) {
 }
 
 // The addresses that are handed out: always the lowest that are free, so that a program gets the same ones each time
-// it runs. No memory allocator and no sanitizer uses this range.
-constexpr Address first_address = 0x2000'1000'0000, last_address = 0x3000'0000'0000;
+// it runs. The range lies below what Linux gives to other mappings on x86-64, and where ThreadSanitizer and
+// AddressSanitizer expect a program's memory: 384 GiB, with more memory the rest is wherever the kernel finds room.
+constexpr Address first_address = 0x7e80'1000'0000, last_address = 0x7ee0'0000'0000;
 
 class Addresses {
  public:

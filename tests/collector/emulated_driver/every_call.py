@@ -33,7 +33,8 @@ stale = {}
 
 def took(name, heap, address, size, requested=None, stream=0):
     if address in stale:
-        gave(*stale.pop(address))
+        gone, *block = stale.pop(address)
+        row("free_derived" if gone == heap else "free", heap=gone, address=address, size_bytes=block[1])
     fields = {"heap": heap, "size_bytes": size, "requested_bytes": size if requested is None else requested, "text": name, "device_stream": stream}
     row("alloc", **fields, **({} if address is None else {"address": address}))
 
