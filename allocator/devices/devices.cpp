@@ -35,8 +35,7 @@ constexpr DevicePreset devices[] = {
     {"mi355x", "AMD Instinct MI355X 288GB", 28800, false, "amd.com/en/products/accelerators/instinct/mi350/mi355x"},
 };
 
-constexpr DeviceAlias aliases[] = {
-    {"a100", "a100-80"}, {"h100", "h100-80"}, {"v100", "v100-16"}, {"4090", "rtx4090"}, {"5090", "rtx5090"}};
+constexpr DeviceAlias aliases[] = {{"a100", "a100-80"}, {"h100", "h100-80"}, {"v100", "v100-16"}};
 
 }  // namespace
 

@@ -21,17 +21,16 @@ std::string process_of(const Trace& trace, std::size_t stream) {
   return std::string(definitions.job_fact("host")) + " pid " + std::string(pid);
 }
 
-// Host memory, or memory that migrates between host and device: never counted as device memory.
-bool is_host_kind(std::string_view kind) {
-  return kind.starts_with("host") || kind.ends_with("host") || kind == "managed" || kind == "cpu";
-}
-
 struct Source {
   wire::Layer layer = wire::Layer::program;
   std::size_t stream = 0;
 };
 
 }  // namespace
+
+bool is_host_kind(std::string_view kind) {
+  return kind.starts_with("host") || kind.ends_with("host") || kind == "managed" || kind == "cpu";
+}
 
 std::vector<std::vector<bool>> find_counted_heaps(const Trace& trace) {
   using Place = std::tuple<std::string, std::uint32_t, std::string>;  // Process, device, memory kind.

@@ -17,6 +17,9 @@ namespace hbmscope {
 // of its own.
 std::vector<std::vector<bool>> find_counted_heaps(const Trace& trace);
 
+// Memory of the host, pinned or managed, which is no memory of a device.
+bool is_host_kind(std::string_view kind);
+
 // The memory kind of a pool that only serves as a comparison, such as a GPU's next to an emulated TPU's. It is shown on
 // request, and a failure in it is not a failure of the job.
 inline constexpr std::string_view kind_of_extra_pool = "gpu_beside";

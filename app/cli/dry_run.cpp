@@ -8,6 +8,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/query/heap_rows.h"
+#include "analysis/read/source/read_source.h"
+#include "analysis/trace/layers.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 
@@ -134,6 +137,38 @@ DryRun read_dry_run(const std::string& folder, const EmulatedMachine& machine, i
   return run;
 }
 
+void add_recorded_needs(DryRun& run) {
+  if (!run.needs.empty() || run.recording.empty()) return;
+  const auto source = read_source(run.recording, {});
+  if (!source || !source->trace) return;
+  for (const HeapRow& heap : compute_heap_rows(*source->trace, source->states)) {
+    if (!heap.device || heap.layer != text_from_layer(wire::Layer::physical) || is_host_kind(heap.memory_kind))
+      continue;
+    DeviceNeed need;
+    need.device = static_cast<int>(*heap.device);
+    need.total_bytes = run.machine.device_bytes;
+    need.context_bytes = emulated_context_bytes;
+    need.peak_bytes = heap.peak_in_use_bytes + need.context_bytes;
+    const auto known = std::find_if(run.needs.begin(), run.needs.end(),
+                                    [&](const DeviceNeed& other) { return other.device == need.device; });
+    if (known == run.needs.end())
+      run.needs.push_back(std::move(need));
+    else if (need.peak_bytes > known->peak_bytes)
+      *known = std::move(need);
+  }
+  if (run.exit_code == 0) return;
+  for (const Stream& stream : source->trace->streams)
+    for (const FailureEvent& failure : stream.failures()) {
+      const FailureRow row = row_from_failure(stream, failure, nullptr);
+      DryRunFailure refused;
+      refused.type = "driver";
+      refused.text = fmt::format("the driver refused {}{}", text_from_bytes(row.requested_bytes),
+                                 row.own_line.empty() ? "" : ", requested by " + row.own_line);
+      refused.is_out_of_memory = true;
+      run.failure = std::move(refused);
+    }
+}
+
 std::string_view word_for(DryRunOutcome outcome) {
   switch (outcome) {
     case DryRunOutcome::fits: return "fits";
@@ -167,9 +202,7 @@ std::string text_from_dry_run(const DryRun& run) {
       text = "failed, but not for lack of device memory: " +
              (run.failure ? text_from_failure(*run.failure) : fmt::format("exit code {}", run.exit_code));
       break;
-    case DryRunOutcome::unknown:
-      return "unknown: no Python process used the emulated device and ended normally, so nothing reported what it "
-             "needed\n";
+    case DryRunOutcome::unknown: return "unknown: no process of the command used an emulated device\n";
   }
   text += "\n";
   if (need == nullptr) return text;

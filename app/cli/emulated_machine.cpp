@@ -73,6 +73,7 @@ std::string text_from_machine(const EmulatedMachine& machine) {
 std::vector<std::pair<std::string, std::string>> variables_of(const EmulatedMachine& machine) {
   return {{"HBMSCOPE_DEVICE_COUNT", std::to_string(machine.count)},
           {"HBMSCOPE_DEVICE_BYTES", std::to_string(machine.device_bytes)},
+          {"HBMSCOPE_DEVICE_CONTEXT_BYTES", std::to_string(emulated_context_bytes)},
           {"HBMSCOPE_DEVICE_NAME", std::string(machine.device.title)},
           {"HBMSCOPE_DEVICE_COMPUTE", capability_text(machine.device)},
           {"HBMSCOPE_DEVICE_SMS", std::to_string(machine.device.multiprocessors)}};

@@ -90,7 +90,7 @@ Result<FoundFrameworks> look_at(const std::string& python) {
   if (!output) return Failure(output.error());
   if (output->exit_code != 0)
     return Failure(
-        refusal(fmt::format("{} ended with code {} when it was asked for its packages", python, output->exit_code),
+        refusal(fmt::format("{} ended with code {} instead of listing its packages", python, output->exit_code),
                 "Its message is above."));
   return frameworks_from(output->text);
 }
@@ -126,7 +126,7 @@ std::string text_from_frameworks(const FoundFrameworks& found) {
 Result<FoundFrameworks> frameworks_from(const std::string& json) {
   const auto parsed = nlohmann::json::parse(json, nullptr, false);
   if (!parsed.is_object())
-    return Failure(refusal("Python did not answer which packages it has", "Its output is above."));
+    return Failure(refusal("Python did not list its packages", "Its output is above."));
   const auto text = [&](const char* key) {
     const auto found = parsed.find(key);
     return found != parsed.end() && found->is_string() ? found->get<std::string>() : std::string();

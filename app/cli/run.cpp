@@ -128,6 +128,7 @@ int run_job(const RunOptions& options, bool has_window) {
   if (dry_run) {
     DryRun run = read_dry_run(dry_run->reports->path(), dry_run->machine, job.exit_code());
     run.recording = job.is_recording() || job.has_reported() ? job.recording() : std::string();
+    add_recorded_needs(run);
     if (!print_to_stdout(options.json ? text_from_json(json_from_dry_run(run)) : text_from_dry_run(run)))
       return exit_unreadable;
   }

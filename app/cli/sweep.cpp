@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
@@ -18,8 +18,10 @@
 #include "analysis/write/json.h"
 #include "app/cli/child_process.h"
 #include "app/cli/cli.h"
+#include "app/cli/emulated_machine.h"
 #include "app/cli/load.h"
 #include "app/cli/run.h"
+#include "app/cli/sweep_axis.h"
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
@@ -30,23 +32,6 @@ using Json = nlohmann::ordered_json;
 
 // What a run needs of the host, by experience: the framework, and 8 bytes for each 256 of XLA's pool.
 constexpr std::uint64_t host_bytes_per_run = std::uint64_t{3} << 30;
-
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(separator, begin), text.size());
-    parts.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
-}
-
-std::optional<std::int64_t> number_from(const std::string& text) {
-  std::int64_t number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 // Of this machine, for more processes; 0: unknown.
 std::uint64_t available_host_bytes() {
@@ -97,6 +82,18 @@ std::string bytes_cell(const Json* device, const char* key) {
   return text_from_bytes((*device)[key].get<std::uint64_t>());
 }
 
+std::string verdict_cell(const Json& verdict, const Json* device) {
+  if (!verdict.is_object()) return "no verdict";
+  const std::string outcome = text_at(verdict, "outcome");
+  if (outcome == "fits") return "fits, " + bytes_cell(device, "spare_bytes") + " to spare";
+  const auto failure = verdict.find("failure");
+  if (failure == verdict.end() || !failure->is_object()) return outcome;
+  const std::string file = fs::path(text_at(*failure, "file")).filename().string();
+  std::string text = outcome == "out of memory" ? outcome : outcome + ": " + text_at(*failure, "type");
+  if (!file.empty()) text += fmt::format(", {}:{}", printable(file), (*failure)["line"].get<int>());
+  return text;
+}
+
 class Sweep {
  public:
   Sweep(const RunOptions& options, std::vector<SweepAxis> axes, std::string folder)
@@ -145,9 +142,13 @@ class Sweep {
     for (std::thread& thread : threads) thread.join();
   }
 
-  bool fits(const SweepRun& run) const { return text_at(run.verdict, "outcome") == "fits"; }
+  // What --largest found for a device.
+  struct Largest {
+    std::string value;        // Empty: not even the smallest value fits.
+    std::string why_unknown;  // "batch = 8 failed: ValueError"; the value is then not known.
+  };
 
-  void bisect(const std::string& device, std::vector<SweepRun>& runs, std::string& largest) {
+  void bisect(const std::string& device, std::vector<SweepRun>& runs, Largest& largest) {
     const SweepAxis& axis = axes_.front();
     const std::int64_t first = axis.is_range ? *number_from(axis.values.front()) : 0;
     const std::int64_t last =
@@ -157,13 +158,20 @@ class Sweep {
     };
     // Everything up to `low` fits, nothing from `high` on does.
     std::int64_t low = first - 1, high = last + 1;
-    while (high - low > 1) {
+    while (high - low > 1 && largest.why_unknown.empty()) {
       const std::int64_t middle = low + (high - low) / 2;
       runs.push_back({device, {{axis.name, value_at(middle)}}, {}, 0});
       execute(runs.back());
-      (fits(runs.back()) ? low : high) = middle;
+      const std::string outcome = text_at(runs.back().verdict, "outcome");
+      if (outcome == "fits")
+        low = middle;
+      else if (outcome == "out of memory")
+        high = middle;
+      else
+        largest.why_unknown = fmt::format("{} = {} {}", axis.name, value_at(middle),
+                                          verdict_cell(runs.back().verdict, tightest_of(runs.back().verdict)));
     }
-    largest = low >= first ? value_at(low) : std::string();
+    if (low >= first) largest.value = value_at(low);
     std::stable_sort(runs.begin(), runs.end(), [&](const SweepRun& a, const SweepRun& b) {
       return number_from(a.values[0].value).value_or(0) < number_from(b.values[0].value).value_or(0);
     });
@@ -205,21 +213,9 @@ class Sweep {
   std::string folder_;
   std::vector<std::string> devices_;
   std::vector<SweepRun> runs_;
-  std::vector<std::string> largest_;  // By device; empty: not even the smallest value fits, or there is no --largest.
+  std::vector<Largest> largest_;  // By device; empty without --largest.
   std::mutex mutex_;
 };
-
-std::string verdict_cell(const Json& verdict, const Json* device) {
-  if (!verdict.is_object()) return "no verdict";
-  const std::string outcome = text_at(verdict, "outcome");
-  if (outcome == "fits") return "fits, " + bytes_cell(device, "spare_bytes") + " to spare";
-  const auto failure = verdict.find("failure");
-  if (failure == verdict.end() || !failure->is_object()) return outcome;
-  const std::string file = fs::path(text_at(*failure, "file")).filename().string();
-  std::string text = outcome == "out of memory" ? outcome : outcome + ": " + text_at(*failure, "type");
-  if (!file.empty()) text += fmt::format(", {}:{}", printable(file), (*failure)["line"].get<int>());
-  return text;
-}
 
 std::string Sweep::text() const {
   std::vector<std::vector<std::string>> rows{{"device"}};
@@ -245,10 +241,16 @@ std::string Sweep::text() const {
     }
     text += line + "\n";
   }
-  for (std::size_t i = 0; i < largest_.size(); ++i)
-    text += largest_[i].empty()
-                ? fmt::format("{}: not even the smallest {} fits\n", devices_[i], axes_.front().name)
-                : fmt::format("{}: the largest {} that fits is {}\n", devices_[i], axes_.front().name, largest_[i]);
+  for (std::size_t i = 0; i < largest_.size(); ++i) {
+    const auto& [value, why_unknown] = largest_[i];
+    const std::string& name = axes_.front().name;
+    if (!why_unknown.empty())
+      text += fmt::format("{}: unknown, because {}\n", devices_[i], why_unknown);
+    else if (value.empty())
+      text += fmt::format("{}: not even the smallest {} fits\n", devices_[i], name);
+    else
+      text += fmt::format("{}: the largest {} that fits is {}\n", devices_[i], name, value);
+  }
   return text + fmt::format("Recordings and output: {}\n", printable(folder_));
 }
 
@@ -262,9 +264,11 @@ Json Sweep::json() const {
   }
   json["largest"] = Json::array();
   for (std::size_t i = 0; i < largest_.size(); ++i)
-    json["largest"].push_back({{"device", devices_[i]},
-                               {"name", axes_.front().name},
-                               {"value", largest_[i].empty() ? Json(nullptr) : Json(largest_[i])}});
+    json["largest"].push_back(
+        {{"device", devices_[i]},
+         {"name", axes_.front().name},
+         {"value",
+          largest_[i].value.empty() || !largest_[i].why_unknown.empty() ? Json(nullptr) : Json(largest_[i].value)}});
   return json;
 }
 
@@ -293,47 +297,6 @@ Result<std::vector<SweepAxis>> axes_from(const RunOptions& options) {
 }
 
 }  // namespace
-
-Result<SweepAxis> sweep_axis_from(const std::string& text) {
-  const std::size_t equals = text.find('=');
-  const auto wrong = [&](const std::string& what) {
-    return Failure(refusal(fmt::format("--sweep '{}': {}", printable(text), what),
-                           "Write e.g. --sweep batch=4,8,16, or with --largest batch: --sweep batch=1..64."));
-  };
-  if (equals == std::string::npos || equals == 0) return wrong("it has no name");
-  SweepAxis axis{text.substr(0, equals), {}, false};
-  const std::string values = text.substr(equals + 1);
-  if (const std::size_t dots = values.find(".."); dots != std::string::npos) {
-    axis.values = {values.substr(0, dots), values.substr(dots + 2)};
-    axis.is_range = true;
-    const auto first = number_from(axis.values[0]), last = number_from(axis.values[1]);
-    if (!first || !last || *first > *last) return wrong("a range goes from a whole number to a larger one");
-    return axis;
-  }
-  axis.values = split(values, ',');
-  for (const std::string& value : axis.values)
-    if (value.empty()) return wrong("a value is empty");
-  return axis;
-}
-
-Result<std::vector<std::string>> command_with(const std::vector<std::string>& command,
-                                              const std::vector<SweepValue>& values) {
-  std::vector<std::string> words = command;
-  for (const SweepValue& value : values) {
-    const std::string placeholder = "{" + value.name + "}";
-    bool is_found = false;
-    for (std::string& word : words)
-      for (std::size_t at = 0; (at = word.find(placeholder, at)) != std::string::npos; at += value.value.size()) {
-        word.replace(at, placeholder.size(), value.value);
-        is_found = true;
-      }
-    if (!is_found)
-      return Failure(refusal(
-          fmt::format("the command has no {}, so all values of --sweep would be the same run", printable(placeholder)),
-          fmt::format("Write it where the value belongs: -- python train.py --{} {}.", value.name, placeholder)));
-  }
-  return words;
-}
 
 bool is_sweep(const RunOptions& options) {
   return !options.sweep.empty() || !options.largest.empty() || options.emulate.find(',') != std::string::npos;

@@ -13,6 +13,10 @@ import venv
 
 # Name -> packages with their dependencies, packages without.
 ENVIRONMENTS = {
+    "jax-0.4.38": (
+        ["jax==0.4.38", "jaxlib==0.4.38", "numpy==2.2.6", "scipy==1.15.3"],
+        ["jax-cuda12-plugin==0.4.38", "jax-cuda12-pjrt==0.4.38", "nvidia-cuda-nvcc-cu12==12.9.86"],
+    ),
     "jax-0.6.2": (
         ["jax==0.6.2", "jaxlib==0.6.2", "numpy==2.2.6", "scipy==1.15.3"],
         ["jax-cuda12-plugin==0.6.2", "jax-cuda12-pjrt==0.6.2", "nvidia-cuda-nvcc-cu12==12.9.86"],
@@ -27,6 +31,10 @@ ENVIRONMENTS = {
             "nvidia-nvvm==13.0.88",
         ],
     ),
+    "torch-2.4.1": (
+        ["filelock", "typing_extensions", "sympy", "networkx", "jinja2", "fsspec", "numpy==1.26.4"],
+        ["torch==2.4.1", "nvidia-nvtx-cu12==12.1.105"],  # Its NVTX is a library.
+    ),
     "torch-2.6.0": (
         ["filelock", "typing_extensions", "sympy==1.13.1", "networkx", "jinja2", "fsspec", "numpy==2.2.6"],
         ["torch==2.6.0"],
@@ -34,6 +42,10 @@ ENVIRONMENTS = {
     "torch-2.9.1": (
         ["filelock", "typing_extensions", "sympy", "networkx", "jinja2", "fsspec", "numpy==2.2.6"],
         ["torch==2.9.1"],
+    ),
+    "torch-2.15.0": (
+        ["filelock", "typing_extensions", "sympy", "networkx", "jinja2", "fsspec", "numpy==2.2.6"],
+        ["torch==2.15.0"],
     ),
 }
 
