@@ -84,8 +84,8 @@ class Cupti : public testing::Test {
     return at;
   }
   void give(Address at) { EXPECT_EQ(give_(at), 0); }
-  // The driver hands out the lowest free addresses: blocks of up to a page go into the hole, larger ones behind it. A free
-  // that was not reported would otherwise show when its address comes back.
+  // The driver hands out the lowest free addresses: blocks of up to a page go into the hole, larger ones behind it. A
+  // free that was not reported would otherwise show when its address comes back.
   static constexpr Size page = 4096, larger_than_hole = 5 * page;
   void leave_hole() {
     const Address hole = take(4 * page);

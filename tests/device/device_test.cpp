@@ -1,6 +1,7 @@
 // Blocks of cuMemAlloc: what they take, and what is refused.
 #include <gtest/gtest.h>
 
+#include "allocator/device/model/graph.h"
 #include "allocator/device/model/machine.h"
 #include "tests/sizes.h"
 
@@ -50,6 +51,61 @@ TEST(Device, small_requests_share_a_page) {
   machine.free(first.address);
   machine.free(second.address);
   EXPECT_EQ(machine.device(0).ledger().taken_bytes(), 0u);
+}
+
+TEST(Device, the_account_is_exact_with_a_granularity_of_one_byte) {
+  Settings settings = settings_of(1000);
+  settings.granularity = 1;
+  Machine machine(settings);
+  const Answer first = machine.allocate(0, 999), second = machine.allocate(0, 1);
+  EXPECT_EQ(second.outcome, Outcome::ok);
+  EXPECT_EQ(machine.device(0).ledger().free_bytes(), 0u);
+  EXPECT_EQ(machine.allocate(0, 1).outcome, Outcome::out_of_memory);
+  machine.free(first.address);
+  EXPECT_EQ(machine.device(0).ledger().free_bytes(), 999u);
+  const Answer pooled = machine.allocate_from_pool(machine.default_pool(0), 500);
+  EXPECT_EQ(pooled.outcome, Outcome::ok);
+}
+
+TEST(Device, an_address_that_was_freed_comes_back) {
+  Machine machine(settings_of(100 * mib));
+  const Answer first = machine.allocate(0, 4 * mib);
+  machine.allocate(0, 4 * mib);
+  machine.free(first.address);
+  EXPECT_EQ(machine.allocate(0, 2 * mib).address, first.address);
+  EXPECT_EQ(machine.allocate(0, 2 * mib).address, first.address + 2 * mib);
+}
+
+TEST(Device, graphs_share_memory_until_it_is_trimmed) {
+  Machine machine(settings_of(10 * mib));
+  Ledger& ledger = machine.device(0).ledger();
+  GraphMemory& memory = machine.graph_memory(0);
+  const int small = 0, large = 0, too_large = 0;
+  EXPECT_EQ(memory.hold(ledger, &small, 2 * mib), Outcome::ok);
+  EXPECT_EQ(memory.hold(ledger, &large, 6 * mib), Outcome::ok);
+  EXPECT_EQ(memory.hold(ledger, &too_large, 12 * mib), Outcome::out_of_memory);
+  EXPECT_EQ(ledger.taken_bytes(), 6 * mib);
+  memory.forget(&large);
+  EXPECT_EQ(memory.reserved(), 6 * mib);
+  memory.trim(ledger);
+  EXPECT_EQ(memory.reserved(), 2 * mib);
+  EXPECT_EQ(ledger.taken_bytes(), 2 * mib);
+}
+
+TEST(Device, a_graph_needs_the_peak_of_its_nodes) {
+  constexpr int alloc = 10, free = 11;
+  Graph graph;
+  const auto add = [&](int type, Bytes bytes, Address address) {
+    GraphNode* node = graph.add(type, {});
+    node->bytes = bytes;
+    node->address = address;
+  };
+  add(alloc, 3 * mib, 1);
+  add(free, 0, 1);
+  add(alloc, 2 * mib, 2);
+  add(alloc, 2 * mib, 3);
+  EXPECT_EQ(graph.peak_by_device().at(0), 4 * mib);
+  EXPECT_EQ(graph.clone()->peak_by_device().at(0), 4 * mib);
 }
 
 TEST(Device, a_refusal_changes_nothing) {

@@ -149,6 +149,61 @@ TEST_F(DriverTest, conditional_nodes_return_graphs_that_can_be_filled) {
   EXPECT_EQ(call("cuGraphDestroy", graph), 0);
 }
 
+TEST_F(DriverTest, arrays_take_memory_and_are_no_addresses) {
+  struct Description {  // CUDA_ARRAY_DESCRIPTOR
+    std::size_t width = 1024, height = 1024;
+    int format = 0x20;  // Float.
+    unsigned channels = 2;
+  } description;
+  Handle array = nullptr;
+  const std::size_t before = free_bytes();
+  ASSERT_EQ(call("cuArrayCreate_v2", &array, &description), 0);
+  EXPECT_EQ(before - free_bytes(), std::size_t{8} << 20);
+  EXPECT_EQ(call("cuMemFree_v2", reinterpret_cast<Pointer>(array)), 1);
+  EXPECT_EQ(call("cuArrayDestroy", array), 0);
+  EXPECT_EQ(call("cuArrayDestroy", array), 400);
+  EXPECT_EQ(free_bytes(), before);
+}
+
+TEST_F(DriverTest, the_legacy_stream_can_not_be_queried_while_a_blocking_stream_is_captured) {
+  Handle blocking = nullptr, other = nullptr, graph = nullptr;
+  int status = 0;
+  ASSERT_EQ(call("cuStreamCreate", &blocking, 0u), 0);
+  ASSERT_EQ(call("cuStreamCreate", &other, 1u), 0);
+  EXPECT_EQ(call("cuStreamBeginCapture_v2", other, 0), 0);
+  EXPECT_EQ(call("cuStreamIsCapturing", Handle{nullptr}, &status), 0);
+  EXPECT_EQ(call("cuStreamBeginCapture_v2", blocking, 0), 0);
+  EXPECT_EQ(call("cuStreamIsCapturing", Handle{nullptr}, &status), 906);
+  for (const Handle stream : {blocking, other}) {
+    EXPECT_EQ(call("cuStreamEndCapture", stream, &graph), 0);
+    EXPECT_EQ(call("cuStreamDestroy_v2", stream), 0);
+  }
+  EXPECT_EQ(call("cuStreamIsCapturing", Handle{nullptr}, &status), 0);
+}
+
+TEST_F(DriverTest, memory_of_another_api_counts_for_nobody_here) {
+  struct Description {  // CUDA_EXTERNAL_MEMORY_HANDLE_DESC
+    int type = 1, reserved = 0;
+    void* handle[2] = {};
+    unsigned long long bytes = 8ull << 20;
+    unsigned others[17] = {};
+  } description;
+  struct Buffer {  // CUDA_EXTERNAL_MEMORY_BUFFER_DESC
+    unsigned long long offset = 4096, bytes = 4ull << 20;
+    unsigned others[17] = {};
+  } buffer;
+  Handle memory = nullptr;
+  Pointer address = 0;
+  const std::size_t before = free_bytes();
+  ASSERT_EQ(call("cuImportExternalMemory", &memory, &description), 0);
+  EXPECT_EQ(call("cuExternalMemoryGetMappedBuffer", &address, memory, &buffer), 0);
+  EXPECT_EQ(free_bytes(), before);
+  EXPECT_EQ(call("cuMemFree_v2", address), 0);
+  buffer.bytes = 8ull << 20;
+  EXPECT_EQ(call("cuExternalMemoryGetMappedBuffer", &address, memory, &buffer), 1);
+  EXPECT_EQ(call("cuDestroyExternalMemory", memory), 0);
+}
+
 TEST_F(DriverTest, unknown_functions_say_that_they_are_not_supported) {
   EXPECT_EQ(call("cuTexRefCreate", static_cast<Handle*>(nullptr)), 801);
 }

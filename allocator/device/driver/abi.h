@@ -19,7 +19,8 @@ using Flags = unsigned long long;
 inline constexpr Result success = 0, error_invalid_value = 1, error_out_of_memory = 2, error_no_device = 100,
                         error_invalid_device = 101, error_invalid_context = 201, error_file_not_found = 301,
                         error_invalid_handle = 400, error_not_found = 500, error_not_ready = 600,
-                        error_peer_access_already_enabled = 704, error_not_supported = 801, error_capture_implicit = 906;
+                        error_peer_access_already_enabled = 704, error_not_supported = 801,
+                        error_capture_implicit = 906;
 
 struct Location {  // CUmemLocation
   int type;        // 1: a device.

@@ -12,14 +12,14 @@ namespace {
 // CUarray_format, of those whose elements have a size of their own; 0: others.
 Bytes channel_bytes(int format) {
   switch (format) {
-    case 0x01:             // UNSIGNED_INT8
-    case 0x08: return 1;   // SIGNED_INT8
-    case 0x02:             // UNSIGNED_INT16
-    case 0x09:             // SIGNED_INT16
-    case 0x10: return 2;   // HALF
-    case 0x03:             // UNSIGNED_INT32
-    case 0x0a:             // SIGNED_INT32
-    case 0x20: return 4;   // FLOAT
+    case 0x01:            // UNSIGNED_INT8
+    case 0x08: return 1;  // SIGNED_INT8
+    case 0x02:            // UNSIGNED_INT16
+    case 0x09:            // SIGNED_INT16
+    case 0x10: return 2;  // HALF
+    case 0x03:            // UNSIGNED_INT32
+    case 0x0a:            // SIGNED_INT32
+    case 0x20: return 4;  // FLOAT
     default: return 0;
   }
 }
@@ -33,8 +33,7 @@ Bytes plane_bytes(Extent width, Extent height, Extent depth, int format, unsigne
 Result create(Handle* out, Bytes bytes) {
   if (out == nullptr) return error_invalid_value;
   if (current_context() == nullptr) return error_invalid_context;
-  const Answer answer =
-      LockedMachine()->allocate(current_device(), bytes, number_of(current_context()), Kind::array);
+  const Answer answer = LockedMachine()->allocate(current_device(), bytes, number_of(current_context()), Kind::array);
   if (answer.outcome == Outcome::ok) *out = pointer_from(answer.address);
   log(LogLevel::memory, "array of %llu bytes on device %d -> %d", static_cast<unsigned long long>(bytes),
       current_device(), result_from(answer.outcome));

@@ -80,8 +80,7 @@ Result instantiate(Handle* out, Handle graph) {
 Result hold_memory(Handle executable) {
   const LockedMachine machine;
   for (const auto& [device, bytes] : executable_from(executable).bytes_by_device) {
-    const Outcome outcome =
-        machine->graph_memory(device).hold(machine->device(device).ledger(), executable, bytes);
+    const Outcome outcome = machine->graph_memory(device).hold(machine->device(device).ledger(), executable, bytes);
     if (outcome != Outcome::ok) return result_from(outcome);
   }
   return success;

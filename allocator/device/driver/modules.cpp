@@ -49,9 +49,8 @@ Result find_global(Module& module, const char* name, Pointer* address, Size* byt
   if (found == module.globals.end()) {
     const auto variable = module.image.find_global(name);
     if (!variable || variable->bytes == 0) return error_not_found;
-    const Answer answer = kind == Kind::managed
-                              ? LockedMachine()->allocate_host(module.device, variable->bytes, kind)
-                              : LockedMachine()->allocate(module.device, variable->bytes);
+    const Answer answer = kind == Kind::managed ? LockedMachine()->allocate_host(module.device, variable->bytes, kind)
+                                                : LockedMachine()->allocate(module.device, variable->bytes);
     if (answer.outcome != Outcome::ok) return result_from(answer.outcome);
     if (!variable->initial.empty())
       copy_contents(answer.address, reinterpret_cast<Address>(variable->initial.data()), variable->bytes);

@@ -1,6 +1,6 @@
 // Address ranges of this process that stand for device memory. They cost no memory until somebody writes to them, and
-// a read of what was never written gives zeros (mmap with MAP_NORESERVE). The same requests give the same addresses each
-// time that a program runs, as far as nobody else has got them.
+// a read of what was never written gives zeros (mmap with MAP_NORESERVE). The same requests give the same addresses
+// each time that a program runs, as far as nobody else has got them.
 #pragma once
 
 #include "allocator/device/model/outcome.h"

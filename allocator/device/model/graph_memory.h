@@ -1,6 +1,7 @@
 // Memory of the allocation nodes of all graphs of one device. Documented: graphs that don't run at the same time share
-// physical memory; it is taken when a graph is uploaded or launched, stays with the device afterwards, and is returned by
-// cuDeviceGraphMemTrim. Here work runs at once, so the largest graph decides: one of 3 MiB and one of 5 MiB take 5 MiB.
+// physical memory; it is taken when a graph is uploaded or launched, stays with the device afterwards, and is returned
+// by cuDeviceGraphMemTrim. Here work runs at once, so the largest graph decides: one of 3 MiB and one of 5 MiB take 5
+// MiB.
 #pragma once
 
 #include <map>

@@ -1,7 +1,7 @@
 // Small requests share pages of 2 MiB: two requests for 512 B take 2 MiB of a device, not 4 MiB. Assumed, because the
-// driver's rules are not public: requests of less than half a page share, they are rounded up to 512 B, the lowest place
-// that is large enough is used, and an empty page is given back at once. Pages are as large as the granularity; if that
-// is 1 KiB or less, nothing shares.
+// driver's rules are not public: requests of less than half a page share, they are rounded up to 512 B, the lowest
+// place that is large enough is used, and an empty page is given back at once. Pages are as large as the granularity;
+// if that is 1 KiB or less, nothing shares.
 #pragma once
 
 #include <map>

@@ -96,12 +96,16 @@ namespace behind {
 
 // Weak: other files have some that do something else.
 #define TAKES(name, since, parameters, arguments, ...) \
-  __attribute__((weak)) Result name parameters { return emulated_##name(PASSED arguments); }
+  __attribute__((weak)) Result name parameters {       \
+    return emulated_##name(PASSED arguments);          \
+  }
 #define GIVES TAKES
 #define REFUSES TAKES
 #include "collector/inject/driver_entries.inc"
-#define OTHER(name, parameters, arguments) \
-  __attribute__((weak)) Result name parameters { return emulated_##name(PASSED arguments); }
+#define OTHER(name, parameters, arguments)       \
+  __attribute__((weak)) Result name parameters { \
+    return emulated_##name(PASSED arguments);    \
+  }
 #include "tests/collector/emulated_driver/other_entries.inc"
 
 }  // namespace behind
@@ -113,11 +117,11 @@ namespace behind {
 #define GIVES TAKES
 #define REFUSES TAKES
 #include "collector/inject/driver_entries.inc"
-#define OTHER(name, parameters, arguments)  \
-  EXPORTED Result name parameters {         \
-    end_job_if_in_hook(#name);              \
-    ensure_context();                       \
-    return behind::name(PASSED arguments);  \
+#define OTHER(name, parameters, arguments) \
+  EXPORTED Result name parameters {        \
+    end_job_if_in_hook(#name);             \
+    ensure_context();                      \
+    return behind::name(PASSED arguments); \
   }
 #include "tests/collector/emulated_driver/other_entries.inc"
 

@@ -1,6 +1,6 @@
-// Like some drivers, implements entry points with others: a call then contains another one, which the hook reports, too,
-// and which can be intercepted where the library is linked loosely. The oldest entry points, whose addresses have 32
-// bits, exist only here.
+// Like some drivers, implements entry points with others: a call then contains another one, which the hook reports,
+// too, and which can be intercepted where the library is linked loosely. The oldest entry points, whose addresses have
+// 32 bits, exist only here.
 #include <algorithm>
 #include <map>
 #include <mutex>

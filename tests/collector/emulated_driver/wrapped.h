@@ -43,21 +43,21 @@ std::uint32_t id_of_context(Object context);
 void delay_half();
 Result failure_of(const char* name);
 
-#define TAKES(name, since, parameters, ...)    \
-  extern "C" Result name parameters;           \
+#define TAKES(name, since, parameters, ...)     \
+  extern "C" Result name parameters;            \
   extern "C" Result emulated_##name parameters; \
-  namespace behind {                           \
-  Result name parameters;                      \
+  namespace behind {                            \
+  Result name parameters;                       \
   }
 #define GIVES TAKES
 #define REFUSES TAKES
 #define RESOLVES TAKES
 #include "collector/inject/driver_entries.inc"
-#define OTHER(name, parameters, arguments) \
-  extern "C" Result name parameters;       \
+#define OTHER(name, parameters, arguments)      \
+  extern "C" Result name parameters;            \
   extern "C" Result emulated_##name parameters; \
-  namespace behind {                       \
-  Result name parameters;                  \
+  namespace behind {                            \
+  Result name parameters;                       \
   }
 #include "tests/collector/emulated_driver/other_entries.inc"
 
