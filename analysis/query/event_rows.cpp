@@ -18,7 +18,10 @@ class EventRowMaker {
   void add(const wire::DecodedBlock& block, const RecordPlace& place, const std::optional<LiveBlock>& named) {
     if (!wire::is_event(static_cast<std::uint16_t>(place.kind)) || place.event < first_) return;
     EventFields fields;
-    if (named) fields = fields_of_block(*named);
+    if (named) {
+      fields = fields_of_block(*named);
+      fields.text = named->tag;
+    }
     fields.take(fields_of_event(block, place));
     if (place.kind != RecordKind::counter) fields.value.reset();
     rows_.push_back({place.event, place.time_ns, place.kind, fields.heap, fields.stack, fields.text, fields.address,

@@ -55,7 +55,6 @@ void EventFields::take(const EventFields& more) {
 EventFields fields_of_block(const LiveBlock& block) {
   EventFields fields;
   fields.heap = block.heap;
-  fields.text = block.tag;
   if (block.has_address()) fields.address = block.address;
   fields.size = block.size;
   if (block.requested != wire::unknown_bytes) fields.requested = block.requested;

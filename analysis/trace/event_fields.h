@@ -23,7 +23,7 @@ struct EventFields {
   void take(const EventFields& more);  // Overwrites the fields that `more` knows.
 };
 
-// What an event of a block inherits from it.
+// What an event of a block inherits from it; not its tag, which is a field of its allocation.
 EventFields fields_of_block(const LiveBlock& block);
 // The record's own fields. A free that names its block by slot has few; the block has the others.
 EventFields fields_of_event(const wire::DecodedBlock& block, const RecordPlace& place);

@@ -23,7 +23,6 @@ class EventLines {
     EventFields fields;
     if (named) fields = fields_of_block(*named);
     fields.heap = heap;
-    fields.text = 0;  // The tag of a block is in the row of its allocation.
     fields.take(fields_of_event(block, place));
     begin(place.event, place.time_ns, fields.is_derived ? "free_derived" : word_for(place.kind));
     end(fields);

@@ -17,7 +17,6 @@
 
 #include "analysis/units/utf8.h"
 #include "app/cli/cli.h"
-#include "app/cli/collector_library.h"
 #include "app/cli/display.h"
 #include "app/cli/far_job.h"
 #include "app/cli/far_start.h"
@@ -25,6 +24,7 @@
 #include "app/cli/load.h"
 #include "app/cli/observation.h"
 #include "app/cli/output_file.h"
+#include "app/cli/program_files.h"
 #include "app/cli/terminal.h"
 #include "app/cli/totals.h"
 #include "app/cli/window_process.h"

@@ -31,6 +31,10 @@ std::string read_all(int from) {
 
 }  // namespace
 
+int exit_code_from(int status) {
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
 Result<ChildOutput> run_and_read(std::vector<std::string> words, const std::string& messages) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -55,7 +59,7 @@ Result<ChildOutput> run_and_read(std::vector<std::string> words, const std::stri
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
-  output.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  output.exit_code = exit_code_from(status);
   return output;
 }
 

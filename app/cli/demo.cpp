@@ -20,6 +20,7 @@
 #include "app/cli/load.h"
 #include "app/cli/observed_job.h"
 #include "app/cli/options.h"
+#include "app/cli/program_files.h"
 #include "app/cli/terminal.h"
 #include "collector/link/meeting_place.h"
 #include "collector/view/started_command.h"
@@ -159,7 +160,7 @@ int run_headless(const DemoRequest& request) {
     if (!recording) return fail(recording.error());
     recordings.push_back(*recording);
   }
-  std::vector<std::string> command{std::filesystem::read_symlink("/proc/self/exe").string()};
+  std::vector<std::string> command{program_path().string()};
   for (std::string& word : words_of_demo_job(request.job)) command.push_back(std::move(word));
   std::signal(SIGTERM, remember);
   std::signal(SIGHUP, remember);

@@ -3,16 +3,18 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <map>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "allocator/device/model/settings.h"
 #include "analysis/query/heap_rows.h"
+#include "analysis/read/json_fields.h"
 #include "analysis/read/source/read_source.h"
 #include "analysis/trace/layers.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
+#include "analysis/write/json_optional.h"
 
 namespace hbmscope::cli {
 namespace {
@@ -24,11 +26,6 @@ std::optional<std::uint64_t> bytes_at(const Json& node, const char* key) {
   const auto found = node.find(key);
   if (found == node.end() || !found->is_number_integer() || *found < 0) return std::nullopt;
   return found->get<std::uint64_t>();
-}
-
-std::string text_at(const Json& node, const char* key) {
-  const auto found = node.find(key);
-  return found != node.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
 std::vector<Json> objects_at(const Json& node, const char* key) {
@@ -95,6 +92,31 @@ std::string text_from_need(const DeviceNeed& need) {
   return text + (parts.empty() ? "" : " (" + parts + ")");
 }
 
+// By device; of two processes on one device the larger one stays.
+void add_need(DeviceNeed need, std::vector<DeviceNeed>& needs) {
+  const auto place = std::lower_bound(needs.begin(), needs.end(), need.device,
+                                      [](const DeviceNeed& one, int device) { return one.device < device; });
+  if (place == needs.end() || place->device != need.device)
+    needs.insert(place, std::move(need));
+  else if (need.peak_bytes > place->peak_bytes)
+    *place = std::move(need);
+}
+
+// The last request that the driver refused, of all streams.
+std::optional<DryRunFailure> find_last_refusal(const Trace& trace) {
+  for (auto stream = trace.streams.rbegin(); stream != trace.streams.rend(); ++stream) {
+    if (stream->failures().empty()) continue;
+    const FailureRow row = row_from_failure(*stream, stream->failures().back(), nullptr);
+    DryRunFailure refused;
+    refused.type = "driver";
+    refused.text = fmt::format("the driver refused {}{}", text_from_bytes(row.requested_bytes),
+                               row.own_line.empty() ? "" : ", requested by " + row.own_line);
+    refused.is_out_of_memory = true;
+    return refused;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::uint64_t DeviceNeed::spare_bytes() const {
@@ -119,21 +141,16 @@ DryRun read_dry_run(const std::string& folder, const EmulatedMachine& machine, i
   DryRun run;
   run.machine = machine;
   run.exit_code = exit_code;
-  std::map<int, DeviceNeed> needs;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     std::ifstream file(entry.path(), std::ios::binary);
     const Json report = Json::parse(file, nullptr, false);
     if (!report.is_object()) continue;
-    for (DeviceNeed& need : needs_of(report)) {
-      const auto [known, is_new] = needs.try_emplace(need.device, need);
-      if (!is_new && need.peak_bytes > known->second.peak_bytes) known->second = std::move(need);
-    }
+    for (DeviceNeed& need : needs_of(report)) add_need(std::move(need), run.needs);
     auto failure = failure_of(report);
     if (failure && (!run.failure || (failure->is_out_of_memory && !run.failure->is_out_of_memory)))
       run.failure = std::move(failure);
   }
-  for (auto& [device, need] : needs) run.needs.push_back(std::move(need));
   return run;
 }
 
@@ -147,26 +164,12 @@ void add_recorded_needs(DryRun& run) {
     DeviceNeed need;
     need.device = static_cast<int>(*heap.device);
     need.total_bytes = run.machine.device_bytes;
-    need.context_bytes = emulated_context_bytes;
+    need.context_bytes = device::Settings{}.context_bytes;
     need.peak_bytes = heap.peak_in_use_bytes + need.context_bytes;
-    const auto known = std::find_if(run.needs.begin(), run.needs.end(),
-                                    [&](const DeviceNeed& other) { return other.device == need.device; });
-    if (known == run.needs.end())
-      run.needs.push_back(std::move(need));
-    else if (need.peak_bytes > known->peak_bytes)
-      *known = std::move(need);
+    add_need(std::move(need), run.needs);
   }
   if (run.exit_code == 0) return;
-  for (const Stream& stream : source->trace->streams)
-    for (const FailureEvent& failure : stream.failures()) {
-      const FailureRow row = row_from_failure(stream, failure, nullptr);
-      DryRunFailure refused;
-      refused.type = "driver";
-      refused.text = fmt::format("the driver refused {}{}", text_from_bytes(row.requested_bytes),
-                                 row.own_line.empty() ? "" : ", requested by " + row.own_line);
-      refused.is_out_of_memory = true;
-      run.failure = std::move(refused);
-    }
+  if (auto refused = find_last_refusal(*source->trace)) run.failure = std::move(refused);
 }
 
 std::string_view word_for(DryRunOutcome outcome) {
@@ -220,16 +223,13 @@ std::string text_from_dry_run(const DryRun& run) {
 
 nlohmann::ordered_json json_from_dry_run(const DryRun& run) {
   using Ordered = nlohmann::ordered_json;
-  const auto known = [](const std::optional<std::uint64_t>& bytes) {
-    return bytes ? Ordered(*bytes) : Ordered(nullptr);
-  };
   Ordered json = {{"schema", 1},
                   {"device", run.machine.device.name},
                   {"device_count", run.machine.count},
                   {"device_bytes", run.machine.device_bytes},
                   {"outcome", word_for(run.outcome())},
                   {"exit_code", run.exit_code},
-                  {"recording", run.recording.empty() ? Ordered(nullptr) : Ordered(run.recording)}};
+                  {"recording", or_null(run.recording)}};
   json["failure"] = nullptr;
   if (run.failure)
     json["failure"] = {{"type", run.failure->type},
@@ -241,13 +241,13 @@ nlohmann::ordered_json json_from_dry_run(const DryRun& run) {
   json["devices"] = Ordered::array();
   for (const DeviceNeed& need : run.needs)
     json["devices"].push_back({{"device", need.device},
-                               {"framework", need.framework.empty() ? Ordered(nullptr) : Ordered(need.framework)},
+                               {"framework", or_null(need.framework)},
                                {"total_bytes", need.total_bytes},
                                {"context_bytes", need.context_bytes},
                                {"peak_bytes", need.peak_bytes},
-                               {"peak_pool_bytes", known(need.peak_pool_bytes)},
-                               {"peak_in_use_bytes", known(need.peak_in_use_bytes)},
-                               {"limit_bytes", known(need.limit_bytes)},
+                               {"peak_pool_bytes", or_null(need.peak_pool_bytes)},
+                               {"peak_in_use_bytes", or_null(need.peak_in_use_bytes)},
+                               {"limit_bytes", or_null(need.limit_bytes)},
                                {"spare_bytes", need.spare_bytes()}});
   json["assumed"] = {"the size of a context", "rounding of requests by the driver"};
   json["not_emulated"] = {"memory of code", "workspaces that cuBLAS, cuDNN and NCCL allocate themselves"};

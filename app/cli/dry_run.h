@@ -54,8 +54,9 @@ struct DryRun {
 // skipped.
 DryRun read_dry_run(const std::string& folder, const EmulatedMachine& machine, int exit_code);
 
-// For programs that report nothing, e.g. because they are not Python: the peaks of the driver's memory in the recording,
-// and the last request that the driver refused, if the job failed. Does nothing if there is a report or no recording.
+// For programs that report nothing, e.g. because they are not Python: the peaks of the driver's memory in the
+// recording, and the last request that the driver refused, if the job failed. Does nothing if there is a report or no
+// recording.
 void add_recorded_needs(DryRun& run);
 
 std::string_view word_for(DryRunOutcome outcome);  // "fits", "out of memory", "failed", "unknown"

@@ -3,8 +3,10 @@
 #include <charconv>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "allocator/device/model/settings.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/json.h"
@@ -25,10 +27,10 @@ std::string capability_text(const allocator::DevicePreset& device) {
   return fmt::format("{}.{}", device.compute_capability / 10, device.compute_capability % 10);
 }
 
-std::string aliases_of(const allocator::DevicePreset& device) {
-  std::string names;
+std::vector<std::string_view> aliases_of(const allocator::DevicePreset& device) {
+  std::vector<std::string_view> names;
   for (const allocator::DeviceAlias& alias : allocator::device_aliases())
-    if (alias.device == device.name) names += fmt::format("{}{}", names.empty() ? "" : ", ", alias.name);
+    if (alias.device == device.name) names.push_back(alias.name);
   return names;
 }
 
@@ -49,9 +51,9 @@ Result<EmulatedMachine> emulated_machine_from(std::string_view spec, std::string
     const std::string_view count = spec.substr(colon + 1);
     const auto parsed = std::from_chars(count.data(), count.data() + count.size(), machine.count);
     if (parsed.ec != std::errc() || parsed.ptr != count.data() + count.size() || machine.count < 1 ||
-        machine.count > emulated_devices_max)
+        machine.count > device::device_count_max)
       return Failure(refusal(
-          fmt::format("'{}' is not a number of devices between 1 and {}", printable(count), emulated_devices_max),
+          fmt::format("'{}' is not a number of devices between 1 and {}", printable(count), device::device_count_max),
           fmt::format("Write e.g. {}:8.", name)));
   }
   if (!device_bytes.empty()) {
@@ -73,7 +75,7 @@ std::string text_from_machine(const EmulatedMachine& machine) {
 std::vector<std::pair<std::string, std::string>> variables_of(const EmulatedMachine& machine) {
   return {{"HBMSCOPE_DEVICE_COUNT", std::to_string(machine.count)},
           {"HBMSCOPE_DEVICE_BYTES", std::to_string(machine.device_bytes)},
-          {"HBMSCOPE_DEVICE_CONTEXT_BYTES", std::to_string(emulated_context_bytes)},
+          {"HBMSCOPE_DEVICE_CONTEXT_BYTES", std::to_string(device::Settings{}.context_bytes)},
           {"HBMSCOPE_DEVICE_NAME", std::string(machine.device.title)},
           {"HBMSCOPE_DEVICE_COMPUTE", capability_text(machine.device)},
           {"HBMSCOPE_DEVICE_SMS", std::to_string(machine.device.multiprocessors)}};
@@ -84,11 +86,8 @@ int run_emulate(bool json) {
     nlohmann::ordered_json devices = nlohmann::ordered_json::array();
     for (const allocator::DevicePreset& device : allocator::all_devices()) {
       if (!is_cuda(device)) continue;
-      nlohmann::ordered_json aliases = nlohmann::ordered_json::array();
-      for (const allocator::DeviceAlias& alias : allocator::device_aliases())
-        if (alias.device == device.name) aliases.push_back(alias.name);
       devices.push_back({{"name", device.name},
-                         {"aliases", aliases},
+                         {"aliases", aliases_of(device)},
                          {"title", device.title},
                          {"total_bytes", device.bytes()},
                          {"is_reported", device.is_reported},
@@ -102,10 +101,11 @@ int run_emulate(bool json) {
   std::string text = terminal.paint("device       memory     compute  SMs  name\n", Ink::dim);
   for (const allocator::DevicePreset& device : allocator::all_devices()) {
     if (!is_cuda(device)) continue;
-    const std::string aliases = aliases_of(device);
+    const auto aliases = aliases_of(device);
     text += fmt::format("{:<12} {:<10} {:>7} {:>4}  {}{}\n", device.name,
                         text_from_bytes(device.bytes()) + (device.is_reported ? "" : "*"), capability_text(device),
-                        device.multiprocessors, device.title, aliases.empty() ? "" : fmt::format(" ({})", aliases));
+                        device.multiprocessors, device.title,
+                        aliases.empty() ? "" : fmt::format(" ({})", fmt::join(aliases, ", ")));
   }
   text +=
       "* the published size; a driver reports up to a fiftieth less\n\n"

@@ -14,11 +14,9 @@ namespace hbmscope::cli {
 
 struct EmulatedMachine {
   allocator::DevicePreset device;
-  int count = 1;                   // 1 to emulated_devices_max.
+  int count = 1;                   // 1 to device::device_count_max.
   std::uint64_t device_bytes = 0;  // Of each device, as cuMemGetInfo reports it.
 };
-constexpr int emulated_devices_max = 16;
-constexpr std::uint64_t emulated_context_bytes = std::uint64_t{502} << 20;  // As allocator/device assumes it.
 
 // `spec` is "h100" or "h100:8". `device_bytes` ("40GiB") replaces the device's memory unless it is empty. Errors: there
 // is no such device, it is not a CUDA device, or the number or the size is wrong.

@@ -11,7 +11,9 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/read/json_fields.h"
 #include "app/cli/child_process.h"
+#include "app/cli/program_files.h"
 #include "app/cli/python_probe.h"
 
 namespace hbmscope::cli {
@@ -29,15 +31,6 @@ std::string variable(const char* name) {
 
 std::string joined(const std::string& first, const std::string& second, const char* separator) {
   return second.empty() ? first : first + separator + second;
-}
-
-// Beside the program in a build folder, or where it was installed.
-fs::path find_emulated_folder() {
-  std::error_code error;
-  const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
-  for (const auto& place : {folder.parent_path() / "emulated", folder.parent_path() / "lib" / "hbmscope" / "emulated"})
-    if (fs::exists(place / "lib" / "libcuda.so.1", error)) return place;
-  return {};
 }
 
 std::vector<std::string> libraries_in(const fs::path& folder) {
@@ -125,17 +118,12 @@ std::string text_from_frameworks(const FoundFrameworks& found) {
 
 Result<FoundFrameworks> frameworks_from(const std::string& json) {
   const auto parsed = nlohmann::json::parse(json, nullptr, false);
-  if (!parsed.is_object())
-    return Failure(refusal("Python did not list its packages", "Its output is above."));
-  const auto text = [&](const char* key) {
-    const auto found = parsed.find(key);
-    return found != parsed.end() && found->is_string() ? found->get<std::string>() : std::string();
-  };
+  if (!parsed.is_object()) return Failure(refusal("Python did not list its packages", "Its output is above."));
   FoundFrameworks found;
   found.is_python = true;
-  found.jax = text("jax");
-  found.torch = text("torch");
-  found.torch_cuda = text("torch_cuda");
+  found.jax = text_at(parsed, "jax");
+  found.torch = text_at(parsed, "torch");
+  found.torch_cuda = text_at(parsed, "torch_cuda");
   if (const auto majors = parsed.find("jax_cuda"); majors != parsed.end() && majors->is_array())
     for (const auto& major : *majors)
       if (major.is_number_integer()) found.jax_cuda.push_back(major.get<int>());
@@ -172,10 +160,7 @@ Result<EmulatedProgram> prepare_program(const std::vector<std::string>& command,
   if (folder.empty())
     return Failure(refusal("the libraries of the emulated device are missing",
                            "Install hbmscope, or build them: cmake --build build/release --target emulated_device."));
-  if (folder.string().find_first_of(" :") != std::string::npos)
-    return Failure(
-        refusal(fmt::format("the path of the emulated libraries contains a space or a colon: {}", folder.string()),
-                "The loader does not support these in LD_PRELOAD; install hbmscope elsewhere."));
+  if (auto fault = find_preload_fault("the emulated libraries", folder.string())) return Failure(std::move(*fault));
   const auto found = look_at(find_python(command));
   if (!found) return Failure(found.error());
   if (Error fault = find_framework_fault(*found); !fault.what.empty()) return Failure(std::move(fault));

@@ -17,6 +17,7 @@
 
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
+#include "app/cli/child_process.h"
 #include "app/cli/cli.h"
 #include "app/cli/load.h"
 #include "app/cli/terminal.h"
@@ -71,7 +72,7 @@ Said listen(const std::string& host, const std::string& command, int input, bool
   close(output[0]);
   close(errors[0]);
   if (ssh <= 0 || (ended == 0 && waitpid(ssh, &status, 0) != ssh)) return said;
-  said.code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  said.code = exit_code_from(status);
   return said;
 }
 
@@ -224,7 +225,7 @@ int run_there(const FarOptions& options, const std::vector<std::string>& words) 
   while (ssh > 0 && waitpid(ssh, &status, 0) < 0 && errno == EINTR) {
   }
   if (ssh <= 0) return fail(refusal("cannot start ssh: " + wrong, {}));
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  return exit_code_from(status);
 }
 
 std::string read_from_there(const FarOptions& options, const std::vector<std::string>& words, int& code) {

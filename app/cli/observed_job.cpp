@@ -12,10 +12,11 @@
 #include <fmt/format.h>
 
 #include "analysis/units/utf8.h"
+#include "app/cli/child_process.h"
 #include "app/cli/cli.h"
-#include "app/cli/collector_library.h"
 #include "app/cli/far_start.h"
 #include "app/cli/load.h"
+#include "app/cli/program_files.h"
 #include "app/cli/stderr_tail.h"
 #include "app/cli/terminal.h"
 
@@ -87,9 +88,7 @@ std::optional<int> ObservedJob::start(const std::vector<std::string>& command, c
                                       const JobSettings& settings) {
   const auto collector = find_collector();
   if (!collector) return exit_unreadable;
-  if (collector->string().find_first_of(" :") != std::string::npos)
-    return fail(refusal(fmt::format("the path of the collector contains a space or a colon: {}", collector->string()),
-                        "The loader does not support these in LD_PRELOAD; install hbmscope elsewhere."));
+  if (const auto fault = find_preload_fault("the collector", collector->string())) return fail(*fault);
   if (const auto failed = observation_.open(recording)) return failed;
   if (const auto failed = observation_.listen(settings.listen)) return failed;
   ignore_signals();
@@ -128,7 +127,7 @@ bool ObservedJob::serve() {
 }
 
 int ObservedJob::exit_code() const {
-  return WIFSIGNALED(status_) ? 128 + WTERMSIG(status_) : WEXITSTATUS(status_);
+  return exit_code_from(status_);
 }
 
 void ObservedJob::send_signal(int signal) const {

@@ -5,7 +5,7 @@
 namespace hbmscope::cli {
 
 inline constexpr const char* python_probe = R"PYTHON(
-import glob, importlib.metadata, importlib.util, json, os, shutil, site, sys
+import glob, importlib.metadata, importlib.util, json, os, shutil
 
 
 def version(name):
@@ -41,12 +41,10 @@ plugins = {major: version(f"jax-cuda{major}-plugin") for major in (12, 13)}
 print(
     json.dumps(
         {
-            "python": sys.version.split()[0],
             "jax": version("jax"),
             "jax_cuda": [major for major, found in plugins.items() if found],
             "torch": version("torch"),
             "torch_cuda": cuda_of_torch(),
-            "tensorflow": version("tensorflow"),
             "has_ptxas": bool(find("cuda_nvcc/bin/ptxas", "cu*/bin/ptxas") or shutil.which("ptxas")),
             "has_libdevice": bool(find("cuda_nvcc/nvvm/libdevice/*.bc", "cu*/nvvm/libdevice/*.bc") or glob.glob("/usr/local/cuda*/nvvm/libdevice/*.bc")),
         }

@@ -1,7 +1,6 @@
 #include "app/cli/report_blocks.h"
 
 #include <algorithm>
-#include <array>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -20,16 +19,15 @@
 #include "app/cli/report_address.h"
 #include "app/cli/report_section.h"
 #include "app/cli/terminal.h"
+#include "app/cli/text_columns.h"
 
 namespace hbmscope::cli {
 namespace {
 
 // A column of the table of blocks.
 struct Column {
-  std::string_view title;
-  bool is_number;
+  TextColumn column;
   std::string (*text)(const Source&, const BlockFacts&);
-  std::size_t width = 0;
 };
 
 std::string address_text(const Source&, const BlockFacts& facts) {
@@ -60,35 +58,18 @@ std::string text_from_blocks(const Source& source, const LiveRows& live, const B
       list.waste_bytes > 0 ? fmt::format(", {} of it rounding waste", text_from_bytes(list.waste_bytes)) : "");
   const std::size_t shown = std::min(limit, list.rows.size());
   if (shown == 0) return text + "No block matches.\n";
-  std::array<Column, 8> columns{{{"size", true, size_text},
-                                 {"requested", true, requested_text},
-                                 {"age", true, age_text},
-                                 {"lifetime", true, lifetime_text},
-                                 {"address", false, address_text},
-                                 {"heap", false, heap_text},
-                                 {"tag", false, tag_text},
-                                 {"your code", false, code_text}}};
-  std::vector<std::array<std::string, 8>> rows(shown);
+  constexpr Column columns[] = {{{"size", true}, size_text},        {{"requested", true}, requested_text},
+                                {{"age", true}, age_text},          {{"lifetime", true}, lifetime_text},
+                                {{"address", false}, address_text}, {{"heap", false}, heap_text},
+                                {{"tag", false}, tag_text},         {{"your code", false}, code_text}};
+  std::vector<TextColumn> titles;
+  for (const Column& column : columns) titles.push_back(column.column);
+  std::vector<std::vector<std::string>> rows(shown);
   for (std::size_t i = 0; i < shown; ++i) {
     const BlockFacts facts = facts_of(*source.trace, source.states, live.rows[list.rows[i]]);
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-      rows[i][c] = columns[c].text(source, facts);
-      columns[c].width = std::max(columns[c].width, display_width(rows[i][c]));
-    }
+    for (const Column& column : columns) rows[i].push_back(column.text(source, facts));
   }
-  const auto add_line = [&](const auto& cell, Ink ink) {
-    std::string line;
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-      const Column& column = columns[c];
-      if (column.width == 0) continue;  // No block has a value for it.
-      const std::size_t width = std::max(column.width, column.title.size());
-      line += (line.empty() ? "" : "  ") + (column.is_number ? pad_left(cell(c), width) : pad_right(cell(c), width));
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += terminal.paint(line, ink) + "\n";
-  };
-  add_line([&](std::size_t c) { return std::string(columns[c].title); }, Ink::dim);
-  for (const auto& row : rows) add_line([&](std::size_t c) { return row[c]; }, Ink::plain);
+  text += text_from_columns(titles, rows, terminal, Ink::dim);
   if (shown < list.rows.size())
     text += fmt::format("{} of {} blocks; --blocks 0 prints all\n", text_from_count(shown),
                         text_from_count(list.rows.size()));

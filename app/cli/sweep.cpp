@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/read/json_fields.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/json.h"
@@ -20,9 +21,11 @@
 #include "app/cli/cli.h"
 #include "app/cli/emulated_machine.h"
 #include "app/cli/load.h"
+#include "app/cli/program_files.h"
 #include "app/cli/run.h"
 #include "app/cli/sweep_axis.h"
 #include "app/cli/terminal.h"
+#include "app/cli/text_columns.h"
 
 namespace hbmscope::cli {
 namespace {
@@ -60,11 +63,6 @@ std::string name_of(const SweepRun& run) {
   for (char& c : name)
     if (c == '/' || c == ':' || c == ' ') c = '_';
   return name;
-}
-
-std::string text_at(const Json& node, const char* key) {
-  const auto found = node.find(key);
-  return found != node.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
 // The device with the least to spare; null: no figures.
@@ -135,7 +133,8 @@ class Sweep {
   void in_parallel(std::size_t count, const Do& act) {
     std::atomic<std::size_t> next = 0;
     std::vector<std::thread> threads;
-    for (unsigned i = 0; i < std::min<std::size_t>(runs_at_once(), count); ++i)
+    const std::size_t at_once = std::min<std::size_t>(runs_at_once(), count);
+    for (std::size_t i = 0; i < at_once; ++i)
       threads.emplace_back([&] {
         for (std::size_t at = next++; at < count; at = next++) act(at);
       });
@@ -181,18 +180,9 @@ class Sweep {
   void execute(SweepRun& run) {
     const auto begin = std::chrono::steady_clock::now();
     const std::string base = (fs::path(folder_) / name_of(run)).string();
-    std::error_code error;
-    std::vector<std::string> words{fs::read_symlink("/proc/self/exe", error).string(),
-                                   "run",
-                                   "--emulate",
-                                   run.device,
-                                   "--json",
-                                   "--no-window",
-                                   "--no-flight",
-                                   "--stacks",
-                                   options_.stacks,
-                                   "--record",
-                                   base + ".hbm"};
+    std::vector<std::string> words{
+        program_path().string(), "run",      "--emulate",     run.device, "--json",     "--no-window",
+        "--no-flight",           "--stacks", options_.stacks, "--record", base + ".hbm"};
     if (!options_.device_bytes.empty()) words.insert(words.end(), {"--device-bytes", options_.device_bytes});
     words.emplace_back("--");
     const auto command = command_with(options_.command, run.values);
@@ -218,9 +208,11 @@ class Sweep {
 };
 
 std::string Sweep::text() const {
-  std::vector<std::vector<std::string>> rows{{"device"}};
-  for (const SweepAxis& axis : axes_) rows[0].push_back(axis.name);
-  for (const char* title : {"peak", "pool", "in use at most", "verdict"}) rows[0].emplace_back(title);
+  std::vector<TextColumn> columns{{"device"}};
+  for (const SweepAxis& axis : axes_) columns.push_back({axis.name, true});
+  for (const char* title : {"peak", "pool", "in use at most"}) columns.push_back({title, true});
+  columns.push_back({"verdict"});
+  std::vector<std::vector<std::string>> rows;
   for (const SweepRun& run : runs_) {
     std::vector<std::string> row{run.device};
     for (const SweepValue& value : run.values) row.push_back(printable(value.value));
@@ -230,17 +222,7 @@ std::string Sweep::text() const {
     row.push_back(verdict_cell(run.verdict, device));
     rows.push_back(std::move(row));
   }
-  std::string text;
-  for (const auto& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      std::size_t width = 0;
-      for (const auto& other : rows) width = std::max(width, display_width(other[i]));
-      const bool is_text = i == 0 || i + 1 == row.size();
-      line += (i == 0 ? "" : "  ") + (is_text ? (i == 0 ? pad_right(row[i], width) : row[i]) : pad_left(row[i], width));
-    }
-    text += line + "\n";
-  }
+  std::string text = text_from_columns(columns, rows, Terminal::of_stdout(), Ink::plain);
   for (std::size_t i = 0; i < largest_.size(); ++i) {
     const auto& [value, why_unknown] = largest_[i];
     const std::string& name = axes_.front().name;

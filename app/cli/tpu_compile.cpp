@@ -30,6 +30,7 @@
 #include "analysis/write/json_optional.h"
 #include "analysis/write/json_trace.h"
 #include "analysis/write/recording.h"
+#include "app/cli/child_process.h"
 #include "app/cli/cli.h"
 #include "app/cli/figure_text.h"
 #include "app/cli/load.h"
@@ -109,7 +110,7 @@ Result<int> run_command(std::vector<std::string> words) {
                            "Name a Python that has jax and libtpu with --python."));
   const int status = wait_for(pid);
   if (cancelling_signal != 0) return Failure(refusal("cancelled", {}));
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  return exit_code_from(status);
 }
 
 // The driver's answer for one topology.

@@ -31,7 +31,7 @@ WORDS = {
 }
 # (File, what it says) -> why that is right there.
 ALLOWED = {
-    ("app/gui/core/view_row.cpp", "beside"): "the earlier key of a view, which scripts use",
+    ("app/gui/views/side_by_side/row.h", "beside"): "the earlier key of a view, which scripts use",
     ("analysis/query/file_names.cpp", "told"): "what recordings of before say",
     ("analysis/read/pickle/machine.cpp", "marks"): "an opcode of Python's pickles",
     ("tests/cli/golden/report.txt", "scattered"): "a value of the key `verdict` in JSON, which stays",

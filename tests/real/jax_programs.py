@@ -5,7 +5,6 @@
 
 import os
 import shutil
-import sys
 import tempfile
 
 os.environ.setdefault("JAX_PLATFORMS", "cuda,cpu")
@@ -84,23 +83,4 @@ def all_devices():
         jax.device_put(split[:64], device).block_until_ready()
 
 
-PROGRAMS = (arrays, jit, donation, out_of_memory, graphs, profiler, all_devices)
-
-
-def main():
-    failed = 0
-    for program in PROGRAMS:
-        if sys.argv[1:] and program.__name__ not in sys.argv[1:]:
-            continue
-        try:
-            program()
-            account()
-            print(f"{program.__name__}: passed", flush=True)
-        except Exception as error:
-            failed += 1
-            print(f"{program.__name__}: {type(error).__name__}: {str(error).splitlines()[0][:200]}", flush=True)
-    print("the end: passed", flush=True)
-    sys.exit(failed > 0)
-
-
-main()
+driver.run_programs((arrays, jit, donation, out_of_memory, graphs, profiler, all_devices), account)

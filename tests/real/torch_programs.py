@@ -4,7 +4,6 @@
 """
 
 import os
-import sys
 import tempfile
 
 import torch
@@ -14,6 +13,7 @@ import driver
 
 def account():
     """The driver's account of each device equals what PyTorch has reserved, but for contexts."""
+    torch.cuda.synchronize()
     context = int(os.environ["HBMSCOPE_DEVICE_CONTEXT_BYTES"])
     for device in range(torch.cuda.device_count()):
         used, reserved = driver.used_bytes(device), torch.cuda.memory_reserved(device)
@@ -85,24 +85,4 @@ def all_devices():
         first.to(f"cuda:{device}").sum().item()
 
 
-PROGRAMS = (tensors, training, out_of_memory, graphs, profiler, snapshot, all_devices)
-
-
-def main():
-    failed = 0
-    for program in PROGRAMS:
-        if sys.argv[1:] and program.__name__ not in sys.argv[1:]:
-            continue
-        try:
-            program()
-            torch.cuda.synchronize()
-            account()
-            print(f"{program.__name__}: passed", flush=True)
-        except Exception as error:
-            failed += 1
-            print(f"{program.__name__}: {type(error).__name__}: {str(error).splitlines()[0][:200]}", flush=True)
-    print("the end: passed", flush=True)
-    sys.exit(failed > 0)
-
-
-main()
+driver.run_programs((tensors, training, out_of_memory, graphs, profiler, snapshot, all_devices), account)

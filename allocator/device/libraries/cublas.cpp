@@ -1,5 +1,5 @@
 // libcublas: handles and their settings. Products are not computed, and outputs keep what they had.
-#include "allocator/device/libraries/exported.h"
+#include "allocator/device/libraries/common.h"
 
 using namespace hbmscope::device::libraries;
 

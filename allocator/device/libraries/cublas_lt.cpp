@@ -1,6 +1,6 @@
 // libcublasLt: descriptors, and one algorithm for each product, which needs no workspace. The real library chooses
 // algorithms that may need one; its choice is not public.
-#include "allocator/device/libraries/exported.h"
+#include "allocator/device/libraries/common.h"
 
 using namespace hbmscope::device::libraries;
 

@@ -1,6 +1,6 @@
 // libcudnn 9: versions, handles, descriptors. Its graph API offers one engine for each operation, which needs no
 // workspace; the real library's engines may need one.
-#include "allocator/device/libraries/exported.h"
+#include "allocator/device/libraries/common.h"
 
 using namespace hbmscope::device::libraries;
 

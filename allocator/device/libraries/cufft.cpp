@@ -1,5 +1,5 @@
 // libcufft: plans that need no workspace; the real library's plans may need one.
-#include "allocator/device/libraries/exported.h"
+#include "allocator/device/libraries/common.h"
 
 using namespace hbmscope::device::libraries;
 

@@ -1,7 +1,7 @@
 // libcupti: takes every request and reports no activity, so that profilers run and record the host's side.
 #include <ctime>
 
-#include "allocator/device/libraries/exported.h"
+#include "allocator/device/libraries/common.h"
 
 using namespace hbmscope::device::libraries;
 

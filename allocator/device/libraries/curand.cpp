@@ -1,5 +1,5 @@
 // libcurand: generators that write nothing.
-#include "allocator/device/libraries/exported.h"
+#include "allocator/device/libraries/common.h"
 
 using namespace hbmscope::device::libraries;
 

@@ -1,6 +1,6 @@
 // libcusolver: handles and versions, and the factorisations that frameworks use, which need no workspace here; the real
 // ones do. Other functions that size a workspace are not emulated.
-#include "allocator/device/libraries/exported.h"
+#include "allocator/device/libraries/common.h"
 
 using namespace hbmscope::device::libraries;
 

@@ -1,5 +1,5 @@
 // libcusparse: handles and versions. Functions that size a workspace are not emulated.
-#include "allocator/device/libraries/exported.h"
+#include "allocator/device/libraries/common.h"
 
 using namespace hbmscope::device::libraries;
 

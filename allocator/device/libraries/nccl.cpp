@@ -1,9 +1,7 @@
 // libnccl 2: communicators that know their size. Collectives work as if every rank had this rank's data, and need no
 // other process: what is gathered is as many copies. (A sum is not multiplied.) Frameworks compare ranks that way
 // before they train. The buffers that the real library takes from the device are not counted.
-#include <dlfcn.h>
-
-#include "allocator/device/libraries/exported.h"
+#include "allocator/device/libraries/common.h"
 
 using namespace hbmscope::device::libraries;
 
@@ -31,8 +29,7 @@ std::size_t bytes_of_type(int type) {  // ncclDataType_t
 
 Status copy(void* to, const void* from, std::size_t bytes, Handle stream) {
   using Copy = int (*)(std::uint64_t, std::uint64_t, std::size_t, Handle);
-  static const auto driver_copy =
-      reinterpret_cast<Copy>(dlsym(dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD), "cuMemcpyAsync"));
+  static const auto driver_copy = reinterpret_cast<Copy>(find_in_driver("cuMemcpyAsync"));
   if (to != from && driver_copy != nullptr)
     driver_copy(reinterpret_cast<std::uint64_t>(to), reinterpret_cast<std::uint64_t>(from), bytes, stream);
   return success;

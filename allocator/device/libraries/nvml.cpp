@@ -1,12 +1,11 @@
 // libnvidia-ml: the devices by number and by PCI bus, and how much of them this process uses. It counts every device of
 // the machine: CUDA_VISIBLE_DEVICES is CUDA's alone.
-#include <dlfcn.h>
 #include <unistd.h>
 
 #include <cstdio>
 
 #include "allocator/device/driver/device_attributes.h"
-#include "allocator/device/libraries/exported.h"
+#include "allocator/device/libraries/common.h"
 #include "allocator/device/model/settings.h"
 
 using namespace hbmscope::device;
@@ -30,9 +29,7 @@ bool is_device(int device) {
 // 0 if this process has not loaded the driver.
 unsigned long long used_bytes(int device) {
   using UsedBytes = long long (*)(int);
-  void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-  const auto function =
-      driver == nullptr ? nullptr : reinterpret_cast<UsedBytes>(dlsym(driver, "hbmscope_device_used_bytes"));
+  const auto function = reinterpret_cast<UsedBytes>(libraries::find_in_driver("hbmscope_device_used_bytes"));
   if (function == nullptr) return 0;
   for (std::size_t i = 0; i < settings().visible_devices.size(); ++i) {
     if (settings().visible_devices[i] != device) continue;

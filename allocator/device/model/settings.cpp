@@ -7,8 +7,6 @@
 namespace hbmscope::device {
 namespace {
 
-constexpr int device_count_max = 16;
-
 void read_number(const char* name, std::uint64_t& out) {
   const char* text = std::getenv(name);
   if (text == nullptr || *text == 0) return;

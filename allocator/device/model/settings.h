@@ -10,8 +10,10 @@
 
 namespace hbmscope::device {
 
+inline constexpr int device_count_max = 16;
+
 struct Settings {
-  int device_count = 1;                        // HBMSCOPE_DEVICE_COUNT, 0 to 16
+  int device_count = 1;                        // HBMSCOPE_DEVICE_COUNT, 0 to device_count_max
   std::uint64_t total_bytes = 85'029'158'912;  // HBMSCOPE_DEVICE_BYTES, of each device; an H100 with 80 GB of HBM3
   std::uint64_t context_bytes = 526'385'152;   // HBMSCOPE_DEVICE_CONTEXT_BYTES, taken by each context (502 MiB)
   // HBMSCOPE_DEVICE_GRANULARITY, a power of two: requests are rounded up to it. 1: the account is exact to the byte.

@@ -97,7 +97,7 @@ def _torch_figures():
 
 
 def _write():
-    report = {"pid": os.getpid(), "command": sys.argv, "failure": _failure}
+    report = {"pid": os.getpid(), "failure": _failure}
     for name, figures in (("driver", _driver_figures), ("jax", _jax_figures), ("torch", _torch_figures)):
         try:
             report[name] = figures()

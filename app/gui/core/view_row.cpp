@@ -9,9 +9,8 @@ const ViewRow& row_of(ViewKind kind) {
 }
 
 std::optional<ViewKind> parse_view_kind(std::string_view text) {
-  if (text == "beside") return ViewKind::side_by_side;  // Its earlier key, which scripts use.
   for (const ViewRow& row : view_table())
-    if (row.key == text || row.title == text) return row.kind;
+    if (row.key == text || row.title == text || (!row.earlier_key.empty() && row.earlier_key == text)) return row.kind;
   return std::nullopt;
 }
 

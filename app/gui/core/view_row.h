@@ -44,12 +44,13 @@ struct QuestionSet {
 
 struct ViewRow {
   ViewKind kind = ViewKind::summary;
-  std::string_view key;       // "heap-map", for --view and the names of exported files.
-  const char* title;          // "Heap map": the text of the tab.
-  std::string_view command;   // "Show heap map", in the menu View and in the palette.
-  std::string_view help;      // What the view shows, a sentence.
-  std::string_view shortcut;  // Empty: none.
-  QuestionSet asks;           // Asked while it is drawn. The draw function asks occasional questions.
+  std::string_view key;               // "heap-map", for --view and the names of exported files.
+  std::string_view earlier_key = {};  // An earlier key, which scripts use; empty: none.
+  const char* title;                  // "Heap map": the text of the tab.
+  std::string_view command;           // "Show heap map", in the menu View and in the palette.
+  std::string_view help;              // What the view shows, a sentence.
+  std::string_view shortcut;          // Empty: none.
+  QuestionSet asks;                   // Asked while it is drawn. The draw function asks occasional questions.
 
   bool needs_addresses = false;  // It exists only for traces.
   // Why the open file has nothing to show in it, as a sentence; empty if the view exists. Null: it always exists.

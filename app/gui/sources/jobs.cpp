@@ -6,15 +6,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/read/json_fields.h"
 #include "analysis/units/contains.h"
 
 namespace hbmscope::gui {
 namespace {
-
-std::string text_at(const nlohmann::json& json, const char* key) {
-  const auto found = json.find(key);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : "";
-}
 
 // A script passed on a command line has many lines.
 std::string one_line(std::string text) {

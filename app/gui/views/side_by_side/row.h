@@ -8,6 +8,7 @@ namespace hbmscope::gui {
 inline constexpr ViewRow side_by_side_row{
     .kind = ViewKind::side_by_side,
     .key = "side-by-side",
+    .earlier_key = "beside",
     .title = "Side by side",
     .command = "Show differences side by side",
     .help = "The figures of both heaps, and why they differ.",

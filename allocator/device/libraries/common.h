@@ -32,6 +32,8 @@ inline Status write_property(int which, int major, int minor, int patch, int* va
   return success;
 }
 
+// Of the emulated driver, if this process has loaded it; null: it hasn't.
+void* find_in_driver(const char* name);
 // An empty kernel on a stream of the driver.
 void launch_on(Handle stream);
 

@@ -1,10 +1,11 @@
-// Handles of the libraries, and the one thing that all of their computations do: occupy a place on a stream.
+// What the libraries share: handles, and the one thing that all of their computations do, which is to occupy a place on
+// a stream.
 #include <dlfcn.h>
 
 #include <mutex>
 #include <unordered_set>
 
-#include "allocator/device/libraries/exported.h"
+#include "allocator/device/libraries/common.h"
 
 namespace hbmscope::device::libraries {
 namespace {
@@ -41,10 +42,13 @@ bool is_handle(Handle handle) {
   return handles().known.count(handle) != 0;
 }
 
+void* find_in_driver(const char* name) {
+  void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  return driver == nullptr ? nullptr : dlsym(driver, name);
+}
+
 void launch_on(Handle stream) {
-  using Launch = void (*)(Handle);
-  static const auto launch =
-      reinterpret_cast<Launch>(dlsym(dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD), "hbmscope_device_launch_on"));
+  static const auto launch = reinterpret_cast<void (*)(Handle)>(find_in_driver("hbmscope_device_launch_on"));
   if (launch != nullptr) launch(stream);
 }
 

@@ -1,0 +1,40 @@
+#include "app/cli/program_files.h"
+
+#include <fmt/format.h>
+
+#include "app/cli/load.h"
+
+namespace hbmscope::cli {
+
+namespace fs = std::filesystem;
+
+fs::path program_path() {
+  std::error_code error;
+  return fs::read_symlink("/proc/self/exe", error);
+}
+
+std::optional<fs::path> find_collector() {
+  constexpr const char* name = "libhbmscope_collector.so";
+  std::error_code error;
+  const fs::path folder = program_path().parent_path();
+  for (const auto& place : {folder, folder.parent_path() / "lib" / "hbmscope"})
+    if (fs::exists(place / name, error)) return place / name;
+  fail(refusal("libhbmscope_collector.so is missing", "Install it next to hbmscope or in lib/hbmscope."));
+  return std::nullopt;
+}
+
+fs::path find_emulated_folder() {
+  std::error_code error;
+  const fs::path above = program_path().parent_path().parent_path();
+  for (const auto& place : {above / "emulated", above / "lib" / "hbmscope" / "emulated"})
+    if (fs::exists(place / "lib" / "libcuda.so.1", error)) return place;
+  return {};
+}
+
+std::optional<Error> find_preload_fault(std::string_view owner, const std::string& path) {
+  if (path.find_first_of(" :") == std::string::npos) return std::nullopt;
+  return refusal(fmt::format("the path of {} contains a space or a colon: {}", owner, path),
+                 "The loader does not support these in LD_PRELOAD; install hbmscope elsewhere.");
+}
+
+}  // namespace hbmscope::cli

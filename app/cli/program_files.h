@@ -1,0 +1,23 @@
+// Files that belong to this program: next to it in a build, in lib/hbmscope when it is installed.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "analysis/model/result.h"
+
+namespace hbmscope::cli {
+
+std::filesystem::path program_path();  // Of this process.
+
+// libhbmscope_collector.so. If it is missing, prints that and returns nothing.
+std::optional<std::filesystem::path> find_collector();
+// The folder with the libraries of the emulated device (allocator/device/README.md). Empty: there is none.
+std::filesystem::path find_emulated_folder();
+
+// Why the loader can't preload a file with this path; nothing if it can. `owner`: "the collector".
+std::optional<Error> find_preload_fault(std::string_view owner, const std::string& path);
+
+}  // namespace hbmscope::cli
