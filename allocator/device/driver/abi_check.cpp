@@ -57,7 +57,7 @@ SAME_SIZE(CUDA_GRAPH_INSTANTIATE_PARAMS, InstantiateParameters);
 SAME_SIZE(CUgraphExecUpdateResultInfo, UpdateResult);
 static_assert(CU_GRAPH_NODE_TYPE_CONDITIONAL == node_type::conditional && CU_GRAPH_NODE_TYPE_GRAPH == node_type::graph);
 
-#define X(name, number, theirs) static_assert(int(CU_DEVICE_ATTRIBUTE_##theirs) == attribute::name);
+#define X(name, number, theirs) static_assert(int(CU_DEVICE_ATTRIBUTE_##theirs) == device_attribute::name);
 HBMSCOPE_DEVICE_ATTRIBUTES(X)
 #undef X
 

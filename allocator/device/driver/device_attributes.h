@@ -59,11 +59,11 @@
 
 namespace hbmscope::device::driver {
 
-namespace attribute {
+namespace device_attribute {
 #define X(name, number, theirs) inline constexpr int name = number;
 HBMSCOPE_DEVICE_ATTRIBUTES(X)
 #undef X
-}  // namespace attribute
+}  // namespace device_attribute
 
 inline constexpr int first_pci_bus = 0x10;  // Of device 0.
 

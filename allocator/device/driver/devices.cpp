@@ -13,7 +13,7 @@ namespace {
 int device_count() {
   return static_cast<int>(settings().visible_devices.size());
 }
-bool is_device(int device) {
+bool is_visible(int device) {
   return device >= 0 && device < device_count();
 }
 // The position in the machine, which CUDA_VISIBLE_DEVICES doesn't change.
@@ -38,19 +38,19 @@ HBMSCOPE_EXPORTED Result cuDeviceGetCount(int* count) {
 }
 
 HBMSCOPE_EXPORTED Result cuDeviceGet(DeviceOrdinal* out, int ordinal) {
-  if (!is_device(ordinal)) return error_invalid_device;
+  if (!is_visible(ordinal)) return error_invalid_device;
   *out = ordinal;
   return success;
 }
 
 HBMSCOPE_EXPORTED Result cuDeviceGetName(char* name, int length, DeviceOrdinal device) {
-  if (!is_device(device)) return error_invalid_device;
+  if (!is_visible(device)) return error_invalid_device;
   std::snprintf(name, static_cast<Size>(length), "%s", settings().name.c_str());
   return success;
 }
 
 HBMSCOPE_EXPORTED Result cuDeviceGetUuid(Uuid* out, DeviceOrdinal device) {
-  if (!is_device(device)) return error_invalid_device;
+  if (!is_visible(device)) return error_invalid_device;
   *out = uuid_of_device(physical_ordinal(device));
   return success;
 }
@@ -60,20 +60,20 @@ HBMSCOPE_EXPORTED Result cuDeviceGetUuid_v2(Uuid* out, DeviceOrdinal device) {
 }
 
 HBMSCOPE_EXPORTED Result cuDeviceTotalMem_v2(Size* bytes, DeviceOrdinal device) {
-  if (!is_device(device)) return error_invalid_device;
+  if (!is_visible(device)) return error_invalid_device;
   *bytes = settings().total_bytes;
   return success;
 }
 
 HBMSCOPE_EXPORTED Result cuDeviceComputeCapability(int* major, int* minor, DeviceOrdinal device) {
-  if (!is_device(device)) return error_invalid_device;
+  if (!is_visible(device)) return error_invalid_device;
   *major = settings().compute_major;
   *minor = settings().compute_minor;
   return success;
 }
 
 HBMSCOPE_EXPORTED Result cuDeviceGetPCIBusId(char* text, int length, DeviceOrdinal device) {
-  if (!is_device(device)) return error_invalid_device;
+  if (!is_visible(device)) return error_invalid_device;
   std::snprintf(text, static_cast<Size>(length), "0000:%02X:00.0", unsigned(first_pci_bus + physical_ordinal(device)));
   return success;
 }
@@ -90,20 +90,20 @@ HBMSCOPE_EXPORTED Result cuDeviceGetByPCIBusId(DeviceOrdinal* out, const char* t
 }
 
 HBMSCOPE_EXPORTED Result cuDeviceGetAttribute(int* value, int attribute, DeviceOrdinal device) {
-  if (!is_device(device)) return error_invalid_device;
+  if (!is_visible(device)) return error_invalid_device;
   *value = value_of_attribute(attribute, physical_ordinal(device));
   return success;
 }
 
 HBMSCOPE_EXPORTED Result cuDeviceCanAccessPeer(int* can, DeviceOrdinal device, DeviceOrdinal peer) {
-  if (!is_device(device) || !is_device(peer)) return error_invalid_device;
+  if (!is_visible(device) || !is_visible(peer)) return error_invalid_device;
   *can = device != peer;
   return success;
 }
 
 // Attribute 1 is a performance rank; the others (access, atomics, arrays) are supported.
 HBMSCOPE_EXPORTED Result cuDeviceGetP2PAttribute(int* value, int attribute, DeviceOrdinal device, DeviceOrdinal peer) {
-  if (!is_device(device) || !is_device(peer) || device == peer) return error_invalid_device;
+  if (!is_visible(device) || !is_visible(peer) || device == peer) return error_invalid_device;
   *value = attribute == 1 ? 0 : 1;
   return success;
 }

@@ -17,7 +17,7 @@ struct Executable {
 };
 
 // CUgraphMem_attribute
-namespace attribute {
+namespace graph_attribute {
 constexpr int used = 0, used_peak = 1, reserved = 2, reserved_peak = 3;
 }
 
@@ -230,10 +230,10 @@ HBMSCOPE_EXPORTED Result cuDeviceGetGraphMemAttribute(DeviceOrdinal device, int 
   const GraphMemory& memory = machine->graph_memory(device);
   std::uint64_t bytes = 0;
   switch (which) {
-    case attribute::used: bytes = memory.used(); break;
-    case attribute::used_peak: bytes = memory.used_peak(); break;
-    case attribute::reserved: bytes = memory.reserved(); break;
-    case attribute::reserved_peak: bytes = memory.reserved_peak(); break;
+    case graph_attribute::used: bytes = memory.used(); break;
+    case graph_attribute::used_peak: bytes = memory.used_peak(); break;
+    case graph_attribute::reserved: bytes = memory.reserved(); break;
+    case graph_attribute::reserved_peak: bytes = memory.reserved_peak(); break;
     default: return error_invalid_value;
   }
   std::memcpy(value, &bytes, sizeof(bytes));
@@ -243,9 +243,9 @@ HBMSCOPE_EXPORTED Result cuDeviceGetGraphMemAttribute(DeviceOrdinal device, int 
 HBMSCOPE_EXPORTED Result cuDeviceSetGraphMemAttribute(DeviceOrdinal device, int which, const void*) {
   const LockedMachine machine;
   if (device < 0 || device >= machine->device_count()) return error_invalid_device;
-  if (which == attribute::used_peak) machine->graph_memory(device).reset_used_peak();
-  if (which == attribute::reserved_peak) machine->graph_memory(device).reset_reserved_peak();
-  return which == attribute::used_peak || which == attribute::reserved_peak ? success : error_invalid_value;
+  if (which == graph_attribute::used_peak) machine->graph_memory(device).reset_used_peak();
+  if (which == graph_attribute::reserved_peak) machine->graph_memory(device).reset_reserved_peak();
+  return which == graph_attribute::used_peak || which == graph_attribute::reserved_peak ? success : error_invalid_value;
 }
 HBMSCOPE_EXPORTED Result cuDeviceGraphMemTrim(DeviceOrdinal device) {
   const LockedMachine machine;

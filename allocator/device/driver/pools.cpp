@@ -16,7 +16,7 @@ std::uint64_t id_from(Handle pool) {
 }
 
 // CUmemPool_attribute
-namespace attribute {
+namespace pool_attribute {
 constexpr int release_threshold = 4, reserved = 5, reserved_peak = 6, used = 7, used_peak = 8;
 }
 
@@ -86,12 +86,12 @@ HBMSCOPE_EXPORTED Result cuMemPoolSetAttribute(Handle handle, int which, void* v
   if (pool == nullptr) return error_invalid_value;
   std::uint64_t wide;
   switch (which) {
-    case attribute::release_threshold:
+    case pool_attribute::release_threshold:
       std::memcpy(&wide, value, sizeof(wide));
       pool->set_release_threshold(wide);
       break;
-    case attribute::reserved_peak: pool->reset_reserved_peak(); break;
-    case attribute::used_peak: pool->reset_used_peak(); break;
+    case pool_attribute::reserved_peak: pool->reset_reserved_peak(); break;
+    case pool_attribute::used_peak: pool->reset_used_peak(); break;
     default: break;  // Rules of reuse between streams: freed memory can always be reused here.
   }
   return success;
@@ -103,11 +103,11 @@ HBMSCOPE_EXPORTED Result cuMemPoolGetAttribute(Handle handle, int which, void* v
   if (pool == nullptr) return error_invalid_value;
   std::uint64_t wide = 0;
   switch (which) {
-    case attribute::release_threshold: wide = pool->release_threshold(); break;
-    case attribute::reserved: wide = pool->bytes().reserved; break;
-    case attribute::reserved_peak: wide = pool->bytes().reserved_peak; break;
-    case attribute::used: wide = pool->bytes().used; break;
-    case attribute::used_peak: wide = pool->bytes().used_peak; break;
+    case pool_attribute::release_threshold: wide = pool->release_threshold(); break;
+    case pool_attribute::reserved: wide = pool->bytes().reserved; break;
+    case pool_attribute::reserved_peak: wide = pool->bytes().reserved_peak; break;
+    case pool_attribute::used: wide = pool->bytes().used; break;
+    case pool_attribute::used_peak: wide = pool->bytes().used_peak; break;
     default: {
       const int is_on = 1;
       std::memcpy(value, &is_on, sizeof(is_on));

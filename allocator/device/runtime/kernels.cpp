@@ -70,8 +70,8 @@ struct RegisteredBinary {
 int compute_capability() {
   int major = 0, minor = 0, device = 0;
   driver_calls().cuCtxGetDevice(&device);
-  driver_calls().cuDeviceGetAttribute(&major, attribute::compute_capability_major, device);
-  driver_calls().cuDeviceGetAttribute(&minor, attribute::compute_capability_minor, device);
+  driver_calls().cuDeviceGetAttribute(&major, device_attribute::compute_capability_major, device);
+  driver_calls().cuDeviceGetAttribute(&minor, device_attribute::compute_capability_minor, device);
   return major * 10 + minor;
 }
 
