@@ -42,9 +42,9 @@ struct Contexts {
   std::map<int, Primary> primary;  // Primary contexts keep their handle for ever.
   std::set<Context*> others;
 };
+Contexts* const all_contexts = new Contexts;  // Made when the library is loaded, as in streams.cpp.
 Contexts& contexts() {
-  static Contexts* all = new Contexts;
-  return *all;
+  return *all_contexts;
 }
 
 Context* context_from(Handle handle) {

@@ -16,9 +16,9 @@ struct Modules {
   std::mutex mutex;
   std::set<Module*> all;
 };
+Modules* const all_modules = new Modules;  // Made when the library is loaded, as in streams.cpp.
 Modules& modules() {
-  static Modules* loaded = new Modules;
-  return *loaded;
+  return *all_modules;
 }
 
 // `context` is null for a library.

@@ -19,9 +19,11 @@ struct Streams {
   std::map<int, std::unique_ptr<Stream>> by_default;  // Of each device.
   std::set<Stream*> others;
 };
+// Made when the library is loaded, not by the first thread that needs it: tools such as ThreadSanitizer don't see how
+// other threads of a program learn of that. Never destroyed: other threads outlive main.
+Streams* const all_streams = new Streams;
 Streams& streams() {
-  static Streams* all = new Streams;
-  return *all;
+  return *all_streams;
 }
 
 Stream& default_stream(int device) {

@@ -135,17 +135,16 @@ void Machine::has_synchronized() {
 
 namespace {
 
-struct Process {
-  std::mutex mutex;
-  Machine machine{settings()};
-};
-Process& process() {
-  static Process* one = new Process;  // Never destroyed: other threads outlive main.
+std::mutex machine_mutex;
+
+// The lock is held. The machine is made at the first call, when the settings are known.
+Machine& machine_of_process() {
+  static Machine* one = new Machine(settings());  // Never destroyed: other threads outlive main.
   return *one;
 }
 
 }  // namespace
 
-LockedMachine::LockedMachine() : machine_(process().machine), lock_(process().mutex) {}
+LockedMachine::LockedMachine() : lock_(machine_mutex), machine_(machine_of_process()) {}
 
 }  // namespace hbmscope::device

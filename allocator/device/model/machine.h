@@ -94,8 +94,8 @@ class LockedMachine {
   Machine& operator*() const { return machine_; }
 
  private:
-  Machine& machine_;
   std::unique_lock<std::mutex> lock_;
+  Machine& machine_;
 };
 
 }  // namespace hbmscope::device

@@ -38,9 +38,10 @@ struct HeldStreams {
   std::map<Object, Recorded> events;
   std::uint64_t waits = 0;
 };
+// Made when the library is loaded, as in allocator/device/driver/streams.cpp; streams may wait when the process ends.
+HeldStreams* const all_held = new HeldStreams;
 HeldStreams& held() {
-  static HeldStreams* all = new HeldStreams;  // Never destroyed: streams may wait when the process ends.
-  return *all;
+  return *all_held;
 }
 
 void wait_at_gate(void* data) {

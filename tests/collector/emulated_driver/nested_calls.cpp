@@ -15,9 +15,9 @@ struct Halves {
   std::mutex mutex;
   std::map<Address32, Address> whole;
 };
+Halves* const all_halves = new Halves;  // Made when the library is loaded, as in held_streams.cpp.
 Halves& halves() {
-  static Halves* all = new Halves;
-  return *all;
+  return *all_halves;
 }
 Address32 half_of(Address address) {
   const std::lock_guard lock(halves().mutex);

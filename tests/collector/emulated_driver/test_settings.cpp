@@ -38,9 +38,9 @@ struct Failures {
   std::atomic<bool> are_any = false;
   std::map<std::string, std::pair<Result, int>> by_name;
 };
+Failures* const all_failures = new Failures;  // Made when the library is loaded, as in held_streams.cpp.
 Failures& failures() {
-  static Failures* all = new Failures;
-  return *all;
+  return *all_failures;
 }
 
 // A primary context keeps its address for ever; nobody owns it here.
