@@ -1,6 +1,9 @@
-// Short-lived programs whose output a command reads.
+// Programs that a command starts, and whose output it reads.
 #pragma once
 
+#include <sys/types.h>
+
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -10,12 +13,17 @@ namespace hbmscope::cli {
 
 int exit_code_from(int status);  // Of waitpid(): as in a shell, 128 + the signal that ended it.
 
+std::string name_of_signal(int signal);  // "SIGSEGV"; "signal 40".
+
 struct ChildOutput {
   std::string text;   // Its standard output; at most 16 MiB.
   int exit_code = 0;  // See exit_code_from().
 };
-// Runs the program, found like in a shell, and waits for it. Its standard error is ours, or goes to `messages`, a file
-// that is made. Errors: it can't be started.
-Result<ChildOutput> run_and_read(std::vector<std::string> words, const std::string& messages = {});
+struct ChildSettings {
+  std::string messages = {};                    // A file to make for its standard error; empty: ours.
+  std::function<void(pid_t)> has_started = {};  // May send it signals until run_and_read returns.
+};
+// Runs the program, found as in a shell, and waits for it. Errors: it can't be started.
+Result<ChildOutput> run_and_read(std::vector<std::string> words, const ChildSettings& settings = {});
 
 }  // namespace hbmscope::cli

@@ -1,17 +1,13 @@
 #include "app/cli/dry_run.h"
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
-#include <fstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "allocator/device/model/settings.h"
-#include "analysis/query/heap_rows.h"
-#include "analysis/read/json_fields.h"
-#include "analysis/read/source/read_source.h"
-#include "analysis/trace/layers.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/json_optional.h"
@@ -20,156 +16,105 @@ namespace hbmscope::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
 
-std::optional<std::uint64_t> bytes_at(const Json& node, const char* key) {
-  const auto found = node.find(key);
-  if (found == node.end() || !found->is_number_integer() || *found < 0) return std::nullopt;
-  return found->get<std::uint64_t>();
+constexpr const char* not_emulated[] = {"memory of code", "workspaces that cuBLAS, cuDNN and NCCL allocate themselves"};
+
+std::uint64_t spare_of_device(const DeviceNeed& need) {
+  return need.total_bytes - std::min(need.total_bytes, need.peak_bytes);
 }
-
-std::vector<Json> objects_at(const Json& node, const char* key) {
-  std::vector<Json> objects;
-  if (const auto found = node.find(key); found != node.end() && found->is_array())
-    for (const Json& one : *found)
-      if (one.is_object()) objects.push_back(one);
-  return objects;
-}
-
-void add_framework(const Json& figures, DeviceNeed& need) {
-  need.framework = text_at(figures, "framework");
-  need.peak_in_use_bytes = bytes_at(figures, "peak_in_use_bytes");
-  need.peak_pool_bytes = bytes_at(figures, "peak_pool_bytes");
-  need.limit_bytes = bytes_at(figures, "limit_bytes");
-}
-
-// The devices on which the process has a context.
-std::vector<DeviceNeed> needs_of(const Json& report) {
-  std::vector<DeviceNeed> needs;
-  for (const Json& account : objects_at(report, "driver")) {
-    DeviceNeed need;
-    need.device = static_cast<int>(bytes_at(account, "device").value_or(0));
-    need.total_bytes = bytes_at(account, "total_bytes").value_or(0);
-    need.context_bytes = bytes_at(account, "context_bytes").value_or(0);
-    need.peak_bytes = bytes_at(account, "peak_bytes").value_or(0);
-    if (need.peak_bytes == 0) continue;
-    for (const char* framework : {"jax", "torch"})
-      for (const Json& figures : objects_at(report, framework))
-        if (static_cast<int>(bytes_at(figures, "device").value_or(0)) == need.device) add_framework(figures, need);
-    needs.push_back(std::move(need));
+std::uint64_t spare_of_pools(const DeviceNeed& need) {
+  std::uint64_t spare = need.total_bytes;
+  for (const FrameworkUse& one : need.frameworks) {
+    if (one.limit_bytes && one.peak_in_use_bytes)
+      spare = std::min(spare, *one.limit_bytes - std::min(*one.limit_bytes, *one.peak_in_use_bytes));
+    if (one.pool_limit_bytes && one.peak_pool_bytes)
+      spare = std::min(spare, *one.pool_limit_bytes - std::min(*one.pool_limit_bytes, *one.peak_pool_bytes));
   }
-  return needs;
+  return spare;
 }
-
-std::optional<DryRunFailure> failure_of(const Json& report) {
-  const auto found = report.find("failure");
-  if (found == report.end() || !found->is_object()) return std::nullopt;
-  DryRunFailure failure;
-  failure.type = text_at(*found, "type");
-  failure.text = text_at(*found, "text");
-  failure.is_out_of_memory = found->value("is_out_of_memory", false);
-  if (const auto frames = objects_at(*found, "frames"); !frames.empty()) {
-    failure.function = text_at(frames.back(), "function");
-    failure.file = text_at(frames.back(), "file");
-    failure.line = static_cast<int>(bytes_at(frames.back(), "line").value_or(0));
-  }
-  return failure;
+// Free in pools that count as taken on the device.
+std::uint64_t unused_in_pools(const DeviceNeed& need) {
+  std::uint64_t unused = 0;
+  for (const FrameworkUse& one : need.frameworks)
+    if (one.limit_bytes && one.peak_pool_bytes && one.peak_in_use_bytes)
+      unused += *one.peak_pool_bytes - std::min(*one.peak_pool_bytes, *one.peak_in_use_bytes);
+  return unused;
 }
 
 std::string first_line(const std::string& text) {
   constexpr std::size_t length_max = 240;
-  std::string line = text.substr(0, text.find('\n'));
-  if (line.size() > length_max) line = line.substr(0, line.rfind(". ", length_max)) + ".";
+  // An exception that another process sent has that process' whole traceback; its last line is the exception.
+  const std::size_t end = text.find_last_not_of(" \n");
+  std::size_t begin = text.find_first_not_of(" \n");
+  if (begin == std::string::npos) return {};
+  if (text.find("Traceback (most recent call last)") != std::string::npos) begin = text.rfind('\n', end) + 1;
+  std::string line = text.substr(begin, std::min(text.find('\n', begin), end + 1) - begin);
+  if (line.size() > length_max) {
+    const std::size_t sentence = line.rfind(". ", length_max);
+    line = sentence != std::string::npos ? line.substr(0, sentence + 1) : line.substr(0, length_max) + "...";
+  }
   return printable(line);
 }
 
+std::string_view title_of(const std::string& framework) {
+  if (framework == "jax") return "JAX";
+  return framework == "torch" ? "PyTorch" : std::string_view(framework);
+}
+
+std::string text_from_use(const FrameworkUse& one) {
+  std::string text;
+  if (one.peak_pool_bytes)
+    text = fmt::format("{}'s pool {}", title_of(one.framework), text_from_bytes(*one.peak_pool_bytes));
+  if (one.peak_in_use_bytes)
+    text += fmt::format("{} at most {}", text.empty() ? fmt::format("{} used", title_of(one.framework)) : ", in use",
+                        text_from_bytes(*one.peak_in_use_bytes));
+  return text;
+}
+
 std::string text_from_need(const DeviceNeed& need) {
+  constexpr std::size_t uses_shown = 3;
   std::string text = fmt::format("peak {} of {}", text_from_bytes(need.peak_bytes), text_from_bytes(need.total_bytes));
   std::string parts;
-  if (need.peak_pool_bytes) parts += "pool " + text_from_bytes(*need.peak_pool_bytes);
-  if (need.peak_in_use_bytes)
-    parts += fmt::format("{}in use at most {}", parts.empty() ? "" : ", ", text_from_bytes(*need.peak_in_use_bytes));
+  for (std::size_t i = 0; i < std::min(uses_shown, need.frameworks.size()); ++i)
+    parts += (i == 0 ? "" : "; ") + text_from_use(need.frameworks[i]);
+  if (need.frameworks.size() > uses_shown) parts += fmt::format("; and {} more", need.frameworks.size() - uses_shown);
+  if (need.processes > 1)
+    parts = text_from_count_of(need.processes, "process", "processes") + (parts.empty() ? "" : ": ") + parts;
   return text + (parts.empty() ? "" : " (" + parts + ")");
 }
 
-// By device; of two processes on one device the larger one stays.
-void add_need(DeviceNeed need, std::vector<DeviceNeed>& needs) {
-  const auto place = std::lower_bound(needs.begin(), needs.end(), need.device,
-                                      [](const DeviceNeed& one, int device) { return one.device < device; });
-  if (place == needs.end() || place->device != need.device)
-    needs.insert(place, std::move(need));
-  else if (need.peak_bytes > place->peak_bytes)
-    *place = std::move(need);
-}
-
-// The last request that the driver refused, of all streams.
-std::optional<DryRunFailure> find_last_refusal(const Trace& trace) {
-  for (auto stream = trace.streams.rbegin(); stream != trace.streams.rend(); ++stream) {
-    if (stream->failures().empty()) continue;
-    const FailureRow row = row_from_failure(*stream, stream->failures().back(), nullptr);
-    DryRunFailure refused;
-    refused.type = "driver";
-    refused.text = fmt::format("the driver refused {}{}", text_from_bytes(row.requested_bytes),
-                               row.own_line.empty() ? "" : ", requested by " + row.own_line);
-    refused.is_out_of_memory = true;
-    return refused;
+// "out of memory: ...", without its end of line.
+std::string headline_of(const DryRun& run, const DeviceNeed* need) {
+  switch (run.outcome) {
+    case DryRunOutcome::fits:
+      return fmt::format("fits: {}, {} to spare{}", text_from_need(*need), text_from_bytes(need->spare_bytes()),
+                         need->is_limited_by_pool() ? " in the pool" : "");
+    case DryRunOutcome::out_of_memory: return "out of memory: " + text_from_failure(*run.failure);
+    case DryRunOutcome::failed:
+      return "failed before its end, so it may need more: " +
+             (run.failure ? fmt::format("{}: {}", printable(run.failure->type), text_from_failure(*run.failure))
+                          : run.reason);
+    case DryRunOutcome::unknown: break;
   }
-  return std::nullopt;
+  return "unknown: " + run.reason;
 }
 
 }  // namespace
 
 std::uint64_t DeviceNeed::spare_bytes() const {
-  if (limit_bytes && peak_in_use_bytes) return *limit_bytes - std::min(*limit_bytes, *peak_in_use_bytes);
-  return total_bytes - std::min(total_bytes, peak_bytes);
+  return std::min(spare_of_pools(*this), spare_of_device(*this) + unused_in_pools(*this));
 }
 
-DryRunOutcome DryRun::outcome() const {
-  if (failure && failure->is_out_of_memory) return DryRunOutcome::out_of_memory;
-  if (failure || exit_code != 0) return DryRunOutcome::failed;
-  return needs.empty() ? DryRunOutcome::unknown : DryRunOutcome::fits;
+bool DeviceNeed::is_limited_by_pool() const {
+  return spare_of_pools(*this) <= spare_of_device(*this) + unused_in_pools(*this);
 }
 
-const DeviceNeed* DryRun::tightest() const {
-  const auto least = std::min_element(needs.begin(), needs.end(), [](const DeviceNeed& a, const DeviceNeed& b) {
-    return a.spare_bytes() < b.spare_bytes();
-  });
-  return least == needs.end() ? nullptr : &*least;
-}
-
-DryRun read_dry_run(const std::string& folder, const EmulatedMachine& machine, int exit_code) {
-  DryRun run;
-  run.machine = machine;
-  run.exit_code = exit_code;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    std::ifstream file(entry.path(), std::ios::binary);
-    const Json report = Json::parse(file, nullptr, false);
-    if (!report.is_object()) continue;
-    for (DeviceNeed& need : needs_of(report)) add_need(std::move(need), run.needs);
-    auto failure = failure_of(report);
-    if (failure && (!run.failure || (failure->is_out_of_memory && !run.failure->is_out_of_memory)))
-      run.failure = std::move(failure);
-  }
-  return run;
-}
-
-void add_recorded_needs(DryRun& run) {
-  if (!run.needs.empty() || run.recording.empty()) return;
-  const auto source = read_source(run.recording, {});
-  if (!source || !source->trace) return;
-  for (const HeapRow& heap : compute_heap_rows(*source->trace, source->states)) {
-    if (!heap.device || heap.layer != text_from_layer(wire::Layer::physical) || is_host_kind(heap.memory_kind))
-      continue;
-    DeviceNeed need;
-    need.device = static_cast<int>(*heap.device);
-    need.total_bytes = run.machine.device_bytes;
-    need.context_bytes = device::Settings{}.context_bytes;
-    need.peak_bytes = heap.peak_in_use_bytes + need.context_bytes;
-    add_need(std::move(need), run.needs);
-  }
-  if (run.exit_code == 0) return;
-  if (auto refused = find_last_refusal(*source->trace)) run.failure = std::move(refused);
+std::optional<int> DryRun::fullest_device() const {
+  const DeviceNeed* least = nullptr;
+  for (const DeviceNeed& need : needs)
+    if (least == nullptr || need.spare_bytes() < least->spare_bytes()) least = &need;
+  if (least == nullptr) return std::nullopt;
+  return least->device;
 }
 
 std::string_view word_for(DryRunOutcome outcome) {
@@ -193,64 +138,81 @@ std::string text_from_failure(const DryRunFailure& failure) {
   return text;
 }
 
+std::string text_from_assumptions(std::uint64_t context_bytes) {
+  return fmt::format("Assumed: a context takes {}, and how the driver rounds requests. Not emulated: {}, {}.",
+                     text_from_bytes(context_bytes), not_emulated[0], not_emulated[1]);
+}
+
 std::string text_from_dry_run(const DryRun& run) {
-  const DeviceNeed* need = run.tightest();
-  std::string text;
-  switch (run.outcome()) {
-    case DryRunOutcome::fits:
-      text = fmt::format("fits: {}, {} to spare", text_from_need(*need), text_from_bytes(need->spare_bytes()));
-      break;
-    case DryRunOutcome::out_of_memory: text = "out of memory: " + text_from_failure(*run.failure); break;
-    case DryRunOutcome::failed:
-      text = "failed, but not for lack of device memory: " +
-             (run.failure ? text_from_failure(*run.failure) : fmt::format("exit code {}", run.exit_code));
-      break;
-    case DryRunOutcome::unknown: return "unknown: no process of the command used an emulated device\n";
-  }
-  text += "\n";
+  constexpr std::size_t holders_shown = 3;
+  const auto fullest = run.fullest_device();
+  const DeviceNeed* need = nullptr;
+  for (const DeviceNeed& one : run.needs)
+    if (one.device == fullest) need = &one;
+  std::string text = headline_of(run, need) + "\n";
   if (need == nullptr) return text;
-  if (run.outcome() != DryRunOutcome::fits)
-    text += fmt::format("GPU {} until then: {}\n", need->device, text_from_need(*need));
+  if (run.outcome != DryRunOutcome::fits)
+    text += fmt::format("Before that, on GPU {}: {}\n", need->device, text_from_need(*need));
   else if (run.needs.size() > 1)
-    text += fmt::format("These are the figures of GPU {}, which has the least to spare of {}.\n", need->device,
-                        run.needs.size());
-  text += fmt::format(
-      "Assumed: a context takes {}. Not emulated: memory of code, and workspaces that cuBLAS, cuDNN and NCCL allocate "
-      "themselves.\n",
-      text_from_bytes(need->context_bytes));
-  return text;
+    text += fmt::format("These are the figures of GPU {}, the fullest of {}.\n", need->device, run.needs.size());
+  if (!run.survived.empty())
+    text += fmt::format("{}{}, and the job went on.\n", static_cast<char>(std::toupper(run.survived[0])),
+                        run.survived.substr(1));
+  if (!run.holders.empty()) {
+    text += "Most of it at the peak:";
+    for (std::size_t i = 0; i < std::min(holders_shown, run.holders.size()); ++i)
+      text += fmt::format("{} {} by {}", i == 0 ? "" : ",", text_from_bytes(run.holders[i].bytes), run.holders[i].line);
+    text += ".\n";
+  }
+  return text + text_from_assumptions(need->context_bytes) + "\n";
 }
 
 nlohmann::ordered_json json_from_dry_run(const DryRun& run) {
-  using Ordered = nlohmann::ordered_json;
-  Ordered json = {{"schema", 1},
-                  {"device", run.machine.device.name},
-                  {"device_count", run.machine.count},
-                  {"device_bytes", run.machine.device_bytes},
-                  {"outcome", word_for(run.outcome())},
-                  {"exit_code", run.exit_code},
-                  {"recording", or_null(run.recording)}};
+  using Json = nlohmann::ordered_json;
+  Json json = {{"schema", 1},
+               {"device", run.machine.device.name},
+               {"device_count", run.machine.count},
+               {"device_bytes", run.machine.device_bytes},
+               {"outcome", word_for(run.outcome)},
+               {"reason", or_null(run.reason)},
+               {"exit_code", run.exit_code},
+               {"recording", or_null(run.recording)},
+               {"host_peak_bytes", run.host_peak_bytes}};
   json["failure"] = nullptr;
   if (run.failure)
     json["failure"] = {{"type", run.failure->type},
                        {"text", run.failure->text},
                        {"is_out_of_memory", run.failure->is_out_of_memory},
+                       {"pid", run.failure->pid},
                        {"function", run.failure->function},
                        {"file", run.failure->file},
                        {"line", run.failure->line}};
-  json["devices"] = Ordered::array();
-  for (const DeviceNeed& need : run.needs)
+  json["survived"] = or_null(run.survived);
+  json["devices"] = Json::array();
+  for (const DeviceNeed& need : run.needs) {
+    Json frameworks = Json::array();
+    for (const FrameworkUse& one : need.frameworks)
+      frameworks.push_back({{"framework", one.framework},
+                            {"pid", one.pid},
+                            {"peak_pool_bytes", or_null(one.peak_pool_bytes)},
+                            {"peak_in_use_bytes", or_null(one.peak_in_use_bytes)},
+                            {"limit_bytes", or_null(one.limit_bytes)},
+                            {"pool_limit_bytes", or_null(one.pool_limit_bytes)}});
     json["devices"].push_back({{"device", need.device},
-                               {"framework", or_null(need.framework)},
                                {"total_bytes", need.total_bytes},
                                {"context_bytes", need.context_bytes},
                                {"peak_bytes", need.peak_bytes},
-                               {"peak_pool_bytes", or_null(need.peak_pool_bytes)},
-                               {"peak_in_use_bytes", or_null(need.peak_in_use_bytes)},
-                               {"limit_bytes", or_null(need.limit_bytes)},
-                               {"spare_bytes", need.spare_bytes()}});
+                               {"processes", need.processes},
+                               {"frameworks", std::move(frameworks)},
+                               {"spare_bytes", need.spare_bytes()},
+                               {"is_limited_by_pool", need.is_limited_by_pool()}});
+  }
+  json["fullest_device"] = or_null(run.fullest_device());
+  json["holders"] = Json::array();
+  for (const DryRunHolder& holder : run.holders)
+    json["holders"].push_back({{"line", holder.line}, {"bytes", holder.bytes}});
   json["assumed"] = {"the size of a context", "rounding of requests by the driver"};
-  json["not_emulated"] = {"memory of code", "workspaces that cuBLAS, cuDNN and NCCL allocate themselves"};
+  json["not_emulated"] = not_emulated;
   return json;
 }
 

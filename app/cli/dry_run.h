@@ -1,4 +1,4 @@
-// What a run on an emulated device needed, and whether it fits there.
+// What a run on emulated devices needed, and whether it fits there.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,27 @@
 
 namespace hbmscope::cli {
 
-// One process on one device, in bytes.
-struct DeviceNeed {
-  int device = 0;
-  std::uint64_t total_bytes = 0, context_bytes = 0;
-  std::uint64_t peak_bytes = 0;  // Of everything that the process took, its context included.
-  // What the framework reports of its pool; unknown if it has none.
+// A framework's own statistics of one process on one device, in bytes. What it doesn't say is absent.
+struct FrameworkUse {
   std::string framework;  // "jax", "torch"
-  std::optional<std::uint64_t> peak_in_use_bytes, peak_pool_bytes, limit_bytes;
+  std::int64_t pid = 0;
+  std::optional<std::uint64_t> peak_in_use_bytes, peak_pool_bytes;
+  std::optional<std::uint64_t> limit_bytes;       // Of what is in use: XLA's pool.
+  std::optional<std::uint64_t> pool_limit_bytes;  // Of the pool: PyTorch's memory fraction.
+};
 
-  // What else would have fit: of the pool's limit if there is one, otherwise of the device.
+// One device, in bytes.
+struct DeviceNeed {
+  int device = 0;  // Its number on the machine, whatever CUDA_VISIBLE_DEVICES hides.
+  std::uint64_t total_bytes = 0, context_bytes = 0;
+  std::uint64_t peak_bytes = 0;  // Of all that processes took at one time, their contexts included.
+  std::size_t processes = 0;     // That used it.
+  std::vector<FrameworkUse> frameworks;
+
+  // What more would have fit.
   std::uint64_t spare_bytes() const;
+  // True if a framework's limit decides that, not the device.
+  bool is_limited_by_pool() const;
 };
 
 struct DryRunFailure {
@@ -30,38 +40,53 @@ struct DryRunFailure {
   bool is_out_of_memory = false;
   std::string function, file;  // The innermost frame of the user's code; empty: unknown.
   int line = 0;
+  std::int64_t pid = 0;
 };
 
 enum class DryRunOutcome : std::uint8_t {
   fits,
   out_of_memory,
-  failed,   // It ended with an error that has nothing to do with memory, so larger needs may be hidden.
-  unknown,  // No process used an emulated device, or none ended in a way that it could report.
+  failed,   // It ended early for another reason, so it may need more than was seen.
+  unknown,  // It was interrupted, or no process used an emulated device.
+};
+
+// A line of the user's code, and what it held when most was in use.
+struct DryRunHolder {
+  std::string line;  // "train_step train.py:55"
+  std::uint64_t bytes = 0;
 };
 
 struct DryRun {
   EmulatedMachine machine;
-  std::vector<DeviceNeed> needs;  // By device; of several processes on one device, the largest.
+  DryRunOutcome outcome = DryRunOutcome::unknown;
+  std::string reason;             // Of "failed" and "unknown", if there is no failure: "exit code 3".
+  std::vector<DeviceNeed> needs;  // By device.
   std::optional<DryRunFailure> failure;
+  std::string survived;  // Lack of memory that the job went on from: "PyTorch refused 2 requests"; empty: none.
+  std::vector<DryRunHolder> holders;  // Largest first; empty: unknown, e.g. within XLA's pool.
   int exit_code = 0;
-  std::string recording;
-
-  DryRunOutcome outcome() const;
-  const DeviceNeed* tightest() const;  // With the least to spare; null: none is known.
+  std::string recording;                      // Empty: there is none.
+  std::uint64_t host_peak_bytes = 0;          // Of the largest process.
+  std::optional<int> fullest_device() const;  // With the least to spare, of those that the failed process used.
 };
 
-// Reads the reports that allocator/device/python/hbmscope_dry_run.py has written to the folder. Files that are none are
-// skipped.
-DryRun read_dry_run(const std::string& folder, const EmulatedMachine& machine, int exit_code);
-
-// For programs that report nothing, e.g. because they are not Python: the peaks of the driver's memory in the
-// recording, and the last request that the driver refused, if the job failed. Does nothing if there is a report or no
-// recording.
-void add_recorded_needs(DryRun& run);
+// What is known when a run has ended.
+struct DryRunSources {
+  std::string folder;  // With the reports of its processes (allocator/device/python) and the accounts of the devices.
+  EmulatedMachine machine;
+  int exit_code = 0;              // As in a shell.
+  std::int64_t pid = 0;           // Of the command itself.
+  std::string recording;          // Empty: there is none.
+  bool has_memory_dumps = false;  // XLA's allocator wrote one: it refused a request, perhaps for a moment only.
+  std::string doubt;              // Why a framework may not have used the devices; empty: no reason is known.
+};
+DryRun read_dry_run(const DryRunSources& sources);
 
 std::string_view word_for(DryRunOutcome outcome);  // "fits", "out of memory", "failed", "unknown"
-// "out of memory" in table cells: "PyTorch's message (train.py:88)".
+// For table cells: "PyTorch's message (train_step, train.py:88)".
 std::string text_from_failure(const DryRunFailure& failure);
+// What no figure of a dry run contains, and what is assumed in each.
+std::string text_from_assumptions(std::uint64_t context_bytes);
 // The verdict, and what it assumes.
 std::string text_from_dry_run(const DryRun& run);
 nlohmann::ordered_json json_from_dry_run(const DryRun& run);

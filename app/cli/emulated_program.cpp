@@ -3,15 +3,19 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <regex>
+#include <sstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "analysis/read/json_fields.h"
+#include "analysis/units/utf8.h"
 #include "app/cli/child_process.h"
 #include "app/cli/program_files.h"
 #include "app/cli/python_probe.h"
@@ -22,15 +26,16 @@ namespace {
 namespace fs = std::filesystem;
 
 // Versions with which tests/real passes.
-constexpr const char* seen_to_work = "JAX 0.6.2 and 0.10.2, PyTorch 2.6.0 and 2.9.1";
+constexpr const char* jax_seen_to_work = "0.4.38, 0.6.2 and 0.10.2";
+constexpr const char* torch_seen_to_work = "2.4.1, 2.6.0, 2.9.1 and 2.15.0";
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr ? value : "";
 }
 
-std::string joined(const std::string& first, const std::string& second, const char* separator) {
-  return second.empty() ? first : first + separator + second;
+std::string with(const std::string& value, const std::string& others, const char* separator) {
+  return others.empty() ? value : value + separator + others;
 }
 
 std::vector<std::string> libraries_in(const fs::path& folder) {
@@ -54,30 +59,73 @@ std::string find_in_path(const std::string& program) {
   return {};
 }
 
+// "python", "python3", "python3.11": nothing that merely begins so is started as one.
 bool is_python(const std::string& program) {
-  return fs::path(program).filename().string().starts_with("python");
+  static const std::regex pattern(R"(python(3(\.\d+)?)?)");
+  return std::regex_match(fs::path(program).filename().string(), pattern);
 }
 
-// The Python that the command runs in: itself, or the one in the first line of a script such as torchrun. Empty: none.
-std::string find_python(const std::vector<std::string>& command) {
-  const std::string program = find_in_path(command.front());
-  if (program.empty() || is_python(program)) return program;
-  std::ifstream file(program, std::ios::binary);
+// Programs that start the rest of their words as a command.
+bool is_starter(const std::string& program) {
+  constexpr std::array names{"env",    "ionice", "nice",    "nohup", "numactl",
+                             "setsid", "stdbuf", "taskset", "time",  "timeout"};
+  const std::string name = fs::path(program).filename().string();
+  return std::any_of(names.begin(), names.end(), [&](const char* one) { return name == one; });
+}
+
+// The Python in the first line of a script such as torchrun; empty: none.
+std::string find_python_of_script(const std::string& script) {
+  std::ifstream file(script, std::ios::binary);
   std::string line;
   if (!std::getline(file, line) || !line.starts_with("#!") || line.size() > 4096) return {};
-  std::string word;
-  for (const char c : line.substr(2) + " ") {
-    if (c != ' ') {
-      word += c;
-      continue;
-    }
+  std::istringstream words(line.substr(2));
+  for (std::string word; words >> word;)
     if (is_python(word)) return find_in_path(word);
-    word.clear();
+  return {};
+}
+
+// The Python that the command runs in, and where its own arguments begin. An empty program: none was found.
+struct FoundPython {
+  std::string program;
+  std::size_t arguments_at = 0;
+};
+FoundPython find_python(const std::vector<std::string>& command) {
+  const bool is_started = is_starter(command.front());
+  for (std::size_t i = 0; i < command.size(); ++i) {
+    if (is_python(command[i])) return {find_in_path(command[i]), i + 1};
+    if (i > 0 || !is_started)
+      if (std::string python = find_python_of_script(find_in_path(command[i])); !python.empty())
+        return {std::move(python), command.size()};
+    if (!is_started) break;
   }
   return {};
 }
 
-Result<FoundFrameworks> look_at(const std::string& python) {
+// What keeps Python from importing our sitecustomize, without which JAX doesn't look for devices; empty: nothing.
+std::string find_isolation(const std::vector<std::string>& command, const FoundPython& python) {
+  if (python.program.empty()) return {};
+  for (std::size_t i = python.arguments_at; i < command.size() && command[i].starts_with("-"); ++i) {
+    const std::string& word = command[i];
+    if (word == "-c" || word == "-m") break;
+    if (word.starts_with("--")) continue;
+    if (const std::size_t at = word.find_first_of("IES"); at != std::string::npos)
+      return fmt::format("python -{} keeps it from loading what JAX needs to find the devices", word[at]);
+  }
+  return {};
+}
+
+std::string find_doubt(const std::vector<std::string>& command, const FoundPython& python) {
+  if (std::string isolation = find_isolation(command, python); !isolation.empty()) return isolation;
+  if (const std::string platforms = variable("JAX_PLATFORMS");
+      !platforms.empty() && platforms.find("cuda") == std::string::npos && platforms.find("gpu") == std::string::npos)
+    return "JAX_PLATFORMS is " + printable(platforms);
+  if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+      visible != nullptr && (*visible == 0 || *visible == '-'))
+    return fmt::format("CUDA_VISIBLE_DEVICES is '{}', which hides all devices", printable(visible));
+  return {};
+}
+
+Result<FoundFrameworks> ask_for_frameworks(const std::string& python) {
   if (python.empty()) return FoundFrameworks{};
   const auto output = run_and_read({python, "-c", python_probe});
   if (!output) return Failure(output.error());
@@ -88,37 +136,45 @@ Result<FoundFrameworks> look_at(const std::string& python) {
   return frameworks_from(output->text);
 }
 
-void set_variables(const FoundFrameworks& found, const fs::path& folder, EmulatedProgram& program) {
-  const std::string libraries = (folder / "lib").string();
-  program.variables.emplace_back("LD_LIBRARY_PATH", joined(libraries, variable("LD_LIBRARY_PATH"), ":"));
-  if (!found.is_python) return;
-  program.variables.emplace_back("PYTHONPATH", joined((folder / "python").string(), variable("PYTHONPATH"), ":"));
-  if (found.jax_cuda.empty()) return;
+// Harmless to programs that need none of it: what runs behind a shell or `uv run` isn't known. sitecustomize sets what
+// depends on the packages.
+void set_variables(const fs::path& folder, EmulatedProgram& program) {
+  const auto set = [&](const char* name, std::string value) { program.variables.emplace_back(name, std::move(value)); };
+  set("LD_LIBRARY_PATH", with((folder / "lib").string(), variable("LD_LIBRARY_PATH"), ":"));
+  set("PYTHONPATH", with((folder / "python").string(), variable("PYTHONPATH"), ":"));
   // JAX asks the driver for versions of libraries that aren't there.
-  program.variables.emplace_back("JAX_SKIP_CUDA_CONSTRAINTS_CHECK", "1");
-  if (variable("JAX_PLATFORMS").empty()) program.variables.emplace_back("JAX_PLATFORMS", "cuda,cpu");
+  set("JAX_SKIP_CUDA_CONSTRAINTS_CHECK", "1");
   // Kernels do nothing, so trying out several of them decides nothing, and takes memory and time.
   if (const std::string flags = variable("XLA_FLAGS"); flags.find("xla_gpu_autotune_level") == std::string::npos)
-    program.variables.emplace_back("XLA_FLAGS", joined("--xla_gpu_autotune_level=0", flags, " "));
+    set("XLA_FLAGS", with("--xla_gpu_autotune_level=0", flags, " "));
 }
 
 std::string text_from_frameworks(const FoundFrameworks& found) {
-  if (!found.is_python) return "the command is not a Python program that hbmscope knows; nothing else was checked";
+  if (!found.is_python) return "which framework the command uses is not known";
   std::vector<std::string> names;
-  if (!found.jax.empty())
-    names.push_back("JAX " + found.jax + (found.jax_cuda.empty() ? " (without CUDA: it stays on the CPU)" : ""));
-  if (!found.torch.empty())
-    names.push_back("PyTorch " + found.torch +
-                    (found.torch_cuda.empty() ? " (without CUDA: it stays on the CPU)" : ""));
+  const auto add = [&](const char* title, const std::string& version, bool has_cuda, const char* seen_to_work) {
+    if (version.empty()) return;
+    names.push_back(has_cuda ? fmt::format("{} {} (tested: {})", title, version, seen_to_work)
+                             : fmt::format("{} {} (without CUDA: it stays on the CPU)", title, version));
+  };
+  add("JAX", found.jax, !found.jax_cuda.empty(), jax_seen_to_work);
+  add("PyTorch", found.torch, !found.torch_cuda.empty(), torch_seen_to_work);
   if (names.empty()) return "neither JAX nor PyTorch is installed in its Python";
-  return fmt::format("found {}; seen to work with {}", fmt::join(names, " and "), seen_to_work);
+  return fmt::format("found {}", fmt::join(names, " and "));
 }
 
 }  // namespace
 
-Result<FoundFrameworks> frameworks_from(const std::string& json) {
-  const auto parsed = nlohmann::json::parse(json, nullptr, false);
-  if (!parsed.is_object()) return Failure(refusal("Python did not list its packages", "Its output is above."));
+Result<FoundFrameworks> frameworks_from(const std::string& output) {
+  // Packages may print something at Python's start; the list is the last line.
+  const std::size_t end = output.find_last_not_of('\n');
+  const std::size_t before = end == std::string::npos ? end : output.rfind('\n', end);
+  const auto parsed =
+      nlohmann::json::parse(before == std::string::npos ? output : output.substr(before + 1), nullptr, false);
+  if (!parsed.is_object())
+    return Failure(
+        refusal(fmt::format("Python printed '{}' instead of a list of its packages", printable(output.substr(0, 200))),
+                "Try another Python, or name it first: -- python3 train.py."));
   FoundFrameworks found;
   found.is_python = true;
   found.jax = text_at(parsed, "jax");
@@ -161,18 +217,21 @@ Result<EmulatedProgram> prepare_program(const std::vector<std::string>& command,
     return Failure(refusal("the libraries of the emulated device are missing",
                            "Install hbmscope, or build them: cmake --build build/release --target emulated_device."));
   if (auto fault = find_preload_fault("the emulated libraries", folder.string())) return Failure(std::move(*fault));
-  const auto found = look_at(find_python(command));
+  const FoundPython python = find_python(command);
+  const auto found = ask_for_frameworks(python.program);
   if (!found) return Failure(found.error());
   if (Error fault = find_framework_fault(*found); !fault.what.empty()) return Failure(std::move(fault));
   EmulatedProgram program;
   program.variables = variables_of(machine);
-  set_variables(*found, folder, program);
+  set_variables(folder, program);
+  program.doubt = find_doubt(command, python);
   program.preload = libraries_in(folder / "lib");
   std::string names;
   for (const auto& [name, value] : program.variables)
     if (!name.starts_with("HBMSCOPE_")) names += (names.empty() ? "" : ", ") + name;
   program.notes.push_back(fmt::format("emulating {}: kernels do nothing, values are zeros; {}",
                                       text_from_machine(machine), text_from_frameworks(*found)));
+  if (!program.doubt.empty()) program.notes.push_back("frameworks may stay on the CPU: " + program.doubt);
   program.notes.push_back(
       fmt::format("set for the job only: {} libraries in LD_PRELOAD, {}", program.preload.size(), names));
   return program;

@@ -18,8 +18,8 @@ struct FoundFrameworks {
   std::string torch_cuda;     // "12.8"; empty: built without CUDA.
   bool has_ptxas = true, has_libdevice = true;
 };
-// Parses the probe's output. Errors: it is not what the probe prints.
-Result<FoundFrameworks> frameworks_from(const std::string& json);
+// Parses the probe's output. Errors: it does not end with what the probe prints.
+Result<FoundFrameworks> frameworks_from(const std::string& output);
 
 // Why a program with these frameworks can't run on an emulated device; `what` is empty if it can.
 Error find_framework_fault(const FoundFrameworks& found);
@@ -28,8 +28,9 @@ struct EmulatedProgram {
   std::vector<std::string> preload;                            // Libraries, in their order.
   std::vector<std::pair<std::string, std::string>> variables;  // To set; values include what the user has set.
   std::vector<std::string> notes;                              // Lines to say before it starts.
+  std::string doubt;  // Why a framework might stay off the devices: "python -I ignores PYTHONPATH"; empty: no reason.
 };
-// Looks at the command's Python, if it has one. Errors: the libraries are missing, or the program can't run here.
+// Looks at the command's Python, if it finds one. Errors: the libraries are missing, or the program can't run here.
 Result<EmulatedProgram> prepare_program(const std::vector<std::string>& command, const EmulatedMachine& machine);
 
 }  // namespace hbmscope::cli

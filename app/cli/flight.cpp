@@ -20,6 +20,7 @@
 
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
+#include "app/cli/child_process.h"
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
@@ -75,23 +76,6 @@ std::string text_from(const serve::Failure& failure) {
 // Signals that end a job on purpose do not count as failures.
 bool is_fatal(int signal) {
   return signal != SIGINT && signal != SIGTERM && signal != SIGHUP && signal != SIGPIPE;
-}
-
-std::string name_of(int signal) {
-  switch (signal) {
-    case SIGQUIT: return "SIGQUIT";
-    case SIGILL: return "SIGILL";
-    case SIGTRAP: return "SIGTRAP";
-    case SIGABRT: return "SIGABRT";
-    case SIGBUS: return "SIGBUS";
-    case SIGFPE: return "SIGFPE";
-    case SIGKILL: return "SIGKILL";
-    case SIGSEGV: return "SIGSEGV";
-    case SIGXCPU: return "SIGXCPU";
-    case SIGXFSZ: return "SIGXFSZ";
-    case SIGSYS: return "SIGSYS";
-    default: return fmt::format("signal {}", signal);
-  }
 }
 
 }  // namespace
@@ -183,9 +167,9 @@ void Flight::note(const std::vector<serve::Failure>& failures, bool is_recording
   }
 }
 
-bool Flight::has_dumps() const {
+bool has_memory_dumps_in(const std::string& folder) {
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder_, error))
+  for (const auto& entry : fs::directory_iterator(folder, error))
     if (entry.path().filename().string().starts_with("bfc_memory_dump")) return true;
   return false;
 }
@@ -196,9 +180,9 @@ void Flight::finish(int status, bool has_recording) {
   const int code = WIFSIGNALED(status) ? 0 : WEXITSTATUS(status);
   const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : code > 128 && code < 128 + NSIG ? code - 128 : 0;
   if (signal != 0 && is_fatal(signal))
-    begin_note(
-        fmt::format("killed by {}{}", name_of(signal), WIFSIGNALED(status) ? "" : fmt::format(" (exit code {})", code)),
-        has_recording);
+    begin_note(fmt::format("killed by {}{}", name_of_signal(signal),
+                           WIFSIGNALED(status) ? "" : fmt::format(" (exit code {})", code)),
+               has_recording);
   // A dump alone is not a failure: XLA's allocator also writes one for a request that succeeded later.
   else if (!has_notes_ && code != 0 && has_dumps())
     begin_note(fmt::format("XLA's allocator refused a request, and the job exited with code {}", code), has_recording);

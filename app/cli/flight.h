@@ -31,6 +31,9 @@ struct FlightOptions {
   double days = 30;
 };
 
+// True if XLA's allocator has written one there. It also does for a request that succeeded later.
+bool has_memory_dumps_in(const std::string& folder);
+
 // Not thread-safe; use it from one thread.
 class Flight {
  public:
@@ -47,6 +50,7 @@ class Flight {
   StderrTail& stderr_tail() { return stderr_; }
   // The value for TF_BFC_MEMORY_DUMP; empty: don't set it.
   std::string memory_dump_prefix() const;
+  bool has_dumps() const { return has_memory_dumps_in(folder_); }
 
   void note(const std::vector<serve::Failure>& failures, bool is_recording);
   // The job has ended with this status of waitpid(). `has_recording`: something was recorded.
@@ -60,7 +64,6 @@ class Flight {
   void write_line(const std::string& text);
   void keep_stderr();
   void remove_folder();
-  bool has_dumps() const;
 
   FlightOptions options_;
   std::string name_, recording_, base_, folder_;

@@ -200,8 +200,8 @@ bool Observation::print_summary() const {
   }
   if (is_far_started()) return true;  // The machine that follows has its own recording and prints this itself.
   const std::string summary =
-      fmt::format("{} events of {} {} ({} lost)", text_from_count(totals.events), text_from_count(processes.size()),
-                  processes.size() == 1 ? "process" : "processes", text_from_count(totals.lost));
+      fmt::format("{} of {} ({} lost)", text_from_count_of(totals.events, "event"),
+                  text_from_count_of(processes.size(), "process", "processes"), text_from_count(totals.lost));
   const std::string bytes = text_from_bytes(recorder_.bytes()), file = printable(recording());
   if (recorder_.failure())
     say(fmt::format("{}; {} ends at the write error ({}).", summary, file, bytes));

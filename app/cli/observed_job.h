@@ -42,6 +42,7 @@ class ObservedJob {
   bool serve();
   // The job's exit code, or 128 + the signal that ended it, as in a shell.
   int exit_code() const;
+  pid_t pid() const { return job_; }
   int status() const { return status_; }  // As returned by waitpid().
   // Prints what was recorded to standard error. Removes a recording without any process.
   void print_summary() const;

@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "allocator/device/model/accounts.h"
+#include "analysis/units/utf8.h"
 #include "analysis/write/json.h"
 #include "app/cli/display.h"
 #include "app/cli/dry_run.h"
@@ -61,7 +63,13 @@ struct DryRunJob {
     settings.variables = program.variables;
     settings.variables.emplace_back("HBMSCOPE_DEVICE_REPORT", reports->path());
     settings.is_output_to_stderr = json;
+    if (settings.memory_dump_prefix.empty()) settings.memory_dump_prefix = reports->path() + "/bfc_memory_dump";
     for (const std::string& note : program.notes) say(note);
+  }
+  DryRunSources sources_after(const ObservedJob& job, bool has_memory_dumps) const {
+    DryRunSources sources{reports->path(), machine, job.exit_code(), job.pid(), {}, has_memory_dumps, program.doubt};
+    if (job.is_recording() || job.has_reported()) sources.recording = job.recording();
+    return sources;
   }
 };
 
@@ -70,16 +78,20 @@ Result<DryRunJob> prepare_dry_run(const RunOptions& options) {
   if (!machine) return Failure(machine.error());
   auto program = prepare_program(options.command, *machine);
   if (!program) return Failure(program.error());
-  auto reports = std::make_unique<TemporaryFolder>("dry-run");
-  if (reports->path().empty())
-    return Failure(refusal("there is no room for temporary files", "Set TMPDIR to a folder that you can write to."));
-  return DryRunJob{*machine, std::move(*program), std::move(reports)};
+  auto reports = TemporaryFolder::make("dry-run");
+  if (!reports) return Failure(reports.error());
+  if (!device::Accounts::create((*reports)->path() + "/" + device::accounts_file_name))
+    return Failure(refusal("there is no room for temporary files in " + printable((*reports)->path()),
+                           "Set TMPDIR to a folder with free space."));
+  return DryRunJob{*machine, std::move(*program), std::move(*reports)};
 }
 
 }  // namespace
 
 int run_job(const RunOptions& options, bool has_window) {
   const std::string name = std::filesystem::path(options.command.front()).filename().string();
+  if (!options.far.host.empty() && !options.emulate.empty())
+    return fail(refusal("--emulate does not go with --on", "A dry run needs no GPU: run it on this machine."));
   if (!options.far.host.empty()) {
     if (const auto refused =
             refuse_to_listen(options.listen, "ssh already connects to the other machine", "Remove --listen or --on."))
@@ -123,12 +135,13 @@ int run_job(const RunOptions& options, bool has_window) {
     flight.note(job.take_failures(), was_recording);
   }
   flight.stderr_tail().finish();
+  // The recorder removes the dumps of requests that succeeded in the end.
+  const bool has_memory_dumps =
+      flight.is_open() ? flight.has_dumps() : dry_run && has_memory_dumps_in(dry_run->reports->path());
   flight.finish(job.status(), job.has_reported());
   job.print_summary();
   if (dry_run) {
-    DryRun run = read_dry_run(dry_run->reports->path(), dry_run->machine, job.exit_code());
-    run.recording = job.is_recording() || job.has_reported() ? job.recording() : std::string();
-    add_recorded_needs(run);
+    const DryRun run = read_dry_run(dry_run->sources_after(job, has_memory_dumps));
     if (!print_to_stdout(options.json ? text_from_json(json_from_dry_run(run)) : text_from_dry_run(run)))
       return exit_unreadable;
   }

@@ -27,7 +27,8 @@ struct RunOptions {
   ListenOptions listen;
   std::vector<std::string> command;
   FarOptions far;
-  std::vector<std::string> words;  // For another machine: the options as given.
+  std::vector<std::string> words;      // For another machine: the options as given.
+  std::vector<std::string> run_words;  // For a single run of a sweep: the same, without those of the sweep.
 };
 
 // The job's exit code, or 128 + the signal that ended it, as in a shell. If this program has a window (`has_window`)

@@ -3,12 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <filesystem>
-#include <fstream>
-#include <mutex>
-#include <thread>
+#include <numeric>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -17,13 +13,14 @@
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/json.h"
-#include "app/cli/child_process.h"
 #include "app/cli/cli.h"
+#include "app/cli/dry_run.h"
 #include "app/cli/emulated_machine.h"
+#include "app/cli/emulated_program.h"
 #include "app/cli/load.h"
-#include "app/cli/program_files.h"
 #include "app/cli/run.h"
 #include "app/cli/sweep_axis.h"
+#include "app/cli/sweep_runs.h"
 #include "app/cli/terminal.h"
 #include "app/cli/text_columns.h"
 
@@ -33,69 +30,33 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-// What a run needs of the host, by experience: the framework, and 8 bytes for each 256 of XLA's pool.
-constexpr std::uint64_t host_bytes_per_run = std::uint64_t{3} << 30;
-
-// Of this machine, for more processes; 0: unknown.
-std::uint64_t available_host_bytes() {
-  std::ifstream file("/proc/meminfo");
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with("MemAvailable:")) return std::strtoull(line.c_str() + 13, nullptr, 10) << 10;
-  return 0;
+// Of a framework's figures the largest, as the processes of a job do about the same.
+std::string largest_cell(const Json* device, const char* key) {
+  std::uint64_t bytes = 0;
+  if (device != nullptr)
+    for (const Json& framework : (*device)["frameworks"])
+      if (framework[key].is_number()) bytes = std::max(bytes, framework[key].get<std::uint64_t>());
+  return bytes == 0 ? "–" : text_from_bytes(bytes);
 }
 
-unsigned runs_at_once() {
-  const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
-  const std::uint64_t by_memory = available_host_bytes() / host_bytes_per_run;
-  return static_cast<unsigned>(std::clamp<std::uint64_t>(by_memory, 1, cores));
-}
-
-struct SweepRun {
-  std::string device;  // As given: "h100:8".
-  std::vector<SweepValue> values;
-  Json verdict;  // As run --json prints it; null: there is none.
-  double seconds = 0;
-};
-
-std::string name_of(const SweepRun& run) {
-  std::string name = run.device;
-  for (const SweepValue& value : run.values) name += "-" + value.name + "-" + value.value;
-  for (char& c : name)
-    if (c == '/' || c == ':' || c == ' ') c = '_';
-  return name;
-}
-
-// The device with the least to spare; null: no figures.
-const Json* tightest_of(const Json& verdict) {
-  const Json* least = nullptr;
-  const auto devices = verdict.is_object() ? verdict.find("devices") : verdict.end();
-  if (!verdict.is_object() || devices == verdict.end()) return nullptr;
-  for (const Json& device : *devices)
-    if (least == nullptr || device["spare_bytes"] < (*least)["spare_bytes"]) least = &device;
-  return least;
-}
-
-std::string bytes_cell(const Json* device, const char* key) {
-  if (device == nullptr || !(*device)[key].is_number()) return "–";
-  return text_from_bytes((*device)[key].get<std::uint64_t>());
-}
-
-std::string verdict_cell(const Json& verdict, const Json* device) {
-  if (!verdict.is_object()) return "no verdict";
-  const std::string outcome = text_at(verdict, "outcome");
-  if (outcome == "fits") return "fits, " + bytes_cell(device, "spare_bytes") + " to spare";
-  const auto failure = verdict.find("failure");
-  if (failure == verdict.end() || !failure->is_object()) return outcome;
-  const std::string file = fs::path(text_at(*failure, "file")).filename().string();
-  std::string text = outcome == "out of memory" ? outcome : outcome + ": " + text_at(*failure, "type");
-  if (!file.empty()) text += fmt::format(", {}:{}", printable(file), (*failure)["line"].get<int>());
+std::string verdict_cell(const SweepRun& run) {
+  const std::string outcome = run.outcome();
+  if (const Json* device = run.fullest_device(); outcome == "fits" && device != nullptr)
+    return fmt::format("fits, {} to spare{}", text_from_bytes((*device)["spare_bytes"].get<std::uint64_t>()),
+                       (*device)["is_limited_by_pool"].get<bool>() ? " in the pool" : "");
+  if (!run.verdict.is_object()) return outcome;
+  const Json& failure = run.verdict["failure"];
+  if (!failure.is_object()) return outcome + ": " + text_at(run.verdict, "reason");
+  const std::string file = fs::path(text_at(failure, "file")).filename().string();
+  std::string text = outcome == "out of memory" ? outcome : outcome + ": " + printable(text_at(failure, "type"));
+  if (!file.empty()) text += fmt::format(", {}:{}", printable(file), failure["line"].get<int>());
   return text;
 }
 
 class Sweep {
  public:
-  Sweep(const RunOptions& options, std::vector<SweepAxis> axes, std::string folder)
-      : options_(options), axes_(std::move(axes)), folder_(std::move(folder)), devices_(split(options.emulate, ',')) {}
+  Sweep(std::vector<std::string> devices, std::vector<SweepAxis> axes, SweepRuns& work)
+      : axes_(std::move(axes)), work_(work), devices_(std::move(devices)) {}
 
   // Every device with every combination of values.
   void run_all() {
@@ -110,15 +71,15 @@ class Sweep {
       combinations = std::move(longer);
     }
     for (const std::string& device : devices_)
-      for (const auto& combination : combinations) runs_.push_back({device, combination, {}, 0});
-    in_parallel(runs_.size(), [&](std::size_t i) { execute(runs_[i]); });
+      for (const auto& combination : combinations) runs_.push_back({device, combination, {}});
+    work_.for_each(runs_.size(), [&](std::size_t i) { work_.execute(runs_[i]); });
   }
 
   // For each device: bisects between the values of the one axis, which must need more and more memory.
   void find_largest() {
     std::vector<std::vector<SweepRun>> of_device(devices_.size());
     largest_.resize(devices_.size());
-    in_parallel(devices_.size(), [&](std::size_t i) { bisect(devices_[i], of_device[i], largest_[i]); });
+    work_.for_each(devices_.size(), [&](std::size_t i) { bisect(devices_[i], of_device[i], largest_[i]); });
     for (auto& runs : of_device) std::move(runs.begin(), runs.end(), std::back_inserter(runs_));
   }
 
@@ -129,18 +90,6 @@ class Sweep {
   }
 
  private:
-  template <class Do>
-  void in_parallel(std::size_t count, const Do& act) {
-    std::atomic<std::size_t> next = 0;
-    std::vector<std::thread> threads;
-    const std::size_t at_once = std::min<std::size_t>(runs_at_once(), count);
-    for (std::size_t i = 0; i < at_once; ++i)
-      threads.emplace_back([&] {
-        for (std::size_t at = next++; at < count; at = next++) act(at);
-      });
-    for (std::thread& thread : threads) thread.join();
-  }
-
   // What --largest found for a device.
   struct Largest {
     std::string value;        // Empty: not even the smallest value fits.
@@ -157,54 +106,40 @@ class Sweep {
     };
     // Everything up to `low` fits, nothing from `high` on does.
     std::int64_t low = first - 1, high = last + 1;
+    std::vector<std::int64_t> places;  // Of the runs.
     while (high - low > 1 && largest.why_unknown.empty()) {
       const std::int64_t middle = low + (high - low) / 2;
-      runs.push_back({device, {{axis.name, value_at(middle)}}, {}, 0});
-      execute(runs.back());
-      const std::string outcome = text_at(runs.back().verdict, "outcome");
+      runs.push_back({device, {{axis.name, value_at(middle)}}, {}});
+      work_.execute(runs.back());
+      places.push_back(middle);
+      const std::string outcome = runs.back().outcome();
       if (outcome == "fits")
         low = middle;
       else if (outcome == "out of memory")
         high = middle;
       else
-        largest.why_unknown = fmt::format("{} = {} {}", axis.name, value_at(middle),
-                                          verdict_cell(runs.back().verdict, tightest_of(runs.back().verdict)));
+        largest.why_unknown = fmt::format("{} = {} {}{}", axis.name, value_at(middle), outcome == "failed" ? "" : "is ",
+                                          verdict_cell(runs.back()));
     }
     if (low >= first) largest.value = value_at(low);
-    std::stable_sort(runs.begin(), runs.end(), [&](const SweepRun& a, const SweepRun& b) {
-      return number_from(a.values[0].value).value_or(0) < number_from(b.values[0].value).value_or(0);
-    });
+    sort_by(places, runs);
   }
 
-  // In a process of its own, whose messages and output go to a file.
-  void execute(SweepRun& run) {
-    const auto begin = std::chrono::steady_clock::now();
-    const std::string base = (fs::path(folder_) / name_of(run)).string();
-    std::vector<std::string> words{
-        program_path().string(), "run",      "--emulate",     run.device, "--json",     "--no-window",
-        "--no-flight",           "--stacks", options_.stacks, "--record", base + ".hbm"};
-    if (!options_.device_bytes.empty()) words.insert(words.end(), {"--device-bytes", options_.device_bytes});
-    words.emplace_back("--");
-    const auto command = command_with(options_.command, run.values);
-    words.insert(words.end(), command->begin(), command->end());
-    if (const auto output = run_and_read(words, base + ".log"); output) {
-      run.verdict = Json::parse(output->text, nullptr, false);
-      if (!run.verdict.is_object()) run.verdict = nullptr;
-    }
-    run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    const std::lock_guard lock(mutex_);
-    say(fmt::format("{}: {} ({:.1f} s)", name_of(run),
-                    run.verdict.is_object() ? text_at(run.verdict, "outcome") : "no verdict; see " + base + ".log",
-                    run.seconds));
+  // In the order of the values.
+  static void sort_by(const std::vector<std::int64_t>& places, std::vector<SweepRun>& runs) {
+    std::vector<std::size_t> order(runs.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return places[a] < places[b]; });
+    std::vector<SweepRun> sorted;
+    for (const std::size_t at : order) sorted.push_back(std::move(runs[at]));
+    runs = std::move(sorted);
   }
 
-  const RunOptions& options_;
   std::vector<SweepAxis> axes_;
-  std::string folder_;
+  SweepRuns& work_;
   std::vector<std::string> devices_;
   std::vector<SweepRun> runs_;
   std::vector<Largest> largest_;  // By device; empty without --largest.
-  std::mutex mutex_;
 };
 
 std::string Sweep::text() const {
@@ -212,15 +147,21 @@ std::string Sweep::text() const {
   for (const SweepAxis& axis : axes_) columns.push_back({axis.name, true});
   for (const char* title : {"peak", "pool", "in use at most"}) columns.push_back({title, true});
   columns.push_back({"verdict"});
+  for (const char* title : {"host memory", "time"}) columns.push_back({title, true});
   std::vector<std::vector<std::string>> rows;
+  std::uint64_t context_bytes = 0;
   for (const SweepRun& run : runs_) {
     std::vector<std::string> row{run.device};
     for (const SweepValue& value : run.values) row.push_back(printable(value.value));
-    const Json* device = tightest_of(run.verdict);
-    for (const char* key : {"peak_bytes", "peak_pool_bytes", "peak_in_use_bytes"})
-      row.push_back(bytes_cell(device, key));
-    row.push_back(verdict_cell(run.verdict, device));
+    const Json* device = run.fullest_device();
+    row.push_back(device != nullptr ? text_from_bytes((*device)["peak_bytes"].get<std::uint64_t>()) : "–");
+    row.push_back(largest_cell(device, "peak_pool_bytes"));
+    row.push_back(largest_cell(device, "peak_in_use_bytes"));
+    row.push_back(verdict_cell(run));
+    row.push_back(run.verdict.is_object() ? text_from_bytes(run.verdict["host_peak_bytes"].get<std::uint64_t>()) : "–");
+    row.push_back(run.has_started ? fmt::format("{:.1f} s", run.seconds) : "–");
     rows.push_back(std::move(row));
+    if (device != nullptr) context_bytes = (*device)["context_bytes"].get<std::uint64_t>();
   }
   std::string text = text_from_columns(columns, rows, Terminal::of_stdout(), Ink::plain);
   for (std::size_t i = 0; i < largest_.size(); ++i) {
@@ -233,16 +174,21 @@ std::string Sweep::text() const {
     else
       text += fmt::format("{}: the largest {} that fits is {}\n", devices_[i], name, value);
   }
-  return text + fmt::format("Recordings and output: {}\n", printable(folder_));
+  if (context_bytes != 0) text += text_from_assumptions(context_bytes) + "\n";
+  return text + fmt::format("Recordings and output: {}; hbmscope report --series {} compares them\n",
+                            printable(work_.folder()), printable(work_.folder()));
 }
 
 Json Sweep::json() const {
-  Json json = {{"schema", 1}, {"folder", folder_}, {"runs", Json::array()}};
+  Json json = {{"schema", 1}, {"folder", work_.folder()}, {"runs", Json::array()}};
   for (const SweepRun& run : runs_) {
     Json values = Json::object();
     for (const SweepValue& value : run.values) values[value.name] = value.value;
-    json["runs"].push_back(
-        {{"device", run.device}, {"values", values}, {"seconds", run.seconds}, {"verdict", run.verdict}});
+    json["runs"].push_back({{"device", run.device},
+                            {"values", values},
+                            {"outcome", run.outcome()},
+                            {"seconds", run.seconds},
+                            {"verdict", run.verdict}});
   }
   json["largest"] = Json::array();
   for (std::size_t i = 0; i < largest_.size(); ++i)
@@ -259,6 +205,11 @@ Result<std::vector<SweepAxis>> axes_from(const RunOptions& options) {
   for (const std::string& text : options.sweep) {
     auto axis = sweep_axis_from(text);
     if (!axis) return Failure(axis.error());
+    for (const SweepAxis& other : axes)
+      if (other.name == axis->name)
+        return Failure(
+            refusal(fmt::format("--sweep {} is given twice", printable(axis->name)),
+                    fmt::format("Write all of its values in one: --sweep {}=4,8,16.", printable(axis->name))));
     axes.push_back(std::move(*axis));
   }
   const bool has_range = std::any_of(axes.begin(), axes.end(), [](const SweepAxis& axis) { return axis.is_range; });
@@ -267,15 +218,45 @@ Result<std::vector<SweepAxis>> axes_from(const RunOptions& options) {
       return Failure(refusal("--sweep NAME=FIRST..LAST is for --largest", "List the values, or add --largest NAME."));
   } else if (axes.size() != 1 || axes.front().name != options.largest) {
     return Failure(refusal("--largest needs one --sweep of the same name",
-                           fmt::format("Add --sweep {}=1..64, or another range or list.", options.largest)));
+                           fmt::format("Add --sweep {}=1..64, or another range or list.", printable(options.largest))));
   }
-  std::vector<SweepValue> probe;
-  for (const SweepAxis& axis : axes) probe.push_back({axis.name, axis.values.front()});
-  if (const auto command = command_with(options.command, probe); !command) return Failure(command.error());
-  for (const std::string& device : split(options.emulate, ','))
-    if (const auto machine = emulated_machine_from(device, options.device_bytes); !machine)
-      return Failure(machine.error());
   return axes;
+}
+
+// What would stop every run is said before the first one.
+Result<void> check_one(const RunOptions& options, const std::vector<SweepAxis>& axes,
+                       const std::vector<std::string>& devices) {
+  std::vector<SweepValue> first;
+  for (const SweepAxis& axis : axes) first.push_back({axis.name, axis.values.front()});
+  const auto command = command_with(options.command, first);
+  if (!command) return Failure(command.error());
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    const auto machine = emulated_machine_from(devices[i], options.device_bytes);
+    if (!machine) return Failure(machine.error());
+    if (std::find(devices.begin(), devices.begin() + static_cast<std::ptrdiff_t>(i), devices[i]) !=
+        devices.begin() + static_cast<std::ptrdiff_t>(i))
+      return Failure(refusal(fmt::format("--emulate names {} twice", printable(devices[i])), "Name each device once."));
+    if (i > 0) continue;
+    const auto program = prepare_program(*command, *machine);
+    if (!program) return Failure(program.error());
+    for (const std::string& note : program->notes) say(note);
+  }
+  return {};
+}
+
+// Earlier recordings would be taken for this sweep's.
+Result<std::string> make_folder(const RunOptions& options) {
+  std::string folder = options.record;
+  if (folder.empty())
+    folder = fmt::format("{}.{}.sweep", fs::path(options.command.front()).filename().string(), getpid());
+  std::error_code error;
+  fs::create_directories(folder, error);
+  const bool is_empty = !error && fs::is_empty(folder, error);
+  if (error)
+    return Failure(
+        refusal(fmt::format("cannot make the folder: {}", error.message()), "Name another one with --record.", folder));
+  if (!is_empty) return Failure(refusal("the folder is not empty", "Name another one with --record.", folder));
+  return folder;
 }
 
 }  // namespace
@@ -285,22 +266,22 @@ bool is_sweep(const RunOptions& options) {
 }
 
 int run_sweep(const RunOptions& options) {
+  if (!options.listen.address.empty())
+    return fail(refusal("--listen does not go with a sweep", "Its runs would all listen on the same port."));
   auto axes = axes_from(options);
   if (!axes) return fail(axes.error());
-  std::string folder = options.record;
-  if (folder.empty())
-    folder = fmt::format("{}.{}.sweep", fs::path(options.command.front()).filename().string(), getpid());
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error)
-    return fail(
-        refusal(fmt::format("cannot make the folder: {}", error.message()), "Name another one with --record.", folder));
-  Sweep sweep(options, std::move(*axes), folder);
+  const std::vector<std::string> devices = split(options.emulate, ',');
+  if (const auto possible = check_one(options, *axes, devices); !possible) return fail(possible.error());
+  const auto folder = make_folder(options);
+  if (!folder) return fail(folder.error());
+  SweepRuns work(options, *folder);
+  Sweep sweep(devices, std::move(*axes), work);
   if (options.largest.empty())
     sweep.run_all();
   else
     sweep.find_largest();
   if (!print_to_stdout(options.json ? text_from_json(sweep.json()) : sweep.text())) return exit_unreadable;
+  if (work.stop_signal() != 0) return 128 + work.stop_signal();
   return sweep.has_all_verdicts() ? exit_ok : exit_unreadable;
 }
 

@@ -8,6 +8,11 @@
 #include "analysis/units/utf8.h"
 
 namespace hbmscope::cli {
+namespace {
+
+constexpr std::int64_t range_end_max = 1'000'000'000'000'000;
+
+}  // namespace
 
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts;
@@ -35,16 +40,19 @@ Result<SweepAxis> sweep_axis_from(const std::string& text) {
   if (equals == std::string::npos || equals == 0) return wrong("it has no name");
   SweepAxis axis{text.substr(0, equals), {}, false};
   const std::string values = text.substr(equals + 1);
-  if (const std::size_t dots = values.find(".."); dots != std::string::npos) {
-    axis.values = {values.substr(0, dots), values.substr(dots + 2)};
-    axis.is_range = true;
-    const auto first = number_from(axis.values[0]), last = number_from(axis.values[1]);
-    if (!first || !last || *first > *last) return wrong("a range goes from a whole number to a larger one");
-    return axis;
+  const std::size_t dots = values.find("..");  // Paths have them, too: ../data
+  const auto first = number_from(values.substr(0, dots));
+  const auto last = dots == std::string::npos ? std::nullopt : number_from(values.substr(dots + 2));
+  if (first && last) {
+    if (*first >= *last) return wrong("a range goes from a whole number to a larger one");
+    if (*first < -range_end_max || *last > range_end_max) return wrong("the range is too large");
+    return SweepAxis{axis.name, {values.substr(0, dots), values.substr(dots + 2)}, true};
   }
   axis.values = split(values, ',');
-  for (const std::string& value : axis.values)
-    if (value.empty()) return wrong("a value is empty");
+  for (auto value = axis.values.begin(); value != axis.values.end(); ++value) {
+    if (value->empty()) return wrong("a value is empty");
+    if (std::find(axis.values.begin(), value, *value) != value) return wrong(printable(*value) + " is listed twice");
+  }
   return axis;
 }
 

@@ -19,8 +19,8 @@ struct SweepAxis {
   std::vector<std::string> values;  // Of a range 4..64, which only --largest takes: the two ends.
   bool is_range = false;
 };
-// "batch=4,8,16" or "batch=1..64". Errors: no name, no value, an empty value, or a range whose ends are no ascending
-// numbers.
+// "batch=4,8,16" or "batch=1..64". Errors: no name, no value, an empty value, the same value twice, or a range that
+// does not go from a whole number to a larger one.
 Result<SweepAxis> sweep_axis_from(const std::string& text);
 
 // The command with each {NAME} replaced by its value. Errors: no word of the command has {NAME}.

@@ -1,19 +1,30 @@
 #include "app/cli/temporary_folder.h"
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
+
+#include "analysis/units/utf8.h"
 
 namespace hbmscope::cli {
 
-TemporaryFolder::TemporaryFolder(const std::string& purpose) {
-  std::error_code error;
-  std::string pattern = (std::filesystem::temp_directory_path(error) / ("hbmscope-" + purpose + "-XXXXXX")).string();
-  if (const char* made = mkdtemp(pattern.data())) path_ = made;
+namespace fs = std::filesystem;
+
+Result<std::unique_ptr<TemporaryFolder>> TemporaryFolder::make(const std::string& purpose) {
+  const char* named = std::getenv("TMPDIR");
+  const std::string parent = fs::absolute(named != nullptr && *named != 0 ? named : "/tmp").string();
+  std::string pattern = (fs::path(parent) / ("hbmscope-" + purpose + "-XXXXXX")).string();
+  if (mkdtemp(pattern.data()) == nullptr)
+    return Failure(
+        refusal("cannot make a folder for temporary files in " + printable(parent) + ": " + std::strerror(errno),
+                "Set TMPDIR to a folder that you can write to."));
+  return std::unique_ptr<TemporaryFolder>(new TemporaryFolder(pattern));
 }
 
 TemporaryFolder::~TemporaryFolder() {
   std::error_code error;
-  if (!path_.empty()) std::filesystem::remove_all(path_, error);
+  fs::remove_all(path_, error);
 }
 
 }  // namespace hbmscope::cli

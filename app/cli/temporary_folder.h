@@ -1,21 +1,27 @@
 // A folder for the files of one command. The destructor removes it with its contents.
 #pragma once
 
+#include <memory>
 #include <string>
+#include <utility>
+
+#include "analysis/model/result.h"
 
 namespace hbmscope::cli {
 
 class TemporaryFolder {
  public:
-  // "hbmscope-PURPOSE-a1b2c3" in the folder for temporary files.
-  explicit TemporaryFolder(const std::string& purpose);
+  // "hbmscope-PURPOSE-a1b2c3" in the folder for temporary files. Error: it can't be made there.
+  static Result<std::unique_ptr<TemporaryFolder>> make(const std::string& purpose);
   ~TemporaryFolder();
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
-  const std::string& path() const { return path_; }  // Empty: it could not be made.
+  const std::string& path() const { return path_; }  // Absolute.
 
  private:
+  explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
+
   std::string path_;
 };
 

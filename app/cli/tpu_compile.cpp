@@ -304,11 +304,9 @@ Result<void> record(const Fit& fit, const TpuCompileOptions& options) {
 }
 
 Result<Compiled> compile_for(const TpuCompileOptions& options, const std::string& topology) {
-  const TemporaryFolder workplace("compile");
-  if (workplace.path().empty())
-    return Failure(
-        refusal("cannot create a folder for the compiler's dump", "Set TMPDIR to a folder with free space."));
-  const std::string dump = workplace.path() + "/dump", answer_file = workplace.path() + "/answer.json";
+  const auto workplace = TemporaryFolder::make("compile");
+  if (!workplace) return Failure(workplace.error());
+  const std::string dump = (*workplace)->path() + "/dump", answer_file = (*workplace)->path() + "/answer.json";
   const auto answer = ask_compiler(options, topology, dump, answer_file);
   if (!answer) return Failure(answer.error());
   if (answer->value("refused", "") == "memory") return read_refusal(topology, *answer);

@@ -11,6 +11,8 @@ import stat
 import subprocess
 import sys
 import tempfile
+import textwrap
+import time
 import unittest
 
 HBMSCOPE = os.path.abspath(sys.argv.pop(1))
@@ -87,6 +89,114 @@ class DryRun(unittest.TestCase):
         found = self.verdict("--emulate", "h100", job=("100", "0", "fail"), code=1)
         self.assertEqual(found["outcome"], "failed")
         self.assertEqual(found["failure"]["type"], "ValueError")
+        done = self.run_it("--emulate", "h100", command=[sys.executable, "job.py", "100", "0", "fail"])
+        self.assertIn("failed before its end, so it may need more: ValueError: something else (job.py:", done.stdout)
+
+    def write_job(self, text):
+        """A job that has take() and then does what the text says."""
+        (self.path / "job.py").write_text(JOB.split("call(\"cuMemFree_v2\"")[0] + textwrap.dedent(text))
+
+    def small_verdict(self, code=0, environment=None):
+        """On a device with 2 GiB, of which a context takes 502 MiB."""
+        return self.verdict("--emulate", "h100", "--device-bytes", "2GiB", job=("0", "0"), code=code, environment=environment)
+
+    def test_lack_of_memory_is_found_however_the_job_ends(self):
+        cases = {
+            "caught, then exit": "try: take(3000)\nexcept Exception: sys.exit(1)",
+            "its own hook": "sys.excepthook = lambda *_: print('mine')\ntake(3000)",
+            "another exception": "try: take(3000)\nexcept Exception: raise ValueError('no luck')",
+            "from it": "try: take(3000)\nexcept Exception as error: raise KeyError('no luck') from error",
+            "in a group": "try: take(3000)\nexcept Exception as error:\n  e = ValueError('all'); e.exceptions = [error]; e.__context__ = None; raise e from None",
+            "os._exit": "import os\ntry: take(3000)\nexcept Exception: os._exit(3)",
+            "killed": "import os, signal\ntry: take(3000)\nexcept Exception: os.kill(os.getpid(), signal.SIGKILL)",
+        }
+        for name, text in cases.items():
+            with self.subTest(name):
+                self.write_job(text)
+                found = self.small_verdict(code={"os._exit": 3, "killed": 137}.get(name, 1))
+                self.assertEqual(found["outcome"], "out of memory", found)
+
+    def test_a_thread_that_ran_out_is_no_fit(self):
+        self.write_job("""
+            import threading
+            thread = threading.Thread(target=lambda: (call("cuCtxSetCurrent", context), take(3000)))
+            thread.start()
+        """)
+        found = self.small_verdict()
+        self.assertEqual(found["outcome"], "out of memory")
+        self.assertEqual(found["failure"]["function"], "take")
+
+    def test_a_process_that_ran_out_is_no_fit(self):
+        self.write_job("")
+        text = (self.path / "job.py").read_text()
+        (self.path / "job.py").write_text("import subprocess, sys\nsubprocess.run([sys.executable, 'inner.py', '0', '0'])\n")
+        (self.path / "inner.py").write_text(text + "take(3000)\n")
+        found = self.small_verdict()
+        self.assertEqual(found["outcome"], "out of memory")
+
+    def test_what_a_helper_does_is_the_jobs_own_business(self):
+        (self.path / "job.py").write_text("import subprocess, sys\nsubprocess.run([sys.executable, '-c', '1/0'])\n" + JOB)
+        self.assertEqual(self.verdict("--emulate", "h100")["outcome"], "fits")
+
+    def test_a_retry_that_succeeds_is_no_lack_of_memory(self):
+        self.write_job("try: take(2000)\nexcept Exception: take(1200)\nsys.exit(7)")
+        found = self.small_verdict(code=7)
+        self.assertEqual((found["outcome"], found["reason"], found["failure"]), ("failed", "exit code 7", None))
+
+    def test_a_job_that_goes_on_without_the_memory_says_so(self):
+        self.write_job("try: take(3000)\nexcept Exception: pass")
+        found = self.small_verdict()
+        self.assertEqual(found["outcome"], "fits")
+        self.assertRegex(found["survived"], r"^the driver refused 2\.93 GiB on GPU 0, requested by call .*job\.py:\d+$")
+
+    def test_other_lack_is_no_lack_of_device_memory(self):
+        for text in ("raise MemoryError('out of memory')", "raise RuntimeError('RESOURCE_EXHAUSTED: quota')", "raise OSError(12, 'Cannot allocate memory')"):
+            with self.subTest(text):
+                self.write_job(text)
+                self.assertEqual(self.small_verdict(code=1)["outcome"], "failed")
+
+    def test_text_in_no_encoding_survives(self):
+        self.write_job("raise ValueError('a\\udcff\\n and ' + 'x' * 500)")
+        found = self.small_verdict(code=1)
+        self.assertEqual(found["failure"]["type"], "ValueError")
+
+    def test_an_interrupted_job_is_unknown(self):
+        self.write_job("import os, signal\nos.kill(os.getpid(), signal.SIGTERM)")
+        found = self.small_verdict(code=143)
+        self.assertEqual((found["outcome"], found["reason"]), ("unknown", "it was interrupted"))
+        self.write_job("raise KeyboardInterrupt")
+        self.assertEqual(self.small_verdict(code=130)["outcome"], "unknown")
+
+    def test_memory_that_a_thread_takes_at_the_end_counts(self):
+        self.write_job("""
+            import threading, time
+            def late():
+                time.sleep(0.3)
+                call("cuCtxSetCurrent", context)
+                take(700)
+            threading.Thread(target=late).start()
+        """)
+        (device,) = self.small_verdict()["devices"]
+        self.assertEqual(device["peak_bytes"], device["context_bytes"] + 700 * MIB)
+
+    def test_processes_share_a_device(self):
+        (self.path / "inner.py").write_text(JOB.replace('call("cuMemFree_v2", take', "(take") + "\nimport time; time.sleep(float(sys.argv[3]))\n")
+        (self.path / "job.py").write_text(
+            "import subprocess, sys, time\n"
+            "first = subprocess.Popen([sys.executable, 'inner.py', '500', '0', '3'], stdout=subprocess.PIPE)\n"
+            "first.stdout.readline()\n"
+            "sys.exit(subprocess.run([sys.executable, 'inner.py', sys.argv[1], '0', '0']).returncode)\n"
+        )
+        found = self.verdict("--emulate", "h100", "--device-bytes", "2GiB", job=("400", "0"))
+        (device,) = found["devices"]
+        self.assertEqual((device["processes"], device["peak_bytes"]), (2, 2 * device["context_bytes"] + 900 * MIB))
+        found = self.verdict("--emulate", "h100", "--device-bytes", "2GiB", job=("600", "0"), code=1)
+        self.assertEqual(found["outcome"], "out of memory")
+
+    def test_the_lines_that_hold_most_are_named(self):
+        self.write_job("kept = take(300)")
+        found = self.small_verdict()
+        self.assertEqual(found["holders"], [{"line": "call job.py:7", "bytes": 300 * MIB}])
 
     def test_devices_are_numbered_as_on_the_machine(self):
         devices = self.verdict("--emulate", "a100-40:4", job=("100", "3"))["devices"]
@@ -99,7 +209,8 @@ class DryRun(unittest.TestCase):
         lines = done.stdout.splitlines()
         self.assertEqual(lines[0], "the job's own output")
         self.assertRegex(lines[1], r"^fits: peak 602 MiB of 79\.1 GiB, 78\.5 GiB to spare$")
-        self.assertRegex(lines[2], r"^Assumed: a context takes 502 MiB\.")
+        self.assertRegex(lines[2], r"^Most of it at the peak: 100 MiB by call job\.py:7\.$")
+        self.assertRegex(lines[3], r"^Assumed: a context takes 502 MiB, and how the driver rounds requests\.")
         self.assertIn("emulating NVIDIA H100 80GB, 79.1 GiB", done.stderr)
 
     def test_a_job_that_uses_no_device_is_unknown(self):
@@ -107,6 +218,13 @@ class DryRun(unittest.TestCase):
         self.assertEqual(found["outcome"], "failed")
         done = self.run_it("--emulate", "h100", "--json", command=["true"])
         self.assertEqual(json.loads(done.stdout)["outcome"], "unknown")
+        for words, environment, expected in [
+            ([sys.executable, "-I", "-c", ""], {}, "used an emulated device: python -I keeps it from loading what JAX needs to find the devices"),
+            (["env", "A=b", sys.executable, "-c", ""], {"JAX_PLATFORMS": "cpu"}, "used an emulated device: JAX_PLATFORMS is cpu"),
+            (["true"], {"CUDA_VISIBLE_DEVICES": "-1"}, "CUDA_VISIBLE_DEVICES is '-1', which hides all devices"),
+        ]:
+            with self.subTest(words):
+                self.assertIn(expected, self.run_it("--emulate", "h100", command=words, environment=environment).stdout)
 
     def test_a_process_that_reports_nothing_is_known_from_the_recording(self):
         (self.path / "job.py").write_text(JOB + "import os; sys.stdout.flush(); os._exit(0)\n")
@@ -115,7 +233,7 @@ class DryRun(unittest.TestCase):
         (self.path / "job.py").write_text(JOB.replace("raise OutOfMemoryError", "__import__('os')._exit(9) or"))
         found = self.verdict("--emulate", "h100", "--device-bytes", "2GiB", job=("3000", "0"), code=9)
         self.assertEqual(found["outcome"], "out of memory")
-        self.assertIn("the driver refused 2.93 GiB, requested by call ", found["failure"]["text"])
+        self.assertIn("the driver refused 2.93 GiB on GPU 0, requested by call ", found["failure"]["text"])
 
     def test_the_users_own_settings_stay(self):
         command = [sys.executable, "-c", "import os; print(os.environ['PYTHONPATH'].split(':')[1], os.environ['LD_LIBRARY_PATH'].split(':')[1])"]
@@ -148,15 +266,54 @@ class DryRun(unittest.TestCase):
         )
         self.assertIn("h100: unknown, because mib = 32 failed: ValueError", done.stdout)
 
+    def test_a_sweep_passes_its_options_on(self):
+        done = self.run_it(
+            "--emulate", "h100", "--sweep", "mib=100,200", "--record", "sweep", "--stacks", "none", command=[sys.executable, "job.py", "{mib}", "0"]
+        )
+        self.assertIn(", without stacks", next((self.path / "sweep").glob("*.log")).read_text())
+        self.assertIn("hbmscope report --series sweep compares them", done.stdout)
+        report = subprocess.run([HBMSCOPE, "report", "--series", self.path / "sweep"], capture_output=True, text=True)
+        self.assertEqual(report.returncode, 0, report.stderr)
+
+    def test_a_sweep_that_is_asked_to_end_ends_its_jobs(self):
+        (self.path / "job.py").write_text("import os, time\nopen(f'started-{os.getpid()}', 'w')\ntime.sleep(100)\n")
+        sweep = subprocess.Popen(
+            [HBMSCOPE, "run", "--emulate", "h100", "--sweep", "n=1,2,3,4,5,6", "--record", "sweep", "--", sys.executable, "job.py", "{n}"],
+            cwd=self.path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        )
+        while not list(self.path.glob("started-*")):
+            time.sleep(0.05)
+        sweep.terminate()
+        text, _ = sweep.communicate(timeout=60)
+        self.assertEqual(sweep.returncode, 143)
+        self.assertIn("not run", text)
+        for started in self.path.glob("started-*"):
+            self.assertFalse(os.path.exists(f"/proc/{started.name[8:]}"))
+
     def test_refusals_say_what_to_do(self):
-        def python(**packages):
+        def python(prints=None, **packages):
             """A Python that has these packages."""
-            path = self.path / f"python-{len(list(self.path.iterdir()))}"
-            path.write_text("#!/bin/sh\necho '" + json.dumps(packages) + "'\n")
+            folder = self.path / f"environment-{len(list(self.path.iterdir()))}"
+            folder.mkdir()
+            path = folder / "python3"
+            path.write_text(f"#!/bin/sh\necho greetings\necho '{prints or json.dumps(packages)}'\n")
             path.chmod(path.stat().st_mode | stat.S_IXUSR)
             return [str(path)]
 
+        (self.path / "full").mkdir()
+        (self.path / "full" / "old.hbm").touch()
         for words, command, expected in [
+            (["--emulate", ""], ["true"], "a name of a device is missing"),
+            (["--emulate", "h100", "--on", "gpu7"], ["true"], "--emulate does not go with --on"),
+            (["--emulate", "h100,h100"], ["true"], "--emulate names h100 twice"),
+            (["--emulate", "h100", "--sweep", "n=1,2", "--sweep", "n=3"], ["true", "{n}"], "--sweep n is given twice"),
+            (["--emulate", "h100", "--sweep", "n=1,2,1"], ["true", "{n}"], "1 is listed twice"),
+            (["--emulate", "h100", "--sweep", "n=4..4", "--largest", "n"], ["true", "{n}"], "from a whole number to a larger one"),
+            (["--emulate", "h100", "--sweep", "n=1..9223372036854775807", "--largest", "n"], ["true", "{n}"], "the range is too large"),
+            (["--emulate", "h100", "--sweep", "n=1,2", "--record", "full"], ["true", "{n}"], "full: the folder is not empty"),
+            (["--emulate", "h100", "--sweep", "n=1,2", "--listen", "9000"], ["true", "{n}"], "--listen does not go with a sweep"),
+            (["--emulate", "h100,l4"], python(jax="0.6.2"), "JAX 0.6.2 in this Python has no CUDA plugin"),
+            (["--emulate", "h100"], python(prints="what?"), "instead of a list of its packages"),
             (["--emulate", "h1000"], ["true"], "there is no device 'h1000' to emulate. hbmscope emulate lists the devices."),
             (["--emulate", "mi300x"], ["true"], "is not a CUDA device"),
             (["--emulate", "h100:17"], ["true"], "'17' is not a number of devices between 1 and 16"),
@@ -176,6 +333,24 @@ class DryRun(unittest.TestCase):
                 self.assertNotEqual(done.returncode, 0)
                 self.assertIn(expected, done.stderr)
                 self.assertEqual(done.stdout, "")
+        done = self.run_it("--emulate", "h100", command=["true"], environment={"TMPDIR": "/nowhere"})
+        self.assertIn("cannot make a folder for temporary files in /nowhere: No such file or directory. Set TMPDIR", done.stderr)
+
+    def test_a_program_that_is_only_named_like_python_is_not_started_as_one(self):
+        script = self.path / "python_train.sh"
+        script.write_text("#!/bin/sh\necho started >> log\n")
+        script.chmod(0o755)
+        self.run_it("--emulate", "h100", command=["./python_train.sh"])
+        self.assertEqual((self.path / "log").read_text(), "started\n")
+
+    def test_values_may_be_paths(self):
+        done = self.run_it("--emulate", "h100", "--sweep", "data=../a,../b", "--record", "sweep", command=["true", "{data}"])
+        self.assertIn("../b", done.stdout)
+
+    def test_closed_standard_streams_do_no_harm(self):
+        script = f"{HBMSCOPE} run --no-flight --emulate h100 --record job.hbm -- {sys.executable} job.py 100 0 >&- <&-"
+        done = subprocess.run(["sh", "-c", script], cwd=self.path, capture_output=True, text=True)
+        self.assertTrue((self.path / "job.hbm").exists(), done.stderr)
 
 
 if __name__ == "__main__":

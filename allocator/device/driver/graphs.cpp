@@ -80,7 +80,8 @@ Result instantiate(Handle* out, Handle graph) {
 Result hold_memory(Handle executable) {
   const LockedMachine machine;
   for (const auto& [device, bytes] : executable_from(executable).bytes_by_device) {
-    const Outcome outcome = machine->graph_memory(device).hold(machine->device(device).ledger(), executable, bytes);
+    Ledger& ledger = machine->device(device).ledger();
+    const Outcome outcome = ledger.noted(bytes, machine->graph_memory(device).hold(ledger, executable, bytes));
     if (outcome != Outcome::ok) return result_from(outcome);
   }
   return success;

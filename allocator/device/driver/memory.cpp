@@ -73,11 +73,6 @@ Result write_attribute(void* out, int attribute, const Range& range, Address add
   }
 }
 
-// Bytes of one device in this process; `ordinal` counts all devices, whatever CUDA_VISIBLE_DEVICES hides.
-struct DeviceAccount {
-  long long ordinal, total_bytes, context_bytes, used_bytes, peak_bytes;
-};
-
 }  // namespace
 
 HBMSCOPE_EXPORTED Result cuMemGetInfo_v2(Size* free, Size* total) {
@@ -89,24 +84,24 @@ HBMSCOPE_EXPORTED Result cuMemGetInfo_v2(Size* free, Size* total) {
   return success;
 }
 
-// For the emulated NVML, and for tests: bytes in use on a device of this process. -1: there is no such device.
+// For the emulated NVML, and for tests: bytes of a device that this process sees, taken by this process, and free for
+// all. -1: there is no such device.
 HBMSCOPE_EXPORTED long long hbmscope_device_used_bytes(int device) {
   const LockedMachine machine;
   if (device < 0 || device >= machine->device_count()) return -1;
   return static_cast<long long>(machine->device(device).ledger().taken_bytes());
 }
+// A device's number on the machine, for the report of a process (python/hbmscope_dry_run.py). -1: this process sees
+// fewer.
+HBMSCOPE_EXPORTED int hbmscope_device_number(int device) {
+  const auto& visible = settings().visible_devices;
+  return device < 0 || device >= static_cast<int>(visible.size()) ? -1 : visible[static_cast<std::size_t>(device)];
+}
 
-// For the report of a process (python/hbmscope_dry_run.py). Returns false if there is no such device.
-HBMSCOPE_EXPORTED bool hbmscope_device_account(int device, DeviceAccount* account) {
+HBMSCOPE_EXPORTED long long hbmscope_device_free_bytes(int device) {
   const LockedMachine machine;
-  if (device < 0 || device >= machine->device_count()) return false;
-  const Device& one = machine->device(device);
-  const Ledger& ledger = one.ledger();
-  *account = {settings().visible_devices[static_cast<std::size_t>(device)],
-              static_cast<long long>(ledger.total_bytes()),
-              static_cast<long long>(one.contexts() > 0 ? one.context_bytes() : 0),
-              static_cast<long long>(ledger.taken_bytes()), static_cast<long long>(ledger.peak_bytes())};
-  return true;
+  if (device < 0 || device >= machine->device_count()) return -1;
+  return static_cast<long long>(machine->device(device).ledger().free_bytes());
 }
 
 HBMSCOPE_EXPORTED Result cuMemAlloc_v2(Pointer* out, Size bytes) {

@@ -1,4 +1,4 @@
-// libnvidia-ml: the devices by number and by PCI bus, and how much of them this process uses. It counts every device of
+// libnvidia-ml: the devices by number and by PCI bus, and how much of them is used. It counts every device of
 // the machine: CUDA_VISIBLE_DEVICES is CUDA's alone.
 #include <unistd.h>
 
@@ -26,17 +26,24 @@ bool is_device(int device) {
   return device >= 0 && device < settings().device_count;
 }
 
-// 0 if this process has not loaded the driver.
-unsigned long long used_bytes(int device) {
-  using UsedBytes = long long (*)(int);
-  const auto function = reinterpret_cast<UsedBytes>(libraries::find_in_driver("hbmscope_device_used_bytes"));
-  if (function == nullptr) return 0;
+// What the driver says of a device, by its number on the machine; `otherwise` if this process has not loaded it or
+// doesn't see the device.
+unsigned long long bytes_from_driver(const char* function_name, int device, unsigned long long otherwise) {
+  using Bytes = long long (*)(int);
+  const auto function = reinterpret_cast<Bytes>(libraries::find_in_driver(function_name));
+  if (function == nullptr) return otherwise;
   for (std::size_t i = 0; i < settings().visible_devices.size(); ++i) {
     if (settings().visible_devices[i] != device) continue;
     const long long bytes = function(static_cast<int>(i));
-    return bytes < 0 ? 0 : static_cast<unsigned long long>(bytes);
+    return bytes < 0 ? otherwise : static_cast<unsigned long long>(bytes);
   }
-  return 0;
+  return otherwise;
+}
+unsigned long long free_bytes(int device) {
+  return bytes_from_driver("hbmscope_device_free_bytes", device, settings().total_bytes);
+}
+unsigned long long used_bytes(int device) {
+  return bytes_from_driver("hbmscope_device_used_bytes", device, 0);
 }
 
 struct Memory {  // nvmlMemory_t
@@ -127,13 +134,13 @@ HBMSCOPE_EXPORTED Status nvmlDeviceGetCudaComputeCapability(Handle, int* major, 
 }
 
 HBMSCOPE_EXPORTED Status nvmlDeviceGetMemoryInfo(Handle handle, Memory* out) {
-  const unsigned long long used = used_bytes(device_of(handle));
-  *out = {settings().total_bytes, settings().total_bytes - used, used};
+  const unsigned long long free = free_bytes(device_of(handle));
+  *out = {settings().total_bytes, free, settings().total_bytes - free};
   return success;
 }
 HBMSCOPE_EXPORTED Status nvmlDeviceGetMemoryInfo_v2(Handle handle, Memory2* out) {
-  const unsigned long long used = used_bytes(device_of(handle));
-  *out = {out->version, settings().total_bytes, 0, settings().total_bytes - used, used};
+  const unsigned long long free = free_bytes(device_of(handle));
+  *out = {out->version, settings().total_bytes, 0, free, settings().total_bytes - free};
   return success;
 }
 // This process, if it uses the device. The first version has no instance ids.

@@ -5,7 +5,7 @@
 namespace hbmscope::device {
 
 Outcome Device::open_context() {
-  if (!ledger_.take(context_bytes_)) return Outcome::out_of_memory;
+  if (!ledger_.take(context_bytes_)) return ledger_.noted(context_bytes_, Outcome::out_of_memory);
   ++contexts_;
   return Outcome::ok;
 }

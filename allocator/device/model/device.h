@@ -8,11 +8,11 @@ namespace hbmscope::device {
 
 class Device {
  public:
-  Device(int ordinal, Bytes total_bytes, Bytes context_bytes, Bytes granularity = granularity_bytes)
+  Device(int ordinal, Ledger ledger, Bytes context_bytes, Bytes granularity = granularity_bytes)
       : ordinal_(ordinal),
         context_bytes_(context_bytes),
         granularity_(granularity),
-        ledger_(total_bytes),
+        ledger_(ledger),
         small_(granularity) {}
 
   // A context takes memory for itself: the heap of printf and malloc, code, page tables. Each of a device's contexts

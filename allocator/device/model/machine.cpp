@@ -6,9 +6,21 @@ namespace hbmscope::device {
 
 Machine::Machine(const Settings& settings)
     : granularity_(settings.granularity), virtual_memory_(settings.granularity), contents_(settings.host_bytes_max) {
+  Accounts* accounts =
+      settings.report_folder.empty() ? nullptr : Accounts::open(settings.report_folder + "/" + accounts_file_name);
   for (std::size_t i = 0; i < settings.visible_devices.size(); ++i)
-    devices_.push_back(std::make_unique<Device>(static_cast<int>(i), settings.total_bytes, settings.context_bytes,
-                                                settings.granularity));
+    devices_.push_back(std::make_unique<Device>(static_cast<int>(i),
+                                                Ledger(settings.total_bytes, accounts, settings.visible_devices[i]),
+                                                settings.context_bytes, settings.granularity));
+}
+
+Answer Machine::allocate(int device, Bytes bytes, std::uint64_t context, Kind kind) {
+  return noted(device, bytes, this->device(device).allocate(ranges_, bytes, context, kind));
+}
+
+Answer Machine::noted(int device, Bytes requested_bytes, Answer answer) {
+  this->device(device).ledger().noted(requested_bytes, answer.outcome);
+  return answer;
 }
 
 Answer Machine::allocate_host(int device, Bytes bytes, Kind kind, std::uint64_t context) {
@@ -63,7 +75,8 @@ void Machine::free_all_of(std::uint64_t context) {
 }
 
 Answer Machine::create_physical(int device, Bytes bytes) {
-  return virtual_memory_.create(device < 0 ? nullptr : &this->device(device).ledger(), device, bytes);
+  if (device < 0) return virtual_memory_.create(nullptr, device, bytes);
+  return noted(device, bytes, virtual_memory_.create(&this->device(device).ledger(), device, bytes));
 }
 
 void Machine::give_back(const VirtualMemory::Gone& gone) {
@@ -126,7 +139,7 @@ Outcome Machine::destroy_pool(std::uint64_t id) {
 }
 
 Answer Machine::allocate_from_pool(Pool& pool, Bytes bytes) {
-  return pool.allocate(device(pool.device()).ledger(), ranges_, bytes);
+  return noted(pool.device(), bytes, pool.allocate(device(pool.device()).ledger(), ranges_, bytes));
 }
 
 void Machine::has_synchronized() {

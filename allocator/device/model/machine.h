@@ -1,4 +1,4 @@
-// The emulated machine: its devices, and all memory that a process has on them. Requests that do not fit change
+// The emulated machine: its devices, and all memory that this process has on them. Requests that do not fit change
 // nothing, and memory_info agrees with every answer before it. Not thread-safe: the driver takes the lock below.
 #pragma once
 
@@ -25,9 +25,7 @@ class Machine {
   Device& device(int ordinal) { return *devices_[static_cast<std::size_t>(ordinal)]; }
 
   // `context` is a number that the caller gives to a context, for free_all_of; 0: the memory belongs to none.
-  Answer allocate(int device, Bytes bytes, std::uint64_t context = 0, Kind kind = Kind::device) {
-    return this->device(device).allocate(ranges_, bytes, context, kind);
-  }
+  Answer allocate(int device, Bytes bytes, std::uint64_t context = 0, Kind kind = Kind::device);
   // Memory of the host: it never counts as a device's. `device` is the one that is current.
   Answer allocate_host(int device, Bytes bytes, Kind kind, std::uint64_t context = 0);
   Outcome register_host(int device, Address begin, Bytes bytes);
@@ -73,6 +71,7 @@ class Machine {
   Contents& contents() { return contents_; }
 
  private:
+  Answer noted(int device, Bytes requested_bytes, Answer answer);
   void give_back(const VirtualMemory::Gone& gone);
 
   Bytes granularity_;

@@ -83,6 +83,7 @@ Settings read_settings(const Settings& defaults) {
       std::fprintf(stderr, "hbmscope: HBMSCOPE_DEVICE_COMPUTE=%s is not of the form 9.0; using 9.0\n", compute);
     }
   }
+  if (const char* folder = std::getenv("HBMSCOPE_DEVICE_REPORT"); folder != nullptr) settings.report_folder = folder;
   settings.visible_devices = read_visible_devices(settings.device_count);
   return settings;
 }

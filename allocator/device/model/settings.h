@@ -24,6 +24,7 @@ struct Settings {
   int multiprocessors = 132;                              // HBMSCOPE_DEVICE_SMS
   int cuda_version = 13000;  // HBMSCOPE_DEVICE_CUDA, the driver's version: 1000 x major + 10 x minor
   int log_level = 0;         // HBMSCOPE_DEVICE_LOG, see log.h
+  std::string report_folder;  // HBMSCOPE_DEVICE_REPORT, with the accounts of all processes (accounts.h); empty: none
   // CUDA_VISIBLE_DEVICES: the ordinals that the program sees, in its order. A list ends before the first entry that
   // names no device, as in CUDA.
   std::vector<int> visible_devices = {0};

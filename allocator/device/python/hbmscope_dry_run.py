@@ -1,8 +1,8 @@
 """Reports what a Python process needed of the emulated devices, for the verdict of `hbmscope run --emulate`.
 
 sitecustomize imports this module if HBMSCOPE_DEVICE_REPORT names a folder. When the process ends, it writes PID.json
-there: for each device what the driver and the framework's own statistics say, and the exception that ended the process.
-Nothing else in the process changes, and a failure in here is never the program's.
+there: the frameworks' own statistics, and the exception that ended the process or one of its threads. The driver keeps
+its account of the devices itself. Nothing else in the process changes, and a failure in here is never the program's.
 """
 
 import atexit
@@ -12,15 +12,15 @@ import sys
 import threading
 
 _folder = os.environ["HBMSCOPE_DEVICE_REPORT"]
-_failure = None
+_thread_failure = None
 
 
 def _is_of_user(file):
     """Frames of installed packages and of the interpreter are not the user's code."""
-    return "site-packages" not in file and not file.startswith(("<", sys.base_prefix + "/lib"))
+    return "site-packages" not in file and "dist-packages" not in file and not file.startswith(("<", sys.base_prefix + "/lib"))
 
 
-def _lines_of(trace):
+def _frames_of(trace):
     frames = []
     while trace is not None:
         code = trace.tb_frame.f_code
@@ -29,29 +29,67 @@ def _lines_of(trace):
     return [frame for frame in frames if _is_of_user(frame["file"])] or frames
 
 
-def _note_failure(kind, error, trace):
-    global _failure
+def _is_lack_of_memory(error):
+    """Of a device. Other things run out too: the host's memory, a kernel's shared memory, a server's quota."""
+    if isinstance(error, (MemoryError, OSError)):
+        return False
+    if type(error).__name__ == "OutOfMemoryError":
+        return True
+    text = str(error)
+    if "RESOURCE_EXHAUSTED" in text:
+        return "out of memory" in text.lower() or "allocat" in text
+    return any(sign in text for sign in ("CUDA out of memory", "CUDA_ERROR_OUT_OF_MEMORY", "CUDA error: out of memory", "cudaErrorMemoryAllocation", "OOM when allocating"))
+
+
+def _all_of(error):
+    """The exception, and those that it was raised from or stands for."""
+    waiting, seen = [error], []
+    while waiting and len(seen) < 100:
+        one = waiting.pop(0)
+        if one is None or any(one is other for other in seen):
+            continue
+        seen.append(one)
+        waiting += [one.__cause__, one.__context__, *getattr(one, "exceptions", ())]
+    return seen
+
+
+def _described(error):
+    memory = [one for one in _all_of(error) if _is_lack_of_memory(one)]
+    shown = memory[0] if memory else error
+    return {
+        "type": type(shown).__name__,
+        "text": str(shown)[:4000],
+        "is_out_of_memory": bool(memory),
+        "frames": _frames_of(shown.__traceback__)[-8:],
+    }
+
+
+def _find_failure():
+    """What ended this process: the interpreter has noted it before it called anybody's sys.excepthook."""
+    error = getattr(sys, "last_value", None)
+    if isinstance(error, BaseException):
+        return _described(error)
+    return _thread_failure
+
+
+def _note_thread_failure(arguments):
+    global _thread_failure
     try:
-        text = str(error)
-        is_memory = kind.__name__ == "OutOfMemoryError" or "RESOURCE_EXHAUSTED" in text or "out of memory" in text.lower()
-        _failure = {"type": kind.__name__, "text": text[:4000], "is_out_of_memory": is_memory, "frames": _lines_of(trace)[-8:]}
+        if _thread_failure is None and arguments.exc_value is not None and not isinstance(arguments.exc_value, SystemExit):
+            _thread_failure = {**_described(arguments.exc_value), "is_of_thread": True}
     except Exception:
         pass
-    _previous_hook(kind, error, trace)
+    _previous_hook(arguments)
 
 
-def _driver_figures():
-    """The driver's account of each visible device; `device` is its number among all."""
-    import ctypes
-
-    driver = ctypes.CDLL("libcuda.so.1")
-    driver.hbmscope_device_account.restype = ctypes.c_bool
-    names = ("device", "total_bytes", "context_bytes", "used_bytes", "peak_bytes")
-    account = (ctypes.c_longlong * len(names))()
-    figures = []
-    while driver.hbmscope_device_account(len(figures), account):
-        figures.append(dict(zip(names, account)))
-    return figures
+def _has_ended_with_error():
+    """A process of `multiprocessing` prints its exception itself, and keeps nothing of it but its exit code."""
+    frame = sys._getframe()
+    while frame is not None:
+        if frame.f_code.co_name == "_bootstrap" and frame.f_globals.get("__name__") == "multiprocessing.process":
+            return bool(frame.f_locals.get("exitcode"))
+        frame = frame.f_back
+    return False
 
 
 def _jax_figures():
@@ -82,41 +120,71 @@ def _torch_figures():
     figures = []
     for device in range(torch.cuda.device_count()):
         known = torch.cuda.memory_stats(device)
-        if not known.get("reserved_bytes.all.peak"):
+        refused = known.get("num_ooms") or 0
+        if not known.get("reserved_bytes.all.peak") and not refused:
             continue
+        fraction = getattr(torch.cuda, "get_per_process_memory_fraction", lambda device: 1.0)(device)
         figures.append(
             {
                 "framework": "torch",
                 "device": device,
                 "peak_in_use_bytes": known.get("allocated_bytes.all.peak"),
                 "peak_pool_bytes": known.get("reserved_bytes.all.peak"),
-                "limit_bytes": None,
+                "pool_limit_bytes": int(fraction * torch.cuda.get_device_properties(device).total_memory) if fraction < 1 else None,
+                "refused_requests": refused,
             }
         )
     return figures
 
 
+def _visible_devices():
+    """The machine's numbers of the devices that this process sees: frameworks count only those."""
+    import ctypes
+
+    number_of = ctypes.CDLL("libcuda.so.1").hbmscope_device_number
+    return [number_of(device) for device in range(16) if number_of(device) >= 0]
+
+
 def _write():
-    report = {"pid": os.getpid(), "failure": _failure}
-    for name, figures in (("driver", _driver_figures), ("jax", _jax_figures), ("torch", _torch_figures)):
+    report = {"pid": os.getpid(), "failure": None, "frameworks": [], "problems": []}
+    try:
+        report["failure"] = _find_failure()
+        report["has_ended_with_error"] = _has_ended_with_error()
+    except Exception as error:
+        report["problems"].append(f"failure: {error}")
+    for figures in (_jax_figures, _torch_figures):
         try:
-            report[name] = figures()
+            report["frameworks"] += figures()
         except Exception as error:
-            report[name] = []
-            report.setdefault("problems", []).append(f"{name}: {error}")
-    for figure in report["jax"] + report["torch"]:  # They count only the devices that this process sees.
-        if figure["device"] < len(report["driver"]):
-            figure["device"] = report["driver"][figure["device"]]["device"]
+            report["problems"].append(f"{figures.__name__}: {error}")
+    try:
+        if report["frameworks"]:
+            visible = _visible_devices()
+            for figure in report["frameworks"]:
+                figure["device"] = visible[figure["device"]]
+    except Exception as error:
+        report["problems"].append(f"devices: {error}")
     path = os.path.join(_folder, f"{os.getpid()}.json")
     try:
-        with open(path + ".new", "w") as file:
-            json.dump(report, file)
+        text = json.dumps(report, ensure_ascii=False)
+        with open(path + ".new", "wb") as file:
+            file.write(text.encode("utf-8", "replace"))
         os.rename(path + ".new", path)
-    except OSError:
+    except (OSError, ValueError):
         pass
 
 
-_previous_hook = sys.excepthook
-sys.excepthook = _note_failure
+def _finish():
+    """The interpreter waits for these threads anyway, right after this; they may still need memory."""
+    try:
+        for thread in threading.enumerate():
+            if not thread.daemon and thread is not threading.current_thread() and thread is not threading.main_thread():
+                thread.join()
+    finally:
+        _write()
+
+
+_previous_hook = threading.excepthook
+threading.excepthook = _note_thread_failure
 # Before the functions of atexit, as JAX's one takes its devices down.
-getattr(threading, "_register_atexit", atexit.register)(_write)
+getattr(threading, "_register_atexit", atexit.register)(_finish)

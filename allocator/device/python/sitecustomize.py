@@ -30,6 +30,9 @@ def _run_next_sitecustomize():
 
 
 os.path.exists = _exists
+# Otherwise JAX falls back to the CPU without a word if its plugin does not start.
+if not os.environ.get("JAX_PLATFORMS") and any(importlib.util.find_spec(f"jax_cuda{major}_plugin") for major in (12, 13)):
+    os.environ["JAX_PLATFORMS"] = "cuda,cpu"
 if os.environ.get("HBMSCOPE_DEVICE_REPORT"):
     import hbmscope_dry_run  # noqa: F401
 _run_next_sitecustomize()

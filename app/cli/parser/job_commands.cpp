@@ -1,5 +1,8 @@
 // Commands for running jobs, Linux only: run, attach, detach, watch, ps, demo.
+#include <algorithm>
+#include <initializer_list>
 #include <memory>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -20,13 +23,12 @@ namespace {
 
 constexpr const char* no_window_help = "Only record; without a display that is the default";
 
-// The given options of a command, for the same command on another machine, without those for this machine.
-std::vector<std::string> words_for_there(const CLI::App& command) {
+// The given options of a command, for the same command in another process.
+std::vector<std::string> given_words(const CLI::App& command, std::initializer_list<std::string_view> without) {
   std::vector<std::string> words{command.get_name()};
   for (const CLI::Option* option : command.get_options()) {
     const std::string name = option->get_name();
-    if (option->count() == 0 || option->get_positional() || name == "--on" || name == "--yes" || name == "--ssh" ||
-        name == "--record" || name == "--no-window")
+    if (option->count() == 0 || option->get_positional() || std::count(without.begin(), without.end(), name) > 0)
       continue;
     for (const std::string& value : option->results()) {
       words.push_back(name);
@@ -34,6 +36,11 @@ std::vector<std::string> words_for_there(const CLI::App& command) {
     }
   }
   return words;
+}
+
+// On another machine, without the options for this machine.
+std::vector<std::string> words_for_there(const CLI::App& command) {
+  return given_words(command, {"--on", "--yes", "--ssh", "--record", "--no-window"});
 }
 
 void add_demo_options(CLI::App& command, DemoOptions& options) {
@@ -72,6 +79,8 @@ void add_emulation_options(CLI::App& command, RunOptions& options) {
                       "Run on this emulated CUDA device, or several: h100, h100:8. The framework and its allocator are "
                       "real, kernels do nothing. Prints whether the job fits; hbmscope emulate lists devices")
           ->type_name("DEVICE")
+          ->check(
+              [](const std::string& name) { return name.empty() ? "a name of a device is missing" : std::string(); })
           ->group(group);
   command.add_option("--device-bytes", options.device_bytes, "The memory of each emulated device, e.g. 40GiB")
       ->type_name("SIZE")
@@ -153,6 +162,8 @@ void add_run(CommandList& commands) {
       ->type_name("");
   commands.set_action(command, [options, &command, &commands] {
     options->words = words_for_there(command);
+    options->run_words =
+        given_words(command, {"--emulate", "--sweep", "--largest", "--json", "--record", "--no-window"});
     return run_job(*options, static_cast<bool>(commands.open_window()));
   });
 }
