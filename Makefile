@@ -6,7 +6,7 @@ SAMPLE = samples/leak_step_200.pprof.gz
 TIMED = tests/house/timed.py
 BASELINE = samples/leak_step_010.pprof.gz
 
-.PHONY: help run build configure-tests build-tests test install server bundle test-real test-gpu test-slow bench asan tsan fuzz tidy format samples clean
+.PHONY: help run build configure-tests build-tests test install server bundle test-real real-environments clean-real test-gpu test-slow bench asan tsan fuzz tidy format samples clean
 
 help:
 	@echo "make run             install missing packages, build, open the window on the demo"
@@ -19,7 +19,8 @@ help:
 	@echo "make asan tsan fuzz  run the tests under sanitizers; fuzz for ten minutes"
 	@echo "make tidy format     clang-tidy, clang-format"
 	@echo "make samples         make the sample profiles and the picture of the window again"
-	@echo "make test-real test-gpu test-slow   tests with real frameworks, with a GPU, and the slow ones"
+	@echo "make test-real       tests with real JAX and PyTorch, downloaded into build/real; make clean-real removes them"
+	@echo "make test-gpu test-slow   tests with a GPU, and the slow ones"
 
 # A display is X11 or Wayland; elsewhere the answer is text and a picture. Live needs Linux; a Mac opens the sample.
 run: build
@@ -69,7 +70,16 @@ server:
 bundle: build/release/build.ninja
 	@cmake --build --preset release --target server_bundle
 
-test-real test-gpu test-slow: test-%: build-tests
+# Environments with these frameworks are made first (tests/real/make_environments.py); REAL=all for all of them.
+REAL ?= jax-0.6.2 torch-2.9.1
+real-environments:
+	@tests/real/make_environments.py $(REAL)
+clean-real:
+	@rm -rf build/real
+test-real: real-environments
+	@$(MAKE) --no-print-directory build-tests
+	@ctest --test-dir build/release -L '^real$$' --no-tests=error --output-on-failure
+test-gpu test-slow: test-%: build-tests
 	@ctest --test-dir build/release -L '^$*$$' --no-tests=error --output-on-failure
 
 bench: configure-tests

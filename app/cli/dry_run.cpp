@@ -36,8 +36,11 @@ std::uint64_t spare_of_pools(const DeviceNeed& need) {
 std::uint64_t unused_in_pools(const DeviceNeed& need) {
   std::uint64_t unused = 0;
   for (const FrameworkUse& one : need.frameworks)
-    if (one.limit_bytes && one.peak_pool_bytes && one.peak_in_use_bytes)
-      unused += *one.peak_pool_bytes - std::min(*one.peak_pool_bytes, *one.peak_in_use_bytes);
+    if (one.limit_bytes && one.peak_in_use_bytes) {
+      // TensorFlow doesn't say how large its pool is.
+      const std::uint64_t pool = one.peak_pool_bytes.value_or(std::min(*one.limit_bytes, need.peak_bytes));
+      unused += pool - std::min(pool, *one.peak_in_use_bytes);
+    }
   return unused;
 }
 
@@ -58,6 +61,7 @@ std::string first_line(const std::string& text) {
 
 std::string_view title_of(const std::string& framework) {
   if (framework == "jax") return "JAX";
+  if (framework == "tensorflow") return "TensorFlow";
   return framework == "torch" ? "PyTorch" : std::string_view(framework);
 }
 
@@ -66,8 +70,9 @@ std::string text_from_use(const FrameworkUse& one) {
   if (one.peak_pool_bytes)
     text = fmt::format("{}'s pool {}", title_of(one.framework), text_from_bytes(*one.peak_pool_bytes));
   if (one.peak_in_use_bytes)
-    text += fmt::format("{} at most {}", text.empty() ? fmt::format("{} used", title_of(one.framework)) : ", in use",
-                        text_from_bytes(*one.peak_in_use_bytes));
+    text +=
+        fmt::format("{} at most {}", text.empty() ? fmt::format("in {}'s pool", title_of(one.framework)) : ", in use",
+                    text_from_bytes(*one.peak_in_use_bytes));
   return text;
 }
 

@@ -28,6 +28,7 @@ namespace fs = std::filesystem;
 // Versions with which tests/real passes.
 constexpr const char* jax_seen_to_work = "0.4.38, 0.6.2 and 0.10.2";
 constexpr const char* torch_seen_to_work = "2.4.1, 2.6.0, 2.9.1 and 2.15.0";
+constexpr const char* tensorflow_seen_to_work = "2.20.0";
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
@@ -159,8 +160,11 @@ std::string text_from_frameworks(const FoundFrameworks& found) {
   };
   add("JAX", found.jax, !found.jax_cuda.empty(), jax_seen_to_work);
   add("PyTorch", found.torch, !found.torch_cuda.empty(), torch_seen_to_work);
-  if (names.empty()) return "neither JAX nor PyTorch is installed in its Python";
-  return fmt::format("found {}", fmt::join(names, " and "));
+  add("TensorFlow", found.tensorflow, !found.tensorflow_cuda.empty(), tensorflow_seen_to_work);
+  std::string text = names.empty() ? "neither JAX, PyTorch nor TensorFlow is installed in its Python"
+                                   : fmt::format("found {}", fmt::join(names, " and "));
+  if (found.has_cupy) text += "; CuPy brings a CUDA runtime of its own, which fails on an emulated device";
+  return text;
 }
 
 }  // namespace
@@ -180,6 +184,9 @@ Result<FoundFrameworks> frameworks_from(const std::string& output) {
   found.jax = text_at(parsed, "jax");
   found.torch = text_at(parsed, "torch");
   found.torch_cuda = text_at(parsed, "torch_cuda");
+  found.tensorflow = text_at(parsed, "tensorflow");
+  found.tensorflow_cuda = text_at(parsed, "tensorflow_cuda");
+  found.has_cupy = parsed.value("has_cupy", false);
   if (const auto majors = parsed.find("jax_cuda"); majors != parsed.end() && majors->is_array())
     for (const auto& major : *majors)
       if (major.is_number_integer()) found.jax_cuda.push_back(major.get<int>());
@@ -190,14 +197,18 @@ Result<FoundFrameworks> frameworks_from(const std::string& output) {
 
 Error find_framework_fault(const FoundFrameworks& found) {
   const bool has_cuda_jax = !found.jax_cuda.empty(), has_cuda_torch = !found.torch_cuda.empty();
-  if (!found.jax.empty() && !has_cuda_jax && !has_cuda_torch)
+  const bool has_any_cuda = has_cuda_jax || has_cuda_torch || !found.tensorflow_cuda.empty();
+  if (!found.jax.empty() && !has_any_cuda)
     return refusal(fmt::format("JAX {} in this Python has no CUDA plugin, so it would run on the CPU", found.jax),
                    fmt::format("pip install \"jax[cuda12]=={}\" (no GPU is needed).", found.jax));
-  if (!found.torch.empty() && !has_cuda_torch && !has_cuda_jax)
+  if (!found.torch.empty() && !has_any_cuda)
     return refusal(
         fmt::format("PyTorch {} in this Python was built without CUDA", found.torch),
         fmt::format("pip install torch=={} --index-url https://download.pytorch.org/whl/cu128 (no GPU is needed).",
                     found.torch.substr(0, found.torch.find('+'))));
+  if (!found.tensorflow.empty() && !has_any_cuda)
+    return refusal(fmt::format("TensorFlow {} in this Python was built without CUDA", found.tensorflow),
+                   fmt::format("pip install tensorflow=={} (no GPU is needed).", found.tensorflow));
   if (const int major = std::atoi(found.torch_cuda.c_str()); has_cuda_torch && major != 12 && major != 13)
     return refusal(fmt::format("PyTorch {} in this Python was built for CUDA {}", found.torch, found.torch_cuda),
                    "CUDA 12 and 13 can be emulated.");

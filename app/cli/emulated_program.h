@@ -16,6 +16,8 @@ struct FoundFrameworks {
   std::string jax, torch;     // Versions; empty: not installed.
   std::vector<int> jax_cuda;  // The majors of CUDA that a plugin of JAX is installed for.
   std::string torch_cuda;     // "12.8"; empty: built without CUDA.
+  std::string tensorflow, tensorflow_cuda;
+  bool has_cupy = false;
   bool has_ptxas = true, has_libdevice = true;
 };
 // Parses the probe's output. Errors: it does not end with what the probe prints.

@@ -28,6 +28,19 @@ def cuda_of_torch():
     return facts.get("cuda")
 
 
+def cuda_of_tensorflow():
+    spec = importlib.util.find_spec("tensorflow")
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    facts = {}
+    try:
+        with open(os.path.join(list(spec.submodule_search_locations)[0], "python", "platform", "build_info.py")) as file:
+            exec(file.read(), facts)
+        return facts["build_info"].get("cuda_version")
+    except Exception:
+        return None
+
+
 def folders_of_nvidia():
     spec = importlib.util.find_spec("nvidia")
     return list(spec.submodule_search_locations) if spec is not None and spec.submodule_search_locations else []
@@ -45,6 +58,9 @@ print(
             "jax_cuda": [major for major, found in plugins.items() if found],
             "torch": version("torch"),
             "torch_cuda": cuda_of_torch(),
+            "tensorflow": version("tensorflow"),
+            "tensorflow_cuda": cuda_of_tensorflow(),
+            "has_cupy": importlib.util.find_spec("cupy") is not None,
             "has_ptxas": bool(find("cuda_nvcc/bin/ptxas", "cu*/bin/ptxas") or shutil.which("ptxas")),
             "has_libdevice": bool(find("cuda_nvcc/nvvm/libdevice/*.bc", "cu*/nvvm/libdevice/*.bc") or glob.glob("/usr/local/cuda*/nvvm/libdevice/*.bc")),
         }

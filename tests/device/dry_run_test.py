@@ -325,6 +325,7 @@ class DryRun(unittest.TestCase):
             (["--emulate", "h100"], python(jax="0.6.2"), 'JAX 0.6.2 in this Python has no CUDA plugin, so it would run on the CPU. pip install "jax[cuda12]==0.6.2"'),
             (["--emulate", "h100"], python(torch="2.9.1+cpu"), "PyTorch 2.9.1+cpu in this Python was built without CUDA. pip install torch==2.9.1 --index-url"),
             (["--emulate", "h100"], python(torch="2.1.0", torch_cuda="11.8"), "PyTorch 2.1.0 in this Python was built for CUDA 11.8. CUDA 12 and 13"),
+            (["--emulate", "h100"], python(tensorflow="2.20.0"), "TensorFlow 2.20.0 in this Python was built without CUDA"),
             (["--emulate", "h100"], python(jax="0.6.2", jax_cuda=[12], has_ptxas=False), "JAX's compiler needs ptxas"),
             (["--emulate", "h100"], python(jax="0.10.2", jax_cuda=[13], has_libdevice=False), "pip install nvidia-nvvm."),
         ]:

@@ -25,6 +25,23 @@ def network():
     return torch.nn.Sequential(torch.nn.Linear(1024, 4096), torch.nn.GELU(), torch.nn.Linear(4096, 10)).cuda()
 
 
+def fraction():
+    """A limit on the pool, of PyTorch's own; the rest then runs with it."""
+    limit = float(os.environ.get("MATRIX_MEMORY_FRACTION", 1))
+    if limit == 1:
+        return
+    for device in range(torch.cuda.device_count()):
+        torch.cuda.set_per_process_memory_fraction(limit, device)
+    total = torch.cuda.get_device_properties(0).total_memory
+    try:
+        torch.empty(int(total * limit) + (64 << 20), dtype=torch.uint8, device="cuda")
+    except RuntimeError:
+        torch.empty(int(total * limit) - (64 << 20), dtype=torch.uint8, device="cuda")
+        torch.cuda.empty_cache()
+    else:
+        raise AssertionError("a request above the limit was served")
+
+
 def tensors():
     values = torch.arange(1 << 20)
     assert torch.equal(values.cuda().cpu(), values)
@@ -85,4 +102,4 @@ def all_devices():
         first.to(f"cuda:{device}").sum().item()
 
 
-driver.run_programs((tensors, training, out_of_memory, graphs, profiler, snapshot, all_devices), account)
+driver.run_programs((fraction, tensors, training, out_of_memory, graphs, profiler, snapshot, all_devices), account)

@@ -137,6 +137,33 @@ def _torch_figures():
     return figures
 
 
+def _tensorflow_figures():
+    context = sys.modules.get("tensorflow.python.eager.context")
+    handle = context and context.context()._context_handle  # None before the first use.
+    if not handle:
+        return []
+    from tensorflow.python import pywrap_tfe
+    from tensorflow.python.client import pywrap_tf_session
+
+    limits = {}
+    devices = pywrap_tfe.TFE_ContextListDevices(handle)
+    for i in range(pywrap_tf_session.TF_DeviceListCount(devices)):
+        if pywrap_tf_session.TF_DeviceListType(devices, i) == "GPU":
+            limits[pywrap_tf_session.TF_DeviceListName(devices, i)] = pywrap_tf_session.TF_DeviceListMemoryBytes(devices, i)
+    figures = []
+    for name, limit in limits.items():
+        number = int(name.rsplit(":", 1)[1])
+        figures.append(
+            {
+                "framework": "tensorflow",
+                "device": number,
+                "peak_in_use_bytes": context.context().get_memory_info(f"GPU:{number}")["peak"],
+                "limit_bytes": limit,
+            }
+        )
+    return figures
+
+
 def _visible_devices():
     """The machine's numbers of the devices that this process sees: frameworks count only those."""
     import ctypes
@@ -152,7 +179,7 @@ def _write():
         report["has_ended_with_error"] = _has_ended_with_error()
     except Exception as error:
         report["problems"].append(f"failure: {error}")
-    for figures in (_jax_figures, _torch_figures):
+    for figures in (_jax_figures, _torch_figures, _tensorflow_figures):
         try:
             report["frameworks"] += figures()
         except Exception as error:

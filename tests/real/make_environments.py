@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Makes a Python environment with one framework, from PyPI, for the tests of this folder.
+"""Makes Python environments in build/real, each with one framework, from PyPI, for the tests of this folder.
 
-    tests/real/make_environment.py NAME [FOLDER]     NAME is a row of the table below; FOLDER: build/real/NAME
+    tests/real/make_environments.py NAME ...     rows of the table below, or all; those that are there stay
 
-Wheels of NVIDIA's CUDA libraries are left out: the emulated device replaces them. JAX needs ptxas and libdevice.
+One is made at a time, and what pip downloads isn't kept. Wheels of NVIDIA's CUDA libraries are left out: the emulated
+device replaces them. JAX needs ptxas and libdevice.
 """
 
 import pathlib
+import shutil
 import subprocess
 import sys
 import venv
@@ -47,24 +49,36 @@ ENVIRONMENTS = {
         ["filelock", "typing_extensions", "sympy", "networkx", "jinja2", "fsspec", "numpy==2.2.6"],
         ["torch==2.15.0"],
     ),
+    "tensorflow-2.20.0": (
+        ["tensorflow==2.20.0"],
+        [],
+    ),
 }
 
 
 def make_environment(name, folder):
     with_dependencies, alone = ENVIRONMENTS[name]
     venv.create(folder, with_pip=True)
-    install = [folder / "bin" / "python", "-m", "pip", "install", "--quiet"]
-    subprocess.run([*install, *with_dependencies], check=True)
-    subprocess.run([*install, "--no-deps", *alone], check=True)
+    install = [folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--no-cache-dir"]
+    try:
+        subprocess.run([*install, *with_dependencies], check=True)
+        if alone:
+            subprocess.run([*install, "--no-deps", *alone], check=True)
+    except BaseException:
+        shutil.rmtree(folder)  # Half an environment would be taken for a whole one.
+        raise
 
 
 def main():
-    if len(sys.argv) not in (2, 3) or sys.argv[1] not in ENVIRONMENTS:
-        sys.exit(f"usage: {sys.argv[0]} NAME [FOLDER]\nNAME is one of {', '.join(ENVIRONMENTS)}")
-    root = pathlib.Path(__file__).resolve().parents[2]
-    folder = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else root / "build" / "real" / sys.argv[1]
-    make_environment(sys.argv[1], folder)
-    print(f"{folder} is ready: run cmake again, then make test-real")
+    names = list(ENVIRONMENTS) if sys.argv[1:] == ["all"] else sys.argv[1:]
+    if not names or any(name not in ENVIRONMENTS for name in names):
+        sys.exit(f"usage: {sys.argv[0]} NAME ...\nNAME is all, or one of {', '.join(ENVIRONMENTS)}")
+    for name in names:
+        folder = pathlib.Path(__file__).resolve().parents[2] / "build" / "real" / name
+        if folder.exists():
+            continue
+        print(f"making {folder}: up to 1 GB from PyPI", flush=True)
+        make_environment(name, folder)
 
 
 if __name__ == "__main__":
