@@ -126,6 +126,26 @@ std::string find_doubt(const std::vector<std::string>& command, const FoundPytho
   return {};
 }
 
+// NVIDIA's own runtime stops on a driver without private tables; in a shared library it is replaced, but not in here.
+std::optional<Error> find_static_runtime(const std::string& program) {
+  constexpr std::string_view sign = "libcudart_static_";
+  constexpr std::size_t part_bytes = 1 << 20;
+  std::ifstream file(program, std::ios::binary);
+  std::string part(4, 0);
+  if (!file.read(part.data(), 4) || part != "\177ELF") return std::nullopt;
+  while (part.find(sign) == std::string::npos) {
+    if (!file) return std::nullopt;
+    const std::string rest = part.substr(part.size() - std::min(part.size(), sign.size()));
+    part.assign(part_bytes, 0);
+    file.read(part.data(), static_cast<std::streamsize>(part.size()));
+    part.resize(static_cast<std::size_t>(file.gcount()));
+    part.insert(0, rest);
+  }
+  return refusal(fmt::format("{} has NVIDIA's CUDA runtime linked into it, which does not run on an emulated device",
+                             printable(program)),
+                 "Link it as a shared library: nvcc -cudart shared.");
+}
+
 Result<FoundFrameworks> ask_for_frameworks(const std::string& python) {
   if (python.empty()) return FoundFrameworks{};
   const auto output = run_and_read({python, "-c", python_probe});
@@ -229,6 +249,8 @@ Result<EmulatedProgram> prepare_program(const std::vector<std::string>& command,
                            "Install hbmscope, or build them: cmake --build build/release --target emulated_device."));
   if (auto fault = find_preload_fault("the emulated libraries", folder.string())) return Failure(std::move(*fault));
   const FoundPython python = find_python(command);
+  if (python.program.empty())
+    if (auto fault = find_static_runtime(find_in_path(command.front()))) return Failure(std::move(*fault));
   const auto found = ask_for_frameworks(python.program);
   if (!found) return Failure(found.error());
   if (Error fault = find_framework_fault(*found); !fault.what.empty()) return Failure(std::move(fault));

@@ -302,7 +302,9 @@ class DryRun(unittest.TestCase):
 
         (self.path / "full").mkdir()
         (self.path / "full" / "old.hbm").touch()
+        (self.path / "static").write_bytes(b"\177ELF" + b"x" * 3_000_000 + b"libcudart_static_955d0e85")
         for words, command, expected in [
+            (["--emulate", "h100"], ["./static"], "has NVIDIA's CUDA runtime linked into it, which does not run on an emulated device. Link it"),
             (["--emulate", ""], ["true"], "a name of a device is missing"),
             (["--emulate", "h100", "--on", "gpu7"], ["true"], "--emulate does not go with --on"),
             (["--emulate", "h100,h100"], ["true"], "--emulate names h100 twice"),
