@@ -23,6 +23,7 @@
 #include "collector/inject/back_end.h"
 #include "collector/inject/collector.h"
 #include "collector/inject/cupti_callbacks.h"
+#include "collector/inject/framework_pools.h"
 #include "collector/inject/line.h"
 #include "collector/inject/loaded_objects.h"
 #include "collector/inject/process_facts.h"
@@ -152,10 +153,15 @@ const char* serve_observer(wire::AttachControl* control, const char* observer) {
   listen_to_all();
   DriverCalls driver_calls(std::strcmp(back_ends, wire::attach_without_cupti) != 0);
   driver_calls.look();
+  look_for_pools();
   answer(control, wire::attach_state::is_attached, "");
   give_back(control, &link);
   while (!link.is_over(driver_calls.is_decided() ? look_again_ms : look_for_driver_ms))
-    if (listen_to_all()) driver_calls.look();
+    if (listen_to_all()) {
+      driver_calls.look();
+      look_for_pools();
+    }
+  leave_pools();
   stop_listening();
   stop_cupti();
   rings.close();

@@ -12,6 +12,7 @@
 
 #include "collector/inject/annotate_sink.h"
 #include "collector/inject/back_end.h"
+#include "collector/inject/framework_pools.h"
 #include "collector/inject/line.h"
 #include "collector/inject/process_facts.h"
 #include "collector/inject/rings.h"
@@ -36,6 +37,7 @@ void after_fork_in_child() {
   forget_driver_ids();
   forget_stacks();
   forget_back_end_locks();
+  forget_pools();
   opening.unlock();
   if (!follows) observer = nullptr;
 }

@@ -1,10 +1,12 @@
-// The loader's functions that we replace: dlsym and dlvsym, which hand out the driver's entry points, and dlclose,
-// after which the driver may be gone.
+// The loader's functions that we replace: dlsym and dlvsym, which hand out the driver's entry points; dlclose, after
+// which the driver may be gone; and dlopen, before which we look at what was loaded earlier.
 #include <dlfcn.h>
+#include <errno.h>
 
 #include <atomic>
 
 #include "collector/inject/driver_symbols.h"
+#include "collector/inject/framework_pools.h"
 #include "collector/inject/loaded_objects.h"
 
 using namespace hbmscope::inject;
@@ -101,6 +103,44 @@ extern "C" __attribute__((visibility("hidden"))) void* hbmscope_look_up_version(
       ".size " symbol ", .-" symbol                \
       "\n"                                         \
       ".popsection\n")
+// A framework loads the driver, or another library of its own, before it makes its pools. The caller's return address
+// tells glibc whose search paths to use, so this one jumps on, too.
+extern "C" {
+__attribute__((visibility("hidden"))) void* hbmscope_next_dlopen = nullptr;
+__attribute__((visibility("hidden"))) void* hbmscope_before_dlopen() {
+  const int errno_of_job = errno;
+  look_for_pools();
+  errno = errno_of_job;
+  void* next = __atomic_load_n(&hbmscope_next_dlopen, __ATOMIC_ACQUIRE);
+  if (next == nullptr) __atomic_store_n(&hbmscope_next_dlopen, next = find_next_at_start("dlopen"), __ATOMIC_RELEASE);
+  return next;
+}
+}
+__asm__(
+    ".pushsection .text\n"
+    ".globl dlopen\n"
+    ".type dlopen, @function\n"
+    ".balign 16\n"
+    "dlopen:\n"
+    ".cfi_startproc\n"
+    "  pushq %rdi\n"
+    ".cfi_adjust_cfa_offset 8\n"
+    "  pushq %rsi\n"
+    ".cfi_adjust_cfa_offset 8\n"
+    "  subq $8, %rsp\n"  // The stack is aligned to sixteen bytes at a call.
+    ".cfi_adjust_cfa_offset 8\n"
+    "  call hbmscope_before_dlopen\n"
+    "  addq $8, %rsp\n"
+    ".cfi_adjust_cfa_offset -8\n"
+    "  popq %rsi\n"
+    ".cfi_adjust_cfa_offset -8\n"
+    "  popq %rdi\n"
+    ".cfi_adjust_cfa_offset -8\n"
+    "  jmpq *%rax\n"
+    ".cfi_endproc\n"
+    ".size dlopen, .-dlopen\n"
+    ".popsection\n");
+
 HBMSCOPE_DLSYM("dlsym", "0", "hbmscope_look_up");
 HBMSCOPE_DLSYM("dlvsym", "1", "hbmscope_look_up_version");
 

@@ -162,7 +162,7 @@ void Rings::forget() {
   if (is_open_) munmap(bytes_, bytes_count_);
   is_open_ = false;
   header_ = nullptr;
-  thread_word &= in_driver_call;
+  thread_word &= in_driver_call | in_pool_call;
   for (ThreadSlot& slot : slots) slot = ThreadSlot{};
   strings_ = frames_ = stacks_ = heaps_ = modules_ = 0;
   // Another thread of the parent may have held the locks; it does not exist here.

@@ -25,7 +25,7 @@ class SpinLock {
 
 // Data of a thread that has reported something. It is outside the thread's ring, because the ring's memory may be
 // unmapped.
-struct alignas(64) ThreadSlot {
+struct alignas(128) ThreadSlot {
   wire::RingHeader* ring = nullptr;
   std::uint64_t session = 0;  // The session that `ring` belongs to.
   std::uint64_t thread = 0;   // 0: free to be taken.
@@ -35,11 +35,12 @@ struct alignas(64) ThreadSlot {
 };
 
 // All data that a thread stores for us: the address of its slot, and in the lowest bits, which are zero in an address,
-// whether it is inside a driver call (through our entry point, or reported by CUPTI, cupti_callbacks.cpp), and whether
-// CUPTI has reported a call since that bit was last read.
+// whether it is inside a driver call (through our entry point, or reported by CUPTI, cupti_callbacks.cpp), whether
+// CUPTI has reported a call since that bit was last read, and whether it is inside a call of a framework's pool.
 extern __thread std::uintptr_t thread_word __attribute__((tls_model("initial-exec"), visibility("hidden")));
-constexpr std::uintptr_t in_driver_call = 1, cupti_call_step = 2, cupti_call = 30, cupti_has_reported = 32;
-constexpr std::uintptr_t thread_flags = in_driver_call | cupti_call | cupti_has_reported;
+constexpr std::uintptr_t in_driver_call = 1, cupti_call_step = 2, cupti_call = 30, cupti_has_reported = 32,
+                         in_pool_call = 64;
+constexpr std::uintptr_t thread_flags = in_driver_call | cupti_call | cupti_has_reported | in_pool_call;
 
 // The time stamp counter, or nanoseconds of the monotonic clock if the counter does not run evenly.
 std::uint64_t read_ticks(bool are_ns);

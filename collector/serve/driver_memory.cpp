@@ -37,6 +37,7 @@ void DriverMemory::take(wire::AllocRecord block, std::int64_t time_ns) {
     next_address_ += (std::min(block.size, size_max) / spacing + 1) * spacing;
   }
   known.event = writer_.alloc(block, time_ns);
+  regions_.note_memory(block.address, block.size);
 }
 
 void DriverMemory::note_early(EarlyReports& early, std::uint64_t key, std::uint32_t rows) {
@@ -98,6 +99,7 @@ void DriverMemory::give_all_of(const wire::FreeAtRecord& owner, std::int64_t tim
 }
 
 void DriverMemory::free(const Block& block, std::uint32_t stack, std::int64_t time_ns) {
+  regions_.note_memory_gone(block.address, time_ns);
   writer_.free(block.heap, block.address, 0, stack, time_ns);
 }
 
@@ -216,7 +218,9 @@ void DriverMemory::map(wire::MapRecord record, std::int64_t time_ns) {
   }
   mapping.heap = record.heap;
   mappings_[record.address] = mapping;
-  if (mapping.is_reported) writer_.add(record, time_ns);
+  if (!mapping.is_reported) return;
+  writer_.add(record, time_ns);
+  regions_.note_memory(record.address, record.size);
 }
 
 bool DriverMemory::unmap_at(std::uint64_t address, std::int64_t time_ns) {
@@ -229,7 +233,9 @@ bool DriverMemory::unmap_at(std::uint64_t address, std::int64_t time_ns) {
   record.heap = found->second.heap;
   const bool is_reported = found->second.is_reported;
   mappings_.erase(found);
-  if (is_reported) writer_.add(record, time_ns);
+  if (!is_reported) return true;
+  regions_.note_memory_gone(address, time_ns);
+  writer_.add(record, time_ns);
   return true;
 }
 

@@ -12,6 +12,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "collector/serve/pool_regions.h"
 #include "collector/wire/ring_layout.h"
 #include "collector/wire/stream_writer.h"
 
@@ -19,7 +20,7 @@ namespace hbmscope::serve {
 
 class DriverMemory {
  public:
-  explicit DriverMemory(wire::StreamWriter& writer) : writer_(writer) {}
+  DriverMemory(wire::StreamWriter& writer, PoolRegions& regions) : writer_(writer), regions_(regions) {}
 
   // `ticks`: when the next row took effect, on the job's clock; rows may come out of order. `giving_since`: the start
   // of the oldest freeing call whose row is no longer awaited (0: none). If the driver hands out an address again
@@ -91,6 +92,7 @@ class DriverMemory {
   void forget(Blocks& blocks, Blocks::iterator block);
 
   wire::StreamWriter& writer_;
+  PoolRegions& regions_;
   std::uint64_t ticks_ = 0;
   bool is_call_out_ = false;
   EarlyReports early_blocks_, early_arrays_, early_handles_, early_mappings_, early_reservations_;

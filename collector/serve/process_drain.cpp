@@ -173,8 +173,11 @@ void ProcessDrain::take_definitions() {
         record.parent = heap(record.parent);
         const std::string name = record.name < texts_.size() ? texts_[record.name] : "";
         const std::string kind = record.memory_kind < texts_.size() ? texts_[record.memory_kind] : "";
+        const bool has_regions_of_driver = (record.flags & wire::regions_from_driver) != 0;
+        record.flags &= ~wire::regions_from_driver;
         if (of_job == heap_names_.size()) heap_names_.push_back(name);
         add_id(heaps_, of_job, writer_.define_heap(record, name, kind));
+        if (has_regions_of_driver) regions_.add_heap(heap(of_job));
         break;
       }
       case wire::RecordKind::job: note_fact(row); break;
@@ -373,7 +376,7 @@ void ProcessDrain::watch(const Row& row, std::int64_t time_ns) {
   switch (row.kind) {
     case wire::RecordKind::alloc: {
       const auto record = row.as<wire::AllocRecord>();
-      if ((record.flags & wire::driver_block) != 0) watch_.note_taken(record.heap, record.size);
+      if ((record.flags & wire::driver_block) != 0 || watch_.pending() > 0) watch_.note_taken(record.heap, record.size);
       break;
     }
     case wire::RecordKind::physical_create: {
@@ -411,7 +414,14 @@ void ProcessDrain::write(const Row& row) {
   }
   ++events_;
   switch (row.kind) {
-    case wire::RecordKind::alloc: writer_.alloc(translated<wire::AllocRecord>(row), time_ns); break;
+    case wire::RecordKind::alloc: {
+      const auto block = translated<wire::AllocRecord>(row);
+      const std::uint64_t before = writer_.next_event();
+      if (regions_.has(block.heap)) regions_.note_block(block.heap, block.address, block.size, time_ns);
+      events_ += writer_.next_event() - before;
+      writer_.alloc(block, time_ns);
+      break;
+    }
     case wire::RecordKind::free_at: {
       const auto record = translated<wire::FreeAtRecord>(row);
       writer_.free(record.heap, record.address, record.size, record.stack, time_ns);
@@ -429,7 +439,12 @@ void ProcessDrain::write(const Row& row) {
     }
     case wire::RecordKind::region_grow: writer_.add(translated<wire::RegionGrowRecord>(row), time_ns); break;
     case wire::RecordKind::region_shrink: writer_.add(translated<wire::RegionShrinkRecord>(row), time_ns); break;
-    case wire::RecordKind::heap_gone: writer_.drop_heap(translated<wire::HeapGoneRecord>(row), time_ns); break;
+    case wire::RecordKind::heap_gone: {
+      const auto gone = translated<wire::HeapGoneRecord>(row);
+      regions_.note_heap_gone(gone.heap);
+      writer_.drop_heap(gone, time_ns);
+      break;
+    }
     case wire::RecordKind::driver_refusal: writer_.add(translated<wire::DriverRefusalRecord>(row), time_ns); break;
     case wire::RecordKind::out_of_memory: writer_.add(translated<wire::OutOfMemoryRecord>(row), time_ns); break;
     case wire::RecordKind::marker: writer_.add(translated<wire::MarkerRecord>(row), time_ns); break;

@@ -102,7 +102,8 @@ class ProcessDrain {
 
   std::unique_ptr<RingMemory> memory_;
   wire::StreamWriter writer_;
-  DriverMemory driver_{writer_};
+  PoolRegions regions_{writer_};
+  DriverMemory driver_{writer_, regions_};
   TickClock clock_;
   std::vector<Ring> rings_;
   std::vector<std::uint32_t> used_rings_;                                     // In this round.

@@ -58,7 +58,8 @@ class DriverMemory : public testing::Test {
   Stream stream;
   wire::StreamWriter writer{0,
                             [this](const wire::SharedBlock& block) { EXPECT_EQ(std::nullopt, stream.append(block)); }};
-  serve::DriverMemory memory{writer};
+  serve::PoolRegions regions{writer};
+  serve::DriverMemory memory{writer, regions};
   std::int64_t time = 0;
 };
 

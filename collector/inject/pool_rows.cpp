@@ -1,0 +1,134 @@
+#include "collector/inject/pool_rows.h"
+
+#include <atomic>
+#include <cstring>
+
+#include "collector/inject/collector.h"
+#include "collector/inject/driver_rows.h"
+#include "collector/inject/rings.h"
+#include "collector/inject/stacks.h"
+
+namespace hbmscope::inject::pools {
+namespace {
+
+constexpr std::size_t instances_max = 128;
+const char gone = 0;  // Its address stands for an instance that has ended.
+
+struct Instance {
+  std::atomic<const void*> is{nullptr};  // Null: free, and never used.
+  std::atomic<std::uint32_t> heap{0};
+};
+Instance instances[instances_max];
+SpinLock instances_lock;
+
+// The place of the instance, or null.
+Instance* find(const void* instance) {
+  for (Instance& one : instances) {
+    const void* is = one.is.load(std::memory_order_acquire);
+    if (is == instance) return &one;
+    if (is == nullptr) return nullptr;
+  }
+  return nullptr;
+}
+
+std::uint32_t define(const PoolFacts& facts) {
+  wire::HeapRecord heap;
+  heap.layer = static_cast<std::uint8_t>(wire::Layer::pool);
+  heap.flags = wire::heap_flag::has_addresses | wire::heap_flag::has_regions | wire::regions_from_driver;
+  if (facts.has_requested) heap.flags |= wire::heap_flag::has_requested;
+  if (!came_late()) heap.flags |= wire::heap_flag::is_complete_at_start;
+  heap.device = facts.device;
+  return rings.define_heap(heap, facts.name, facts.memory_kind);
+}
+
+}  // namespace
+
+std::uint32_t heap_of(const void* instance, void (*find_facts)(const void* instance, PoolFacts& facts)) {
+  Instance* known = find(instance);
+  if (known != nullptr)
+    if (const std::uint32_t heap = known->heap.load(std::memory_order_acquire)) return heap;
+  PoolFacts facts;
+  find_facts(instance, facts);
+  instances_lock.lock();
+  known = find(instance);
+  for (std::size_t i = 0; known == nullptr && i < instances_max; ++i) {
+    const void* is = instances[i].is.load(std::memory_order_relaxed);
+    if (is == nullptr || is == &gone) known = &instances[i];
+  }
+  std::uint32_t heap = 0;
+  if (known != nullptr) {
+    heap = known->heap.load(std::memory_order_relaxed);
+    if (heap == 0) known->heap.store(heap = define(facts), std::memory_order_relaxed);
+    known->is.store(instance, std::memory_order_release);
+  }
+  instances_lock.unlock();
+  return heap;
+}
+
+void report_block(std::uint32_t heap, std::uint64_t address, std::uint64_t bytes, std::uint64_t requested) {
+  wire::AllocRecord record;
+  record.address = address;
+  record.size = bytes;
+  record.requested = requested;
+  record.heap = heap;
+  record.stack = take_stack();
+  rings.add_of_driver(record);
+}
+
+void report_free(std::uint32_t heap, std::uint64_t address) {
+  wire::FreeAtRecord record;
+  record.address = address;
+  record.heap = heap;
+  rings.add_of_driver(record);
+}
+
+void report_out_of_memory(std::uint32_t heap, std::uint64_t requested, const char* reason) {
+  wire::OutOfMemoryRecord record;
+  record.requested = requested;
+  record.available = wire::unknown_bytes;
+  record.heap = heap;
+  record.stack = take_stack();
+  record.reason = rings.define_string(reason);
+  rings.add_of_driver(record);
+}
+
+void report_refusal(std::uint32_t heap, std::uint64_t requested, const char* call) {
+  wire::DriverRefusalRecord record;
+  record.requested = requested;
+  record.available = wire::unknown_bytes;
+  record.heap = heap;
+  record.call = rings.define_string(call);
+  record.stack = take_stack();
+  rings.add_of_driver(record);
+}
+
+void report_end(const void* instance) {
+  instances_lock.lock();
+  std::uint32_t heap = 0;
+  if (Instance* known = find(instance)) {
+    heap = known->heap.exchange(0, std::memory_order_relaxed);
+    known->is.store(&gone, std::memory_order_release);
+  }
+  instances_lock.unlock();
+  if (heap == 0 || !rings.is_open()) return;
+  wire::HeapGoneRecord record;
+  record.heap = heap;
+  rings.add_of_driver(record);
+}
+
+void forget_heaps() {
+  instances_lock.unlock();
+  for (Instance& one : instances) one.heap.store(0, std::memory_order_relaxed);
+}
+
+PoolCall::PoolCall() : is_outermost_((thread_word & in_pool_call) == 0), is_reported_(false) {
+  if (!is_outermost_) return;
+  thread_word |= in_pool_call;
+  is_reported_ = is_observed();
+}
+
+PoolCall::~PoolCall() {
+  if (is_outermost_) thread_word &= ~in_pool_call;
+}
+
+}  // namespace hbmscope::inject::pools

@@ -1,0 +1,396 @@
+#include "collector/inject/xla_pool.h"
+
+#include <elf.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+
+#include "collector/inject/file_symbols.h"
+#include "collector/inject/loaded_objects.h"
+#include "collector/inject/pool_rows.h"
+#include "collector/inject/rings.h"
+
+namespace hbmscope::inject {
+namespace {
+
+using pools::PoolFacts;
+using Word = std::uintptr_t;
+
+// The functions of tsl::Allocator that matter here (tsl/framework/allocator.h), as their mangled names end.
+enum Function : unsigned {
+  allocate,                // AllocateRaw(alignment, bytes)
+  allocate_with,           // AllocateRaw(alignment, bytes, AllocationAttributes const&)
+  deallocate,              // DeallocateRaw(pointer)
+  allocated_size,          // AllocatedSize(pointer) const: of the block
+  name,                    // Name()
+  memory_type,             // GetMemoryType() const
+  destroy,                 // The complete destructor.
+  destroy_and_deallocate,  // The deleting destructor.
+  function_count
+};
+constexpr const char* name_endings[function_count] = {"11AllocateRawEmm",
+                                                      "11AllocateRawEmmRKNS_20AllocationAttributesE",
+                                                      "13DeallocateRawEPv",
+                                                      "13AllocatedSizeEPKv",
+                                                      "4NameB5cxx11Ev",
+                                                      "13GetMemoryTypeEv",
+                                                      "D1Ev",
+                                                      "D0Ev"};
+// In another namespace the class of the attributes is written out.
+constexpr const char* allocate_with_elsewhere = "11AllocateRawEmmRKN3tsl20AllocationAttributesE";
+
+constexpr const char* table_names[] = {
+    "_ZTVN3tsl12BFCAllocatorE", "_ZTVN15stream_executor27GpuCudaMallocAsyncAllocatorE",
+    "_ZTVN10tensorflow15GPUBFCAllocatorE", "_ZTVN10tensorflow27PluggableDeviceBFCAllocatorE"};
+
+// The functions of a table begin behind two words, the offset to the object's top and its type.
+constexpr std::size_t words_before_functions = 2, words_min = 18, words_max = 32;
+
+struct Table {
+  std::atomic<Word> functions{0};  // Their address, which is an object's first word; 0: not used.
+  Word* slots[function_count] = {};
+  Word originals[function_count] = {};
+};
+constexpr std::size_t tables_max = 16;
+Table tables[tables_max];
+// For a call through a table that is not ours, such as one that a profiler has copied.
+std::atomic<Word> any_original[function_count];
+SpinLock looking;
+
+const Table* table_of(const void* self) {
+  const Word functions = *static_cast<const Word*>(self);
+  for (const Table& table : tables)
+    if (table.functions.load(std::memory_order_acquire) == functions) return &table;
+  return nullptr;
+}
+
+Word original_of(const void* self, Function function) {
+  const Table* table = table_of(self);
+  return table != nullptr ? table->originals[function] : any_original[function].load(std::memory_order_relaxed);
+}
+
+template <class Result, class... Arguments>
+Result call_original(Function function, const void* self, Arguments... arguments) {
+  return reinterpret_cast<Result (*)(const void*, Arguments...)>(original_of(self, function))(self, arguments...);
+}
+
+// std::string of libstdc++, which these libraries are built with: a pointer, a length, and sixteen bytes for short
+// texts. A long text's memory is not ours to free, so it leaks: once for each instance.
+struct Text {
+  const char* text;
+  std::size_t length;
+  char here[16];
+};
+
+const char* kind_of_memory(int type) {  // tsl::AllocatorMemoryType
+  switch (type) {
+    case 2: return "host";
+    case 3: return "host_pinned";
+    default: return "device";
+  }
+}
+
+// "GPU_3_bfc" is of device 3.
+std::uint32_t device_from_name(const char* name) {
+  while (*name != 0 && (*name < '0' || *name > '9')) ++name;
+  if (*name == 0) return wire::no_device;
+  std::uint32_t device = 0;
+  for (; *name >= '0' && *name <= '9' && device < 1000; ++name)
+    device = device * 10 + static_cast<std::uint32_t>(*name - '0');
+  return device;
+}
+
+void find_facts(const void* self, PoolFacts& facts) {
+  Text text{};
+  // A class as a result is written to an address that comes first.
+  const Word function = original_of(self, name);
+  if (function != 0) {
+    reinterpret_cast<void* (*)(Text*, const void*)>(function)(&text, self);
+    const std::size_t length = text.length < sizeof(facts.name) - 1 ? text.length : sizeof(facts.name) - 1;
+    std::memcpy(facts.name, text.text, length);
+  }
+  if (facts.name[0] == 0) std::strcpy(facts.name, "XLA's pool");
+  if (original_of(self, memory_type) != 0) facts.memory_kind = kind_of_memory(call_original<int>(memory_type, self));
+  const bool is_of_device = std::strcmp(facts.memory_kind, "device") == 0;
+  if (is_of_device && std::strstr(facts.name, "host") != nullptr)
+    facts.memory_kind = "host_pinned";
+  else if (is_of_device)
+    facts.device = device_from_name(facts.name);
+  if (is_of_device && facts.device == wire::no_device) facts.device = 0;
+}
+
+// XLA waits ten seconds for memory before it gives up; without waiting it takes microseconds. A tick is a nanosecond or
+// a good part of one.
+const char* reason_after(std::uint64_t waited_ticks) {
+  constexpr std::uint64_t long_ticks = 1'000'000'000;
+  return waited_ticks > long_ticks ? "RESOURCE_EXHAUSTED, after XLA had waited for memory" : "RESOURCE_EXHAUSTED";
+}
+
+std::uint64_t ticks() {
+  return read_ticks(false);
+}
+
+void report_answer(const void* self, void* block, std::size_t bytes, bool may_retry, std::uint64_t since) {
+  const std::uint32_t heap = pools::heap_of(self, find_facts);
+  if (heap == 0) return;
+  if (block != nullptr) {
+    const auto size = call_original<std::size_t>(allocated_size, self, static_cast<const void*>(block));
+    pools::report_block(heap, reinterpret_cast<Word>(block), size, bytes);
+  } else if (may_retry) {
+    pools::report_out_of_memory(heap, bytes, reason_after(ticks() - since));
+  } else {
+    pools::report_refusal(heap, bytes, "AllocateRaw without retries");
+  }
+}
+
+void* allocate_instead(void* self, std::size_t alignment, std::size_t bytes) {
+  const pools::PoolCall call;
+  const std::uint64_t since = ticks();
+  void* block = call_original<void*>(allocate, self, alignment, bytes);
+  if (call.is_reported() && bytes != 0) report_answer(self, block, bytes, true, since);
+  return block;
+}
+
+// The attributes begin with whether the allocator may wait for memory, in all versions.
+void* allocate_with_instead(void* self, std::size_t alignment, std::size_t bytes, const bool* attributes) {
+  const pools::PoolCall call;
+  const std::uint64_t since = ticks();
+  const bool may_retry = *attributes;
+  void* block = call_original<void*>(allocate_with, self, alignment, bytes, attributes);
+  if (call.is_reported() && bytes != 0) report_answer(self, block, bytes, may_retry, since);
+  return block;
+}
+
+void deallocate_instead(void* self, void* block) {
+  const pools::PoolCall call;
+  if (call.is_reported() && block != nullptr)
+    if (const std::uint32_t heap = pools::heap_of(self, find_facts))
+      pools::report_free(heap, reinterpret_cast<Word>(block));
+  call_original<void>(deallocate, self, block);
+}
+
+void destroy_instead(void* self) {
+  const Word original = original_of(self, destroy);
+  pools::report_end(self);
+  reinterpret_cast<void (*)(void*)>(original)(self);
+}
+void destroy_and_deallocate_instead(void* self) {
+  const Word original = original_of(self, destroy_and_deallocate);
+  pools::report_end(self);
+  reinterpret_cast<void (*)(void*)>(original)(self);
+}
+
+Word stand_in(Function function) {
+  switch (function) {
+    case allocate: return reinterpret_cast<Word>(&allocate_instead);
+    case allocate_with: return reinterpret_cast<Word>(&allocate_with_instead);
+    case deallocate: return reinterpret_cast<Word>(&deallocate_instead);
+    case destroy: return reinterpret_cast<Word>(&destroy_instead);
+    case destroy_and_deallocate: return reinterpret_cast<Word>(&destroy_and_deallocate_instead);
+    default: return 0;  // Called, not replaced.
+  }
+}
+
+bool ends_with(const char* text, const char* ending) {
+  const std::size_t length = std::strlen(text), wanted = std::strlen(ending);
+  return length >= wanted && std::strcmp(text + length - wanted, ending) == 0;
+}
+
+Function function_from(const char* mangled) {
+  for (unsigned i = 0; i < function_count; ++i)
+    if (ends_with(mangled, name_endings[i])) return static_cast<Function>(i);
+  return ends_with(mangled, allocate_with_elsewhere) ? allocate_with : function_count;
+}
+
+// A library that may carry the class, while its file is read.
+struct Library {
+  char path[1024];
+  Word base;
+  FileSymbols* file;
+  struct Found {
+    Word* functions;
+    std::size_t count;
+    Word* slots[function_count];
+  } found[4];
+  std::size_t found_count;
+  Word lowest, highest;  // Of the functions in the tables.
+};
+
+bool take_table(const ElfW(Sym) & symbol, void* data) {
+  auto& library = *static_cast<Library*>(data);
+  const std::size_t words = symbol.st_size / sizeof(Word);
+  if (ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_shndx == SHN_UNDEF || words < words_min ||
+      words > words_max || symbol.st_size % sizeof(Word) != 0)
+    return true;
+  char text[64];
+  library.file->read_name(symbol, text, sizeof(text));
+  for (const char* wanted : table_names)
+    if (std::strcmp(text, wanted) == 0 && library.found_count < std::size(library.found))
+      library.found[library.found_count++] = {
+          reinterpret_cast<Word*>(library.base + symbol.st_value) + words_before_functions,
+          words - words_before_functions,
+          {}};
+  return true;
+}
+
+bool take_function(const ElfW(Sym) & symbol, void* data) {
+  auto& library = *static_cast<Library*>(data);
+  if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF) return true;
+  const Word address = library.base + symbol.st_value;
+  if (address < library.lowest || address > library.highest) return true;
+  for (std::size_t i = 0; i < library.found_count; ++i) {
+    Library::Found& table = library.found[i];
+    for (std::size_t slot = 0; slot < table.count; ++slot) {
+      if (table.functions[slot] != address) continue;
+      char text[256];
+      library.file->read_name(symbol, text, sizeof(text));
+      const Function function = function_from(text);
+      if (function != function_count && table.slots[function] == nullptr)
+        table.slots[function] = &table.functions[slot];
+    }
+  }
+  return true;
+}
+
+// The table is in memory that the loader has made read-only.
+bool make_writable(Word* slot, bool is_writable) {
+  const auto page = static_cast<Word>(sysconf(_SC_PAGESIZE));
+  const Word begin = reinterpret_cast<Word>(slot) / page * page;
+  return mprotect(reinterpret_cast<void*>(begin), page, is_writable ? PROT_READ | PROT_WRITE : PROT_READ) == 0;
+}
+
+bool store(Word* slot, Word value) {
+  if (!make_writable(slot, true)) return false;
+  __atomic_store_n(slot, value, __ATOMIC_RELEASE);
+  make_writable(slot, false);
+  return true;
+}
+
+void take_over(const Library::Found& found) {
+  for (const Function needed : {allocate, allocate_with, deallocate, allocated_size})
+    if (found.slots[needed] == nullptr) return;
+  Table* table = nullptr;
+  for (Table& one : tables) {
+    const Word functions = one.functions.load(std::memory_order_relaxed);
+    if (functions == reinterpret_cast<Word>(found.functions)) {
+      table = &one;  // From an earlier attach.
+      break;
+    }
+    if (functions == 0 && table == nullptr) table = &one;
+  }
+  if (table == nullptr) return;
+  for (unsigned i = 0; i < function_count; ++i) {
+    table->slots[i] = found.slots[i];
+    table->originals[i] = found.slots[i] != nullptr ? *found.slots[i] : 0;
+    if (table->originals[i] != 0) any_original[i].store(table->originals[i], std::memory_order_relaxed);
+  }
+  table->functions.store(reinterpret_cast<Word>(found.functions), std::memory_order_release);
+  for (unsigned i = 0; i < function_count; ++i)
+    if (const Word ours = stand_in(static_cast<Function>(i)); ours != 0 && table->slots[i] != nullptr)
+      store(table->slots[i], ours);
+}
+
+// Reading the file of every library would take seconds.
+bool may_carry_it(const char* path) {
+  const char* file = file_name_of(path);
+  for (const char* sign : {"xla_cuda", "xla_rocm", "libtensorflow_framework", "pjrt_plugin"})
+    if (std::strstr(file, sign) != nullptr) return true;
+  return false;
+}
+
+// Bases of libraries that were looked at. A library that was unloaded may be followed by another at the same address,
+// so the list begins anew when something was unloaded.
+struct Seen {
+  unsigned long long loads = 0, unloads = 0;
+  Word bases[32] = {};
+  std::size_t count = 0;
+};
+Seen seen;
+
+struct NextLibrary {
+  Library* library;
+  bool is_first = true;
+};
+
+int find_new_library(dl_phdr_info* object, std::size_t, void* data) {
+  auto& next = *static_cast<NextLibrary*>(data);
+  if (next.is_first && object->dlpi_adds == seen.loads) return 1;
+  if (next.is_first && object->dlpi_subs != seen.unloads) {
+    seen.count = 0;
+    seen.unloads = object->dlpi_subs;
+  }
+  next.is_first = false;
+  if (object->dlpi_name == nullptr || !may_carry_it(object->dlpi_name)) return 0;
+  for (std::size_t i = 0; i < seen.count; ++i)
+    if (seen.bases[i] == object->dlpi_addr) return 0;
+  const std::size_t length = std::strlen(object->dlpi_name);
+  if (seen.count == std::size(seen.bases) || length >= sizeof(next.library->path)) return 0;
+  seen.bases[seen.count++] = object->dlpi_addr;
+  next.library->base = object->dlpi_addr;
+  std::memcpy(next.library->path, object->dlpi_name, length + 1);
+  return 1;
+}
+
+int note_loads(dl_phdr_info* object, std::size_t, void*) {
+  seen.loads = object->dlpi_adds;
+  return 1;
+}
+
+void look_into(Library& library) {
+  const FileSymbols file(library.path);
+  library.file = const_cast<FileSymbols*>(&file);
+  library.found_count = 0;
+  file.walk(take_table, &library);
+  if (library.found_count == 0) return;
+  library.lowest = ~Word{0};
+  library.highest = 0;
+  for (std::size_t i = 0; i < library.found_count; ++i)
+    for (std::size_t slot = 0; slot < library.found[i].count; ++slot) {
+      const Word address = library.found[i].functions[slot];
+      library.lowest = address < library.lowest ? address : library.lowest;
+      library.highest = address > library.highest ? address : library.highest;
+    }
+  file.walk(take_function, &library);
+  for (std::size_t i = 0; i < library.found_count; ++i) take_over(library.found[i]);
+}
+
+}  // namespace
+
+void look_for_xla_pools() {
+  if (!looking.try_lock()) return;
+  static Library library;  // Too large for a small stack.
+  while (true) {
+    library.path[0] = 0;
+    NextLibrary next{&library};
+    dl_iterate_phdr(find_new_library, &next);
+    if (library.path[0] == 0) break;
+    look_into(library);
+  }
+  dl_iterate_phdr(note_loads, nullptr);
+  looking.unlock();
+}
+
+void leave_xla_pools() {
+  looking.lock();
+  for (Table& table : tables) {
+    const Word functions = table.functions.load(std::memory_order_relaxed);
+    if (functions == 0 || !is_loaded(reinterpret_cast<const void*>(functions))) continue;
+    for (unsigned i = 0; i < function_count; ++i)
+      if (const Word ours = stand_in(static_cast<Function>(i));
+          ours != 0 && table.slots[i] != nullptr && *table.slots[i] == ours)
+        store(table.slots[i], table.originals[i]);
+  }
+  // The entries stay, for calls in progress.
+  seen = {};
+  looking.unlock();
+}
+
+void forget_xla_pool_locks() {
+  looking.unlock();
+}
+
+}  // namespace hbmscope::inject
