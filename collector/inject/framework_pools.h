@@ -1,4 +1,5 @@
-// The pools of frameworks, as their own allocators see them: XLA's and TensorFlow's (xla_pool.h).
+// The pools of frameworks, as their own allocators see them: XLA's and TensorFlow's (xla_pool.h), PyTorch's
+// (torch_pool.h).
 #pragma once
 
 namespace hbmscope::inject {

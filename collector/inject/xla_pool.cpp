@@ -2,8 +2,6 @@
 
 #include <elf.h>
 #include <link.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <cstdint>
@@ -11,6 +9,7 @@
 
 #include "collector/inject/file_symbols.h"
 #include "collector/inject/loaded_objects.h"
+#include "collector/inject/patch.h"
 #include "collector/inject/pool_rows.h"
 #include "collector/inject/rings.h"
 
@@ -256,20 +255,6 @@ bool take_function(const ElfW(Sym) & symbol, void* data) {
   return true;
 }
 
-// The table is in memory that the loader has made read-only.
-bool make_writable(Word* slot, bool is_writable) {
-  const auto page = static_cast<Word>(sysconf(_SC_PAGESIZE));
-  const Word begin = reinterpret_cast<Word>(slot) / page * page;
-  return mprotect(reinterpret_cast<void*>(begin), page, is_writable ? PROT_READ | PROT_WRITE : PROT_READ) == 0;
-}
-
-bool store(Word* slot, Word value) {
-  if (!make_writable(slot, true)) return false;
-  __atomic_store_n(slot, value, __ATOMIC_RELEASE);
-  make_writable(slot, false);
-  return true;
-}
-
 void take_over(const Library::Found& found) {
   for (const Function needed : {allocate, allocate_with, deallocate, allocated_size})
     if (found.slots[needed] == nullptr) return;
@@ -291,7 +276,7 @@ void take_over(const Library::Found& found) {
   table->functions.store(reinterpret_cast<Word>(found.functions), std::memory_order_release);
   for (unsigned i = 0; i < function_count; ++i)
     if (const Word ours = stand_in(static_cast<Function>(i)); ours != 0 && table->slots[i] != nullptr)
-      store(table->slots[i], ours);
+      store_word(table->slots[i], ours);
 }
 
 // Reading the file of every library would take seconds.
@@ -382,7 +367,7 @@ void leave_xla_pools() {
     for (unsigned i = 0; i < function_count; ++i)
       if (const Word ours = stand_in(static_cast<Function>(i));
           ours != 0 && table.slots[i] != nullptr && *table.slots[i] == ours)
-        store(table.slots[i], table.originals[i]);
+        store_word(table.slots[i], table.originals[i]);
   }
   // The entries stay, for calls in progress.
   seen = {};

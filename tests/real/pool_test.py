@@ -38,8 +38,8 @@ def events_of(hbmscope, recording):
 
 
 def device_of(heap):
-    """GPU_3_bfc, "PyTorch GPU 3": of the pools on devices."""
-    found = re.fullmatch(r"GPU_(\d+)_bfc|PyTorch GPU (\d+)", heap)
+    """GPU_3_bfc, "GPU 3 PyTorch pool": of the pools on devices."""
+    found = re.fullmatch(r"GPU_(\d+)_bfc|GPU (\d+) PyTorch pool", heap)
     return (found[1] or found[2]) if found else None
 
 
