@@ -7,6 +7,7 @@
 #include "allocator/interface/fragmentation.h"
 #include "analysis/model/clamped.h"
 #include "analysis/query/trace_user_code.h"
+#include "analysis/trace/layers.h"
 #include "analysis/trace/reported_figures.h"
 #include "analysis/trace/stream_names.h"
 
@@ -52,6 +53,26 @@ void take_reported_pool(const Stream& stream, std::uint32_t heap, std::uint64_t 
   if (row.pool_bytes && *row.pool_bytes >= row.in_use_bytes) row.free_bytes = *row.pool_bytes - row.in_use_bytes;
 }
 
+// Of the heaps of one stream, whose rows begin at `first`.
+void find_what_pools_leave(const Definitions& definitions, std::size_t first, std::vector<HeapRow>& rows) {
+  for (std::size_t i = first; i < rows.size(); ++i) {
+    if (rows[i].layer != text_from_layer(wire::Layer::physical)) continue;
+    std::uint64_t of_pools = 0;
+    bool has_any = false;
+    std::size_t at = first;
+    for (const HeapInfo& info : definitions.heaps()) {
+      if (info.id == 0) continue;
+      const HeapRow& other = rows[at++];
+      if (!info.has(wire::heap_flag::is_inside_of_driver) || other.device != rows[i].device ||
+          is_host_kind(other.memory_kind) != is_host_kind(rows[i].memory_kind))
+        continue;
+      has_any = true;
+      of_pools = clamped_sum(of_pools, other.pool_bytes.value_or(0));
+    }
+    if (has_any) rows[i].outside_pools_bytes = rows[i].in_use_bytes - std::min(rows[i].in_use_bytes, of_pools);
+  }
+}
+
 }  // namespace
 
 std::optional<std::uint64_t> find_rounded_request(const Definitions& definitions, std::uint64_t requested_bytes) {
@@ -74,6 +95,7 @@ std::vector<HeapRow> compute_heap_rows(const Trace& trace, const std::vector<Str
   std::vector<HeapRow> rows;
   const auto labels = find_heap_labels(trace, HeapLabels::streams);
   for (std::size_t i = 0; i < states.size(); ++i) {
+    const std::size_t first = rows.size();
     for (const HeapInfo& info : trace.streams[i].definitions().heaps()) {
       if (info.id == 0) continue;
       const HeapState& heap = states[i].heap(info.id);
@@ -109,6 +131,7 @@ std::vector<HeapRow> compute_heap_rows(const Trace& trace, const std::vector<Str
         row.inexact_since_start_ns = std::max(
             std::int64_t{0}, clamped_difference(states[i].inexact_since_ns(info.id), trace.streams[i].first_time_ns()));
     }
+    find_what_pools_leave(trace.streams[i].definitions(), first, rows);
   }
   return rows;
 }

@@ -24,7 +24,12 @@ std::string process_of(const Trace& trace, std::size_t stream) {
 struct Source {
   wire::Layer layer = wire::Layer::program;
   std::size_t stream = 0;
+  bool is_inside = false;  // Of pools whose blocks say what the driver's memory is.
 };
+
+bool is_better(const Source& one, const Source& other) {
+  return one.is_inside != other.is_inside ? one.is_inside : one.layer < other.layer;
+}
 
 }  // namespace
 
@@ -43,8 +48,9 @@ std::vector<std::vector<bool>> find_counted_heaps(const Trace& trace) {
     processes.push_back(process_of(trace, i));
     for (const HeapInfo& heap : trace.streams[i].definitions().heaps()) {
       if (heap.id == 0) continue;
-      const auto [found, is_new] = sources.try_emplace(place_of(i, heap), Source{heap.layer, i});
-      if (!is_new && heap.layer < found->second.layer) found->second = {heap.layer, i};
+      const Source source{heap.layer, i, (heap.flags & wire::heap_flag::is_inside_of_driver) != 0};
+      const auto [found, is_new] = sources.try_emplace(place_of(i, heap), source);
+      if (!is_new && is_better(source, found->second)) found->second = source;
     }
   }
   const bool has_device = std::any_of(sources.begin(), sources.end(), [](const auto& source) {

@@ -44,6 +44,7 @@ Json json_from_heap_rows(const std::vector<HeapRow>& rows) {
                     {"stream", row.stream},
                     {"file", or_null(row.file)},
                     {"rank", or_null(row.rank)},
+                    {"outside_pools_bytes", or_null(row.outside_pools_bytes)},
                     {"physical", row.physical ? json_from_physical(*row.physical) : Json(nullptr)}});
   return list;
 }

@@ -157,29 +157,49 @@ std::vector<DryRunHolder> find_holders(const Source& at_peak) {
   const auto view = make_view(at_peak.profile, {});
   if (!view) return holders;
   for (const UserCodeRow& row : compute_user_code(*view)) {
-    if (row.has_no_user_code() || row.weight.bytes <= 0 || holders.size() == holders_max) continue;
-    holders.push_back({fmt::format("{} {}:{}", printable(row.frame.function),
-                                   printable(fs::path(row.frame.file).filename().string()), row.frame.line),
-                       static_cast<std::uint64_t>(row.weight.bytes)});
+    if (row.has_no_user_code() || row.weight.bytes <= 0) continue;
+    std::string line = fmt::format("{} {}:{}", printable(row.frame.function),
+                                   printable(fs::path(row.frame.file).filename().string()), row.frame.line);
+    // A line may have called several functions.
+    const auto known =
+        std::find_if(holders.begin(), holders.end(), [&](const DryRunHolder& holder) { return holder.line == line; });
+    if (known != holders.end())
+      known->bytes += static_cast<std::uint64_t>(row.weight.bytes);
+    else
+      holders.push_back({std::move(line), static_cast<std::uint64_t>(row.weight.bytes)});
   }
+  std::stable_sort(holders.begin(), holders.end(),
+                   [](const DryRunHolder& a, const DryRunHolder& b) { return a.bytes > b.bytes; });
+  holders.resize(std::min(holders.size(), holders_max));
   return holders;
 }
 
-// XLA takes its pool in one piece, in which the driver sees nothing.
-bool is_one_pool(const DeviceNeed& need) {
-  return std::any_of(need.frameworks.begin(), need.frameworks.end(),
-                     [](const FrameworkUse& one) { return one.limit_bytes.has_value(); });
+// "GPU_0_bfc had no room for 4.00 GiB, requested by step train.py:12": the last time that a framework gave up in the
+// recording; empty: never.
+std::string find_recorded_failure(const Trace& trace) {
+  for (auto stream = trace.streams.rbegin(); stream != trace.streams.rend(); ++stream)
+    for (std::size_t i = stream->failures().size(); i-- > 0;) {
+      const FailureEvent& failure = stream->failures()[i];
+      if (!failure.is_out_of_memory) continue;
+      const FailureRow row = row_from_failure(*stream, failure, nullptr);
+      return fmt::format("{} had no room for {}{}", printable(stream->definitions().heap(failure.heap).name),
+                         text_from_bytes(row.requested_bytes),
+                         row.own_line.empty() ? "" : ", requested by " + row.own_line);
+    }
+  return {};
 }
 
 // What is known about lack of memory besides exceptions.
 struct Evidence {
+  std::string recorded;  // What a framework's pool had no room for.
   std::optional<Refusal> refusal;
   std::string line;                  // Of the refused request.
   std::uint64_t torch_refusals = 0;  // Requests that PyTorch's allocator has refused.
   bool has_memory_dumps = false;
 
-  bool is_any() const { return refusal || torch_refusals > 0 || has_memory_dumps; }
+  bool is_any() const { return !recorded.empty() || refusal || torch_refusals > 0 || has_memory_dumps; }
   std::string text() const {
+    if (!recorded.empty()) return recorded;
     if (refusal)
       return fmt::format("the driver refused {} on GPU {}{}", text_from_bytes(refusal->bytes), refusal->device,
                          line.empty() ? "" : ", requested by " + line);
@@ -270,14 +290,13 @@ DryRun read_dry_run(const DryRunSources& sources) {
     run.needs = needs_from(found, reports, sources.machine);
     evidence.refusal = find_refusal(found, sources.machine);
   }
-  const bool has_holders = !run.needs.empty() && std::none_of(run.needs.begin(), run.needs.end(), is_one_pool);
-  if (!run.recording.empty() && (has_holders || evidence.refusal)) {
+  if (!run.recording.empty()) {
     if (const auto source = read_source(run.recording, {}); source && source->trace) {
       if (evidence.refusal) evidence.line = find_line_of(evidence.refusal->bytes, *source->trace);
       SourceOptions options;
       options.at = "peak";
-      if (const auto at_peak = source_at(source->trace, options); has_holders && at_peak)
-        run.holders = find_holders(*at_peak);
+      evidence.recorded = find_recorded_failure(*source->trace);
+      if (const auto at_peak = source_at(source->trace, options)) run.holders = find_holders(*at_peak);
     }
   }
   judge(run, sources, evidence, reports);

@@ -49,6 +49,10 @@ std::string heaps_text(std::vector<HeapRow> rows, const Terminal& terminal) {
     if (row.is_inexact || row.is_peak_inexact) text += terminal.paint("  " + inexact_text(row), Ink::bad);
     text += "\n";
   }
+  for (const HeapRow& row : rows)
+    if (row.outside_pools_bytes.value_or(0) > 0)
+      text += fmt::format("{}: {} outside the frameworks' pools\n", printable(row.label),
+                          text_from_bytes(*row.outside_pools_bytes));
   return text;
 }
 

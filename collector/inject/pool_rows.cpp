@@ -34,7 +34,9 @@ Instance* find(const void* instance) {
 std::uint32_t define(const PoolFacts& facts) {
   wire::HeapRecord heap;
   heap.layer = static_cast<std::uint8_t>(wire::Layer::pool);
-  heap.flags = wire::heap_flag::has_addresses | wire::heap_flag::has_regions | wire::regions_from_driver;
+  heap.flags = wire::heap_flag::has_addresses;
+  // Memory of malloc has no region that somebody reports.
+  if (std::strcmp(facts.memory_kind, "host") != 0) heap.flags |= wire::heap_flag::has_regions | wire::heap_flag::is_inside_of_driver;
   if (facts.has_requested) heap.flags |= wire::heap_flag::has_requested;
   if (!came_late()) heap.flags |= wire::heap_flag::is_complete_at_start;
   heap.device = facts.device;

@@ -173,11 +173,9 @@ void ProcessDrain::take_definitions() {
         record.parent = heap(record.parent);
         const std::string name = record.name < texts_.size() ? texts_[record.name] : "";
         const std::string kind = record.memory_kind < texts_.size() ? texts_[record.memory_kind] : "";
-        const bool has_regions_of_driver = (record.flags & wire::regions_from_driver) != 0;
-        record.flags &= ~wire::regions_from_driver;
         if (of_job == heap_names_.size()) heap_names_.push_back(name);
         add_id(heaps_, of_job, writer_.define_heap(record, name, kind));
-        if (has_regions_of_driver) regions_.add_heap(heap(of_job));
+        if ((record.flags & wire::heap_flag::is_inside_of_driver) != 0) regions_.add_heap(heap(of_job));
         break;
       }
       case wire::RecordKind::job: note_fact(row); break;

@@ -81,10 +81,6 @@ constexpr std::uint64_t listing_bytes_wanted = std::uint64_t{256} << 20;
 
 constexpr RecordKind padding_kind{0};
 
-// HeapRecord::flags, for the observer alone: its regions are the driver's memory that contains its blocks
-// (collector/serve/pool_regions.h).
-constexpr std::uint32_t regions_from_driver = 1U << 31;
-
 // The job keeps no table of live blocks. The observer has one (collector/serve/driver_memory.h) and completes what
 // these leave open.
 constexpr std::uint32_t driver_block = 1U << 31;  // AllocRecord::flags: allocated from the driver.

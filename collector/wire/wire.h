@@ -99,6 +99,8 @@ constexpr std::uint32_t is_complete_at_start = 16;  // All blocks that were live
 constexpr std::uint32_t sizes_are_requests = 32;    // Block sizes are not reported; requested sizes are used instead.
 // The reports of its source contradict each other: figures are inexact until it is listed again.
 constexpr std::uint32_t contradicts_itself = 64;
+// A framework's pool, seen from the inside: its regions are memory of the driver, so its blocks say what that is.
+constexpr std::uint32_t is_inside_of_driver = 128;
 }  // namespace heap_flag
 
 namespace region_flag {

@@ -38,7 +38,9 @@ def events_of(hbmscope, recording):
 
 
 def device_of(heap):
-    """GPU_3_bfc, "GPU 3 PyTorch pool": of the pools on devices."""
+    """GPU_3_bfc, "GPU 3 PyTorch pool": of the pools on devices, and of the CPU's."""
+    if heap == "bfc_cpu_allocator_for_gpu":
+        return "cpu"
     found = re.fullmatch(r"GPU_(\d+)_bfc|GPU (\d+) PyTorch pool", heap)
     return (found[1] or found[2]) if found else None
 
@@ -55,12 +57,13 @@ def compare(marks, events):
             points += 1
             wrong = []
             for device, in_use in mark["in_use"].items():
-                seen = sum(blocks[device].values())
-                checks += 2
-                if seen != in_use:
+                checks += 1
+                if (seen := sum(blocks[device].values())) != in_use:
                     wrong.append(f"device {device}: {seen} B in use, the framework says {in_use} B")
-                if allocs[device] != mark["allocs"][device]:
-                    wrong.append(f"device {device}: {allocs[device]} allocations, the framework says {mark['allocs'][device]}")
+            for device, count in mark["allocs"].items():
+                checks += 1
+                if allocs[device] != count:
+                    wrong.append(f"device {device}: {allocs[device]} allocations, the framework says {count}")
             for device, address, size_of_array in mark["arrays"]:
                 checks += 1
                 if blocks[str(device)].get(address, -1) < size_of_array and size_of_array > 0:

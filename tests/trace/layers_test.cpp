@@ -27,8 +27,9 @@ class Source {
   ~Source() { writer_.flush(); }
 
   std::uint32_t heap(Layer layer, std::uint32_t parent = 0, std::uint32_t device = 0,
-                     std::string_view kind = "device") {
+                     std::string_view kind = "device", std::uint32_t flags = 0) {
     wire::HeapRecord heap;
+    heap.flags = flags;
     heap.layer = static_cast<std::uint8_t>(layer);
     heap.parent = parent;
     heap.device = device;
@@ -58,6 +59,19 @@ std::int64_t total_of(const Trace& trace) {
   const auto moment = find_moment(trace, "end");
   const Profile profile = profile_from_trace(trace, compute_states(trace, *moment));
   return std::accumulate(profile.values[1].begin(), profile.values[1].end(), std::int64_t{0});
+}
+
+TEST(Layers, a_pool_that_is_seen_from_the_inside_counts_instead_of_the_driver) {
+  Trace trace;
+  {
+    Source source(trace, 0);
+    const std::uint32_t driver = source.heap(Layer::physical), host = source.heap(Layer::physical, 0, 0, "host_pinned");
+    const std::uint32_t pool = source.heap(Layer::pool, 0, 0, "device", wire::heap_flag::is_inside_of_driver);
+    source.alloc(driver, 1 << 20, 600'000);
+    source.alloc(pool, 1 << 20, 1000);
+    source.alloc(host, 1 << 28, 77);
+  }
+  EXPECT_EQ(total_of(trace), 1000);
 }
 
 TEST(Layers, a_physical_and_a_pool_heap_of_one_device_are_added_once) {

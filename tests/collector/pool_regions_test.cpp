@@ -1,0 +1,94 @@
+// Regions of a framework's pool, found in the driver's memory.
+#include "collector/serve/pool_regions.h"
+
+#include <gtest/gtest.h>
+
+#include "analysis/trace/stream.h"
+#include "tests/sizes.h"
+
+namespace hbmscope {
+namespace {
+
+class PoolRegions : public testing::Test {
+ protected:
+  void SetUp() override {
+    wire::HeapRecord record;
+    record.layer = static_cast<std::uint8_t>(wire::Layer::pool);
+    record.flags = wire::heap_flag::has_addresses | wire::heap_flag::has_regions | wire::heap_flag::is_inside_of_driver;
+    for (std::uint32_t* heap : {&pool, &other}) regions.add_heap(*heap = writer.define_heap(record, "pool", "device"));
+  }
+  void add_block(std::uint32_t heap, std::uint64_t address, std::uint64_t bytes) {
+    regions.note_block(heap, address, bytes, ++time);
+    wire::AllocRecord block;
+    block.address = address;
+    block.size = bytes;
+    block.heap = heap;
+    writer.alloc(block, time);
+  }
+  std::optional<std::uint64_t> region_bytes(std::uint32_t heap) {
+    writer.flush();
+    return stream.last_state().heap(heap).space.region_bytes();
+  }
+
+  Stream stream;
+  wire::StreamWriter writer{0,
+                            [this](const wire::SharedBlock& block) { EXPECT_EQ(std::nullopt, stream.append(block)); }};
+  serve::PoolRegions regions{writer};
+  std::uint32_t pool = 0, other = 0;
+  std::int64_t time = 0;
+};
+
+TEST_F(PoolRegions, memory_with_a_block_is_a_region_until_the_driver_takes_it_back) {
+  regions.note_memory(100 * mib, 50 * mib);
+  regions.note_memory(200 * mib, 10 * mib);
+  EXPECT_EQ(region_bytes(pool), 0u);
+  add_block(pool, 120 * mib, mib);
+  add_block(pool, 130 * mib, mib);
+  EXPECT_EQ(region_bytes(pool), 50 * mib);
+  add_block(pool, 205 * mib, mib);
+  EXPECT_EQ(region_bytes(pool), 60 * mib);
+  regions.note_memory_gone(100 * mib, ++time);
+  EXPECT_EQ(region_bytes(pool), 10 * mib);
+}
+
+TEST_F(PoolRegions, a_block_may_span_mappings_that_follow_each_other) {
+  for (std::uint64_t at = 0; at < 10; ++at) regions.note_memory((100 + 2 * at) * mib, 2 * mib);
+  add_block(pool, 101 * mib, 4 * mib);
+  EXPECT_EQ(region_bytes(pool), 6 * mib);
+}
+
+TEST_F(PoolRegions, memory_belongs_to_the_pool_that_used_it_first) {
+  regions.note_memory(100 * mib, 50 * mib);
+  add_block(pool, 100 * mib, mib);
+  add_block(other, 101 * mib, mib);
+  EXPECT_EQ(region_bytes(pool), 50 * mib);
+  EXPECT_EQ(region_bytes(other), 0u);
+}
+
+TEST_F(PoolRegions, memory_that_is_handed_out_again_is_new) {
+  regions.note_memory(100 * mib, 50 * mib);
+  add_block(pool, 100 * mib, mib);
+  regions.note_memory_gone(100 * mib, ++time);
+  regions.note_memory(100 * mib, 20 * mib);
+  EXPECT_EQ(region_bytes(pool), 0u);
+  add_block(other, 110 * mib, mib);
+  EXPECT_EQ(region_bytes(other), 20 * mib);
+}
+
+TEST_F(PoolRegions, blocks_in_unknown_memory_have_no_region) {
+  regions.note_memory(100 * mib, 50 * mib);
+  add_block(pool, 10 * mib, mib);
+  add_block(pool, 149 * mib, 2 * mib);
+  EXPECT_EQ(region_bytes(pool), 50 * mib);
+}
+
+TEST_F(PoolRegions, a_pool_that_is_gone_leaves_its_memory) {
+  regions.note_memory(100 * mib, 50 * mib);
+  add_block(pool, 100 * mib, mib);
+  regions.note_heap_gone(pool);
+  add_block(other, 100 * mib, mib);
+  EXPECT_EQ(region_bytes(other), 50 * mib);
+}
+
+}  // namespace
+}  // namespace hbmscope
