@@ -4,12 +4,14 @@
 
 #include <string_view>
 
+#include "collector/wire/reported_names.h"
+
 namespace hbmscope::reported_figure {
 
 inline constexpr std::string_view used = "used_bytes", free = "free_bytes", largest_free = "largest_free_bytes",
                                   limit = "limit_bytes", reserved = "reserved_bytes";
 // The pool size under the name that PyTorch's profiler uses.
-inline constexpr std::string_view pool = "total_reserved";
+inline constexpr std::string_view pool = wire::reported_pool;
 
 // Figures of a compiled program: counters without a heap.
 inline constexpr std::string_view program_argument = "program_argument_bytes", program_output = "program_output_bytes",

@@ -2,11 +2,13 @@
 
 #include <atomic>
 #include <cstring>
+#include <string_view>
 
 #include "collector/inject/collector.h"
 #include "collector/inject/driver_rows.h"
 #include "collector/inject/rings.h"
 #include "collector/inject/stacks.h"
+#include "collector/wire/reported_names.h"
 
 namespace hbmscope::inject::pools {
 namespace {
@@ -31,26 +33,39 @@ Instance* find(const void* instance) {
   return nullptr;
 }
 
+void report_figure(std::uint32_t heap, std::string_view name, std::uint64_t bytes) {
+  if (bytes == wire::unknown_bytes) return;
+  wire::CounterRecord record;
+  record.value = static_cast<std::int64_t>(bytes);
+  record.name = rings.define_string(name.data());
+  record.heap = heap;
+  rings.add_of_driver(record);
+}
+
 std::uint32_t define(const PoolFacts& facts) {
   wire::HeapRecord heap;
   heap.layer = static_cast<std::uint8_t>(wire::Layer::pool);
   heap.flags = wire::heap_flag::has_addresses;
-  // Memory of malloc has no region that somebody reports.
-  if (std::strcmp(facts.memory_kind, "host") != 0) heap.flags |= wire::heap_flag::has_regions | wire::heap_flag::is_inside_of_driver;
   if (facts.has_requested) heap.flags |= wire::heap_flag::has_requested;
+  // Memory of malloc is not the driver's. What the driver had given before an attach is not known.
+  if (std::strcmp(facts.memory_kind, "host") != 0) heap.flags |= wire::heap_flag::is_inside_of_driver;
+  if (std::strcmp(facts.memory_kind, "host") != 0 && !came_late()) heap.flags |= wire::heap_flag::has_regions;
   if (!came_late()) heap.flags |= wire::heap_flag::is_complete_at_start;
   heap.device = facts.device;
-  return rings.define_heap(heap, facts.name, facts.memory_kind);
+  const std::uint32_t id = rings.define_heap(heap, facts.name, facts.memory_kind);
+  if (came_late() && id != 0) {
+    report_figure(id, wire::in_use_before, facts.in_use_bytes);
+    report_figure(id, wire::reported_pool, facts.pool_bytes);
+  }
+  return id;
 }
 
 }  // namespace
 
-std::uint32_t heap_of(const void* instance, void (*find_facts)(const void* instance, PoolFacts& facts)) {
+std::uint32_t heap_of(const void* instance, FindFacts find_facts, const void* call) {
   Instance* known = find(instance);
   if (known != nullptr)
     if (const std::uint32_t heap = known->heap.load(std::memory_order_acquire)) return heap;
-  PoolFacts facts;
-  find_facts(instance, facts);
   instances_lock.lock();
   known = find(instance);
   for (std::size_t i = 0; known == nullptr && i < instances_max; ++i) {
@@ -60,7 +75,12 @@ std::uint32_t heap_of(const void* instance, void (*find_facts)(const void* insta
   std::uint32_t heap = 0;
   if (known != nullptr) {
     heap = known->heap.load(std::memory_order_relaxed);
-    if (heap == 0) known->heap.store(heap = define(facts), std::memory_order_relaxed);
+    if (heap == 0) {
+      PoolFacts facts;
+      find_facts(instance, call, facts);
+      heap = define(facts);
+    }
+    known->heap.store(heap, std::memory_order_relaxed);
     known->is.store(instance, std::memory_order_release);
   }
   instances_lock.unlock();
@@ -77,9 +97,10 @@ void report_block(std::uint32_t heap, std::uint64_t address, std::uint64_t bytes
   rings.add_of_driver(record);
 }
 
-void report_free(std::uint32_t heap, std::uint64_t address) {
+void report_free(std::uint32_t heap, std::uint64_t address, std::uint64_t bytes) {
   wire::FreeAtRecord record;
   record.address = address;
+  record.size = bytes;
   record.heap = heap;
   rings.add_of_driver(record);
 }

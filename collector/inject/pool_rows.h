@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "collector/wire/wire.h"
+
 namespace hbmscope::inject::pools {
 
 // What an instance is called and where its memory is. `name` and `memory_kind` are kept by the observer.
@@ -14,15 +16,21 @@ struct PoolFacts {
   const char* memory_kind = "device";  // "device", "host_pinned", "host"
   std::uint32_t device = ~0U;          // As the framework numbers them; ~0: none.
   bool has_requested = true;           // Requested sizes are known, not only those of blocks.
+  // Before the call in progress; wire::unknown_bytes: unknown. Recorded only of an attached job.
+  std::uint64_t in_use_bytes = wire::unknown_bytes, pool_bytes = wire::unknown_bytes;
 };
 
-// Of an instance, by any pointer or number that identifies it and is not 0. Defines the heap at the first call.
-// `find_facts` may call the framework; none of our locks is held then. 0: it can't be reported.
-std::uint32_t heap_of(const void* instance, void (*find_facts)(const void* instance, PoolFacts& facts));
+// Of an instance, by any pointer or number that identifies it and is not 0. Defines the heap at the first call, which
+// must be before the allocator has done anything: what it has in use then is what it had when hbmscope came. 0: it
+// can't be reported. `find_facts` may call the allocator, while a lock is held that its other threads wait for only
+// here.
+using FindFacts = void (*)(const void* instance, const void* call, PoolFacts& facts);
+std::uint32_t heap_of(const void* instance, FindFacts find_facts, const void* call = nullptr);
 
 void report_block(std::uint32_t heap, std::uint64_t address, std::uint64_t bytes, std::uint64_t requested);
-// Call it before the memory is free for others.
-void report_free(std::uint32_t heap, std::uint64_t address);
+// Call it before the memory is free for others. `bytes`: of the block; 0: unknown, which is enough unless it was
+// allocated before an attach.
+void report_free(std::uint32_t heap, std::uint64_t address, std::uint64_t bytes = 0);
 // The framework gives up on the request.
 void report_out_of_memory(std::uint32_t heap, std::uint64_t requested, const char* reason);
 // The framework may do without it, or try again.

@@ -46,7 +46,17 @@ const void* instance_of(Device device) {
   return reinterpret_cast<const void*>((static_cast<std::uintptr_t>(device) >> 8) + 1);
 }
 
-void find_facts(const void* instance, PoolFacts& facts) {
+struct UsageCall {
+  std::int64_t bytes;
+  std::size_t allocated, reserved;  // After it.
+};
+
+void find_facts(const void* instance, const void* call, PoolFacts& facts) {
+  if (call != nullptr) {
+    const auto& usage = *static_cast<const UsageCall*>(call);
+    facts.in_use_bytes = usage.allocated - static_cast<std::uint64_t>(usage.bytes);
+    facts.pool_bytes = usage.reserved;
+  }
   facts.device = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(instance) - 1);
   facts.has_requested = false;
   std::strcpy(facts.name, "GPU ");
@@ -57,20 +67,21 @@ void find_facts(const void* instance, PoolFacts& facts) {
 }
 
 // Under the allocator's lock, so the order is certain.
-void report_usage(void* block, std::int64_t bytes, Device device) {
+void report_usage(void* block, const UsageCall& usage, Device device) {
   const pools::PoolCall call;
   if (!call.is_reported()) return;
-  const std::uint32_t heap = pools::heap_of(instance_of(device), find_facts);
+  const std::int64_t bytes = usage.bytes;
+  const std::uint32_t heap = pools::heap_of(instance_of(device), find_facts, &usage);
   if (heap == 0) return;
   if (bytes > 0)
     pools::report_block(heap, reinterpret_cast<std::uintptr_t>(block), static_cast<std::uint64_t>(bytes),
                         wire::unknown_bytes);
   else if (bytes < 0)
-    pools::report_free(heap, reinterpret_cast<std::uintptr_t>(block));
+    pools::report_free(heap, reinterpret_cast<std::uintptr_t>(block), static_cast<std::uint64_t>(-bytes));
 }
 
 void usage_instead(void* block, std::int64_t bytes, std::size_t allocated, std::size_t reserved, Device device) {
-  if (is_gpu(device)) report_usage(block, bytes, device);
+  if (is_gpu(device)) report_usage(block, {bytes, allocated, reserved}, device);
   if (void* next = find_once(next_usage, usage_name))
     reinterpret_cast<Usage>(next)(block, bytes, allocated, reserved, device);
 }

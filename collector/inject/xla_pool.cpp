@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "collector/inject/collector.h"
 #include "collector/inject/file_symbols.h"
 #include "collector/inject/loaded_objects.h"
 #include "collector/inject/patch.h"
@@ -27,6 +28,7 @@ enum Function : unsigned {
   allocated_size,          // AllocatedSize(pointer) const: of the block
   name,                    // Name()
   memory_type,             // GetMemoryType() const
+  statistics,              // GetStats()
   destroy,                 // The complete destructor.
   destroy_and_deallocate,  // The deleting destructor.
   function_count
@@ -37,6 +39,7 @@ constexpr const char* name_endings[function_count] = {"11AllocateRawEmm",
                                                       "13AllocatedSizeEPKv",
                                                       "4NameB5cxx11Ev",
                                                       "13GetMemoryTypeEv",
+                                                      "8GetStatsEv",
                                                       "D1Ev",
                                                       "D0Ev"};
 // In another namespace the class of the attributes is written out.
@@ -103,7 +106,26 @@ std::uint32_t device_from_name(const char* name) {
   return device;
 }
 
-void find_facts(const void* self, PoolFacts& facts) {
+// std::optional<tsl::AllocatorStats>, as words: allocations, bytes in use, their peak, the largest request, ... The
+// size of the pool and its peak come last, each followed by whether it is there; versions differ in how many words
+// precede.
+void find_statistics(const void* self, PoolFacts& facts) {
+  constexpr std::size_t words = 64, pool_at = 11, pool_at_newer = 12;
+  const Word function = original_of(self, statistics);
+  if (function == 0) return;
+  std::uint64_t found[words] = {};
+  reinterpret_cast<void* (*)(std::uint64_t*, const void*)>(function)(found, self);
+  facts.in_use_bytes = found[1];
+  for (const std::size_t at : {pool_at, pool_at_newer}) {
+    const bool is_there = (found[at + 1] & 0xff) == 1 && (found[at + 3] & 0xff) == 1;
+    if (is_there && found[at] >= facts.in_use_bytes && found[at] <= found[at + 2]) {
+      facts.pool_bytes = found[at];
+      return;
+    }
+  }
+}
+
+void find_facts(const void* self, const void*, PoolFacts& facts) {
   Text text{};
   // A class as a result is written to an address that comes first.
   const Word function = original_of(self, name);
@@ -113,6 +135,7 @@ void find_facts(const void* self, PoolFacts& facts) {
     std::memcpy(facts.name, text.text, length);
   }
   if (facts.name[0] == 0) std::strcpy(facts.name, "XLA's pool");
+  if (came_late()) find_statistics(self, facts);
   if (original_of(self, memory_type) != 0) facts.memory_kind = kind_of_memory(call_original<int>(memory_type, self));
   const bool is_of_device = std::strcmp(facts.memory_kind, "device") == 0;
   if (is_of_device && std::strstr(facts.name, "host") != nullptr)
@@ -133,9 +156,8 @@ std::uint64_t ticks() {
   return read_ticks(false);
 }
 
-void report_answer(const void* self, void* block, std::size_t bytes, bool may_retry, std::uint64_t since) {
-  const std::uint32_t heap = pools::heap_of(self, find_facts);
-  if (heap == 0) return;
+void report_answer(std::uint32_t heap, const void* self, void* block, std::size_t bytes, bool may_retry,
+                   std::uint64_t since) {
   if (block != nullptr) {
     const auto size = call_original<std::size_t>(allocated_size, self, static_cast<const void*>(block));
     pools::report_block(heap, reinterpret_cast<Word>(block), size, bytes);
@@ -146,29 +168,36 @@ void report_answer(const void* self, void* block, std::size_t bytes, bool may_re
   }
 }
 
-void* allocate_instead(void* self, std::size_t alignment, std::size_t bytes) {
-  const pools::PoolCall call;
+// A call of one of the functions below; `heap` is 0 if it is not reported.
+struct Call : pools::PoolCall {
+  explicit Call(const void* self) : heap(is_reported() ? pools::heap_of(self, find_facts) : 0) {}
+
+  const std::uint32_t heap;
   const std::uint64_t since = ticks();
+};
+
+void* allocate_instead(void* self, std::size_t alignment, std::size_t bytes) {
+  const Call call(self);
   void* block = call_original<void*>(allocate, self, alignment, bytes);
-  if (call.is_reported() && bytes != 0) report_answer(self, block, bytes, true, since);
+  if (call.heap != 0 && bytes != 0) report_answer(call.heap, self, block, bytes, true, call.since);
   return block;
 }
 
 // The attributes begin with whether the allocator may wait for memory, in all versions.
 void* allocate_with_instead(void* self, std::size_t alignment, std::size_t bytes, const bool* attributes) {
-  const pools::PoolCall call;
-  const std::uint64_t since = ticks();
+  const Call call(self);
   const bool may_retry = *attributes;
   void* block = call_original<void*>(allocate_with, self, alignment, bytes, attributes);
-  if (call.is_reported() && bytes != 0) report_answer(self, block, bytes, may_retry, since);
+  if (call.heap != 0 && bytes != 0) report_answer(call.heap, self, block, bytes, may_retry, call.since);
   return block;
 }
 
 void deallocate_instead(void* self, void* block) {
-  const pools::PoolCall call;
-  if (call.is_reported() && block != nullptr)
-    if (const std::uint32_t heap = pools::heap_of(self, find_facts))
-      pools::report_free(heap, reinterpret_cast<Word>(block));
+  const Call call(self);
+  if (call.heap != 0 && block != nullptr)
+    pools::report_free(
+        call.heap, reinterpret_cast<Word>(block),
+        came_late() ? call_original<std::size_t>(allocated_size, self, static_cast<const void*>(block)) : 0);
   call_original<void>(deallocate, self, block);
 }
 

@@ -175,7 +175,8 @@ void ProcessDrain::take_definitions() {
         const std::string kind = record.memory_kind < texts_.size() ? texts_[record.memory_kind] : "";
         if (of_job == heap_names_.size()) heap_names_.push_back(name);
         add_id(heaps_, of_job, writer_.define_heap(record, name, kind));
-        if ((record.flags & wire::heap_flag::is_inside_of_driver) != 0) regions_.add_heap(heap(of_job));
+        constexpr std::uint32_t joined = wire::heap_flag::is_inside_of_driver | wire::heap_flag::has_regions;
+        if ((record.flags & joined) == joined) regions_.add_heap(heap(of_job));
         break;
       }
       case wire::RecordKind::job: note_fact(row); break;
@@ -422,7 +423,8 @@ void ProcessDrain::write(const Row& row) {
     }
     case wire::RecordKind::free_at: {
       const auto record = translated<wire::FreeAtRecord>(row);
-      writer_.free(record.heap, record.address, record.size, record.stack, time_ns);
+      if (!unidentified_.free(record, time_ns))
+        writer_.free(record.heap, record.address, record.size, record.stack, time_ns);
       break;
     }
     case wire::RecordKind::free_requested_at: {
@@ -440,13 +442,22 @@ void ProcessDrain::write(const Row& row) {
     case wire::RecordKind::heap_gone: {
       const auto gone = translated<wire::HeapGoneRecord>(row);
       regions_.note_heap_gone(gone.heap);
+      unidentified_.note_heap_gone(gone.heap);
       writer_.drop_heap(gone, time_ns);
       break;
     }
     case wire::RecordKind::driver_refusal: writer_.add(translated<wire::DriverRefusalRecord>(row), time_ns); break;
     case wire::RecordKind::out_of_memory: writer_.add(translated<wire::OutOfMemoryRecord>(row), time_ns); break;
     case wire::RecordKind::marker: writer_.add(translated<wire::MarkerRecord>(row), time_ns); break;
-    case wire::RecordKind::counter: writer_.add(translated<wire::CounterRecord>(row), time_ns); break;
+    case wire::RecordKind::counter: {
+      const auto figure = translated<wire::CounterRecord>(row);
+      const std::uint32_t name = row.as<wire::CounterRecord>().name;
+      if (name < texts_.size() && texts_[name] == wire::in_use_before && figure.heap != 0)
+        unidentified_.note_before(figure.heap, static_cast<std::uint64_t>(figure.value), time_ns);
+      else
+        writer_.add(figure, time_ns);
+      break;
+    }
     case wire::RecordKind::listing:
       --events_;  // It is state, not an event.
       write_listing(translated<wire::ListingRecord>(row), time_ns);

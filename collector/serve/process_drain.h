@@ -23,6 +23,7 @@
 #include "collector/serve/frame_namer.h"
 #include "collector/serve/ring_memory.h"
 #include "collector/serve/tick_clock.h"
+#include "collector/serve/unidentified_memory.h"
 #include "collector/wire/stream_writer.h"
 
 namespace hbmscope::serve {
@@ -104,6 +105,7 @@ class ProcessDrain {
   wire::StreamWriter writer_;
   PoolRegions regions_{writer_};
   DriverMemory driver_{writer_, regions_};
+  UnidentifiedMemory unidentified_{writer_};
   TickClock clock_;
   std::vector<Ring> rings_;
   std::vector<std::uint32_t> used_rings_;                                     // In this round.

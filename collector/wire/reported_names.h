@@ -21,6 +21,12 @@ inline constexpr std::string_view driver_calls_fact = "hbmscope.driver_calls",
                                   driver_calls_are = "CUDA driver calls are ", recorded_with = "recorded with ",
                                   not_recorded = "not recorded: ", not_recorded_yet = "not recorded yet: ";
 
+// Counters of a pool that a job which was attached to sends once: what it had in use just before its first call that was
+// seen, which the observer turns into one block without an address, named `not_identified`; and the size of the pool, if
+// its regions are not known.
+inline constexpr std::string_view in_use_before = "in_use_before", not_identified = "not identified",
+                                  reported_pool = "total_reserved";
+
 // Suffixes of counter names that begin with a device, "GPU 0": figures that the driver (NVML) reports.
 inline constexpr std::string_view held_by_process_ending = " bytes held by this process (NVML)",
                                   in_use_by_all_ending = " bytes in use by all processes (NVML)";

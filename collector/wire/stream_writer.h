@@ -61,6 +61,7 @@ class StreamWriter {
   // If a block is already live at that address, its free was missed: it is freed first, and counted.
   std::uint64_t alloc(const AllocRecord& block, std::int64_t time_ns);
   void live(LiveRecord block);
+  bool is_live(std::uint32_t heap, std::uint64_t address) const { return table_.find(heap, address).has_value(); }
   // Returns false if no block of that heap is live at the address; the free is recorded as such.
   bool free(std::uint32_t heap, std::uint64_t address, std::uint64_t size, std::uint32_t stack, std::int64_t time_ns);
   bool free_requested(std::uint32_t heap, std::uint64_t address, std::uint64_t size, std::uint32_t stack,

@@ -1,6 +1,6 @@
 """A JAX job for pool_test.py: arrays, jit, donation and threads at random, with quiet points.
 
-    pool_jax.py POINTS [threads] [sharded] [oom]
+    pool_jax.py POINTS [threads] [sharded] [oom] [attached]
 """
 
 import os
@@ -18,6 +18,9 @@ import pool_marks
 
 points, kinds = int(sys.argv[1]), sys.argv[2:]
 devices = jax.devices()
+if "attached" in kinds:
+    *devices, marked = devices
+    pool_marks.signal = lambda: jax.device_put(np.zeros(64, np.float32), marked).block_until_ready()
 
 
 def pointers(array):
@@ -67,6 +70,8 @@ def work(seed, kept, steps):
 
 lists = [[] for _ in range(4 if "threads" in kinds else 1)]
 for point in range(points):
+    if "attached" in kinds and point == points // 2:
+        pool_marks.wait_for_attach()
     threads = [threading.Thread(target=work, args=(4 * point + i, kept, 5)) for i, kept in enumerate(lists)]
     for thread in threads:
         thread.start()

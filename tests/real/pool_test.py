@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """The pool of a real framework, as hbmscope records it, against the framework's own figures at many quiet points.
 
-    tests/real/pool_test.py HBMSCOPE PYTHON JOB ...     JOB: pool_jax.py 1000 threads, or pool_torch.py
+    tests/real/pool_test.py HBMSCOPE PYTHON JOB ...     JOB: pool_jax.py 1000 threads, or pool_torch.py, pool_tensorflow.py
 
 At each point, for every device: what is in use to the byte, the number of allocations so far, and each array that the
-job holds is a block.
+job holds is a block. With `attached` the job is started without hbmscope, which then attaches to it twice: of what was
+there before, only the sum is known.
 """
 
 import collections
@@ -16,18 +17,50 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
+
+import emulated
 
 HERE = pathlib.Path(__file__).resolve().parent
 
 
+def read_marks(folder):
+    return [json.loads(line) for line in (folder / "marks.jsonl").read_text().splitlines()]
+
+
 def record(hbmscope, python, job, folder, devices):
-    marks, recording = folder / "marks.jsonl", folder / "job.hbm"
-    environment = {**os.environ, "POOL_MARKS": str(marks), "PYTHONDONTWRITEBYTECODE": "1"}
+    recording = folder / "job.hbm"
+    environment = {**os.environ, "POOL_MARKS": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [hbmscope, "run", "--emulate", f"h100:{devices}", "--device-bytes", "8GiB", "--json", "--no-window", "--flight", folder / "flights"]
     done = subprocess.run([*command, "--record", recording, "--", python, HERE / job[0], *job[1:]], env=environment, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(done.stderr[-3000:])
-    return [json.loads(line) for line in marks.read_text().splitlines()], recording, json.loads(done.stdout)
+    return read_marks(folder), recording
+
+
+def attach(hbmscope, python, job, folder, devices):
+    recording = folder / "job.hbm"
+    device = {"COUNT": str(devices), "BYTES": str(8 << 30), "CONTEXT_BYTES": str(500 << 20)}
+    environment = emulated.environment(pathlib.Path(hbmscope).parents[1] / "emulated")
+    environment.update({f"HBMSCOPE_DEVICE_{name}": value for name, value in device.items()})
+    environment.update(POOL_MARKS=str(folder), PYTHONDONTWRITEBYTECODE="1", XLA_FLAGS="--xla_gpu_autotune_level=0")
+    started = subprocess.Popen([python, HERE / job[0], *job[1:]], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    while not (folder / "ready").exists():
+        if started.poll() is not None:
+            sys.exit(started.stdout.read()[-3000:])
+        time.sleep(0.01)
+    command = [hbmscope, "attach", str(started.pid), "--no-window", "--no-flight"]
+    subprocess.run([*command, "--for", "0.2s", "--record", folder / "first.hbm"], check=True, capture_output=True)
+    observer = subprocess.Popen([*command, "--record", recording], stderr=subprocess.PIPE, text=True)
+    for line in observer.stderr:
+        if "attached to" in line:
+            break
+    (folder / "go").touch()
+    output, _ = started.communicate(timeout=300)
+    observer.communicate(timeout=60)
+    if started.returncode != 0:
+        sys.exit(output[-3000:])
+    return read_marks(folder), recording
 
 
 def events_of(hbmscope, recording):
@@ -45,41 +78,49 @@ def device_of(heap):
     return (found[1] or found[2]) if found else None
 
 
-def compare(marks, events):
+def compare(marks, events, marked_device):
+    """The device for marks, of an attached job; None: marks are calls of the driver."""
     waiting = {mark["mark"]: mark for mark in marks}
+    signals = 0
     blocks = collections.defaultdict(dict)  # By device: address -> size.
     allocs = collections.Counter()
     checks = failed = points = 0
     for event in events:
         size = int(event["size_bytes"] or 0)
-        if event["kind"] == "alloc" and size in waiting:
-            mark = waiting.pop(size)
+        device = device_of(event["heap"])
+        key = size
+        if marked_device is not None and device == marked_device and event["kind"] == "alloc":
+            signals += 1
+            key = 5_000_000 + signals
+        if event["kind"] == "alloc" and key in waiting:
+            mark = waiting.pop(key)
             points += 1
             wrong = []
             for device, in_use in mark["in_use"].items():
                 checks += 1
                 if (seen := sum(blocks[device].values())) != in_use:
                     wrong.append(f"device {device}: {seen} B in use, the framework says {in_use} B")
-            for device, count in mark["allocs"].items():
+            for device, count in mark["allocs"].items() if marked_device is None else ():
                 checks += 1
                 if allocs[device] != count:
                     wrong.append(f"device {device}: {allocs[device]} allocations, the framework says {count}")
             for device, address, size_of_array in mark["arrays"]:
                 checks += 1
+                if marked_device is not None and address not in blocks[str(device)]:
+                    continue  # From before.
                 if blocks[str(device)].get(address, -1) < size_of_array and size_of_array > 0:
                     wrong.append(f"device {device}: no block for the array at {address:#x} with {size_of_array} B")
             failed += len(wrong)
             for line in wrong[:3]:
                 print(f"point {points}: {line}")
             continue
-        device = device_of(event["heap"])
-        if device is None:
+        if device is None or device == marked_device:
             continue
         if event["kind"] == "alloc":
-            blocks[device][int(event["address"], 0)] = size
+            blocks[device][int(event["address"] or "-1", 0)] = size
             allocs[device] += 1
         elif event["kind"] in ("free", "free_at"):
-            blocks[device].pop(int(event["address"], 0), None)
+            blocks[device].pop(int(event["address"] or "-1", 0), None)
     if waiting:
         failed += len(waiting)
         print(f"{len(waiting)} marks are not in the recording")
@@ -92,9 +133,10 @@ def main():
     devices = 8 if "sharded" in job else 2
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        marks, recording, verdict = record(hbmscope, python, job, folder, devices)
-        is_equal = compare(marks, events_of(hbmscope, recording))
-        if "oom" in job:
+        is_attached = "attached" in job
+        marks, recording = (attach if is_attached else record)(hbmscope, python, job, folder, devices)
+        is_equal = compare(marks, events_of(hbmscope, recording), str(devices - 1) if is_attached else None)
+        if "oom" in job and not is_attached:
             (flight,) = (folder / "flights").iterdir()
             print((flight / "what_happened.txt").read_text().splitlines()[1])
     sys.exit(0 if is_equal else 1)

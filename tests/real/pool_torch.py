@@ -1,6 +1,6 @@
 """A PyTorch job for pool_test.py: tensors, training and streams at random, with quiet points.
 
-    pool_torch.py POINTS [threads] [oom]
+    pool_torch.py POINTS [threads] [oom] [attached]
 """
 
 import random
@@ -13,6 +13,9 @@ import pool_marks
 
 points, kinds = int(sys.argv[1]), sys.argv[2:]
 devices = range(torch.cuda.device_count())
+if "attached" in kinds:
+    *devices, marked = devices
+    pool_marks.signal = lambda: torch.empty(64, device=f"cuda:{marked}")
 model = torch.nn.Sequential(torch.nn.Linear(256, 1024), torch.nn.GELU(), torch.nn.Linear(1024, 10)).cuda()
 optimizer = torch.optim.AdamW(model.parameters())
 
@@ -57,6 +60,8 @@ def work(seed, kept, steps):
 
 lists = [[] for _ in range(4 if "threads" in kinds else 1)]
 for point in range(points):
+    if "attached" in kinds and point == points // 2:
+        pool_marks.wait_for_attach()
     threads = [threading.Thread(target=work, args=(4 * point + i, kept, 5)) for i, kept in enumerate(lists)]
     for thread in threads:
         thread.start()
