@@ -69,6 +69,10 @@ EventFields fields_of_event(const wire::DecodedBlock& block, const RecordPlace& 
   wire::with_record_type(place.kind, [&]<class Record>() { fields = fields_of(block.rows<Record>()[place.row]); });
   switch (place.kind) {
     case RecordKind::alloc:
+      fields.allocation = place.event;
+      if ((block.rows<wire::AllocRecord>()[place.row].flags & wire::block_flag::has_no_address) != 0)
+        fields.address.reset();
+      break;
     case RecordKind::physical_create: fields.allocation = place.event; break;
     case RecordKind::free:
       fields.is_derived = fields.stack == wire::derived_free;
