@@ -1,0 +1,94 @@
+#include "allocator/pytorch/pending_frees.h"
+
+#include <utility>
+
+namespace hbmscope::allocator::pytorch {
+
+void PendingFrees::note_use(Block* block, std::uint32_t stream, bool is_recording) {
+  if (progress_ == nullptr) return;
+  block->other_streams.insert(stream);
+  if (is_recording) named_in_recordings_[block].insert(stream);
+}
+
+void PendingFrees::record_events(Block* block) {
+  for (const std::uint32_t stream : std::exchange(block->other_streams, {})) {
+    events_[stream].push_back({progress_->record(stream), block});
+    ++block->pending_events;
+  }
+}
+
+bool PendingFrees::add(Block* block, bool is_recording) {
+  if (block->other_streams.empty()) return false;
+  if (is_recording)
+    deferred_.push_back(block);
+  else
+    record_events(block);
+  return true;
+}
+
+void PendingFrees::end_deferral(std::vector<Block*>& completed) {
+  for (Block* block : std::exchange(deferred_, {})) {
+    if (const auto named = named_in_recordings_.find(block); named != named_in_recordings_.end()) {
+      for (const std::uint32_t stream : named->second) block->other_streams.erase(stream);
+      named_in_recordings_.erase(named);
+    }
+    record_events(block);
+    ++block->pending_events;  // The end of the recording itself.
+    count_done(block, completed);
+  }
+}
+
+// The last event counts until the block is freed, so that no neighbour takes the block over before.
+void PendingFrees::count_done(Block* block, std::vector<Block*>& completed) {
+  if (block->pending_events > 1)
+    --block->pending_events;
+  else
+    completed.push_back(block);
+}
+
+std::vector<Block*> PendingFrees::sorted(std::vector<Block*> completed) {
+  if (completed.size() < 2) return completed;
+  std::unordered_map<std::uint64_t, Block*> by_address;
+  std::vector<std::uint64_t> addresses;
+  for (Block* block : completed) {
+    by_address[block->address] = block;
+    addresses.push_back(block->address);
+  }
+  progress_->sort_completed(addresses);
+  completed.clear();
+  for (const std::uint64_t address : addresses) completed.push_back(by_address.at(address));
+  return completed;
+}
+
+std::vector<Block*> PendingFrees::take_done() {
+  std::vector<Block*> completed;
+  end_deferral(completed);
+  for (auto line = events_.begin(); line != events_.end();) {
+    std::deque<Pending>& pending = line->second;
+    for (; !pending.empty() && progress_->is_done(pending.front().event); pending.pop_front())
+      count_done(pending.front().block, completed);
+    line = pending.empty() ? events_.erase(line) : std::next(line);
+  }
+  return sorted(std::move(completed));
+}
+
+std::vector<Block*> PendingFrees::wait_for_all(const PrivatePool* pool) {
+  std::vector<Block*> completed;
+  end_deferral(completed);
+  for (auto line = events_.begin(); line != events_.end();) {
+    std::deque<Pending> kept;
+    for (const Pending& pending : line->second) {
+      if (pool != nullptr && pending.block->pool->owner != pool) {
+        kept.push_back(pending);
+        continue;
+      }
+      progress_->wait(pending.event);
+      count_done(pending.block, completed);
+    }
+    line->second = std::move(kept);
+    line = line->second.empty() ? events_.erase(line) : std::next(line);
+  }
+  return sorted(std::move(completed));
+}
+
+}  // namespace hbmscope::allocator::pytorch

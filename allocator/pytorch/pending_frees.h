@@ -1,0 +1,58 @@
+// Blocks that the program freed while other streams may still use them.
+//
+// A block of stream 0 that record_stream() named for stream 1 is freed: an event is recorded on stream 1, and the block
+// can be reused when a later request finds that the event is done. While a private pool records (a graph is captured),
+// no event can be recorded or queried: the free waits for the end of the recording, and only streams that were named
+// before the recording get an event then, because the graph itself orders the others.
+//
+// Like PyTorch 2.9.1 (block_to_cudagraph_stream_uses in c10/cuda/CUDACachingAllocator.cpp), this remembers a stream
+// that was named during a recording until the block is freed during one, even if the block had other users in between.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <vector>
+
+#include "allocator/pytorch/block.h"
+#include "allocator/pytorch/stream_progress.h"
+
+namespace hbmscope::allocator::pytorch {
+
+class PendingFrees {
+ public:
+  // Without it, all streams are always done.
+  void set_progress(StreamProgress* progress) { progress_ = progress; }
+  StreamProgress* progress() const { return progress_; }
+
+  void note_use(Block* block, std::uint32_t stream, bool is_recording);
+  // The block has other streams. False: nothing to wait for.
+  bool add(Block* block, bool is_recording);
+
+  // The functions below return blocks whose frees are complete, in the order in which they are to be freed. Each of them
+  // has one pending event until then.
+  // Those whose events are done.
+  std::vector<Block*> take_done();
+  // Waits for the events of a private pool; null: for all.
+  std::vector<Block*> wait_for_all(const PrivatePool* pool);
+
+ private:
+  struct Pending {
+    StreamProgress::Event event;
+    Block* block;
+  };
+
+  void record_events(Block* block);
+  void end_deferral(std::vector<Block*>& completed);
+  void count_done(Block* block, std::vector<Block*>& completed);
+  std::vector<Block*> sorted(std::vector<Block*> completed);
+
+  StreamProgress* progress_ = nullptr;
+  std::map<std::uint32_t, std::deque<Pending>> events_;  // By stream, oldest first.
+  std::vector<Block*> deferred_;                         // Freed during a recording.
+  std::unordered_map<const Block*, std::set<std::uint32_t>> named_in_recordings_;
+};
+
+}  // namespace hbmscope::allocator::pytorch
