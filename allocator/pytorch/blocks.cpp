@@ -19,6 +19,7 @@ Block* CachingAllocator::new_block(const Block& like, std::uint64_t address, std
 }
 
 void CachingAllocator::delete_block(Block* block) {
+  pending_.forget(block);
   spare_.push_back(block);
 }
 

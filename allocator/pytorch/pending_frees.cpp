@@ -33,6 +33,7 @@ void PendingFrees::end_deferral(std::vector<Block*>& completed) {
       named_in_recordings_.erase(named);
     }
     record_events(block);
+    deferred_before_.insert(block);
     ++block->pending_events;  // The end of the recording itself.
     count_done(block, completed);
   }
@@ -40,10 +41,38 @@ void PendingFrees::end_deferral(std::vector<Block*>& completed) {
 
 // The last event counts until the block is freed, so that no neighbour takes the block over before.
 void PendingFrees::count_done(Block* block, std::vector<Block*>& completed) {
-  if (block->pending_events > 1)
+  if (block->pending_events > 1) {
     --block->pending_events;
-  else
+    return;
+  }
+  deferred_before_.erase(block);
+  completed.push_back(block);
+}
+
+void PendingFrees::forget(const Block* block) {
+  const auto named = named_in_recordings_.find(block);
+  if (named == named_in_recordings_.end()) return;
+  left_behind_.merge(named->second);
+  named_in_recordings_.erase(named);
+}
+
+void PendingFrees::complete_with_recording(std::vector<Block*>& completed) {
+  std::set<Block*> blocks = deferred_before_;
+  for (const auto& [stream, pending] : events_)
+    if (left_behind_.count(stream) == 0)
+      for (const Pending& event : pending) blocks.erase(event.block);
+  for (Block* block : blocks) {
+    if (!progress_->completes_with_recording(block->address)) continue;
+    drop_events(block);
+    deferred_before_.erase(block);
     completed.push_back(block);
+  }
+}
+
+void PendingFrees::drop_events(Block* block) {
+  for (auto& [stream, pending] : events_)
+    std::erase_if(pending, [&](const Pending& event) { return event.block == block; });
+  block->pending_events = 1;
 }
 
 std::vector<Block*> PendingFrees::sorted(std::vector<Block*> completed) {
@@ -69,6 +98,7 @@ std::vector<Block*> PendingFrees::take_done() {
       count_done(pending.front().block, completed);
     line = pending.empty() ? events_.erase(line) : std::next(line);
   }
+  complete_with_recording(completed);
   return sorted(std::move(completed));
 }
 
@@ -88,6 +118,7 @@ std::vector<Block*> PendingFrees::wait_for_all(const PrivatePool* pool) {
     line->second = std::move(kept);
     line = line->second.empty() ? events_.erase(line) : std::next(line);
   }
+  complete_with_recording(completed);
   return sorted(std::move(completed));
 }
 

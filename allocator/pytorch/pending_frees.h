@@ -7,6 +7,8 @@
 //
 // Like PyTorch 2.9.1 (block_to_cudagraph_stream_uses in c10/cuda/CUDACachingAllocator.cpp), this remembers a stream
 // that was named during a recording until the block is freed during one, even if the block had other users in between.
+// PyTorch remembers it even after the block object was deleted, for the next object at the same heap address. Which one
+// that is depends on the process's heap: StreamProgress may say so, and by default there is none.
 #pragma once
 
 #include <cstdint>
@@ -30,10 +32,10 @@ class PendingFrees {
   void note_use(Block* block, std::uint32_t stream, bool is_recording);
   // The block has other streams. False: nothing to wait for.
   bool add(Block* block, bool is_recording);
+  void forget(const Block* block);  // It is deleted.
 
-  // The functions below return blocks whose frees are complete, in the order in which they are to be freed. Each of them
-  // has one pending event until then.
-  // Those whose events are done.
+  // The functions below return blocks whose frees are complete, in the order in which they are to be freed. Each of
+  // them has one pending event until then. Those whose events are done.
   std::vector<Block*> take_done();
   // Waits for the events of a private pool; null: for all.
   std::vector<Block*> wait_for_all(const PrivatePool* pool);
@@ -47,12 +49,16 @@ class PendingFrees {
   void record_events(Block* block);
   void end_deferral(std::vector<Block*>& completed);
   void count_done(Block* block, std::vector<Block*>& completed);
+  void complete_with_recording(std::vector<Block*>& completed);
+  void drop_events(Block* block);
   std::vector<Block*> sorted(std::vector<Block*> completed);
 
   StreamProgress* progress_ = nullptr;
   std::map<std::uint32_t, std::deque<Pending>> events_;  // By stream, oldest first.
   std::vector<Block*> deferred_;                         // Freed during a recording.
+  std::set<Block*> deferred_before_;                     // Of these, those that are still pending.
   std::unordered_map<const Block*, std::set<std::uint32_t>> named_in_recordings_;
+  std::set<std::uint32_t> left_behind_;  // Streams named during a recording, of deleted blocks.
 };
 
 }  // namespace hbmscope::allocator::pytorch

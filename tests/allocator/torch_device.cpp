@@ -1,7 +1,6 @@
 #include "tests/allocator/torch_device.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -100,11 +99,27 @@ void TorchDevice::unmap(const Claim& addresses) {
   free_bytes_ += addresses.bytes;
 }
 
-// In the order of the trace.
-void TorchDevice::sort_completed(std::vector<std::uint64_t>& addresses) {
-  std::unordered_map<std::uint64_t, std::size_t> places;
+std::map<std::uint64_t, std::size_t> TorchDevice::completions() const {
+  std::map<std::uint64_t, std::size_t> places;
   for (const std::string_view line : step_->answers)
     if (line.starts_with("e\tFREE_COMPLETED\t")) places.emplace(address_in(split_at(line, '\t')[2]), places.size());
+  return places;
+}
+
+// Such frees come first in a step.
+bool TorchDevice::completes_with_recording(std::uint64_t address) {
+  for (const std::string_view line : step_->answers) {
+    if (!line.starts_with("e\tFREE_COMPLETED\t")) return false;
+    if (address_in(split_at(line, '\t')[2]) != address) continue;
+    ++early_completions_;
+    return true;
+  }
+  return false;
+}
+
+// In the order of the trace.
+void TorchDevice::sort_completed(std::vector<std::uint64_t>& addresses) {
+  const auto places = completions();
   const auto place_of = [&](std::uint64_t address) {
     const auto found = places.find(address);
     return found == places.end() ? places.size() : found->second;

@@ -36,8 +36,12 @@ class TorchDevice final : public Upstream, public pytorch::StreamProgress {
   void wait(Event event) override { now_ = std::max(now_, event); }
   void wait_for_stream(std::uint32_t stream) override { wait(done_at_[stream]); }
   void sort_completed(std::vector<std::uint64_t>& addresses) override;
+  bool completes_with_recording(std::uint64_t address) override;
+  // How many frees completed because the trace says so, and not by the time of their streams.
+  std::uint64_t early_completions() const { return early_completions_; }
 
  private:
+  std::map<std::uint64_t, std::size_t> completions() const;  // Addresses of this step's FREE_COMPLETED -> their order.
   // The fields of the next recorded call, if it is one of `names`; empty otherwise.
   std::vector<std::string_view> take(std::string_view name, std::string_view other_name = {});
   void write(std::string line) { written_->push_back(std::move(line)); }
@@ -47,6 +51,7 @@ class TorchDevice final : public Upstream, public pytorch::StreamProgress {
   std::size_t next_ = 0;  // Of the step's answers.
   std::uint64_t free_bytes_;
   std::uint64_t now_ = 0;
+  std::uint64_t early_completions_ = 0;
   std::map<std::uint32_t, std::uint64_t> done_at_;  // By stream.
 };
 

@@ -33,15 +33,24 @@ pytorch::PoolId pool_in(std::string_view text) {
 }  // namespace
 
 TorchReplay::TorchReplay(const TorchTrace& trace, const pytorch::Options& options)
-    : trace_(trace), device_(trace.device_bytes), allocator_(device_, options) {
+    : trace_(trace), ranks_(ranks_of_streams(trace)), device_(trace.device_bytes), allocator_(device_, options) {
   allocator_.set_progress(&device_);
   allocator_.set_tracker(this);
+}
+
+std::uint32_t TorchReplay::rank_of(std::uint64_t stream) const {
+  return stream < ranks_.size() ? ranks_[stream] : static_cast<std::uint32_t>(stream);
+}
+
+std::uint32_t TorchReplay::stream_of_rank(std::uint32_t rank) const {
+  const auto found = std::find(ranks_.begin(), ranks_.end(), rank);
+  return found == ranks_.end() ? rank : static_cast<std::uint32_t>(found - ranks_.begin());
 }
 
 void TorchReplay::on_event(const pytorch::TraceEvent& event) {
   const bool is_oom = event.action == pytorch::Action::out_of_memory;
   write(fmt::format("e\t{}\t{:x}\t{}\t{}\t{}", name_of(event.action), is_oom ? device_.free_bytes() : event.address,
-                    event.bytes, event.stream, text_from(event.pool)));
+                    event.bytes, stream_of_rank(event.stream), text_from(event.pool)));
   const Statistics now = allocator_.statistics();
   if (is_oom) write(fmt::format("h\tOOM\t{}\t{}\t{}", event.bytes, now.in_use_bytes, now.pool_bytes));
 }
@@ -81,7 +90,7 @@ void TorchReplay::play_pool(std::string_view operation, std::string_view pool) {
 
 void TorchReplay::write_snapshot() {
   for (const pytorch::SnapshotSegment& segment : allocator_.snapshot()) {
-    write(fmt::format("S\t{:x}\t{}\t{}\t{:d}\t{:d}\t{}", segment.address, segment.bytes, segment.stream,
+    write(fmt::format("S\t{:x}\t{}\t{}\t{:d}\t{:d}\t{}", segment.address, segment.bytes, stream_of_rank(segment.stream),
                       segment.is_large, segment.is_expandable, text_from(segment.pool)));
     for (const pytorch::SnapshotBlock& block : segment.blocks)
       write(fmt::format("B\t{:x}\t{}\t{}\t{:d}\t{:d}", block.address, block.bytes, block.requested_bytes,
@@ -102,7 +111,7 @@ void TorchReplay::play(const TorchStep& step) {
   auto fields = step.operation;
   fields.resize(3);
   const std::string_view operation = fields[0];
-  const auto stream_in = [](std::string_view text) { return static_cast<std::uint32_t>(number_in(text)); };
+  const auto stream_in = [&](std::string_view text) { return rank_of(number_in(text)); };
   if (operation == "A") return allocate(number_in(fields[1]), stream_in(fields[2]));
   if (operation == "F") return free(address_in(fields[1]));
   if (operation == "W") return device_.work(stream_in(fields[1]), number_in(fields[2]));
@@ -134,6 +143,7 @@ TorchComparison TorchReplay::run() {
     compare(step);
   }
   allocator_.set_tracker(nullptr);
+  result_.early_completions = device_.early_completions();
   return std::move(result_);
 }
 

@@ -1,5 +1,6 @@
 #include "tests/allocator/torch_trace.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 
@@ -17,7 +18,15 @@ std::string_view value_of(const std::vector<std::string_view>& words, std::strin
 
 bool begins_snapshot(std::string_view line, const TorchTrace& trace) {
   if (line[0] != 'S' && line[0] != 't') return false;
-  return trace.steps.empty() || !trace.steps.back().operation.empty();
+  if (trace.steps.empty() || !trace.steps.back().operation.empty()) return true;
+  return trace.steps.back().answers.back()[0] == 't';
+}
+
+// At the end of a scope, C++ frees blocks without an operation in the trace.
+bool begins_free(std::string_view line, const TorchTrace& trace) {
+  if (!line.starts_with("e\tFREE_REQUESTED\t") || trace.steps.empty()) return false;
+  const TorchStep& step = trace.steps.back();
+  return step.operation.empty() || step.operation[0] != "F" || !step.answers.empty();
 }
 
 }  // namespace
@@ -68,6 +77,7 @@ tl::expected<TorchTrace, std::string> read_torch_trace(std::string_view text) {
     if (line.size() < 2 || line[1] != '\t' || std::string_view("odehSBt").find(line[0]) == std::string_view::npos)
       return tl::unexpected(fmt::format("line {}: {}", number, line));
     if (begins_snapshot(line, trace)) trace.steps.push_back({{}, {}, number});
+    if (begins_free(line, trace)) trace.steps.push_back({{"F", split_at(line, '\t')[2]}, {}, number});
     if (trace.steps.empty()) return tl::unexpected(fmt::format("line {}: no operation before {}", number, line));
     trace.steps.back().answers.push_back(line);
   }
