@@ -1,8 +1,19 @@
 #include "allocator/pytorch/pending_frees.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace hbmscope::allocator::pytorch {
+namespace {
+
+template <class Blocks>
+std::vector<std::uint64_t> addresses_of(const Blocks& blocks) {
+  std::vector<std::uint64_t> addresses;
+  for (const Block* block : blocks) addresses.push_back(block->address);
+  return addresses;
+}
+
+}  // namespace
 
 void PendingFrees::note_use(Block* block, std::uint32_t stream, bool is_recording) {
   if (progress_ == nullptr) return;
@@ -57,12 +68,14 @@ void PendingFrees::forget(const Block* block) {
 }
 
 void PendingFrees::complete_with_recording(std::vector<Block*>& completed) {
-  std::set<Block*> blocks = deferred_before_;
+  std::set<Block*> candidates = deferred_before_;
   for (const auto& [stream, pending] : events_)
     if (left_behind_.count(stream) == 0)
-      for (const Pending& event : pending) blocks.erase(event.block);
-  for (Block* block : blocks) {
-    if (!progress_->completes_with_recording(block->address)) continue;
+      for (const Pending& event : pending) candidates.erase(event.block);
+  if (candidates.empty()) return;
+  const auto complete = progress_->completing_with_recording(addresses_of(completed), addresses_of(candidates));
+  for (Block* block : candidates) {
+    if (std::find(complete.begin(), complete.end(), block->address) == complete.end()) continue;
     drop_events(block);
     deferred_before_.erase(block);
     completed.push_back(block);
@@ -78,11 +91,8 @@ void PendingFrees::drop_events(Block* block) {
 std::vector<Block*> PendingFrees::sorted(std::vector<Block*> completed) {
   if (completed.size() < 2) return completed;
   std::unordered_map<std::uint64_t, Block*> by_address;
-  std::vector<std::uint64_t> addresses;
-  for (Block* block : completed) {
-    by_address[block->address] = block;
-    addresses.push_back(block->address);
-  }
+  for (Block* block : completed) by_address[block->address] = block;
+  std::vector<std::uint64_t> addresses = addresses_of(completed);
   progress_->sort_completed(addresses);
   completed.clear();
   for (const std::uint64_t address : addresses) completed.push_back(by_address.at(address));

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <cstdlib>
 
 #include <fmt/format.h>
 
@@ -69,9 +70,10 @@ tl::expected<void, std::string> take_divisions(std::string_view key, std::string
 tl::expected<void, std::string> take_threshold(std::string_view key, std::string_view value, Options& options) {
   if (options.memory_fraction >= 1)
     return Refusal("garbage_collection_threshold has an effect only with a fraction of memory that the program sets");
-  double threshold = 0;
-  const auto parsed = std::from_chars(value.data(), value.data() + value.size(), threshold);
-  if (parsed.ec != std::errc() || parsed.ptr != value.data() + value.size() || !(threshold > 0 && threshold < 1))
+  const std::string text(value);
+  char* end = nullptr;
+  const double threshold = std::strtod(text.c_str(), &end);
+  if (end != text.c_str() + text.size() || !(threshold > 0 && threshold < 1))
     return Refusal(fmt::format("{}:{} is not between 0 and 1, which PyTorch refuses", key, value));
   options.garbage_collection_threshold = threshold;
   return {};

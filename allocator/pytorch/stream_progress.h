@@ -19,11 +19,14 @@ class StreamProgress {
   // Puts blocks whose frees complete together, given by address, into the order in which they are freed. PyTorch visits
   // them in the order of its hash tables, whose keys are streams and heap addresses. The order decides no address.
   virtual void sort_completed(std::vector<std::uint64_t>& /*addresses*/) {}
-  // Whether the block, freed during the recording of a private pool, completes now although its streams are not done.
-  // PyTorch keeps the streams that were named during a recording by the heap address of its block object, also when the
-  // object is deleted. If the heap puts another block object there, these streams count as its own (pending_frees.h).
-  // Called only where that is possible: for streams that a deleted block left behind.
-  virtual bool completes_with_recording(std::uint64_t /*address*/) { return false; }
+  // Which of the candidates, blocks freed during the recording of a private pool, complete together with `done`
+  // although their streams are not done. PyTorch keeps the streams that were named during a recording by the heap
+  // address of the block object, also when the object is deleted. If the heap puts another block object there, these
+  // streams count as its own (pending_frees.h). Candidates wait only for streams that deleted blocks left behind so.
+  virtual std::vector<std::uint64_t> completing_with_recording(const std::vector<std::uint64_t>& /*done*/,
+                                                               const std::vector<std::uint64_t>& /*candidates*/) {
+    return {};
+  }
 };
 
 }  // namespace hbmscope::allocator::pytorch

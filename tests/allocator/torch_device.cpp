@@ -7,6 +7,7 @@
 namespace hbmscope::allocator {
 namespace {
 
+constexpr std::string_view completed = "e\tFREE_COMPLETED\t";
 constexpr std::uint64_t page = std::uint64_t{2} << 20;
 
 std::uint64_t memory_for(std::uint64_t bytes) {
@@ -14,6 +15,12 @@ std::uint64_t memory_for(std::uint64_t bytes) {
 }
 
 }  // namespace
+
+TorchDevice::TorchDevice(const TorchTrace& trace)
+    : has_limit_(trace.fraction < 1),
+      releases_all_(trace.conf.find("garbage_collection") == std::string::npos &&
+                    trace.conf.find("max_split") == std::string::npos),
+      free_bytes_(trace.device_bytes) {}
 
 void TorchDevice::begin(const TorchStep& step, std::vector<std::string>& written) {
   step_ = &step;
@@ -99,27 +106,45 @@ void TorchDevice::unmap(const Claim& addresses) {
   free_bytes_ += addresses.bytes;
 }
 
-std::map<std::uint64_t, std::size_t> TorchDevice::completions() const {
-  std::map<std::uint64_t, std::size_t> places;
-  for (const std::string_view line : step_->answers)
-    if (line.starts_with("e\tFREE_COMPLETED\t")) places.emplace(address_in(split_at(line, '\t')[2]), places.size());
-  return places;
+// Whether the request of this step, refused without a call of the driver, waited for all streams: the frees that
+// completed by that follow those that were done before without a line between them.
+bool TorchDevice::may_wait_without_a_call() const {
+  if (!has_limit_ || step_->operation.empty() || step_->operation[0] != "A") return false;
+  return std::any_of(step_->answers.begin(), step_->answers.end(), [&](std::string_view line) {
+    const bool is_release = line.starts_with("e\tSEGMENT_FREE") || line.starts_with("e\tSEGMENT_UNMAP");
+    return line.starts_with("e\tOOM") || (is_release && releases_all_);
+  });
 }
 
-// Such frees come first in a step.
-bool TorchDevice::completes_with_recording(std::uint64_t address) {
+// Frees that complete now come first in a step: candidates are among them up to the first that is neither done nor a
+// candidate. If the step waited for all streams, up to the last that is done.
+std::vector<std::uint64_t> TorchDevice::completing_with_recording(const std::vector<std::uint64_t>& done,
+                                                                  const std::vector<std::uint64_t>& candidates) {
+  const auto contains = [](const std::vector<std::uint64_t>& addresses, std::uint64_t address) {
+    return std::find(addresses.begin(), addresses.end(), address) != addresses.end();
+  };
+  std::vector<std::uint64_t> completing;
+  std::size_t before_last_done = 0;
   for (const std::string_view line : step_->answers) {
-    if (!line.starts_with("e\tFREE_COMPLETED\t")) return false;
-    if (address_in(split_at(line, '\t')[2]) != address) continue;
-    ++early_completions_;
-    return true;
+    if (!line.starts_with(completed)) break;
+    const std::uint64_t address = address_in(split_at(line, '\t')[2]);
+    if (contains(done, address))
+      before_last_done = completing.size();
+    else if (contains(candidates, address))
+      completing.push_back(address);
+    else
+      break;
   }
-  return false;
+  if (may_wait_without_a_call()) completing.resize(before_last_done);
+  early_completions_ += completing.size();
+  return completing;
 }
 
 // In the order of the trace.
 void TorchDevice::sort_completed(std::vector<std::uint64_t>& addresses) {
-  const auto places = completions();
+  std::map<std::uint64_t, std::size_t> places;
+  for (const std::string_view line : step_->answers)
+    if (line.starts_with(completed)) places.emplace(address_in(split_at(line, '\t')[2]), places.size());
   const auto place_of = [&](std::uint64_t address) {
     const auto found = places.find(address);
     return found == places.end() ? places.size() : found->second;

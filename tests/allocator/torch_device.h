@@ -16,7 +16,7 @@ namespace hbmscope::allocator {
 
 class TorchDevice final : public Upstream, public pytorch::StreamProgress {
  public:
-  explicit TorchDevice(std::uint64_t bytes) : free_bytes_(bytes) {}
+  explicit TorchDevice(const TorchTrace& trace);
 
   // The answers come from this step, and lines are written to `written` from now on.
   void begin(const TorchStep& step, std::vector<std::string>& written);
@@ -36,16 +36,21 @@ class TorchDevice final : public Upstream, public pytorch::StreamProgress {
   void wait(Event event) override { now_ = std::max(now_, event); }
   void wait_for_stream(std::uint32_t stream) override { wait(done_at_[stream]); }
   void sort_completed(std::vector<std::uint64_t>& addresses) override;
-  bool completes_with_recording(std::uint64_t address) override;
+  std::vector<std::uint64_t> completing_with_recording(const std::vector<std::uint64_t>& done,
+                                                       const std::vector<std::uint64_t>& candidates) override;
   // How many frees completed because the trace says so, and not by the time of their streams.
   std::uint64_t early_completions() const { return early_completions_; }
 
  private:
-  std::map<std::uint64_t, std::size_t> completions() const;  // Addresses of this step's FREE_COMPLETED -> their order.
+  bool may_wait_without_a_call() const;
   // The fields of the next recorded call, if it is one of `names`; empty otherwise.
   std::vector<std::string_view> take(std::string_view name, std::string_view other_name = {});
   void write(std::string line) { written_->push_back(std::move(line)); }
 
+  // The allocator refuses requests itself, without a call of the driver, because the program limits it.
+  const bool has_limit_;
+  // Segments are released only after waiting for all streams.
+  const bool releases_all_;
   const TorchStep* step_ = nullptr;
   std::vector<std::string>* written_ = nullptr;
   std::size_t next_ = 0;  // Of the step's answers.

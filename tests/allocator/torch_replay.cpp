@@ -33,7 +33,7 @@ pytorch::PoolId pool_in(std::string_view text) {
 }  // namespace
 
 TorchReplay::TorchReplay(const TorchTrace& trace, const pytorch::Options& options)
-    : trace_(trace), ranks_(ranks_of_streams(trace)), device_(trace.device_bytes), allocator_(device_, options) {
+    : trace_(trace), ranks_(ranks_of_streams(trace)), device_(trace), allocator_(device_, options) {
   allocator_.set_progress(&device_);
   allocator_.set_tracker(this);
 }
