@@ -68,6 +68,7 @@ void PendingFrees::forget(const Block* block) {
 }
 
 void PendingFrees::complete_with_recording(std::vector<Block*>& completed) {
+  if (deferred_before_.empty()) return;
   std::set<Block*> candidates = deferred_before_;
   for (const auto& [stream, pending] : events_)
     if (left_behind_.count(stream) == 0)
