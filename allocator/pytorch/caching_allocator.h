@@ -16,8 +16,9 @@
 // - With a memory fraction, the limit counts like a refusal of the driver. With a garbage collection threshold too,
 //   segments that are at least as old as the average are released first (segments.cpp).
 //
-// Not modelled: the order of PyTorch's hash tables (stream_progress.h), graphs of several streams, use_on_oom pools and
-// reserve checkpoints of private pools.
+// Not modelled: what depends on PyTorch's own heap (stream_progress.h), private pools that serve only some streams,
+// pools with an allocator of their own, use_on_oom, checkpoints of private pools, and reuse of blocks within a graph
+// (graph_capture_record_stream_reuse).
 #pragma once
 
 #include <list>
@@ -131,8 +132,8 @@ class CachingAllocator final : public Allocator {
   std::vector<PoolId> recording_;                           // In the order in which they began.
   std::map<std::uint64_t, Segment> segments_;               // By base.
   std::uint32_t segments_claimed_ = 0;
-  std::list<Block> blocks_;    // In no order, some of them spare.
-  std::vector<Block*> spare_;  // The last one deleted is the next one used, as with PyTorch's heap.
+  std::list<Block> blocks_;                              // In no order, some of them spare.
+  std::vector<Block*> spare_;                            // Deleted ones, to be used again.
   std::unordered_map<std::uint64_t, Block*> allocated_;  // By address.
   PendingFrees pending_;
   TraceTracker* tracker_ = nullptr;

@@ -34,10 +34,10 @@ class PendingFrees {
   bool add(Block* block, bool is_recording);
   void forget(const Block* block);  // It is deleted.
 
-  // The functions below return blocks whose frees are complete, in the order in which they are to be freed. Each of
-  // them has one pending event until then. Those whose events are done.
+  // Both return blocks whose frees are complete, in the order in which they are to be freed: those whose events are
+  // done now, or all after waiting for their events (with a pool: all of that pool). Until it is freed, each has one
+  // pending event left.
   std::vector<Block*> take_done();
-  // Waits for the events of a private pool; null: for all.
   std::vector<Block*> wait_for_all(const PrivatePool* pool);
 
  private:

@@ -1,4 +1,6 @@
 // Segments from the driver, and when they are released to it.
+#include <algorithm>
+
 #include "allocator/pytorch/caching_allocator.h"
 #include "allocator/pytorch/sizes.h"
 

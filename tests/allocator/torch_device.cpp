@@ -106,14 +106,19 @@ void TorchDevice::unmap(const Claim& addresses) {
   free_bytes_ += addresses.bytes;
 }
 
-// Whether the request of this step, refused without a call of the driver, waited for all streams: the frees that
-// completed by that follow those that were done before without a line between them.
+// Whether the allocator may have refused the request of this step itself and then waited for all streams: frees that
+// completed by that follow those that were done before, without a call of the driver between them. After the wait, the
+// driver is called only once.
 bool TorchDevice::may_wait_without_a_call() const {
   if (!has_limit_ || step_->operation.empty() || step_->operation[0] != "A") return false;
-  return std::any_of(step_->answers.begin(), step_->answers.end(), [&](std::string_view line) {
-    const bool is_release = line.starts_with("e\tSEGMENT_FREE") || line.starts_with("e\tSEGMENT_UNMAP");
-    return line.starts_with("e\tOOM") || (is_release && releases_all_);
-  });
+  bool is_refused = false, releases = false;
+  int refusals = 0;
+  for (const std::string_view line : step_->answers) {
+    is_refused |= line.starts_with("e\tOOM");
+    releases |= line.starts_with("e\tSEGMENT_FREE") || line.starts_with("e\tSEGMENT_UNMAP");
+    refusals += line.starts_with("d\tmalloc_oom") || line.starts_with("d\tcreate_oom") ? 1 : 0;
+  }
+  return is_refused ? refusals <= 1 : refusals == 0 && releases && releases_all_;
 }
 
 // Frees that complete now come first in a step: candidates are among them up to the first that is neither done nor a

@@ -43,13 +43,13 @@ class TorchDevice final : public Upstream, public pytorch::StreamProgress {
 
  private:
   bool may_wait_without_a_call() const;
-  // The fields of the next recorded call, if it is one of `names`; empty otherwise.
+  // The fields of the next recorded call, if it has one of these names; empty otherwise.
   std::vector<std::string_view> take(std::string_view name, std::string_view other_name = {});
   void write(std::string line) { written_->push_back(std::move(line)); }
 
   // The allocator refuses requests itself, without a call of the driver, because the program limits it.
   const bool has_limit_;
-  // Segments are released only after waiting for all streams.
+  // With these settings, a request releases segments only after waiting for all streams.
   const bool releases_all_;
   const TorchStep* step_ = nullptr;
   std::vector<std::string>* written_ = nullptr;

@@ -12,7 +12,7 @@ namespace hbmscope::allocator {
 
 struct TorchComparison {
   std::uint64_t operations = 0;
-  std::uint64_t lines = 0;              // Compared, of both sides together those that are on either.
+  std::uint64_t lines = 0;              // Compared. A line that one side lacks counts too.
   std::uint64_t early_completions = 0;  // TorchDevice::early_completions()
   std::uint64_t differences = 0;        // Lines that differ, or that one side lacks.
   std::vector<std::string> first_differences;

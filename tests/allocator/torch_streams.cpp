@@ -45,13 +45,17 @@ void collect(const TorchStep& step, bool collects_garbage, Pairs& pairs) {
 std::vector<std::uint32_t> ranks_of_streams(const TorchTrace& trace) {
   const bool collects_garbage = trace.conf.find("garbage_collection_threshold") != std::string::npos;
   Pairs pairs;
-  std::set<std::uint64_t> left;
+  std::size_t streams = 0;
   for (const TorchStep& step : trace.steps) {
-    const bool is_request = !step.operation.empty() && step.operation[0] == "A";
-    if (is_request) left.insert(number_in(step.operation[2]));
+    const std::string_view operation = step.operation.empty() ? std::string_view() : step.operation[0];
+    const bool is_request = operation == "A";
+    if (is_request || operation == "R") streams = std::max(streams, number_in(step.operation[2]) + 1);
+    if (operation == "W") streams = std::max(streams, number_in(step.operation[1]) + 1);
     collect(step, is_request && collects_garbage, pairs);
   }
-  std::vector<std::uint32_t> ranks(left.empty() ? 0 : *left.rbegin() + 1);
+  std::set<std::uint64_t> left;
+  for (std::size_t stream = 0; stream < streams; ++stream) left.insert(stream);
+  std::vector<std::uint32_t> ranks(streams);
   for (std::uint32_t rank = 0; !left.empty(); ++rank) {
     const auto is_first = [&](std::uint64_t stream) {
       return std::none_of(pairs.begin(), pairs.end(),
