@@ -6,7 +6,6 @@
 // requested_bytes of a free block, which snapshots contain, is what its last user requested.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <set>
 
@@ -17,7 +16,10 @@ namespace hbmscope::allocator::pytorch {
 // PyTorch's MempoolId_t. {0, 0} is the default pool; graphs count up the first number, MemPools the second.
 struct PoolId {
   std::uint64_t first = 0, second = 0;
-  auto operator<=>(const PoolId&) const = default;
+  bool operator==(const PoolId&) const = default;
+  bool operator<(const PoolId& other) const {
+    return first != other.first ? first < other.first : second < other.second;
+  }
 };
 inline constexpr PoolId default_pool = {};
 

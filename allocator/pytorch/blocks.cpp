@@ -37,14 +37,17 @@ void CachingAllocator::insert_between(Block* block, Block* previous, Block* next
 // many bytes it got; 0: they can't join.
 std::uint64_t CachingAllocator::join(Block* block, Block* neighbour) {
   if (neighbour == nullptr || neighbour->is_active() || neighbour->is_mapped != block->is_mapped) return 0;
-  (neighbour->is_mapped ? neighbour->pool->free.erase(neighbour) : neighbour->pool->unmapped.erase(neighbour));
-  if (neighbour == block->previous) {
-    block->address = neighbour->address;
-    insert_between(block, neighbour->previous, block->next);
-  } else {
-    insert_between(block, block->previous, neighbour->next);
-  }
   const std::uint64_t bytes = neighbour->bytes;
+  Block* below = block->previous;
+  Block* above = block->next;
+  if (neighbour == block->previous) {
+    below = neighbour->previous;
+    block->address -= bytes;
+  } else {
+    above = neighbour->next;
+  }
+  (neighbour->is_mapped ? neighbour->pool->free.erase(neighbour) : neighbour->pool->unmapped.erase(neighbour));
+  insert_between(block, below, above);
   block->bytes += bytes;
   delete_block(neighbour);
   return bytes;

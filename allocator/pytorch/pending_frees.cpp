@@ -9,6 +9,7 @@ namespace {
 template <class Blocks>
 std::vector<std::uint64_t> addresses_of(const Blocks& blocks) {
   std::vector<std::uint64_t> addresses;
+  addresses.reserve(blocks.size());
   for (const Block* block : blocks) addresses.push_back(block->address);
   return addresses;
 }

@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::string_view completed = "e\tFREE_COMPLETED\t";
 constexpr std::uint64_t page = std::uint64_t{2} << 20;
+constexpr std::uint64_t small_segment = page;
 
 std::uint64_t memory_for(std::uint64_t bytes) {
   return (bytes + page - 1) / page * page;
@@ -108,21 +109,24 @@ void TorchDevice::unmap(const Claim& addresses) {
 
 // Whether the allocator may have refused the request of this step itself and then waited for all streams: frees that
 // completed by that follow those that were done before, without a call of the driver between them. After the wait, the
-// driver is called only once.
+// driver is called only once. Small segments and memory of expandable ones are released only after a wait.
 bool TorchDevice::may_wait_without_a_call() const {
   if (!has_limit_ || step_->operation.empty() || step_->operation[0] != "A") return false;
   bool is_refused = false, releases = false;
   int refusals = 0;
   for (const std::string_view line : step_->answers) {
+    const auto fields = split_at(line, '\t');
     is_refused |= line.starts_with("e\tOOM");
-    releases |= line.starts_with("e\tSEGMENT_FREE") || line.starts_with("e\tSEGMENT_UNMAP");
+    releases |= line.starts_with("e\tSEGMENT_UNMAP");
+    releases |= line.starts_with("e\tSEGMENT_FREE") && (releases_all_ || number_in(fields[3]) == small_segment);
     refusals += line.starts_with("d\tmalloc_oom") || line.starts_with("d\tcreate_oom") ? 1 : 0;
   }
-  return is_refused ? refusals <= 1 : refusals == 0 && releases && releases_all_;
+  return is_refused ? refusals <= 1 : refusals == 0 && releases;
 }
 
-// Frees that complete now come first in a step: candidates are among them up to the first that is neither done nor a
-// candidate. If the step waited for all streams, up to the last that is done.
+// Frees that complete now come first in a step, in any order. If the step then waited for all streams, those that
+// completed by that follow: a free that is neither done nor a candidate is one of them. Candidates complete now if they
+// must: without a wait, or before one that is done.
 std::vector<std::uint64_t> TorchDevice::completing_with_recording(const std::vector<std::uint64_t>& done,
                                                                   const std::vector<std::uint64_t>& candidates) {
   const auto contains = [](const std::vector<std::uint64_t>& addresses, std::uint64_t address) {
@@ -130,6 +134,7 @@ std::vector<std::uint64_t> TorchDevice::completing_with_recording(const std::vec
   };
   std::vector<std::uint64_t> completing;
   std::size_t before_last_done = 0;
+  bool waits = may_wait_without_a_call();
   for (const std::string_view line : step_->answers) {
     if (!line.starts_with(completed)) break;
     const std::uint64_t address = address_in(split_at(line, '\t')[2]);
@@ -138,9 +143,9 @@ std::vector<std::uint64_t> TorchDevice::completing_with_recording(const std::vec
     else if (contains(candidates, address))
       completing.push_back(address);
     else
-      break;
+      waits = true;
   }
-  if (may_wait_without_a_call()) completing.resize(before_last_done);
+  if (waits) completing.resize(before_last_done);
   early_completions_ += completing.size();
   return completing;
 }

@@ -49,7 +49,7 @@ class TorchDevice final : public Upstream, public pytorch::StreamProgress {
 
   // The allocator refuses requests itself, without a call of the driver, because the program limits it.
   const bool has_limit_;
-  // With these settings, a request releases segments only after waiting for all streams.
+  // A request releases large segments only after waiting for all streams: no setting releases them before.
   const bool releases_all_;
   const TorchStep* step_ = nullptr;
   std::vector<std::string>* written_ = nullptr;
