@@ -8,8 +8,7 @@ namespace hbmscope::allocator {
 namespace {
 
 constexpr std::string_view completed = "e\tFREE_COMPLETED\t";
-constexpr std::uint64_t page = std::uint64_t{2} << 20;
-constexpr std::uint64_t small_segment = page;
+constexpr std::uint64_t page = std::uint64_t{2} << 20;  // Also the size of a small segment.
 
 std::uint64_t memory_for(std::uint64_t bytes) {
   return (bytes + page - 1) / page * page;
@@ -118,7 +117,7 @@ bool TorchDevice::may_wait_without_a_call() const {
     const auto fields = split_at(line, '\t');
     is_refused |= line.starts_with("e\tOOM");
     releases |= line.starts_with("e\tSEGMENT_UNMAP");
-    releases |= line.starts_with("e\tSEGMENT_FREE") && (releases_all_ || number_in(fields[3]) == small_segment);
+    releases |= line.starts_with("e\tSEGMENT_FREE") && (releases_all_ || number_in(fields[3]) == page);
     refusals += line.starts_with("d\tmalloc_oom") || line.starts_with("d\tcreate_oom") ? 1 : 0;
   }
   return is_refused ? refusals <= 1 : refusals == 0 && releases;
