@@ -3,31 +3,15 @@
 #include <algorithm>
 #include <bit>
 #include <iterator>
-#include <set>
 
 #include "allocator/pytorch/sizes.h"
 
 namespace hbmscope::allocator::pytorch {
 namespace {
 
-constexpr std::uint64_t block_step = 512;
-constexpr std::uint64_t small_max = mib;           // Requests up to this size are served from the small pool.
-constexpr std::uint64_t small_segment = 2 * mib;   // Segment size of the small pool.
-constexpr std::uint64_t large_segment = 20 * mib;  // Segment size of the large pool, for requests
-constexpr std::uint64_t large_request = 10 * mib;  // below this size; larger requests get their own segment,
-constexpr std::uint64_t segment_step = 2 * mib;    // rounded up to a multiple of this.
-
 std::uint64_t segment_bytes_for(std::uint64_t bytes) {
   if (bytes <= small_max) return small_segment;
   return bytes < large_request ? large_segment : round_up(bytes, segment_step);
-}
-
-// The low bit is set for the small pool.
-std::uint32_t owner_of(std::uint32_t stream, bool is_small) {
-  return stream * 2 + (is_small ? 1 : 0);
-}
-bool is_small(std::uint32_t owner) {
-  return owner % 2 == 1;
 }
 
 // Rounds up to the next of `divisions` equal steps between two powers of two.
@@ -37,196 +21,175 @@ std::uint64_t next_division(std::uint64_t bytes, std::uint64_t divisions) {
   return step == 0 ? std::bit_ceil(bytes) : round_up(bytes, step);
 }
 
+// The entry of RoundupDivisions for this size.
+std::uint64_t divisions_for(std::uint64_t bytes, const RoundupDivisions& divisions) {
+  const std::uint64_t mebibytes = std::max(bytes / mib, std::uint64_t{1});
+  const auto entry = static_cast<std::size_t>(std::bit_width(mebibytes) - 1);
+  return divisions[std::min(entry, divisions.size() - 1)];
+}
+
+std::uint64_t limit_from(const Options& options) {
+  if (options.memory_fraction >= 1) return no_limit;
+  return static_cast<std::uint64_t>(options.memory_fraction * static_cast<double>(options.device_bytes));
+}
+
+// How large the block could get by mapping the addresses behind it.
+std::uint64_t expandable_bytes(const Block& block) {
+  const bool can_grow = block.next != nullptr && !block.next->is_mapped;
+  return block.bytes + (can_grow ? block.next->bytes : 0);
+}
+
 }  // namespace
 
+CachingAllocator::CachingAllocator(Upstream& upstream, const Options& options)
+    : Allocator(upstream), options_(options), limit_bytes_(limit_from(options)) {
+  statistics_.limit_bytes = limit_bytes_;
+}
+
 CachingAllocator::~CachingAllocator() {
-  for (const Claim& claim : claims()) {
-    const bool is_segment = std::any_of(segments_.begin(), segments_.end(), [&](const auto& row) {
-      return !row.second.is_expandable && row.second.claim.base == claim.base;
-    });
-    is_segment ? upstream_.release(claim) : upstream_.unmap(claim);
+  const std::vector<Claim> all = claims();
+  for (const Claim& claim : all) {
+    const auto segment = std::prev(segments_.upper_bound(claim.base));
+    segment->second.is_expandable() ? upstream_.unmap(claim) : upstream_.release(claim);
   }
-  for (const auto& [number, segment] : segments_)
-    if (segment.is_expandable) upstream_.unreserve(segment.claim);
+  for (const auto& [base, segment] : segments_)
+    if (segment.is_expandable()) upstream_.unreserve(segment.claim);
 }
 
 std::uint64_t CachingAllocator::rounded_bytes(std::uint64_t bytes) const {
-  const std::uint64_t divisions = options_.roundup_power2_divisions;
+  const std::uint64_t divisions = divisions_for(bytes, options_.roundup_power2_divisions);
   if (divisions > 1 && bytes > block_step * divisions) return next_division(bytes, divisions);
   return std::max(block_step, round_up(bytes, block_step));
 }
 
-bool CachingAllocator::is_whole(At chunk) {
-  return map_.previous_of(chunk) == map_.end() && map_.next_of(chunk) == map_.end();
+void CachingAllocator::note(Action action, std::uint64_t address, std::uint64_t bytes, std::uint32_t stream,
+                            PoolId pool) {
+  if (tracker_ != nullptr) tracker_->on_event({action, address, bytes, stream, pool});
 }
 
-// The smallest free block of the pool that fits; of equal ones, the lowest.
-CachingAllocator::At CachingAllocator::find_free(const Search& search) {
-  const ChunkMap::FreeChunks& free = map_.free_of(search.owner);
-  auto found = free.lower_bound({search.bytes, 0});
-  if (found == free.end()) return map_.end();
-  if (options_.expandable_segments) {
-    // A chunk that can grow counts with the size that it could reach, so a smaller one that can't grow is preferred.
-    for (auto next = std::next(found);
-         next != free.end() && !is_whole(map_.find(found->second)) &&
-         expandable_bytes(map_.find(next->second)) < expandable_bytes(map_.find(found->second));
-         ++next)
-      found = next;
-  }
-  const std::uint64_t bytes = found->first;
-  if (search.bytes < options_.max_split_bytes && bytes >= options_.max_split_bytes) return map_.end();
+BlockPool& CachingAllocator::pool_for(std::uint64_t bytes) {
+  const bool is_small = bytes <= small_max;
+  if (!is_recording()) return is_small ? small_ : large_;
+  PrivatePool& pool = *find_pool(recording_.back());
+  return is_small ? pool.small : pool.large;
+}
+
+// The smallest free block of the stream that fits; of equal ones, the lowest.
+Block* CachingAllocator::take_free(const Search& search) {
+  BlockPool& pool = *search.pool;
+  if (collects_garbage()) ++pool.searches;
+  Block key;
+  key.stream = search.stream;
+  key.bytes = search.bytes;
+  auto found = pool.free.lower_bound(&key);
+  if (found == pool.free.end() || (*found)->stream != search.stream) return nullptr;
+  // A block that can grow counts with the size that it could reach, so a larger one that can't grow as far is
+  // preferred.
+  for (auto next = std::next(found);
+       options_.expandable_segments && (*found)->segment->is_expandable() && next != pool.free.end() &&
+       (*next)->stream == search.stream && expandable_bytes(**next) < expandable_bytes(**found);
+       ++next)
+    found = next;
+  const std::uint64_t bytes = (*found)->bytes;
+  if (search.bytes < options_.max_split_bytes && bytes >= options_.max_split_bytes) return nullptr;
   if (search.bytes >= options_.max_split_bytes && bytes >= search.bytes + options_.max_non_split_rounding_bytes)
-    return map_.end();
-  return map_.find(found->second);
+    return nullptr;
+  Block* block = *found;
+  pool.free.erase(found);
+  return block;
 }
 
-void CachingAllocator::note_claimed(std::uint32_t segment, const Claim& claim) {
-  statistics_.count_claimed(claim.bytes);
-  if (sink_) sink_->on_region_claimed(segment, claim, claim.bytes);
-}
-
-void CachingAllocator::note_released(std::uint32_t segment, const Claim& claim) {
-  statistics_.pool_bytes -= claim.bytes;
-  if (sink_) sink_->on_region_released(segment, claim);
-}
-
-CachingAllocator::At CachingAllocator::claim_segment(const Search& search) {
-  const auto claim = upstream_.claim(search.segment_bytes);
-  if (!claim) {
+Block* CachingAllocator::grow(const Search& search) {
+  if (limit_bytes_ != no_limit && statistics_.pool_bytes + search.segment_bytes > limit_bytes_) {
     if (sink_) sink_->on_claim_refused(search.segment_bytes);
-    return map_.end();
+    return nullptr;
   }
-  const std::uint32_t number = segments_claimed_++;
-  segments_[number] = {*claim, false, 0};
-  note_claimed(number, *claim);
-  return map_.add(claim->base, {claim->bytes, 0, number, search.owner, ChunkMap::State::free});
+  Block* block = options_.expandable_segments ? grow_expandable(search) : claim_segment(search);
+  if (block != nullptr && search.pool->owner != nullptr) ++search.pool->owner->segments;
+  return block;
 }
 
-CachingAllocator::At CachingAllocator::grow(const Search& search) {
-  return options_.expandable_segments ? grow_expandable(search) : claim_segment(search);
+Block* CachingAllocator::find_block(const Search& search) {
+  if (Block* found = take_free(search)) return found;
+  if (collects_garbage()) collect_garbage();
+  if (Block* found = grow(search)) return found;
+  if (release_oversized(search))
+    if (Block* found = grow(search)) return found;
+  // A graph that is being captured must keep its addresses, and no stream can be waited for.
+  if (is_recording()) return nullptr;
+  release_cached();
+  ++torch_statistics_.retries;
+  return grow(search);
 }
 
-bool CachingAllocator::should_split(std::uint64_t chunk_bytes, const Search& search) const {
-  const std::uint64_t rest = chunk_bytes - search.bytes;
-  if (is_small(search.owner) || options_.expandable_segments) return rest >= block_step;
+bool CachingAllocator::should_split(const Block& block, const Search& search) const {
+  const std::uint64_t rest = block.bytes - search.bytes;
+  if (search.pool->is_small || options_.expandable_segments) return rest >= block_step;
   return search.bytes < options_.max_split_bytes && rest > small_max;
+}
+
+// The request gets the low end of the block; what is left keeps the block's identity.
+Block* CachingAllocator::hand_out(Block* block, const Search& search, std::uint64_t requested_bytes) {
+  const bool was_split = block->is_split();
+  const bool counts_as_split = !block->segment->is_expandable();
+  std::uint64_t& inactive_split_bytes = torch_statistics_.inactive_split_bytes;
+  if (should_split(*block, search)) {
+    Block* rest = block;
+    block = new_block(*rest, rest->address, search.bytes);
+    rest->address += search.bytes;
+    rest->bytes -= search.bytes;
+    insert_between(block, rest->previous, rest);
+    search.pool->add_free(rest);
+    if (counts_as_split) was_split ? inactive_split_bytes -= block->bytes : inactive_split_bytes += rest->bytes;
+  } else if (was_split && counts_as_split) {
+    inactive_split_bytes -= block->bytes;
+  }
+  block->is_allocated = true;
+  block->requested_bytes = requested_bytes;
+  allocated_[block->address] = block;
+  note(Action::allocated, block->address, requested_bytes, block->stream, block->pool->id());
+  statistics_.count_taken(block->bytes);
+  torch_statistics_.active_bytes += block->bytes;
+  torch_statistics_.requested_bytes += requested_bytes;
+  return block;
+}
+
+Allocation CachingAllocator::refuse(const Search& search) {
+  note(Action::out_of_memory, 0, search.bytes, search.stream, search.pool->id());
+  ++torch_statistics_.out_of_memories;
+  return {};
 }
 
 Allocation CachingAllocator::allocate(const Request& request) {
   if (request.bytes == 0) return {Outcome::zero_bytes, Fault::none, false, 0, 0, 0, 0};
   if (request.bytes > request_bytes_max) return {};
+  if (!is_recording()) free_blocks(pending_.take_done());
   const std::uint64_t bytes = rounded_bytes(request.bytes);
-  const Search search = {bytes, segment_bytes_for(bytes), owner_of(request.stream, bytes <= small_max)};
-  At found = find_free(search);
-  if (found == map_.end()) found = grow(search);
-  if (found == map_.end() && release_oversized(search)) found = grow(search);
-  if (found == map_.end()) {
-    release_cached();
-    found = grow(search);
-  }
-  if (found == map_.end()) return {};
-  if (should_split(found->second.bytes, search)) map_.split(found, bytes);
-  map_.set_state(found, ChunkMap::State::in_use);
-  found->second.requested_bytes = request.bytes;
-  statistics_.count_taken(found->second.bytes);
-  return {Outcome::allocated,  Fault::none,      false, found->second.region, found->first,
-          found->second.bytes, ++allocation_ids_};
+  const Search search = {bytes, segment_bytes_for(bytes), request.stream, &pool_for(bytes)};
+  Block* found = find_block(search);
+  if (found == nullptr) return refuse(search);
+  const Block* block = hand_out(found, search, request.bytes);
+  return {Outcome::allocated, Fault::none,      false, block->segment->number, block->address,
+          block->bytes,       ++allocation_ids_};
 }
 
 FreeOutcome CachingAllocator::free(std::uint64_t address) {
-  const At found = map_.find(address);
-  if (found == map_.end() || found->second.state != ChunkMap::State::in_use) return FreeOutcome::unknown_address;
-  statistics_.in_use_bytes -= found->second.bytes;
-  map_.set_state(found, ChunkMap::State::free);
-  map_.join(found);
+  const auto found = allocated_.find(address);
+  if (found == allocated_.end()) return FreeOutcome::unknown_address;
+  Block* block = found->second;
+  allocated_.erase(found);
+  block->is_allocated = false;
+  statistics_.in_use_bytes -= block->bytes;
+  note(Action::free_requested, address, block->requested_bytes, block->stream, block->pool->id());
+  if (!pending_.add(block, is_recording())) free_block(block);
   return FreeOutcome::freed;
 }
 
-void CachingAllocator::release_segment(At chunk) {
-  const std::uint32_t number = chunk->second.region;
-  const Claim claim = segments_[number].claim;
-  map_.remove(chunk);
-  segments_.erase(number);
-  upstream_.release(claim);
-  note_released(number, claim);
-}
-
-// With a limit on split sizes, larger free blocks are released first: one that is large enough, or as many as add up to
-// the request. False: they do not.
-bool CachingAllocator::release_oversized(const Search& search) {
-  if (options_.max_split_bytes == no_limit || options_.expandable_segments) return false;
-  const std::uint64_t needed = std::max(search.bytes, options_.max_split_bytes);
-  const ChunkMap::FreeChunks& free = map_.free_of(search.owner);
-  if (const auto found = free.lower_bound({needed, 0}); found != free.end()) {
-    release_segment(map_.find(found->second));
-    return true;
-  }
-  std::uint64_t released = 0;
-  while (released < needed && !free.empty() && free.rbegin()->first >= options_.max_split_bytes) {
-    released += free.rbegin()->first;
-    release_segment(map_.find(free.rbegin()->second));
-  }
-  return released >= needed;
-}
-
-void CachingAllocator::release_of(std::uint32_t owner) {
-  const ChunkMap::FreeChunks free = map_.free_of(owner);  // A copy, because an unmapped chunk joins others.
-  std::vector<std::uint64_t> expandable;
-  for (const auto& [bytes, address] : free) {
-    const At chunk = map_.find(address);
-    if (segments_[chunk->second.region].is_expandable)
-      expandable.push_back(address);
-    else if (is_whole(chunk))
-      release_segment(chunk);
-  }
-  for (const std::uint64_t address : expandable) unmap(map_.find(address));
-}
-
-void CachingAllocator::release_cached() {
-  std::set<std::uint32_t> owners;
-  for (const auto& [address, chunk] : map_.chunks()) owners.insert(chunk.owner);
-  for (const bool small : {false, true})
-    for (const std::uint32_t owner : owners)
-      if (is_small(owner) == small) release_of(owner);
-}
-
-void CachingAllocator::adopt(const Claim& segment, std::uint32_t stream, std::span<const PoolBlock> blocks) {
-  const std::uint32_t number = segments_claimed_++;
-  segments_[number] = {segment, false, 0};
-  statistics_.count_claimed(segment.bytes);
-  // Segments of the large pool are never that small.
-  const std::uint32_t owner = owner_of(stream, segment.bytes == small_segment);
-  At rest = map_.add(segment.base, {segment.bytes, 0, number, owner, ChunkMap::State::free});
-  for (const PoolBlock& block : blocks) {
-    if (block.address > rest->first) rest = map_.split(rest, block.address - rest->first);
-    const At taken = rest;
-    if (taken->second.bytes > block.bytes) rest = map_.split(taken, block.bytes);
-    map_.set_state(taken, ChunkMap::State::in_use);
-    taken->second.requested_bytes = block.requested_bytes;
-    statistics_.count_taken(block.bytes);
-  }
-}
-
-Statistics CachingAllocator::statistics() const {
-  Statistics statistics = statistics_;
-  statistics.largest_free_bytes = largest_free_bytes();
-  return statistics;
-}
-
-// For an expandable segment: its mapped ranges.
-std::vector<Claim> CachingAllocator::claims() const {
-  std::vector<Claim> claims;
-  std::uint32_t last = 0;
-  for (const auto& [address, chunk] : map_.chunks()) {
-    if (chunk.state == ChunkMap::State::unmapped) continue;
-    const bool goes_on = !claims.empty() && last == chunk.region && claims.back().base + claims.back().bytes == address;
-    if (goes_on)
-      claims.back().bytes += chunk.bytes;
-    else
-      claims.push_back({address, chunk.bytes});
-    last = chunk.region;
-  }
-  return claims;
+bool CachingAllocator::record_stream(std::uint64_t address, std::uint32_t stream) {
+  const auto found = allocated_.find(address);
+  if (found == allocated_.end()) return false;
+  if (found->second->stream != stream) pending_.note_use(found->second, stream, is_recording());
+  return true;
 }
 
 }  // namespace hbmscope::allocator::pytorch

@@ -1,88 +1,115 @@
 // Expandable segments: addresses are reserved once, and memory is mapped under them as needed.
+#include <algorithm>
+
 #include "allocator/pytorch/caching_allocator.h"
 #include "allocator/pytorch/sizes.h"
 
 namespace hbmscope::allocator::pytorch {
-// Includes the addresses behind the chunk that have no memory yet.
-std::uint64_t CachingAllocator::expandable_bytes(At chunk) {
-  const At next = map_.next_of(chunk);
-  const bool can_grow = next != map_.end() && next->second.state == ChunkMap::State::unmapped;
-  return chunk->second.bytes + (can_grow ? next->second.bytes : 0);
-}
 
-// The lowest run of free and unmapped chunks in which the request fits; it may begin with a free one. If there is none,
+// The lowest run of free and unmapped blocks in which the request fits; it may begin with a free one. If there is none,
 // a new reservation.
-CachingAllocator::At CachingAllocator::find_expandable(const Search& search) {
-  const auto is_open = [&](At chunk) { return chunk != map_.end() && chunk->second.state != ChunkMap::State::in_use; };
-  const auto has_room = [&](At chunk) {
+Block* CachingAllocator::find_expandable(const Search& search) {
+  const auto is_open = [](const Block* block) { return block != nullptr && !block->is_active(); };
+  const auto has_room = [&](const Block* block) {
     std::uint64_t bytes = 0;
-    for (; bytes < search.bytes && is_open(chunk); chunk = map_.next_of(chunk)) bytes += chunk->second.bytes;
+    for (; bytes < search.bytes && is_open(block); block = block->next) bytes += block->bytes;
     return bytes >= search.bytes;
   };
-  for (const std::uint64_t address : map_.unmapped_of(search.owner)) {
-    At chunk = map_.find(address);
-    if (const At previous = map_.previous_of(chunk); is_open(previous)) chunk = previous;
-    if (has_room(chunk)) return chunk;
+  BlockPool& pool = *search.pool;
+  Block key;
+  key.stream = search.stream;
+  for (auto at = pool.unmapped.lower_bound(&key); at != pool.unmapped.end() && (*at)->stream == search.stream; ++at) {
+    Block* block = is_open((*at)->previous) ? (*at)->previous : *at;
+    if (has_room(block)) return block;
   }
-  const std::uint64_t piece = search.owner % 2 == 1 ? 2 * mib : 20 * mib;
-  const std::uint64_t bytes = round_up(options_.device_bytes + options_.device_bytes / 8, piece);
-  if (bytes < search.bytes) return map_.end();
+  const std::uint64_t page = pool.is_small ? small_segment : large_segment;
+  const std::uint64_t bytes = round_up(options_.device_bytes + options_.device_bytes / 8, page);
+  if (bytes < search.bytes) return nullptr;
   const auto base = upstream_.reserve(bytes);
-  if (!base) return map_.end();
-  const std::uint32_t number = segments_claimed_++;
-  segments_[number] = {{*base, bytes}, true, piece};
-  return map_.add(*base, {bytes, 0, number, search.owner, ChunkMap::State::unmapped});
+  if (!base) return nullptr;
+  Block* block = add_segment({*base, bytes}, page, search.stream, pool).lowest;
+  block->is_mapped = false;
+  pool.unmapped.insert(block);
+  return block;
 }
 
-// Maps memory under the first bytes of an unmapped chunk, in multiples of piece_bytes. The mapped part joins a free
-// chunk before it.
-CachingAllocator::At CachingAllocator::map_low_end(At chunk, std::uint64_t bytes) {
-  const std::uint32_t number = chunk->second.region;
-  const Segment& segment = segments_[number];
-  const Claim claim = {chunk->first, round_up(bytes, segment.piece_bytes)};
+// Maps memory under the first bytes of an unmapped block, in multiples of the page. The mapped part, which keeps the
+// block's identity, takes over its free neighbours.
+bool CachingAllocator::map_low_end(Block* block, std::uint64_t bytes) {
+  const Claim claim = {block->address, round_up(bytes, block->segment->page_bytes)};
   if (!upstream_.map(claim)) {
     if (sink_) sink_->on_claim_refused(claim.bytes);
-    return map_.end();
+    return false;
   }
-  note_claimed(number, claim);
-  if (claim.bytes < chunk->second.bytes) map_.split(chunk, claim.bytes);
-  map_.set_state(chunk, ChunkMap::State::free);
-  return map_.join(chunk);
+  block->pool->unmapped.erase(block);
+  block->is_mapped = true;
+  if (claim.bytes < block->bytes) {
+    Block* rest = new_block(*block, block->address + claim.bytes, block->bytes - claim.bytes);
+    rest->is_mapped = false;
+    insert_between(rest, block, block->next);
+    rest->pool->unmapped.insert(rest);
+    block->bytes = claim.bytes;
+  }
+  join(block, block->previous);
+  join(block, block->next);
+  block->pool->add_free(block);
+  note_claimed(*block, claim);
+  return true;
 }
 
-CachingAllocator::At CachingAllocator::grow_expandable(const Search& search) {
-  At chunk = find_expandable(search);
-  if (chunk == map_.end()) return chunk;
-  if (chunk->second.state == ChunkMap::State::unmapped) {
-    chunk = map_low_end(chunk, std::min(chunk->second.bytes, search.bytes));
-    if (chunk == map_.end()) return chunk;
+// What is mapped before the driver refuses stays mapped.
+Block* CachingAllocator::grow_expandable(const Search& search) {
+  Block* block = find_expandable(search);
+  if (block == nullptr) return nullptr;
+  if (!block->is_mapped && !map_low_end(block, std::min(block->bytes, search.bytes))) return nullptr;
+  while (block->bytes < search.bytes) {
+    Block* next = block->next;
+    if (!map_low_end(next, std::min(search.bytes - block->bytes, next->bytes))) return nullptr;
+    block = next;
   }
-  while (chunk->second.bytes < search.bytes) {
-    const At next = map_.next_of(chunk);
-    chunk = map_low_end(next, std::min(search.bytes - chunk->second.bytes, next->second.bytes));
-    if (chunk == map_.end()) return chunk;
-  }
-  return chunk;
+  search.pool->free.erase(block);
+  return block;
 }
 
-// Unmaps the aligned part of a free chunk, in multiples of piece_bytes. The reservation goes with its last mapped part.
-void CachingAllocator::unmap(At chunk) {
-  const std::uint32_t number = chunk->second.region;
-  const Segment segment = segments_[number];
-  const std::uint64_t begin = segment.claim.base + round_up(chunk->first - segment.claim.base, segment.piece_bytes);
-  const std::uint64_t end =
-      segment.claim.base + round_down(chunk->first + chunk->second.bytes - segment.claim.base, segment.piece_bytes);
+// Unmaps the whole pages of a free block, after the work on its stream. The reservation goes with its last mapped part.
+void CachingAllocator::unmap(Block* block) {
+  const Segment& segment = *block->segment;
+  const std::uint64_t base = segment.claim.base;
+  const std::uint64_t old_end = block->address + block->bytes;
+  const std::uint64_t begin = base + round_up(block->address - base, segment.page_bytes);
+  const std::uint64_t end = base + round_down(old_end - base, segment.page_bytes);
   if (begin >= end) return;
-  if (begin > chunk->first) chunk = map_.split(chunk, begin - chunk->first);
-  if (end < chunk->first + chunk->second.bytes) map_.split(chunk, end - begin);
-  map_.set_state(chunk, ChunkMap::State::unmapped);
+  if (pending_.progress() != nullptr) pending_.progress()->wait_for_stream(block->stream);
   upstream_.unmap({begin, end - begin});
-  note_released(number, {begin, end - begin});
-  chunk = map_.join(chunk);
-  if (!is_whole(chunk)) return;
-  map_.remove(chunk);
-  segments_.erase(number);
-  upstream_.unreserve(segment.claim);
+  BlockPool& pool = *block->pool;
+  pool.free.erase(block);
+  if (begin > block->address) {
+    Block* low = new_block(*block, block->address, begin - block->address);
+    insert_between(low, block->previous, block);
+    pool.add_free(low);
+  }
+  if (end < old_end) {
+    Block* high = new_block(*block, end, old_end - end);
+    insert_between(high, block, block->next);
+    pool.add_free(high);
+  }
+  block->address = begin;
+  block->bytes = end - begin;
+  block->is_mapped = false;
+  join(block, block->previous);
+  join(block, block->next);
+  pool.unmapped.insert(block);
+  note(Action::segment_unmapped, begin, end - begin, block->stream, pool.id());
+  note_released(segment.number, pool, {begin, end - begin});
+  if (!block->is_split()) unreserve(block);
+}
+
+void CachingAllocator::unreserve(Block* block) {
+  const Claim addresses = block->segment->claim;
+  block->pool->unmapped.erase(block);
+  segments_.erase(addresses.base);
+  delete_block(block);
+  upstream_.unreserve(addresses);
 }
 
 }  // namespace hbmscope::allocator::pytorch

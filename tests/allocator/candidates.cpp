@@ -26,7 +26,7 @@ pytorch::Options torch_options(bool expandable, std::uint64_t max_split_mib, std
   pytorch::Options options;
   options.expandable_segments = expandable;
   if (max_split_mib != 0) options.max_split_bytes = max_split_mib * mib;
-  options.roundup_power2_divisions = divisions;
+  options.roundup_power2_divisions.fill(divisions);
   options.device_bytes = 512 * mib;
   return options;
 }
