@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""Pools of frameworks from the inside, with libraries that have XLA's and PyTorch's classes and functions: what is
+recorded is what the allocator says, at launch and after an attach; detaching leaves every patched word as it was.
+
+    pools_test.py HBMSCOPE POOL_JOB PLUGINS EMULATED      PLUGINS: a folder with older, newer, stripped, and libc10_cuda.so
+"""
+
+import csv
+import hashlib
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import unittest
+
+from attaching import MAY_ATTACH, WHY_NOT
+from own_folder import OwnFolderTest
+
+HBMSCOPE, JOB, PLUGINS, EMULATED = (os.path.abspath(word) for word in sys.argv[1:5])
+del sys.argv[1:5]
+MIB = 1 << 20
+
+
+class Pools(OwnFolderTest):
+    def start(self, *words, command=(), environment=None):
+        given = {**os.environ, "LD_LIBRARY_PATH": EMULATED + "/lib", "HBMSCOPE_DEVICE_CONTEXT_BYTES": str(100 * MIB), **(environment or {})}
+        job = subprocess.Popen(
+            [*command, JOB, *words], env=given, cwd=self.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        self.addCleanup(lambda: job.poll() is None and (job.kill(), job.wait()))
+        self.addCleanup(job.stdout.close)
+        self.addCleanup(job.stderr.close)
+        return job
+
+    def ask(self, job, line="go"):
+        """One round: {heap: (bytes in use, allocations)}."""
+        job.stdin.write(line + "\n")
+        job.stdin.flush()
+        words = job.stdout.readline().split()
+        self.assertTrue(words, "the job has ended")
+        return {words[i]: (int(words[i + 1]), int(words[i + 2])) for i in range(0, len(words) // 3 * 3, 3)}
+
+    def end(self, job):
+        job.stdin.close()
+        errors = job.stderr.read()
+        self.assertEqual(job.wait(timeout=60), 0, errors)
+        return errors
+
+    def report(self, recording, *words):
+        done = subprocess.run([HBMSCOPE, "report", "--json", *words, recording], cwd=self.folder, capture_output=True, text=True, check=True)
+        return json.loads(done.stdout)
+
+    def heaps(self, recording, *words):
+        return {heap["name"]: heap for heap in self.report(recording, *words)["heaps"]}
+
+    def recorded(self, *words):
+        return [HBMSCOPE, "run", "--no-window", "--no-flight", "--record", "job.hbm", *words, "--"]
+
+    def test_an_xla_pool_is_recorded_exactly(self):
+        for order in ("older", "newer"):
+            with self.subTest(order):
+                job = self.start("xla", f"{PLUGINS}/{order}/xla_cuda_plugin.so", "2000", "4", command=self.recorded())
+                for _ in range(5):
+                    said = self.ask(job)
+                self.end(job)
+                heaps = self.heaps("job.hbm")
+                for name, (in_use, _) in said.items():
+                    self.assertEqual(heaps[name]["in_use_bytes"], in_use)
+                    self.assertEqual(heaps[name]["pool_bytes"], 64 * MIB)
+                    self.assertEqual(heaps[name]["free_bytes"], 64 * MIB - in_use)
+                    self.assertEqual(heaps[name]["layer"], "pool")
+                    self.assertLess(heaps[name]["requested_bytes"], in_use)
+                self.assertEqual((heaps["GPU_0_bfc"]["device"], heaps["GPU_0_bfc"]["kind"]), (0, "device"))
+                self.assertEqual((heaps["gpu_host_bfc"]["device"], heaps["gpu_host_bfc"]["kind"]), (None, "host_pinned"))
+                self.assertEqual(heaps["GPU 0 memory"]["outside_pools_bytes"], heaps["GPU 0 memory"]["in_use_bytes"] - 64 * MIB)
+                events = self.report("job.hbm")["events"]
+                self.assertEqual(events["alloc"], sum(allocations for _, allocations in said.values()) + 2)
+
+    def test_the_pool_counts_not_the_drivers_block(self):
+        job = self.start("xla", f"{PLUGINS}/older/xla_cuda_plugin.so", "100", "1", command=self.recorded())
+        said = self.ask(job)
+        self.end(job)
+        self.assertEqual(self.report("job.hbm")["by_device"][0]["bytes"], said["GPU_0_bfc"][0])
+
+    def test_a_refused_request_is_out_of_memory_though_no_driver_call_failed(self):
+        command = [HBMSCOPE, "run", "--no-window", "--flight", "flights", "--record", "job.hbm", "--"]
+        job = self.start("xla", f"{PLUGINS}/older/xla_cuda_plugin.so", "100", "1", command=command)
+        self.ask(job, "fail")
+        self.end(job)
+        (failure,) = self.report("job.hbm")["failures"]
+        self.assertEqual((failure["asked_bytes"], failure["reason"]), (1 << 50, "RESOURCE_EXHAUSTED"))
+        (flight,) = pathlib.Path(self.folder, "flights").iterdir()
+        self.assertIn("it requested 1.00 PiB of GPU_0_bfc (RESOURCE_EXHAUSTED)", (flight / "what_happened.txt").read_text())
+
+    def test_a_library_without_symbols_is_left_alone(self):
+        job = self.start("xla", f"{PLUGINS}/stripped/xla_cuda_plugin.so", "100", "1", command=self.recorded())
+        self.ask(job)
+        self.end(job)
+        self.assertEqual(set(self.heaps("job.hbm")), {"GPU 0 memory", "pinned host memory"})
+
+    def test_torchs_pool_is_recorded_and_its_profiler_misses_nothing(self):
+        job = self.start("torch", f"{PLUGINS}/libc10_cuda.so", "2000", "4", command=self.recorded("--stacks", "none"))
+        for _ in range(3):
+            said = self.ask(job, "fail")
+        self.end(job)
+        heap = self.heaps("job.hbm")["GPU 0 PyTorch pool"]
+        in_use, blocks = said["pool"]
+        self.assertEqual((heap["in_use_bytes"], heap["live_blocks"]), (in_use, blocks))
+        report = self.report("job.hbm")
+        events = report["events"]
+        # Each allocation and free was also reported to PyTorch's own function, and so were the three failures.
+        bare = self.start("torch", f"{PLUGINS}/libc10_cuda.so", "2000", "1")
+        bare.stdin.write("go\n")
+        bare.stdin.close()
+        self.assertIn("reports", bare.stdout.read())
+        bare.wait()
+        self.assertEqual(events["oom"], 3)
+
+    def words_of(self, job, path):
+        """A digest of the library's tables of functions, as they are in the job."""
+        digest = hashlib.sha256()
+        with open(f"/proc/{job.pid}/mem", "rb") as memory:
+            for line in pathlib.Path(f"/proc/{job.pid}/maps").read_text().splitlines():
+                if os.path.realpath(path) in line and " r--p " in line:
+                    begin, end = (int(word, 16) for word in line.split()[0].split("-"))
+                    memory.seek(begin)
+                    digest.update(memory.read(end - begin))
+        return digest.hexdigest()
+
+    @unittest.skipUnless(MAY_ATTACH, WHY_NOT)
+    def test_attach_and_detach_leave_no_trace(self):
+        for words, heap in (
+            (("xla", f"{PLUGINS}/newer/xla_cuda_plugin.so", "500", "3"), "GPU_0_bfc"),
+            (("torch", f"{PLUGINS}/libc10_cuda.so", "500", "3"), "GPU 0 PyTorch pool"),
+        ):
+            with self.subTest(heap):
+                job = self.start(*words, environment={"LD_BIND_NOW": "1"})
+                name = "pool" if words[0] == "torch" else heap
+                self.ask(job)
+                before = self.words_of(job, words[1])
+                for i in range(5):
+                    observer = subprocess.Popen(
+                        [HBMSCOPE, "attach", str(job.pid), "--no-window", "--no-flight", "--no-cupti", "--record", f"{i}.hbm"],
+                        cwd=self.folder, stderr=subprocess.PIPE, text=True,
+                    )
+                    for line in observer.stderr:
+                        if "attached to" in line:
+                            break
+                    self.assertNotEqual(self.words_of(job, words[1]), before, "nothing was patched")
+                    for _ in range(3):
+                        said = self.ask(job)
+                    observer.send_signal(signal.SIGINT)
+                    observer.communicate(timeout=30)
+                    self.assertEqual(self.words_of(job, words[1]), before)
+                    found = self.heaps(f"{i}.hbm")[heap]
+                    self.assertEqual(found["in_use_bytes"], said[name][0])
+                self.end(job)
+
+    @unittest.skipUnless(MAY_ATTACH, WHY_NOT)
+    def test_what_was_there_before_is_not_identified_until_it_is_freed(self):
+        job = self.start("xla", f"{PLUGINS}/older/xla_cuda_plugin.so", "5", "1")
+        for _ in range(5):
+            before = self.ask(job)["GPU_0_bfc"][0]
+        observer = subprocess.Popen(
+            [HBMSCOPE, "attach", str(job.pid), "--no-window", "--no-flight", "--no-cupti", "--record", "job.hbm"],
+            cwd=self.folder, stderr=subprocess.PIPE, text=True,
+        )
+        for line in observer.stderr:
+            if "attached to" in line:
+                break
+        while self.ask(job)["GPU_0_bfc"][1] < 3000:
+            pass
+        observer.send_signal(signal.SIGINT)
+        observer.communicate(timeout=30)
+        self.end(job)
+        done = subprocess.run([HBMSCOPE, "export", "job.hbm", "--to", "csv", "--what", "events"], cwd=self.folder, capture_output=True, text=True)
+        left = [
+            int(row["size_bytes"])
+            for row in csv.DictReader(done.stdout.splitlines())
+            if (row["kind"], row["heap"], row["text"]) == ("alloc", "GPU_0_bfc", "not identified")
+        ]
+        self.assertEqual(left[0], before)
+        self.assertEqual(left, sorted(left, reverse=True))
+        self.assertLess(left[-1], before)
+
+
+if __name__ == "__main__":
+    unittest.main()
