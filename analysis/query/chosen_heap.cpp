@@ -1,6 +1,7 @@
 #include "analysis/query/chosen_heap.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -68,7 +69,7 @@ HeapKey choose_heap(const Trace& trace, HeapKey wanted) {
   // Views call this in every frame, and a job that catches its failures may have a million of them: search backwards.
   HeapKey best, beside;
   const FailureEvent* last = nullptr;
-  std::uint64_t highest = 0;
+  std::pair<bool, std::uint64_t> highest;
   for (std::uint32_t i = 0; i < trace.streams.size(); ++i) {
     const Stream& stream = trace.streams[i];
     const auto& failures = stream.failures();
@@ -87,7 +88,8 @@ HeapKey choose_heap(const Trace& trace, HeapKey wanted) {
         beside = {i, info.id};
         continue;
       }
-      const std::uint64_t peak = stream.peak(info.id).in_use_bytes;
+      const std::pair peak{info.has(wire::heap_flag::is_inside_of_driver) && !is_host_kind(info.memory_kind),
+                           stream.peak(info.id).in_use_bytes};
       if (!best.empty() && peak <= highest) continue;
       best = {i, info.id};
       highest = peak;

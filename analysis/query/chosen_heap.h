@@ -31,8 +31,9 @@ std::vector<NamedHeap> heaps_of(const Trace& trace);
 // Error: no heap has that name; the message lists the existing ones.
 Result<HeapKey> find_heap(const Trace& trace, std::string_view name);
 
-// `wanted` if the trace has it; else the heap of the last out-of-memory, else the one with the highest peak. A
-// comparison pool (layers.h) is chosen only if it is wanted or the only one. Empty if there are no heaps.
+// `wanted` if the trace has it; else the heap of the last out-of-memory, else the one with the highest peak, of pools
+// of a device that are seen from the inside if there are any: the driver's memory below them says less. A comparison
+// pool (layers.h) is chosen only if it is wanted or the only one. Empty if there are no heaps.
 HeapKey choose_heap(const Trace& trace, HeapKey wanted);
 
 // In another trace: the heap with the same name, else the default choice.

@@ -220,7 +220,7 @@ void DriverMemory::map(wire::MapRecord record, std::int64_t time_ns) {
   mappings_[record.address] = mapping;
   if (!mapping.is_reported) return;
   writer_.add(record, time_ns);
-  regions_.note_memory(record.address, record.size);
+  regions_.note_memory(record.address, record.size, PoolRegions::Source::mapping);
 }
 
 bool DriverMemory::unmap_at(std::uint64_t address, std::int64_t time_ns) {

@@ -4,8 +4,8 @@
 
 namespace hbmscope::serve {
 
-void PoolRegions::note_memory(std::uint64_t address, std::uint64_t bytes) {
-  memory_[address] = {bytes, 0};
+void PoolRegions::note_memory(std::uint64_t address, std::uint64_t bytes, Source source) {
+  memory_[address] = {bytes, 0, source};
   last_begin_ = last_end_ = 0;
 }
 
@@ -48,7 +48,7 @@ void PoolRegions::note_block(std::uint32_t heap, std::uint64_t address, std::uin
       record.address = found->first;
       record.size = memory.bytes;
       record.heap = heap;
-      record.flags = wire::region_flag::joins_neighbours;
+      if (memory.source == Source::mapping) record.flags = wire::region_flag::joins_neighbours;
       writer_.add(record, time_ns);
     }
     last_heap_ = heap;

@@ -15,8 +15,10 @@ class PoolRegions {
  public:
   explicit PoolRegions(wire::StreamWriter& writer) : writer_(writer) {}
 
-  // Of the driver: blocks, and mappings of physical memory.
-  void note_memory(std::uint64_t address, std::uint64_t bytes);
+  // Of the driver: blocks, and mappings of physical memory. Only mappings that follow each other can be one piece to a
+  // pool.
+  enum class Source : std::uint8_t { block, mapping };
+  void note_memory(std::uint64_t address, std::uint64_t bytes, Source source = Source::block);
   void note_memory_gone(std::uint64_t address, std::int64_t time_ns);
 
   // A heap, by its id in the stream, whose regions are found here.
@@ -30,6 +32,7 @@ class PoolRegions {
   struct Memory {
     std::uint64_t bytes = 0;
     std::uint32_t heap = 0;  // The pool that it is a region of; 0: none.
+    Source source = Source::block;
   };
   std::map<std::uint64_t, Memory>::iterator find(std::uint64_t address);
 

@@ -52,9 +52,27 @@ TEST_F(PoolRegions, memory_with_a_block_is_a_region_until_the_driver_takes_it_ba
 }
 
 TEST_F(PoolRegions, a_block_may_span_mappings_that_follow_each_other) {
-  for (std::uint64_t at = 0; at < 10; ++at) regions.note_memory((100 + 2 * at) * mib, 2 * mib);
+  for (std::uint64_t at = 0; at < 10; ++at)
+    regions.note_memory((100 + 2 * at) * mib, 2 * mib, serve::PoolRegions::Source::mapping);
   add_block(pool, 101 * mib, 4 * mib);
   EXPECT_EQ(region_bytes(pool), 6 * mib);
+}
+
+TEST_F(PoolRegions, only_mappings_that_follow_each_other_are_one_piece) {
+  const auto largest_free = [&] {
+    writer.flush();
+    return stream.last_state().heap(pool).space.largest_free();
+  };
+  regions.note_memory(100 * mib, 10 * mib);
+  regions.note_memory(110 * mib, 10 * mib);
+  add_block(pool, 100 * mib, mib);
+  add_block(pool, 119 * mib, mib);
+  EXPECT_EQ(largest_free(), 9 * mib);
+  for (const std::uint64_t at : {200, 210})
+    regions.note_memory(at * mib, 10 * mib, serve::PoolRegions::Source::mapping);
+  add_block(pool, 200 * mib, mib);
+  add_block(pool, 219 * mib, mib);
+  EXPECT_EQ(largest_free(), 18 * mib);
 }
 
 TEST_F(PoolRegions, memory_belongs_to_the_pool_that_used_it_first) {
