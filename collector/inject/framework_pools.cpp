@@ -1,6 +1,7 @@
 #include "collector/inject/framework_pools.h"
 
 #include "collector/inject/collector.h"
+#include "collector/inject/pjrt_buffers.h"
 #include "collector/inject/pool_rows.h"
 #include "collector/inject/torch_pool.h"
 #include "collector/inject/xla_pool.h"
@@ -16,13 +17,16 @@ void look_for_pools() {
 void leave_pools() {
   leave_xla_pools();
   leave_torch_pools();
-  pools::forget_heaps();
+  leave_pjrt();
+  pools::forget_ids();
+  forget_pjrt_texts();
 }
 
 void forget_pools() {
   forget_xla_pool_locks();
   forget_torch_pool_locks();
-  pools::forget_heaps();
+  pools::forget_ids();
+  forget_pjrt_texts();
 }
 
 }  // namespace hbmscope::inject

@@ -94,6 +94,7 @@ void report_block(std::uint32_t heap, std::uint64_t address, std::uint64_t bytes
   record.requested = requested;
   record.heap = heap;
   record.stack = take_stack();
+  record.tag = rings.tag();
   rings.add_of_driver(record);
 }
 
@@ -139,8 +140,55 @@ void report_end(const void* instance) {
   rings.add_of_driver(record);
 }
 
-void forget_heaps() {
+void report_attribute(std::uint64_t address, std::uint32_t key, std::uint32_t value) {
+  wire::AttributeRecord record;
+  record.allocation = address | wire::block_of_pool;
+  record.key = key;
+  record.value = value;
+  rings.add_of_driver(record);
+}
+
+namespace {
+
+// Open addressing by a hash of the text, which is long enough to stand for it.
+struct Text {
+  std::atomic<std::uint64_t> hash{0};  // 0: free.
+  std::atomic<std::uint32_t> id{0};
+};
+constexpr std::size_t texts_max = 4096;
+Text texts[texts_max];
+SpinLock texts_lock;
+
+std::uint64_t hash_of(const char* text) {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (; *text != 0; ++text) hash = (hash ^ static_cast<unsigned char>(*text)) * 0x100000001b3U;
+  return hash | 1;
+}
+
+}  // namespace
+
+std::uint32_t text_of(const char* text) {
+  const std::uint64_t hash = hash_of(text);
+  for (std::size_t i = 0, at = hash % texts_max; i < 64; ++i, at = (at + 1) % texts_max) {
+    std::uint64_t found = texts[at].hash.load(std::memory_order_acquire);
+    if (found == hash) return texts[at].id.load(std::memory_order_relaxed);
+    if (found != 0) continue;
+    texts_lock.lock();
+    found = texts[at].hash.load(std::memory_order_relaxed);
+    if (found == 0) {
+      texts[at].id.store(rings.define_string(text), std::memory_order_relaxed);
+      texts[at].hash.store(found = hash, std::memory_order_release);
+    }
+    texts_lock.unlock();
+    if (found == hash) return texts[at].id.load(std::memory_order_relaxed);
+  }
+  return 0;
+}
+
+void forget_ids() {
   instances_lock.unlock();
+  texts_lock.unlock();
+  for (Text& text : texts) text.hash.store(0, std::memory_order_relaxed);
   for (Instance& one : instances) one.heap.store(0, std::memory_order_relaxed);
 }
 

@@ -38,8 +38,13 @@ void report_refusal(std::uint32_t heap, std::uint64_t requested, const char* cal
 // The instance was destroyed.
 void report_end(const void* instance);
 
-// The heaps' ids belong to earlier rings.
-void forget_heaps();
+// A fact about the block at this address, whatever pool it is of. The texts are ids.
+void report_attribute(std::uint64_t address, std::uint32_t key, std::uint32_t value);
+// The id of a text that is defined once; 0: there is no room for another one.
+std::uint32_t text_of(const char* text);
+
+// The ids of heaps and texts belong to earlier rings.
+void forget_ids();
 
 // A call of a pool, until the end of its scope. Calls that its allocator makes to itself meanwhile are part of it.
 class PoolCall {

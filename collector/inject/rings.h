@@ -32,6 +32,7 @@ struct alignas(128) ThreadSlot {
   ThreadSlot* own = nullptr;  // For a lent slot: the thread's own slot, if it has or had one.
   std::uint32_t is_busy = 0;  // The thread is writing, or is checking whether it may.
   std::uint32_t stack = 0;    // Of the current freeing call.
+  std::uint32_t tag = 0;      // Of blocks that the thread allocates from a pool.
 };
 
 // All data that a thread stores for us: the address of its slot, and in the lowest bits, which are zero in an address,
@@ -100,6 +101,19 @@ class Rings {
   std::uint64_t begin_giving(std::uint32_t stack);
   std::uint32_t giving_stack() const;  // 0: none.
   void end_giving();
+
+  // The text, by its id, that the thread's blocks from pools are marked with; returns the one before.
+  std::uint32_t set_tag(std::uint32_t tag) {
+    ThreadSlot* mine = slot_of_thread();
+    if (mine == nullptr) return 0;
+    const std::uint32_t before = mine->tag;
+    mine->tag = tag;
+    return before;
+  }
+  std::uint32_t tag() {
+    const ThreadSlot* mine = slot_of_thread();
+    return mine != nullptr ? mine->tag : 0;
+  }
 
   // The number of the thread's slot, which it keeps until it ends, and the thread's number; `rings_wanted` if it has
   // none.

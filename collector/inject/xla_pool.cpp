@@ -11,6 +11,7 @@
 #include "collector/inject/file_symbols.h"
 #include "collector/inject/loaded_objects.h"
 #include "collector/inject/patch.h"
+#include "collector/inject/pjrt_buffers.h"
 #include "collector/inject/pool_rows.h"
 #include "collector/inject/rings.h"
 
@@ -370,6 +371,7 @@ void look_into(Library& library) {
     }
   file.walk(take_function, &library);
   for (std::size_t i = 0; i < library.found_count; ++i) take_over(library.found[i]);
+  take_pjrt_of(library.found[0].functions);
 }
 
 }  // namespace

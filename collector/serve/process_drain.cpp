@@ -177,6 +177,8 @@ void ProcessDrain::take_definitions() {
         add_id(heaps_, of_job, writer_.define_heap(record, name, kind));
         constexpr std::uint32_t joined = wire::heap_flag::is_inside_of_driver | wire::heap_flag::has_regions;
         if ((record.flags & joined) == joined) regions_.add_heap(heap(of_job));
+        is_inside_.resize(std::max<std::size_t>(is_inside_.size(), heap(of_job) + std::size_t{1}));
+        is_inside_[heap(of_job)] = (record.flags & wire::heap_flag::is_inside_of_driver) != 0;
         break;
       }
       case wire::RecordKind::job: note_fact(row); break;
@@ -352,7 +354,14 @@ void ProcessDrain::write_of_driver(const Row& row, std::int64_t time_ns) {
   switch (row.kind) {
     case wire::RecordKind::alloc: driver_.take(translated<wire::AllocRecord>(row), time_ns); break;
     case wire::RecordKind::free_at: give_of_driver(row, time_ns); break;
-    case wire::RecordKind::attribute: driver_.note(translated<wire::AttributeRecord>(row), time_ns); break;
+    case wire::RecordKind::attribute: {
+      const auto attribute = translated<wire::AttributeRecord>(row);
+      if (PoolBlocks::is_meant(attribute))
+        pool_blocks_.note(attribute, time_ns, writer_);
+      else
+        driver_.note(attribute, time_ns);
+      break;
+    }
     case wire::RecordKind::physical_create: driver_.create(translated<wire::PhysicalCreateRecord>(row), time_ns); break;
     case wire::RecordKind::physical_import: driver_.import(translated<wire::PhysicalImportRecord>(row), time_ns); break;
     case wire::RecordKind::physical_export:
@@ -418,11 +427,13 @@ void ProcessDrain::write(const Row& row) {
       const std::uint64_t before = writer_.next_event();
       if (regions_.has(block.heap)) regions_.note_block(block.heap, block.address, block.size, time_ns);
       events_ += writer_.next_event() - before;
-      writer_.alloc(block, time_ns);
+      const std::uint64_t event = writer_.alloc(block, time_ns);
+      if (block.heap < is_inside_.size() && is_inside_[block.heap]) pool_blocks_.add(block.address, event);
       break;
     }
     case wire::RecordKind::free_at: {
       const auto record = translated<wire::FreeAtRecord>(row);
+      if (record.heap < is_inside_.size() && is_inside_[record.heap]) pool_blocks_.remove(record.address);
       if (!unidentified_.free(record, time_ns))
         writer_.free(record.heap, record.address, record.size, record.stack, time_ns);
       break;

@@ -21,6 +21,7 @@
 #include "collector/serve/driver_memory.h"
 #include "collector/serve/failure_watch.h"
 #include "collector/serve/frame_namer.h"
+#include "collector/serve/pool_blocks.h"
 #include "collector/serve/ring_memory.h"
 #include "collector/serve/tick_clock.h"
 #include "collector/serve/unidentified_memory.h"
@@ -106,6 +107,8 @@ class ProcessDrain {
   PoolRegions regions_{writer_};
   DriverMemory driver_{writer_, regions_};
   UnidentifiedMemory unidentified_{writer_};
+  PoolBlocks pool_blocks_;
+  std::vector<bool> is_inside_;  // By the stream's heaps: heap_flag::is_inside_of_driver.
   TickClock clock_;
   std::vector<Ring> rings_;
   std::vector<std::uint32_t> used_rings_;                                     // In this round.

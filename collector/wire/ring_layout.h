@@ -94,6 +94,8 @@ constexpr std::uint32_t block_of_handle = block_at - 1;  // FreeAtRecord::heap: 
 constexpr std::uint32_t blocks_of = block_at - 2;        // FreeAtRecord::heap: `address` is the number of an owner.
 constexpr std::uint32_t block_at_or_in = 1U << 31;       // With a heap: if there is no driver block at that address.
 
+constexpr std::uint64_t block_of_pool = std::uint64_t{1} << 63;  // AttributeRecord::allocation: or'ed to the address.
+
 // Sent by a job when it connects to its observer. The memfd comes with it and describes itself.
 struct Hello {
   char magic[8] = {'h', 'b', 'm', 'h', 'e', 'l', 'l', 'o'};

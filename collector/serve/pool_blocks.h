@@ -1,0 +1,32 @@
+// The blocks of pools by their addresses, so that what is said about an address reaches the right allocation.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+
+#include "collector/wire/ring_layout.h"
+#include "collector/wire/stream_writer.h"
+
+namespace hbmscope::serve {
+
+class PoolBlocks {
+ public:
+  void add(std::uint64_t address, std::uint64_t event) { events_[address] = event; }
+  void remove(std::uint64_t address) { events_.erase(address); }
+
+  static bool is_meant(const wire::AttributeRecord& attribute) {
+    return (attribute.allocation & wire::block_of_pool) != 0;
+  }
+  // Writes it about the block that is live at the address; not at all if there is none.
+  void note(wire::AttributeRecord attribute, std::int64_t time_ns, wire::StreamWriter& writer) const {
+    const auto found = events_.find(attribute.allocation & ~wire::block_of_pool);
+    if (found == events_.end()) return;
+    attribute.allocation = found->second;
+    writer.add(attribute, time_ns);
+  }
+
+ private:
+  std::unordered_map<std::uint64_t, std::uint64_t> events_;
+};
+
+}  // namespace hbmscope::serve
