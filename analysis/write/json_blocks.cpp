@@ -50,7 +50,8 @@ std::string_view text_from_held_end(HeldEnd how) {
   return names[static_cast<std::size_t>(how)];
 }
 
-Json json_from_block(const Trace& trace, const std::vector<StreamState>& states, const LiveRow& row) {
+Json json_from_block(const Trace& trace, const std::vector<StreamState>& states, const ArrayNames& arrays,
+                     const LiveRow& row) {
   const BlockFacts facts = facts_of(trace, states, row);
   const Definitions& definitions = trace.streams[row.stream].definitions();
   const bool is_old = facts.block.event == wire::before_the_stream;
@@ -71,6 +72,7 @@ Json json_from_block(const Trace& trace, const std::vector<StreamState>& states,
           {"lifetime_ns", or_null(facts.lifetime_ns)},
           {"device_stream", facts.block.stream},
           {"tag", or_null(std::string(definitions.text(facts.block.tag)))},
+          {"array", or_null(std::string(arrays.find(row.stream, facts.block.event)))},
           {"own_line", json_from_own_line(definitions, facts.block.stack)},
           {"stack", json_from_stack(definitions, facts.block.stack)}};
 }
@@ -78,8 +80,9 @@ Json json_from_block(const Trace& trace, const std::vector<StreamState>& states,
 Json json_from_block_list(const Trace& trace, const std::vector<StreamState>& states, const LiveRows& live,
                           const BlockList& list, std::size_t limit) {
   Json rows = Json::array();
+  const ArrayNames arrays(trace);
   for (std::size_t i = 0; i < std::min(limit, list.rows.size()); ++i)
-    rows.push_back(json_from_block(trace, states, live.rows[list.rows[i]]));
+    rows.push_back(json_from_block(trace, states, arrays, live.rows[list.rows[i]]));
   return {{"count", list.rows.size()},    {"bytes", list.bytes},         {"waste_bytes", list.waste_bytes},
           {"all_count", list.all_blocks}, {"all_bytes", list.all_bytes}, {"rows", std::move(rows)}};
 }

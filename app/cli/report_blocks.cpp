@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/query/array_names.h"
 #include "analysis/query/block_find.h"
 #include "analysis/query/block_list.h"
 #include "analysis/units/format.h"
@@ -46,15 +47,6 @@ std::string tag_text(const Source& source, const BlockFacts& facts) {
   return printable(source.trace->streams[facts.stream].definitions().text(facts.block.tag)) +
          (facts.block.is_pending() ? " (pending)" : "");
 }
-// What PJRT says that JAX keeps there: "f32[8192,4096] output 3 of jit_train_step".
-std::string array_text(const Source& source, const BlockFacts& facts) {
-  const Stream& stream = source.trace->streams[facts.stream];
-  std::string text;
-  for (const Attribute& attribute : stream.attributes().find(facts.block.event))
-    if (stream.definitions().text(attribute.key) == "array")
-      text = printable(stream.definitions().text(attribute.value));
-  return text;
-}
 std::string code_text(const Source& source, const BlockFacts& facts) {
   return own_line_text(source.trace->streams[facts.stream].definitions(), facts.block.stack);
 }
@@ -67,16 +59,19 @@ std::string text_from_blocks(const Source& source, const LiveRows& live, const B
       list.waste_bytes > 0 ? fmt::format(", {} of it rounding waste", text_from_bytes(list.waste_bytes)) : "");
   const std::size_t shown = std::min(limit, list.rows.size());
   if (shown == 0) return text + "No block matches.\n";
-  constexpr Column columns[] = {
-      {{"size", true}, size_text},         {{"requested", true}, requested_text}, {{"age", true}, age_text},
-      {{"lifetime", true}, lifetime_text}, {{"address", false}, address_text},    {{"heap", false}, heap_text},
-      {{"tag", false}, tag_text},          {{"array", false}, array_text},        {{"your code", false}, code_text}};
+  constexpr Column columns[] = {{{"size", true}, size_text},        {{"requested", true}, requested_text},
+                                {{"age", true}, age_text},          {{"lifetime", true}, lifetime_text},
+                                {{"address", false}, address_text}, {{"heap", false}, heap_text},
+                                {{"tag", false}, tag_text},         {{"your code", false}, code_text}};
   std::vector<TextColumn> titles;
   for (const Column& column : columns) titles.push_back(column.column);
+  titles.insert(titles.end() - 1, {"array", false});
+  const ArrayNames arrays(*source.trace);
   std::vector<std::vector<std::string>> rows(shown);
   for (std::size_t i = 0; i < shown; ++i) {
     const BlockFacts facts = facts_of(*source.trace, source.states, live.rows[list.rows[i]]);
     for (const Column& column : columns) rows[i].push_back(column.text(source, facts));
+    rows[i].insert(rows[i].end() - 1, printable(arrays.find(facts.stream, facts.block.event)));
   }
   text += text_from_columns(titles, rows, terminal, Ink::dim);
   if (shown < list.rows.size())

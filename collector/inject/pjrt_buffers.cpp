@@ -197,9 +197,7 @@ void take_pjrt_of(const void* address_in_library) {
   if (get == nullptr) return;
   Api* api = reinterpret_cast<Api* (*)()>(get)();
   constexpr int newest_major = 0;
-  if (api == nullptr || api->major != newest_major ||
-      api->struct_bytes < offsetof(Api, functions) + places_needed * sizeof(Function))
-    return;
+  if (api == nullptr || api->major != newest_major || api->struct_bytes < sizeof(Api)) return;
   taking.lock();
   Api* known = plugin.api.load(std::memory_order_relaxed);
   if (known == nullptr || known == api) {

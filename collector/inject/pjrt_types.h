@@ -72,16 +72,7 @@ struct FromHostArguments : Head {
   Buffer* buffer;  // Written by the call.
 };
 
-// The table of functions begins behind three structs: sizes, and the version.
-struct Api {
-  std::size_t struct_bytes;
-  void* extension;
-  std::size_t version_struct_bytes;
-  void* version_extension;
-  int major, minor;
-  Function functions[1];  // As many as struct_bytes says.
-};
-// Places in it.
+// Places in the table of functions, which are the same in all versions.
 enum Place : unsigned {
   error_destroy = 0,
   buffer_from_host = 22,
@@ -96,6 +87,15 @@ enum Place : unsigned {
   places_needed
 };
 
+// The table of functions begins behind three structs: sizes, and the version.
+struct Api {
+  std::size_t struct_bytes;
+  void* extension;
+  std::size_t version_struct_bytes;
+  void* version_extension;
+  int major, minor;
+  Function functions[places_needed];  // And more, as struct_bytes says.
+};
 // PJRT_Buffer_Type, as XLA writes it.
 inline const char* name_of_type(int type) {
   constexpr const char* names[] = {

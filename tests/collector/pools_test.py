@@ -118,6 +118,23 @@ class Pools(OwnFolderTest):
         bare.wait()
         self.assertEqual(events["oom"], 3)
 
+    def arrays(self, recording):
+        """[tag, array] of each block that is there at the end."""
+        blocks = json.loads(
+            subprocess.run([HBMSCOPE, "report", "--json", "--blocks", "0", recording], cwd=self.folder, capture_output=True, text=True, check=True).stdout
+        )["blocks"]["rows"]
+        return sorted([block["tag"] or "", block["array"] or ""] for block in blocks if block["heap"] == "GPU_0_bfc")
+
+    def test_pjrt_says_what_a_block_is(self):
+        job = self.start("pjrt", f"{PLUGINS}/older/xla_cuda_plugin.so", command=self.recorded())
+        for _ in range(2):
+            self.ask(job)
+        self.end(job)
+        self.assertEqual(self.arrays("job.hbm"), 2 * [["", "s32[1024] from the host"]] + 2 * [["jit_step", "f32[8,128] output 0 of jit_step"]])
+        done = subprocess.run([HBMSCOPE, "export", "job.hbm", "--to", "csv", "--what", "events"], cwd=self.folder, capture_output=True, text=True)
+        temporaries = [row for row in csv.DictReader(done.stdout.splitlines()) if row["size_bytes"] == "100096" and row["kind"] == "alloc"]
+        self.assertEqual([row["text"] for row in temporaries], ["jit_step"] * 2)
+
     def words_of(self, job, path):
         """A digest of the library's tables of functions, as they are in the job."""
         digest = hashlib.sha256()
@@ -157,6 +174,28 @@ class Pools(OwnFolderTest):
                     found = self.heaps(f"{i}.hbm")[heap]
                     self.assertEqual(found["in_use_bytes"], said[name][0])
                 self.end(job)
+
+    @unittest.skipUnless(MAY_ATTACH, WHY_NOT)
+    def test_pjrt_is_seen_after_an_attach_and_left_alone_again(self):
+        job = self.start("pjrt", f"{PLUGINS}/older/xla_cuda_plugin.so")
+        self.ask(job)
+        for i in range(3):
+            observer = subprocess.Popen(
+                [HBMSCOPE, "attach", str(job.pid), "--no-window", "--no-flight", "--no-cupti", "--record", f"{i}.hbm"],
+                cwd=self.folder, stderr=subprocess.PIPE, text=True,
+            )
+            for line in observer.stderr:
+                if "attached to" in line:
+                    break
+            self.ask(job)
+            observer.send_signal(signal.SIGINT)
+            observer.communicate(timeout=30)
+            self.ask(job)
+            self.assertEqual(
+                [pair for pair in self.arrays(f"{i}.hbm") if pair[0] != "not identified"],
+                [["", "s32[1024] from the host"], ["jit_step", "f32[8,128] output 0 of jit_step"]],
+            )
+        self.end(job)
 
     @unittest.skipUnless(MAY_ATTACH, WHY_NOT)
     def test_what_was_there_before_is_not_identified_until_it_is_freed(self):

@@ -2,6 +2,7 @@
 //
 //   pool_job xla PLUGIN STEPS THREADS      random allocations and frees in two pools
 //   pool_job torch C10_CUDA STEPS THREADS  the same in PyTorch's
+//   pool_job pjrt PLUGIN                   two arrays a round, and a temporary, through the plugin's C API
 //   pool_job cost PLUGIN PAIRS             nanoseconds of an allocation and a free, without and with the table
 //
 // Each line on standard input is answered by one round, and by a line with what is in use then: NAME BYTES BLOCKS ...
@@ -151,6 +152,20 @@ int run_torch(const char* library, int steps, int threads) {
       [&](std::size_t count) { std::printf("pool %zu %zu reports %ld\n", allocated(), count, reports()); });
 }
 
+int run_pjrt(const char* path) {
+  start_driver();
+  void* library = open_library(path);
+  dlopen("libm.so.6", RTLD_NOW);
+  const auto use = find<void (*)()>(library, "use_pjrt");
+  std::thread(compute_for_ever).detach();
+  for (std::string line; std::getline(std::cin, line);) {
+    use();
+    std::printf("done 0 0\n");
+    std::fflush(stdout);
+  }
+  return 0;
+}
+
 // In rounds, so that an observer keeps up: waiting for it is not the cost of a call.
 int measure_cost(const char* path, int pairs) {
   const Plugin plugin(path);
@@ -174,6 +189,7 @@ int main(int count, char** words) {
   const std::string what = count > 1 ? words[1] : "";
   if (what == "xla" && count == 5) return run_xla(words[2], std::atoi(words[3]), std::atoi(words[4]));
   if (what == "torch" && count == 5) return run_torch(words[2], std::atoi(words[3]), std::atoi(words[4]));
+  if (what == "pjrt" && count == 3) return run_pjrt(words[2]);
   if (what == "cost" && count == 4) return measure_cost(words[2], std::atoi(words[3]));
   return 2;
 }
