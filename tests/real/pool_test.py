@@ -78,13 +78,64 @@ def device_of(heap):
     return (found[1] or found[2]) if found else None
 
 
+def fields_of(message):
+    """Of a protobuf: (number, value) pairs; a value is a number or bytes."""
+    at = 0
+
+    def number():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = message[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    while at < len(message):
+        key = number()
+        if key & 7 == 0:
+            yield key >> 3, number()
+        elif key & 7 == 2:
+            size = number()
+            yield key >> 3, message[at : at + size]
+            at += size
+        else:  # A float or a double.
+            at += 4 if key & 7 == 5 else 8
+            yield key >> 3, None
+
+
+def blocks_of_dump(path):
+    """XLA's own list (tensorflow.MemoryDump): address -> bytes of the chunks in use."""
+    chunks = [dict(fields_of(value)) for field, value in fields_of(path.read_bytes()) if field == 3]
+    return {chunk[1]: chunk[2] for chunk in chunks if chunk.get(8)}
+
+
+def compare_dumps(folder, events):
+    """The dumps that XLA wrote at an out-of-memory error, with the blocks at that time."""
+    dumps = sorted(folder.glob("flights/*/bfc_memory_dump*"))
+    blocks = collections.defaultdict(dict)
+    for event in events:
+        address = int(event["address"] or "-1", 0)
+        if event["kind"] == "out_of_memory":
+            equal = sum(blocks_of_dump(dump) == blocks[event["heap"]] for dump in dumps)
+            print(f"{equal} of {len(dumps)} dumps of XLA list the same {len(blocks[event['heap']])} blocks")
+            return equal == len(dumps) > 0
+        if event["kind"] == "alloc":
+            blocks[event["heap"]][address] = int(event["size_bytes"])
+        elif event["kind"] == "free":
+            blocks[event["heap"]].pop(address, None)
+    return False
+
+
 def compare(marks, events, marked_device):
     """The device for marks, of an attached job; None: marks are calls of the driver."""
     waiting = {mark["mark"]: mark for mark in marks}
     signals = 0
     blocks = collections.defaultdict(dict)  # By device: address -> size.
     allocs = collections.Counter()
-    checks = failed = points = 0
+    checks = failed = points = whole = 0
     for event in events:
         size = int(event["size_bytes"] or 0)
         device = device_of(event["heap"])
@@ -110,6 +161,11 @@ def compare(marks, events, marked_device):
                     continue  # From before.
                 if blocks[str(device)].get(address, -1) < size_of_array and size_of_array > 0:
                     wrong.append(f"device {device}: no block for the array at {address:#x} with {size_of_array} B")
+            if mark.get("blocks") is not None and marked_device is None:
+                checks += 1
+                whole += 1
+                if sorted(mark["blocks"]) != sorted([int(key), at, bytes_of] for key in blocks for at, bytes_of in blocks[key].items()):
+                    wrong.append("the framework's list of blocks is another one")
             failed += len(wrong)
             for line in wrong[:3]:
                 print(f"point {points}: {line}")
@@ -124,7 +180,7 @@ def compare(marks, events, marked_device):
     if waiting:
         failed += len(waiting)
         print(f"{len(waiting)} marks are not in the recording")
-    print(f"{points} points, {sum(allocs.values())} allocations, {checks} checks, {failed} failed")
+    print(f"{points} points{f', {whole} of them block for block' if whole else ''}, {sum(allocs.values())} allocations, {checks} checks, {failed} failed")
     return failed == 0 and points > 0
 
 
@@ -138,6 +194,8 @@ def main():
         is_equal = compare(marks, events_of(hbmscope, recording), str(devices - 1) if is_attached else None)
         if "oom" in job and not is_attached:
             (flight,) = (folder / "flights").iterdir()
+            if job[0] == "pool_jax.py":
+                is_equal = compare_dumps(folder, events_of(hbmscope, recording)) and is_equal
             print((flight / "what_happened.txt").read_text().splitlines()[1])
     sys.exit(0 if is_equal else 1)
 

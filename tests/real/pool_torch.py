@@ -20,6 +20,18 @@ model = torch.nn.Sequential(torch.nn.Linear(256, 1024), torch.nn.GELU(), torch.n
 optimizer = torch.optim.AdamW(model.parameters())
 
 
+def snapshot():
+    """All blocks in use, [device, address, bytes], at ten of the points."""
+    if point % max(1, points // 10) != 0:
+        return None
+    return [
+        [segment["device"], block.get("address", 0), block["size"]]
+        for segment in torch.cuda.memory_snapshot()
+        for block in segment["blocks"]
+        if block["state"] == "active_allocated" and segment["device"] in devices
+    ]
+
+
 def figures(tensors):
     for device in devices:
         torch.cuda.synchronize(device)
@@ -27,6 +39,7 @@ def figures(tensors):
     return {
         "in_use": {device: one.get("allocated_bytes.all.current", 0) for device, one in stats.items()},
         "allocs": {device: one.get("allocation.all.allocated", 0) for device, one in stats.items()},
+        "blocks": snapshot(),
         "arrays": [[tensor.device.index, tensor.data_ptr(), tensor.nbytes] for tensor in tensors],
     }
 
