@@ -1,6 +1,7 @@
 // The back end for the pools of XLA and TensorFlow: the virtual functions of tsl::BFCAllocator, and of
-// stream_executor::GpuCudaMallocAsyncAllocator, which has the same base. Seen in the plugins of JAX 0.4.38 to 0.12
-// (CUDA, ROCm) and in TensorFlow 2.20.
+// stream_executor::GpuCudaMallocAsyncAllocator, which has the same base. Seen with JAX 0.4.38, 0.6.2 and 0.10.2 on
+// CUDA and with TensorFlow 2.20; the table of JAX 0.12 (CUDA, ROCm) has three functions more, as the stand-in in
+// tests/collector/pools.
 //
 // The library that carries the class does not export it. So its table of virtual functions is found by its symbol in
 // the library's file, and each slot by the symbol of the function that it points to: numbers of slots differ between
