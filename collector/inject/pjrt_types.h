@@ -1,4 +1,4 @@
-// What is used of PJRT's C API (xla/pjrt/c/pjrt_c_api.h), whose structs only grow at their ends: seen in versions 0.54
+// What is used of PJRT's C API (xla/pjrt/c/pjrt_c_api.h), whose structs only grow at their ends: seen in versions 0.58
 // (JAX 0.4.38) to 0.112 (JAX 0.10.2).
 #pragma once
 
