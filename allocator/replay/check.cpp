@@ -1,5 +1,6 @@
 #include "allocator/replay/check.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -59,12 +60,58 @@ bool is_equal(const RecordedAnswer& a, const RecordedAnswer& b) {
          (a.region == b.region && a.offset == b.offset && a.chunk_bytes == b.chunk_bytes);
 }
 
+std::uint64_t rounded_up(std::uint64_t bytes, std::uint64_t step) {
+  const std::uint64_t rest = bytes % step;
+  return rest == 0 || bytes > ~std::uint64_t{0} - (step - rest) ? bytes : bytes + (step - rest);
+}
+
+// Serves and refuses as recorded. What isn't recorded is refused, and the checker reports the difference.
+class DriverOfStream final : public Upstream {
+ public:
+  explicit DriverOfStream(const RequestStream& stream) : stream_(stream) {}
+
+  // The claims that follow are made during this operation.
+  void begin(std::uint64_t operation) {
+    operation_ = operation;
+    while (next_ < stream_.events.size() && stream_.events[next_].operation < operation) ++next_;
+  }
+  std::optional<Claim> claim(std::uint64_t bytes) override {
+    if (next_ == stream_.events.size() || stream_.events[next_].operation != operation_) return {};
+    const RegionEvent& event = stream_.events[next_].event;
+    if (event.kind == RegionEvent::Kind::released) return {};
+    ++next_;
+    const bool is_served = event.kind == RegionEvent::Kind::claimed &&
+                           event.bytes == rounded_up(bytes, stream_.config.upstream.granularity);
+    if (!is_served || !is_free(event.base, event.bytes)) return {};
+    claims_.push_back({event.base, event.bytes});
+    return claims_.back();
+  }
+  void release(const Claim& claim) override {
+    std::erase_if(claims_, [&](const Claim& one) { return one.base == claim.base; });
+    if (next_ < stream_.events.size() && stream_.events[next_].event.kind == RegionEvent::Kind::released) ++next_;
+  }
+
+ private:
+  // Damaged files may have regions on top of each other.
+  bool is_free(std::uint64_t base, std::uint64_t bytes) const {
+    if (bytes == 0 || base > ~std::uint64_t{0} - bytes) return false;
+    return std::none_of(claims_.begin(), claims_.end(),
+                        [&](const Claim& one) { return base < one.base + one.bytes && one.base < base + bytes; });
+  }
+
+  const RequestStream& stream_;
+  std::uint64_t operation_ = 0;
+  std::size_t next_ = 0;
+  std::vector<Claim> claims_;
+};
+
 class Checker {
  public:
   Checker(const RequestStream& stream, const xla_gpu::Options& options)
       : stream_(stream),
-        upstream_(stream.config.upstream),
-        allocator_(upstream_, options),
+        addresses_(stream.config.upstream),
+        driver_(stream),
+        allocator_(stream.config.has_recorded_driver ? static_cast<Upstream&>(driver_) : addresses_, options),
         player_(stream, allocator_) {
     allocator_.set_sink(&sink_);
   }
@@ -84,6 +131,7 @@ class Checker {
 
   bool check_operation(const Operation& operation) {
     sink_.events.clear();
+    driver_.begin(at_);
     const RecordedAnswer replayed = operation.is_free ? play_free(operation) : play_allocate(operation);
     return check_events(operation) && check_answer(operation, replayed);
   }
@@ -121,7 +169,12 @@ class Checker {
   }
 
   bool check_events(const Operation& operation) {
-    for (const RegionEvent& event : sink_.events) {
+    for (RegionEvent event : sink_.events) {
+      if (stream_.config.has_recorded_driver) {
+        const std::uint64_t granularity = stream_.config.upstream.granularity;
+        if (event.kind == RegionEvent::Kind::refused) event.bytes = rounded_up(event.bytes, granularity);
+        event.requested_bytes = rounded_up(event.requested_bytes, granularity);
+      }
       const bool has_more = next_event_ < stream_.events.size() && stream_.events[next_event_].operation == at_;
       if (!has_more) return differ(operation.line, "the regions before it", "no more", text_from_event(event));
       const RecordedEvent& recorded = stream_.events[next_event_];
@@ -223,7 +276,8 @@ class Checker {
 
   const RequestStream& stream_;
   EventSink sink_;
-  VirtualAddresses upstream_;
+  VirtualAddresses addresses_;
+  DriverOfStream driver_;
   xla_gpu::Bfc allocator_;
   Player player_;
   CheckResult result_;

@@ -17,6 +17,9 @@ struct StreamConfig {
   bool allow_growth = false, garbage_collection = false, is_spatial = false;
   double fragmentation_fraction = 0;
   VirtualOptions upstream;
+  // The recorded regions are those of a real driver: check() serves and refuses as it did, at its addresses. Their
+  // sizes, and those of refusals, are what the driver was asked for: rounded up to the granularity of `upstream`.
+  bool has_recorded_driver = false;
 };
 
 struct Operation {

@@ -66,6 +66,38 @@ TEST(Check, a_region_that_is_not_in_the_file_is_a_difference) {
   EXPECT_EQ(result.difference->recorded, "no more");
 }
 
+// A pool of 6 MiB that grows. The driver had 5 MiB in steps of 2 MiB, and places regions where it likes.
+const std::string stream_of_a_driver =
+    R"({"config":{"total_bytes":6291456,"allow_growth":1,"granularity":2097152,"recorded_driver":1}}
+{"region":0,"size":2097152,"asked":2097152,"base":"0x7f0000600000"}
+["a",1,1000,0,0,1024]
+{"suballoc_fail":4194304}
+{"suballoc_fail":4194304}
+{"suballoc_fail":4194304}
+{"suballoc_fail":4194304}
+{"suballoc_fail":4194304}
+{"suballoc_fail":4194304}
+{"suballoc_fail":4194304}
+{"region":1,"size":2097152,"asked":2097152,"base":"0x7f0000000000"}
+["a",2,2000000,1,0,2097152]
+["f",2]
+["a",3,1000,0,1024,1024]
+)";
+
+TEST(Check, a_recorded_driver_serves_and_refuses_what_it_did) {
+  const auto difference_with = [](std::string_view from, std::string_view to) {
+    return check_text(replaced(stream_of_a_driver, from, to)).difference;
+  };
+  const CheckResult result = check_text(stream_of_a_driver);
+  ASSERT_FALSE(result.difference) << result.difference->recorded << " / " << result.difference->replayed;
+  EXPECT_EQ(result.events, 9U);
+  EXPECT_EQ(result.answers, 4U);
+  // One refusal less, a region of another size, and one on top of the other.
+  EXPECT_EQ(difference_with("{\"suballoc_fail\":4194304}\n", "")->what, "the region");
+  EXPECT_EQ(difference_with("1,\"size\":2097152", "1,\"size\":4194304")->what, "the region");
+  EXPECT_EQ(difference_with("0x7f0000000000", "0x7f0000600000")->what, "the region");
+}
+
 TEST(Check, a_fault_is_a_difference) {
   const CheckResult result = check_text(R"({"config":{"total_bytes":17825792,"spatial":1,"granularity":16777216}}
 {"region":0,"size":33554432,"asked":17825792,"base":"0x100000000000"}

@@ -10,7 +10,8 @@
 //   {"final": 3, "bins": [...], ...}
 //
 // Other keys of config: garbage_collection, fragmentation_fraction, device_bytes (memory of the driver), granularity
-// and placement (asc, desc, reuse) of regions, snapshot_every. Regions that were claimed ("region"), refused
+// and placement (asc, desc, reuse) of regions, snapshot_every, recorded_driver (1: the regions are those of a real
+// driver, request_stream.h). Regions that were claimed ("region"), refused
 // ("suballoc_fail") and released ("region_free") precede the operation during which it happened. Results, regions and
 // states may be missing: such a stream can be replayed, but not checked.
 #pragma once

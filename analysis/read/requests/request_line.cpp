@@ -117,7 +117,7 @@ LineResult<allocator::StreamConfig> config_from_json(const json& config, std::ve
   };
   for (const auto& [key, to] :
        {std::pair("allow_growth", &result.allow_growth), std::pair("garbage_collection", &result.garbage_collection),
-        std::pair("spatial", &result.is_spatial)})
+        std::pair("spatial", &result.is_spatial), std::pair("recorded_driver", &result.has_recorded_driver)})
     if (const auto taken = take_switch(key, *to); !taken) return LineFailure(taken.error());
   if (const auto found = config.find("fragmentation_fraction"); found != config.end()) {
     if (!found->is_number()) return wrong("fragmentation_fraction is no number");
@@ -139,9 +139,9 @@ LineResult<allocator::StreamConfig> config_from_json(const json& config, std::ve
     result.upstream.placement = *placement;
   }
   for (const auto& [key, value] : config.items()) {
-    constexpr const char* known[] = {"total_bytes",   "allow_growth", "garbage_collection", "fragmentation_fraction",
-                                     "spatial",       "device_bytes", "granularity",        "placement",
-                                     "snapshot_every"};
+    constexpr const char* known[] = {"total_bytes",    "allow_growth",   "garbage_collection", "fragmentation_fraction",
+                                     "spatial",        "device_bytes",   "granularity",        "placement",
+                                     "snapshot_every", "recorded_driver"};
     if (std::find(std::begin(known), std::end(known), key) == std::end(known)) unknown.push_back(key);
   }
   return result;
