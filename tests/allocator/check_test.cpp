@@ -70,7 +70,7 @@ TEST(Check, a_region_that_is_not_in_the_file_is_a_difference) {
 const std::string stream_of_a_driver =
     R"({"config":{"total_bytes":6291456,"allow_growth":1,"granularity":2097152,"recorded_driver":1}}
 {"region":0,"size":2097152,"asked":2097152,"base":"0x7f0000600000"}
-["a",1,1000,0,0,1024]
+["a",1,100000,0,0,100096]
 {"suballoc_fail":4194304}
 {"suballoc_fail":4194304}
 {"suballoc_fail":4194304}
@@ -81,7 +81,7 @@ const std::string stream_of_a_driver =
 {"region":1,"size":2097152,"asked":2097152,"base":"0x7f0000000000"}
 ["a",2,2000000,1,0,2097152]
 ["f",2]
-["a",3,1000,0,1024,1024]
+["a",3,1000,0,100096,1024]
 )";
 
 TEST(Check, a_recorded_driver_serves_and_refuses_what_it_did) {
