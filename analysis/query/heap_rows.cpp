@@ -1,6 +1,7 @@
 #include "analysis/query/heap_rows.h"
 
 #include <algorithm>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -53,23 +54,16 @@ void take_reported_pool(const Stream& stream, std::uint32_t heap, std::uint64_t 
   if (row.pool_bytes && *row.pool_bytes >= row.in_use_bytes) row.free_bytes = *row.pool_bytes - row.in_use_bytes;
 }
 
-// Of the heaps of one stream, whose rows begin at `first`.
-void find_what_pools_leave(const Definitions& definitions, std::size_t first, std::vector<HeapRow>& rows) {
-  for (std::size_t i = first; i < rows.size(); ++i) {
-    if (rows[i].layer != text_from_layer(wire::Layer::physical)) continue;
-    std::uint64_t of_pools = 0;
-    bool has_any = false;
-    std::size_t at = first;
-    for (const HeapInfo& info : definitions.heaps()) {
-      if (info.id == 0) continue;
-      const HeapRow& other = rows[at++];
-      if (!info.has(wire::heap_flag::is_inside_of_driver) || other.device != rows[i].device ||
-          is_host_kind(other.memory_kind) != is_host_kind(rows[i].memory_kind))
-        continue;
-      has_any = true;
-      of_pools = clamped_sum(of_pools, other.pool_bytes.value_or(0));
-    }
-    if (has_any) rows[i].outside_pools_bytes = rows[i].in_use_bytes - std::min(rows[i].in_use_bytes, of_pools);
+// Of the heaps of one stream.
+void find_what_pools_leave(std::span<HeapRow> rows) {
+  for (HeapRow& row : rows) {
+    if (row.layer != text_from_layer(wire::Layer::physical)) continue;
+    std::optional<std::uint64_t> of_pools;
+    for (const HeapRow& other : rows)
+      if (other.is_inside_of_driver && other.device == row.device &&
+          is_host_kind(other.memory_kind) == is_host_kind(row.memory_kind))
+        of_pools = clamped_sum(of_pools.value_or(0), other.pool_bytes.value_or(0));
+    if (of_pools) row.outside_pools_bytes = row.in_use_bytes - std::min(row.in_use_bytes, *of_pools);
   }
 }
 
@@ -107,6 +101,7 @@ std::vector<HeapRow> compute_heap_rows(const Trace& trace, const std::vector<Str
       row.rank = rank_of_stream(trace, i);
       row.memory_kind = info.memory_kind;
       row.layer = text_from_layer(info.layer);
+      row.is_inside_of_driver = info.has(wire::heap_flag::is_inside_of_driver);
       row.device = device_of(info);
       row.in_use_bytes = states[i].in_use_bytes(info.id);
       if (info.has(wire::heap_flag::has_requested)) row.requested_bytes = heap.known_requested_bytes();
@@ -131,7 +126,7 @@ std::vector<HeapRow> compute_heap_rows(const Trace& trace, const std::vector<Str
         row.inexact_since_start_ns = std::max(
             std::int64_t{0}, clamped_difference(states[i].inexact_since_ns(info.id), trace.streams[i].first_time_ns()));
     }
-    find_what_pools_leave(trace.streams[i].definitions(), first, rows);
+    find_what_pools_leave(std::span(rows).subspan(first));
   }
   return rows;
 }

@@ -26,10 +26,11 @@ struct HeapRow {
   std::optional<double> internal_fragmentation;  // 1 - requested / in use; absent if nothing is in use.
   std::uint64_t peak_in_use_bytes = 0;           // Over the whole trace, including the state before its first event.
   std::uint64_t live_blocks = 0;                 // Without handles.
+  bool is_inside_of_driver = false;              // wire::heap_flag
   // Of the driver's memory: what no framework's pool has, where their inside is seen; absent elsewhere.
   std::optional<std::uint64_t> outside_pools_bytes;
-  std::optional<PhysicalBytes> physical;         // Handles, mappings, reservations; absent if there are none.
-  bool is_inexact = false;                       // Events were lost, and it was not listed since.
+  std::optional<PhysicalBytes> physical;               // Handles, mappings, reservations; absent if there are none.
+  bool is_inexact = false;                             // Events were lost, and it was not listed since.
   std::optional<std::int64_t> inexact_since_start_ns;  // Since when; absent if the source has no times.
   bool is_peak_inexact = false;                        // See HeapPeak.
 };

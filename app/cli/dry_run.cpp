@@ -114,12 +114,11 @@ bool DeviceNeed::is_limited_by_pool() const {
   return spare_of_pools(*this) <= spare_of_device(*this) + unused_in_pools(*this);
 }
 
-std::optional<int> DryRun::fullest_device() const {
-  const DeviceNeed* least = nullptr;
-  for (const DeviceNeed& need : needs)
-    if (least == nullptr || need.spare_bytes() < least->spare_bytes()) least = &need;
-  if (least == nullptr) return std::nullopt;
-  return least->device;
+const DeviceNeed* DryRun::fullest() const {
+  const auto least = std::min_element(needs.begin(), needs.end(), [](const DeviceNeed& a, const DeviceNeed& b) {
+    return a.spare_bytes() < b.spare_bytes();
+  });
+  return least == needs.end() ? nullptr : &*least;
 }
 
 std::string_view word_for(DryRunOutcome outcome) {
@@ -150,10 +149,7 @@ std::string text_from_assumptions(std::uint64_t context_bytes) {
 
 std::string text_from_dry_run(const DryRun& run) {
   constexpr std::size_t holders_shown = 3;
-  const auto fullest = run.fullest_device();
-  const DeviceNeed* need = nullptr;
-  for (const DeviceNeed& one : run.needs)
-    if (one.device == fullest) need = &one;
+  const DeviceNeed* need = run.fullest();
   std::string text = headline_of(run, need) + "\n";
   if (need == nullptr) return text;
   if (run.outcome != DryRunOutcome::fits)
@@ -212,7 +208,8 @@ nlohmann::ordered_json json_from_dry_run(const DryRun& run) {
                                {"spare_bytes", need.spare_bytes()},
                                {"is_limited_by_pool", need.is_limited_by_pool()}});
   }
-  json["fullest_device"] = or_null(run.fullest_device());
+  const DeviceNeed* fullest = run.fullest();
+  json["fullest_device"] = fullest != nullptr ? Json(fullest->device) : Json(nullptr);
   json["holders"] = Json::array();
   for (const DryRunHolder& holder : run.holders)
     json["holders"].push_back({{"line", holder.line}, {"bytes", holder.bytes}});

@@ -63,11 +63,12 @@ struct DryRun {
   std::vector<DeviceNeed> needs;  // By device.
   std::optional<DryRunFailure> failure;
   std::string survived;  // Lack of memory that the job went on from: "PyTorch refused 2 requests"; empty: none.
-  std::vector<DryRunHolder> holders;  // Largest first; empty: unknown, e.g. within XLA's pool.
+  std::vector<DryRunHolder> holders;  // Largest first; empty: unknown.
   int exit_code = 0;
-  std::string recording;                      // Empty: there is none.
-  std::uint64_t host_peak_bytes = 0;          // Of the largest process.
-  std::optional<int> fullest_device() const;  // With the least to spare, of those that the failed process used.
+  std::string recording;              // Empty: there is none.
+  std::uint64_t host_peak_bytes = 0;  // Of the largest process.
+
+  const DeviceNeed* fullest() const;  // The device with the least to spare; null: none was used.
 };
 
 // What is known when a run has ended.

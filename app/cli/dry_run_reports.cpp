@@ -141,14 +141,47 @@ std::optional<Refusal> find_refusal(const device::AccountsReport& accounts, cons
   return std::nullopt;
 }
 
-// "train_step train.py:55" where the refused request was made; empty: unknown.
-std::string find_line_of(std::uint64_t refused_bytes, const Trace& trace) {
+struct RecordedFailure {
+  std::string heap;
+  FailureRow row;
+};
+// The last one in the recording that is wanted and, if `has_line`, whose line of your code is known.
+template <class IsWanted>
+std::optional<RecordedFailure> find_last_failure(const Trace& trace, bool has_line, const IsWanted& is_wanted) {
   for (auto stream = trace.streams.rbegin(); stream != trace.streams.rend(); ++stream)
     for (std::size_t i = stream->failures().size(); i-- > 0;) {
-      const FailureRow row = row_from_failure(*stream, stream->failures()[i], nullptr);
-      if (row.requested_bytes == refused_bytes && !row.own_line.empty()) return row.own_line;
+      const FailureEvent& failure = stream->failures()[i];
+      if (!is_wanted(failure)) continue;
+      RecordedFailure found{stream->definitions().heap(failure.heap).name, row_from_failure(*stream, failure, nullptr)};
+      if (!has_line || !found.row.own_line.empty()) return found;
     }
-  return {};
+  return std::nullopt;
+}
+
+// "train_step train.py:55" where the refused request was made; empty: unknown.
+std::string find_line_of(std::uint64_t refused_bytes, const Trace& trace) {
+  const auto found = find_last_failure(
+      trace, true, [&](const FailureEvent& failure) { return failure.requested_bytes == refused_bytes; });
+  return found ? found->row.own_line : "";
+}
+
+// "GPU_0_bfc had no room for 4.00 GiB, requested by step train.py:12": the last time that a framework gave up; empty:
+// never.
+std::string text_from_last_out_of_memory(const Trace& trace) {
+  const auto found =
+      find_last_failure(trace, false, [](const FailureEvent& failure) { return failure.is_out_of_memory; });
+  if (!found) return {};
+  return fmt::format("{} had no room for {}{}", printable(found->heap), text_from_bytes(found->row.requested_bytes),
+                     found->row.own_line.empty() ? "" : ", requested by " + found->row.own_line);
+}
+
+// At the peak, or at the end if nothing was ever in use.
+Result<Source> read_recording(const std::string& recording) {
+  if (recording.empty()) return Failure(refusal("there is no recording", ""));
+  SourceOptions options;
+  options.at = "peak";
+  auto source = read_source(recording, options);
+  return source ? std::move(source) : read_source(recording, {});
 }
 
 std::vector<DryRunHolder> find_holders(const Source& at_peak) {
@@ -172,21 +205,6 @@ std::vector<DryRunHolder> find_holders(const Source& at_peak) {
                    [](const DryRunHolder& a, const DryRunHolder& b) { return a.bytes > b.bytes; });
   holders.resize(std::min(holders.size(), holders_max));
   return holders;
-}
-
-// "GPU_0_bfc had no room for 4.00 GiB, requested by step train.py:12": the last time that a framework gave up in the
-// recording; empty: never.
-std::string find_recorded_failure(const Trace& trace) {
-  for (auto stream = trace.streams.rbegin(); stream != trace.streams.rend(); ++stream)
-    for (std::size_t i = stream->failures().size(); i-- > 0;) {
-      const FailureEvent& failure = stream->failures()[i];
-      if (!failure.is_out_of_memory) continue;
-      const FailureRow row = row_from_failure(*stream, failure, nullptr);
-      return fmt::format("{} had no room for {}{}", printable(stream->definitions().heap(failure.heap).name),
-                         text_from_bytes(row.requested_bytes),
-                         row.own_line.empty() ? "" : ", requested by " + row.own_line);
-    }
-  return {};
 }
 
 // What is known about lack of memory besides exceptions.
@@ -290,14 +308,10 @@ DryRun read_dry_run(const DryRunSources& sources) {
     run.needs = needs_from(found, reports, sources.machine);
     evidence.refusal = find_refusal(found, sources.machine);
   }
-  if (!run.recording.empty()) {
-    if (const auto source = read_source(run.recording, {}); source && source->trace) {
-      if (evidence.refusal) evidence.line = find_line_of(evidence.refusal->bytes, *source->trace);
-      SourceOptions options;
-      options.at = "peak";
-      evidence.recorded = find_recorded_failure(*source->trace);
-      if (const auto at_peak = source_at(source->trace, options)) run.holders = find_holders(*at_peak);
-    }
+  if (const auto source = read_recording(run.recording); source && source->trace) {
+    if (evidence.refusal) evidence.line = find_line_of(evidence.refusal->bytes, *source->trace);
+    evidence.recorded = text_from_last_out_of_memory(*source->trace);
+    run.holders = find_holders(*source);
   }
   judge(run, sources, evidence, reports);
   return run;

@@ -15,30 +15,18 @@ def version(name):
         return None
 
 
-def cuda_of_torch():
-    spec = importlib.util.find_spec("torch")
+def names_in(package, *path):
+    """What a file of the package defines, which imports nothing."""
+    spec = importlib.util.find_spec(package)
     if spec is None or not spec.submodule_search_locations:
-        return None
-    facts = {}
+        return {}
+    names = {}
     try:
-        with open(os.path.join(list(spec.submodule_search_locations)[0], "version.py")) as file:
-            exec(file.read(), facts)
+        with open(os.path.join(list(spec.submodule_search_locations)[0], *path)) as file:
+            exec(file.read(), names)
     except Exception:
-        return None
-    return facts.get("cuda")
-
-
-def cuda_of_tensorflow():
-    spec = importlib.util.find_spec("tensorflow")
-    if spec is None or not spec.submodule_search_locations:
-        return None
-    facts = {}
-    try:
-        with open(os.path.join(list(spec.submodule_search_locations)[0], "python", "platform", "build_info.py")) as file:
-            exec(file.read(), facts)
-        return facts["build_info"].get("cuda_version")
-    except Exception:
-        return None
+        return {}
+    return names
 
 
 def folders_of_nvidia():
@@ -57,9 +45,9 @@ print(
             "jax": version("jax"),
             "jax_cuda": [major for major, found in plugins.items() if found],
             "torch": version("torch"),
-            "torch_cuda": cuda_of_torch(),
+            "torch_cuda": names_in("torch", "version.py").get("cuda"),
             "tensorflow": version("tensorflow"),
-            "tensorflow_cuda": cuda_of_tensorflow(),
+            "tensorflow_cuda": names_in("tensorflow", "python", "platform", "build_info.py").get("build_info", {}).get("cuda_version"),
             "has_cupy": importlib.util.find_spec("cupy") is not None,
             "has_ptxas": bool(find("cuda_nvcc/bin/ptxas", "cu*/bin/ptxas") or shutil.which("ptxas")),
             "has_libdevice": bool(find("cuda_nvcc/nvvm/libdevice/*.bc", "cu*/nvvm/libdevice/*.bc") or glob.glob("/usr/local/cuda*/nvvm/libdevice/*.bc")),

@@ -1,12 +1,12 @@
 #include "collector/inject/driver_rows.h"
 
 #include <atomic>
-#include <cstring>
 
 #include "collector/inject/collector.h"
 #include "collector/inject/driver_graphs.h"
 #include "collector/inject/driver_objects.h"
 #include "collector/inject/driver_owners.h"
+#include "collector/inject/line.h"
 #include "collector/inject/nvtx_marks.h"
 
 namespace hbmscope::inject {
@@ -38,12 +38,9 @@ std::uint32_t define_heap(std::size_t index) {
   heap.device = index < devices_max ? static_cast<std::uint32_t>(index) : wire::no_device;
   if (index == managed) return rings.define_heap(heap, "managed memory", "managed");
   if (index == host) return rings.define_heap(heap, "pinned host memory", "host_pinned");
-  char name[] = "GPU 00 memory";
-  char* digit = name + 4;
-  if (index >= 10) *digit++ = static_cast<char>('0' + index / 10);
-  *digit++ = static_cast<char>('0' + index % 10);
-  std::strcpy(digit, " memory");
-  return rings.define_heap(heap, name, "device");
+  Line name;
+  return rings.define_heap(heap, name.add("GPU ").add_number(static_cast<unsigned>(index)).add(" memory").text,
+                           "device");
 }
 
 std::uint32_t heap_of(std::size_t index) {

@@ -15,6 +15,8 @@ struct Symbols {
   const std::uint32_t* gnu_hash = nullptr;
   const std::uint32_t* hash = nullptr;
   const ElfW(Half) * versions = nullptr;
+  const ElfW(Rela) * function_slots = nullptr;
+  std::size_t function_slots_bytes = 0;
 };
 
 // The loader has made these addresses absolute, except for the kernel's own object.
@@ -33,6 +35,8 @@ Symbols find_symbols(ElfW(Addr) base, const ElfW(Dyn) * entry) {
       case DT_GNU_HASH: found.gnu_hash = address_of<std::uint32_t>(base, value); break;
       case DT_HASH: found.hash = address_of<std::uint32_t>(base, value); break;
       case DT_VERSYM: found.versions = address_of<ElfW(Half)>(base, value); break;
+      case DT_JMPREL: found.function_slots = address_of<ElfW(Rela)>(base, value); break;
+      case DT_PLTRELSZ: found.function_slots_bytes = value; break;
       default: break;
     }
   }
@@ -230,6 +234,28 @@ int look_into_first(dl_phdr_info* object, std::size_t, void* data) {
 }
 
 }  // namespace
+
+void for_each_function_slot(bool (*is_wanted)(const char* path), void (*take)(const FunctionSlot& slot)) {
+  struct Walk {
+    bool (*is_wanted)(const char* path);
+    void (*take)(const FunctionSlot& slot);
+  } walk{is_wanted, take};
+  dl_iterate_phdr(
+      [](dl_phdr_info* object, std::size_t, void* data) {
+        const auto& wanted = *static_cast<const Walk*>(data);
+        const ElfW(Dyn)* dynamic = dynamic_of(*object);
+        if (dynamic == nullptr || object->dlpi_name == nullptr || !wanted.is_wanted(object->dlpi_name)) return 0;
+        const Symbols in = find_symbols(object->dlpi_addr, dynamic);
+        if (in.function_slots == nullptr || in.symbols == nullptr || in.texts == nullptr) return 0;
+        for (std::size_t i = 0; i < in.function_slots_bytes / sizeof(ElfW(Rela)); ++i) {
+          const ElfW(Rela)& slot = in.function_slots[i];
+          wanted.take({in.texts + in.symbols[ELF64_R_SYM(slot.r_info)].st_name,
+                       reinterpret_cast<std::uintptr_t*>(object->dlpi_addr + slot.r_offset)});
+        }
+        return 0;
+      },
+      &walk);
+}
 
 void* find_function_of(const dl_phdr_info& object, const char* name) {
   return look_up(object, name);

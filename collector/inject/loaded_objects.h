@@ -40,6 +40,15 @@ const char* find_name_of(const void* address);
 bool is_loaded(const void* address);
 std::uint64_t count_unloads();
 
+// Where a library keeps the address of a function of another one, which it calls by name (DT_JMPREL).
+struct FunctionSlot {
+  const char* name;
+  std::uintptr_t* at;
+};
+// Calls `take` for each such slot of the loaded libraries for whose path `is_wanted` returns true. With the loader's
+// lock held.
+void for_each_function_slot(bool (*is_wanted)(const char* path), void (*take)(const FunctionSlot& slot));
+
 // Whether the address is in the program itself, which comes before all libraries.
 bool is_in_program(const void* address);
 

@@ -60,7 +60,6 @@ Program programs[programs_max];
 std::uint32_t* output_texts = nullptr;  // Sparse; of all programs.
 std::size_t output_texts_used = 0;
 SpinLock programs_lock;
-std::atomic<std::uint32_t> array_key{0};
 const char gone = 0;  // Its address stands for a program that was destroyed.
 
 std::size_t home_of(const LoadedExecutable* executable) {
@@ -130,17 +129,11 @@ const Program* program_of(LoadedExecutable* executable) {
   return program;
 }
 
-std::uint32_t key_of_arrays() {
-  std::uint32_t key = array_key.load(std::memory_order_relaxed);
-  if (key == 0) array_key.store(key = rings.define_string("array"), std::memory_order_relaxed);
-  return key;
-}
-
 void name_block_of(Buffer* buffer, std::uint32_t text) {
   if (buffer == nullptr || text == 0) return;
   PointerArguments asked{{sizeof(PointerArguments)}, buffer};
   if (!succeeds(buffer_pointer, &asked) || asked.pointer == 0) return;
-  pools::report_attribute(asked.pointer, key_of_arrays(), text);
+  pools::report_attribute(asked.pointer, pools::text_of("array"), text);
 }
 
 Error* execute_instead(void* given) {
@@ -222,7 +215,6 @@ void leave_pjrt() {
 void forget_pjrt_texts() {
   taking.unlock();
   programs_lock.unlock();
-  array_key.store(0, std::memory_order_relaxed);
   for (Program& program : programs) program.is.store(nullptr, std::memory_order_relaxed);
   output_texts_used = 0;
 }

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "collector/inject/collector.h"
+#include "collector/inject/line.h"
 #include "collector/inject/loaded_objects.h"
 #include "collector/inject/patch.h"
 #include "collector/inject/pool_rows.h"
@@ -59,11 +60,8 @@ void find_facts(const void* instance, const void* call, PoolFacts& facts) {
   }
   facts.device = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(instance) - 1);
   facts.has_requested = false;
-  std::strcpy(facts.name, "GPU ");
-  char* at = facts.name + 4;
-  if (facts.device >= 10) *at++ = static_cast<char>('0' + facts.device / 10 % 10);
-  *at++ = static_cast<char>('0' + facts.device % 10);
-  std::strcpy(at, " PyTorch pool");
+  Line name;
+  std::strcpy(facts.name, name.add("GPU ").add_number(facts.device).add(" PyTorch pool").text);
 }
 
 // Under the allocator's lock, so the order is certain.
@@ -113,7 +111,7 @@ std::uintptr_t stand_in(const char* name) {
   return 0;
 }
 
-void take_slots(const FunctionSlot& slot, void*) {
+void take_slot(const FunctionSlot& slot) {
   const std::uintptr_t ours = stand_in(slot.name);
   if (ours == 0 || slot_count == slots_max) return;
   // Bound to us already, or to a tool in front of PyTorch that forwards to it.
@@ -124,7 +122,7 @@ void take_slots(const FunctionSlot& slot, void*) {
   store_word(slot.at, ours);
 }
 
-bool is_cuda_library(const char* path, void*) {
+bool is_cuda_library(const char* path) {
   const char* file = file_name_of(path);
   return std::strcmp(file, "libc10_cuda.so") == 0 || std::strcmp(file, "libc10_hip.so") == 0;
 }
@@ -133,7 +131,7 @@ bool is_cuda_library(const char* path, void*) {
 
 void look_for_torch_pools() {
   if (!came_late() || !looking.try_lock()) return;
-  if (slot_count == 0) for_each_function_slot(is_cuda_library, take_slots);
+  if (slot_count == 0) for_each_function_slot(is_cuda_library, take_slot);
   looking.unlock();
 }
 

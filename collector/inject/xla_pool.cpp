@@ -174,22 +174,23 @@ struct Call : pools::PoolCall {
   explicit Call(const void* self) : heap(is_reported() ? pools::heap_of(self, find_facts) : 0) {}
 
   const std::uint32_t heap;
-  const std::uint64_t since = ticks();
 };
 
 void* allocate_instead(void* self, std::size_t alignment, std::size_t bytes) {
   const Call call(self);
+  const std::uint64_t since = ticks();
   void* block = call_original<void*>(allocate, self, alignment, bytes);
-  if (call.heap != 0 && bytes != 0) report_answer(call.heap, self, block, bytes, true, call.since);
+  if (call.heap != 0 && bytes != 0) report_answer(call.heap, self, block, bytes, true, since);
   return block;
 }
 
 // The attributes begin with whether the allocator may wait for memory, in all versions.
 void* allocate_with_instead(void* self, std::size_t alignment, std::size_t bytes, const bool* attributes) {
   const Call call(self);
+  const std::uint64_t since = ticks();
   const bool may_retry = *attributes;
   void* block = call_original<void*>(allocate_with, self, alignment, bytes, attributes);
-  if (call.heap != 0 && bytes != 0) report_answer(call.heap, self, block, bytes, may_retry, call.since);
+  if (call.heap != 0 && bytes != 0) report_answer(call.heap, self, block, bytes, may_retry, since);
   return block;
 }
 

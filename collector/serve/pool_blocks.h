@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <unordered_map>
+#include <vector>
 
 #include "collector/wire/ring_layout.h"
 #include "collector/wire/stream_writer.h"
@@ -11,8 +12,18 @@ namespace hbmscope::serve {
 
 class PoolBlocks {
  public:
-  void add(std::uint64_t address, std::uint64_t event) { events_[address] = event; }
-  void remove(std::uint64_t address) { events_.erase(address); }
+  // A heap, by its id in the stream, whose blocks are kept here.
+  void add_heap(std::uint32_t heap) {
+    if (heap >= is_pool_.size()) is_pool_.resize(heap + std::size_t{1});
+    is_pool_[heap] = true;
+  }
+  // Of any heap.
+  void add(std::uint32_t heap, std::uint64_t address, std::uint64_t event) {
+    if (has(heap)) events_[address] = event;
+  }
+  void remove(std::uint32_t heap, std::uint64_t address) {
+    if (has(heap)) events_.erase(address);
+  }
 
   static bool is_meant(const wire::AttributeRecord& attribute) {
     return (attribute.allocation & wire::block_of_pool) != 0;
@@ -26,6 +37,9 @@ class PoolBlocks {
   }
 
  private:
+  bool has(std::uint32_t heap) const { return heap < is_pool_.size() && is_pool_[heap]; }
+
+  std::vector<bool> is_pool_;  // By heap.
   std::unordered_map<std::uint64_t, std::uint64_t> events_;
 };
 

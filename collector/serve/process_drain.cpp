@@ -177,8 +177,7 @@ void ProcessDrain::take_definitions() {
         add_id(heaps_, of_job, writer_.define_heap(record, name, kind));
         constexpr std::uint32_t joined = wire::heap_flag::is_inside_of_driver | wire::heap_flag::has_regions;
         if ((record.flags & joined) == joined) regions_.add_heap(heap(of_job));
-        is_inside_.resize(std::max<std::size_t>(is_inside_.size(), heap(of_job) + std::size_t{1}));
-        is_inside_[heap(of_job)] = (record.flags & wire::heap_flag::is_inside_of_driver) != 0;
+        if ((record.flags & wire::heap_flag::is_inside_of_driver) != 0) pool_blocks_.add_heap(heap(of_job));
         break;
       }
       case wire::RecordKind::job: note_fact(row); break;
@@ -427,13 +426,12 @@ void ProcessDrain::write(const Row& row) {
       const std::uint64_t before = writer_.next_event();
       if (regions_.has(block.heap)) regions_.note_block(block.heap, block.address, block.size, time_ns);
       events_ += writer_.next_event() - before;
-      const std::uint64_t event = writer_.alloc(block, time_ns);
-      if (block.heap < is_inside_.size() && is_inside_[block.heap]) pool_blocks_.add(block.address, event);
+      pool_blocks_.add(block.heap, block.address, writer_.alloc(block, time_ns));
       break;
     }
     case wire::RecordKind::free_at: {
       const auto record = translated<wire::FreeAtRecord>(row);
-      if (record.heap < is_inside_.size() && is_inside_[record.heap]) pool_blocks_.remove(record.address);
+      pool_blocks_.remove(record.heap, record.address);
       if (!unidentified_.free(record, time_ns))
         writer_.free(record.heap, record.address, record.size, record.stack, time_ns);
       break;

@@ -108,7 +108,6 @@ class ProcessDrain {
   DriverMemory driver_{writer_, regions_};
   UnidentifiedMemory unidentified_{writer_};
   PoolBlocks pool_blocks_;
-  std::vector<bool> is_inside_;  // By the stream's heaps: heap_flag::is_inside_of_driver.
   TickClock clock_;
   std::vector<Ring> rings_;
   std::vector<std::uint32_t> used_rings_;                                     // In this round.

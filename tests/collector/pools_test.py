@@ -135,6 +135,21 @@ class Pools(OwnFolderTest):
         temporaries = [row for row in csv.DictReader(done.stdout.splitlines()) if row["size_bytes"] == "100096" and row["kind"] == "alloc"]
         self.assertEqual([row["text"] for row in temporaries], ["jit_step"] * 2)
 
+    def attach(self, job, recording):
+        """Returns when it has attached."""
+        observer = subprocess.Popen(
+            [HBMSCOPE, "attach", str(job.pid), "--no-window", "--no-flight", "--no-cupti", "--record", recording],
+            cwd=self.folder, stderr=subprocess.PIPE, text=True,
+        )
+        for line in observer.stderr:
+            if "attached to" in line:
+                break
+        return observer
+
+    def detach(self, observer):
+        observer.send_signal(signal.SIGINT)
+        observer.communicate(timeout=30)
+
     def words_of(self, job, path):
         """A digest of the library's tables of functions, as they are in the job."""
         digest = hashlib.sha256()
@@ -158,18 +173,11 @@ class Pools(OwnFolderTest):
                 self.ask(job)
                 before = self.words_of(job, words[1])
                 for i in range(5):
-                    observer = subprocess.Popen(
-                        [HBMSCOPE, "attach", str(job.pid), "--no-window", "--no-flight", "--no-cupti", "--record", f"{i}.hbm"],
-                        cwd=self.folder, stderr=subprocess.PIPE, text=True,
-                    )
-                    for line in observer.stderr:
-                        if "attached to" in line:
-                            break
+                    observer = self.attach(job, f"{i}.hbm")
                     self.assertNotEqual(self.words_of(job, words[1]), before, "nothing was patched")
                     for _ in range(3):
                         said = self.ask(job)
-                    observer.send_signal(signal.SIGINT)
-                    observer.communicate(timeout=30)
+                    self.detach(observer)
                     self.assertEqual(self.words_of(job, words[1]), before)
                     found = self.heaps(f"{i}.hbm")[heap]
                     self.assertEqual(found["in_use_bytes"], said[name][0])
@@ -180,16 +188,9 @@ class Pools(OwnFolderTest):
         job = self.start("pjrt", f"{PLUGINS}/older/xla_cuda_plugin.so")
         self.ask(job)
         for i in range(3):
-            observer = subprocess.Popen(
-                [HBMSCOPE, "attach", str(job.pid), "--no-window", "--no-flight", "--no-cupti", "--record", f"{i}.hbm"],
-                cwd=self.folder, stderr=subprocess.PIPE, text=True,
-            )
-            for line in observer.stderr:
-                if "attached to" in line:
-                    break
+            observer = self.attach(job, f"{i}.hbm")
             self.ask(job)
-            observer.send_signal(signal.SIGINT)
-            observer.communicate(timeout=30)
+            self.detach(observer)
             self.ask(job)
             self.assertEqual(
                 [pair for pair in self.arrays(f"{i}.hbm") if pair[0] != "not identified"],
@@ -202,17 +203,10 @@ class Pools(OwnFolderTest):
         job = self.start("xla", f"{PLUGINS}/older/xla_cuda_plugin.so", "5", "1")
         for _ in range(5):
             before = self.ask(job)["GPU_0_bfc"][0]
-        observer = subprocess.Popen(
-            [HBMSCOPE, "attach", str(job.pid), "--no-window", "--no-flight", "--no-cupti", "--record", "job.hbm"],
-            cwd=self.folder, stderr=subprocess.PIPE, text=True,
-        )
-        for line in observer.stderr:
-            if "attached to" in line:
-                break
+        observer = self.attach(job, "job.hbm")
         while self.ask(job)["GPU_0_bfc"][1] < 3000:
             pass
-        observer.send_signal(signal.SIGINT)
-        observer.communicate(timeout=30)
+        self.detach(observer)
         self.end(job)
         done = subprocess.run([HBMSCOPE, "export", "job.hbm", "--to", "csv", "--what", "events"], cwd=self.folder, capture_output=True, text=True)
         left = [

@@ -6,7 +6,6 @@
 import os
 import random
 import sys
-import threading
 
 os.environ["JAX_PLATFORMS"] = "cuda"
 
@@ -44,9 +43,9 @@ def step(x):
 donating = jax.jit(lambda x: x * 0.5, donate_argnums=0)
 
 
-def work(seed, kept, steps):
+def work(seed, kept):
     choose = random.Random(seed)
-    for _ in range(steps):
+    for _ in range(5):
         kind = choose.randrange(5)
         if kind == 0 or not kept:
             kept.append(jax.device_put(np.zeros(choose.randrange(1, 1 << 18), np.float32), choose.choice(devices)))
@@ -68,19 +67,10 @@ def work(seed, kept, steps):
     jax.block_until_ready(kept)
 
 
-lists = [[] for _ in range(4 if "threads" in kinds else 1)]
-for point in range(points):
-    if "attached" in kinds and point == points // 2:
-        pool_marks.wait_for_attach()
-    threads = [threading.Thread(target=work, args=(4 * point + i, kept, 5)) for i, kept in enumerate(lists)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    pool_marks.mark(lambda: figures([array for kept in lists for array in kept]))
+all_figures = pool_marks.run_points(points, kinds, work, figures)
 if "oom" in kinds:
     try:
         jnp.zeros((1 << 36,), jnp.float32).block_until_ready()
     except Exception as error:
         assert "RESOURCE_EXHAUSTED" in str(error), error
-    pool_marks.mark(lambda: figures([array for kept in lists for array in kept]))
+    pool_marks.mark(all_figures)

@@ -5,7 +5,6 @@
 
 import random
 import sys
-import threading
 
 import torch
 
@@ -22,7 +21,7 @@ optimizer = torch.optim.AdamW(model.parameters())
 
 def snapshot():
     """All blocks in use, [device, address, bytes], at ten of the points."""
-    if point % max(1, points // 10) != 0:
+    if pool_marks.point % max(1, points // 10) != 0:
         return None
     return [
         [segment["device"], block.get("address", 0), block["size"]]
@@ -51,9 +50,9 @@ def train():
     optimizer.zero_grad()
 
 
-def work(seed, kept, steps):
+def work(seed, kept):
     choose = random.Random(seed)
-    for _ in range(steps):
+    for _ in range(5):
         kind = choose.randrange(4)
         device = choose.choice(devices)
         if kind == 0 or not kept:
@@ -71,19 +70,10 @@ def work(seed, kept, steps):
             kept.pop(0)
 
 
-lists = [[] for _ in range(4 if "threads" in kinds else 1)]
-for point in range(points):
-    if "attached" in kinds and point == points // 2:
-        pool_marks.wait_for_attach()
-    threads = [threading.Thread(target=work, args=(4 * point + i, kept, 5)) for i, kept in enumerate(lists)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    pool_marks.mark(lambda: figures([tensor for kept in lists for tensor in kept]))
+all_figures = pool_marks.run_points(points, kinds, work, figures)
 if "oom" in kinds:
     try:
         torch.empty(1 << 40, dtype=torch.uint8, device="cuda")
     except RuntimeError as error:
         assert "out of memory" in str(error), error
-    pool_marks.mark(lambda: figures([tensor for kept in lists for tensor in kept]))
+    pool_marks.mark(all_figures)
