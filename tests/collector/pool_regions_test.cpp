@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/trace/stream.h"
+#include "collector/serve/pool_blocks.h"
 #include "tests/sizes.h"
 
 namespace hbmscope {
@@ -91,6 +92,31 @@ TEST_F(PoolRegions, memory_that_is_handed_out_again_is_new) {
   EXPECT_EQ(region_bytes(pool), 0u);
   add_block(other, 110 * mib, mib);
   EXPECT_EQ(region_bytes(other), 20 * mib);
+}
+
+TEST_F(PoolRegions, what_is_said_of_a_block_again_is_written_once) {
+  serve::PoolBlocks blocks;
+  blocks.add_heap(pool);
+  wire::AllocRecord block;
+  block.address = 100 * mib;
+  block.size = mib;
+  block.heap = pool;
+  blocks.add(pool, block.address, writer.alloc(block, ++time));
+  const auto say = [&](std::string_view text) {
+    wire::AttributeRecord attribute;
+    attribute.allocation = block.address | wire::block_of_pool;
+    attribute.key = writer.define_string("array");
+    attribute.value = writer.define_string(text);
+    blocks.note(attribute, ++time, writer);
+    writer.flush();
+    return stream.attributes().size();
+  };
+  EXPECT_EQ(say("f32[8] output 0 of step"), 1u);
+  EXPECT_EQ(say("f32[8] output 0 of step"), 1u);
+  EXPECT_EQ(say("f32[8] output 1 of step"), 2u);
+  EXPECT_EQ(say("f32[8] output 0 of step"), 3u);
+  blocks.remove(pool, block.address);
+  EXPECT_EQ(say("f32[8] output 5 of step"), 3u);
 }
 
 TEST_F(PoolRegions, blocks_in_unknown_memory_have_no_region) {

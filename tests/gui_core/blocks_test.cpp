@@ -292,6 +292,25 @@ TEST_F(BlocksTest, inspector_says_when_a_block_came_when_it_goes_and_what_it_bec
   EXPECT_EQ("4.00 KiB, 0.0 % of the block", value(detail(), "Size", "rounding"));
 }
 
+TEST_F(BlocksTest, inspector_says_the_last_that_was_said_of_a_block) {
+  test::SmallTrace trace;
+  trace.region(0x1000000, 100 * mib);           // Event 0.
+  trace.alloc(0x1000000, 10 * mib, "forward");  // 1
+  for (const char* array : {"f32[8] from the host", "f32[8] output 1 of step", "f32[8] output 2 of step"})
+    trace.say_of(1, "array", array);
+  trace.say_of(1, "path", "layers/0");
+  const std::string path = (home_ / "said.hbm").string();
+  trace.write(path);
+  give(Command(command::open_paths, {path}));
+  give(CommandId::go_to_end);
+  give(command::select_address, PlaceToSelect{0x1000000, {}, HeapKey{0, 1}});
+  const SpanDetail said = detail();
+  EXPECT_EQ("f32[8] output 2 of step", value(said, "What", "array"));
+  EXPECT_EQ("layers/0", value(said, "What", "path"));
+  const auto& lines = said.sections[0].lines;
+  EXPECT_EQ(1, std::count_if(lines.begin(), lines.end(), [](const DetailLine& line) { return line.name == "array"; }));
+}
+
 TEST_F(BlocksTest, inspector_says_since_when_a_gap_is_free_and_what_bounds_it) {
   give(CommandId::go_to_largest_free);
   const SpanDetail gap = detail();

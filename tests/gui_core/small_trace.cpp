@@ -82,6 +82,14 @@ void SmallTrace::run_out_of_memory(std::uint64_t requested) {
   writer_.add(record, time_ns_ += 1000);
 }
 
+void SmallTrace::say_of(std::uint64_t allocation, std::string_view key, std::string_view value) {
+  wire::AttributeRecord attribute;
+  attribute.allocation = allocation;
+  attribute.key = writer_.define_string(key);
+  attribute.value = writer_.define_string(value);
+  writer_.add(attribute, time_ns_ += 1000);
+}
+
 void SmallTrace::mark(std::string_view name, std::uint8_t phase) {
   wire::MarkerRecord record;
   record.name = writer_.define_string(name);

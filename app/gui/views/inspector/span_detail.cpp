@@ -69,8 +69,13 @@ class Describer {
   void add_what(const LiveBlock& block) {
     auto& lines = section("What");
     if (block.tag != 0) lines.push_back({"tag", std::string(definitions_.text(block.tag)), {}, {}});
+    const auto attributes = static_cast<std::ptrdiff_t>(lines.size());
     if (block.event != wire::before_the_stream)
       for (const Attribute& one : stream_.attributes().find(block.event)) {
+        // Of two with the same key the later one is valid.
+        lines.erase(std::remove_if(lines.begin() + attributes, lines.end(),
+                                   [&](const DetailLine& line) { return line.name == definitions_.text(one.key); }),
+                    lines.end());
         lines.push_back({std::string(definitions_.text(one.key)), std::string(definitions_.text(one.value)), {}, {}});
         if (lines.back().name == "shape") detail_.tiles = compute_tile_grid(lines.back().value);
       }
