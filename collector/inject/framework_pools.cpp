@@ -3,6 +3,7 @@
 #include "collector/inject/collector.h"
 #include "collector/inject/pjrt_buffers.h"
 #include "collector/inject/pool_rows.h"
+#include "collector/inject/python_agent.h"
 #include "collector/inject/torch_pool.h"
 #include "collector/inject/xla_pool.h"
 
@@ -15,6 +16,7 @@ void look_for_pools() {
 }
 
 void leave_pools() {
+  leave_agent();
   leave_xla_pools();
   leave_torch_pools();
   leave_pjrt();
@@ -23,6 +25,7 @@ void leave_pools() {
 }
 
 void forget_pools() {
+  forget_agent();
   forget_xla_pool_locks();
   forget_torch_pool_locks();
   pools::forget_ids();

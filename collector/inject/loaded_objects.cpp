@@ -152,6 +152,7 @@ struct Search {
   const char* name;
   const void* address;  // Null: search the objects that were loaded after us.
   bool has_passed_us = false;
+  unsigned char type = STT_FUNC;
   void* found = nullptr;
 };
 
@@ -159,7 +160,7 @@ int look_into(dl_phdr_info* object, std::size_t, void* data) {
   auto& search = *static_cast<Search*>(data);
   if (search.address != nullptr) {
     if (!contains(*object, search.address)) return 0;
-    search.found = look_up(*object, search.name);
+    search.found = look_up(*object, search.name, search.type);
     return 1;
   }
   if (!search.has_passed_us) {
@@ -330,6 +331,12 @@ void* find_function(const char* name) {
 
 void* find_function_in_object_of(const void* address, const char* name) {
   Search search{name, address};
+  dl_iterate_phdr(look_into, &search);
+  return search.found;
+}
+
+void* find_data_in_object_of(const void* address, const char* name) {
+  Search search{name, address, false, STT_OBJECT};
   dl_iterate_phdr(look_into, &search);
   return search.found;
 }

@@ -16,8 +16,9 @@ void* find_function(const char* name);
 // The first one after this library, while the program may still be starting: calls no foreign function. For libraries
 // loaded at the start.
 void* find_next_at_start(const char* name);
-// The function of that name in the object that contains `address`; null if there is none.
+// The function, or variable, of that name in the object that contains `address`; null if there is none.
 void* find_function_in_object_of(const void* address, const char* name);
+void* find_data_in_object_of(const void* address, const char* name);
 
 // The function of that name in the first loaded object whose file name begins with `file` ("libc.so"); null if there is
 // none.

@@ -11,6 +11,7 @@
 #include "collector/inject/patch.h"
 #include "collector/inject/pjrt_types.h"
 #include "collector/inject/pool_rows.h"
+#include "collector/inject/python_agent.h"
 #include "collector/inject/rings.h"
 
 namespace hbmscope::inject {
@@ -52,8 +53,11 @@ void add_shape(Line& line, int type, const std::int64_t* dimensions, std::size_t
 struct Program {
   std::atomic<const LoadedExecutable*> is{nullptr};
   std::uint32_t name = 0;  // A text, like the next ones.
+  std::uint32_t step = 0;  // "step (jit_train_step)"
   std::uint32_t output_count = 0;
   std::uint32_t* outputs = nullptr;
+  std::uint64_t output_bytes = 0;
+  std::atomic<std::uint32_t> executions{0};
 };
 constexpr std::size_t programs_max = 4096, output_texts_max = std::size_t{1} << 20;
 Program programs[programs_max];
@@ -75,6 +79,22 @@ Program* find(const LoadedExecutable* executable) {
   return nullptr;
 }
 
+// A training step is the program that is executed again and again and has the most outputs, in bytes. Each execution is
+// marked. Nothing is lost if two threads disagree about it for a moment.
+std::atomic<std::uint64_t> step_output_bytes{0};
+
+void note_step(Program& program) {
+  constexpr std::uint32_t executions_min = 3;
+  if (program.executions.fetch_add(1, std::memory_order_relaxed) + 1 < executions_min) return;
+  const std::uint64_t most = step_output_bytes.load(std::memory_order_relaxed);
+  if (program.output_bytes < most) return;
+  if (program.output_bytes > most) step_output_bytes.store(program.output_bytes, std::memory_order_relaxed);
+  wire::MarkerRecord record;
+  record.name = program.step;
+  record.device = wire::no_device;
+  rings.add_of_driver(record);
+}
+
 void describe(Program& program, Executable* executable) {
   Line name;
   NameArguments named{{sizeof(NameArguments)}, executable};
@@ -83,6 +103,7 @@ void describe(Program& program, Executable* executable) {
   char text[sizeof(name.text)] = "";
   std::memcpy(text, named.name, bytes);
   program.name = rings.define_string(text);
+  program.step = rings.define_string(Line().add("step (").add(text).add(")").text);
   OutputTypesArguments types{{sizeof(OutputTypesArguments)}, executable};
   OutputDimensionsArguments shapes{{sizeof(OutputDimensionsArguments)}, executable};
   if (!succeeds(output_types, &types) || !succeeds(output_dimensions, &shapes) || types.count != shapes.count) return;
@@ -102,13 +123,16 @@ void describe(Program& program, Executable* executable) {
     add_shape(output, types.types[i], dimensions, shapes.ranks[i]);
     output.add(" output ").add_number(static_cast<unsigned>(i)).add(" of ").add(text);
     program.outputs[i] = rings.define_string(output.text);
+    std::uint64_t elements = 1;
+    for (std::size_t each = 0; each < shapes.ranks[i]; ++each) elements *= static_cast<std::uint64_t>(dimensions[each]);
+    program.output_bytes += elements * bits_of_type(types.types[i]) / 8;
     dimensions += shapes.ranks[i];
   }
 }
 
 // The program's texts; null: there is no room.
-const Program* program_of(LoadedExecutable* executable) {
-  if (const Program* known = find(executable)) return known;
+Program* program_of(LoadedExecutable* executable) {
+  if (Program* known = find(executable)) return known;
   // Asked before the lock is taken, as the plugin has locks of its own.
   GetExecutableArguments got{{sizeof(GetExecutableArguments)}, executable};
   if (!succeeds(get_executable, &got)) return nullptr;
@@ -119,7 +143,9 @@ const Program* program_of(LoadedExecutable* executable) {
     const void* is = programs[at].is.load(std::memory_order_relaxed);
     if (is != nullptr && is != &gone) continue;
     program = &programs[at];
-    program->name = program->output_count = 0;
+    program->name = program->step = program->output_count = 0;
+    program->output_bytes = 0;
+    program->executions.store(0, std::memory_order_relaxed);
     describe(*program, got.executable);
     program->is.store(executable, std::memory_order_release);
   }
@@ -138,8 +164,9 @@ void name_block_of(Buffer* buffer, std::uint32_t text) {
 
 Error* execute_instead(void* given) {
   const auto* arguments = static_cast<const ExecuteArguments*>(given);
-  const Program* program = is_observed() ? program_of(arguments->executable) : nullptr;
+  Program* program = is_observed() ? program_of(arguments->executable) : nullptr;
   if (program == nullptr) return call(execute, given);
+  note_step(*program);
   const std::uint32_t outer = rings.set_tag(program->name);
   Error* error = call(execute, given);
   rings.set_tag(outer);
@@ -147,6 +174,7 @@ Error* execute_instead(void* given) {
   for (std::size_t device = 0; device < arguments->device_count; ++device)
     for (std::uint32_t i = 0; i < program->output_count; ++i)
       name_block_of(arguments->output_lists[device][i], program->outputs[i]);
+  wake_agent();
   return error;
 }
 
@@ -217,6 +245,7 @@ void forget_pjrt_texts() {
   programs_lock.unlock();
   for (Program& program : programs) program.is.store(nullptr, std::memory_order_relaxed);
   output_texts_used = 0;
+  step_output_bytes.store(0, std::memory_order_relaxed);
 }
 
 }  // namespace hbmscope::inject

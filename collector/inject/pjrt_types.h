@@ -106,4 +106,12 @@ inline const char* name_of_type(int type) {
   return names[type > 0 && type < count ? type : 0];
 }
 
+// Bits of an element; 0: none, or unknown.
+inline unsigned bits_of_type(int type) {
+  constexpr unsigned char bits[] = {0, 8, 8, 16, 32, 64, 8, 16, 32, 64, 16, 32, 64, 16, 64, 128, 8, 8, 8, 8, 8, 4, 4, 0,
+                                    2, 2, 8, 8, 8, 4};
+  constexpr int count = sizeof(bits) / sizeof(bits[0]);
+  return bits[type > 0 && type < count ? type : 0];
+}
+
 }  // namespace hbmscope::inject::pjrt

@@ -6,6 +6,7 @@
 
 #include "collector/inject/collector.h"
 #include "collector/inject/driver_rows.h"
+#include "collector/inject/python_agent.h"
 #include "collector/inject/rings.h"
 #include "collector/inject/stacks.h"
 #include "collector/wire/reported_names.h"
@@ -114,6 +115,7 @@ void report_out_of_memory(std::uint32_t heap, std::uint64_t requested, const cha
   record.stack = take_stack();
   record.reason = rings.define_string(reason);
   rings.add_of_driver(record);
+  wake_agent_after_failure();
 }
 
 void report_refusal(std::uint32_t heap, std::uint64_t requested, const char* call) {
@@ -155,7 +157,7 @@ struct Text {
   std::atomic<std::uint64_t> hash{0};  // 0: free.
   std::atomic<std::uint32_t> id{0};
 };
-constexpr std::size_t texts_max = 4096;
+constexpr std::size_t texts_max = 65536;
 Text texts[texts_max];
 SpinLock texts_lock;
 

@@ -12,6 +12,7 @@
 #include "collector/inject/loaded_objects.h"
 #include "collector/inject/patch.h"
 #include "collector/inject/pool_rows.h"
+#include "collector/inject/python_agent.h"
 #include "collector/inject/rings.h"
 
 namespace hbmscope::inject {
@@ -76,6 +77,7 @@ void report_usage(void* block, const UsageCall& usage, Device device) {
                         wire::unknown_bytes);
   else if (bytes < 0)
     pools::report_free(heap, reinterpret_cast<std::uintptr_t>(block), static_cast<std::uint64_t>(-bytes));
+  wake_agent();
 }
 
 void usage_instead(void* block, std::int64_t bytes, std::size_t allocated, std::size_t reserved, Device device) {

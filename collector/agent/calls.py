@@ -1,0 +1,31 @@
+"""The calls into the collector that is loaded in this process. Without one they do nothing."""
+
+import ctypes
+
+INSTANT, BEGINS, ENDS = 0, 1, 2
+
+
+class Calls:
+    """`addresses`: of the functions that collector/inject/python_agent.cpp lists, in its order."""
+
+    def __init__(self, addresses):
+        text, number = ctypes.c_char_p, ctypes.c_uint64
+        # PYFUNCTYPE keeps the GIL: each call takes less than a microsecond.
+        self._is_observed = ctypes.PYFUNCTYPE(ctypes.c_int)(addresses[0])
+        self._attribute = ctypes.PYFUNCTYPE(None, number, text, text)(addresses[1])
+        self._marker = ctypes.PYFUNCTYPE(None, text, ctypes.c_int)(addresses[2])
+        self._fact = ctypes.PYFUNCTYPE(None, text, text)(addresses[3])
+
+    def is_observed(self):
+        return self._is_observed() != 0
+
+    def attribute(self, address, key, value):
+        """A fact about the block at this address, which must be live."""
+        self._attribute(address, key.encode(), value.encode("utf-8", "replace"))
+
+    def marker(self, name, phase=INSTANT):
+        self._marker(name.encode("utf-8", "replace"), phase)
+
+    def fact(self, key, value):
+        """A fact about the job."""
+        self._fact(key.encode(), value.encode("utf-8", "replace"))

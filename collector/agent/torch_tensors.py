@@ -1,0 +1,86 @@
+"""PyTorch's tensors on GPUs: how they are recognised, where their memory is, and the paths that modules and optimizers
+give them (model.layers.0.weight, its .grad, optimizer.state['model.layers.0.weight'].exp_avg)."""
+
+import sys
+
+
+def find():
+    """None if PyTorch is not in use."""
+    torch = sys.modules.get("torch")
+    return Torch(torch) if hasattr(torch, "Tensor") and hasattr(torch, "nn") else None
+
+
+def _of_module(module):
+    attributes = object.__getattribute__(module, "__dict__")
+    for kind in ("_parameters", "_buffers", "_modules"):
+        for name, child in list((attributes.get(kind) or {}).items()):
+            if child is not None:
+                yield "." + name, child
+    for name, child in list(attributes.items()):
+        if name not in ("_parameters", "_buffers", "_modules", "_non_persistent_buffers_set"):
+            yield "." + name, child
+
+
+class Torch:
+    name = "PyTorch"
+
+    def __init__(self, torch):
+        self._torch = torch
+        self._paths = {}  # Of parameters, by id, of this look.
+
+    def is_leaf(self, value):
+        return issubclass(type(value), self._torch.Tensor)
+
+    def quiet(self):
+        """While it is entered, tensors of the job's own classes run none of the job's code."""
+        return self._torch._C.DisableTorchFunctionSubclass()
+
+    def children_function(self, kind):
+        torch = self._torch
+        if issubclass(kind, torch.Tensor):
+            return self._of_tensor
+        if issubclass(kind, torch.nn.Module):
+            return _of_module
+        if issubclass(kind, torch.optim.Optimizer):
+            return self._of_optimizer
+        module = kind.__dict__.get("__module__")
+        package = module.partition(".")[0] if type(module) is str else ""
+        return _nothing if package == "torch" and not module.startswith(("torch.utils.data", "torch.cuda.amp", "torch.amp")) \
+            else None
+
+    def _of_tensor(self, tensor):
+        # A tensor of torch.distributed.tensor has its memory in another one.
+        local = object.__getattribute__(tensor, "__dict__").get("_local_tensor")
+        if local is not None:
+            yield "", local
+        # A tensor that is no leaf of autograd warns when it is asked for its gradient.
+        if tensor.is_leaf and tensor.grad is not None:
+            yield ".grad", tensor.grad
+
+    def _of_optimizer(self, optimizer):
+        attributes = object.__getattribute__(optimizer, "__dict__")
+        number = 0
+        for group in attributes.get("param_groups") or ():
+            for parameter in group["params"]:
+                state = attributes["state"].get(parameter)
+                name = self._paths.get(id(parameter), str(number))
+                number += 1
+                for key, child in list(state.items()) if isinstance(state, dict) else ():
+                    yield ".state[%r].%s" % (name, key), child
+
+    def is_late(self, kind):
+        return issubclass(kind, self._torch.optim.Optimizer)
+
+    def note(self, found):
+        self._paths[id(found.leaf)] = found.path
+
+    def addresses_of(self, tensor, is_thorough):
+        del is_thorough
+        if tensor.is_cuda and tensor.layout == self._torch.strided:
+            address = tensor.untyped_storage().data_ptr()
+            if address != 0:
+                yield address
+
+
+def _nothing(_):
+    return ()

@@ -1,0 +1,180 @@
+#include "collector/inject/python_agent.h"
+
+#include <time.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+
+#include "collector/agent/agent_sources.inc"
+#include "collector/inject/driver_rows.h"
+#include "collector/inject/loaded_objects.h"
+#include "collector/inject/pool_rows.h"
+#include "collector/inject/rings.h"
+
+namespace hbmscope::inject {
+namespace {
+
+// Of Python's C API, as in all versions since 3.9; all but the first belong to its stable part.
+struct PyObject;
+struct Python {
+  PyObject* (*compile)(const char* source, const char* file, int kind) = nullptr;
+  int (*add_pending_call)(int (*function)(void*), void* argument) = nullptr;
+  PyObject* (*execute)(const char* module, PyObject* code) = nullptr;
+  PyObject* (*call_method)(PyObject* object, const char* name, const char* format, ...) = nullptr;
+  void (*release)(PyObject* object) = nullptr;
+  double (*to_double)(PyObject* object) = nullptr;
+  void (*clear_error)() = nullptr;
+  int (*is_error)(PyObject* kind) = nullptr;
+  PyObject** exception = nullptr;  // The kind of error that programs catch: not Ctrl-C.
+};
+Python python;
+constexpr int whole_file = 257;  // Py_file_input
+
+enum Stage : int { not_tried, ready, started, unusable };
+std::atomic<int> stage{not_tried};
+PyObject* agent = nullptr;  // Only with the GIL.
+std::atomic<bool> is_asked{false}, is_failure{false};
+std::atomic<std::int64_t> next_look_ns{0};
+SpinLock finding;
+
+std::int64_t now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
+}
+
+template <class Function>
+bool find(Function& function, const void* interpreter, const char* name) {
+  function = reinterpret_cast<Function>(find_function_in_object_of(interpreter, name));
+  return function != nullptr;
+}
+
+// In the interpreter that has the first one.
+bool find_functions() {
+  python.add_pending_call = reinterpret_cast<decltype(python.add_pending_call)>(find_function("Py_AddPendingCall"));
+  const auto* in = reinterpret_cast<const void*>(python.add_pending_call);
+  if (in == nullptr) return false;
+  python.exception = static_cast<PyObject**>(find_data_in_object_of(in, "PyExc_Exception"));
+  return python.exception != nullptr && find(python.compile, in, "Py_CompileString") &&
+         find(python.execute, in, "PyImport_ExecCodeModule") && find(python.call_method, in, "PyObject_CallMethod") &&
+         find(python.release, in, "Py_DecRef") && find(python.to_double, in, "PyFloat_AsDouble") &&
+         find(python.clear_error, in, "PyErr_Clear") && find(python.is_error, in, "PyErr_ExceptionMatches");
+}
+
+// Looks for the interpreter again only after a while, because the program may load it later.
+bool find_python() {
+  constexpr std::int64_t look_again_ns = 1'000'000'000;
+  if (now_ns() < next_look_ns.load(std::memory_order_relaxed) || !finding.try_lock()) return false;
+  if (stage.load(std::memory_order_relaxed) == not_tried) {
+    if (find_functions())
+      stage.store(ready, std::memory_order_release);
+    else
+      next_look_ns.store(now_ns() + look_again_ns, std::memory_order_relaxed);
+  }
+  finding.unlock();
+  return stage.load(std::memory_order_acquire) != not_tried;
+}
+
+// What the agent calls (collector/agent/calls.py), with the GIL held.
+int is_observed_now() {
+  return is_observed() ? 1 : 0;
+}
+void report_attribute(std::uint64_t address, const char* key, const char* value) {
+  if (is_observed()) pools::report_attribute(address, pools::text_of(key), pools::text_of(value));
+}
+void report_marker(const char* name, int phase) {
+  if (!is_observed()) return;
+  wire::MarkerRecord record;
+  record.name = pools::text_of(name);
+  record.device = wire::no_device;
+  record.phase = static_cast<std::uint8_t>(phase);
+  rings.add_of_driver(record);
+}
+void report_fact(const char* key, const char* value) {
+  if (is_observed()) rings.define_job_fact(key, value);
+}
+
+template <class Function>
+unsigned long long address_of(Function* function) {
+  return reinterpret_cast<std::uintptr_t>(function);
+}
+
+// The error is the job's, and Python raises it in the job's code, if it is Ctrl-C or the like. Ours is forgotten.
+int end_of_failed_call() {
+  if (python.is_error(*python.exception) == 0) return -1;
+  python.clear_error();
+  return 0;
+}
+
+bool start_agent() {
+  PyObject* code = python.compile(reinterpret_cast<const char*>(loader_source), "<hbmscope loader>", whole_file);
+  PyObject* loader = code != nullptr ? python.execute("_hbmscope_loader", code) : nullptr;
+  if (code != nullptr) python.release(code);
+  if (loader == nullptr) return false;
+  agent = python.call_method(loader, "load", "s(KKKK)", reinterpret_cast<const char*>(agent_sources),
+                             address_of(is_observed_now), address_of(report_attribute), address_of(report_marker),
+                             address_of(report_fact));
+  python.release(loader);
+  return agent != nullptr;
+}
+
+// In the main thread, with the GIL. What it returns is Python's: -1 raises the current error.
+int look(void*) {
+  is_asked.store(false, std::memory_order_release);
+  if (!is_observed()) {
+    if (stage.load(std::memory_order_acquire) != started) return 0;
+    PyObject* nothing = python.call_method(agent, "leave", nullptr);
+    if (nothing == nullptr) return end_of_failed_call();
+    python.release(nothing);
+    return 0;
+  }
+  if (stage.load(std::memory_order_acquire) == ready) {
+    if (!start_agent()) {
+      stage.store(unusable, std::memory_order_release);
+      return end_of_failed_call();
+    }
+    stage.store(started, std::memory_order_release);
+  }
+  const int after_failure = is_failure.exchange(false) ? 1 : 0;
+  PyObject* seconds = python.call_method(agent, "wake", "i", after_failure);
+  if (seconds == nullptr) return -1;  // The agent has caught its own.
+  next_look_ns.store(now_ns() + static_cast<std::int64_t>(python.to_double(seconds) * 1e9), std::memory_order_relaxed);
+  python.release(seconds);
+  return 0;
+}
+
+void ask() {
+  if (!is_asked.exchange(true, std::memory_order_acq_rel) && python.add_pending_call(look, nullptr) != 0)
+    is_asked.store(false, std::memory_order_release);  // Python's list is full for the moment.
+}
+
+bool is_usable() {
+  const int now = stage.load(std::memory_order_acquire);
+  return now == ready || now == started || (now == not_tried && find_python());
+}
+
+}  // namespace
+
+void wake_agent() {
+  if (is_usable() && now_ns() >= next_look_ns.load(std::memory_order_relaxed)) ask();
+}
+
+void wake_agent_after_failure() {
+  if (!is_usable()) return;
+  is_failure.store(true, std::memory_order_release);
+  ask();
+}
+
+void leave_agent() {
+  next_look_ns.store(0, std::memory_order_relaxed);
+  if (stage.load(std::memory_order_acquire) == started) ask();
+}
+
+void forget_agent() {
+  finding.unlock();
+  is_asked.store(false, std::memory_order_relaxed);
+  next_look_ns.store(0, std::memory_order_relaxed);
+}
+
+}  // namespace hbmscope::inject
