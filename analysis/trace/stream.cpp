@@ -262,7 +262,7 @@ void Stream::note_records(const wire::DecodedBlock& block) {
       }
       case RecordKind::attribute: {
         const auto& record = block.rows<wire::AttributeRecord>()[place.row];
-        has_.attributes.add({record.allocation, place.event, record.key, record.value});
+        has_.attributes.add({record.allocation, place.event, record.key, record.value, record.stack, record.size});
         break;
       }
       case RecordKind::clock: {

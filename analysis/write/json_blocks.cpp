@@ -50,11 +50,13 @@ std::string_view text_from_held_end(HeldEnd how) {
   return names[static_cast<std::size_t>(how)];
 }
 
-Json json_from_block(const Trace& trace, const std::vector<StreamState>& states, const ArrayNames& arrays,
+Json json_from_block(const Trace& trace, const std::vector<StreamState>& states, const std::vector<BlockLabels>& all_labels,
                      const LiveRow& row) {
   const BlockFacts facts = facts_of(trace, states, row);
   const Definitions& definitions = trace.streams[row.stream].definitions();
   const bool is_old = facts.block.event == wire::before_the_stream;
+  const BlockLabels& labels = all_labels[row.stream];
+  const Category category = labels.category(facts.block);
   return {{"stream", facts.stream},
           {"heap", name_of_heap(*facts.heap)},
           {"device", facts.heap->device == wire::no_device ? Json(nullptr) : Json(facts.heap->device)},
@@ -72,7 +74,10 @@ Json json_from_block(const Trace& trace, const std::vector<StreamState>& states,
           {"lifetime_ns", or_null(facts.lifetime_ns)},
           {"device_stream", facts.block.stream},
           {"tag", or_null(std::string(definitions.text(facts.block.tag)))},
-          {"array", or_null(std::string(arrays.find(row.stream, facts.block.event)))},
+          {"category", category == Category::unknown ? Json(nullptr) : Json(text_from_category(category))},
+          {"name", or_null(std::string(labels.name(facts.block.event)))},
+          {"held_by", or_null(std::string(labels.holder(facts.block.event)))},
+          {"array", or_null(std::string(labels.array(facts.block.event)))},
           {"own_line", json_from_own_line(definitions, facts.block.stack)},
           {"stack", json_from_stack(definitions, facts.block.stack)}};
 }
@@ -80,9 +85,9 @@ Json json_from_block(const Trace& trace, const std::vector<StreamState>& states,
 Json json_from_block_list(const Trace& trace, const std::vector<StreamState>& states, const LiveRows& live,
                           const BlockList& list, std::size_t limit) {
   Json rows = Json::array();
-  const ArrayNames arrays(trace);
+  const std::vector<BlockLabels> labels = labels_of(trace);
   for (std::size_t i = 0; i < std::min(limit, list.rows.size()); ++i)
-    rows.push_back(json_from_block(trace, states, arrays, live.rows[list.rows[i]]));
+    rows.push_back(json_from_block(trace, states, labels, live.rows[list.rows[i]]));
   return {{"count", list.rows.size()},    {"bytes", list.bytes},         {"waste_bytes", list.waste_bytes},
           {"all_count", list.all_blocks}, {"all_bytes", list.all_bytes}, {"rows", std::move(rows)}};
 }

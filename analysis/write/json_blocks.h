@@ -6,7 +6,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
-#include "analysis/query/array_names.h"
+#include "analysis/query/block_labels.h"
 #include "analysis/query/block_diff.h"
 #include "analysis/query/block_history.h"
 #include "analysis/query/block_list.h"
@@ -16,7 +16,7 @@ namespace hbmscope {
 
 // One block with its whole stack, innermost frame first.
 nlohmann::ordered_json json_from_block(const Trace& trace, const std::vector<StreamState>& states,
-                                       const ArrayNames& arrays, const LiveRow& row);
+                                       const std::vector<BlockLabels>& labels, const LiveRow& row);
 
 // Totals, and the first `limit` rows.
 nlohmann::ordered_json json_from_block_list(const Trace& trace, const std::vector<StreamState>& states,

@@ -214,7 +214,7 @@ Json json_from_found(const Source& source, const Found& found, const LiveRows& l
   json["block"] = nullptr;
   for (const LiveRow& row : live.rows)
     if (place.slot && row.stream == found.stream && row.slot == *place.slot)
-      json["block"] = json_from_block(*source.trace, source.states, ArrayNames(*source.trace), row);
+      json["block"] = json_from_block(*source.trace, source.states, labels_of(*source.trace), row);
   const auto& since = found.history.since;
   json["free_since_event"] = place.what == PlaceAt::What::free && since ? Json(since->event) : Json(nullptr);
   json["history"] = json_from_address_history(stream, found.history, limit);

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "analysis/query/array_names.h"
 #include "analysis/query/block_find.h"
+#include "analysis/query/block_labels.h"
 #include "analysis/query/block_list.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
@@ -65,13 +65,16 @@ std::string text_from_blocks(const Source& source, const LiveRows& live, const B
                                 {{"tag", false}, tag_text},         {{"your code", false}, code_text}};
   std::vector<TextColumn> titles;
   for (const Column& column : columns) titles.push_back(column.column);
-  titles.insert(titles.end() - 1, {"array", false});
-  const ArrayNames arrays(*source.trace);
+  titles.insert(titles.end() - 1, {{"used for", false}, {"array", false}});
+  const std::vector<BlockLabels> labels = labels_of(*source.trace);
   std::vector<std::vector<std::string>> rows(shown);
   for (std::size_t i = 0; i < shown; ++i) {
     const BlockFacts facts = facts_of(*source.trace, source.states, live.rows[list.rows[i]]);
     for (const Column& column : columns) rows[i].push_back(column.text(source, facts));
-    rows[i].insert(rows[i].end() - 1, printable(arrays.find(facts.stream, facts.block.event)));
+    const Category category = labels[facts.stream].category(facts.block);
+    rows[i].insert(rows[i].end() - 1,
+                   {category == Category::unknown ? "" : std::string(text_from_category(category)),
+                    printable(labels[facts.stream].title(facts.block.event))});
   }
   text += text_from_columns(titles, rows, terminal, Ink::dim);
   if (shown < list.rows.size())

@@ -4,6 +4,7 @@ who holds it. It runs on the job's threads, so it may take at most a hundredth o
 import atexit
 import sys
 import time
+import weakref
 
 from . import calls, categories, jax_arrays, own_errors, roots, torch_tensors, walk
 
@@ -22,7 +23,7 @@ class Agent:
         self._began = time.monotonic()
         self._hooks = []
         self._step_owner = None
-        self._framework = None
+        self._awaited = None  # A reference to an array whose end is waited for.
         self._said = {}
         self._is_over = False
         atexit.register(self._end)
@@ -72,15 +73,23 @@ class Agent:
     def report(self, framework, is_thorough):
         search = walk.Walk(framework, OBJECTS_AT_A_FAILURE if is_thorough else OBJECTS_MAX)
         search.run(roots.find_roots())
-        for found in search.found:
+        for found, category in zip(search.found, categories.categories_of(search.found)):
             for address in self._addresses_of(framework, found.leaf, is_thorough):
                 self.calls.attribute(address, "name", found.path)
                 self.calls.attribute(address, "held by", found.root.text)
-                category = categories.category_of(found)
                 if category:
                     self.calls.attribute(address, "category", category)
+        self._wait_for(next((found.leaf for found in reversed(search.found) if framework.is_gone(found.leaf)), None))
         if search.is_cut:
             self._say("agent", "looks at %d objects at a time; the job has more, so some arrays have no name" % OBJECTS_MAX)
+
+    # Python calls between the end of a donating call and the assignment of its results, when the results have no names. The
+    # old array ends with the assignment.
+    def _wait_for(self, array):
+        def ask(_):
+            self._next = 0.0
+            self.calls.ask()
+        self._awaited = None if array is None else weakref.ref(array, ask)
 
     @staticmethod
     def _addresses_of(framework, leaf, is_thorough):
@@ -120,9 +129,16 @@ class Agent:
             hook.remove()
         self._hooks.clear()
 
+    # At the interpreter's end, so that nothing of ours is left when it takes its modules apart.
     def _end(self):
+        global current
         self._is_over = True
+        self._awaited = None
         self.leave()
+        self.calls.end()
+        current = None
+        for name in [name for name in sys.modules if name.startswith("_hbmscope_")]:
+            del sys.modules[name]
 
 
 current = None

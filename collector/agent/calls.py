@@ -15,6 +15,8 @@ class Calls:
         self._attribute = ctypes.PYFUNCTYPE(None, number, text, text)(addresses[1])
         self._marker = ctypes.PYFUNCTYPE(None, text, ctypes.c_int)(addresses[2])
         self._fact = ctypes.PYFUNCTYPE(None, text, text)(addresses[3])
+        self._ask = ctypes.PYFUNCTYPE(None)(addresses[4])
+        self._end = ctypes.PYFUNCTYPE(None)(addresses[5])
 
     def is_observed(self):
         return self._is_observed() != 0
@@ -25,6 +27,14 @@ class Calls:
 
     def marker(self, name, phase=INSTANT):
         self._marker(name.encode("utf-8", "replace"), phase)
+
+    def ask(self):
+        """For another look, as soon as the main thread comes to its next instruction."""
+        self._ask()
+
+    def end(self):
+        """The collector calls the agent no more."""
+        self._end()
 
     def fact(self, key, value):
         """A fact about the job."""

@@ -10,8 +10,8 @@ _BY_WORD = (
     (re.compile(r"(^|_)(opt|optim|optimizer|optimiser|adam|adamw|sgd)(_?states?)?$|^(mu|nu|exp_avg|exp_avg_sq|max_exp_avg_sq"
                 r"|momentum|momentum_buffer|trace)$"), OPTIMIZER_STATE),
     (re.compile(r"(^|_)(grad|grads|gradient|gradients)$"), GRADIENTS),
-    (re.compile(r"(^|_)(params?|parameters?|weights?|kernel|bias|embedding|batch_stats)$"), PARAMETERS),
-    (re.compile(r"(^|_)(batch|batches|inputs?|images?|tokens?|input_ids|labels?|targets?|x|y|xs|ys)$"), INPUTS),
+    (re.compile(r"(^|_)(params?|parameters?|weights?|batch_stats)$"), PARAMETERS),
+    (re.compile(r"(^|_)(batch|batches|inputs?|images?|tokens?|input_ids|labels?|targets?)$"), INPUTS),
 )
 _WORD = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 
@@ -26,7 +26,7 @@ def _of_type(kind):
     return ""
 
 
-def category_of(found):
+def _category_of(found):
     kinds = {_of_type(type(value)) for _, value in found.steps}
     if OPTIMIZER_STATE in kinds:
         return OPTIMIZER_STATE
@@ -40,3 +40,26 @@ def category_of(found):
         if any(pattern.search(word) for word in words):
             return category
     return ""
+
+
+def _ends_of(found):
+    """The path without its first step, its first two steps, and so on."""
+    for first in range(1, len(found.steps)):
+        yield "".join(text for text, _ in found.steps[first:])
+
+
+def categories_of(all_found):
+    """The category of each; empty: unknown. Arrays that are arranged as the parameters are, and have their shapes, are what
+    an optimizer keeps of them."""
+    categories = [_category_of(found) for found in all_found]
+    shapes = {}  # Of parameters, by the end of the path.
+    for found, category in zip(all_found, categories):
+        if category == PARAMETERS:
+            for end in _ends_of(found):
+                shapes.setdefault(end, getattr(found.leaf, "shape", None))
+                break
+    for number, found in enumerate(all_found):
+        shape = getattr(found.leaf, "shape", None)
+        if categories[number] == "" and any(end in shapes and shapes[end] == shape for end in _ends_of(found)):
+            categories[number] = OPTIMIZER_STATE
+    return categories

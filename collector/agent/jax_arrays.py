@@ -55,6 +55,10 @@ class Jax:
     def note(self, found):
         pass
 
+    def is_gone(self, array):
+        """Donated: the variable has the program's last input, and is about to get its output."""
+        return array.is_deleted()
+
     def addresses_of(self, array, is_thorough):
         """The address on each device. Asking an array of several devices for its parts leaves them in
         jax.live_arrays(), so only if `is_thorough`."""

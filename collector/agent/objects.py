@@ -2,6 +2,8 @@
 
 import collections
 import functools
+import inspect
+import sys
 import types
 
 _ITEMS_MAX = 65536  # Of one container.
@@ -12,6 +14,19 @@ _PACKAGES_LEFT_OUT = frozenset((
     "IPython", "_hbmscope_agent", "asyncio", "concurrent", "ctypes", "hbmscope", "importlib", "inspect", "ipykernel", "jax",
     "jaxlib", "jedi", "logging", "matplotlib", "multiprocessing", "numpy", "pandas", "re", "tensorflow", "threading",
     "traitlets", "typing", "weakref", "zmq"))
+
+
+def variables_of(frame):
+    """A copy of the frame's local variables. Before Python 3.13 a function's frame keeps the dictionary that f_locals makes,
+    and so all its values, which would live longer than without us. It is emptied, unless the job has it too: then it was made
+    by locals()."""
+    variables = frame.f_locals
+    copy = dict(variables)
+    references_of_ours = 3  # The frame's, `variables`, and the argument of getrefcount.
+    if sys.version_info < (3, 13) and frame.f_code.co_flags & inspect.CO_OPTIMIZED \
+            and sys.getrefcount(variables) <= references_of_ours:
+        variables.clear()
+    return copy
 
 
 def _of_dict(value):
@@ -67,7 +82,7 @@ def _of_partial(value):
 
 def _of_generator(value):
     if value.gi_frame is not None:
-        for name, child in dict(value.gi_frame.f_locals).items():
+        for name, child in variables_of(value.gi_frame).items():
             yield "<%s>" % name, child
 
 

@@ -5,6 +5,8 @@ import site
 import sys
 import sysconfig
 
+from . import objects
+
 
 def _library_folders():
     folders = {sysconfig.get_paths().get(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
@@ -61,6 +63,9 @@ def find_roots():
             roots.append(Root("global of " + os.path.basename(path), variables))
 
     for frame in sys._current_frames().values():
+        # Never a frame of ours: it would hold itself, and all that we have found, until the garbage is collected.
+        while frame is not None and frame.f_globals.get("__package__") == __package__:
+            frame = frame.f_back
         frames.extend(_frames_outermost_first(frame))
     frames.extend(frame for frame in _frames_of_errors() if frame not in frames)
     for frame in frames:
@@ -71,7 +76,7 @@ def find_roots():
             add_module(frame.f_globals, path)
         else:
             text = "local of %s (%s)" % (frame.f_code.co_name, os.path.basename(path))
-            roots.append(Root(text, dict(frame.f_locals)))
+            roots.append(Root(text, objects.variables_of(frame)))
     for module in list(sys.modules.values()):
         path = getattr(module, "__file__", None)
         if isinstance(path, str) and is_own_file(path):

@@ -83,16 +83,17 @@ Program* find(const LoadedExecutable* executable) {
 // marked. Nothing is lost if two threads disagree about it for a moment.
 std::atomic<std::uint64_t> step_output_bytes{0};
 
-void note_step(Program& program) {
+bool note_step(Program& program) {
   constexpr std::uint32_t executions_min = 3;
-  if (program.executions.fetch_add(1, std::memory_order_relaxed) + 1 < executions_min) return;
+  if (program.executions.fetch_add(1, std::memory_order_relaxed) + 1 < executions_min) return false;
   const std::uint64_t most = step_output_bytes.load(std::memory_order_relaxed);
-  if (program.output_bytes < most) return;
+  if (program.output_bytes < most) return false;
   if (program.output_bytes > most) step_output_bytes.store(program.output_bytes, std::memory_order_relaxed);
   wire::MarkerRecord record;
   record.name = program.step;
   record.device = wire::no_device;
   rings.add_of_driver(record);
+  return true;
 }
 
 void describe(Program& program, Executable* executable) {
@@ -166,7 +167,7 @@ Error* execute_instead(void* given) {
   const auto* arguments = static_cast<const ExecuteArguments*>(given);
   Program* program = is_observed() ? program_of(arguments->executable) : nullptr;
   if (program == nullptr) return call(execute, given);
-  note_step(*program);
+  const bool is_step = note_step(*program);
   const std::uint32_t outer = rings.set_tag(program->name);
   Error* error = call(execute, given);
   rings.set_tag(outer);
@@ -174,7 +175,7 @@ Error* execute_instead(void* given) {
   for (std::size_t device = 0; device < arguments->device_count; ++device)
     for (std::uint32_t i = 0; i < program->output_count; ++i)
       name_block_of(arguments->output_lists[device][i], program->outputs[i]);
-  wake_agent();
+  wake_agent(is_step ? Occasion::step : Occasion::use);
   return error;
 }
 

@@ -115,7 +115,7 @@ void report_out_of_memory(std::uint32_t heap, std::uint64_t requested, const cha
   record.stack = take_stack();
   record.reason = rings.define_string(reason);
   rings.add_of_driver(record);
-  wake_agent_after_failure();
+  wake_agent(Occasion::failure);
 }
 
 void report_refusal(std::uint32_t heap, std::uint64_t requested, const char* call) {

@@ -34,7 +34,7 @@ constexpr int whole_file = 257;  // Py_file_input
 enum Stage : int { not_tried, ready, started, unusable };
 std::atomic<int> stage{not_tried};
 PyObject* agent = nullptr;  // Only with the GIL.
-std::atomic<bool> is_asked{false}, is_failure{false};
+std::atomic<bool> is_asked{false}, is_failure{false}, is_leaving{false};
 std::atomic<std::int64_t> next_look_ns{0};
 SpinLock finding;
 
@@ -91,6 +91,8 @@ void report_marker(const char* name, int phase) {
   record.phase = static_cast<std::uint8_t>(phase);
   rings.add_of_driver(record);
 }
+void ask_again();
+void end_agent();
 void report_fact(const char* key, const char* value) {
   if (is_observed()) rings.define_job_fact(key, value);
 }
@@ -112,9 +114,9 @@ bool start_agent() {
   PyObject* loader = code != nullptr ? python.execute("_hbmscope_loader", code) : nullptr;
   if (code != nullptr) python.release(code);
   if (loader == nullptr) return false;
-  agent = python.call_method(loader, "load", "s(KKKK)", reinterpret_cast<const char*>(agent_sources),
+  agent = python.call_method(loader, "load", "s(KKKKKK)", reinterpret_cast<const char*>(agent_sources),
                              address_of(is_observed_now), address_of(report_attribute), address_of(report_marker),
-                             address_of(report_fact));
+                             address_of(report_fact), address_of(ask_again), address_of(end_agent));
   python.release(loader);
   return agent != nullptr;
 }
@@ -122,13 +124,14 @@ bool start_agent() {
 // In the main thread, with the GIL. What it returns is Python's: -1 raises the current error.
 int look(void*) {
   is_asked.store(false, std::memory_order_release);
-  if (!is_observed()) {
-    if (stage.load(std::memory_order_acquire) != started) return 0;
+  if (stage.load(std::memory_order_acquire) == unusable) return 0;
+  if (is_leaving.exchange(false)) {
     PyObject* nothing = python.call_method(agent, "leave", nullptr);
     if (nothing == nullptr) return end_of_failed_call();
     python.release(nothing);
     return 0;
   }
+  if (!is_observed()) return 0;
   if (stage.load(std::memory_order_acquire) == ready) {
     if (!start_agent()) {
       stage.store(unusable, std::memory_order_release);
@@ -149,6 +152,16 @@ void ask() {
     is_asked.store(false, std::memory_order_release);  // Python's list is full for the moment.
 }
 
+void ask_again() {
+  ask();
+}
+
+void end_agent() {
+  stage.store(unusable, std::memory_order_release);
+  python.release(agent);
+  agent = nullptr;
+}
+
 bool is_usable() {
   const int now = stage.load(std::memory_order_acquire);
   return now == ready || now == started || (now == not_tried && find_python());
@@ -156,19 +169,21 @@ bool is_usable() {
 
 }  // namespace
 
-void wake_agent() {
-  if (is_usable() && now_ns() >= next_look_ns.load(std::memory_order_relaxed)) ask();
-}
-
-void wake_agent_after_failure() {
+void wake_agent(Occasion occasion) {
+  constexpr std::int64_t between_uses_ns = 250'000'000;
   if (!is_usable()) return;
-  is_failure.store(true, std::memory_order_release);
+  if (occasion == Occasion::failure)
+    is_failure.store(true, std::memory_order_release);
+  else if (now_ns() < next_look_ns.load(std::memory_order_relaxed) + (occasion == Occasion::use ? between_uses_ns : 0))
+    return;
   ask();
 }
 
 void leave_agent() {
   next_look_ns.store(0, std::memory_order_relaxed);
-  if (stage.load(std::memory_order_acquire) == started) ask();
+  if (stage.load(std::memory_order_acquire) != started) return;
+  is_leaving.store(true, std::memory_order_release);
+  ask();
 }
 
 void forget_agent() {

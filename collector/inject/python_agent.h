@@ -5,11 +5,14 @@
 
 namespace hbmscope::inject {
 
-// Something happened that may have changed what the job's arrays are. Costs a comparison, unless it is time for a look.
-// May be called from any thread, with any of the frameworks' locks held.
-void wake_agent();
-// An allocation failed for good: names everything, soon.
-void wake_agent_after_failure();
+enum class Occasion {
+  use,      // The job uses the device: a look now and then is enough.
+  step,     // A training step begins, and what the last one made has its names now.
+  failure,  // An allocation failed for good: everything is named, soon.
+};
+// Costs a comparison, unless it is time for a look. May be called from any thread, with any of the frameworks' locks
+// held.
+void wake_agent(Occasion occasion);
 void leave_agent();
 // Called in a child after fork().
 void forget_agent();

@@ -77,7 +77,7 @@ void report_usage(void* block, const UsageCall& usage, Device device) {
                         wire::unknown_bytes);
   else if (bytes < 0)
     pools::report_free(heap, reinterpret_cast<std::uintptr_t>(block), static_cast<std::uint64_t>(-bytes));
-  wake_agent();
+  wake_agent(Occasion::use);
 }
 
 void usage_instead(void* block, std::int64_t bytes, std::size_t allocated, std::size_t reserved, Device device) {

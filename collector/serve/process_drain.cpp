@@ -426,7 +426,7 @@ void ProcessDrain::write(const Row& row) {
       const std::uint64_t before = writer_.next_event();
       if (regions_.has(block.heap)) regions_.note_block(block.heap, block.address, block.size, time_ns);
       events_ += writer_.next_event() - before;
-      pool_blocks_.add(block.heap, block.address, writer_.alloc(block, time_ns));
+      pool_blocks_.add(block, writer_.alloc(block, time_ns));
       break;
     }
     case wire::RecordKind::free_at: {
@@ -452,6 +452,7 @@ void ProcessDrain::write(const Row& row) {
       const auto gone = translated<wire::HeapGoneRecord>(row);
       regions_.note_heap_gone(gone.heap);
       unidentified_.note_heap_gone(gone.heap);
+      pool_blocks_.remove_heap(gone.heap);
       writer_.drop_heap(gone, time_ns);
       break;
     }

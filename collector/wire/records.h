@@ -274,10 +274,13 @@ static_assert(sizeof(MoveRecord) == 16);
 struct AttributeRecord {
   static constexpr RecordKind kind = RecordKind::attribute;
   std::uint64_t allocation = 0;  // Allocation id.
+  std::uint64_t size = 0;        // The allocation's size; 0: not written.
   std::uint32_t key = 0;         // String.
   std::uint32_t value = 0;       // String.
+  std::uint32_t stack = 0;       // The allocation's stack, so that a reader need not look for it; 0: unknown, or not written.
+  std::uint8_t unused[4] = {};
 };
-static_assert(sizeof(AttributeRecord) == 16);
+static_assert(sizeof(AttributeRecord) == 32);
 
 // A block was moved, named by its address: from a collector that keeps no table; in a recording, an unknown block.
 struct MoveAtRecord {

@@ -101,11 +101,12 @@ TEST_F(PoolRegions, what_is_said_of_a_block_again_is_written_once) {
   block.address = 100 * mib;
   block.size = mib;
   block.heap = pool;
-  blocks.add(pool, block.address, writer.alloc(block, ++time));
-  const auto say = [&](std::string_view text) {
+  block.stack = 7;
+  blocks.add(block, writer.alloc(block, ++time));
+  const auto say = [&](std::string_view text, std::string_view key = "array") {
     wire::AttributeRecord attribute;
     attribute.allocation = block.address | wire::block_of_pool;
-    attribute.key = writer.define_string("array");
+    attribute.key = writer.define_string(key);
     attribute.value = writer.define_string(text);
     blocks.note(attribute, ++time, writer);
     writer.flush();
@@ -115,8 +116,13 @@ TEST_F(PoolRegions, what_is_said_of_a_block_again_is_written_once) {
   EXPECT_EQ(say("f32[8] output 0 of step"), 1u);
   EXPECT_EQ(say("f32[8] output 1 of step"), 2u);
   EXPECT_EQ(say("f32[8] output 0 of step"), 3u);
-  blocks.remove(pool, block.address);
-  EXPECT_EQ(say("f32[8] output 5 of step"), 3u);
+  EXPECT_EQ(say("params['w']", "name"), 4u);
+  EXPECT_EQ(say("f32[8] output 0 of step"), 4u);
+  EXPECT_EQ(say("params['w']", "name"), 4u);
+  EXPECT_EQ(stream.attributes().rows()[3].stack, 7u);
+  EXPECT_EQ(stream.attributes().rows()[3].size, mib);
+  blocks.remove_heap(pool);
+  EXPECT_EQ(say("f32[8] output 5 of step"), 4u);
 }
 
 TEST_F(PoolRegions, blocks_in_unknown_memory_have_no_region) {
