@@ -81,7 +81,7 @@ class Agent:
                     self.calls.attribute(address, "category", category)
         self._wait_for(next((found.leaf for found in reversed(search.found) if framework.is_gone(found.leaf)), None))
         if search.is_cut:
-            self._say("agent", "looks at %d objects at a time; the job has more, so some arrays have no name" % OBJECTS_MAX)
+            self._say("agent", "names the arrays among the first %d objects; the job has more" % OBJECTS_MAX)
 
     # Python calls between the end of a donating call and the assignment of its results, when the results have no names. The
     # old array ends with the assignment.
@@ -132,8 +132,11 @@ class Agent:
     # At the interpreter's end, so that nothing of ours is left when it takes its modules apart.
     def _end(self):
         global current
+        if self._is_over:
+            return
         self._is_over = True
         self._awaited = None
+        atexit.unregister(self._end)
         self.leave()
         self.calls.end()
         current = None

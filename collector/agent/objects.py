@@ -6,6 +6,7 @@ import inspect
 import sys
 import types
 
+CUT = "..."  # A step that leads to nothing: the container has more.
 _ITEMS_MAX = 65536  # Of one container.
 _PLAIN = (str, bytes, bytearray, int, float, complex, type(None), type, types.ModuleType, types.BuiltinFunctionType,
           types.CodeType, types.FrameType, range, slice, memoryview)
@@ -29,10 +30,18 @@ def variables_of(frame):
     return copy
 
 
+def _may_have_more(count, some_item):
+    return count > _ITEMS_MAX and not issubclass(type(some_item), _PLAIN)
+
+
 def _of_dict(value):
-    for key in list(dict.keys(value))[:_ITEMS_MAX]:
+    for number, (key, child) in enumerate(list(dict.items(value))):
+        if number == _ITEMS_MAX:
+            if _may_have_more(dict.__len__(value), child):
+                yield CUT, None
+            return
         if type(key) in (str, int):
-            yield "[%r]" % (key,), dict.get(value, key)
+            yield "[%r]" % (key,), child
 
 
 def _of_named_tuple(value):
@@ -43,6 +52,8 @@ def _of_named_tuple(value):
 def _of_list(value):
     for index, child in enumerate(list.__getitem__(value, slice(0, _ITEMS_MAX))):
         yield "[%d]" % index, child
+    if _may_have_more(list.__len__(value), child if list.__len__(value) > 0 else None):
+        yield CUT, None
 
 
 def _of_tuple(value):

@@ -4,6 +4,7 @@ import os
 import site
 import sys
 import sysconfig
+import types
 
 from . import objects
 
@@ -70,15 +71,15 @@ def find_roots():
     frames.extend(frame for frame in _frames_of_errors() if frame not in frames)
     for frame in frames:
         path = frame.f_code.co_filename
-        if not is_own_file(path):
+        if not is_own_file(path) or frame.f_globals.get("__name__") == "hbmscope":
             continue
         if frame.f_code.co_name == "<module>":
             add_module(frame.f_globals, path)
         else:
             text = "local of %s (%s)" % (frame.f_code.co_name, os.path.basename(path))
             roots.append(Root(text, objects.variables_of(frame)))
-    for module in list(sys.modules.values()):
-        path = getattr(module, "__file__", None)
-        if isinstance(path, str) and is_own_file(path):
+    for name, module in list(sys.modules.items()):
+        path = module.__dict__.get("__file__") if type(module) is types.ModuleType else None
+        if type(path) is str and is_own_file(path) and name != "hbmscope":
             add_module(vars(module), path)
     return roots

@@ -70,6 +70,7 @@ class Walk:
             if framework.is_leaf(value):
                 self._note(entry, root)
             for step, child in function(value):
+                self.is_cut = self.is_cut or step is objects.CUT
                 queue.append((child, step, entry))
 
     def _note(self, entry, root):

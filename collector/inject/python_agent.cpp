@@ -162,6 +162,9 @@ void end_agent() {
   agent = nullptr;
 }
 
+// By the program itself: in its thread, with the GIL. 1: done.
+int snapshot_now();
+
 bool is_usable() {
   const int now = stage.load(std::memory_order_acquire);
   return now == ready || now == started || (now == not_tried && find_python());
@@ -179,6 +182,18 @@ void wake_agent(Occasion occasion) {
   ask();
 }
 
+namespace {
+
+int snapshot_now() {
+  if (!is_observed() || !is_usable()) return 0;
+  is_failure.store(true, std::memory_order_release);
+  // An error of the job's own, such as Ctrl-C, is raised when the call returns.
+  look(nullptr);
+  return stage.load(std::memory_order_acquire) == started ? 1 : 0;
+}
+
+}  // namespace
+
 void leave_agent() {
   next_look_ns.store(0, std::memory_order_relaxed);
   if (stage.load(std::memory_order_acquire) != started) return;
@@ -193,3 +208,31 @@ void forget_agent() {
 }
 
 }  // namespace hbmscope::inject
+
+namespace {
+
+using namespace hbmscope::inject;
+
+std::uint32_t set_tag(const char* name) {
+  return is_observed() ? rings.set_tag(pools::text_of(name)) : 0;
+}
+void restore_tag(std::uint32_t tag) {
+  if (is_observed()) rings.set_tag(tag);
+}
+
+// For the program's own `import hbmscope` (collector/agent/hbmscope), which has the same list.
+struct Functions {
+  std::uint64_t count;
+  int (*is_observed)();
+  void (*marker)(const char* name, int phase);
+  std::uint32_t (*set_tag)(const char* name);
+  void (*restore_tag)(std::uint32_t tag);
+  int (*snapshot)();
+};
+const Functions functions{5, is_observed_now, report_marker, set_tag, restore_tag, snapshot_now};
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) const void* hbmscope_functions_1() {
+  return &functions;
+}

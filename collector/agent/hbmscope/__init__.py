@@ -1,0 +1,120 @@
+"""hbmscope from inside a program. Without an hbmscope that observes the process, every call does nothing.
+
+    import hbmscope
+
+    for batch in loader:
+        with hbmscope.tag("loss"):          # blocks that PyTorch allocates here are marked with it
+            loss = model(batch).mean()
+        ...
+        hbmscope.mark("step")               # a marker on the timeline
+
+    hbmscope.snapshot()                     # name all arrays now, also those on several devices
+    hbmscope.start("train.hbm")             # have this process observed from now on, as hbmscope attach does
+    hbmscope.stop()
+"""
+
+import contextlib
+import ctypes
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+__all__ = ["is_observed", "mark", "snapshot", "start", "stop", "tag"]
+
+_LIBRARY = "libhbmscope_collector.so"
+_functions = None
+_observer = None  # The hbmscope that start() has started.
+
+
+class _Functions(ctypes.Structure):
+    """As in collector/inject/python_agent.cpp; later ones are added at the end."""
+
+    _fields_ = [("count", ctypes.c_uint64),
+                ("is_observed", ctypes.PYFUNCTYPE(ctypes.c_int)),
+                ("marker", ctypes.PYFUNCTYPE(None, ctypes.c_char_p, ctypes.c_int)),
+                ("set_tag", ctypes.PYFUNCTYPE(ctypes.c_uint32, ctypes.c_char_p)),
+                ("restore_tag", ctypes.PYFUNCTYPE(None, ctypes.c_uint32)),
+                ("snapshot", ctypes.PYFUNCTYPE(ctypes.c_int))]
+
+
+def _path_of_library():
+    with open("/proc/self/maps", errors="replace") as maps:
+        for line in maps:
+            if _LIBRARY in line:
+                return line.split(maxsplit=5)[-1].strip()
+    return None
+
+
+def _find():
+    global _functions
+    if _functions is None:
+        path = _path_of_library()
+        if path is None or not os.path.exists(path):
+            return None
+        get = ctypes.CDLL(path).hbmscope_functions_1
+        get.restype = ctypes.POINTER(_Functions)
+        _functions = get().contents
+    return _functions if _functions.is_observed() else None
+
+
+def is_observed():
+    """Whether an hbmscope observes this process."""
+    return _find() is not None
+
+
+def mark(name="step"):
+    """Puts a marker on the timeline."""
+    functions = _find()
+    if functions is not None:
+        functions.marker(name.encode("utf-8", "replace"), 0)
+
+
+@contextlib.contextmanager
+def tag(name):
+    """Marks the blocks that this thread allocates from PyTorch's pool meanwhile. XLA's are marked with their program."""
+    functions = _find()
+    if functions is None:
+        yield
+        return
+    before = functions.set_tag(name.encode("utf-8", "replace"))
+    try:
+        yield
+    finally:
+        functions.restore_tag(before)
+
+
+def snapshot():
+    """Names all arrays that can be reached from the program's variables. May take a second; True if it was done."""
+    functions = _find()
+    return functions is not None and functions.snapshot() != 0
+
+
+def start(record=None, timeout=30.0):
+    """Attaches an hbmscope to this process, which records to `record` (default: a new file), until stop(). Does nothing if
+    the process is already observed. Raises FileNotFoundError without an hbmscope on the PATH, and RuntimeError, with its
+    words, if it can't attach."""
+    global _observer
+    if is_observed():
+        return
+    program = shutil.which("hbmscope")
+    if program is None:
+        raise FileNotFoundError("there is no program hbmscope on the PATH")
+    command = [program, "attach", str(os.getpid()), "--no-window"] + (["--record", os.fspath(record)] if record else [])
+    _observer = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    end = time.monotonic() + timeout
+    while not is_observed():
+        if _observer.poll() is not None or time.monotonic() > end:
+            _observer.kill()
+            raise RuntimeError("hbmscope could not attach: " + _observer.communicate()[1].strip())
+        time.sleep(0.02)
+
+
+def stop():
+    """Ends what start() began, and waits until the recording is written."""
+    global _observer
+    if _observer is not None:
+        _observer.send_signal(signal.SIGINT)
+        _observer.communicate()
+        _observer = None

@@ -1,0 +1,277 @@
+#!/usr/bin/env python3
+"""The agent (collector/agent) by itself: what it finds, and that the job doesn't notice it. JAX and the collector are stood
+in for here; tests/real has the real ones.
+
+    agent_test.py        with any Python since 3.9
+"""
+
+import collections
+import ctypes
+import gc
+import pathlib
+import re
+import signal
+import sys
+import time
+import types
+import unittest
+import weakref
+
+FOLDER = pathlib.Path(__file__).resolve().parents[2] / "collector" / "agent"
+
+
+class Array:
+    """As JAX's, as far as the agent looks."""
+
+    def __init__(self, address, shape=(2,), parts=1):
+        self.address, self.shape, self.is_donated = address, shape, False
+        self.sharding = types.SimpleNamespace(addressable_devices=range(parts))
+
+    def is_deleted(self):
+        return self.is_donated
+
+    def unsafe_buffer_pointer(self):
+        return self.address
+
+    def addressable_data(self, part):
+        return Array(self.address + part)
+
+
+def files():
+    text = (FOLDER.parent / "inject" / "CMakeLists.txt").read_text()
+    names = re.search(r"set\(HBMSCOPE_AGENT_FILES ([\w ]+)\)", text).group(1).split()
+    return "".join("#: %s\n%s" % (name, (FOLDER / (name + ".py")).read_text()) for name in names)
+
+
+class Collector:
+    """What the agent calls."""
+
+    def __init__(self):
+        self.said, self.facts, self.markers, self.asked = collections.defaultdict(dict), {}, [], 0
+        kinds = ctypes.CFUNCTYPE
+        text = ctypes.c_char_p
+        self.functions = [
+            kinds(ctypes.c_int)(lambda: 1),
+            kinds(None, ctypes.c_uint64, text, text)(self.attribute),
+            kinds(None, text, ctypes.c_int)(lambda name, phase: self.markers.append((name.decode(), phase))),
+            kinds(None, text, text)(lambda key, value: self.facts.update({key.decode(): value.decode()})),
+            kinds(None)(self.ask),
+            kinds(None)(lambda: None)]
+        self.addresses = [ctypes.cast(function, ctypes.c_void_p).value for function in self.functions]
+
+    def attribute(self, address, key, value):
+        self.said[address][key.decode()] = value.decode()
+
+    def ask(self):
+        self.asked += 1
+
+
+class AgentTest(unittest.TestCase):
+    def setUp(self):
+        sys.modules["jax._src.array"] = types.SimpleNamespace(ArrayImpl=Array)
+        self.collector = Collector()
+        loader = {"__name__": "_hbmscope_loader"}
+        exec(compile((FOLDER / "loader.py").read_text(), "<hbmscope loader>", "exec"), loader)
+        self.agent = loader["load"](files(), self.collector.addresses)
+
+    def tearDown(self):
+        self.agent.current._end()
+        del sys.modules["jax._src.array"]
+
+    def look(self):
+        self.agent.current._next = 0
+        return self.agent.wake(0)
+
+    def names(self):
+        return {address: facts["name"] for address, facts in self.collector.said.items()}
+
+    def test_what_variables_hold_is_named_by_its_shortest_path(self):
+        Pair = collections.namedtuple("Pair", "first second")
+
+        class Layer:
+            __slots__ = ("weight",)
+
+        def closure(kept):
+            return lambda: kept
+
+        def generator(kept):
+            yield 1
+            print(kept)
+
+        params = {"w": Array(1), "layers": [Array(2), Array(3)]}
+        pair = Pair(Array(4), None)
+        layer = Layer()
+        layer.weight = Array(5)
+        function, running = closure(Array(6)), generator(Array(7))
+        next(running)
+        ring = collections.deque([Array(8)])
+        other = params["layers"]
+        both = Array(9, parts=2)
+        self.look()
+        self.assertEqual(self.names(), {1: "params['w']", 2: "params['layers'][0]", 3: "params['layers'][1]",
+                                        4: "pair.first", 5: "layer.weight", 6: "function<kept>", 7: "running<kept>",
+                                        8: "ring[0]"} | {2: "other[0]", 3: "other[1]"})
+        self.assertEqual(self.collector.said[1]["held by"], "local of test_what_variables_hold_is_named_by_its_shortest_path "
+                                                            "(agent_test.py)")
+        # An array of several devices is asked for its parts only at a failure.
+        self.agent.wake(1)
+        self.assertEqual({self.names()[9], self.names()[10]}, {"both"})
+        del function, ring, other, both
+
+    def test_categories_are_what_names_and_shapes_say(self):
+        ScaleByAdamState = type("ScaleByAdamState", (tuple,), {"__module__": "optax._src.transform"})
+        parameters = {"embedding": Array(1, (8, 4)), "w": Array(2, (4, 4))}
+        moments = ({"embedding": Array(3, (8, 4)), "w": Array(4, (4, 4))},)
+        adam = ScaleByAdamState([Array(5)])
+        grads = {"w": Array(6, (4, 4))}
+        batch, thing, w = Array(7), Array(8), {"w": Array(9, (1,))}
+        self.look()
+        self.assertEqual({address: facts.get("category") for address, facts in self.collector.said.items()},
+                         {1: "parameters", 2: "parameters", 3: "optimizer state", 4: "optimizer state", 5: "optimizer state",
+                          6: "gradients", 7: "inputs", 8: None, 9: None})
+        del parameters, moments, adam, grads, batch, thing, w
+
+    def test_no_code_of_the_job_runs(self):
+        ran = []
+
+        class Tricky(dict):
+            def __getattr__(self, name):
+                ran.append(name)
+
+            def __getattribute__(self, name):
+                ran.append(name)
+                return object.__getattribute__(self, name)
+
+            def __iter__(self):
+                ran.append("iter")
+                return iter(())
+
+            def __eq__(self, other):
+                ran.append("eq")
+
+            def get(self, key):
+                ran.append("get")
+
+            __hash__ = None
+
+        class Lazy:
+            @property
+            def __class__(self):
+                ran.append("class")
+
+            @property
+            def cost(self):
+                ran.append("property")
+
+            def __bool__(self):
+                ran.append("bool")
+
+        tricky, lazy = Tricky(a=Array(1)), Lazy()
+        lazy.kept = Array(2)
+        ran.clear()
+        self.look()
+        self.assertEqual(ran, [])
+        self.assertEqual(self.names(), {1: "tricky['a']", 2: "lazy.kept"})
+
+    def test_nothing_lives_longer(self):
+        gc.disable()
+        try:
+            def job():
+                array = Array(1)
+                dies = weakref.ref(array)
+                self.look()
+                array = None
+                return dies()
+            self.assertIsNone(job())
+            self.assertEqual(self.names(), {1: "array"})
+        finally:
+            gc.enable()
+
+    def test_results_of_a_donating_call_are_awaited(self):
+        def job():
+            params = Array(1)
+            params.is_donated = True
+            self.look()
+            self.assertEqual((self.collector.asked, self.names()), (0, {}))
+            params = Array(2)
+            self.assertEqual(self.collector.asked, 1)
+            self.agent.wake(0)
+            return params
+        job()
+        self.assertEqual(self.names(), {2: "params"})
+
+    def test_errors_of_the_jobs_signal_handlers_are_the_jobs(self):
+        class Interrupts(Array):
+            def unsafe_buffer_pointer(self):
+                signal.raise_signal(signal.SIGUSR1)
+
+        def handle(number, frame):
+            raise TimeoutError("of the job")
+
+        sys.modules["jax._src.array"].ArrayImpl = Interrupts
+        array = Interrupts(1)
+        before = signal.signal(signal.SIGUSR1, handle)
+        try:
+            self.assertRaisesRegex(TimeoutError, "of the job", self.look)
+        finally:
+            signal.signal(signal.SIGUSR1, before)
+        signal.signal(signal.SIGUSR1, signal.default_int_handler)
+        try:
+            self.assertRaises(KeyboardInterrupt, self.look)
+        finally:
+            signal.signal(signal.SIGUSR1, before)
+        self.assertEqual(self.collector.facts, {})
+        del array
+
+    def test_its_own_errors_end_it_and_not_the_job(self):
+        self.agent.current._watch_optimizers = lambda: 1 // 0
+        self.assertEqual(self.look(), 3600)
+        self.assertIn("ZeroDivisionError", self.collector.facts["agent"])
+
+    def test_an_array_that_fails_has_no_name(self):
+        class Fails(Array):
+            def unsafe_buffer_pointer(self):
+                raise ValueError("deleted meanwhile")
+
+        sys.modules["jax._src.array"].ArrayImpl = Fails
+        array = Fails(1)
+        self.look()
+        self.assertEqual((self.names(), self.collector.facts), ({}, {}))
+        del array
+
+    def test_it_rests_while_a_profiler_or_a_debugger_watches(self):
+        array = Array(1)
+        sys.setprofile(lambda *arguments: None)
+        try:
+            self.look()
+        finally:
+            sys.setprofile(None)
+        self.assertEqual(self.names(), {})
+        self.look()
+        self.assertEqual(self.names(), {1: "array"})
+        del array
+
+    def test_a_look_that_takes_long_is_followed_by_a_rest_of_a_hundred_times_that(self):
+        class Slow(Array):
+            def unsafe_buffer_pointer(self):
+                time.sleep(0.2)
+                return self.address
+
+        sys.modules["jax._src.array"].ArrayImpl = Slow
+        array = Slow(1)
+        rest = self.look()
+        self.assertGreater(rest, 15)
+        looks = self.agent.current.looks
+        self.agent.wake(0)
+        self.assertEqual(self.agent.current.looks, looks)
+        del array
+
+    def test_a_job_with_too_many_objects_is_told_so(self):
+        kept = [[i] for i in range(300_000)]
+        self.look()
+        self.assertIn("200000 objects", self.collector.facts["agent"])
+        del kept
+
+
+if __name__ == "__main__":
+    unittest.main()

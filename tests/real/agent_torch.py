@@ -1,0 +1,44 @@
+"""A job for agent_test.py: a training loop, a list that grows, and an out-of-memory that is caught.
+
+    agent_torch.py [RECORDING]     with RECORDING: has itself observed
+"""
+
+import sys
+import time
+
+import torch
+
+import hbmscope
+
+history = []
+
+
+def train():
+    model = torch.nn.Sequential(torch.nn.Linear(1024, 4096), torch.nn.ReLU(), torch.nn.Linear(4096, 1024)).cuda()
+    optimizer = torch.optim.AdamW(model.parameters())
+    batch = torch.zeros((512, 1024), device="cuda")
+    for i in range(30):
+        optimizer.zero_grad()
+        output = model(batch)
+        with hbmscope.tag("loss"):
+            loss = (output * output).mean()
+        loss.backward()
+        optimizer.step()
+        if i % 3 == 0:
+            history.append(output.detach() * 2)
+        time.sleep(0.005)
+    hbmscope.mark("epoch")
+    hbmscope.snapshot()
+    try:
+        torch.zeros((1 << 32,), device="cuda")
+    except torch.OutOfMemoryError if hasattr(torch, "OutOfMemoryError") else torch.cuda.OutOfMemoryError as error:
+        print(type(error).__name__)
+
+
+torch.zeros((8,), device="cuda")
+if len(sys.argv) > 1:
+    hbmscope.start(sys.argv[1])
+train()
+torch.cuda.synchronize()
+print(torch.cuda.max_memory_allocated(), len(history), torch.cuda.memory_stats()["allocation.all.allocated"])
+hbmscope.stop()
