@@ -31,6 +31,8 @@ class Jax:
 
     def __init__(self, kind):
         self._kind = kind
+        version = getattr(sys.modules.get("jax"), "__version_info__", None)
+        self._leaves_parts = type(version) is tuple and version < (0, 10)
 
     def is_leaf(self, value):
         return type(value) is self._kind
@@ -60,13 +62,14 @@ class Jax:
         return array.is_deleted()
 
     def addresses_of(self, array, is_thorough):
-        """The address on each device. Asking an array of several devices for its parts leaves them in
-        jax.live_arrays(), so only if `is_thorough`."""
+        """The address on each device. Asking an array of several devices for its parts leaves them in jax.live_arrays(), and
+        so does asking any array before JAX 0.10 (seen in 0.4.38 to 0.9.0). So only if `is_thorough`."""
         if array.is_deleted():
             return
         parts = len(array.sharding.addressable_devices)
         if parts == 1:
-            yield array.unsafe_buffer_pointer()
+            if is_thorough or not self._leaves_parts:
+                yield array.unsafe_buffer_pointer()
         elif is_thorough:
             for part in range(parts):
                 yield array.addressable_data(part).unsafe_buffer_pointer()
