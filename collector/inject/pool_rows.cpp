@@ -6,6 +6,7 @@
 
 #include "collector/inject/collector.h"
 #include "collector/inject/driver_rows.h"
+#include "collector/inject/process_facts.h"
 #include "collector/inject/rings.h"
 #include "collector/inject/stacks.h"
 #include "collector/wire/reported_names.h"
@@ -107,6 +108,7 @@ void report_free(std::uint32_t heap, std::uint64_t address, std::uint64_t bytes)
 }
 
 void report_out_of_memory(std::uint32_t heap, std::uint64_t requested, const char* reason) {
+  note_variables(0);  // A variable that was set too late may be why.
   wire::OutOfMemoryRecord record;
   record.requested = requested;
   record.available = wire::unknown_bytes;
