@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "collector/wire/reported_names.h"
+
 namespace hbmscope {
 namespace {
 
@@ -15,9 +17,18 @@ void add_value(std::vector<Fact>& facts, const std::string& key, std::string_vie
     found->values.emplace_back(value);
 }
 
+// A variable that the process has changed: its last value counts.
+bool is_superseded(const std::vector<JobFact>& job, std::size_t i) {
+  const std::string& key = job[i].key;
+  if (!key.starts_with(wire::variable_facts) && !key.starts_with(wire::late_variable_facts)) return false;
+  return std::any_of(job.begin() + static_cast<std::ptrdiff_t>(i) + 1, job.end(),
+                     [&](const JobFact& later) { return later.key == key; });
+}
+
 void add_facts(std::vector<Fact>& facts, const Definitions& definitions) {
-  for (const JobFact& fact : definitions.job())
-    if (!fact.key.starts_with("hbmscope.")) add_value(facts, fact.key, fact.value);
+  const std::vector<JobFact>& job = definitions.job();
+  for (std::size_t i = 0; i < job.size(); ++i)
+    if (!job[i].key.starts_with("hbmscope.") && !is_superseded(job, i)) add_value(facts, job[i].key, job[i].value);
 }
 
 class Facts {

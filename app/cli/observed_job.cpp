@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/query/job_warnings.h"
 #include "analysis/units/utf8.h"
 #include "app/cli/child_process.h"
 #include "app/cli/cli.h"
@@ -140,6 +141,9 @@ void ObservedJob::print_summary() const {
       "of the CUDA driver (libcuda.so.1) and allocators annotated with collector/annotate/hbmscope.h. It does not see "
       "statically linked programs, processes with an empty environment (env -i) or of another user, and with "
       "--no-follow processes other than the first.");
+  for (const JobWarning& warning :
+       find_environment_warnings([](const char* name) -> const char* { return std::getenv(name); }))
+    if (warning.keeps_jax_off_the_gpu) say("if it is a JAX job: " + printable(text_from_warning(warning)));
   observation_.remove_empty_recording();
   if (observation_.was_there()) say(fmt::format("{} was not changed.", printable(recording())));
 }

@@ -46,6 +46,12 @@ std::string access_to(const attach::RunningJob& job, const std::string& host) {
   return fmt::format("hbmscope attach {}{}", there, job.process);
 }
 
+// A line for each job, below its others.
+void print_visible(const attach::RunningJob& job) {
+  if (const std::string visible = attach::text_from_visible(job.visible); !visible.empty())
+    fmt::print("  {:>8}  {:<10} {:>9}  visible: {}\n", "", "", "", visible);
+}
+
 void print_job(const attach::RunningJob& job, const std::optional<std::uint64_t>& held, bool has_held,
                const std::string& host) {
   constexpr std::size_t command_max = 100;
@@ -60,6 +66,7 @@ void print_job(const attach::RunningJob& job, const std::optional<std::uint64_t>
   if (!job.devices.empty()) what += (what.empty() ? "" : "; ") + joined(job.devices, ", ");
   fmt::print("  {:>8}  {:<10} {:>9}  {}{}{}\n", "", "", "", what, what.empty() ? "" : "; ",
              printable(access_to(job, host)));
+  print_visible(job);
 }
 
 void print_text(const attach::JobList& list, const std::string& host) {
@@ -101,6 +108,13 @@ void print_text(const attach::JobList& list, const std::string& host) {
                list.not_looked_at == 1 ? "is" : "are");
 }
 
+nlohmann::ordered_json json_of(const attach::VisibleMemory::Pool& pool) {
+  return {{"framework", pool.framework},
+          {"allocator", pool.allocator},
+          {"is_visible", pool.is_visible},
+          {"has_arrays", pool.has_arrays}};
+}
+
 nlohmann::ordered_json json_of(const attach::RunningJob& job) {
   nlohmann::ordered_json json;
   json["pid"] = job.process;
@@ -113,6 +127,11 @@ nlohmann::ordered_json json_of(const attach::RunningJob& job) {
   json["has_pjrt"] = job.has_pjrt;
   json["is_annotated"] = job.has_annotations;
   json["has_collector"] = job.has_collector;
+  const std::string visible = attach::text_from_visible(job.visible);
+  json["visible"] = nullptr;
+  if (!visible.empty()) json["visible"] = visible;
+  json["pools"] = nlohmann::ordered_json::array();
+  for (const attach::VisibleMemory::Pool& pool : job.visible.pools) json["pools"].push_back(json_of(pool));
   json["device_files"] = job.devices;
   json["devices"] = nlohmann::ordered_json::array();
   for (const attach::RunningJob::Holding& holding : job.holdings) {

@@ -6,6 +6,7 @@
 
 #include "analysis/query/attached_facts.h"
 #include "analysis/query/heap_rows.h"
+#include "analysis/query/job_warnings.h"
 #include "analysis/read/source/read_source.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
@@ -111,12 +112,22 @@ Result<std::string> job_text(const ReportInput& input, const ReportStyle& style)
   text += attributes_text(compute_attribute_rows(trace, input.source.states));
   if (const std::size_t modules = find_modules(trace).size(); modules > 0)
     text += fmt::format("{} loaded programs and libraries (--json lists them)\n", modules);
-  return text + facts_text(find_job_facts(trace), style.terminal);
+  text += facts_text(find_job_facts(trace), style.terminal);
+  for (const JobWarning& warning : find_job_warnings(trace))
+    text += style.terminal.paint("Warning:", Ink::bad) + " " + printable(text_from_warning(warning)) + "\n";
+  return text;
+}
+
+nlohmann::ordered_json json_from_warning(const JobWarning& warning) {
+  return {
+      {"kind", warning.kind}, {"variable", warning.variable}, {"text", warning.text}, {"processes", warning.processes}};
 }
 
 Result<void> add_job(nlohmann::ordered_json& json, const ReportInput& input) {
   const Trace& trace = *input.source.trace;
   json["job"] = json_from_job_facts(find_job_facts(trace));
+  json["job_warnings"] = nlohmann::ordered_json::array();
+  for (const JobWarning& warning : find_job_warnings(trace)) json["job_warnings"].push_back(json_from_warning(warning));
   json["counters"] = json_from_counter_rows(compute_counter_rows(trace, input.source.moment));
   json["attached"] = nlohmann::ordered_json::array();
   for (const AttachedFacts& facts : find_attached(trace)) json["attached"].push_back(json_from_attached(facts));

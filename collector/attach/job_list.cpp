@@ -158,6 +158,8 @@ JobList list_jobs() {
     job.uid = status.uid;
     job.user = name_of_user(status.uid);
     job.command = command_of(process);
+    job.visible = find_visible_memory(mappings, serve::read_proc_file("/proc/" + std::to_string(process) + "/environ"),
+                                      job.frameworks, job.has_annotations);
     look_at_open_files(job);
     job.refusal = find_refusal(process);
     list.jobs.push_back(std::move(job));

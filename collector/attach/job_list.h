@@ -12,6 +12,7 @@
 #include "collector/attach/device_totals.h"
 #include "collector/attach/job_memory.h"
 #include "collector/attach/permission.h"
+#include "collector/attach/visible_memory.h"
 
 namespace hbmscope::attach {
 
@@ -23,6 +24,7 @@ struct RunningJob {
   std::vector<std::string> frameworks;  // "jax 0.10.2", "torch 2.9.1"
   // What the process has loaded; all false if we may not look.
   bool has_cuda = false, has_pjrt = false, has_annotations = false, has_collector = false;
+  VisibleMemory visible;
   std::vector<std::string> devices;  // Device files that it has open: "nvidia0", "accel1".
   struct Holding {
     std::uint32_t device = 0;  // Ordinal, as the driver numbers devices.

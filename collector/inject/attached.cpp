@@ -156,11 +156,12 @@ const char* serve_observer(wire::AttachControl* control, const char* observer) {
   look_for_pools();
   answer(control, wire::attach_state::is_attached, "");
   give_back(control, &link);
-  while (!link.is_over(driver_calls.is_decided() ? look_again_ms : look_for_driver_ms))
-    if (listen_to_all()) {
-      driver_calls.look();
-      look_for_pools();
-    }
+  while (!link.is_over(driver_calls.is_decided() ? look_again_ms : look_for_driver_ms)) {
+    if (driver_calls.is_decided()) note_variables(0);
+    if (!listen_to_all()) continue;
+    driver_calls.look();
+    look_for_pools();
+  }
   leave_pools();
   stop_listening();
   stop_cupti();

@@ -38,6 +38,7 @@ void after_fork_in_child() {
   forget_stacks();
   forget_back_end_locks();
   forget_pools();
+  forget_process_facts_lock();
   opening.unlock();
   if (!follows) observer = nullptr;
 }
@@ -76,6 +77,11 @@ __attribute__((constructor)) void begin() {
   choose_stacks(std::getenv(wire::stacks_variable));
   if (std::getenv(wire::cupti_variable) != nullptr) prefer_cupti();
   if (has_annotated_tables() && open_rings()) listen_to_all();
+}
+
+// What the job has set too late, if it ends by exit().
+__attribute__((destructor)) void end() {
+  if (rings.is_open()) note_variables(0);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "collector/inject/collector.h"
 #include "collector/inject/driver_rows.h"
+#include "collector/inject/process_facts.h"
 #include "collector/inject/python_agent.h"
 #include "collector/inject/rings.h"
 #include "collector/inject/stacks.h"
@@ -108,6 +109,7 @@ void report_free(std::uint32_t heap, std::uint64_t address, std::uint64_t bytes)
 }
 
 void report_out_of_memory(std::uint32_t heap, std::uint64_t requested, const char* reason) {
+  note_variables(0);  // A variable that was set too late may be why.
   wire::OutOfMemoryRecord record;
   record.requested = requested;
   record.available = wire::unknown_bytes;

@@ -12,6 +12,7 @@
 #include "collector/inject/loaded_objects.h"
 #include "collector/inject/patch.h"
 #include "collector/inject/pool_rows.h"
+#include "collector/inject/process_facts.h"
 #include "collector/inject/python_agent.h"
 #include "collector/inject/rings.h"
 
@@ -61,6 +62,7 @@ void find_facts(const void* instance, const void* call, PoolFacts& facts) {
   }
   facts.device = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(instance) - 1);
   facts.has_requested = false;
+  note_variables(static_cast<unsigned>(wire::Reader::torch) | static_cast<unsigned>(wire::Reader::driver));
   Line name;
   std::strcpy(facts.name, name.add("GPU ").add_number(facts.device).add(" PyTorch pool").text);
 }

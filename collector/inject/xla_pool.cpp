@@ -13,6 +13,7 @@
 #include "collector/inject/patch.h"
 #include "collector/inject/pjrt_buffers.h"
 #include "collector/inject/pool_rows.h"
+#include "collector/inject/process_facts.h"
 #include "collector/inject/rings.h"
 
 namespace hbmscope::inject {
@@ -126,6 +127,10 @@ void find_statistics(const void* self, PoolFacts& facts) {
   }
 }
 
+constexpr unsigned readers_of_pools = static_cast<unsigned>(wire::Reader::xla) |
+                                      static_cast<unsigned>(wire::Reader::tensorflow) |
+                                      static_cast<unsigned>(wire::Reader::driver);
+
 void find_facts(const void* self, const void*, PoolFacts& facts) {
   Text text{};
   // A class as a result is written to an address that comes first.
@@ -144,6 +149,7 @@ void find_facts(const void* self, const void*, PoolFacts& facts) {
   else if (is_of_device)
     facts.device = device_from_name(facts.name);
   if (is_of_device && facts.device == wire::no_device) facts.device = 0;
+  note_variables(is_of_device ? readers_of_pools : 0);
 }
 
 // XLA waits ten seconds for memory before it gives up; without waiting it takes microseconds. A tick is a nanosecond or
@@ -372,6 +378,9 @@ void look_into(Library& library) {
     }
   file.walk(take_function, &library);
   for (std::size_t i = 0; i < library.found_count; ++i) take_over(library.found[i]);
+  // JAX reads its variables just before it loads its plugin. TensorFlow reads its own when it makes a pool.
+  if (std::strstr(file_name_of(library.path), "tensorflow") == nullptr)
+    note_variables(static_cast<unsigned>(wire::Reader::xla) | static_cast<unsigned>(wire::Reader::driver));
   take_pjrt_of(library.found[0].functions);
 }
 

@@ -65,7 +65,9 @@ void report_how_it_was_started(ProcessDrain& drain, std::int64_t pid) {
   const std::string environment = read_proc_file("/proc/" + std::to_string(pid) + "/environ");
   wire::find_reported_variables(
       environment.c_str(), environment.c_str() + environment.size(),
-      [&](const char* name, const char* value) { drain.add_job_fact(std::string(wire::variable_facts) + name, value); },
+      [&](const wire::ReportedVariable& variable, const char* value) {
+        drain.add_job_fact(std::string(wire::variable_facts) + variable.name, value);
+      },
       [&](const char* rank) { drain.add_job_fact(wire::rank_fact, rank); });
 }
 

@@ -14,6 +14,11 @@ inline constexpr std::string_view attached_fact = "hbmscope.attached", attached_
 // affect device memory, whose names follow this prefix; and its rank, the decimal number that its launcher gave it.
 inline constexpr std::string_view command_fact = "command", variable_facts = "variable.", rank_fact = "rank";
 
+// A variable under the first prefix is the value that its framework has read, or may still read: if a process reports
+// several, the last one counts. Under this prefix follow the values that it was set to after its framework had read it,
+// which have no effect. `variable_not_set` is the value of a variable that is not in the environment any more.
+inline constexpr std::string_view late_variable_facts = "late_variable.", variable_not_set = "(not set)";
+
 // A fact about a job that was attached to, recorded at each change: how its CUDA driver calls are recorded. The value
 // completes a sentence that begins with "CUDA driver calls are ", and itself begins with one of these texts. If it
 // changes after the attach, there is also a marker named with that sentence.
@@ -21,9 +26,9 @@ inline constexpr std::string_view driver_calls_fact = "hbmscope.driver_calls",
                                   driver_calls_are = "CUDA driver calls are ", recorded_with = "recorded with ",
                                   not_recorded = "not recorded: ", not_recorded_yet = "not recorded yet: ";
 
-// Counters of a pool that a job which was attached to sends once: what it had in use just before its first call that was
-// seen, which the observer turns into one block without an address, named `not_identified`; and the size of the pool, if
-// its regions are not known.
+// Counters of a pool that a job which was attached to sends once: what it had in use just before its first call that
+// was seen, which the observer turns into one block without an address, named `not_identified`; and the size of the
+// pool, if its regions are not known.
 inline constexpr std::string_view in_use_before = "in_use_before", not_identified = "not identified",
                                   reported_pool = "total_reserved";
 

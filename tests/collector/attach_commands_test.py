@@ -240,6 +240,7 @@ class Attach(AttachTest):
         job = jobs[target.pid]
         self.assertTrue(job["is_annotated"] and job["can_attach"])
         self.assertFalse(job["has_cuda"] or job["has_pjrt"] or job["has_collector"])
+        self.assertEqual((job["visible"], job["pools"]), ("heaps of annotated allocators", []))
         self.assertEqual(job["command"], f"{TARGET} annotated 60")
         self.assertIn(f"hbmscope attach {target.pid}", self.run_it("ps").stdout)
         lines = self.start(sys.executable, "-c", "import ctypes, sys, time\nctypes.CDLL(sys.argv[1])\nprint('begun', flush=True)\ntime.sleep(60)", self.pjrt_plugin())

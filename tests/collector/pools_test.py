@@ -13,9 +13,11 @@ import pathlib
 import signal
 import subprocess
 import sys
+import time
 import unittest
 
 from attaching import MAY_ATTACH, WHY_NOT
+from own_children import children
 from own_folder import OwnFolderTest
 
 HBMSCOPE, JOB, PLUGINS, EMULATED = (os.path.abspath(word) for word in sys.argv[1:5])
@@ -93,6 +95,78 @@ class Pools(OwnFolderTest):
         self.assertEqual((failure["asked_bytes"], failure["reason"]), (1 << 50, "RESOURCE_EXHAUSTED"))
         (flight,) = pathlib.Path(self.folder, "flights").iterdir()
         self.assertIn("it requested 1.00 PiB of GPU_0_bfc (RESOURCE_EXHAUSTED)", (flight / "what_happened.txt").read_text())
+
+    def facts(self, recording):
+        report = self.report(recording)
+        facts = {fact["key"]: fact["values"] for fact in report["job"] if "variable." in fact["key"]}
+        return facts, [warning["text"] for warning in report["job_warnings"]]
+
+    def test_variables_that_the_program_sets_itself_are_those_that_count(self):
+        plugin = f"{PLUGINS}/older/xla_cuda_plugin.so"
+        job = self.start("xla", plugin, "10", "1", command=self.recorded(), environment={"POOL_JOB_SET": "XLA_PYTHON_CLIENT_MEM_FRACTION=.97", "SECRET": "XLA_FLAGS=x"})
+        self.ask(job)
+        self.end(job)
+        facts, warnings = self.facts("job.hbm")
+        self.assertEqual(facts, {"variable.XLA_PYTHON_CLIENT_MEM_FRACTION": [".97"]})
+        (warning,) = warnings
+        self.assertIn("XLA_PYTHON_CLIENT_MEM_FRACTION=.97 leaves 3 % of the device", warning)
+        self.assertIn(f"Warning: {warning}", subprocess.run([HBMSCOPE, "report", "job.hbm"], cwd=self.folder, capture_output=True, text=True).stdout)
+
+    def test_a_variable_that_is_set_between_jaxs_first_use_of_a_device_and_its_first_array_is_too_late(self):
+        job = self.start("xla", f"{PLUGINS}/older/xla_cuda_plugin.so", "10", "1", command=self.recorded(), environment={"POOL_JOB_SET_LATE": "XLA_CLIENT_MEM_FRACTION=.5"})
+        self.ask(job)
+        self.end(job)
+        self.assertEqual(self.facts("job.hbm")[0], {"late_variable.XLA_CLIENT_MEM_FRACTION": [".5"]})
+
+    @unittest.skipUnless(MAY_ATTACH, WHY_NOT)
+    def test_variables_after_an_attach(self):
+        job = self.start("xla", f"{PLUGINS}/older/xla_cuda_plugin.so", "10", "1", environment={"POOL_JOB_SET": "XLA_CLIENT_MEM_FRACTION=.5"})
+        self.ask(job)
+        for value in (".6", ".7"):
+            observer = self.attach(job, "job.hbm")
+            self.ask(job, f"set XLA_CLIENT_MEM_FRACTION={value}")
+            time.sleep(1.5)  # The library looks twice a second.
+            self.detach(observer)
+            self.assertEqual(self.facts("job.hbm")[0], {"variable.XLA_CLIENT_MEM_FRACTION": [".5"], "late_variable.XLA_CLIENT_MEM_FRACTION": [value]})
+        self.end(job)
+
+    def test_variables_that_are_set_after_the_pool_was_made_are_said_to_be_too_late(self):
+        for words, variable, reason in (
+            (("xla", f"{PLUGINS}/older/xla_cuda_plugin.so", "10", "2"), "XLA_PYTHON_CLIENT_PREALLOCATE", "after JAX had read it"),
+            (("torch", f"{PLUGINS}/libc10_cuda.so", "10", "2"), "PYTORCH_ALLOC_CONF", "after PyTorch had made its pool"),
+        ):
+            for how in ("fail", "end"):
+                with self.subTest(f"{variable} {how}"):
+                    job = self.start(*words, command=self.recorded(), environment={variable: "as before"})
+                    self.ask(job)
+                    self.ask(job, f"set {variable}=changed")
+                    if how == "fail":
+                        self.ask(job, "fail")
+                        for child in children(job.pid):
+                            os.kill(child, signal.SIGKILL)  # So it reports nothing at its end.
+                        job.stdin.close()
+                        job.wait(timeout=60)
+                    else:
+                        self.end(job)
+                    facts, warnings = self.facts("job.hbm")
+                    self.assertEqual(facts, {f"variable.{variable}": ["as before"], f"late_variable.{variable}": ["changed"]})
+                    (warning,) = warnings
+                    self.assertTrue(warning.startswith(f"{variable}=changed was set {reason} and has no effect in this process: as before counts. "), warning)
+
+    def test_ps_says_what_can_be_seen(self):
+        for environment, visible in (
+            ({}, "pool of JAX (XLA's BFC), arrays by PJRT; driver calls by CUPTI if it is free"),
+            ({"XLA_PYTHON_CLIENT_ALLOCATOR": "vmm"}, "JAX without its own pool (XLA_PYTHON_CLIENT_ALLOCATOR=vmm): only driver calls, by CUPTI if it is free"),
+        ):
+            with self.subTest(visible):
+                job = self.start("xla", f"{PLUGINS}/older/xla_cuda_plugin.so", "10", "1", environment=environment)
+                self.ask(job)
+                listed, text = (subprocess.run([HBMSCOPE, "ps", *words], capture_output=True, text=True, check=True).stdout for words in (["--json"], []))
+                self.end(job)
+                (mine,) = [one for one in json.loads(listed)["jobs"] if one["pid"] == job.pid]
+                self.assertEqual(mine["visible"], visible)
+                self.assertEqual([pool["framework"] for pool in mine["pools"]], ["JAX"])
+                self.assertIn(f"visible: {visible}", text)
 
     def test_a_library_without_symbols_is_left_alone(self):
         job = self.start("xla", f"{PLUGINS}/stripped/xla_cuda_plugin.so", "100", "1", command=self.recorded())

@@ -10,6 +10,7 @@
 #include "analysis/query/heap_metrics.h"
 #include "analysis/query/heap_rows.h"
 #include "analysis/query/job_facts.h"
+#include "analysis/query/job_warnings.h"
 #include "analysis/query/moment_comparison.h"
 #include "analysis/query/pending_requests.h"
 #include "analysis/query/reported_rows.h"
@@ -141,6 +142,8 @@ void check_diff(const Trace& trace, const std::vector<StreamState>& before, cons
     require(both + changes.added.count == live_after, "all blocks after are in the diff");
   }
   require(compare_settings(trace, same).empty(), "a trace has the settings of its copy");
+  for (const JobWarning& warning : find_job_warnings(trace))
+    require(!text_from_warning(warning).empty() && warning.processes <= trace.streams.size(), "a warning has a text");
 }
 
 // The heaps of a stripped stream equal those of the stream.

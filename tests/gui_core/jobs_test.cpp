@@ -28,6 +28,8 @@ TEST(JobListing, is_what_ps_prints) {
   const JobRow& job = listing->jobs[0];
   EXPECT_EQ(job.command, "python train.py rest") << "one line";
   EXPECT_EQ(job.loaded, "jax 0.10.2, PJRT plugin, CUDA");
+  EXPECT_EQ(job.visible, "pool of JAX");
+  EXPECT_EQ(listing->jobs[1].visible, "") << "an older hbmscope does not report it";
   EXPECT_EQ(job.bytes, 300U);
   EXPECT_EQ(job.devices, (std::vector<std::uint32_t>{0, 1}));
   EXPECT_TRUE(job.can_be_attached());

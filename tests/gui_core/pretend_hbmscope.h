@@ -23,7 +23,7 @@ inline std::string json_from(std::string text) {
 inline const std::string two_jobs = json_from(
     "{'schema':1,'not_looked_at':3,'devices':[{'name':'NVIDIA H200','total_bytes':1000,'used_bytes':400}],'jobs':["
     "{'pid':4711,'uid':0,'user':'ann','command':'python train.py\\nrest','frameworks':['jax 0.10.2'],'has_cuda':true,"
-    "'has_pjrt':true,'is_annotated':false,'has_collector':false,'device_files':['nvidia0'],"
+    "'has_pjrt':true,'is_annotated':false,'has_collector':false,'visible':'pool of JAX','device_files':['nvidia0'],"
     "'devices':[{'device':0,'bytes':300},{'device':1,'bytes':null}],'observer':null,'can_attach':true,"
     "'refusal':null,'remedy':null},"
     "{'pid':12,'uid':7,'user':'bob','command':'serve','frameworks':[],'has_cuda':true,'has_pjrt':false,"

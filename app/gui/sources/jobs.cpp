@@ -33,6 +33,7 @@ JobRow row_from(const nlohmann::json& json) {
   row.has_cuda = json.at("has_cuda").get<bool>();
   if (row.has_cuda) add("CUDA");
   if (json.at("is_annotated").get<bool>()) add("annotated allocator");
+  row.visible = text_at(json, "visible");
   for (const auto& holding : json.at("devices")) {
     row.devices.push_back(holding.at("device").get<std::uint32_t>());
     if (holding.at("bytes").is_number_unsigned())

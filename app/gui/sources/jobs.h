@@ -16,6 +16,7 @@ struct JobRow {
   bool has_cuda = false;
   std::string user, command;
   std::string loaded;                  // "jax 0.10.2, CUDA"
+  std::string visible;                 // What can be seen of it; empty: unknown.
   std::optional<std::uint64_t> bytes;  // On all devices, as far as the driver reports it.
   std::vector<std::uint32_t> devices;  // Devices on which it holds memory.
   std::optional<std::int64_t> observer;

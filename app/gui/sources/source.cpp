@@ -43,6 +43,7 @@ Result<SourceContent> content_of(const hbmscope::Source& read) {
   if (!read.trace) return content;
   content.devices = find_device_heaps(*read.trace);
   content.attached = find_attached(*read.trace);
+  content.warnings = find_job_warnings(*read.trace);
   content.opening_at = opening_moment(*read.trace);
   if (read.workload) content.workload = WorkloadPanel{answer_of(read.workload), nullptr, std::nullopt};
   return content;

@@ -10,6 +10,7 @@
 
 #include "analysis/model/profile.h"
 #include "analysis/query/attached_facts.h"
+#include "analysis/query/job_warnings.h"
 #include "analysis/query/summary.h"
 #include "analysis/read/read_control.h"
 #include "analysis/read/source/read_source.h"
@@ -32,6 +33,7 @@ struct SourceContent {
   std::vector<DeviceAccount> accounts;            // Of the whole file, without the filter.
   std::vector<DeviceHeaps> devices;               // Of the trace.
   std::vector<AttachedFacts> attached;            // Attached processes in the trace.
+  std::vector<JobWarning> warnings;               // About the settings of the trace's job.
   std::optional<WorkloadPanel> workload;          // For a workload file.
   MomentName opening_at;                          // The time shown first; empty: the end.
 };

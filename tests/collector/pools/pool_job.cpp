@@ -5,6 +5,9 @@
 //   pool_job pjrt PLUGIN                   two arrays a round, and a temporary, through the plugin's C API
 //   pool_job cost PLUGIN PAIRS             nanoseconds of an allocation and a free, without and with the table
 //
+// POOL_JOB_SET="NAME=VALUE" is set in its own environment before anything else, as Python programs do, and so is the
+// rest of a line "set NAME=VALUE". POOL_JOB_SET_LATE is set between loading the plugin and making its pools.
+//
 // Each line on standard input is answered by one round, and by a line with what is in use then: NAME BYTES BLOCKS ...
 // It ends with its input, and leaves its blocks.
 #include <dlfcn.h>
@@ -30,6 +33,11 @@ Function find(void* library, const char* name) {
     std::exit(1);
   }
   return reinterpret_cast<Function>(found);
+}
+
+void set_variable(const std::string& line) {
+  const std::size_t end = std::min(line.find('='), line.size());
+  if (end < line.size()) setenv(line.substr(0, end).c_str(), line.substr(end + 1).c_str(), 1);
 }
 
 void* open_library(const char* path, int mode = RTLD_NOW | RTLD_LOCAL) {
@@ -94,6 +102,7 @@ int serve(int steps, int thread_count, std::size_t pools, const Take& take, cons
       threads.emplace_back([&, own] { work(own, steps, pools, mine, take, give); });
     }
     for (std::thread& thread : threads) thread.join();
+    if (line.rfind("set ", 0) == 0) set_variable(line.substr(4));
     if (line == "fail") take(0, std::size_t{1} << 50);
     std::size_t count = 0;
     for (const auto& mine : kept) count += mine.size();
@@ -108,6 +117,7 @@ struct Plugin {
   using Pool = void*;
   explicit Plugin(const char* path) : library(open_library(path)) {
     dlopen("libm.so.6", RTLD_NOW);  // One more library, before which a collector looks at the last one.
+    if (const char* set = std::getenv("POOL_JOB_SET_LATE")) set_variable(set);
   }
   void* library;
   Pool (*make)(const char* name, std::size_t bytes, int memory_type) = find<decltype(make)>(library, "make_pool");
@@ -186,6 +196,7 @@ int measure_cost(const char* path, int pairs) {
 }  // namespace
 
 int main(int count, char** words) {
+  if (const char* set = std::getenv("POOL_JOB_SET")) set_variable(set);
   const std::string what = count > 1 ? words[1] : "";
   if (what == "xla" && count == 5) return run_xla(words[2], std::atoi(words[3]), std::atoi(words[4]));
   if (what == "torch" && count == 5) return run_torch(words[2], std::atoi(words[3]), std::atoi(words[4]));

@@ -107,6 +107,11 @@ std::string second_line_of(const JobRow& job) {
   return job.user + (job.loaded.empty() ? "" : "  |  " + job.loaded);
 }
 
+// Not for a job that is observed already, or can't be.
+float lines_of(const JobRow& job) {
+  return job.visible.empty() || !job.can_be_attached() ? 2 : 3;
+}
+
 // The action of the job's button and of Enter.
 void act_on(const JobRow& job, const std::string& host, bool is_asking, CommandQueue& commands) {
   const std::string there = host.empty() ? "" : host + ":";
@@ -123,7 +128,7 @@ void draw_job(const JobsState& jobs, const JobRow& job, bool is_chosen, bool is_
   ImGui::PushID(static_cast<int>(job.process));
   const float width = ImGui::GetContentRegionAvail().x;
   const ImVec2 corner = ImGui::GetCursorPos();
-  const float line = ImGui::GetTextLineHeight(), height = 2 * line + look.px(12);
+  const float line = ImGui::GetTextLineHeight(), height = lines_of(job) * line + look.px(12);
   if (ImGui::Selectable("##job", is_chosen, ImGuiSelectableFlags_AllowOverlap, {width, height}))
     commands.push(command::choose_job, {job.process});
   tooltip(job.command + (job.refusal.empty() ? "" : "\n\n" + job.refusal + "\n" + job.remedy));
@@ -147,6 +152,10 @@ void draw_job(const JobsState& jobs, const JobRow& job, bool is_chosen, bool is_
   text(shortened(held + short_command(job.command), room));
   ImGui::SetCursorPos({corner.x + look.px(6), corner.y + look.px(6) + line});
   dim_text(shortened(second_line_of(job), width - button - look.px(12)));
+  if (lines_of(job) > 2) {
+    ImGui::SetCursorPos({corner.x + look.px(6), corner.y + look.px(8) + 2 * line});
+    dim_text(shortened("Visible: " + job.visible, width - button - look.px(12)));
+  }
   ImGui::SetCursorPos(after);
   ImGui::Dummy({0, 0});
   if (is_asked) draw_question(job, count_ranks(*jobs.listing, job), jobs.leaves_cupti, commands);

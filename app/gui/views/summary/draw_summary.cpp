@@ -146,6 +146,15 @@ void draw_figures(const Look& look, const ProfileSummary& summary, const Profile
   ImGui::EndTable();
 }
 
+void draw_warnings(const std::vector<JobWarning>& warnings) {
+  if (!warnings.empty()) ImGui::SeparatorText("Settings of the job");
+  for (const JobWarning& warning : warnings) {
+    ImGui::Bullet();
+    wrapped_text(text_from_warning(warning));
+  }
+  if (!warnings.empty()) ImGui::Spacing();
+}
+
 // The notes end with the reason why there is no heap map. This text says how to get one.
 void draw_what_is_missing(SummaryState& summary) {
   ImGui::Spacing();
@@ -176,6 +185,7 @@ void draw_summary(const AppState& state, SummaryState& summary, CommandQueue& co
   wrapped_text(answer.headline);
   ImGui::PopFont();
   ImGui::Spacing();
+  draw_warnings(state.source()->warnings);
   draw_figures(look, answer, view, state.source()->trace != nullptr);
   draw_user_code(look, answers.summary.value->user_code, view, summary.user_code_open, commands);
   draw_groups(look, "device", answer.by_device, view, commands);

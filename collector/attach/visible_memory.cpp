@@ -1,0 +1,104 @@
+#include "collector/attach/visible_memory.h"
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+
+#include "collector/attach/job_list.h"
+
+namespace hbmscope::attach {
+namespace {
+
+using Pool = VisibleMemory::Pool;
+
+class Environment {
+ public:
+  explicit Environment(std::string_view lines) : lines_(lines) {}
+
+  // As getenv(): the first one.
+  std::optional<std::string_view> find(std::string_view name) const {
+    for (std::string_view rest = lines_; !rest.empty();) {
+      const std::string_view line = rest.substr(0, rest.find('\0'));
+      if (line.size() > name.size() && line.starts_with(name) && line[name.size()] == '=')
+        return line.substr(name.size() + 1);
+      rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::string_view lines_;
+};
+
+bool is_mapped(const std::vector<Mapping>& mappings, std::initializer_list<std::string_view> names) {
+  return std::any_of(mappings.begin(), mappings.end(), [&](const Mapping& mapping) {
+    const std::string_view file = std::string_view(mapping.path).substr(mapping.path.rfind('/') + 1);
+    return std::any_of(names.begin(), names.end(), [&](std::string_view name) { return file.starts_with(name); });
+  });
+}
+
+Pool find_pool_of_jax(const Environment& environment, const std::vector<std::string>& frameworks) {
+  std::string allocator(environment.find("XLA_PYTHON_CLIENT_ALLOCATOR").value_or(""));
+  std::transform(allocator.begin(), allocator.end(), allocator.begin(),
+                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  if (allocator == "cuda_async") return {"JAX", "cudaMallocAsync", true, true};
+  const bool is_pool_of_platform = std::any_of(frameworks.begin(), frameworks.end(),
+                                               [](const std::string& name) { return name.starts_with("jax 0.10."); });
+  if (allocator == "platform" && is_pool_of_platform) return {"JAX", "XLA's BFC", true, true};
+  if (allocator == "platform" || allocator == "address" || allocator == "vmm")
+    return {"JAX", "XLA_PYTHON_CLIENT_ALLOCATOR=" + allocator, false, false};
+  return {"JAX", "XLA's BFC", true, true};
+}
+
+Pool find_pool_of_torch(const Environment& environment) {
+  for (const std::string_view name : {"PYTORCH_NO_CUDA_MEMORY_CACHING", "PYTORCH_NO_HIP_MEMORY_CACHING"})
+    if (environment.find(name)) return {"PyTorch", std::string(name), false, false};
+  for (const std::string_view name : {"PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF"})
+    if (environment.find(name).value_or("").find("backend:cudaMallocAsync") != std::string_view::npos)
+      return {"PyTorch", "backend:cudaMallocAsync", false, false};
+  return {"PyTorch", "", true, false};
+}
+
+Pool find_pool_of_tensorflow(const Environment& environment) {
+  const bool is_async = environment.find("TF_GPU_ALLOCATOR").value_or("") == "cuda_malloc_async";
+  return {"TensorFlow", is_async ? "cudaMallocAsync" : "XLA's BFC", true, false};
+}
+
+std::string text_from_pool(const Pool& pool) {
+  if (!pool.is_visible) return pool.framework + " without its own pool (" + pool.allocator + ")";
+  return "pool of " + pool.framework + (pool.allocator.empty() ? "" : " (" + pool.allocator + ")") +
+         (pool.has_arrays ? ", arrays by PJRT" : "");
+}
+
+}  // namespace
+
+VisibleMemory find_visible_memory(const std::vector<Mapping>& mappings, std::string_view environment_lines,
+                                  const std::vector<std::string>& frameworks, bool has_annotations) {
+  const Environment environment(environment_lines);
+  VisibleMemory visible;
+  visible.has_annotations = has_annotations;
+  visible.has_driver_calls = has_cuda_driver(mappings);
+  if (is_mapped(mappings, {"xla_cuda_plugin", "xla_rocm_plugin"}))
+    visible.pools.push_back(find_pool_of_jax(environment, frameworks));
+  if (is_mapped(mappings, {"libc10_cuda.so", "libc10_hip.so"}))
+    visible.pools.push_back(find_pool_of_torch(environment));
+  if (is_mapped(mappings, {"libtensorflow_framework"})) visible.pools.push_back(find_pool_of_tensorflow(environment));
+  return visible;
+}
+
+std::string text_from_visible(const VisibleMemory& visible) {
+  std::string text;
+  bool has_more = visible.has_annotations;  // Than calls of the driver.
+  const auto add = [&](const std::string& part, const char* between) { text += (text.empty() ? "" : between) + part; };
+  for (const Pool& pool : visible.pools) {
+    add(text_from_pool(pool), "; ");
+    has_more = has_more || pool.is_visible;
+  }
+  if (visible.has_annotations) add("heaps of annotated allocators", "; ");
+  if (visible.has_driver_calls)
+    add(has_more ? "driver calls by CUPTI if it is free" : "only driver calls, by CUPTI if it is free",
+        visible.pools.empty() || has_more ? "; " : ": ");
+  return text;
+}
+
+}  // namespace hbmscope::attach
