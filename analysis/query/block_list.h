@@ -37,8 +37,9 @@ struct BlockList {
   std::uint64_t all_blocks = 0, all_bytes = 0;
 };
 
-// size, requested, waste, rounding, age, lifetime, address, offset, stack, function, file, own, tag, heap, layer,
-// device, stream, state, event. A field that no heap of the trace has is an error that gives the reason.
+// size, requested, waste, rounding, age, lifetime, address, offset, stack, function, file, own, tag, category, array,
+// held, heap, layer, device, stream, state, event. A field that no heap of the trace has is an error that gives the
+// reason.
 std::vector<WhereField> block_where_fields(const Trace& trace);
 
 // True if the query needs LiveRows with ends.

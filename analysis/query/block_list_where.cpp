@@ -70,6 +70,13 @@ bool matches_place(const WhereTerm& term, std::uint64_t begin, std::uint64_t siz
   return term.matches_number(first);
 }
 
+// The name, or what the framework says of it. For != both must differ.
+bool matches_array(const WhereTerm& term, const BlockLabels& labels, std::uint64_t allocation) {
+  const bool by_name = term.matches_text(labels.name(allocation));
+  const bool by_array = term.matches_text(labels.array(allocation));
+  return term.op == WhereOp::differs ? by_name && by_array : by_name || by_array;
+}
+
 template <class T>
 bool matches_known(const WhereTerm& term, const std::optional<T>& value) {
   return value && term.matches_number(static_cast<double>(*value));
@@ -105,6 +112,7 @@ void BlockMatcher::prepare(const WhereNode& node, const Trace& trace, const std:
 
 void BlockMatcher::prepare_term(const WhereTerm& term, const Trace& trace, const std::vector<StreamState>& states) {
   const std::string_view field = fields_[term.field].name;
+  if ((field == "category" || field == "array" || field == "held") && labels_.empty()) labels_ = labels_of(trace);
   if (is_about_stacks(field))
     for (const Stream& stream : trace.streams)
       by_stack_[&term].push_back(match_stacks(stream.definitions(), term, field));
@@ -122,6 +130,9 @@ bool BlockMatcher::matches(const WhereTerm& term, const BlockFacts& facts) const
     return facts.block.stack < stacks.size() ? stacks[facts.block.stack] != 0 : term.op == WhereOp::differs;
   }
   if (field == "tag") return term.matches_text(definitions_[facts.stream]->text(facts.block.tag));
+  if (field == "category") return term.matches_text(text_from_category(labels_[facts.stream].category(facts.block)));
+  if (field == "array") return matches_array(term, labels_[facts.stream], facts.block.event);
+  if (field == "held") return term.matches_text(labels_[facts.stream].holder(facts.block.event));
   if (field == "heap") return term.matches_text(facts.heap->name);
   if (field == "layer") return term.matches_text(text_from_layer(facts.heap->layer));
   if (field == "device") return matches_device(term, *facts.heap);

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "analysis/query/block_labels.h"
 #include "analysis/query/block_list.h"
 
 namespace hbmscope {
@@ -35,6 +36,7 @@ class BlockMatcher {
   // For terms on stacks: by stream and stack, whether it matches.
   std::map<const WhereTerm*, std::vector<Bits>> by_stack_;
   std::vector<const Definitions*> definitions_;               // By stream.
+  std::vector<BlockLabels> labels_;                           // By stream, if a term uses them.
   std::vector<std::vector<std::uint64_t>> lowest_addresses_;  // By stream and heap, if a term uses offsets.
 };
 

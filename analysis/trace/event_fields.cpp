@@ -83,6 +83,8 @@ EventFields fields_of_event(const wire::DecodedBlock& block, const RecordPlace& 
       const auto& record = block.rows<wire::AttributeRecord>()[place.row];
       fields.key = record.key;
       fields.text = record.value;
+      fields.size.reset();  // Those of the allocation.
+      fields.stack = 0;
       break;
     }
     case RecordKind::loss:

@@ -1,12 +1,12 @@
 #include "collector/inject/python_agent.h"
 
 #include <time.h>
+#include <agent_sources.inc>  // Made from collector/agent.
 
 #include <atomic>
 #include <cstdint>
 #include <cstring>
 
-#include "collector/agent/agent_sources.inc"
 #include "collector/inject/driver_rows.h"
 #include "collector/inject/loaded_objects.h"
 #include "collector/inject/pool_rows.h"

@@ -148,6 +148,29 @@ TEST(HeapSpans, the_automatic_colouring_depends_on_what_the_source_reports) {
   EXPECT_EQ(HeapColoring::size, chosen()) << "less than half of the bytes";
   trace.alloc(200, 1, "f");
   EXPECT_EQ(HeapColoring::user_code, chosen());
+  trace.say_of(2, "category", "parameters");
+  EXPECT_EQ(HeapColoring::user_code, chosen()) << "less than half of the bytes";
+  trace.say_of(1, "category", "optimizer state");
+  EXPECT_EQ(HeapColoring::category, chosen());
+}
+
+TEST(HeapSpans, a_category_always_has_the_same_hue) {
+  test::SmallTrace trace;
+  trace.region(0, 1000);
+  trace.alloc(0, 100);
+  trace.alloc(100, 300);
+  trace.alloc(400, 200);
+  trace.say_of(1, "category", "parameters");
+  trace.say_of(2, "category", "optimizer state");
+  const HeapSpans map = compute_heap_spans(trace.trace().streams[0], trace.state(), 1, HeapColoring::category);
+  EXPECT_EQ(0, map.find(0)->shade);
+  EXPECT_EQ(2, map.find(100)->shade);
+  EXPECT_EQ(several_shade, map.find(400)->shade);
+  ASSERT_EQ(3U, map.legend.size());
+  EXPECT_EQ("optimizer state", map.legend[0].name);
+  EXPECT_EQ("category=\"optimizer state\"", map.legend[0].where);
+  EXPECT_EQ("(other)", map.legend[2].name);
+  EXPECT_EQ("", map.legend[2].where);
 }
 
 class BlocksTest : public testing::Test {

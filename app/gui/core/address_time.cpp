@@ -154,8 +154,8 @@ class Ranges {
 // Weighs lines of code, tags or sizes by bytes times time; the largest get hues.
 class Shades {
  public:
-  Shades(const Definitions& definitions, AddressTime& picture, const Coloring& coloring)
-      : definitions_(definitions), picture_(picture), coloring_(&coloring) {
+  Shades(const Definitions& definitions, const BlockLabels& labels, AddressTime& picture, const Coloring& coloring)
+      : definitions_(definitions), labels_(labels), picture_(picture), coloring_(&coloring) {
     if (coloring.steps != nullptr)
       for (const std::string_view step : coloring.steps->names) add_name(std::string(step));
   }
@@ -173,7 +173,7 @@ class Shades {
       name.entry.bytes = length > 0 ? static_cast<std::uint64_t>(name.weight / length) : 0;
     const bool is_by_name = coloring_->names != nullptr;
     picture_.legend = choose_shades(names_, is_by_name ? coloring_->names->rest_name : "", [&](std::size_t name) {
-      return is_by_name ? hue_shade(names_[name].entry.name, picture_.colors) : static_cast<Shade>(name);
+      return is_by_name ? shade_of_name(names_[name], picture_.colors) : static_cast<Shade>(name);
     });
   }
   HeapColoring coloring() const { return coloring_->kind; }
@@ -182,35 +182,27 @@ class Shades {
  private:
   std::size_t number_of(const LiveBlock& block) {
     if (coloring_->steps != nullptr) return std::size_t{coloring_->steps->step_of(block)};
-    const std::uint32_t key = coloring_->names->key_of(block);
+    const std::uint32_t key = coloring_->names->key_of(block, labels_);
     const auto [found, is_new] = number_of_key_.try_emplace(key, 0);
     if (is_new) {
       const std::string name = coloring_->names->name_of(definitions_, key);
       found->second = number_of_name_.try_emplace(name, names_.size()).first->second;
-      if (found->second == names_.size()) add_name(name);
+      if (found->second == names_.size()) {
+        add_name(name);
+        if (coloring_->names->shade_of != nullptr) names_.back().fixed = coloring_->names->shade_of(key);
+      }
     }
     return found->second;
   }
   void add_name(std::string name) { names_.push_back({{several_shade, std::move(name), 0, 0}, 0}); }
 
   const Definitions& definitions_;
+  const BlockLabels& labels_;
   AddressTime& picture_;
   const Coloring* coloring_;
   std::unordered_map<std::uint32_t, std::size_t> number_of_key_;
   std::map<std::string, std::size_t> number_of_name_;
   std::vector<ShadedName> names_;
-};
-
-// Weights (bytes times time) of blocks with a stack or a tag.
-struct KnownFacts {
-  double bytes = 0, with_stack = 0, with_tag = 0;
-
-  void add(const Box& box) {
-    const double weight = static_cast<double>(box.range.size()) * (box.end - box.begin);
-    bytes += weight;
-    if (box.block.stack != 0) with_stack += weight;
-    if (box.block.tag != 0) with_tag += weight;
-  }
 };
 
 std::vector<AddressRange> seen_of(std::vector<AddressRange> memory, AddressRange addresses) {
@@ -247,27 +239,28 @@ std::optional<AddressTime> compute_address_time(const Stream& stream, const Addr
     control->total_events = 2 * (positions.end - positions.begin);
   }
   picture.colors = colors;
+  const BlockLabels labels(stream);
   std::vector<Shades> choices;  // For automatic coloring, the choice is known after the first pass.
   if (query.coloring != HeapColoring::automatic) {
-    choices.emplace_back(stream.definitions(), picture, row_of(query.coloring));
+    choices.emplace_back(stream.definitions(), labels, picture, row_of(query.coloring));
   } else {
-    for (const HeapColoring one : {HeapColoring::user_code, HeapColoring::tag, HeapColoring::size})
-      choices.emplace_back(stream.definitions(), picture, row_of(one));
+    for (const HeapColoring one :
+         {HeapColoring::category, HeapColoring::user_code, HeapColoring::tag, HeapColoring::size})
+      choices.emplace_back(stream.definitions(), labels, picture, row_of(one));
   }
-  KnownFacts known;
+  KnownBytes known;
   Ranges regions(0), blocks(loose_gap_max);
   const bool first = pass_over_stretch(
       stream, picture, control,
       [&](const Box& box) {
         for (Shades& shades : choices) shades.add(box);
-        known.add(box);
+        known.add(box.block, labels, static_cast<double>(box.range.size()) * (box.end - box.begin));
         blocks.add(box.range);
         ++picture.boxes;
       },
       [&](AddressRange range, double, double) { regions.add(range); });
   if (!first) return std::nullopt;
-  if (query.coloring == HeapColoring::automatic)
-    picture.query.coloring = choose_coloring(known.bytes, known.with_stack, known.with_tag);
+  if (query.coloring == HeapColoring::automatic) picture.query.coloring = choose_coloring(known);
   Shades& shades = *std::find_if(choices.begin(), choices.end(),
                                  [&](const Shades& one) { return one.coloring() == picture.query.coloring; });
   shades.choose();

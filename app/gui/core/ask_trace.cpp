@@ -8,8 +8,11 @@ namespace hbmscope::gui {
 namespace {
 
 // The automatic coloring if both heaps have the same one, otherwise sizes, which all blocks have.
-HeapColoring coloring_of_both(const StreamState& state, HeapKey heap, const StreamState& other, HeapKey other_heap) {
-  const HeapColoring own = choose_coloring(state, heap.heap), its = choose_coloring(other, other_heap.heap);
+HeapColoring coloring_of_both(const TraceMoment& moment, HeapKey heap, const TraceMoment& other, HeapKey other_heap) {
+  const auto coloring_of = [](const TraceMoment& at, HeapKey key) {
+    return choose_coloring(at.state_of(key), key.heap, BlockLabels(at.stream(key)));
+  };
+  const HeapColoring own = coloring_of(moment, heap), its = coloring_of(other, other_heap);
   return own == its ? own : HeapColoring::size;
 }
 
@@ -119,31 +122,29 @@ void ask_heap_map(Answering& asking) {
     map.other_heap = other_side_heap;
     map.other_at = other_position.at;
   }
-  asking.ask<HeapMapAnswer>(&Answers::heap_map, {position.source, map, position.at},
-                            [moment, pinned, heap, coloring, other_side, other_side_heap,
-                             colors = asking.state().line_colors](Work& work) -> Result<Computed<HeapMapAnswer>> {
-                              auto answer = std::make_shared<HeapMapAnswer>();
-                              answer->moment = moment;
-                              answer->pinned = pinned;
-                              answer->heap = heap;
-                              ColoringFacts facts;
-                              if (pinned) facts.pinned = &pinned->state_of(heap);
-                              if (coloring == HeapColoring::lifetime) {
-                                auto live = collect_live_rows(*moment->trace, moment->states, true, &work);
-                                if (!live) return Failure(cancelled_error());
-                                facts.live = std::move(live->rows);
-                                facts.stream = heap.stream;
-                              }
-                              const HeapColoring chosen =
-                                  other_side_heap.empty()
-                                      ? coloring
-                                      : coloring_of_both(moment->state_of(heap), heap,
-                                                         other_side->state_of(other_side_heap), other_side_heap);
-                              answer->spans = compute_heap_spans(moment->stream(heap), moment->state_of(heap),
-                                                                 heap.heap, chosen, colors, facts);
-                              const std::size_t bytes = answer->spans.memory_bytes();
-                              return Computed<HeapMapAnswer>{std::move(answer), bytes};
-                            });
+  asking.ask<HeapMapAnswer>(
+      &Answers::heap_map, {position.source, map, position.at},
+      [moment, pinned, heap, coloring, other_side, other_side_heap,
+       colors = asking.state().line_colors](Work& work) -> Result<Computed<HeapMapAnswer>> {
+        auto answer = std::make_shared<HeapMapAnswer>();
+        answer->moment = moment;
+        answer->pinned = pinned;
+        answer->heap = heap;
+        ColoringFacts facts;
+        if (pinned) facts.pinned = &pinned->state_of(heap);
+        if (coloring == HeapColoring::lifetime) {
+          auto live = collect_live_rows(*moment->trace, moment->states, true, &work);
+          if (!live) return Failure(cancelled_error());
+          facts.live = std::move(live->rows);
+          facts.stream = heap.stream;
+        }
+        const HeapColoring chosen =
+            other_side_heap.empty() ? coloring : coloring_of_both(*moment, heap, *other_side, other_side_heap);
+        answer->spans =
+            compute_heap_spans(moment->stream(heap), moment->state_of(heap), heap.heap, chosen, colors, facts);
+        const std::size_t bytes = answer->spans.memory_bytes();
+        return Computed<HeapMapAnswer>{std::move(answer), bytes};
+      });
 }
 
 }  // namespace hbmscope::gui

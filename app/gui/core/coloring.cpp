@@ -9,15 +9,28 @@ namespace hbmscope::gui {
 namespace {
 
 constexpr NamesOfBlocks user_code{
-    [](const LiveBlock& block) { return block.stack; },
+    [](const LiveBlock& block, const BlockLabels&) { return block.stack; },
     [](const Definitions& definitions, std::uint32_t stack) { return user_code_text(definitions, stack); },
     [](const Definitions& definitions, std::uint32_t stack) {
       return "own=" + where_quote(user_code_text(definitions, stack));
     },
     "other code, or unknown"};
 
+constexpr NamesOfBlocks categories{
+    [](const LiveBlock& block, const BlockLabels& labels) {
+      return static_cast<std::uint32_t>(labels.category(block));
+    },
+    [](const Definitions&, std::uint32_t category) {
+      const auto known = static_cast<Category>(category);
+      return known == Category::unknown ? "(other)" : std::string(text_from_category(known));
+    },
+    [](const Definitions&, std::uint32_t category) {
+      return "category=" + where_quote(text_from_category(static_cast<Category>(category)));
+    },
+    "other", [](std::uint32_t category) { return category == 0 ? several_shade : static_cast<Shade>(category - 1); }};
+
 constexpr NamesOfBlocks tags{
-    [](const LiveBlock& block) { return block.tag; },
+    [](const LiveBlock& block, const BlockLabels&) { return block.tag; },
     [](const Definitions& definitions, std::uint32_t tag) {
       return tag == 0 ? "(no tag)" : "tag " + std::string(definitions.text(tag));
     },
@@ -25,7 +38,7 @@ constexpr NamesOfBlocks tags{
     "other tags, or none"};
 
 constexpr NamesOfBlocks device_streams{
-    [](const LiveBlock& block) { return block.stream; },
+    [](const LiveBlock& block, const BlockLabels&) { return block.stream; },
     [](const Definitions&, std::uint32_t stream) { return "stream " + std::to_string(stream); },
     [](const Definitions&, std::uint32_t stream) { return "stream=" + std::to_string(stream); }, "other streams"};
 
@@ -57,7 +70,7 @@ constexpr Coloring rows[] = {
     {.kind = HeapColoring::automatic,
      .key = "auto",
      .title = "Automatic",
-     .help = "Your code where stacks are known, else tags, else sizes."},
+     .help = "Categories where they are known, else your code, else tags, else sizes."},
     {.kind = HeapColoring::user_code,
      .key = "code",
      .title = "Your code",
@@ -89,6 +102,11 @@ constexpr Coloring rows[] = {
      .help = "In use, or released while a stream still needs the block.",
      .shade = shade_by_state,
      .why_not_of_a_box = "changes with the time"},
+    {.kind = HeapColoring::category,
+     .key = "category",
+     .title = "Category",
+     .help = "What the block is used for: parameters, optimizer state, activations, temporaries, ...",
+     .names = &categories},
     {.kind = HeapColoring::tag,
      .key = "tag",
      .title = "Tag",
@@ -133,20 +151,25 @@ std::optional<HeapColoring> parse_coloring(std::string_view key) {
   return std::nullopt;
 }
 
-HeapColoring choose_coloring(const StreamState& state, std::uint32_t heap) {
-  std::uint64_t bytes = 0, with_stack = 0, with_tag = 0;
-  for (const LiveBlock& block : state.slots()) {
-    if (block.heap != heap) continue;
-    bytes += block.size;
-    if (block.stack != 0) with_stack += block.size;
-    if (block.tag != 0) with_tag += block.size;
-  }
-  return choose_coloring(static_cast<double>(bytes), static_cast<double>(with_stack), static_cast<double>(with_tag));
+void KnownBytes::add(const LiveBlock& block, const BlockLabels& labels, double weight) {
+  all += weight;
+  if (labels.has_categories() && labels.category(block) != Category::unknown) with_category += weight;
+  if (block.stack != 0) with_stack += weight;
+  if (block.tag != 0) with_tag += weight;
 }
 
-HeapColoring choose_coloring(double bytes, double with_stack, double with_tag) {
-  if (with_stack >= bytes - with_stack) return HeapColoring::user_code;
-  return with_tag >= bytes - with_tag ? HeapColoring::tag : HeapColoring::size;
+HeapColoring choose_coloring(const KnownBytes& known) {
+  const auto is_half = [&](double bytes) { return bytes >= known.all - bytes; };
+  if (known.with_category > 0 && is_half(known.with_category)) return HeapColoring::category;
+  if (is_half(known.with_stack)) return HeapColoring::user_code;
+  return is_half(known.with_tag) ? HeapColoring::tag : HeapColoring::size;
+}
+
+HeapColoring choose_coloring(const StreamState& state, std::uint32_t heap, const BlockLabels& labels) {
+  KnownBytes known;
+  for (const LiveBlock& block : state.slots())
+    if (block.heap == heap) known.add(block, labels, static_cast<double>(block.size));
+  return choose_coloring(known);
 }
 
 }  // namespace hbmscope::gui

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "analysis/query/block_labels.h"
 #include "analysis/trace/stream.h"
 #include "app/gui/core/palette.h"
 
@@ -22,6 +23,7 @@ namespace hbmscope::gui {
   X(age)                      \
   X(lifetime)                 \
   X(state)                    \
+  X(category)                 \
   X(tag)                      \
   X(device_stream)            \
   X(waste)                    \
@@ -46,17 +48,21 @@ struct ColoringInput {
   const Stream& stream;
   const StreamState& state;
   std::uint32_t heap = 0;
+  const BlockLabels& labels;  // Of the stream.
   const ColoringFacts& facts;
 };
 
 // For colorings by name, where each block has its own name.
 struct NamesOfBlocks {
-  std::uint32_t (*key_of)(const LiveBlock& block);  // The value that the name depends on.
+  // The value that the name depends on.
+  std::uint32_t (*key_of)(const LiveBlock& block, const BlockLabels& labels);
   std::string (*name_of)(const Definitions& definitions, std::uint32_t key);
   // A filter expression that finds the blocks of `key`.
   std::string (*where_of)(const Definitions& definitions, std::uint32_t key);
   // Name of the entry for all names without a hue.
   std::string_view rest_name;
+  // The shade that the name always has. Null: names get hues as they come.
+  Shade (*shade_of)(std::uint32_t key) = nullptr;
 };
 // For colorings by scale, where each block has its own step.
 struct StepsOfBlocks {
@@ -89,10 +95,14 @@ std::span<const Coloring> coloring_table();
 const Coloring& row_of(HeapColoring coloring);
 std::optional<HeapColoring> parse_coloring(std::string_view key);
 
-// Your code if at least half of the heap's bytes have a stack; else tags if half of the bytes have one; else size.
-// Anything that the source does not report would be uniformly grey. For an empty heap: your code.
-HeapColoring choose_coloring(const StreamState& state, std::uint32_t heap);
-// The same with bytes, or bytes x time.
-HeapColoring choose_coloring(double bytes, double with_stack, double with_tag);
+// Bytes of a heap, or bytes x time, by what is known of the blocks.
+struct KnownBytes {
+  double all = 0, with_category = 0, with_stack = 0, with_tag = 0;
+  void add(const LiveBlock& block, const BlockLabels& labels, double weight);
+};
+// What at least half of the bytes have: a category, else a stack (your code), else a tag; else size. Anything that the
+// source does not report would be uniformly grey. For an empty heap: your code.
+HeapColoring choose_coloring(const KnownBytes& known);
+HeapColoring choose_coloring(const StreamState& state, std::uint32_t heap, const BlockLabels& labels);
 
 }  // namespace hbmscope::gui

@@ -84,13 +84,15 @@ void shade_by_name(HeapSpans& map, const ColoringInput& input, const NamesOfBloc
   for (std::size_t i = 0; i < map.spans.size(); ++i) {
     const HeapSpan& span = map.spans[i];
     if (span.kind != SpanKind::block) continue;
-    const std::uint32_t key = names.key_of(state.slots()[span.slot]);
+    const std::uint32_t key = names.key_of(state.slots()[span.slot], input.labels);
     const auto [found, is_new] = name_of_key.try_emplace(key, 0);
     if (is_new) {
       const std::string name = names.name_of(definitions, key);
       found->second = known.try_emplace(name, known.size()).first->second;
-      if (found->second == shaded.size())
-        shaded.push_back({{several_shade, name, 0, 0, names.where_of(definitions, key)}, 0});
+      if (found->second == shaded.size()) {
+        shaded.push_back({{several_shade, name, 0, 0, names.where_of(definitions, key)}});
+        if (names.shade_of != nullptr) shaded.back().fixed = names.shade_of(key);
+      }
     }
     name_of_span[i] = found->second;
     ShadedName& name = shaded[found->second];
@@ -98,8 +100,8 @@ void shade_by_name(HeapSpans& map, const ColoringInput& input, const NamesOfBloc
     name.weight = static_cast<double>(name.entry.bytes);
     ++name.entry.blocks;
   }
-  map.legend = choose_shades(shaded, names.rest_name,
-                             [&](std::size_t name) { return hue_shade(shaded[name].entry.name, map.colors); });
+  map.legend =
+      choose_shades(shaded, names.rest_name, [&](std::size_t name) { return shade_of_name(shaded[name], map.colors); });
   for (std::size_t i = 0; i < map.spans.size(); ++i)
     if (map.spans[i].kind == SpanKind::block) map.spans[i].shade = shaded[name_of_span[i]].entry.shade;
 }

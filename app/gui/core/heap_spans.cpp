@@ -119,7 +119,9 @@ std::vector<ShadeEntry> choose_shades(std::vector<ShadedName>& names, std::strin
   return legend;
 }
 
-Shade hue_shade(std::string_view name, ColorKeeper& colors) {
+Shade shade_of_name(const ShadedName& shaded, ColorKeeper& colors) {
+  if (shaded.fixed) return *shaded.fixed;
+  const std::string_view name = shaded.entry.name;
   if (name.starts_with('(')) return several_shade;
   colors.add({std::string(name)});
   const std::size_t hue = colors.hue_of(name);
@@ -146,7 +148,8 @@ HeapSpans compute_heap_spans(const Stream& stream, const StreamState& state, std
                              const ColorKeeper& colors, const ColoringFacts& facts) {
   HeapSpans map;
   map.colors = colors;
-  map.coloring = coloring == HeapColoring::automatic ? choose_coloring(state, heap) : coloring;
+  const BlockLabels labels(stream);
+  map.coloring = coloring == HeapColoring::automatic ? choose_coloring(state, heap, labels) : coloring;
   map.knows_regions = state.heap(heap).space.knows_regions();
   if (map.knows_regions) {
     add_regions(map, state, heap);
@@ -159,7 +162,7 @@ HeapSpans compute_heap_spans(const Stream& stream, const StreamState& state, std
   for (std::size_t i = 0; i < map.spans.size(); ++i)
     if (map.spans[i].kind == SpanKind::free) keep_larger(map, map.largest_free, i);
   const Coloring& row = row_of(map.coloring);
-  const ColoringInput input{stream, state, heap, facts};
+  const ColoringInput input{stream, state, heap, labels, facts};
   if (row.shade != nullptr) {
     row.shade(map, input);
   } else if (row.names != nullptr) {

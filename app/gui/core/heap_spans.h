@@ -76,14 +76,16 @@ struct ShadeEntry {
 struct ShadedName {
   ShadeEntry entry;
   double weight = 0;
+  std::optional<Shade> fixed = {};  // The shade that it always has.
 };
 // Assigns shades to names by descending weight, using shade_of(index), and returns the legend. Names without a shade
 // form one entry: it has the name itself if it is the only one, otherwise `rest_name`. Names without weight are left
 // out.
 std::vector<ShadeEntry> choose_shades(std::vector<ShadedName>& names, std::string_view rest_name,
                                       const std::function<Shade(std::size_t)>& shade_of);
-// The hue of a name; assigned now if it has none. No hue for a name that begins with a bracket, which is a placeholder.
-Shade hue_shade(std::string_view name, ColorKeeper& colors);
+// The fixed shade, or the hue of the name; assigned now if it has none. No hue for a name that begins with a bracket,
+// which is a placeholder.
+Shade shade_of_name(const ShadedName& name, ColorKeeper& colors);
 
 struct HeapSpans {
   HeapColoring coloring = HeapColoring::user_code;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/query/block_labels.h"
 #include "analysis/query/profile_view.h"
 #include "analysis/query/trace_user_code.h"
 #include "analysis/units/format.h"
@@ -79,8 +80,21 @@ class Describer {
         lines.push_back({std::string(definitions_.text(one.key)), std::string(definitions_.text(one.value)), {}, {}});
         if (lines.back().name == "shape") detail_.tiles = compute_tile_grid(lines.back().value);
       }
+    if (std::none_of(lines.begin(), lines.end(), [](const auto& line) { return line.name == "category"; }))
+      add_inferred_category(block, lines);
     lines.push_back({"state", span_.is_pending ? "released, but a device stream still needs it" : "in use", {}, {}});
     if (block.stream != 0) lines.push_back({"stream", std::to_string(block.stream), {}, {}});
+  }
+
+  // Not said of this block, but of others like it.
+  void add_inferred_category(const LiveBlock& block, std::vector<DetailLine>& lines) const {
+    const BlockLabels labels(stream_);
+    const Category category = labels.category(block);
+    if (category == Category::unknown) return;
+    lines.push_back({"category",
+                     std::string(text_from_category(category)),
+                     "Inferred from other blocks of the same array or of the same line and size, or from its stack.",
+                     {}});
   }
 
   void add_amount(const LiveBlock& block) {
