@@ -108,6 +108,14 @@ class Driver(unittest.TestCase):
         self.assertIn(" (0 lost) saved in ", done.stderr)
         self.assert_is(json.loads(done.stdout))
 
+    def test_a_limit_on_files_does_not_end_a_job_that_calls_the_driver(self):
+        script = "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_DFL); resource.setrlimit(resource.RLIMIT_FSIZE, ({0}, {0})); assert cuda.cuInit(0) == 0; print('goes on')"
+        script += "; c = C.c_void_p(); cuda.cuDevicePrimaryCtxRetain(C.byref(c), 0); cuda.cuCtxSetCurrent(c); assert cuda.cuMemAlloc_v2(C.byref(at), 512) == 0"
+        for limit, is_recorded in ((1 << 30, True), (4 << 20, False)):
+            done = self.run_python(script.format(limit))
+            self.assertEqual(done.stdout, "goes on\n")
+            self.assertEqual("ulimit -f" not in done.stderr and " saved in " in done.stderr, is_recorded, done.stderr)
+
     def test_many_threads(self):
         done = self.run_it(LINKED_JOB, "linked", "100", "200000", "3")
         truth, found = json.loads(done.stdout), self.report()
