@@ -89,7 +89,7 @@ Observer::~Observer() {
 
 std::optional<std::string> Observer::open() {
   const std::string folder = link::private_folder();
-  if (folder.empty()) return "found no private folder, neither in XDG_RUNTIME_DIR nor in /tmp";
+  if (folder.empty()) return "found no private folder, neither in XDG_RUNTIME_DIR nor in /tmp nor in the home folder";
   return open_in(folder, geteuid());
 }
 

@@ -251,7 +251,7 @@ ViewerPort::~ViewerPort() {
 
 std::optional<std::string> ViewerPort::open() {
   const std::string folder = link::private_folder();
-  if (folder.empty()) return "found no private folder, neither in XDG_RUNTIME_DIR nor in /tmp";
+  if (folder.empty()) return "found no private folder, neither in XDG_RUNTIME_DIR nor in /tmp nor in the home folder";
   session_ = (static_cast<std::uint64_t>(now_ns()) << 22 ^ static_cast<std::uint64_t>(getpid())) | 1;
   link::forget_dead_observers();
   const std::string path = link::viewer_socket(folder, getpid());

@@ -36,7 +36,7 @@ std::string socket_of(std::string_view name) {
   std::int64_t observer = 0;
   const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), observer);
   if (error == std::errc() && end == rest.data() + rest.size() && observer > 0)
-    return link::viewer_socket(link::private_folder(), link::find_observer_of(observer).value_or(observer));
+    return link::find_viewer_socket(link::find_observer_of(observer).value_or(observer));
   if (const auto far = far_job_from(rest)) return std::string(far_prefix) + far->host + ":" + far->process;
   return {};
 }
