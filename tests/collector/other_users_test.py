@@ -109,6 +109,21 @@ class OtherUsers(unittest.TestCase):
         killed = self.run_it("run", "--no-flight", "--", "sh", "-c", "kill -9 $$", HOME="/nonexistent")
         self.assertEqual(killed.returncode, 128 + 9)
 
+    # As under sudo -E, or su without a dash.
+    def test_root_with_the_environment_of_a_user_leaves_nothing_that_locks_the_user_out(self):
+        runtime = self.owned(self.folder / "runtime", OURS)
+        self.addCleanup(self.remove_flights_of_root, set(self.flights_of_root()))
+        environment = {"XDG_RUNTIME_DIR": str(runtime), "XDG_STATE_HOME": str(self.owned(self.folder / "state", OURS))}
+        root = self.run_it("run", "--no-window", "--on-exit", "--record", "/dev/shm/hbmscope-test.hbm", "--", PROGRAM, "--events", "100", uid=0, **environment)
+        Path("/dev/shm/hbmscope-test.hbm").unlink(missing_ok=True)
+        self.assertEqual(root.returncode, 0, root.stderr)
+        self.assertIn(" saved in ", root.stderr)
+        for folder in (runtime, self.folder / "state", self.home):
+            self.assertEqual(self.owners_in(folder), {OURS}, f"{folder}: {root.stderr}")
+        self.assertIn("/var/tmp/hbmscope-0/flights", root.stderr)
+        self.assertIn(" saved in ", self.job("--on-exit", "--record", str(self.home / "a.hbm"), **environment).stderr)
+        self.assertTrue(list((self.folder / "state/hbmscope/flights").iterdir()))
+
     @staticmethod
     def flights_of_root():
         folder = Path("/var/tmp/hbmscope-0/flights")
