@@ -8,6 +8,7 @@
 
 #include "collector/inject/line.h"
 #include "collector/inject/rings.h"
+#include "collector/wire/masked_arguments.h"
 #include "collector/wire/reported_names.h"
 #include "collector/wire/reported_variables.h"
 
@@ -51,6 +52,9 @@ void report_command() {
   ProcFile arguments("/proc/self/cmdline");
   char* end = arguments.end();
   while (end != arguments.begin() && end[-1] == 0) --end;
+  char* const last = wire::mask_arguments(arguments.begin(), end);
+  if (last < end) *last = 0;
+  end = last;
   for (char* at = arguments.begin(); at != end; ++at)
     if (*at == 0) *at = ' ';
   if (end != arguments.begin()) rings.define_job_fact(wire::command_fact.data(), arguments.begin());

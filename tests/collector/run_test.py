@@ -85,6 +85,21 @@ class Run(OwnFolderTest):
             else:
                 self.assertEqual(done.stderr.count("its limit on the size of files (ulimit -f) leaves no room for shared memory"), 1, done.stderr)
 
+    def test_secrets_in_arguments_are_not_recorded(self):
+        self.environment["XLA_FLAGS"] = "--xla_gpu_autotune_level=2 --xla_service_token=hunter2"
+        done = self.run_it(PROGRAM, "--events", "10", "--password=hunter2", "--wandb-api-key", "hunter2", "--lr", "3")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for options in ([], ["--json"]):
+            text = subprocess.run([HBMSCOPE, "report", self.recording, *options], capture_output=True, text=True, check=True).stdout
+            self.assertNotIn("hunter2", text)
+            self.assertIn("--events 10 --password=*** --wandb-api-key *** --lr 3", text)
+        self.assertIn("--xla_gpu_autotune_level=2 --xla_service_token=***", text)
+        shared = str(self.folder / "shared.hbm")
+        subprocess.run([HBMSCOPE, "convert", self.recording, "-o", shared, "--strip-paths"], capture_output=True, check=True)
+        text = subprocess.run([HBMSCOPE, "report", shared, "--json"], capture_output=True, text=True, check=True).stdout
+        self.assertNotIn("--lr", text)
+        self.assertIn("--xla_gpu_autotune_level=2 --xla_service_token=…", text)
+
     def test_a_line_to_a_closed_standard_error_ends_nobody(self):
         reading, writing = os.pipe()
         os.close(reading)
