@@ -53,7 +53,8 @@ class ProcessDrain {
   // After the last drain(): writes the names found since. True: no more will come.
   bool finish_names();
 
-  std::uint64_t events() const { return events_; }
+  // As a reader of the recording counts them.
+  std::uint64_t events() const { return writer_.counted_events() + figures_; }
   std::uint64_t lost() const { return lost_; }
   std::uint64_t stacks_lost() const { return memory_->stacks_lost(); }  // Events without a stack, for lack of room.
   // take_failures() returns the failures since the last call, without the number of the process.
@@ -90,6 +91,7 @@ class ProcessDrain {
   void write_of_driver(const Row& row, std::int64_t time_ns);
   void write_listing(const wire::ListingRecord& listing, std::int64_t time_ns);
   void note_losses(std::int64_t now_ns);
+  std::uint64_t plausible_loss(std::uint64_t count);
   void report_clock(const TickClock::Reading& now);
 
   // The record of a row, with ids of the stream instead of those of the job.
@@ -121,8 +123,9 @@ class ProcessDrain {
   FailureWatch watch_;
   std::vector<Failure> failures_;
   std::uint64_t giving_since_ = 0;  // The oldest freeing call of this round that does not hold back younger events.
-  std::uint64_t events_ = 0, lost_ = 0, lost_without_ring_ = 0;
-  std::int64_t last_drain_ns_ = 0, last_clock_ns_ = 0;
+  std::uint64_t lost_ = 0, lost_without_ring_ = 0;
+  std::uint64_t figures_ = 0;  // Of a process into which nothing is loaded: they are its events.
+  std::int64_t begun_ns_ = 0, last_drain_ns_ = 0, last_clock_ns_ = 0;
   struct ReportedFigure {
     std::uint64_t bytes = 0;
     std::int64_t time_ns = 0;
