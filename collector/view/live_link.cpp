@@ -119,7 +119,7 @@ std::optional<std::string> LiveLink::open_tcp(const std::string& address) {
   }
   // A peer that hangs up with our bytes unread resets the connection.
   const std::string hung_up =
-      "it closed the connection: the token is of another run, the run has ended, it already has 64 viewers, or too "
+      "it closed the connection: the token is of another run, the run has ended, or too "
       "many came at once. Its hbmscope prints the reason when it ends";
   auto failed = wait_for_answer(tcp_patience, hung_up);
   return failed == std::strerror(ECONNRESET) || failed == std::strerror(EPIPE) ? hung_up : failed;
@@ -148,7 +148,7 @@ bool LiveLink::greet(std::string& wrong) {
   if (send(connection_, &greeting, sizeof(greeting), MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof(greeting)))
     return true;
   wrong = std::strerror(errno);
-  return far_.has_value();  // The connection has ended; read() reports it with a better reason.
+  return far_.has_value() || errno == EPIPE;  // The connection has ended; read() reports it with a better reason.
 }
 
 // For another machine only a real end counts: a lost connection is retried.
