@@ -131,7 +131,7 @@ void ProcessDrain::drain(bool is_last) {
   write_names();
   if (busy > 1) until = std::min(until, clock_.ticks_from_ns(now.ns - merge_window_ns));
   if (is_last) until = ~std::uint64_t{0};
-  take_rows(until);
+  take_rows(until, is_last);
   note_losses(now.ns);
   report_clock(now);
   last_drain_ns_ = now.ns;
@@ -241,7 +241,7 @@ bool ProcessDrain::finish_names() {
   return namer_ == nullptr || namer_->is_done(stream_);
 }
 
-void ProcessDrain::take_rows(std::uint64_t until_ticks) {
+void ProcessDrain::take_rows(std::uint64_t until_ticks, bool is_last) {
   using Next = std::pair<std::uint64_t, std::uint32_t>;  // Ticks and ring; the oldest first.
   std::priority_queue<Next, std::vector<Next>, std::greater<>> queue;
   std::vector<std::uint64_t> places(rings_.size());  // The position after the row that waits.
@@ -257,10 +257,15 @@ void ProcessDrain::take_rows(std::uint64_t until_ticks) {
   };
   for (const std::uint32_t i : used_rings_)
     if (rings_[i].tail != rings_[i].head) read(i);
+  // Not more than this at once, because other processes and viewers wait; what remains is taken in the next round.
+  constexpr std::uint64_t work_a_round = 1U << 20, work_of_listing = work_a_round / 16;
+  std::uint64_t work = 0;
   while (!queue.empty()) {
+    if (work >= work_a_round && !is_last) break;
     const std::uint32_t number = queue.top().second;
     queue.pop();
     Ring& ring = rings_[number];
+    work += ring.row->kind == wire::RecordKind::listing ? work_of_listing : 1;
     // A loss is reported in the ring where it happened, with the total that the ring has lost so far.
     if (ring.row->kind == wire::RecordKind::loss) {
       const auto loss = ring.row->as<wire::LossRecord>();
@@ -283,11 +288,6 @@ void ProcessDrain::take_rows(std::uint64_t until_ticks) {
     if (rings_[i].reported_tail != rings_[i].tail) memory_->set_tail(i, rings_[i].reported_tail = rings_[i].tail);
 }
 
-// Losses that no ring has reported: of threads that were silent since, or had no ring.
-void ProcessDrain::note_losses(std::int64_t now_ns) {
-  std::uint64_t more = 0;
-  for (const std::uint32_t i : used_rings_) {
-    Ring& ring = rings_[i];
 // Even a call that only counts its loss takes a nanosecond. What counts more has overwritten the number, and one event
 // at least is missing.
 std::uint64_t ProcessDrain::plausible_loss(std::uint64_t count) {
@@ -298,6 +298,11 @@ std::uint64_t ProcessDrain::plausible_loss(std::uint64_t count) {
   return 1;
 }
 
+// Losses that no ring has reported: of threads that were silent since, or had no ring.
+void ProcessDrain::note_losses(std::int64_t now_ns) {
+  std::uint64_t more = 0;
+  for (const std::uint32_t i : used_rings_) {
+    Ring& ring = rings_[i];
     const std::uint64_t lost = ring.tail == memory_->head(i) ? memory_->lost(i) : ring.reported_lost;
     if (lost <= ring.reported_lost) continue;
     more += plausible_loss(lost - ring.reported_lost);

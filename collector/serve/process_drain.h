@@ -46,7 +46,8 @@ class ProcessDrain {
   // another number there). Devices are numbered as on this machine, which may differ from the job's view, so the
   // counters belong to no heap.
   void report_devices(std::span<const DeviceTotals> devices);
-  // Drains everything available; with `is_last` also the youngest events, and closes the current block.
+  // Drains what is available, but at once no more than takes some tenths of a second. With `is_last` it drains
+  // everything, also the youngest events, and closes the current block.
   void drain(bool is_last);
   // Everything that a viewer needs to start with the next block; closes the current block.
   std::vector<wire::SharedBlock> make_keyframe() { return writer_.make_keyframe(); }
@@ -83,15 +84,15 @@ class ProcessDrain {
   void note_fact(const Row& row);
   void define_code_frame(const Row& row);
   void write_names();
-  void take_rows(std::uint64_t until_ticks);
+  void take_rows(std::uint64_t until_ticks, bool is_last);
   void write(const Row& row);
   void watch(const Row& row, std::int64_t time_ns);
   static bool is_of_driver(const Row& row);
   void give_of_driver(const Row& row, std::int64_t time_ns);
   void write_of_driver(const Row& row, std::int64_t time_ns);
   void write_listing(const wire::ListingRecord& listing, std::int64_t time_ns);
-  void note_losses(std::int64_t now_ns);
   std::uint64_t plausible_loss(std::uint64_t count);
+  void note_losses(std::int64_t now_ns);
   void report_clock(const TickClock::Reading& now);
 
   // The record of a row, with ids of the stream instead of those of the job.

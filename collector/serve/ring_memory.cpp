@@ -168,7 +168,9 @@ std::optional<Row> RingMemory::next(std::uint32_t number, std::uint64_t& at, std
     std::uint16_t words = 0, kind = 0;
     std::memcpy(&words, rows + place, sizeof(words));
     std::memcpy(&kind, rows + place + sizeof(words), sizeof(kind));
-    if (kind == static_cast<std::uint16_t>(wire::padding_kind) && words != 0 && words * 8U <= room) {
+    // It fills the rest of the ring, so there is at most one a round; smaller ones would keep the observer busy.
+    if (kind == static_cast<std::uint16_t>(wire::padding_kind) && words != 0 && words * 8U == ring_bytes_ - place &&
+        words * 8U <= room) {
       at += words * 8U;
       continue;
     }

@@ -70,6 +70,47 @@ TEST_F(HostileRings, events_are_counted_as_a_reader_of_the_recording_does) {
   EXPECT_EQ(observer.processes().at(0).events, 4U);
 }
 
+// Padding in small pieces would take a second for each gigabyte.
+TEST_F(HostileRings, padding_that_is_not_at_the_end_is_no_padding) {
+  connect();
+  ASSERT_TRUE(alloc(512));
+  wire::RingsHeader* header = header_of_rings();
+  ASSERT_NE(header, nullptr);
+  auto* ring = reinterpret_cast<wire::RingHeader*>(reinterpret_cast<char*>(header) + header->rings_offset);
+  observer.serve(0);
+  ASSERT_FALSE(observer.processes().at(0).is_broken);
+  wire::RowHeader small;
+  small.words = 1;
+  std::memcpy(reinterpret_cast<char*>(ring + 1) + ring->head, &small, 8);
+  ring->head += 8;
+  observer.serve(0);
+  EXPECT_TRUE(observer.processes().at(0).is_broken);
+}
+
+TEST_F(HostileRings, a_round_takes_a_bounded_number_of_rows) {
+  // Threads of one process, each with a full ring; the job still runs, so it is not the last round.
+  connect();
+  std::vector<std::thread> threads;
+  std::latch are_full(20);
+  std::atomic<bool> is_over{false};
+  for (int i = 0; i < 20; ++i)
+    threads.emplace_back([&, i] {
+      for (std::uint64_t k = 0; k < 100'000; ++k) alloc((std::uint64_t{1} << 40) * (i + 1) + k * 512);
+      are_full.count_down();
+      while (!is_over) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    });
+  are_full.wait();
+  observer.serve(0);
+  const std::uint64_t first = observer.processes().at(0).events;
+  EXPECT_GT(first, 100'000U);
+  EXPECT_LE(first, 1U << 20);
+  for (int i = 0; i < 100 && observer.processes().at(0).events < 2'000'000; ++i) observer.serve(0);
+  EXPECT_EQ(observer.processes().at(0).events, 2'000'000U);
+  EXPECT_EQ(observer.processes().at(0).lost, 0U);
+  is_over = true;
+  for (std::thread& one : threads) one.join();
+}
+
 // Touching it would end the observer with SIGBUS: there is no free huge page.
 TEST_F(HostileRings, memory_in_huge_pages_is_refused) {
   const int huge = memfd_create("test", MFD_HUGETLB | MFD_ALLOW_SEALING);
