@@ -7,6 +7,7 @@ the environment of a user.
 
 import json
 import os
+import platform
 import shutil
 import stat
 import subprocess
@@ -108,6 +109,32 @@ class OtherUsers(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (7, ""))
         killed = self.run_it("run", "--no-flight", "--", "sh", "-c", "kill -9 $$", HOME="/nonexistent")
         self.assertEqual(killed.returncode, 128 + 9)
+
+    @unittest.skipUnless(platform.machine() == "x86_64", "attaching needs x86-64")
+    def test_root_attaches_though_somebody_took_the_names_that_can_be_guessed(self):
+        squatted = Path("/tmp/hbmscope-attach-0")
+        if squatted.exists():
+            self.skipTest(f"{squatted} is in use")
+        self.owned(squatted, THEIRS)
+        self.addCleanup(self.remove, squatted)
+        # A name like ours, too; and one of ours that is left from before is used again.
+        self.owned(Path("/tmp/hbmscope-attach-0-00"), THEIRS)
+        self.addCleanup(self.remove, Path("/tmp/hbmscope-attach-0-00"))
+        job = subprocess.Popen([PROGRAM, "--forever", "--pace", "1000"], stdout=subprocess.DEVNULL, preexec_fn=as_user(OURS), env=self.environment)
+        self.addCleanup(job.wait)
+        self.addCleanup(job.kill)
+        folders = []
+        for number in range(2):
+            recording = str(self.folder / f"attached{number}.hbm")
+            done = subprocess.run([HBMSCOPE, "attach", str(job.pid), "--no-flight", "--no-window", "--for", "0.5", "--record", recording], capture_output=True,
+                                  text=True, timeout=60, env=dict(self.environment, XDG_RUNTIME_DIR=str(self.folder)))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(" saved in ", done.stderr)
+            folders.append({path.name for path in Path("/tmp").glob("hbmscope-attach-0-*") if path.lstat().st_uid == 0})
+        self.assertEqual(folders[0], folders[1])
+        for name in folders[0]:
+            self.assertRegex(name, "^hbmscope-attach-0-[0-9a-f]{16}$")
+        self.assertIsNone(job.poll())
 
     # As under sudo -E, or su without a dash.
     def test_root_with_the_environment_of_a_user_leaves_nothing_that_locks_the_user_out(self):
