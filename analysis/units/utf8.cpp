@@ -32,6 +32,20 @@ bool is_control(std::string_view character) {
   return first == 0xc2 && static_cast<std::uint8_t>(character[1]) < 0xa0;  // U+0080 to U+009F.
 }
 
+// Characters without a picture that change the order in which others are shown, or begin a new line: U+061C, U+200E and
+// U+200F, U+2028 to U+202E, U+2066 to U+2069. A name with them may look like another one.
+bool moves_text(std::string_view character) {
+  if (character == "\u061c") return true;
+  if (character.size() != 3) return false;
+  const auto last = static_cast<std::uint8_t>(character[2]);
+  if (character.starts_with("\xe2\x80")) return last == 0x8e || last == 0x8f || (last >= 0xa8 && last <= 0xae);
+  return character.starts_with("\xe2\x81") && last >= 0xa6 && last <= 0xa9;
+}
+
+bool is_printable(std::string_view character) {
+  return !is_control(character) && !moves_text(character);
+}
+
 template <class Keep>
 std::string replaced(std::string_view text, const Keep& keep) {
   std::string result;
@@ -63,7 +77,15 @@ std::string valid_utf8(std::string_view text) {
 }
 
 std::string printable(std::string_view text) {
-  return replaced(text, [](std::string_view character) { return !is_control(character); });
+  return replaced(text, is_printable);
+}
+
+std::string printable_lines(std::string_view text) {
+  return replaced(text, [&](std::string_view character) {
+    const char* const next = character.data() + 1;
+    if (character == "\r") return next != text.data() + text.size() && *next == '\n';
+    return character == "\n" || character == "\t" || is_printable(character);
+  });
 }
 
 }  // namespace hbmscope

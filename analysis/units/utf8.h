@@ -13,7 +13,9 @@ bool is_utf8(std::string_view text);
 std::string valid_utf8(std::string_view text);
 
 // For one line of a terminal or table: valid UTF-8. Control characters (a newline, an escape sequence) become U+FFFD
-// too.
+// too, and so do those that change the direction of the text after them.
 std::string printable(std::string_view text);
+// The same for whole lines: ends of lines and tabs stay.
+std::string printable_lines(std::string_view text);
 
 }  // namespace hbmscope

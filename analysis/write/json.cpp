@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/model/clamped.h"
+#include "analysis/write/json_text.h"
 
 namespace hbmscope {
 namespace {
@@ -280,7 +281,11 @@ Json json_from_series(const std::vector<SeriesPoint>& points) {
 }
 
 std::string text_from_json(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_with_escaped_controls(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
+}
+
+std::string line_from_json(const Json& json) {
+  return json_with_escaped_controls(json.dump(-1, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 }  // namespace hbmscope

@@ -9,6 +9,7 @@
 #include "analysis/trace/pass.h"
 #include "analysis/trace/stream_names.h"
 #include "analysis/write/json_optional.h"
+#include "analysis/write/json_text.h"
 #include "analysis/write/time_axis.h"
 
 namespace hbmscope {
@@ -18,7 +19,7 @@ using Json = nlohmann::ordered_json;
 using wire::RecordKind;
 
 std::string dumped(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_with_escaped_controls(json.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 std::uint64_t step_of(const Stream& stream, std::uint32_t heap, const PerfettoOptions& options) {

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <memory>
 #include <unordered_map>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "analysis/query/profile_view.h"
 #include "analysis/trace/pass.h"
 #include "collector/wire/block_encoder.h"
+#include "collector/wire/reported_names.h"
 
 namespace hbmscope {
 namespace {
@@ -20,7 +22,7 @@ std::string_view base_name(std::string_view file) {
   return at == std::string_view::npos ? file : file.substr(at + 1);
 }
 
-enum class PathKind : std::uint8_t { file, words, kept };
+enum class PathKind : std::uint8_t { file, words, command, flags, kept };
 
 // How a stream uses its strings. All others (names of functions, tags, marks, failure messages, attributes) are plain
 // texts.
@@ -32,8 +34,7 @@ class PathStrings {
     // try_emplace: a string that is also a file name stays one. hbmscope's own facts contain no paths of the user;
     // drop_frames, for example, is a regular expression.
     for (const wire::JobRecord& record : block.rows<wire::JobRecord>())
-      kinds_.try_emplace(record.value,
-                         definitions.text(record.key).starts_with("hbmscope.") ? PathKind::kept : PathKind::words);
+      kinds_.try_emplace(record.value, kind_of_fact(definitions.text(record.key)));
   }
 
   std::string stripped(std::uint32_t string, std::string_view text) const {
@@ -42,12 +43,20 @@ class PathStrings {
     switch (found->second) {
       case PathKind::file: return stripped_file(text);
       case PathKind::words: return stripped_words(text);
+      case PathKind::command: return stripped_command(text);
+      case PathKind::flags: return stripped_flags(text);
       case PathKind::kept: break;
     }
     return std::string(text);
   }
 
  private:
+  static PathKind kind_of_fact(std::string_view key) {
+    if (key.starts_with("hbmscope.")) return PathKind::kept;
+    if (key == wire::command_fact) return PathKind::command;
+    return key.starts_with(wire::variable_facts) && key.ends_with("XLA_FLAGS") ? PathKind::flags : PathKind::words;
+  }
+
   std::unordered_map<std::uint32_t, PathKind> kinds_;
 };
 
@@ -164,6 +173,56 @@ std::string stripped_words(std::string_view text) {
       out += stripped_path(word);
     if (end < text.size()) out += text[end];
     text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
+namespace {
+
+constexpr std::string_view removed = "…";
+
+std::vector<std::string_view> words_in(std::string_view text) {
+  constexpr std::string_view white_space = " \t\r\n";
+  std::vector<std::string_view> words;
+  for (std::size_t at = text.find_first_not_of(white_space); at != std::string_view::npos;) {
+    const std::size_t end = std::min(text.find_first_of(white_space, at), text.size());
+    words.push_back(text.substr(at, end - at));
+    at = text.find_first_not_of(white_space, end);
+  }
+  return words;
+}
+
+// "3", "-1", "0.75", "true": no name, path or secret.
+bool is_number_or_switch(std::string_view value) {
+  return value == "true" || value == "false" ||
+         (value.size() <= 20 && value.find_first_not_of("0123456789.-") == std::string_view::npos);
+}
+
+}  // namespace
+
+std::string stripped_command(std::string_view text) {
+  const std::vector<std::string_view> words = words_in(text);
+  if (words.empty()) return {};
+  std::string out = stripped_words(words[0]);
+  std::size_t kept = 1;
+  if (words.size() > 1 && words[1].ends_with(".py") && !words[1].starts_with('-'))
+    out += " " + stripped_words(words[kept++]);
+  if (words.size() > kept) out += fmt::format(" {}", removed);
+  return out;
+}
+
+std::string stripped_flags(std::string_view text) {
+  std::string out;
+  for (const std::string_view word : words_in(text)) {
+    const std::size_t equals = word.find('=');
+    const std::string_view name = word.substr(0, equals);
+    out += out.empty() ? "" : " ";
+    if (!name.starts_with("--") || name.find_first_of(separators) != std::string_view::npos)
+      out += removed;
+    else if (equals == std::string_view::npos || is_number_or_switch(word.substr(equals + 1)))
+      out += word;
+    else
+      out += fmt::format("{}={}", name, removed);
   }
   return out;
 }

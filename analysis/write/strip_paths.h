@@ -3,7 +3,9 @@
 //   /home/me/proj/train.py                       …/train.py
 //   /venv/lib/python3.11/site-packages/a/b.py    …/site-packages/b.py     still recognised as a library
 //   /usr/lib/python3.11/threading.py             …/lib/python3/threading.py
-//   a job fact: "python /home/me/train.py --data=/mnt/x/"      "python …/train.py --data=…"
+//   the command: "python /home/me/train.py --data=/mnt/x/"     "python …/train.py …"
+//   XLA_FLAGS: "--xla_dump_to=/tmp/x --xla_gpu_level=2"        "--xla_dump_to=… --xla_gpu_level=2"
+//   another job fact: "/home/me/x.py:/mnt/x/"                  "…/x.py:…"
 //   any other text: "f(lambda at /home/me/x.cpp:12)"           "f(lambda at …/x.cpp:12)"
 //
 // Base names stay, except those of home folders. In names of functions, tags, marks, attributes and failure messages,
@@ -29,6 +31,13 @@ std::string stripped_file(std::string_view file);
 // Removes the folders of all paths in a command line or the like. A folder with a space in its name counts as two
 // words.
 std::string stripped_words(std::string_view text);
+
+// The program of a command line and its Python script; its arguments, which may be names, paths or secrets, are
+// removed.
+std::string stripped_command(std::string_view text);
+
+// The names of options, and those values that are a number, true or false.
+std::string stripped_flags(std::string_view text);
 
 // Removes the folders of those paths in a text that begin like a path.
 std::string stripped_text(std::string_view text);

@@ -41,11 +41,11 @@ std::string_view columns_of(TraceTable table) {
 }  // namespace
 
 ExportEnd write_trace_csv(const Trace& trace, const std::vector<StreamState>& states, TraceTable table,
-                          const TextSink& sink, PassControl* control) {
+                          const TextSink& sink, PassControl* control, CsvReader reader) {
   TextPieces out(sink);
   out.text() = columns_of(table);
   out.text() += "\r\n";
-  CsvTable format;
+  CsvTable format(reader);
   PassControl own_control;
   return end_of(write_rows(trace, states, table, format, out, control == nullptr ? own_control : *control), out);
 }

@@ -15,6 +15,7 @@
 #include "analysis/trace/moment.h"
 #include "analysis/trace/pass_control.h"
 #include "analysis/trace/stream.h"
+#include "analysis/write/csv_text.h"
 #include "analysis/write/text_sink.h"
 
 namespace hbmscope {
@@ -23,7 +24,8 @@ enum class TraceTable { events, blocks };
 Result<TraceTable> parse_trace_table(std::string_view name);
 
 ExportEnd write_trace_csv(const Trace& trace, const std::vector<StreamState>& states, TraceTable table,
-                          const TextSink& sink, PassControl* control = nullptr);
+                          const TextSink& sink, PassControl* control = nullptr,
+                          CsvReader reader = CsvReader::spreadsheet);
 ExportEnd write_trace_json(const Trace& trace, const std::vector<StreamState>& states, TraceTable table,
                            const TextSink& sink, PassControl* control = nullptr);
 

@@ -4,12 +4,12 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/query/trace_user_code.h"
-#include "analysis/write/csv_text.h"
+#include "analysis/write/json_text.h"
 
 namespace hbmscope {
 
 std::string CsvTable::text_of(std::string_view bytes) const {
-  return csv_text(bytes);
+  return csv_text(bytes, reader_);
 }
 
 JsonTable::JsonTable(std::string_view columns) {
@@ -21,7 +21,8 @@ JsonTable::JsonTable(std::string_view columns) {
 
 std::string JsonTable::text_of(std::string_view bytes) const {
   using Json = nlohmann::json;
-  return bytes.empty() ? "" : Json(bytes).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return bytes.empty() ? ""
+                       : json_with_escaped_controls(Json(bytes).dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 TraceTableLines::TraceTableLines(const Stream& stream, std::size_t number, TraceTableFormat& format, TextPieces& out,

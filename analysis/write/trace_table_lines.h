@@ -10,6 +10,7 @@
 
 #include "analysis/trace/pass_control.h"
 #include "analysis/trace/stream.h"
+#include "analysis/write/csv_text.h"
 #include "analysis/write/text_sink.h"
 
 namespace hbmscope {
@@ -29,6 +30,7 @@ class TraceTableFormat {
 
 class CsvTable : public TraceTableFormat {
  public:
+  explicit CsvTable(CsvReader reader) : reader_(reader) {}
   void begin_row(std::string&) override { is_first_ = true; }
   void add_number(std::string& out, std::string_view digits) override { add_text(out, digits); }
   void add_word(std::string& out, std::string_view word) override { add_text(out, word); }
@@ -41,6 +43,7 @@ class CsvTable : public TraceTableFormat {
   std::string text_of(std::string_view bytes) const override;
 
  private:
+  CsvReader reader_;
   bool is_first_ = true;
 };
 

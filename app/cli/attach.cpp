@@ -1,6 +1,7 @@
 #include "app/cli/attach.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -115,9 +116,12 @@ class AttachedJob {
                                       : options_.record;
     // An existing recording is replaced only when there is a new one.
     const std::string begun = recording + ".begun";
+    if (const auto failed = check_recording(recording)) return *failed;
+    const serve::RecordingName name =
+        options_.record.empty() ? serve::RecordingName::made_up : serve::RecordingName::chosen;
     meeting_way_ = first.way;
-    if (const auto failed =
-            meeting_way_ ? observation_.open(begun, meeting_way_->folder, meeting_way_->uid) : observation_.open(begun))
+    if (const auto failed = meeting_way_ ? observation_.open(begun, name, meeting_way_->folder, meeting_way_->uid)
+                                         : observation_.open(begun, name))
       return *failed;
     if (const auto failed = observation_.listen(options_.listen)) return *failed;
     for (const int one : {SIGINT, SIGTERM, SIGHUP})
@@ -152,6 +156,14 @@ class AttachedJob {
   }
 
  private:
+  // An existing file of another user is not replaced.
+  static std::optional<int> check_recording(const std::string& recording) {
+    if (!std::filesystem::is_regular_file(recording)) return std::nullopt;
+    if (const auto wrong = serve::try_recording(recording, serve::RecordingName::chosen))
+      return fail(refusal(*wrong, "Choose another file with --record.", recording));
+    return std::nullopt;
+  }
+
   struct Target {
     pid_t process = 0;
     std::shared_ptr<attach::WayIn> way;  // Null: nothing is loaded into it.

@@ -39,7 +39,10 @@ int run_export(const ExportOptions& options) {
   if (source->trace && *format == ExportFormat::json)
     if (auto added = add_trace_json(of_trace, {ReportOptions(), *source, *view}); !added) return fail(added.error());
   const std::string bytes = *format == ExportFormat::json ? write_json(*view, of_trace) : write_profile(*view, *format);
-  if (options.output.empty()) return print_to_stdout(bytes) ? exit_ok : exit_unreadable;
+  if (options.output.empty()) {
+    const bool is_text = *format != ExportFormat::pprof;
+    return (is_text ? print_lines_to_stdout(bytes) : print_to_stdout(bytes)) ? exit_ok : exit_unreadable;
+  }
   std::ofstream file(options.output, std::ios::binary);
   file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   file.close();

@@ -40,7 +40,7 @@ Result<void> check_export_options(const ExportOptions& options) {
 using WriteTo = std::function<ExportEnd(const TextSink&)>;
 
 int write_to_stdout(const WriteTo& write) {
-  return write(print_to_stdout) == ExportEnd::whole ? exit_ok : exit_unreadable;
+  return write(print_lines_to_stdout) == ExportEnd::whole ? exit_ok : exit_unreadable;
 }
 
 int write_to_file(const std::string& name, const WriteTo& write) {
@@ -86,8 +86,9 @@ int run_trace_export(const ExportOptions& options) {
   const ProgressLine progress("Writing", control);
   const WriteTo write = [&](const TextSink& sink) {
     if (options.to == "perfetto") return write_perfetto(*source->trace, source->states, perfetto, sink, &control);
-    const auto write_rows = options.to == "json" ? write_trace_json : write_trace_csv;
-    return write_rows(*source->trace, source->states, table, sink, &control);
+    if (options.to == "json") return write_trace_json(*source->trace, source->states, table, sink, &control);
+    const CsvReader reader = options.to == "parquet" ? CsvReader::program : CsvReader::spreadsheet;
+    return write_trace_csv(*source->trace, source->states, table, sink, &control, reader);
   };
   if (options.to == "parquet") {
     if (auto written = write_parquet(options.python, options.output, write); !written) return fail(written.error());

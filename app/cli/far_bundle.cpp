@@ -12,6 +12,8 @@
 #include <cstdlib>
 #include <map>
 #include <sstream>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -166,6 +168,54 @@ bool is_agreed(const FarOptions& options, const view::Bundle& bundle) {
   return std::fgets(answer.data(), answer.size(), stdin) != nullptr && (answer[0] == 'y' || answer[0] == 'Y');
 }
 
+// What the other machine prints is passed on without control characters: it decides what a job there is called.
+class LinesFromThere {
+ public:
+  explicit LinesFromThere(int to) : to_(to) {
+    if (pipe2(ends_.data(), O_CLOEXEC) != 0) ends_ = {-1, -1};
+  }
+  ~LinesFromThere() {
+    for (const int one : ends_)
+      if (one >= 0) close(one);
+  }
+  LinesFromThere(const LinesFromThere&) = delete;
+  LinesFromThere& operator=(const LinesFromThere&) = delete;
+
+  bool is_open() const { return ends_[0] >= 0; }
+  int read_end() const { return ends_[0]; }
+  int write_end() const { return ends_[1]; }
+  void close_write_end() {
+    if (ends_[1] >= 0) close(std::exchange(ends_[1], -1));
+  }
+  void pass_on() {
+    std::array<char, 16384> part{};
+    const ssize_t bytes = read(ends_[0], part.data(), part.size());
+    if (bytes < 0 && errno == EINTR) return;
+    if (bytes > 0) waiting_.append(part.data(), static_cast<std::size_t>(bytes));
+    // Whole lines only, because a character may have arrived in part.
+    std::size_t end = waiting_.rfind('\n') + 1;
+    if (bytes <= 0 || waiting_.size() - end > line_bytes_max) end = waiting_.size();
+    print(printable_lines(waiting_.substr(0, end)));
+    waiting_.erase(0, end);
+    if (bytes <= 0) close(std::exchange(ends_[0], -1));
+  }
+
+ private:
+  static constexpr std::size_t line_bytes_max = 65536;
+
+  void print(std::string_view text) const {
+    while (!text.empty()) {
+      const ssize_t written = write(to_, text.data(), text.size());
+      if (written < 0 && errno != EINTR) return;
+      if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
+    }
+  }
+
+  int to_;
+  std::array<int, 2> ends_{-1, -1};
+  std::string waiting_;
+};
+
 std::optional<view::Bundle> find_bundle_for(const std::string& host) {
   auto bundle = view::find_bundle();
   if (!bundle)
@@ -219,12 +269,24 @@ std::optional<int> prepare_host(const FarOptions& options) {
 int run_there(const FarOptions& options, const std::vector<std::string>& words) {
   const auto bundle = find_bundle_for(options.host);
   if (!bundle) return exit_usage;
-  std::string wrong;
-  const pid_t ssh = view::start_ssh(options.host, view::far_command(bundle->identity, words), -1, -1, -1, false, wrong);
-  int status = 0;
-  while (ssh > 0 && waitpid(ssh, &status, 0) < 0 && errno == EINTR) {
-  }
+  LinesFromThere output(STDOUT_FILENO), errors(STDERR_FILENO);
+  std::string wrong = "it has no pipe";
+  const pid_t ssh = output.is_open() && errors.is_open()
+                        ? view::start_ssh(options.host, view::far_command(bundle->identity, words), -1,
+                                          output.write_end(), errors.write_end(), false, wrong)
+                        : -1;
+  output.close_write_end();
+  errors.close_write_end();
   if (ssh <= 0) return fail(refusal("cannot start ssh: " + wrong, {}));
+  while (output.is_open() || errors.is_open()) {
+    pollfd waited[2] = {{output.read_end(), POLLIN, 0}, {errors.read_end(), POLLIN, 0}};
+    if (poll(waited, 2, -1) < 0 && errno != EINTR) break;
+    if (waited[0].revents != 0) output.pass_on();
+    if (waited[1].revents != 0) errors.pass_on();
+  }
+  int status = 0;
+  while (waitpid(ssh, &status, 0) < 0 && errno == EINTR) {
+  }
   return exit_code_from(status);
 }
 

@@ -178,12 +178,13 @@ class FollowedJob {
 int follow_far_job(const FarJobOptions& given, bool has_window) {
   FarJobOptions options = given;
   if (const auto failed = prepare_host(options.far)) return *failed;
+  const serve::RecordingName name =
+      options.record.empty() ? serve::RecordingName::made_up : serve::RecordingName::chosen;
   if (options.record.empty()) options.record = new_recording(options.name);
   // Before anything is started on the other machine.
   const bool was_there = std::filesystem::exists(options.record);
-  const int tried = ::open(options.record.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-  if (tried < 0) return fail(refusal(std::strerror(errno), "Choose another file with --record.", options.record));
-  close(tried);
+  if (const auto wrong = serve::try_recording(options.record, name))
+    return fail(refusal(*wrong, "Choose another file with --record.", options.record));
   if (!was_there) std::filesystem::remove(options.record);
   std::vector<std::string> words{"far-start"};
   words.insert(words.end(), options.words.begin(), options.words.end());

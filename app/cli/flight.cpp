@@ -22,6 +22,7 @@
 #include "analysis/units/utf8.h"
 #include "app/cli/child_process.h"
 #include "app/cli/terminal.h"
+#include "collector/link/meeting_place.h"
 
 namespace hbmscope::cli {
 namespace {
@@ -31,11 +32,25 @@ using std::chrono::steady_clock;
 
 constexpr std::size_t notes_a_minute = 6;
 
-std::string default_folder() {
+// Created if it is missing. Not in the folder of another user: under sudo -E, HOME is still the user's, and what root
+// creates there would lock the user out. Empty: there is none, and `wrong` says why.
+std::string make_default_folder(std::string& wrong) {
   const char* state = std::getenv("XDG_STATE_HOME");
-  if (state != nullptr && *state == '/') return std::string(state) + "/hbmscope/flights";
   const char* home = std::getenv("HOME");
-  return home != nullptr && *home == '/' ? std::string(home) + "/.local/state/hbmscope/flights" : std::string();
+  std::string folder;
+  if (state != nullptr && *state == '/')
+    folder = std::string(state) + "/hbmscope/flights";
+  else if (home != nullptr && *home == '/')
+    folder = std::string(home) + "/.local/state/hbmscope/flights";
+  else
+    wrong = "neither XDG_STATE_HOME nor HOME is set";
+  if (folder.empty() || link::make_own_folders(folder)) return folder;
+  const std::string instead = "/var/tmp/hbmscope-" + std::to_string(getuid());
+  if (link::make_own_folders(instead) && link::is_private_folder(instead) &&
+      link::make_own_folders(instead + "/flights"))
+    return instead + "/flights";
+  wrong = folder + " is not a folder of this user";
+  return {};
 }
 
 std::string file_name_from(const std::string& name) {
@@ -91,13 +106,16 @@ Flight::~Flight() {
 
 void Flight::open() {
   if (options_.is_off) return;
-  base_ = options_.folder.empty() ? default_folder() : fs::absolute(options_.folder).string();
   std::error_code error;
-  if (base_.empty()) {
-    say("the flight recorder is off: neither XDG_STATE_HOME nor HOME is set; see --flight");
-    return;
+  if (options_.folder.empty()) {
+    std::string wrong;
+    base_ = make_default_folder(wrong);
+    if (base_.empty()) return say(fmt::format("the flight recorder is off: {}; see --flight", printable(wrong)));
+  } else {
+    base_ = fs::absolute(options_.folder).string();
+    fs::create_directories(base_, error);
   }
-  fs::create_directories(base_, error);
+  remove_abandoned_flights(base_);
   const std::string path = fmt::format("{}/{:%Y%m%dT%H%M%S}Z-{}-{}", base_, fmt::gmtime(std::time(nullptr)),
                                        file_name_from(name_), getpid());
   if (mkdir(path.c_str(), 0700) == 0) lock_ = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

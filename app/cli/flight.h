@@ -79,4 +79,7 @@ class Flight {
 // deletes only files that a flight recorder writes; a folder with other files stays.
 void prune_flights(const FlightOptions& options, const std::string& base, const std::string& own);
 
+// Removes the empty folders of runs whose hbmscope was killed.
+void remove_abandoned_flights(const std::string& base);
+
 }  // namespace hbmscope::cli

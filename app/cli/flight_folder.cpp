@@ -66,7 +66,27 @@ void remove_flight(const std::string& path) {
   close(folder);
 }
 
+// Not a new one, whose run may be about to lock it.
+bool is_old(int folder) {
+  constexpr std::time_t seconds_min = 60;
+  struct stat found {};
+  return fstat(folder, &found) == 0 && std::time(nullptr) - found.st_mtime >= seconds_min;
+}
+
 }  // namespace
+
+void remove_abandoned_flights(const std::string& base) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(base, error))
+    if (is_flight_name(entry.path().filename().string())) names.push_back(entry.path().string());
+  for (const std::string& name : names) {
+    const int folder = open(name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (folder < 0) continue;
+    if (is_old(folder) && flock(folder, LOCK_EX | LOCK_NB) == 0) rmdir(name.c_str());  // Fails if it has files.
+    close(folder);
+  }
+}
 
 void prune_flights(const FlightOptions& options, const std::string& base, const std::string& own) {
   std::vector<Kept> all;

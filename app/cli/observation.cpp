@@ -1,9 +1,7 @@
 #include "app/cli/observation.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstring>
@@ -41,17 +39,26 @@ Observation::Observation()
   port_.set_keyframes([this] { return observer_.make_keyframes(); });
 }
 
-std::optional<int> Observation::open(const std::string& recording, const std::string& jobs_folder, std::uint32_t uid) {
+std::optional<int> Observation::open_file(const std::string& recording, serve::RecordingName name) {
   recording_path_ = recording;
   was_there_ = std::filesystem::exists(recording);
-  const int tried = ::open(recording.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-  if (tried < 0) return fail(refusal(std::strerror(errno), "Choose another file with --record.", recording));
-  close(tried);
+  if (const auto wrong = serve::try_recording(recording, name))
+    return fail(refusal(*wrong, "Choose another file with --record.", recording));
+  return std::nullopt;
+}
+
+std::optional<std::string> Observation::open_sockets(const std::string& jobs_folder, std::uint32_t uid) {
   auto wrong = jobs_folder.empty() ? observer_.open() : observer_.open_in(jobs_folder, uid);
   if (!wrong) wrong = port_.open();
-  if (!wrong) return std::nullopt;
-  remove_empty_recording();
-  return fail(refusal(*wrong, "Set XDG_RUNTIME_DIR to a folder that only you can enter."));
+  if (wrong) remove_empty_recording();
+  return wrong;
+}
+
+std::optional<int> Observation::open(const std::string& recording, serve::RecordingName name,
+                                     const std::string& jobs_folder, std::uint32_t uid) {
+  if (const auto failed = open_file(recording, name)) return failed;
+  if (const auto wrong = open_sockets(jobs_folder, uid)) return fail(refusal(*wrong, remedy_without_sockets));
+  return std::nullopt;
 }
 
 std::optional<int> Observation::listen(const ListenOptions& options) {

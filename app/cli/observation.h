@@ -14,16 +14,24 @@
 
 namespace hbmscope::cli {
 
+// What to do when open_sockets() fails.
+constexpr const char* remedy_without_sockets = "Set XDG_RUNTIME_DIR to a folder that only you can enter.";
+
 class Observation {
  public:
   Observation();
   Observation(const Observation&) = delete;
   Observation& operator=(const Observation&) = delete;
 
-  // Checks that the recording's file can be written, and opens both sockets. A file at that path is replaced only when
-  // the recording starts. If it fails, prints the error and returns the exit code. `jobs_folder`: where jobs of user
-  // `uid` find the observer; empty: where jobs started by it find it.
-  std::optional<int> open(const std::string& recording, const std::string& jobs_folder = {}, std::uint32_t uid = 0);
+  // Checks that the recording's file can be written. A file at that path is replaced only when the recording starts. If
+  // it fails, prints the error and returns the exit code.
+  std::optional<int> open_file(const std::string& recording, serve::RecordingName name);
+  // Opens both sockets. `jobs_folder`: where jobs of user `uid` find the observer; empty: where jobs started by it find
+  // it. Returns nothing, or the reason why it failed; then the file that open_file() created is gone.
+  std::optional<std::string> open_sockets(const std::string& jobs_folder = {}, std::uint32_t uid = 0);
+  // Both. If it fails, prints the error and returns the exit code.
+  std::optional<int> open(const std::string& recording, serve::RecordingName name, const std::string& jobs_folder = {},
+                          std::uint32_t uid = 0);
   // With --listen, also serves viewers over TCP; call it after open(). If it fails, prints the error, undoes open() and
   // returns the exit code.
   std::optional<int> listen(const ListenOptions& options);

@@ -28,8 +28,28 @@ constexpr int exit_not_started = 127;  // The exit code of a shell for a command
 
 }  // namespace
 
-// Starts the command with the collector preloaded before its other libraries. If that fails, the child sends its errno
-// through a pipe that closes when a program starts.
+// In the job's process, before its program starts.
+void ObservedJob::set_variables_of_collector(const std::string& collector, const JobSettings& settings) const {
+  setenv(serve::Observer::variable, observation_.observer().socket_path().c_str(), 1);
+  if (settings.is_followed)
+    unsetenv(wire::no_follow_variable);
+  else
+    setenv(wire::no_follow_variable, std::to_string(getpid()).c_str(), 1);
+  // For NVTX ranges and markers, unless another tool uses NVTX.
+  setenv("NVTX_INJECTION64_PATH", collector.c_str(), 0);
+  if (!settings.memory_dump_prefix.empty()) setenv("TF_BFC_MEMORY_DUMP", settings.memory_dump_prefix.c_str(), 0);
+  if (settings.wants_cupti)
+    setenv(wire::cupti_variable, "1", 1);
+  else
+    unsetenv(wire::cupti_variable);
+  if (!settings.stacks.empty())
+    setenv(wire::stacks_variable, settings.stacks.c_str(), 1);
+  else
+    unsetenv(wire::stacks_variable);
+}
+
+// Starts the command with the collector, unless that is empty, preloaded before its other libraries. If that fails, the
+// child sends its errno through a pipe that closes when a program starts.
 pid_t ObservedJob::start_job(const std::vector<std::string>& command, const std::string& collector,
                              const JobSettings& settings, int& start_errno) const {
   std::vector<char*> words;
@@ -37,8 +57,9 @@ pid_t ObservedJob::start_job(const std::vector<std::string>& command, const std:
   words.push_back(nullptr);
   const char* others = std::getenv("LD_PRELOAD");
   std::string preload = collector;
-  for (const std::string& library : settings.preload) preload += ":" + library;
-  if (others != nullptr && *others != 0) preload += std::string(":") + others;
+  const auto add_to_preload = [&](const std::string& library) { preload += (preload.empty() ? "" : ":") + library; };
+  for (const std::string& library : settings.preload) add_to_preload(library);
+  if (others != nullptr && *others != 0) add_to_preload(others);
   // AddressSanitizer refuses to start unless it is the first library. Here only the collector precedes it, so the check
   // is turned off.
   const char* sanitizer_options = std::getenv("ASAN_OPTIONS");
@@ -52,26 +73,11 @@ pid_t ObservedJob::start_job(const std::vector<std::string>& command, const std:
   const pid_t job = fork();
   if (job == 0) {
     for (const Ignored& one : ignored_) std::signal(one.signal, one.before);  // As set by nohup or by a shell.
-    setenv("LD_PRELOAD", preload.c_str(), 1);
-    setenv("ASAN_OPTIONS", sanitizer.c_str(), 1);
+    if (!preload.empty()) setenv("LD_PRELOAD", preload.c_str(), 1);
+    if (!preload.empty()) setenv("ASAN_OPTIONS", sanitizer.c_str(), 1);
     for (const auto& [name, value] : settings.variables) setenv(name.c_str(), value.c_str(), 1);
     if (settings.is_output_to_stderr) dup2(STDERR_FILENO, STDOUT_FILENO);
-    setenv(serve::Observer::variable, observation_.observer().socket_path().c_str(), 1);
-    if (settings.is_followed)
-      unsetenv(wire::no_follow_variable);
-    else
-      setenv(wire::no_follow_variable, std::to_string(getpid()).c_str(), 1);
-    // For NVTX ranges and markers, unless another tool uses NVTX.
-    setenv("NVTX_INJECTION64_PATH", collector.c_str(), 0);
-    if (!settings.memory_dump_prefix.empty()) setenv("TF_BFC_MEMORY_DUMP", settings.memory_dump_prefix.c_str(), 0);
-    if (settings.wants_cupti)
-      setenv(wire::cupti_variable, "1", 1);
-    else
-      unsetenv(wire::cupti_variable);
-    if (!settings.stacks.empty())
-      setenv(wire::stacks_variable, settings.stacks.c_str(), 1);
-    else
-      unsetenv(wire::stacks_variable);
+    if (!collector.empty()) set_variables_of_collector(collector, settings);
     if (settings.stderr_tail != nullptr) settings.stderr_tail->hand_over();
     execvp(words.front(), words.data());
     const int failed = errno;
@@ -90,11 +96,19 @@ std::optional<int> ObservedJob::start(const std::vector<std::string>& command, c
   const auto collector = find_collector();
   if (!collector) return exit_unreadable;
   if (const auto fault = find_preload_fault("the collector", collector->string())) return fail(*fault);
-  if (const auto failed = observation_.open(recording)) return failed;
-  if (const auto failed = observation_.listen(settings.listen)) return failed;
+  if (const auto failed = observation_.open_file(recording, settings.recording_name)) return failed;
+  if (const auto wrong = observation_.open_sockets()) {
+    // The machine that started this waits for a stream.
+    if (!settings.may_run_unobserved || is_far_started()) return fail(refusal(*wrong, remedy_without_sockets));
+    say(fmt::format("the job runs without being observed: {}. {}", printable(*wrong), remedy_without_sockets));
+    is_observed_ = false;
+  }
+  if (is_observed_)
+    if (const auto failed = observation_.listen(settings.listen)) return failed;
   ignore_signals();
   int start_errno = 0;
-  job_ = start_job(command, collector->string(), settings, start_errno);
+  job_ = start_job(command, is_observed_ ? collector->string() : std::string(), settings, start_errno);
+  if (start_errno == 0 && !is_observed_) return std::nullopt;
   if (start_errno == 0) {
     observation_.watch_devices();
     observation_.start_recording_with_first_process();
@@ -114,6 +128,12 @@ void ObservedJob::ignore_signals() {
 }
 
 bool ObservedJob::serve() {
+  if (!is_observed_) {
+    constexpr useconds_t step_us = 5'000;
+    if (waitpid(job_, &status_, WNOHANG) != 0) return false;
+    usleep(step_us);
+    return true;
+  }
   if (waitpid(job_, &status_, WNOHANG) != 0) {
     observation_.set_exit_code(exit_code());
     observation_.finish(link::status_flag::job_has_ended);
@@ -136,6 +156,7 @@ void ObservedJob::send_signal(int signal) const {
 }
 
 void ObservedJob::print_summary() const {
+  if (!is_observed_) return;
   if (observation_.print_summary()) return;
   say("nothing was recorded: no process of this command allocated device memory that hbmscope can see. It sees calls "
       "of the CUDA driver (libcuda.so.1) and allocators annotated with collector/annotate/hbmscope.h. It does not see "

@@ -23,8 +23,11 @@ struct JobSettings {
   std::string stacks;        // The value of wire::stacks_variable; empty: no stacks.
   StderrTail* stderr_tail = nullptr;
   ListenOptions listen;
-  std::string memory_dump_prefix;    // For the dumps of XLA's allocator at failures, unless the user has set a prefix.
-  std::vector<std::string> preload;  // Libraries after the collector's.
+  serve::RecordingName recording_name = serve::RecordingName::chosen;
+  bool may_run_unobserved =
+      false;                       // If there is no place for the observer's sockets, the job runs as without hbmscope.
+  std::string memory_dump_prefix;  // For the dumps of XLA's allocator at failures, unless the user has set a prefix.
+  std::vector<std::string> preload;                            // Libraries after the collector's.
   std::vector<std::pair<std::string, std::string>> variables;  // To set in the job.
   bool is_output_to_stderr = false;  // Its standard output goes to standard error, as ours is for JSON.
 };
@@ -43,6 +46,7 @@ class ObservedJob {
   // The job's exit code, or 128 + the signal that ended it, as in a shell.
   int exit_code() const;
   pid_t pid() const { return job_; }
+  bool is_observed() const { return is_observed_; }
   int status() const { return status_; }  // As returned by waitpid().
   // Prints what was recorded to standard error. Removes a recording without any process.
   void print_summary() const;
@@ -55,6 +59,7 @@ class ObservedJob {
   const std::string& viewer_socket() const { return observation_.viewer_socket(); }
 
  private:
+  void set_variables_of_collector(const std::string& collector, const JobSettings& settings) const;
   pid_t start_job(const std::vector<std::string>& command, const std::string& collector, const JobSettings& settings,
                   int& start_errno) const;
 
@@ -68,6 +73,7 @@ class ObservedJob {
 
   std::array<Ignored, 4> ignored_{Ignored{SIGINT, SIG_DFL}, {SIGQUIT, SIG_DFL}, {SIGPIPE, SIG_DFL}, {SIGXFSZ, SIG_DFL}};
   Observation observation_;
+  bool is_observed_ = true;
   pid_t job_ = -1;
   int status_ = 0;
 };

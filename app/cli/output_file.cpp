@@ -22,7 +22,9 @@ Result<void> check_output(const std::vector<std::string>& inputs, const std::str
 
 std::string new_recording(const std::string& begin) {
   std::string name = begin + ".hbm";
-  for (int number = 2; std::filesystem::exists(name); ++number) name = fmt::format("{}-{}.hbm", begin, number);
+  std::error_code error;  // A link that leads nowhere is taken, too.
+  for (int number = 2; std::filesystem::exists(std::filesystem::symlink_status(name, error)); ++number)
+    name = fmt::format("{}-{}.hbm", begin, number);
   return name;
 }
 

@@ -13,6 +13,7 @@
 
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
+#include "analysis/write/json.h"
 #include "app/cli/cli.h"
 #include "app/cli/find_job.h"
 #include "app/cli/terminal.h"
@@ -162,7 +163,7 @@ void print_json(const attach::JobList& list, bool in_one_line) {
   json["not_looked_at"] = list.not_looked_at;
   json["jobs"] = nlohmann::ordered_json::array();
   for (const attach::RunningJob& job : list.jobs) json["jobs"].push_back(json_of(job));
-  fmt::print("{}\n", json.dump(in_one_line ? -1 : 2, ' ', false, nlohmann::json::error_handler_t::replace));
+  fmt::print("{}", in_one_line ? line_from_json(json) : text_from_json(json));
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include "app/cli/far_start.h"
 #include "app/cli/load.h"
 #include "app/cli/observed_job.h"
+#include "app/cli/output_file.h"
 #include "app/cli/sweep.h"
 #include "app/cli/temporary_folder.h"
 #include "app/cli/terminal.h"
@@ -34,6 +35,13 @@ std::string text_from_stacks(const RunOptions& options) {
   if (options.stacks == "none") return ", without stacks";
   return fmt::format(", with {} stacks of at most {} frames (--stacks)",
                      options.stacks == "python" ? "Python and native" : "native", options.stack_depth);
+}
+
+void say_how_calls_are_recorded(const RunOptions& options) {
+  if (options.back_end != "cupti")
+    say("CUDA driver calls are recorded by interposition, which leaves CUPTI to the job" + text_from_stacks(options));
+  else  // The job's processes report whether that works.
+    say("CUDA driver calls are recorded" + text_from_stacks(options));
 }
 
 void note_signal_to_forward(int signal) {
@@ -105,7 +113,8 @@ int run_job(const RunOptions& options, bool has_window) {
     if (!prepared) return fail(prepared.error());
     dry_run.emplace(std::move(*prepared));
   }
-  const std::string path = options.record.empty() ? fmt::format("{}.{}.hbm", name, getpid()) : options.record;
+  const std::string path =
+      options.record.empty() ? new_recording(fmt::format("{}.{}", name, getpid())) : options.record;
   for (const int one : {SIGTERM, SIGHUP})
     // Keeps it ignored under nohup.
     if (std::signal(one, note_signal_to_forward) == SIG_IGN) std::signal(one, SIG_IGN);
@@ -119,15 +128,14 @@ int run_job(const RunOptions& options, bool has_window) {
   settings.listen = options.listen;
   settings.memory_dump_prefix = flight.memory_dump_prefix();
   if (flight.is_open()) settings.stderr_tail = &flight.stderr_tail();
+  settings.may_run_unobserved = true;
+  if (options.record.empty()) settings.recording_name = serve::RecordingName::made_up;
   if (dry_run) dry_run->apply_to(settings, options.json);
   if (const auto failed = job.start(options.command, path, settings)) return *failed;
   report_far_start();
-  if (!settings.wants_cupti)
-    say("CUDA driver calls are recorded by interposition, which leaves CUPTI to the job" + text_from_stacks(options));
-  else  // The job's processes report whether that works.
-    say("CUDA driver calls are recorded" + text_from_stacks(options));
+  if (job.is_observed()) say_how_calls_are_recorded(options);
   WindowProcess window;
-  if (has_window && !options.no_window && has_display()) window.open(job.viewer_socket());
+  if (job.is_observed() && has_window && !options.no_window && has_display()) window.open(job.viewer_socket());
   for (bool is_running = true; is_running;) {
     const bool was_recording = job.is_recording();
     is_running = job.serve();

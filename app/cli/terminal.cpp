@@ -148,4 +148,8 @@ bool print_to_stdout(std::string_view text) {
   return written;
 }
 
+bool print_lines_to_stdout(std::string_view lines) {
+  return isatty(STDOUT_FILENO) == 1 ? print_to_stdout(printable_lines(lines)) : print_to_stdout(lines);
+}
+
 }  // namespace hbmscope::cli

@@ -68,5 +68,7 @@ void say(const std::string& line);
 void print_error(const Error& error);  // Also ignores a closed stderr.
 // On failure prints an error to stderr and returns false: a full disk or a closed pipe must not look like success.
 bool print_to_stdout(std::string_view text);
+// The same for data in lines: a terminal gets no control characters, because it would obey those in names.
+bool print_lines_to_stdout(std::string_view lines);
 
 }  // namespace hbmscope::cli

@@ -15,6 +15,7 @@
 
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
+#include "analysis/write/json.h"
 #include "app/cli/cli.h"
 #include "app/cli/load.h"
 #include "collector/attach/device_totals.h"
@@ -57,7 +58,7 @@ void print_json(const std::vector<DeviceTotals>& devices, pid_t process, double 
     if (held.bytes) row["bytes"] = *held.bytes;
     json["devices"].push_back(std::move(row));
   }
-  fmt::print("{}\n", json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  fmt::print("{}", line_from_json(json));
 }
 
 }  // namespace

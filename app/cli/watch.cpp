@@ -104,7 +104,7 @@ class Watch {
           status_.pending_bytes == 0 ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(status_.pending_bytes);
       json["heaps"] = json_from_heap_rows(rows);
       json["counters"] = json_from_counter_rows(counters);
-      fmt::print("{}\n", json.dump());
+      fmt::print("{}", line_from_json(json));
     } else {
       for (const HeapRow& row : rows) fmt::print("{}\n", line_of(row, rate));
       if (const std::string totals = line_of_totals(counters, attached); !totals.empty()) fmt::print("{}\n", totals);

@@ -1,6 +1,8 @@
 #include "collector/attach/way_in.h"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -74,6 +76,36 @@ bool write_library(int folder, const std::string& name, const std::string& bytes
   return is_written && renameat(folder, before.c_str(), folder, name.c_str()) == 0;
 }
 
+// Opens a folder in there; no value: it is not a folder of ours that nobody else can write to.
+std::optional<int> open_if_ours(int temporary, const std::string& name) {
+  const int folder = openat(temporary, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  struct stat found {};
+  if (folder >= 0 && fstat(folder, &found) == 0 && is_ours(found)) return folder;
+  if (folder >= 0) close(folder);
+  return std::nullopt;
+}
+
+// Ours from an earlier attach, so that a job loads the library only once; otherwise a new one, whose name nobody can
+// guess and take before us. -1: neither; errno says why.
+int open_own_folder(int temporary, std::string& name) {
+  const std::string prefix = fmt::format("hbmscope-attach-{}-", geteuid());
+  const int listed = dup(temporary);  // closedir() closes it.
+  if (DIR* names = listed < 0 ? nullptr : fdopendir(listed)) {
+    std::optional<int> found;
+    while (const dirent* one = found ? nullptr : readdir(names)) {
+      name = one->d_name;
+      if (name.starts_with(prefix)) found = open_if_ours(temporary, name);
+    }
+    closedir(names);
+    if (found) return *found;
+  }
+  std::uint64_t number = 0;
+  if (getrandom(&number, sizeof(number), 0) != ssize_t{sizeof(number)}) return -1;
+  name = fmt::format("{}{:016x}", prefix, number);
+  if (mkdirat(temporary, name.c_str(), 0711) != 0) return -1;
+  return open_if_ours(temporary, name).value_or(-1);
+}
+
 }  // namespace
 
 WayIn::~WayIn() {
@@ -91,8 +123,7 @@ std::optional<Refusal> find_way_in(pid_t process, const std::string& collector, 
   }
   // Root creates it for the job's user: others may pass through, but not list or write. Links are not followed: they
   // could lead elsewhere here than in the job.
-  const std::string name = fmt::format("hbmscope-attach-{}", geteuid());
-  way.folder_in_job = "/tmp/" + name;
+  way.folder_in_job = "/tmp";
   const auto refuse = [&](const std::string& why) {
     return Refusal{fmt::format("cannot place the collector in its file system: {}: {}", way.folder_in_job, why),
                    "The job must be able to read the collector; hbmscope run does not need this."};
@@ -100,16 +131,14 @@ std::optional<Refusal> find_way_in(pid_t process, const std::string& collector, 
   const int root = open(fmt::format("/proc/{}/root", process).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   const int temporary = root < 0 ? -1 : openat(root, "tmp", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (root >= 0) close(root);
-  const bool is_made = temporary >= 0 && (mkdirat(temporary, name.c_str(), 0711) == 0 || errno == EEXIST);
-  const int folder = is_made ? openat(temporary, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+  std::string name;
+  const int folder = temporary < 0 ? -1 : open_own_folder(temporary, name);
   const int error = errno;
   if (temporary >= 0) close(temporary);
   if (folder < 0) return refuse(std::strerror(error));
+  way.folder_in_job = "/tmp/" + name;
   way.open_folder = folder;
   way.folder = fmt::format("/proc/self/fd/{}", folder);
-  struct stat found {};
-  if (fstat(folder, &found) != 0 || !is_ours(found))
-    return refuse("it is not a folder of ours that nobody else can write to");
   fchmod(folder, is_of_us ? 0700 : 0711);
   if (has_our_files && can_all_read(collector)) {
     way.library = collector;

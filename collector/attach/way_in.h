@@ -27,8 +27,8 @@ struct WayIn {
 };
 
 // `collector`: the library's path here. If the job can't read it, it is copied into a folder of ours in the job's /tmp
-// that nobody else can write to, under a name derived from its content: so a job loads it only once, and nobody can
-// replace it.
+// that nobody else can write to and whose name can't be guessed, under a name derived from its content: so a job loads
+// it only once, and nobody can replace it.
 std::optional<Refusal> find_way_in(pid_t process, const std::string& collector, WayIn& way);
 
 }  // namespace hbmscope::attach

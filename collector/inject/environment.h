@@ -17,8 +17,8 @@ class Environment {
 
   // False: it can't be read, or changes all the time.
   bool is_read() const { return is_read_; }
-  const char* begin() const { return text_; }
-  const char* end() const { return text_ + bytes_; }
+  char* begin() { return text_; }
+  char* end() { return text_ + bytes_; }
 
  private:
   char* text_ = nullptr;

@@ -15,6 +15,8 @@
 namespace hbmscope::inject {
 namespace {
 
+constexpr std::uint64_t no_limit = std::uint64_t{1} << 46;
+
 // A call on a Unix socket with a time limit ends early when the job is stopped and continued, or handles a signal;
 // nothing of it has happened then (signal(7)), so it is repeated. For two seconds at most: a process that gets signals
 // without end goes on without us.
@@ -32,10 +34,8 @@ auto unless_interrupted(const Call& call) {
   return done;
 }
 
-}  // namespace
-
+// Bytes of address space that RLIMIT_AS still allows; a large number if there is no limit.
 std::uint64_t addresses_left() {
-  constexpr std::uint64_t no_limit = std::uint64_t{1} << 46;
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return no_limit;
   char text[32] = "";  // Its first number is its size in pages.
@@ -48,6 +48,18 @@ std::uint64_t addresses_left() {
     pages = pages * 10 + static_cast<std::uint64_t>(*at - '0');
   const std::uint64_t taken = pages * static_cast<std::uint64_t>(getpagesize());
   return taken < limit.rlim_cur ? limit.rlim_cur - taken : 0;
+}
+
+}  // namespace
+
+std::uint64_t file_bytes_max() {
+  rlimit limit{};
+  return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ? no_limit : limit.rlim_cur;
+}
+
+std::uint64_t shared_bytes_max() {
+  const std::uint64_t of_addresses = addresses_left() / 4, of_file = file_bytes_max();
+  return of_addresses < of_file ? of_addresses : of_file;
 }
 
 const char* hand_over(int memory, const char* observer_path, int& observer, int* link) {

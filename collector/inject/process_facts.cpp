@@ -13,6 +13,7 @@
 #include "collector/inject/environment.h"
 #include "collector/inject/line.h"
 #include "collector/inject/rings.h"
+#include "collector/wire/masked_arguments.h"
 #include "collector/wire/reported_names.h"
 #include "collector/wire/reported_variables.h"
 
@@ -56,6 +57,9 @@ void report_command() {
   ProcFile arguments("/proc/self/cmdline");
   char* end = arguments.end();
   while (end != arguments.begin() && end[-1] == 0) --end;
+  char* const last = wire::mask_arguments(arguments.begin(), end);
+  if (last < end) *last = 0;
+  end = last;
   for (char* at = arguments.begin(); at != end; ++at)
     if (*at == 0) *at = ' ';
   if (end != arguments.begin()) rings.define_job_fact(wire::command_fact.data(), arguments.begin());
@@ -68,7 +72,7 @@ struct Values {
   const char* of[count] = {};
   const char* rank = nullptr;
 
-  void take(const char* begin, const char* end) {
+  void take(char* begin, char* end) {
     wire::find_reported_variables(
         begin, end,
         [this](const wire::ReportedVariable& variable, const char* value) {
@@ -146,7 +150,7 @@ bool enter(unsigned readers) {
 
 void report_process_facts() {
   report_command();
-  const Environment now;
+  Environment now;
   ProcFile at_start(now.is_read() ? "/dev/null" : "/proc/self/environ");
   Values values;
   if (now.is_read())
@@ -160,7 +164,7 @@ void report_process_facts() {
 
 void note_variables(unsigned readers) {
   const int errno_of_job = errno;
-  const Environment now;
+  Environment now;
   if (now.is_read() && enter(readers)) {
     Values values;
     values.take(now.begin(), now.end());

@@ -87,9 +87,8 @@ void SpinLock::lock() {
 const char* Rings::open(const char* observer_path, int* link) {
   const auto memory = static_cast<int>(syscall(SYS_memfd_create, "hbmscope", 3U /* close on exec, may be sealed */));
   if (memory < 0) return "cannot allocate shared memory";
-  // A process with a limit on its addresses (ulimit -v) gets fewer rings, and less room for rare records: at most a
-  // quarter of the addresses it has left, because the process needs them.
-  const std::uint64_t definitions = 4096, bytes_max = addresses_left() / 4;
+  // A process with a limit gets fewer rings, and less room for rare records.
+  const std::uint64_t definitions = 4096, bytes_max = shared_bytes_max();
   std::uint64_t listing = 0, first_ring = 0, bytes = 0;
   std::uint32_t share = 1;
   void* at = MAP_FAILED;
@@ -105,7 +104,8 @@ const char* Rings::open(const char* observer_path, int* link) {
   if (at == MAP_FAILED || fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
     if (at != MAP_FAILED) munmap(at, bytes);
     ::close(memory);
-    return "cannot allocate shared memory";
+    return bytes > file_bytes_max() ? "its limit on the size of files (ulimit -f) leaves no room for shared memory"
+                                    : "cannot allocate shared memory";
   }
   madvise(at, bytes, MADV_DONTDUMP);  // It does not belong in the job's core file.
   auto* header = new (at) wire::RingsHeader;

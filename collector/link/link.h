@@ -45,6 +45,8 @@ struct Welcome {
   std::uint64_t place = 0;
 };
 static_assert(sizeof(Welcome) == 32);
+// Welcome::session when the version is 0 because there are too many viewers.
+constexpr std::uint64_t no_place = 0;
 
 // `output`, `errors`: the job's output, if a relay in between sends it (app/cli/relay.h). `skip`: a Skip;
 // the received part of an unfinished block is discarded. The next `keyframe_bytes` of `recording` frames are keyframes

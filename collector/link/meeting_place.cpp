@@ -13,6 +13,7 @@
 #include <cstring>
 #include <filesystem>
 #include <string_view>
+#include <vector>
 
 namespace hbmscope::link {
 namespace {
@@ -33,10 +34,42 @@ std::string path_of(const std::string& folder, std::string_view prefix, std::int
   return folder + "/" + std::string(prefix) + std::to_string(process);
 }
 
-bool is_private(const std::string& folder) {
+bool belongs_to_us(const std::string& folder) {
   struct stat found {};
-  return lstat(folder.c_str(), &found) == 0 && S_ISDIR(found.st_mode) && found.st_uid == getuid() &&
-         (found.st_mode & 077) == 0;
+  return stat(folder.c_str(), &found) == 0 && S_ISDIR(found.st_mode) && found.st_uid == getuid();
+}
+
+// As a system sets it up: ours, or one of root that we may write to. Under sudo -E it is another user's, and a folder
+// of ours in there would lock its owner out.
+bool is_runtime_folder(const std::string& folder) {
+  struct stat found {};
+  return stat(folder.c_str(), &found) == 0 && (found.st_uid == getuid() || found.st_uid == 0);
+}
+
+std::vector<std::string> candidate_folders() {
+  std::vector<std::string> all;
+  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+  if (runtime != nullptr && *runtime == '/' && is_runtime_folder(runtime))
+    all.push_back(std::string(runtime) + "/hbmscope");
+  all.push_back("/tmp/hbmscope-" + std::to_string(getuid()));
+  return all;
+}
+
+// For when somebody else has taken the name in /tmp.
+std::string folder_in_state() {
+  const char* state = std::getenv("XDG_STATE_HOME");
+  if (state != nullptr && *state == '/') return std::string(state) + "/hbmscope/run";
+  const char* home = std::getenv("HOME");
+  return home != nullptr && *home == '/' ? std::string(home) + "/.local/state/hbmscope/run" : std::string();
+}
+
+// All folders in which observers of this user may be: those of other shells may have another environment, and a name in
+// /tmp may have been taken only for a while.
+std::vector<std::string> existing_folders() {
+  std::vector<std::string> all = candidate_folders();
+  all.push_back(folder_in_state());
+  std::erase_if(all, [](const std::string& one) { return one.empty() || !is_private_folder(one); });
+  return all;
 }
 
 // A socket address for the path, if necessary through a descriptor of its folder, which must stay open meanwhile.
@@ -72,16 +105,46 @@ class Address {
 
 }  // namespace
 
+namespace {
+
+// Not through a link, which anybody could have put there. `others`: what others may not be allowed to do.
+bool is_own_folder(const std::string& folder, mode_t others = 0) {
+  struct stat found {};
+  return lstat(folder.c_str(), &found) == 0 && S_ISDIR(found.st_mode) && found.st_uid == getuid() &&
+         (found.st_mode & others) == 0;
+}
+
+}  // namespace
+
+bool is_private_folder(const std::string& folder) {
+  return is_own_folder(folder, 077);
+}
+
 std::string private_folder() {
-  const std::string in_tmp = "/tmp/hbmscope-" + std::to_string(getuid());
-  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
-  const bool has_runtime = runtime != nullptr && *runtime == '/';
-  std::string folder = has_runtime ? std::string(runtime) + "/hbmscope" : in_tmp;
-  if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST && has_runtime) {
-    folder = in_tmp;
+  for (const std::string& folder : candidate_folders()) {
     mkdir(folder.c_str(), 0700);
+    if (is_private_folder(folder)) return folder;
+    if (is_own_folder(folder)) return "";  // We opened it to others; that is not worked around.
   }
-  return is_private(folder) ? folder : "";
+  const std::string folder = folder_in_state();
+  return !folder.empty() && make_own_folders(folder) && is_private_folder(folder) ? folder : "";
+}
+
+bool make_own_folders(const std::string& path) {
+  std::vector<std::string> missing;
+  std::string folder = path;
+  for (; access(folder.c_str(), F_OK) != 0 && folder.size() > 1; folder.resize(folder.rfind('/')))
+    missing.push_back(folder);
+  if (!missing.empty() && !belongs_to_us(folder)) return false;
+  for (auto one = missing.rbegin(); one != missing.rend(); ++one)
+    if (mkdir(one->c_str(), 0700) != 0 && errno != EEXIST) return false;
+  return belongs_to_us(path);
+}
+
+std::string find_viewer_socket(std::int64_t observer) {
+  for (const std::string& folder : existing_folders())
+    if (const std::string path = viewer_socket(folder, observer); access(path.c_str(), F_OK) == 0) return path;
+  return viewer_socket(private_folder(), observer);
 }
 
 namespace {
@@ -147,6 +210,37 @@ bool is_listened_at(const std::string& path) {
   return !is_refused;
 }
 
+std::optional<std::int64_t> find_observer_in(const std::string& folder, std::int64_t process) {
+  const std::string path = path_of(folder, observed_prefix, process);
+  const std::int64_t observer = number_in(path);
+  if (!runs(observer)) return std::nullopt;
+  const std::string socket = viewer_socket(folder, observer);
+  if (access(socket.c_str(), F_OK) != 0) return std::nullopt;
+  if (is_listened_at(socket)) return observer;
+  unlink(socket.c_str());
+  unlink(path.c_str());
+  return std::nullopt;
+}
+
+// For a process that does not run here; in another namespace it may still run and listen.
+void forget_dead_observers_in(const std::string& folder) {
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(folder, error); !error && at != std::filesystem::directory_iterator();
+       at.increment(error)) {
+    const auto& entry = *at;
+    const std::string path = entry.path().string(), name = entry.path().filename().string();
+    const auto number_behind = [&](std::string_view prefix) {
+      return name.starts_with(prefix) ? std::strtoll(name.c_str() + prefix.size(), nullptr, 10) : 0;
+    };
+    const std::int64_t owner = std::max(number_behind(job_prefix), number_behind(viewer_prefix));
+    if (owner > 0 && !runs(owner) && !is_listened_at(path)) unlink(path.c_str());
+    if (number_behind(observed_prefix) == 0) continue;
+    const std::int64_t observer = number_in(path);
+    const std::string socket = viewer_socket(folder, observer);
+    if (!runs(observer) && (access(socket.c_str(), F_OK) != 0 || !is_listened_at(socket))) unlink(path.c_str());
+  }
+}
+
 }  // namespace
 
 std::string viewer_socket(const std::string& folder, std::int64_t observer) {
@@ -169,35 +263,13 @@ void forget_observed(std::int64_t process) {
 }
 
 std::optional<std::int64_t> find_observer_of(std::int64_t process) {
-  const std::string path = observed_path(process);
-  const std::int64_t observer = path.empty() ? 0 : number_in(path);
-  if (!runs(observer)) return std::nullopt;
-  const std::string socket = viewer_socket(private_folder(), observer);
-  if (access(socket.c_str(), F_OK) != 0) return std::nullopt;
-  if (is_listened_at(socket)) return observer;
-  unlink(socket.c_str());
-  unlink(path.c_str());
+  for (const std::string& folder : existing_folders())
+    if (const auto observer = find_observer_in(folder, process)) return observer;
   return std::nullopt;
 }
 
-// For a process that does not run here; in another namespace it may still run and listen.
 void forget_dead_observers() {
-  const std::string folder = private_folder();
-  std::error_code error;
-  for (std::filesystem::directory_iterator at(folder, error); !error && at != std::filesystem::directory_iterator();
-       at.increment(error)) {
-    const auto& entry = *at;
-    const std::string path = entry.path().string(), name = entry.path().filename().string();
-    const auto number_behind = [&](std::string_view prefix) {
-      return name.starts_with(prefix) ? std::strtoll(name.c_str() + prefix.size(), nullptr, 10) : 0;
-    };
-    const std::int64_t owner = std::max(number_behind(job_prefix), number_behind(viewer_prefix));
-    if (owner > 0 && !runs(owner) && !is_listened_at(path)) unlink(path.c_str());
-    if (number_behind(observed_prefix) == 0) continue;
-    const std::int64_t observer = number_in(path);
-    const std::string socket = viewer_socket(folder, observer);
-    if (!runs(observer) && (access(socket.c_str(), F_OK) != 0 || !is_listened_at(socket))) unlink(path.c_str());
-  }
+  for (const std::string& folder : existing_folders()) forget_dead_observers_in(folder);
 }
 
 }  // namespace hbmscope::link

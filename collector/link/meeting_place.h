@@ -7,9 +7,17 @@
 
 namespace hbmscope::link {
 
-// hbmscope in XDG_RUNTIME_DIR, or else /tmp/hbmscope-UID. Created with mode 0700 if it is missing. Empty if it belongs
-// to somebody else or is open to others.
+// hbmscope in XDG_RUNTIME_DIR if that is this user's or root's; or else /tmp/hbmscope-UID; or, if somebody else has
+// taken that name, hbmscope/run in XDG_STATE_HOME or in ~/.local/state. Created with mode 0700 if it is missing. Empty
+// if there is none, or if the folder is this user's and open to others.
 std::string private_folder();
+
+bool is_private_folder(const std::string& folder);  // It is this user's, no link, and nobody else can enter it.
+
+// Creates the folders of a path that are missing, with mode 0700. False if that fails, if the last one is another
+// user's, or if the missing ones would be in a folder of another user: a folder of root in there would lock that user
+// out.
+bool make_own_folders(const std::string& path);
 
 // Creates a listening socket there: mode 0600, close-on-exec, nonblocking. An existing file at that path is replaced,
 // so the name contains the number of its process. Returns -1 on failure, with the reason in `wrong`.
@@ -30,6 +38,8 @@ std::optional<Peer> trusted_peer(int connection, std::string& wrong);
 // The socket at which jobs connect to the observer with that number, and the socket at which it offers its stream.
 std::string job_socket(const std::string& folder, std::int64_t observer);
 std::string viewer_socket(const std::string& folder, std::int64_t observer);
+// The socket of an observer of this user that exists, in whichever folder; otherwise where it would be.
+std::string find_viewer_socket(std::int64_t observer);
 
 // The observer of a process. The observer notes it in the folder and removes it when it ends.
 void note_observed(std::int64_t process);

@@ -60,11 +60,11 @@ void report_where_it_runs(ProcessDrain& drain, std::int64_t pid) {
 // The facts that a job would report about itself, for a process into which nothing is loaded
 // (collector/inject/process_facts.h).
 void report_how_it_was_started(ProcessDrain& drain, std::int64_t pid) {
-  if (const std::string command = read_command_line(pid); !command.empty())
+  if (const std::string command = read_masked_command_line(pid); !command.empty())
     drain.add_job_fact(wire::command_fact, command);
-  const std::string environment = read_proc_file("/proc/" + std::to_string(pid) + "/environ");
+  std::string environment = read_proc_file("/proc/" + std::to_string(pid) + "/environ");
   wire::find_reported_variables(
-      environment.c_str(), environment.c_str() + environment.size(),
+      environment.data(), environment.data() + environment.size(),
       [&](const wire::ReportedVariable& variable, const char* value) {
         drain.add_job_fact(std::string(wire::variable_facts) + variable.name, value);
       },
@@ -91,7 +91,7 @@ Observer::~Observer() {
 
 std::optional<std::string> Observer::open() {
   const std::string folder = link::private_folder();
-  if (folder.empty()) return "found no private folder, neither in XDG_RUNTIME_DIR nor in /tmp";
+  if (folder.empty()) return "found no private folder, neither in XDG_RUNTIME_DIR nor in /tmp nor in the home folder";
   return open_in(folder, geteuid());
 }
 

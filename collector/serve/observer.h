@@ -25,7 +25,7 @@ class Observer {
   Observer(const Observer&) = delete;
   Observer& operator=(const Observer&) = delete;
 
-  // Opens a socket in a folder that only this user can enter (hbmscope in XDG_RUNTIME_DIR, or else /tmp/hbmscope-UID).
+  // Opens a socket in a folder that only this user can enter (collector/link/meeting_place.h).
   // Returns no value on success, otherwise the reason.
   std::optional<std::string> open();
   // The same in another folder, for a job that does not see that one; `uid` becomes the owner of the socket.

@@ -8,6 +8,8 @@
 #include <array>
 #include <cstdlib>
 
+#include "collector/wire/masked_arguments.h"
+
 namespace hbmscope::serve {
 
 std::string read_proc_file(const std::string& path) {
@@ -41,9 +43,26 @@ std::vector<pid_t> list_proc_numbers(const std::string& folder) {
   return numbers;
 }
 
+namespace {
+
+std::string read_arguments(std::int64_t process) {
+  std::string arguments = read_proc_file("/proc/" + std::to_string(process) + "/cmdline");
+  while (!arguments.empty() && arguments.back() == 0) arguments.pop_back();
+  return arguments;
+}
+
+}  // namespace
+
 std::string read_command_line(std::int64_t process) {
-  std::string command = read_proc_file("/proc/" + std::to_string(process) + "/cmdline");
-  while (!command.empty() && command.back() == 0) command.pop_back();
+  std::string command = read_arguments(process);
+  std::replace(command.begin(), command.end(), '\0', ' ');
+  return command;
+}
+
+std::string read_masked_command_line(std::int64_t process) {
+  std::string command = read_arguments(process);
+  const char* end = wire::mask_arguments(command.data(), command.data() + command.size());
+  command.resize(static_cast<std::size_t>(end - command.data()));
   std::replace(command.begin(), command.end(), '\0', ' ');
   return command;
 }

@@ -21,5 +21,7 @@ std::vector<pid_t> list_proc_numbers(const std::string& folder);
 
 // The words of its command line, separated by spaces. Empty if it has none, like a kernel thread, or has ended.
 std::string read_command_line(std::int64_t process);
+// The same without secrets in its arguments, to be recorded (collector/wire/masked_arguments.h).
+std::string read_masked_command_line(std::int64_t process);
 
 }  // namespace hbmscope::serve

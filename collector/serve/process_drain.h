@@ -46,14 +46,16 @@ class ProcessDrain {
   // another number there). Devices are numbered as on this machine, which may differ from the job's view, so the
   // counters belong to no heap.
   void report_devices(std::span<const DeviceTotals> devices);
-  // Drains everything available; with `is_last` also the youngest events, and closes the current block.
+  // Drains what is available, but at once no more than takes some tenths of a second. With `is_last` it drains
+  // everything, also the youngest events, and closes the current block.
   void drain(bool is_last);
   // Everything that a viewer needs to start with the next block; closes the current block.
   std::vector<wire::SharedBlock> make_keyframe() { return writer_.make_keyframe(); }
   // After the last drain(): writes the names found since. True: no more will come.
   bool finish_names();
 
-  std::uint64_t events() const { return events_; }
+  // As a reader of the recording counts them.
+  std::uint64_t events() const { return writer_.counted_events() + figures_; }
   std::uint64_t lost() const { return lost_; }
   std::uint64_t stacks_lost() const { return memory_->stacks_lost(); }  // Events without a stack, for lack of room.
   // take_failures() returns the failures since the last call, without the number of the process.
@@ -82,13 +84,14 @@ class ProcessDrain {
   void note_fact(const Row& row);
   void define_code_frame(const Row& row);
   void write_names();
-  void take_rows(std::uint64_t until_ticks);
+  void take_rows(std::uint64_t until_ticks, bool is_last);
   void write(const Row& row);
   void watch(const Row& row, std::int64_t time_ns);
   static bool is_of_driver(const Row& row);
   void give_of_driver(const Row& row, std::int64_t time_ns);
   void write_of_driver(const Row& row, std::int64_t time_ns);
   void write_listing(const wire::ListingRecord& listing, std::int64_t time_ns);
+  std::uint64_t plausible_loss(std::uint64_t count);
   void note_losses(std::int64_t now_ns);
   void report_clock(const TickClock::Reading& now);
 
@@ -121,8 +124,9 @@ class ProcessDrain {
   FailureWatch watch_;
   std::vector<Failure> failures_;
   std::uint64_t giving_since_ = 0;  // The oldest freeing call of this round that does not hold back younger events.
-  std::uint64_t events_ = 0, lost_ = 0, lost_without_ring_ = 0;
-  std::int64_t last_drain_ns_ = 0, last_clock_ns_ = 0;
+  std::uint64_t lost_ = 0, lost_without_ring_ = 0;
+  std::uint64_t figures_ = 0;  // Of a process into which nothing is loaded: they are its events.
+  std::int64_t begun_ns_ = 0, last_drain_ns_ = 0, last_clock_ns_ = 0;
   struct ReportedFigure {
     std::uint64_t bytes = 0;
     std::int64_t time_ns = 0;

@@ -13,6 +13,14 @@
 
 namespace hbmscope::serve {
 
+std::optional<std::string> try_recording(const std::string& path, RecordingName name) {
+  std::string wrong;
+  const int file = wire::open_private_file(path, name, wrong);
+  if (file < 0) return wrong;
+  close(file);
+  return std::nullopt;
+}
+
 Recorder::~Recorder() {
   for (const Part& part : parts_) close(part.file);
 }

@@ -6,9 +6,15 @@
 #include <string>
 #include <vector>
 
+#include "collector/wire/private_file.h"
 #include "collector/wire/recording_file.h"
 
 namespace hbmscope::serve {
+
+// Whether a recording may be written to that file, which is created if it is missing and not changed otherwise. Returns
+// no value, or the reason: among others, it is another user's (collector/wire/private_file.h).
+using RecordingName = wire::Name;
+std::optional<std::string> try_recording(const std::string& path, RecordingName name);
 
 class Recorder {
  public:

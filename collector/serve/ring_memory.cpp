@@ -1,8 +1,10 @@
 #include "collector/serve/ring_memory.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -48,11 +50,24 @@ RingMemory::~RingMemory() {
   munmap(bytes_, size_);
 }
 
+namespace {
+
+// Only memory that the kernel gives page by page when it is touched, as a memfd has it (tmpfs). A page of a hugetlbfs
+// is missing if no huge page is free, and reading it would end this process.
+bool is_ordinary_memory(int memory) {
+  struct statfs system {};
+  return fstatfs(memory, &system) == 0 && static_cast<unsigned long>(system.f_type) == TMPFS_MAGIC;
+}
+
+}  // namespace
+
 std::unique_ptr<RingMemory> RingMemory::map(int memory, std::string& wrong) {
   struct stat file {};
   std::unique_ptr<RingMemory> mapped;
   const int seals = fcntl(memory, F_GET_SEALS);
-  if (fstat(memory, &file) != 0 || file.st_size < static_cast<off_t>(sizeof(wire::RingsHeader))) {
+  if (!is_ordinary_memory(memory)) {
+    wrong = "its shared memory is not of a kind that can be read safely";
+  } else if (fstat(memory, &file) != 0 || file.st_size < static_cast<off_t>(sizeof(wire::RingsHeader))) {
     wrong = "its shared memory is too small";
   } else if (seals < 0 || (seals & F_SEAL_SHRINK) == 0) {
     wrong = "its shared memory could shrink while it is read";
@@ -153,7 +168,9 @@ std::optional<Row> RingMemory::next(std::uint32_t number, std::uint64_t& at, std
     std::uint16_t words = 0, kind = 0;
     std::memcpy(&words, rows + place, sizeof(words));
     std::memcpy(&kind, rows + place + sizeof(words), sizeof(kind));
-    if (kind == static_cast<std::uint16_t>(wire::padding_kind) && words != 0 && words * 8U <= room) {
+    // It fills the rest of the ring, so there is at most one a round; smaller ones would keep the observer busy.
+    if (kind == static_cast<std::uint16_t>(wire::padding_kind) && words != 0 && words * 8U == ring_bytes_ - place &&
+        words * 8U <= room) {
       at += words * 8U;
       continue;
     }

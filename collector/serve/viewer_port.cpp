@@ -17,6 +17,8 @@ namespace hbmscope::serve {
 namespace {
 
 constexpr std::size_t viewers_max = 64, refused_max = 100;
+// Whoever has the token may be on any machine; the places that remain are for the user's own viewers on this one.
+constexpr std::size_t tcp_viewers_max = 48;
 // TCP connections that have not sent the token: a silent one makes room for the next, and none takes a viewer's place.
 constexpr std::size_t strangers_max = 16;
 // By the time they are accepted, most connections of a flood have closed again, or have sent everything.
@@ -42,19 +44,31 @@ std::int64_t now_ns() {
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
+// What it has sent is read first: a TCP connection that is closed with unread bytes loses the answer.
+void say_that_there_is_no_place(int connection) {
+  link::Welcome full;
+  full.session = link::no_place;
+  send(connection, &full, sizeof(full), MSG_NOSIGNAL | MSG_DONTWAIT);
+  shutdown(connection, SHUT_WR);
+  std::array<char, 256> unread{};
+  for (int turn = 0; turn < 4 && recv(connection, unread.data(), unread.size(), MSG_DONTWAIT) > 0; ++turn) {
+  }
+}
+
 }  // namespace
 
 class ViewerPort::Viewer {
  public:
   // `token`: must be received first; null: not required.
   Viewer(int connection, std::uint64_t session, const link::Token* token)
-      : connection_(connection), since_ns_(now_ns()), session_(session), token_(token) {}
+      : connection_(connection), since_ns_(now_ns()), session_(session), is_by_tcp_(token != nullptr), token_(token) {}
   ~Viewer() { close(connection_); }
   Viewer(const Viewer&) = delete;
   Viewer& operator=(const Viewer&) = delete;
 
   bool is_greeted() const { return is_greeted_; }
   bool is_stranger() const { return token_ != nullptr; }
+  bool is_by_tcp() const { return is_by_tcp_; }
   bool is_silent() const { return said_bytes_ == 0; }
   int connection() const { return connection_; }
   bool has_all(std::uint64_t bytes) const { return place_ == bytes && !is_in_frame(); }
@@ -220,6 +234,7 @@ class ViewerPort::Viewer {
   int connection_;
   std::int64_t since_ns_;
   std::uint64_t session_;
+  bool is_by_tcp_;
   const link::Token* token_;
   bool is_greeted_ = false;
   std::array<char, std::max(sizeof(link::Greeting), sizeof(link::TokenGreeting))> said_{};
@@ -251,7 +266,7 @@ ViewerPort::~ViewerPort() {
 
 std::optional<std::string> ViewerPort::open() {
   const std::string folder = link::private_folder();
-  if (folder.empty()) return "found no private folder, neither in XDG_RUNTIME_DIR nor in /tmp";
+  if (folder.empty()) return "found no private folder, neither in XDG_RUNTIME_DIR nor in /tmp nor in the home folder";
   session_ = (static_cast<std::uint64_t>(now_ns()) << 22 ^ static_cast<std::uint64_t>(getpid())) | 1;
   link::forget_dead_observers();
   const std::string path = link::viewer_socket(folder, getpid());
@@ -289,8 +304,10 @@ void ViewerPort::accept_some() {
     const int connection = accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (connection < 0) return;
     std::string wrong;
-    if (!link::trusted_peer(connection, wrong) || viewers() >= viewers_max) {
-      refuse(wrong.empty() ? "a viewer: there are too many" : wrong);
+    const bool is_trusted = link::trusted_peer(connection, wrong).has_value();
+    if (!is_trusted || viewers() >= viewers_max) {
+      refuse(is_trusted ? "a viewer: there are too many" : wrong);
+      if (is_trusted) say_that_there_is_no_place(connection);
       close(connection);
       continue;
     }
@@ -334,14 +351,23 @@ void ViewerPort::make_room_for_stranger(const link::Status& status) {
 bool ViewerPort::serve_viewer(Viewer& viewer, const link::Status& status) {
   const bool was_stranger = viewer.is_stranger();
   bool stays = viewer.read(recorder_, requests_, make_keyframes_ != nullptr);
+  if (was_stranger && !viewer.is_stranger() && stays && !has_place_for_tcp()) {
+    refuse(link::peer_text(viewer.connection()) + ": there are too many viewers");
+    say_that_there_is_no_place(viewer.connection());
+    return false;
+  }
   if (stays && viewer.wants_to_skip()) skip_where_wanted();  // Before it is sent what it does not want.
   stays = stays && viewer.send(recorder_, status);
-  if (!was_stranger) return stays;
-  if (!viewer.is_stranger() && viewers() <= viewers_max) return stays;
-  if (viewer.is_stranger() && stays) return true;
-  refuse(link::peer_text(viewer.connection()) +
-         (viewer.is_stranger() ? ": its token is missing or wrong" : ": there are too many viewers"));
+  if (stays || !viewer.is_stranger()) return stays;
+  refuse(link::peer_text(viewer.connection()) + ": its token is missing or wrong");
   return false;
+}
+
+// The one that has just sent its token counts already.
+bool ViewerPort::has_place_for_tcp() const {
+  const auto by_tcp = std::count_if(viewers_.begin(), viewers_.end(),
+                                    [](const auto& one) { return one->is_by_tcp() && !one->is_stranger(); });
+  return static_cast<std::size_t>(by_tcp) <= tcp_viewers_max && viewers() <= viewers_max;
 }
 
 void ViewerPort::skip_where_wanted() {

@@ -62,6 +62,7 @@ class ViewerPort {
   void accept_some();
   void accept_strangers(const link::Status& status);
   void make_room_for_stranger(const link::Status& status);
+  bool has_place_for_tcp() const;
   void skip_where_wanted();
   bool serve_viewer(Viewer& viewer, const link::Status& status);  // False: disconnect it.
 

@@ -61,6 +61,8 @@ std::optional<std::string> LinkReader::take_welcome() {
   std::memcpy(&welcome, part_.data(), sizeof(welcome));
   if (std::memcmp(welcome.magic, link::Welcome{}.magic, sizeof(welcome.magic)) != 0)
     return "the program that answered is not hbmscope";
+  if (welcome.version == 0 && welcome.session == link::no_place)
+    return "it has as many viewers as it serves; close one of them";
   if (welcome.version == 0)
     return "the hbmscope there uses version " + std::to_string(welcome.newest_version) +
            " of the link, this one version " + std::to_string(link::version);

@@ -36,7 +36,7 @@ std::string socket_of(std::string_view name) {
   std::int64_t observer = 0;
   const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), observer);
   if (error == std::errc() && end == rest.data() + rest.size() && observer > 0)
-    return link::viewer_socket(link::private_folder(), link::find_observer_of(observer).value_or(observer));
+    return link::find_viewer_socket(link::find_observer_of(observer).value_or(observer));
   if (const auto far = far_job_from(rest)) return std::string(far_prefix) + far->host + ":" + far->process;
   return {};
 }
@@ -119,7 +119,7 @@ std::optional<std::string> LiveLink::open_tcp(const std::string& address) {
   }
   // A peer that hangs up with our bytes unread resets the connection.
   const std::string hung_up =
-      "it closed the connection: the token is of another run, the run has ended, it already has 64 viewers, or too "
+      "it closed the connection: the token is of another run, the run has ended, or too "
       "many came at once. Its hbmscope prints the reason when it ends";
   auto failed = wait_for_answer(tcp_patience, hung_up);
   return failed == std::strerror(ECONNRESET) || failed == std::strerror(EPIPE) ? hung_up : failed;
@@ -148,7 +148,7 @@ bool LiveLink::greet(std::string& wrong) {
   if (send(connection_, &greeting, sizeof(greeting), MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof(greeting)))
     return true;
   wrong = std::strerror(errno);
-  return far_.has_value();  // The connection has ended; read() reports it with a better reason.
+  return far_.has_value() || errno == EPIPE;  // The connection has ended; read() reports it with a better reason.
 }
 
 // For another machine only a real end counts: a lost connection is retried.

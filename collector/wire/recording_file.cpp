@@ -1,11 +1,14 @@
 #include "collector/wire/recording_file.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
 
 #include "collector/wire/block_decoder.h"
+#include "collector/wire/private_file.h"
 #include "collector/wire/varint.h"
 
 namespace hbmscope::wire {
@@ -16,8 +19,16 @@ std::uint64_t RecordingWriter::now_ms() {
 }
 
 std::optional<std::string> RecordingWriter::open(const std::string& path, std::uint64_t begun_ms) {
-  file_.reset(std::fopen(path.c_str(), "wb"));
-  if (file_ == nullptr) return failure_ = std::strerror(errno);
+  file_.reset();
+  std::string wrong;
+  const int file = open_private_file(path, Name::chosen, wrong);
+  if (file < 0) return failure_ = wrong;
+  if (make_empty_and_private(file)) file_.reset(fdopen(file, "wb"));
+  if (file_ == nullptr) {
+    failure_ = std::strerror(errno);
+    close(file);
+    return failure_;
+  }
   offset_ = 0;
   index_.clear();
   failure_.reset();

@@ -18,7 +18,8 @@ namespace hbmscope::wire {
 class RecordingWriter {
  public:
   RecordingWriter() = default;
-  // Returns no value, or the error in the system's words. An existing file is replaced. `begun_ms` is when the
+  // Returns no value, or the error in the system's words. An existing file is replaced, unless it is
+  // another user's (private_file.h). `begun_ms` is when the
   // recording began, in milliseconds since 1970; 0: unknown. The default is now; pass a value when rewriting an older
   // recording.
   std::optional<std::string> open(const std::string& path, std::uint64_t begun_ms = now_ms());

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <iterator>
 
+#include "collector/wire/masked_arguments.h"
+
 namespace hbmscope::wire {
 
 // Who reads a variable. From then on a change has no effect; `several` means that it can't be said when that is.
@@ -72,14 +74,20 @@ inline bool is_reported_line(const char* line) {
 }
 
 // Reads zero-terminated lines up to `end`, as in /proc/PID/environ. Calls report_variable(variable, value) for each
-// recorded variable, and report_rank(digits) for the rank, at most once.
+// recorded variable, in which secrets are masked in place, and report_rank(digits) for the rank, at most once.
 template <class ReportVariable, class ReportRank>
-void find_reported_variables(const char* begin, const char* end, const ReportVariable& report_variable,
+void find_reported_variables(char* begin, char* end, const ReportVariable& report_variable,
                              const ReportRank& report_rank) {
   const char* ranks[std::size(rank_variables)] = {};
-  for (const char* line = begin; line < end; line += std::strlen(line) + 1) {
-    for (const ReportedVariable& variable : reported_variables)
-      if (const char* value = value_of(line, variable.name)) report_variable(variable, value);
+  std::size_t length = 0;
+  for (char* line = begin; line < end; line += length + 1) {
+    length = std::strlen(line);
+    for (const ReportedVariable& variable : reported_variables) {
+      if (value_of(line, variable.name) == nullptr) continue;
+      char* value = line + std::strlen(variable.name) + 1;
+      *mask_words(value, line + length) = 0;  // It never grows.
+      report_variable(variable, value);
+    }
     for (std::size_t i = 0; i < std::size(ranks); ++i)
       if (const char* value = value_of(line, rank_variables[i]); value != nullptr && is_rank(value)) ranks[i] = value;
   }

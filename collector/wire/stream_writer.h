@@ -88,6 +88,9 @@ class StreamWriter {
   std::uint64_t add(const Record& record, std::int64_t time_ns) {
     time_ns_ = time_ns;
     const std::uint64_t number = encoder_.add(record, time_ns);
+    if constexpr (std::is_same_v<Record, MarkerRecord> || std::is_same_v<Record, CounterRecord> ||
+                  std::is_same_v<Record, AttributeRecord> || std::is_same_v<Record, LossRecord>)
+      ++notes_;
     if (state_) {
       if constexpr (std::is_same_v<Record, ClockRecord>)
         state_->note_clock(record, time_ns);
@@ -109,6 +112,9 @@ class StreamWriter {
   // later than `age_ns_max` after the first call that saw it.
   bool flush_if_older(std::int64_t now_ns, std::int64_t age_ns_max);
   std::uint64_t next_event() const { return encoder_.next_event(); }
+  // Events so far as a reader of the stream counts them (EventCounts::total): without markers, counters, attributes,
+  // losses and derived frees.
+  std::uint64_t counted_events() const { return next_event() - notes_ - missed_frees_; }
 
  private:
   struct PairHash {
@@ -130,7 +136,7 @@ class StreamWriter {
   bool add_free(std::optional<std::uint32_t> slot, std::uint32_t heap, std::uint64_t address, std::uint64_t size,
                 std::uint32_t stack, std::int64_t time_ns);
 
-  std::uint64_t missed_frees_ = 0, keyframe_event_ = 0;
+  std::uint64_t missed_frees_ = 0, notes_ = 0, keyframe_event_ = 0;
   std::uint32_t heaps_ = 0, modules_ = 0, frame_count_ = 0;
   std::int64_t time_ns_ = 0;                   // Of the last event; definitions carry it.
   std::optional<std::int64_t> waiting_since_;  // Time of the first flush_if_older() that saw the current block.

@@ -1,3 +1,5 @@
+#include <sys/resource.h>
+
 #include <string>
 #include <vector>
 
@@ -104,6 +106,22 @@ TEST(ReadRequests, a_bomb_is_stopped) {
   const auto read = read_text(compressed(head + std::string(1 << 20, '\n')), 1 << 16);
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().what, "it unpacks to more than 64.0 KiB");
+}
+
+TEST(ReadRequests, a_bomb_takes_no_memory) {
+  const std::string frame = compressed(std::string(1 << 20, '\n'));
+  std::string bomb;
+  for (int i = 0; i < 300; ++i) bomb += frame;
+  const auto peak_kib = [] {
+    rusage used{};
+    getrusage(RUSAGE_SELF, &used);
+    return used.ru_maxrss;
+  };
+  const long before = peak_kib();
+  const auto read = read_text(bomb, std::uint64_t{256} << 20);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().what, "it unpacks to more than 256 MiB");
+  EXPECT_LT(peak_kib() - before, 64L << 10);
 }
 
 TEST(ReadRequests, a_line_that_is_not_of_the_format_is_named) {

@@ -72,6 +72,18 @@ TEST(StripPaths, texts_lose_what_says_that_it_is_a_path) {
   }
 }
 
+TEST(StripPaths, a_command_loses_its_arguments) {
+  for (const auto& [text, expected] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"/usr/bin/python3 /home/me/train.py --lr 3", "…/python3 …/train.py …"},
+           {"python train.py", "python train.py"},
+           {"python -m secret.module", "python …"},
+           {"./train", "…/train"},
+           {"sh -c echo\thunter2", "sh …"},
+           {"python …/train.py …", "python …/train.py …"},
+           {"", ""}})
+    EXPECT_EQ(expected, stripped_command(text));
+}
+
 TEST(StripPaths, texts_that_are_no_paths_stay) {
   for (const char* text : {"Ratio operator/(Ratio, Ratio)",
                            "operator/",
@@ -131,7 +143,9 @@ std::string all_texts(const Blocks& blocks) {
 TEST(StripPaths, nothing_of_a_folder_is_left_and_the_events_are_the_same) {
   TraceBuilder built;
   built.writer.define_string("/home/me/late.py");  // Long before a frame says what it is.
-  built.writer.add_job_fact("command", "python /home/me/train.py --data /home/me/data");
+  built.writer.add_job_fact("command", "python /home/me/train.py --data /home/me/data --user alice --password=hunter2");
+  built.writer.add_job_fact("variable.XLA_FLAGS",
+                            "--xla_dump_to=/home/me/dump --xla_gpu_autotune_level=2 --hosts=alice");
   built.writer.add_job_fact("hbmscope.drop_frames", "a/b|c");
   const std::uint32_t heap = built.heap("GPU 0", wire::heap_flag::has_requested);
   built.live(heap, 0x9000, 64);
@@ -178,7 +192,10 @@ TEST(StripPaths, nothing_of_a_folder_is_left_and_the_events_are_the_same) {
   EXPECT_EQ(std::string::npos, all_texts(blocks).find("home")) << all_texts(blocks);
   Stream again;
   for (const wire::SharedBlock& block : blocks) ASSERT_EQ(std::nullopt, again.append(block));
-  EXPECT_EQ("python …/train.py --data …/data", again.definitions().job_fact("command"));
+  EXPECT_EQ(std::string::npos, all_texts(blocks).find("hunter2"));
+  EXPECT_EQ(std::string::npos, all_texts(blocks).find("alice"));
+  EXPECT_EQ("python …/train.py …", again.definitions().job_fact("command"));
+  EXPECT_EQ("--xla_dump_to=… --xla_gpu_autotune_level=2 --hosts=…", again.definitions().job_fact("variable.XLA_FLAGS"));
   EXPECT_EQ("a/b|c", again.definitions().job_fact("hbmscope.drop_frames"));
   for (const char* kept : {"f(lambda at …/x.cpp:12)", "tag at …/x.py", "mark at …/x.py", "reason at …/x.py",
                            "call at …/x.py", "attribute at …/x.py"})

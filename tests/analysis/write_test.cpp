@@ -7,6 +7,7 @@
 
 #include "analysis/trace/profile_from_trace.h"
 #include "analysis/units/utf8.h"
+#include "analysis/write/csv_text.h"
 #include "analysis/write/flame_svg.h"
 #include "analysis/write/json.h"
 #include "analysis/write/json_trace.h"
@@ -68,6 +69,22 @@ TEST(WriteCsv, quotes_as_rfc_4180_does) {
   EXPECT_EQ(write_csv(view_of(builder, {.by = FrameBy::line})),
             "name,file,line,flat_bytes,cum_bytes,flat_count,cum_count,flat_unknown_count,cum_unknown_count\r\n"
             "\"say \"\"hi\"\", twice\nplease\",\"dir, with comma/m.py\",3,4096,4096,2,2,5,5\r\n");
+}
+
+// A spreadsheet would compute them, and ask before it runs a program.
+TEST(WriteCsv, a_name_that_begins_like_a_formula_is_a_text) {
+  for (const std::string name : {"=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)", "\tx"}) {
+    ProfileBuilder builder;
+    builder.sample("main@m.py:3", 1);
+    builder.profile().functions[0].name = builder.text(name);
+    EXPECT_TRUE(has(write_csv(view_of(builder)), "\r\n'" + name + ",")) << name;
+  }
+  EXPECT_EQ(csv_text("=1", CsvReader::program), "=1");
+  EXPECT_EQ(csv_text("a=1"), "a=1");
+}
+
+TEST(WriteJson, control_characters_are_escaped) {
+  EXPECT_EQ(line_from_json("a\x1b\x7f\u0080\u009f\u00a0"), "\"a\\u001b\\u007f\\u0080\\u009f\u00a0\"\n");
 }
 
 TEST(WriteCsv, an_unknown_line_is_empty_not_zero) {
@@ -258,6 +275,10 @@ TEST(Utf8, is_what_the_standard_says) {
        {"\x80", "\xc0\x80", "\xc3", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "a\xff"})
     EXPECT_FALSE(is_utf8(bad)) << bad;
   EXPECT_EQ(valid_utf8("a\x80z\xe2\x82"), "a\uFFFDz\uFFFD\uFFFD");
+  EXPECT_EQ(printable("\u202ea\u2066b\u200f\u061c\u2029"), "\uFFFDa\uFFFDb\uFFFD\uFFFD\uFFFD") << "they move text";
+  EXPECT_EQ(printable("\u200d\u2030\u2070"), "\u200d\u2030\u2070") << "their neighbours are letters";
+  EXPECT_EQ(printable_lines("a\tb\r\nc\rd\x1b\n"), "a\tb\r\nc\uFFFDd\uFFFD\n");
+  EXPECT_EQ(printable_lines("a\r"), "a\uFFFD");
   EXPECT_EQ(printable("a\nb\x1b[31m\x7f\xc2\x9b µ"), "a\uFFFDb\uFFFD[31m\uFFFD\uFFFD µ");
 }
 

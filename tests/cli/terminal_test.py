@@ -4,6 +4,7 @@ import os
 import pty
 import subprocess
 import sys
+import tempfile
 
 PROGRAM = sys.argv[1]
 COMMAND = [PROGRAM, "report", "samples/leak_step_200.pprof.gz", "--top", "3"]
@@ -81,4 +82,16 @@ for arguments in (["report", "-"], ["report", "-", "--tree"], ["report", "-", "-
           f"{arguments} prints no control characters of a file")
     check(b"\nline" not in done.stdout, f"{arguments} keeps a name on its line")
     done.stdout.decode("utf-8")
+with tempfile.NamedTemporaryFile() as file:
+    file.write(profile)
+    file.flush()
+    for form in ("csv", "folded", "json"):
+        exported = in_terminal([PROGRAM, "export", file.name, "--to", form])
+        check("red" in exported and not any(c in exported for c in "\x1b\x07\x9b"), f"{form} in a terminal has no control characters of a file")
+exported = subprocess.run([PROGRAM, "export", "-", "--to", "csv"], input=profile, capture_output=True, check=True).stdout
+check(b"\x1b[31mred" in exported, "a pipe gets the names as they are")
+# Not even whoever makes JSON visible with cat.
+for form in (["export", "-", "--to", "json"], ["report", "-", "--json"]):
+    done = subprocess.run([PROGRAM, *form], input=profile.replace(b"2J", b"\x7fJ"), capture_output=True, check=True).stdout
+    check(b"\\u007f" in done and b"\x7f" not in done, f"{form} escapes DEL")
 print("terminals and pipes get what they should")

@@ -108,6 +108,33 @@ class Driver(unittest.TestCase):
         self.assertIn(" (0 lost) saved in ", done.stderr)
         self.assert_is(json.loads(done.stdout))
 
+    def test_a_limit_on_files_does_not_end_a_job_that_calls_the_driver(self):
+        script = "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_DFL); resource.setrlimit(resource.RLIMIT_FSIZE, ({0}, {0})); assert cuda.cuInit(0) == 0; print('goes on')"
+        script += "; c = C.c_void_p(); cuda.cuDevicePrimaryCtxRetain(C.byref(c), 0); cuda.cuCtxSetCurrent(c); assert cuda.cuMemAlloc_v2(C.byref(at), 512) == 0"
+        for limit, is_recorded in ((1 << 30, True), (4 << 20, False)):
+            done = self.run_python(script.format(limit))
+            self.assertEqual(done.stdout, "goes on\n")
+            self.assertEqual("ulimit -f" not in done.stderr and " saved in " in done.stderr, is_recorded, done.stderr)
+
+    def test_a_job_without_free_descriptors_runs_unobserved(self):
+        done = self.run_python("""
+            import os, resource
+            resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+            held = []
+            try:
+                while True:
+                    held.append(os.dup(0))
+            except OSError:
+                pass
+            assert cuda.cuInit(0) == 0
+            c = C.c_void_p()
+            assert cuda.cuDevicePrimaryCtxRetain(C.byref(c), 0) == 0 and cuda.cuCtxSetCurrent(c) == 0
+            assert cuda.cuMemAlloc_v2(C.byref(at), 512) == 0 and cuda.cuMemAlloc_v2(C.byref(at), 512) == 0
+            print('goes on')
+        """)
+        self.assertEqual(done.stdout, "goes on\n")
+        self.assertEqual(done.stderr.count("this process is not observed: "), 1, done.stderr)
+
     def test_many_threads(self):
         done = self.run_it(LINKED_JOB, "linked", "100", "200000", "3")
         truth, found = json.loads(done.stdout), self.report()

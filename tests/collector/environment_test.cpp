@@ -17,7 +17,7 @@ namespace hbmscope::inject {
 namespace {
 
 std::map<std::string, std::string> variables_now() {
-  const Environment environment;
+  Environment environment;
   std::map<std::string, std::string> found;
   if (!environment.is_read()) return {{"not read", ""}};
   wire::find_reported_variables(
@@ -43,7 +43,7 @@ TEST_F(EnvironmentTest, only_what_may_be_recorded_as_it_is_now) {
   const std::map<std::string, std::string> expected = {
       {"PYTORCH_ALLOC_CONF", ""}, {"XLA_CLIENT_MEM_FRACTION", ".6"}, {"rank", "3"}};
   EXPECT_EQ(expected, variables_now());
-  const Environment environment;
+  Environment environment;
   EXPECT_EQ(std::string::npos, std::string(environment.begin(), environment.end()).find("secret"));
 }
 

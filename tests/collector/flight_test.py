@@ -72,6 +72,20 @@ class Flight(unittest.TestCase):
         said = [line for line in done.stderr.decode().splitlines() if str(flight) in line]
         self.assertEqual(len(said), 1, done.stderr)
 
+    def test_an_empty_folder_of_a_killed_run_is_removed_by_the_next_one(self):
+        abandoned, new, kept, running, other = (self.flights / name for name in ("20260101T000000Z-a-1", "20260101T000000Z-new-2", "20260101T000000Z-kept-3",
+                                                                                "20260101T000000Z-running-4", "mine"))
+        for folder in (abandoned, new, kept, running, other):
+            folder.mkdir(parents=True)
+        (kept / "what_happened.txt").write_text("it failed")
+        for folder in (abandoned, kept, running, other):
+            os.utime(folder, (time.time() - 3600, time.time() - 3600))
+        lock = os.open(running, os.O_RDONLY)
+        self.addCleanup(os.close, lock)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        self.assertEqual(self.run_it("true").returncode, 0)
+        self.assertEqual(self.left(), sorted([new, kept, running, other]))
+
     def test_it_is_there_while_the_job_runs_and_when_the_observer_is_killed(self):
         process = subprocess.Popen(self.command("sh", "-c", f"{PROGRAM} --events 100 --fail >&2; exec sleep 60"), stderr=subprocess.PIPE, env=self.environment)
         said = b""

@@ -1,4 +1,5 @@
 // Peers that must not get in: other users, and TCP peers without the token.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -133,6 +134,41 @@ TEST_F(ByTcp, WithoutTheTokenNobodyGetsAByte) {
   port.serve({});
   EXPECT_EQ(port.viewers(), 0U);
   EXPECT_LE(port.refused().size(), 100U);
+}
+
+TEST_F(ByTcp, ViewersFromElsewhereLeavePlacesForThoseOfThisMachineAndHearWhy) {
+  const auto greet = [&](int peer, bool is_by_tcp) {
+    link::TokenGreeting secret;
+    std::memcpy(secret.token, token.data(), token.size());
+    if (is_by_tcp) send(peer, &secret, sizeof(secret), MSG_NOSIGNAL);
+    const link::Greeting greeting;
+    send(peer, &greeting, sizeof(greeting), MSG_NOSIGNAL);
+    for (int turn = 0; turn < 3; ++turn) port.serve({});
+    link::Welcome welcome;
+    const ssize_t got = recv(peer, &welcome, sizeof(welcome), 0);
+    return got == static_cast<ssize_t>(sizeof(welcome)) ? welcome : link::Welcome{.magic = {}, .version = 99};
+  };
+  std::vector<int> peers;
+  for (int i = 0; i < 64; ++i) {
+    peers.push_back(connect());
+    fcntl(peers.back(), F_SETFL, 0);
+    const link::Welcome welcome = greet(peers.back(), true);
+    EXPECT_EQ(welcome.version, i < 48 ? link::version : 0U) << i;
+    EXPECT_EQ(welcome.session == link::no_place, i >= 48) << i;
+  }
+  EXPECT_EQ(port.viewers(), 48U);
+  std::string wrong;
+  for (int i = 0; i < 17; ++i) {
+    peers.push_back(link::connect_to(port.socket_path(), SOCK_STREAM, wrong));
+    fcntl(peers.back(), F_SETFL, 0);
+    EXPECT_EQ(greet(peers.back(), false).version, i < 16 ? link::version : 0U) << i;
+  }
+  EXPECT_EQ(port.viewers(), 64U);
+  // In words.
+  std::uint64_t events = 0;
+  setenv(link::token_variable, link::text_from_token(token).c_str(), 1);
+  EXPECT_NE(view(events).value_or("").find("as many viewers as it serves"), std::string::npos);
+  for (const int one : peers) close(one);
 }
 
 TEST_F(ByTcp, TenThousandConnectionsAreBoundedAndTakeNobodysPlace) {

@@ -118,6 +118,19 @@ class Carrying(Remote):
         self.assertEqual(commands.count("tar "), 1)
         self.assertEqual({line.split()[0] for line in commands.splitlines()}, {HOST})
 
+    def test_what_the_machine_prints_does_not_reach_the_terminal_raw(self):
+        self.install()
+        shell = self.far / "hostile_shell"
+        shell.write_text("#!/bin/sh\nprintf '\\033]0;title\\007\\n'\nprintf '\\033[2J\\n' >&2\nexec /bin/sh \"$@\"\n")
+        shell.chmod(0o755)
+        self.report(shell=str(shell), banner="\x1b[31mbanner\n")
+        done = self.run_it("ps", HOST)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("]0;title", done.stdout)
+        self.assertIn("banner", done.stderr)
+        for text in (done.stdout, done.stderr):
+            self.assertFalse({"\x1b", "\x07"} & set(text), text)
+
     def test_a_damaged_copy_is_copied_anew(self):
         self.install()
         with open(self.folder_there() / "hbmscope", "r+b") as program:

@@ -8,6 +8,7 @@ killed or slow meanwhile.
 import json
 import os
 import random
+import resource
 import signal
 import subprocess
 import sys
@@ -71,6 +72,43 @@ class Run(OwnFolderTest):
         self.assertIn(" (0 lost) saved in ", done.stderr)
         by_line = subprocess.run([HBMSCOPE, "report", self.recording, "--by", "line"], capture_output=True, text=True, check=True).stdout
         self.assertIn("model.py:42", by_line)
+
+    # The limit also counts for shared memory: a job that makes more would be killed by SIGXFSZ.
+    def test_a_job_with_a_limit_on_its_files_is_recorded_or_runs_without_us(self):
+        for limit, is_recorded in ((1 << 30, True), (100 << 20, True), (4 << 20, False), (0, False)):
+            done = subprocess.run(self.command(PROGRAM, "--threads", "2", "--events", "1000"), capture_output=True, text=True, timeout=60,
+                                  env=self.environment, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))  # noqa: B023
+            self.assertEqual(done.returncode, 0, f"with a limit of {limit}: {done.stderr}")
+            truth = json.loads(done.stdout)
+            if is_recorded:
+                self.assert_heaps_are(truth, report(self.recording))
+            else:
+                self.assertEqual(done.stderr.count("its limit on the size of files (ulimit -f) leaves no room for shared memory"), 1, done.stderr)
+
+    def test_secrets_in_arguments_are_not_recorded(self):
+        self.environment["XLA_FLAGS"] = "--xla_gpu_autotune_level=2 --xla_service_token=hunter2"
+        done = self.run_it(PROGRAM, "--events", "10", "--password=hunter2", "--wandb-api-key", "hunter2", "--lr", "3")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for options in ([], ["--json"]):
+            text = subprocess.run([HBMSCOPE, "report", self.recording, *options], capture_output=True, text=True, check=True).stdout
+            self.assertNotIn("hunter2", text)
+            self.assertIn("--events 10 --password=*** --wandb-api-key *** --lr 3", text)
+        self.assertIn("--xla_gpu_autotune_level=2 --xla_service_token=***", text)
+        shared = str(self.folder / "shared.hbm")
+        subprocess.run([HBMSCOPE, "convert", self.recording, "-o", shared, "--strip-paths"], capture_output=True, check=True)
+        text = subprocess.run([HBMSCOPE, "report", shared, "--json"], capture_output=True, text=True, check=True).stdout
+        self.assertNotIn("--lr", text)
+        self.assertIn("--xla_gpu_autotune_level=2 --xla_service_token=…", text)
+
+    def test_a_line_to_a_closed_standard_error_ends_nobody(self):
+        reading, writing = os.pipe()
+        os.close(reading)
+        unread = ("import os, resource, signal, sys; signal.signal(signal.SIGPIPE, signal.SIG_DFL); "
+                  "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)); os.execv(sys.argv[1], sys.argv[1:])")
+        command = [HBMSCOPE, "run", "--no-flight", "--record", self.recording, "--", sys.executable, "-c", unread, PROGRAM, "--events", "100"]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=writing, env=self.environment, timeout=60)
+        os.close(writing)
+        self.assertEqual((done.returncode, bool(done.stdout)), (0, True))
 
     def test_a_library_that_is_loaded_later_is_listened_to(self):
         done = self.run_it(LOADS_LIBRARY, LIBRARY)

@@ -7,6 +7,7 @@ children have nothing of it.
 
 import json
 import os
+import resource
 import signal
 import socket
 import stat
@@ -62,6 +63,12 @@ class SelfServe(OwnFolderTest):
         self.assert_heaps_are(truth, found)
         self.assertEqual(found["events"]["total"], sum(heap["events"] for heap in truth["heaps"]))
         self.assertEqual((found["events"]["lost"], found["events"]["oom"]), (0, 1))
+
+    def test_a_limit_on_files_does_not_end_it(self):
+        for limit, said in ((1 << 30, "serves"), (4 << 20, "its limit on the size of files (ulimit -f) leaves no room for shared memory")):
+            done = subprocess.run([PROGRAM, "--serve", "--events", "1000", "--record", self.recording], capture_output=True, text=True, env=self.environment,
+                                  timeout=60, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))  # noqa: B023
+            self.assertEqual((done.returncode, done.stderr.splitlines()[0]), (0, said))
 
     def test_whoever_looks_finds_it(self):
         process = self.start("--forever", "--pace", "20")
