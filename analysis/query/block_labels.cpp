@@ -5,8 +5,8 @@
 namespace hbmscope {
 namespace {
 
-constexpr std::array<std::string_view, category_count> texts{"other",       "parameters", "gradients",  "optimizer state",
-                                                             "activations", "inputs",     "temporaries"};
+constexpr std::array<std::string_view, category_count> texts{
+    "other", "parameters", "gradients", "optimizer state", "activations", "inputs", "temporaries"};
 
 Category category_from_text(std::string_view text) {
   for (std::size_t i = 1; i < texts.size(); ++i)
@@ -23,7 +23,8 @@ Category category_of_frame(std::string_view function, std::string_view file) {
   if (function.starts_with("torch::autograd::Engine::") ||
       (function.ends_with("backward") && file.find("/torch/") != std::string_view::npos))
     return Category::temporaries;
-  const bool is_forward = function == "forward" || function.ends_with(".forward");
+  const bool is_forward = function == "forward" || function.ends_with(".forward") ||
+                          file.find("/torch/nn/functional.py") != std::string_view::npos;
   return is_forward ? Category::activations : Category::unknown;
 }
 
@@ -104,7 +105,8 @@ std::string_view BlockLabels::name(std::uint64_t allocation) const {
 Category BlockLabels::category(const LiveBlock& block) const {
   const Label& label = label_of(block.event);
   if (label.category != Category::unknown) return label.category;
-  if (const auto found = categories_of_arrays_.find(label.array); label.array != 0 && found != categories_of_arrays_.end())
+  if (const auto found = categories_of_arrays_.find(label.array);
+      label.array != 0 && found != categories_of_arrays_.end())
     return found->second.get();
   if (label.array == 0 && programs_.contains(block.tag)) return Category::temporaries;
   if (text(label.array).ends_with(from_host)) return Category::inputs;

@@ -1,14 +1,16 @@
-// What blocks are: the array that a block holds, its name in the program, who holds it, and what it is for. All of it is
-// what the framework and the collector's agent said about the allocation (attributes); the category of other blocks
+// What blocks are: the array that a block holds, its name in the program, who holds it, and what it is for. All of it
+// is what the framework and the collector's agent said about the allocation (attributes); the category of other blocks
 // follows from theirs:
 //
 //   array      f32[8192,4096] output 3 of jit_train_step
-//   name       params['dense']['kernel']        an allocation without a name has the one that all others with this array have
-//   held by    local of main (train.py)
-//   category   parameters, gradients, optimizer state, activations, inputs, temporaries; in this order from
-//              1. what was said about the allocation, or about all others with the same array or of the same stack and size
+//   name       params['dense']['kernel']        an allocation without a name has the one that all others with this
+//   array have held by    local of main (train.py) category   parameters, gradients, optimizer state, activations,
+//   inputs, temporaries; in this order from
+//              1. what was said about the allocation, or about all others with the same array or of the same stack and
+//              size
 //              2. XLA: a block of a program that is no array is a temporary; an array from the host is an input
-//              3. PyTorch: allocated in a module's forward(): an activation; by autograd or an optimizer: a temporary
+//              3. PyTorch: allocated in a module's forward() or in torch.nn.functional: an activation; by autograd or
+//              an optimizer: a temporary
 #pragma once
 
 #include <cstdint>

@@ -209,8 +209,24 @@ static void report_of_context(const DriverCall& call, wire::AllocRecord record) 
   report(record);
 }
 
+namespace {
+
+std::atomic<void (*)()> watcher{nullptr};
+
+void note_new_memory() {
+  if (auto* const tell = watcher.load(std::memory_order_acquire)) tell();
+}
+
+}  // namespace
+
+void watch_new_memory(void (*tell)()) {
+  watcher.store(tell, std::memory_order_release);
+}
+
 void take_of(std::uint32_t heap, const DriverCall& call, Address at, Size bytes, Size requested) {
-  if (at != 0) report_of_context(call, block(call, heap, at, bytes, requested));
+  if (at == 0) return;
+  report_of_context(call, block(call, heap, at, bytes, requested));
+  note_new_memory();
 }
 
 void take_in_stream(std::uint32_t heap, const DriverCall& call, Address at, Size bytes, Object stream) {
@@ -275,6 +291,7 @@ void create(MemHandle handle, Size bytes, Location location) {
   record.heap = heap_of(index_of_location(location));
   record.stack = take_stack();
   report(record);
+  note_new_memory();
 }
 
 void create_view(MemHandle handle) {

@@ -102,6 +102,10 @@ std::uint32_t managed_heap();
 std::uint32_t host_heap();
 std::uint32_t heap_of_pool(const DriverCall& call, Object pool);
 
+// Sets what is called when the driver has given the process memory, which may be for a framework's pool whose first
+// block comes next.
+void watch_new_memory(void (*tell)());
+
 // Blocks of the thread's context, which end with it.
 void take_of(std::uint32_t heap, const DriverCall& call, Address at, Size bytes, Size requested);
 inline void take_of(std::uint32_t heap, const DriverCall& call, Address at, Size bytes) {

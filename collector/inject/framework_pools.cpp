@@ -1,10 +1,12 @@
 #include "collector/inject/framework_pools.h"
 
 #include "collector/inject/collector.h"
+#include "collector/inject/driver_rows.h"
 #include "collector/inject/pjrt_buffers.h"
 #include "collector/inject/pool_rows.h"
 #include "collector/inject/python_agent.h"
 #include "collector/inject/torch_pool.h"
+#include "collector/inject/torch_requests.h"
 #include "collector/inject/xla_pool.h"
 
 namespace hbmscope::inject {
@@ -13,6 +15,7 @@ void look_for_pools() {
   if (!has_observer() && !came_late()) return;
   look_for_xla_pools();
   look_for_torch_pools();
+  driver::watch_new_memory([] { track_torch_requests(false); });
 }
 
 void leave_pools() {

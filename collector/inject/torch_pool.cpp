@@ -15,6 +15,7 @@
 #include "collector/inject/process_facts.h"
 #include "collector/inject/python_agent.h"
 #include "collector/inject/rings.h"
+#include "collector/inject/torch_requests.h"
 
 namespace hbmscope::inject {
 namespace {
@@ -61,7 +62,7 @@ void find_facts(const void* instance, const void* call, PoolFacts& facts) {
     facts.pool_bytes = usage.reserved;
   }
   facts.device = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(instance) - 1);
-  facts.has_requested = false;
+  facts.has_requested = are_torch_requests_known();
   note_variables(static_cast<unsigned>(wire::Reader::torch) | static_cast<unsigned>(wire::Reader::driver));
   Line name;
   std::strcpy(facts.name, name.add("GPU ").add_number(facts.device).add(" PyTorch pool").text);
@@ -72,11 +73,12 @@ void report_usage(void* block, const UsageCall& usage, Device device) {
   const pools::PoolCall call;
   if (!call.is_reported()) return;
   const std::int64_t bytes = usage.bytes;
+  track_torch_requests(true);
   const std::uint32_t heap = pools::heap_of(instance_of(device), find_facts, &usage);
   if (heap == 0) return;
   if (bytes > 0)
     pools::report_block(heap, reinterpret_cast<std::uintptr_t>(block), static_cast<std::uint64_t>(bytes),
-                        wire::unknown_bytes);
+                        torch_request_of(static_cast<unsigned>(device) >> 8, reinterpret_cast<std::uintptr_t>(block)));
   else if (bytes < 0)
     pools::report_free(heap, reinterpret_cast<std::uintptr_t>(block), static_cast<std::uint64_t>(-bytes));
   wake_agent(Occasion::use);

@@ -133,7 +133,7 @@ def compare(marks, events, marked_device):
     """The device for marks, of an attached job; None: marks are calls of the driver."""
     waiting = {mark["mark"]: mark for mark in marks}
     signals = 0
-    blocks = collections.defaultdict(dict)  # By device: address -> size.
+    blocks, requested = collections.defaultdict(dict), collections.defaultdict(dict)  # By device: address -> size.
     allocs = collections.Counter()
     checks = failed = points = whole = 0
     for event in events:
@@ -155,6 +155,10 @@ def compare(marks, events, marked_device):
                 checks += 1
                 if allocs[device] != count:
                     wrong.append(f"device {device}: {allocs[device]} allocations, the framework says {count}")
+            for device, bytes_of in mark.get("requested", {}).items() if marked_device is None else ():
+                checks += 1
+                if (seen := sum(requested[device].values())) != bytes_of:
+                    wrong.append(f"device {device}: {seen} B requested, the framework says {bytes_of} B")
             for device, address, size_of_array in mark["arrays"]:
                 checks += 1
                 if marked_device is not None and address not in blocks[str(device)]:
@@ -174,9 +178,11 @@ def compare(marks, events, marked_device):
             continue
         if event["kind"] == "alloc":
             blocks[device][int(event["address"] or "-1", 0)] = size
+            requested[device][int(event["address"] or "-1", 0)] = int(event["requested_bytes"] or 0)
             allocs[device] += 1
         elif event["kind"] in ("free", "free_at"):
             blocks[device].pop(int(event["address"] or "-1", 0), None)
+            requested[device].pop(int(event["address"] or "-1", 0), None)
     if waiting:
         failed += len(waiting)
         print(f"{len(waiting)} marks are not in the recording")

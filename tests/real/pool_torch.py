@@ -37,6 +37,7 @@ def figures(tensors):
     stats = {str(device): torch.cuda.memory_stats(device) for device in devices}
     return {
         "in_use": {device: one.get("allocated_bytes.all.current", 0) for device, one in stats.items()},
+        "requested": {device: one.get("requested_bytes.all.current", 0) for device, one in stats.items()},
         "allocs": {device: one.get("allocation.all.allocated", 0) for device, one in stats.items()},
         "blocks": snapshot(),
         "arrays": [[tensor.device.index, tensor.data_ptr(), tensor.nbytes] for tensor in tensors],
