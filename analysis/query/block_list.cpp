@@ -4,6 +4,7 @@
 #include <array>
 #include <unordered_map>
 
+#include "analysis/query/block_labels.h"
 #include "analysis/query/block_list_where.h"
 #include "analysis/query/trace_user_code.h"
 #include "analysis/trace/layers.h"
@@ -11,8 +12,9 @@
 namespace hbmscope {
 namespace {
 
-constexpr std::array<std::string_view, 11> order_names{"size", "requested", "waste", "age",    "lifetime", "address",
-                                                       "heap", "code",      "tag",   "stream", "state"};
+constexpr std::array<std::string_view, 13> order_names{"size",    "requested", "waste", "age", "lifetime",
+                                                       "address", "heap",      "code",  "tag", "stream",
+                                                       "state",   "category",  "array"};
 
 // The sort key, as an ascending number; nothing if unknown.
 using Key = std::optional<std::uint64_t>;
@@ -59,7 +61,9 @@ Key number_key(const std::optional<T>& value) {
 
 class Sorter {
  public:
-  Sorter(const Trace& trace, BlockOrder order) : trace_(trace), order_(order) {}
+  Sorter(const Trace& trace, BlockOrder order) : trace_(trace), order_(order) {
+    if (order == BlockOrder::category || order == BlockOrder::array) labels_ = labels_of(trace);
+  }
 
   void add(const BlockFacts& facts) { keys_.push_back(key_of(facts)); }
 
@@ -86,7 +90,8 @@ class Sorter {
 
  private:
   bool is_text() const {
-    return order_ == BlockOrder::user_code || order_ == BlockOrder::tag || order_ == BlockOrder::heap;
+    return order_ == BlockOrder::user_code || order_ == BlockOrder::tag || order_ == BlockOrder::heap ||
+           order_ == BlockOrder::array || order_ == BlockOrder::category;
   }
   Key key_of(const BlockFacts& facts) {
     const std::uint64_t stream = static_cast<std::uint64_t>(facts.stream) << 32;
@@ -116,12 +121,24 @@ class Sorter {
             known.first->second = texts_.id(stream | facts.block.stack, [&] { return key; });
         return known.first->second;
       }
+      case BlockOrder::category: {
+        const Category category = labels_[facts.stream].category(facts.block);
+        if (category == Category::unknown) return {};
+        return texts_.id(static_cast<std::uint64_t>(category),
+                         [&] { return std::string(text_from_category(category)); });
+      }
+      case BlockOrder::array: {
+        std::string title = labels_[facts.stream].title(facts.block.event);
+        if (title.empty()) return {};
+        return texts_.id((std::uint64_t{facts.stream} << 48) ^ facts.block.event, [&] { return title; });
+      }
     }
     return {};
   }
 
   const Trace& trace_;
   BlockOrder order_;
+  std::vector<BlockLabels> labels_;  // By stream, where they decide.
   std::vector<Key> keys_;
   Ranks texts_;
   std::unordered_map<std::uint64_t, Key> user_code_;

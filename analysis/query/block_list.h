@@ -19,7 +19,21 @@
 
 namespace hbmscope {
 
-enum class BlockOrder { size, requested, waste, age, lifetime, address, heap, user_code, tag, device_stream, state };
+enum class BlockOrder {
+  size,
+  requested,
+  waste,
+  age,
+  lifetime,
+  address,
+  heap,
+  user_code,
+  tag,
+  device_stream,
+  state,
+  category,
+  array,
+};
 std::string_view text_from_block_order(BlockOrder order);  // "size", "code", "stream", ...
 std::optional<BlockOrder> parse_block_order(std::string_view text);
 

@@ -27,7 +27,8 @@ bool is_digit(char c) {
 
 std::vector<CategoryRow> compute_category_rows(const Trace& trace, const std::vector<StreamState>& states) {
   const std::vector<BlockLabels> labels = labels_of(trace);
-  if (std::none_of(labels.begin(), labels.end(), [](const BlockLabels& one) { return one.has_categories(); })) return {};
+  if (std::none_of(labels.begin(), labels.end(), [](const BlockLabels& one) { return one.has_categories(); }))
+    return {};
   std::array<CategoryRow, category_count> sums;
   for_each_block(trace, states, labels, [&](const BlockLabels& of, const LiveBlock& block) {
     CategoryRow& row = sums[static_cast<std::size_t>(of.category(block))];

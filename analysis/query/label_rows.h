@@ -17,8 +17,8 @@ struct CategoryRow {
 std::vector<CategoryRow> compute_category_rows(const Trace& trace, const std::vector<StreamState>& states);
 
 struct HolderRow {
-  std::string name;    // With all indices alike: "history[*]", "params['layers'][*]['w']".
-  std::string holder;  // "global of train.py"
+  std::string name;                       // With all indices alike: "history[*]", "params['layers'][*]['w']".
+  std::string holder;                     // "global of train.py"
   Category category = Category::unknown;  // Of all of them, if it is the same.
   std::uint64_t bytes = 0, blocks = 0;
 };

@@ -72,9 +72,8 @@ std::string text_from_blocks(const Source& source, const LiveRows& live, const B
     const BlockFacts facts = facts_of(*source.trace, source.states, live.rows[list.rows[i]]);
     for (const Column& column : columns) rows[i].push_back(column.text(source, facts));
     const Category category = labels[facts.stream].category(facts.block);
-    rows[i].insert(rows[i].end() - 1,
-                   {category == Category::unknown ? "" : std::string(text_from_category(category)),
-                    printable(labels[facts.stream].title(facts.block.event))});
+    rows[i].insert(rows[i].end() - 1, {category == Category::unknown ? "" : std::string(text_from_category(category)),
+                                       printable(labels[facts.stream].title(facts.block.event))});
   }
   text += text_from_columns(titles, rows, terminal, Ink::dim);
   if (shown < list.rows.size())
@@ -86,8 +85,9 @@ std::string text_from_blocks(const Source& source, const LiveRows& live, const B
 Result<BlockQuery> query_from_options(const ReportOptions& options) {
   const auto order = parse_block_order(options.blocks.order);
   if (!order)
-    return Failure(refusal(fmt::format("cannot sort blocks by '{}'", options.blocks.order),
-                           "Use size, requested, waste, age, lifetime, address, heap, code, tag, stream or state."));
+    return Failure(refusal(
+        fmt::format("cannot sort blocks by '{}'", options.blocks.order),
+        "Use size, requested, waste, age, lifetime, address, heap, code, tag, stream, state, category or array."));
   return BlockQuery{where_from_find(options.view.request.where), *order, options.blocks.is_ascending};
 }
 

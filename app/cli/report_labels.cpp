@@ -42,9 +42,9 @@ Result<std::string> labels_text(const ReportInput& input, const ReportStyle& sty
     for (std::size_t i = 0; i < std::min(holders.size(), holders_shown); ++i)
       rows.push_back({text_from_bytes(holders[i].bytes), text_from_count(holders[i].blocks),
                       category_or_dash(holders[i].category), printable(holders[i].name), printable(holders[i].holder)});
-    text += text_from_columns(
-        {{"bytes", true}, {"blocks", true}, {"used for", false}, {"name", false}, {"held by", false}}, rows,
-        style.terminal, Ink::dim);
+    text +=
+        text_from_columns({{"bytes", true}, {"blocks", true}, {"used for", false}, {"name", false}, {"held by", false}},
+                          rows, style.terminal, Ink::dim);
     if (holders.size() > holders_shown)
       text += fmt::format("{} of {} names; --json has all\n", holders_shown, text_from_count(holders.size()));
   }
@@ -58,13 +58,13 @@ Result<void> add_labels(nlohmann::ordered_json& json, const ReportInput& input) 
         {{"category", text_from_category(row.category)}, {"bytes", row.bytes}, {"blocks", row.blocks}});
   json["holders"] = nlohmann::ordered_json::array();
   for (const HolderRow& row : compute_holder_rows(*input.source.trace, input.source.states))
-    json["holders"].push_back({{"name", valid_utf8(row.name)},
-                               {"held_by", or_null(valid_utf8(row.holder))},
-                               {"category", row.category == Category::unknown
-                                                ? nlohmann::ordered_json(nullptr)
-                                                : nlohmann::ordered_json(text_from_category(row.category))},
-                               {"bytes", row.bytes},
-                               {"blocks", row.blocks}});
+    json["holders"].push_back(
+        {{"name", valid_utf8(row.name)},
+         {"held_by", or_null(valid_utf8(row.holder))},
+         {"category", row.category == Category::unknown ? nlohmann::ordered_json(nullptr)
+                                                        : nlohmann::ordered_json(text_from_category(row.category))},
+         {"bytes", row.bytes},
+         {"blocks", row.blocks}});
   return {};
 }
 

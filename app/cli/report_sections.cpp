@@ -21,8 +21,8 @@ ReportSection bottom_up_section();
 ReportSection peek_section();
 
 std::span<const ReportSection> report_sections() {
-  static const std::array sections = {heaps_section(),     labels_section(),  program_section(), job_section(),
-                                      metrics_section(),   import_section(),  rows_section(),    tree_section(),
+  static const std::array sections = {heaps_section(),     labels_section(), program_section(), job_section(),
+                                      metrics_section(),   import_section(), rows_section(),    tree_section(),
                                       bottom_up_section(), peek_section()};
   return sections;
 }

@@ -11,9 +11,8 @@ import pathlib
 import shutil
 import subprocess
 import sys
-import venv
 
-# Name -> packages with their dependencies, packages without.
+# Name -> packages with their dependencies, packages without; the oldest Python that has them, where it isn't any.
 ENVIRONMENTS = {
     "jax-0.4.38": (
         ["jax==0.4.38", "jaxlib==0.4.38", "numpy==2.2.6", "scipy==1.15.3"],
@@ -32,6 +31,17 @@ ENVIRONMENTS = {
             "nvidia-cuda-crt==13.0.88",
             "nvidia-nvvm==13.0.88",
         ],
+    ),
+    "jax-0.12.0.1": (
+        ["jax==0.12.0.1", "jaxlib==0.12.0.1", "numpy==2.3.5", "scipy==1.16.3"],
+        [
+            "jax-cuda13-plugin==0.12.0.1",
+            "jax-cuda13-pjrt==0.12.0.1",
+            "nvidia-cuda-nvcc==13.0.88",
+            "nvidia-cuda-crt==13.0.88",
+            "nvidia-nvvm==13.0.88",
+        ],
+        (3, 12),
     ),
     "torch-2.4.1": (
         ["filelock", "typing_extensions", "sympy", "networkx", "jinja2", "fsspec", "numpy==1.26.4"],
@@ -56,9 +66,20 @@ ENVIRONMENTS = {
 }
 
 
+def find_python(oldest):
+    """An interpreter of that version or a newer one: this one, or one of the PATH."""
+    if sys.version_info[:2] >= oldest:
+        return sys.executable
+    for minor in range(oldest[1], 15):
+        python = shutil.which(f"python3.{minor}")
+        if python and subprocess.run([python, "-c", ""], capture_output=True).returncode == 0:
+            return python
+    sys.exit(f"There is no Python {oldest[0]}.{oldest[1]} or newer on the PATH.")
+
+
 def make_environment(name, folder):
-    with_dependencies, alone = ENVIRONMENTS[name]
-    venv.create(folder, with_pip=True)
+    with_dependencies, alone, *oldest = ENVIRONMENTS[name]
+    subprocess.run([find_python(*(oldest or [(3, 8)])), "-m", "venv", folder], check=True)
     install = [folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--no-cache-dir"]
     try:
         subprocess.run([*install, *with_dependencies], check=True)

@@ -16,6 +16,7 @@
 #include "analysis/query/heap_comparison.h"
 #include "analysis/query/heap_metrics.h"
 #include "analysis/query/job_facts.h"
+#include "analysis/query/label_rows.h"
 #include "analysis/query/profile_view.h"
 #include "analysis/query/range_summary.h"
 #include "analysis/query/summary.h"
@@ -41,6 +42,9 @@ struct TopAnswer {
 struct SummaryAnswer {
   ProfileSummary summary;
   std::vector<UserCodeRow> user_code;  // By the code that allocated it, largest first.
+  // Of a trace, whatever the filter is; empty if the job did not say.
+  std::vector<CategoryRow> categories;
+  std::vector<HolderRow> holders;
 };
 struct TreeAnswer {
   std::shared_ptr<const ProfileView> view;

@@ -36,15 +36,15 @@ void ask_live_blocks(Answering& asking) {
   const auto moment = ready_moment(asking.state());
   if (moment == nullptr) return;
   const bool with_ends = asking.asks(Question::lifetimes) || needs_ends(*moment->trace, block_query(asking.position()));
-  asking.ask<LiveAnswer>(&Answers::live_blocks,
-                         {asking.position().source, options::LiveBlocks{with_ends}, asking.position().at},
-                         [moment, with_ends](Work& work) -> Result<Computed<LiveAnswer>> {
-                           auto live = collect_live_rows(*moment->trace, moment->states, with_ends, &work);
-                           if (!live) return Failure(cancelled_error());
-                           auto answer = std::make_shared<LiveAnswer>(LiveAnswer{moment, std::move(*live)});
-                           const std::size_t bytes = 4096 + answer->live.rows.size() * sizeof(LiveRow);
-                           return Computed<LiveAnswer>{std::move(answer), bytes};
-                         });
+  asking.ask<LiveAnswer>(
+      &Answers::live_blocks, {asking.position().source, options::LiveBlocks{with_ends}, asking.position().at},
+      [moment, with_ends](Work& work) -> Result<Computed<LiveAnswer>> {
+        auto live = collect_live_rows(*moment->trace, moment->states, with_ends, &work);
+        if (!live) return Failure(cancelled_error());
+        auto answer = std::make_shared<LiveAnswer>(LiveAnswer{moment, std::move(*live), labels_of(*moment->trace)});
+        const std::size_t bytes = 4096 + answer->live.rows.size() * sizeof(LiveRow);
+        return Computed<LiveAnswer>{std::move(answer), bytes};
+      });
 }
 
 }  // namespace

@@ -63,11 +63,17 @@ void ask_stacks(Answering& asking, Answer<ProfileView> Answers::*member, const S
 
 void ask_summary(Answering& asking, const AnswerKey& base) {
   asking.ask<SummaryAnswer>(&Answers::summary, with(base, options::Summary{}),
-                            [view = asking.answers().view.value](const auto&) -> Result<Computed<SummaryAnswer>> {
+                            [view = asking.answers().view.value,
+                             moment = ready_moment(asking.state())](const auto&) -> Result<Computed<SummaryAnswer>> {
                               auto answer = std::make_shared<SummaryAnswer>();
+                              if (moment != nullptr) {
+                                answer->categories = compute_category_rows(*moment->trace, moment->states);
+                                answer->holders = compute_holder_rows(*moment->trace, moment->states);
+                              }
                               answer->summary = compute_summary(*view);
                               answer->user_code = compute_user_code(*view);
-                              const std::size_t bytes = 4096 + answer->user_code.size() * 200;
+                              const std::size_t bytes =
+                                  4096 + answer->user_code.size() * 200 + answer->holders.size() * 200;
                               return Computed<SummaryAnswer>{std::move(answer), bytes};
                             });
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/query/block_history.h"
+#include "analysis/query/block_labels.h"
 #include "analysis/query/block_list.h"
 #include "app/gui/sources/trace_moment.h"
 
@@ -13,6 +14,7 @@ namespace hbmscope::gui {
 struct LiveAnswer {
   std::shared_ptr<const TraceMoment> moment;
   LiveRows live;
+  std::vector<BlockLabels> labels;  // By stream.
 };
 
 // Blocks of one heap that match Find, by address.
@@ -30,6 +32,7 @@ struct BlocksAnswer {
   BlockFacts facts(std::uint32_t row) const {
     return facts_of(*of->moment->trace, of->moment->states, of->live.rows[row]);
   }
+  const BlockLabels& labels(std::uint32_t row) const { return of->labels[of->live.rows[row].stream]; }
   const Stream& stream(std::uint32_t row) const { return of->moment->trace->streams[of->live.rows[row].stream]; }
   HeapKey heap(std::uint32_t row) const {
     const LiveRow& live = of->live.rows[row];

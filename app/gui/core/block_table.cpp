@@ -45,7 +45,9 @@ const std::array<BlockColumn, block_column_count>& block_columns() {
        {"Allocated by", "The innermost line of your code in its stack.", false},
        {"Tag", "The tag that the program gave it.", false},
        {"Stream", "The device stream that it was allocated for.", true},
-       {"State", "Pending: freed by the program, but a device stream can still use it.", false}}};
+       {"State", "Pending: freed by the program, but a device stream can still use it.", false},
+       {"Used for", "Parameters, optimizer state, activations, ...", false},
+       {"Array", "The array in it: its name in the program, its type and shape.", false}}};
   return columns;
 }
 
@@ -65,6 +67,11 @@ TableCell cell_of_block(const BlocksAnswer& answer, std::uint32_t row, const Blo
     case BlockOrder::tag: return {std::string(definitions.text(facts.block.tag)), {}};
     case BlockOrder::device_stream: return {std::to_string(facts.block.stream), {}};
     case BlockOrder::state: return {facts.block.is_pending() ? "pending" : "in use", {}};
+    case BlockOrder::category: {
+      const Category category = answer.labels(row).category(facts.block);
+      return {category == Category::unknown ? "" : std::string(text_from_category(category)), {}};
+    }
+    case BlockOrder::array: return {answer.labels(row).title(facts.block.event), {}};
   }
   return {};
 }

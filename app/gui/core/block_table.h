@@ -17,7 +17,7 @@ struct BlockColumn {
   std::string_view title, help;
   bool is_number;
 };
-inline constexpr std::size_t block_column_count = 11;
+inline constexpr std::size_t block_column_count = 13;
 const std::array<BlockColumn, block_column_count>& block_columns();
 
 // An unknown value is shown as "?"; `exact` holds what is known about it.

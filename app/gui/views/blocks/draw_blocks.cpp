@@ -43,13 +43,15 @@ void draw_language_help(const AppState& state) {
 }
 
 void set_up_columns(const Look& look, const BlocksAnswer& answer, const BlockQuery& query) {
-  bool has_tags = false, has_pending = false, has_streams = false;
+  bool has_tags = false, has_pending = false, has_streams = false, has_categories = false, has_arrays = false;
   const std::size_t looked_at = std::min<std::size_t>(answer.list.rows.size(), 2000);
   for (std::size_t i = 0; i < looked_at; ++i) {
     const BlockFacts facts = answer.facts(answer.list.rows[i]);
     has_tags |= facts.block.tag != 0;
     has_pending |= facts.block.is_pending();
     has_streams |= facts.block.stream != 0;
+    has_categories |= answer.labels(answer.list.rows[i]).category(facts.block) != Category::unknown;
+    has_arrays |= !answer.labels(answer.list.rows[i]).title(facts.block.event).empty();
   }
   const bool has_heaps = heaps_of(*answer.of->moment->trace).size() > 1;
   const auto hidden_unless = [](bool shown) { return shown ? 0 : ImGuiTableColumnFlags_DefaultHide; };
@@ -70,6 +72,8 @@ void set_up_columns(const Look& look, const BlocksAnswer& answer, const BlockQue
       case BlockOrder::tag: set.flags |= hidden_unless(has_tags); break;
       case BlockOrder::device_stream: set.flags |= hidden_unless(has_streams); break;
       case BlockOrder::state: set.flags |= hidden_unless(has_pending); break;
+      case BlockOrder::category: set.flags |= hidden_unless(has_categories); break;
+      case BlockOrder::array: set.width = 220, set.rank = 1, set.flags |= hidden_unless(has_arrays); break;
       case BlockOrder::user_code: set.width = 130, set.rank = 0, set.flags |= ImGuiTableColumnFlags_WidthStretch; break;
       default: break;
     }

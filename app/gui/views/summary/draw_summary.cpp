@@ -146,6 +146,56 @@ void draw_figures(const Look& look, const ProfileSummary& summary, const Profile
   ImGui::EndTable();
 }
 
+void draw_categories(const Look& look, const std::vector<CategoryRow>& rows) {
+  if (rows.empty()) return;
+  ImGui::SeparatorText("Used for");
+  if (!ImGui::BeginTable("categories", 3, ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingStretchProp)) return;
+  ImGui::TableSetupColumn("bytes", ImGuiTableColumnFlags_WidthFixed, look.px(96));
+  ImGui::TableSetupColumn("share", ImGuiTableColumnFlags_WidthFixed, look.px(56));
+  ImGui::TableSetupColumn("category", ImGuiTableColumnFlags_WidthStretch);
+  std::uint64_t all = 0;
+  for (const CategoryRow& row : rows) all += row.bytes;
+  for (const CategoryRow& row : rows) {
+    ImGui::TableNextRow(0, look.px(24));
+    ImGui::TableNextColumn();
+    bar_cell(look, static_cast<double>(row.bytes) / static_cast<double>(std::max<std::uint64_t>(all, 1)),
+             text_from_bytes(row.bytes), look.bar());
+    tooltip(text_from_count_of(row.blocks, "block"));
+    ImGui::TableNextColumn();
+    right_text(text_from_share(static_cast<std::int64_t>(row.bytes), static_cast<std::int64_t>(all)), true);
+    ImGui::TableNextColumn();
+    text(text_from_category(row.category));
+  }
+  ImGui::EndTable();
+}
+
+// Arrays of the program by their names, largest first.
+void draw_holders(const Look& look, const std::vector<HolderRow>& rows) {
+  constexpr std::size_t rows_max = 10;
+  if (rows.empty()) return;
+  ImGui::SeparatorText("Held by variables");
+  if (!ImGui::BeginTable("holders", 3, ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingStretchProp)) return;
+  ImGui::TableSetupColumn("bytes", ImGuiTableColumnFlags_WidthFixed, look.px(96));
+  ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthStretch, 1.3F);
+  ImGui::TableSetupColumn("holder", ImGuiTableColumnFlags_WidthStretch);
+  for (std::size_t i = 0; i < std::min(rows.size(), rows_max); ++i) {
+    const HolderRow& row = rows[i];
+    ImGui::TableNextRow(0, look.px(24));
+    ImGui::TableNextColumn();
+    bar_cell(look, static_cast<double>(row.bytes) / static_cast<double>(std::max<std::uint64_t>(rows[0].bytes, 1)),
+             text_from_bytes(row.bytes), look.bar());
+    tooltip(text_from_count_of(row.blocks, "block"));
+    ImGui::TableNextColumn();
+    text(shortened(row.name, ImGui::GetContentRegionAvail().x));
+    tooltip(row.name + "\n" + text_from_count_of(row.blocks, "block"));
+    ImGui::TableNextColumn();
+    dim_text(shortened(row.holder, ImGui::GetContentRegionAvail().x));
+  }
+  ImGui::EndTable();
+  if (rows.size() > rows_max)
+    dim_text("The largest of " + text_from_count(static_cast<std::int64_t>(rows.size())) + " names.");
+}
+
 void draw_warnings(const std::vector<JobWarning>& warnings) {
   if (!warnings.empty()) ImGui::SeparatorText("Settings of the job");
   for (const JobWarning& warning : warnings) {
@@ -187,6 +237,8 @@ void draw_summary(const AppState& state, SummaryState& summary, CommandQueue& co
   ImGui::Spacing();
   draw_warnings(state.source()->warnings);
   draw_figures(look, answer, view, state.source()->trace != nullptr);
+  draw_categories(look, answers.summary.value->categories);
+  draw_holders(look, answers.summary.value->holders);
   draw_user_code(look, answers.summary.value->user_code, view, summary.user_code_open, commands);
   draw_groups(look, "device", answer.by_device, view, commands);
   draw_groups(look, "kind", answer.by_kind, view, commands);
