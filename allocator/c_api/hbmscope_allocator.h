@@ -33,7 +33,7 @@ typedef struct {
 typedef struct {
   size_t struct_size;          /* sizeof(hbmscope_allocator_options) */
   const char* allocator;       /* A name from allocator/README.md; NULL: chosen by JAX's settings. */
-  const char* version;         /* For xla_gpu: "classic", "classic_align", "spatial_v1", ...; NULL: "spatial_v1". */
+  const char* version;         /* For xla_gpu: "classic", "classic_align", "spatial_v1", ...; NULL: the newest.      */
   const char* const* settings; /* "NAME=VALUE", as in the environment of JAX or PyTorch. */
   size_t setting_count;
   uint64_t device_bytes;             /* The device's total memory. */

@@ -31,7 +31,7 @@ tl::expected<Setup, std::string> set_up_by_variable(const SetupWords& words, con
 
 // JAX's settings may choose the allocator. If one was requested by name, the settings must choose the same.
 tl::expected<Setup, std::string> set_up_jax(const SetupWords& words, std::optional<Kind> kind) {
-  const auto version = version_named(words.version, xla_gpu::Version::spatial_v1);
+  const auto version = version_named(words.version, xla_gpu::newest_version);
   if (!version) return Refusal(version.error());
   std::vector<Setting> settings(words.settings.begin(), words.settings.end());
   const std::string_view chosen = kind ? row_of(*kind).jax_setting : std::string_view();

@@ -18,7 +18,7 @@ namespace hbmscope::allocator {
 // Everything may be empty except the size of the device.
 struct SetupWords {
   std::string_view allocator;  // From catalog.h; empty: chosen by JAX's settings.
-  std::string_view version;    // For xla_gpu, and selects the jaxlib that ships it; empty: spatial_v1.
+  std::string_view version;    // For xla_gpu, and selects the jaxlib that ships it; empty: the newest.
   std::span<const Setting> settings;
   std::uint64_t device_bytes = 0;  // The device's total memory; above 0, below 2^60.
 };

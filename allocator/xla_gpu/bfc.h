@@ -31,7 +31,7 @@ enum class Pool : std::uint8_t { default_memory, collective, pinned_host };
 
 struct Options {
   Pool pool = Pool::default_memory;
-  Version version = Version::spatial_v1;
+  Version version = newest_version;
   std::uint64_t limit_bytes = 0;
   bool allow_growth = false;            // False: the whole limit is claimed as one region at the first request.
   bool garbage_collection = false;      // Releases regions without a block before a request fails. JAX never sets it.

@@ -21,7 +21,7 @@ constexpr std::array<VersionRules, 5> rules = {{
      {Tag::upper, false, false, true}},
     {Version::spatial_v3,
      "spatial_v3",
-     Certainty::unverified,
+     Certainty::checked,
      true,
      true,
      {Tag::upper, true, false, false},

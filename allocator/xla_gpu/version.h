@@ -12,12 +12,12 @@
 
 namespace hbmscope::allocator::xla_gpu {
 
-enum class Version : std::uint8_t {
-  classic,        // Alignment is ignored.
-  classic_align,  // Alignment above 256 B is honoured, leaving a hole before the chunk.
-  spatial_v1,     // One arena with two ends and a gap between them.
-  spatial_v2,     // Blocks from the gap are always exact; upper holes follow the split rule.
-  spatial_v3,     // Default memory at the upper end. From the text of a proposal, not checked against anything.
+enum class Version : std::uint8_t {  // The newest one last.
+  classic,                           // Alignment is ignored.
+  classic_align,                     // Alignment above 256 B is honoured, leaving a hole before the chunk.
+  spatial_v1,                        // One arena with two ends and a gap between them.
+  spatial_v2,                        // Blocks from the gap are always exact; upper holes follow the split rule.
+  spatial_v3,                        // Default memory at the upper end.
 };
 
 enum class Tag : std::uint8_t { lower, gap, upper };
@@ -40,6 +40,7 @@ struct VersionRules {
 };
 
 std::span<const VersionRules> all_versions();
+inline constexpr Version newest_version = Version::spatial_v3;
 const VersionRules& rules_of(Version version);
 std::optional<Version> find_version(std::string_view name);
 

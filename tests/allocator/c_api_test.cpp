@@ -1,6 +1,7 @@
 #include "allocator/c_api/hbmscope_allocator.h"
 #include "tests/sizes.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -35,7 +36,7 @@ hbmscope_request request_of(std::uint64_t bytes) {
 
 TEST(AllocatorC, all_allocators_serve_and_take_back) {
   for (const auto& [name, certainty] :
-       {std::pair("xla_gpu", "exact"), std::pair("platform", "approximate"), std::pair("cuda_async", "approximate"),
+       {std::pair("xla_gpu", "checked"), std::pair("platform", "approximate"), std::pair("cuda_async", "approximate"),
         std::pair("pytorch", "checked"), std::pair("naive", "exact")}) {
     const auto options = options_of(name);
     hbmscope_allocator* allocator = hbmscope_allocator_create(&options, nullptr, 0);
@@ -50,8 +51,10 @@ TEST(AllocatorC, all_allocators_serve_and_take_back) {
     EXPECT_EQ(statistics.in_use_bytes, bytes);
     std::vector<hbmscope_pool_block> pieces(8);
     pieces.resize(hbmscope_allocator_blocks(allocator, pieces.data(), pieces.size()));
-    EXPECT_EQ(pieces.front().address, address);
-    EXPECT_EQ(pieces.front().requested_bytes, 1000U);
+    // The newest version of xla_gpu begins at the pool's upper end, so its free memory is listed first.
+    const auto piece = std::find_if(pieces.begin(), pieces.end(), [&](const auto& one) { return one.address == address; });
+    ASSERT_NE(piece, pieces.end());
+    EXPECT_EQ(piece->requested_bytes, 1000U);
     EXPECT_EQ(hbmscope_allocator_free(allocator, address), 1);
     EXPECT_EQ(hbmscope_allocator_free(allocator, address), 0);
     request = request_of(0);

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Replays what XLA's pool did in a real JAX job, as hbmscope recorded it, with allocator/xla_gpu.
 
-    tests/real/pool_replay.py HBMSCOPE PYTHON VERSION      VERSION: of the allocator, classic or classic_align
+    tests/real/pool_replay.py HBMSCOPE PYTHON VERSION      VERSION: of the allocator, classic, classic_align or spatial_v3
 
+A pool with two ends is preallocated; one that grows is classic_align in the same JAX.
 Compared are the address and the block size of every request, every refusal, and what the pool asked the driver for:
 each region and each refused size, in order. The driver of the replay serves and refuses what the recorded one did.
 """
@@ -127,6 +128,8 @@ def replay(hbmscope, python, version, job, device_mib, variables, folder):
     config = {"total_bytes": limit_bytes(device_mib, variables, granularity), "granularity": granularity, "recorded_driver": 1}
     config["allow_growth"] = int("XLA_PYTHON_CLIENT_PREALLOCATE" in variables)
     stream = stream_from(events, config)
+    if version.startswith("spatial") and config["allow_growth"]:
+        version = "classic_align"
     path = folder / "requests.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in stream.lines))
     done = subprocess.run([hbmscope, "replay", path, "--version", version, "--check", "--json"], capture_output=True, text=True)
