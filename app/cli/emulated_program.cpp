@@ -26,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Versions with which tests/real passes.
-constexpr const char* jax_seen_to_work = "0.4.38, 0.6.2 and 0.10.2";
+constexpr const char* jax_seen_to_work = "0.4.38, 0.6.2, 0.10.2 and 0.12.0.1";
 constexpr const char* torch_seen_to_work = "2.4.1, 2.6.0, 2.9.1 and 2.15.0";
 constexpr const char* tensorflow_seen_to_work = "2.20.0";
 

@@ -106,6 +106,7 @@ void give_back(wire::AttachControl* control, const Link* link) {
 }
 
 Link* attached_link = nullptr;
+bool is_complete = true;
 
 // CUPTI reports the driver's calls, if there is a driver and CUPTI is free: callers already hold the driver's entry
 // points, so interposition would come too late. Tried once the driver is loaded, which may be later.
@@ -143,6 +144,7 @@ const char* serve_observer(wire::AttachControl* control, const char* observer) {
   if (is_another_listening()) return "it observes itself (hbmscope_serve)";
   int descriptor = -1;
   watch_forks();
+  __atomic_store_n(&is_complete, false, __ATOMIC_RELEASE);
   if (const char* wrong = rings.open(observer, &descriptor)) return wrong;
   report_process_facts();
   Link link(descriptor);
@@ -154,6 +156,7 @@ const char* serve_observer(wire::AttachControl* control, const char* observer) {
   DriverCalls driver_calls(std::strcmp(back_ends, wire::attach_without_cupti) != 0);
   driver_calls.look();
   look_for_pools();
+  __atomic_store_n(&is_complete, true, __ATOMIC_RELEASE);
   answer(control, wire::attach_state::is_attached, "");
   give_back(control, &link);
   while (!link.is_over(driver_calls.is_decided() ? look_again_ms : look_for_driver_ms)) {
@@ -175,6 +178,10 @@ const char* serve_observer(wire::AttachControl* control, const char* observer) {
 
 bool came_late() {
   return __atomic_load_n(&attached_link, __ATOMIC_ACQUIRE) != nullptr;
+}
+
+bool is_attach_complete() {
+  return __atomic_load_n(&is_complete, __ATOMIC_ACQUIRE);
 }
 
 void forget_attachment() {

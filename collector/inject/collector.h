@@ -18,6 +18,8 @@ void forget_attachment();
 
 // The process had been running before it was attached to, so its earlier memory is unknown.
 bool came_late();
+// False while an attach is in progress: the observer is there, but not all that can be seen is seen yet.
+bool is_attach_complete();
 
 // Registers the fork handlers, once per process.
 void watch_forks();

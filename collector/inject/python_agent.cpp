@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "collector/inject/collector.h"
 #include "collector/inject/driver_rows.h"
 #include "collector/inject/loaded_objects.h"
 #include "collector/inject/pool_rows.h"
@@ -223,13 +224,16 @@ void restore_tag(std::uint32_t tag) {
 // For the program's own `import hbmscope` (collector/agent/hbmscope), which has the same list.
 struct Functions {
   std::uint64_t count;
-  int (*is_observed)();
+  int (*is_observed)();  // And an attach is complete.
   void (*marker)(const char* name, int phase);
   std::uint32_t (*set_tag)(const char* name);
   void (*restore_tag)(std::uint32_t tag);
   int (*snapshot)();
 };
-const Functions functions{5, is_observed_now, report_marker, set_tag, restore_tag, snapshot_now};
+int is_observed_completely() {
+  return is_observed() && is_attach_complete() ? 1 : 0;
+}
+const Functions functions{5, is_observed_completely, report_marker, set_tag, restore_tag, snapshot_now};
 
 }  // namespace
 

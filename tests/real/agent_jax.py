@@ -4,7 +4,9 @@
 """
 
 import gc
+import pathlib
 import sys
+import tempfile
 import time
 
 import jax
@@ -47,3 +49,8 @@ gc.collect()
 # Before 0.10, asking an array for its address leaves another one in the list, and snapshot() does so.
 print(len(jax.live_arrays()) if jax.__version_info__ >= (0, 10) else "-", sum(array.nbytes for array in history))
 hbmscope.stop()
+# The job's own profiler, now that hbmscope has left.
+with tempfile.TemporaryDirectory() as folder:
+    with jax.profiler.trace(folder):
+        jax.block_until_ready(jnp.ones((8,)) + 1)
+    print(len(list(pathlib.Path(folder).rglob("*.xplane.pb"))))

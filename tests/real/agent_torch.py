@@ -42,3 +42,7 @@ train()
 torch.cuda.synchronize()
 print(torch.cuda.max_memory_allocated(), len(history), torch.cuda.memory_stats()["allocation.all.allocated"])
 hbmscope.stop()
+# The job's own profiler, now that hbmscope has left.
+with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True) as profile:
+    kept = torch.zeros((1 << 20,), device="cuda")
+print(sum(getattr(event, "device_memory_usage", 0) or getattr(event, "cuda_memory_usage", 0) for event in profile.key_averages()))
