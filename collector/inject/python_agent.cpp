@@ -21,6 +21,7 @@ struct PyObject;
 struct Python {
   PyObject* (*compile)(const char* source, const char* file, int kind) = nullptr;
   int (*add_pending_call)(int (*function)(void*), void* argument) = nullptr;
+  int (*is_initialized)() = nullptr;
   PyObject* (*execute)(const char* module, PyObject* code) = nullptr;
   PyObject* (*call_method)(PyObject* object, const char* name, const char* format, ...) = nullptr;
   void (*release)(PyObject* object) = nullptr;
@@ -57,10 +58,11 @@ bool find_functions() {
   const auto* in = reinterpret_cast<const void*>(python.add_pending_call);
   if (in == nullptr) return false;
   python.exception = static_cast<PyObject**>(find_data_in_object_of(in, "PyExc_Exception"));
-  return python.exception != nullptr && find(python.compile, in, "Py_CompileString") &&
-         find(python.execute, in, "PyImport_ExecCodeModule") && find(python.call_method, in, "PyObject_CallMethod") &&
-         find(python.release, in, "Py_DecRef") && find(python.to_double, in, "PyFloat_AsDouble") &&
-         find(python.clear_error, in, "PyErr_Clear") && find(python.is_error, in, "PyErr_ExceptionMatches");
+  return python.exception != nullptr && find(python.is_initialized, in, "Py_IsInitialized") &&
+         find(python.compile, in, "Py_CompileString") && find(python.execute, in, "PyImport_ExecCodeModule") &&
+         find(python.call_method, in, "PyObject_CallMethod") && find(python.release, in, "Py_DecRef") &&
+         find(python.to_double, in, "PyFloat_AsDouble") && find(python.clear_error, in, "PyErr_Clear") &&
+         find(python.is_error, in, "PyErr_ExceptionMatches");
 }
 
 // Looks for the interpreter again only after a while, because the program may load it later.
@@ -148,7 +150,9 @@ int look(void*) {
   return 0;
 }
 
+// Memory is freed after the interpreter's end, too, when a pending call would find no interpreter to be added to.
 void ask() {
+  if (python.is_initialized() == 0) return;
   if (!is_asked.exchange(true, std::memory_order_acq_rel) && python.add_pending_call(look, nullptr) != 0)
     is_asked.store(false, std::memory_order_release);  // Python's list is full for the moment.
 }
