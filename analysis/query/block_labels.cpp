@@ -52,6 +52,7 @@ BlockLabels::BlockLabels(const Stream& stream) : definitions_(stream.definitions
   }
   for (const auto& [allocation, label] : labels_) {
     if (label.array != 0 && label.name != 0) names_of_arrays_[label.array].add(label.name);
+    if (label.array != 0 && label.holder != 0) holders_of_arrays_[label.array].add(label.holder);
     if (label.category == Category::unknown) continue;
     if (label.array != 0) categories_of_arrays_[label.array].add(label.category);
     if (const auto site = sites.find(allocation); site != sites.end())
@@ -100,6 +101,13 @@ std::string_view BlockLabels::name(std::uint64_t allocation) const {
   if (label.name != 0 || label.array == 0) return text(label.name);
   const auto others = names_of_arrays_.find(label.array);
   return others == names_of_arrays_.end() ? std::string_view() : text(others->second.get());
+}
+
+std::string_view BlockLabels::holder(std::uint64_t allocation) const {
+  const Label& label = label_of(allocation);
+  if (label.holder != 0 || label.array == 0) return text(label.holder);
+  const auto others = holders_of_arrays_.find(label.array);
+  return others == holders_of_arrays_.end() ? std::string_view() : text(others->second.get());
 }
 
 Category BlockLabels::category(const LiveBlock& block) const {

@@ -1,16 +1,19 @@
-// What blocks are: the array that a block holds, its name in the program, who holds it, and what it is for. All of it
-// is what the framework and the collector's agent said about the allocation (attributes); the category of other blocks
-// follows from theirs:
+// What blocks are. The framework and the collector's agent say it of allocations (attributes), and it follows for
+// others like them:
 //
-//   array      f32[8192,4096] output 3 of jit_train_step
-//   name       params['dense']['kernel']        an allocation without a name has the one that all others with this
-//   array have held by    local of main (train.py) category   parameters, gradients, optimizer state, activations,
-//   inputs, temporaries; in this order from
-//              1. what was said about the allocation, or about all others with the same array or of the same stack and
-//              size
-//              2. XLA: a block of a program that is no array is a temporary; an array from the host is an input
-//              3. PyTorch: allocated in a module's forward() or in torch.nn.functional: an activation; by autograd or
-//              an optimizer: a temporary
+//   array      "f32[8192,4096] output 3 of jit_train_step"
+//   name       in the program: "params['dense']['kernel']"
+//   held by    "local of main (train.py)"
+//   category   what the block is for
+//
+// An allocation without a name or a holder has that of all others with the same array. Its category is the first of
+// 1. what was said about it;
+// 2. what was said about all others with the same array;
+// 3. XLA: temporaries, if a program allocated it and it is no array; inputs, if the array came from the host;
+// 4. what was said about all others of the same stack and size;
+// 5. PyTorch: activations, if it was allocated in a module's forward() or in torch.nn.functional; temporaries, if
+// autograd
+//    or an optimizer allocated it.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +47,7 @@ class BlockLabels {
   // Empty: unknown. `allocation` is the number of its event in the stream.
   std::string_view array(std::uint64_t allocation) const { return text(label_of(allocation).array); }
   std::string_view name(std::uint64_t allocation) const;
-  std::string_view holder(std::uint64_t allocation) const { return text(label_of(allocation).holder); }
+  std::string_view holder(std::uint64_t allocation) const;
   Category category(const LiveBlock& block) const;
 
   // "params['w'] f32[8,4]", or what is known of it; empty: nothing.
@@ -87,7 +90,7 @@ class BlockLabels {
 
   const Definitions& definitions_;
   std::unordered_map<std::uint64_t, Label> labels_;  // By allocation.
-  std::unordered_map<std::uint32_t, Common<std::uint32_t>> names_of_arrays_;
+  std::unordered_map<std::uint32_t, Common<std::uint32_t>> names_of_arrays_, holders_of_arrays_;
   std::unordered_map<std::uint32_t, Common<Category>> categories_of_arrays_;
   std::unordered_map<Site, Common<Category>, HashOfSite> categories_of_sites_;
   std::vector<Category> categories_of_stacks_;

@@ -8,22 +8,33 @@ import weakref
 
 from . import calls, categories, jax_arrays, own_errors, roots, torch_tensors, walk
 
-SHARE_MAX = 0.01         # Of a core, since the start.
-SECONDS_AT_FIRST = 0.02  # In addition, so that the first steps have names, too.
-OBJECTS_MAX = 200_000    # In one look, which then takes about 0.2 s.
-OBJECTS_AT_A_FAILURE = 2_000_000
+SHARE_MAX = 0.01          # Of a core.
+SECONDS_SAVED_MAX = 0.02  # That a job without looks saves for later ones. It begins with them.
+# Of one look, and of one at a failure.
+OBJECTS_MAX, SECONDS_MAX = 500_000, 0.05
+OBJECTS_AT_A_FAILURE, SECONDS_AT_A_FAILURE = 5_000_000, 2.0
+NEVER = 3600.0
+
+
+def _is_watched():
+    """A debugger, a profiler or a coverage tool would take us for the job's code."""
+    if sys.getprofile() is not None or sys.gettrace() is not None:
+        return True
+    monitoring = getattr(sys, "monitoring", None)  # Since Python 3.12.
+    return monitoring is not None and any(monitoring.get_tool(tool) is not None for tool in range(6))
 
 
 class Agent:
     def __init__(self, addresses):
         self.calls = calls.Calls(addresses)
-        self.seconds = 0.0  # In all looks.
         self.looks = 0
+        self._saved = SECONDS_SAVED_MAX  # Below 0: owed.
+        self._counted = time.monotonic()
         self._next = 0.0
-        self._began = time.monotonic()
         self._hooks = []
-        self._step_owner = None
+        self._step_owner = None  # A reference to the optimizer whose steps are marked.
         self._awaited = None  # A reference to an array whose end is waited for.
+        self._may_look_once = False
         self._said = {}
         self._is_over = False
         atexit.register(self._end)
@@ -31,22 +42,28 @@ class Agent:
     # Called by the collector, in the main thread between two instructions. Returns the seconds until the next look.
     def wake(self, is_failure):
         if self._is_over:
-            return 3600.0
+            return NEVER
+        if _is_watched():
+            return 1.0
+        return self._guarded(lambda: self._wake(is_failure), NEVER)
+
+    def _wake(self, is_failure):
+        self._watch_optimizers()
+        if is_failure or self._may_look_once or time.monotonic() >= self._next:
+            self._look(is_failure)
+        return min(max(self._next - time.monotonic(), 0.0), NEVER)
+
+    # An error of ours ends the agent. One of the job's, raised by its signal handlers, goes on.
+    def _guarded(self, call, otherwise):
         try:
-            self._watch_optimizers()
-            now = time.monotonic()
-            if is_failure or now >= self._next:
-                self._look(is_failure)
-            return max(self._next - time.monotonic(), 0.0)
+            return call()
         except BaseException as error:
             if not own_errors.is_ours(error):
                 raise
-            self._give_up(error)
-            return 3600.0
-
-    def _give_up(self, error):
-        self._next = float("inf")
-        self._say("agent", "stopped after an error of its own: %s: %s" % (type(error).__name__, error))
+            self._say("agent", "stopped after an error of its own: %s: %s" % (type(error).__name__, error))
+            self._is_over = True
+            self.leave()
+            return otherwise
 
     def _say(self, key, text):
         if self._said.get(key) != text:
@@ -54,40 +71,48 @@ class Agent:
             self.calls.fact(key, text)
 
     def _look(self, is_failure):
-        # A debugger, a profiler or a coverage tool would record us as the job's code.
-        if sys.getprofile() is not None or sys.gettrace() is not None or not self.calls.is_observed():
+        if not self.calls.is_observed():
             self._next = time.monotonic() + 1
             return
+        self._may_look_once = False
         began = time.perf_counter()
         for framework in (jax_arrays.find(), torch_tensors.find()):
             if framework is not None:
                 with framework.quiet():
                     self.report(framework, is_failure)
         took = time.perf_counter() - began
-        self.seconds += took
         self.looks += 1
         now = time.monotonic()
-        may_take = SECONDS_AT_FIRST + SHARE_MAX * (now - self._began) - self.seconds
-        self._next = now + max(took - may_take, 0.0) / SHARE_MAX
+        self._saved = min(self._saved + SHARE_MAX * (now - self._counted), SECONDS_SAVED_MAX) - took
+        self._counted = now
+        self._next = now + max(-self._saved, 0.0) / SHARE_MAX
 
     def report(self, framework, is_thorough):
-        search = walk.Walk(framework, OBJECTS_AT_A_FAILURE if is_thorough else OBJECTS_MAX)
-        search.run(roots.find_roots())
-        for found, category in zip(search.found, categories.categories_of(search.found)):
-            for address in self._addresses_of(framework, found.leaf, is_thorough):
-                self.calls.attribute(address, "name", found.path)
-                self.calls.attribute(address, "held by", found.root.text)
-                if category:
-                    self.calls.attribute(address, "category", category)
-        self._wait_for(next((found.leaf for found in reversed(search.found) if framework.is_gone(found.leaf)), None))
-        if search.is_cut:
-            self._say("agent", "names the arrays among the first %d objects; the job has more" % OBJECTS_MAX)
+        limits = (OBJECTS_AT_A_FAILURE, SECONDS_AT_A_FAILURE) if is_thorough else (OBJECTS_MAX, SECONDS_MAX)
+        search = walk.Walk(framework, *limits)
+        try:
+            search.run(roots.find_roots())
+            named = set()  # Several arrays may share their memory. The first name is the one of the outermost function.
+            for found, category in zip(search.found, categories.categories_of(search.found)):
+                for address in self._addresses_of(framework, found.leaf, is_thorough):
+                    if address in named:
+                        continue
+                    named.add(address)
+                    self.calls.attribute(address, "name", found.path)
+                    self.calls.attribute(address, "held by", found.root.text)
+                    if category:
+                        self.calls.attribute(address, "category", category)
+            self._wait_for(next((found.leaf for found in reversed(search.found) if framework.is_gone(found.leaf)), None))
+            if search.is_cut:
+                self._say("agent", "the job has too many objects to look at all, so some arrays have no name")
+        finally:
+            search.found.clear()  # An error that the job keeps has our variables.
 
-    # Python calls between the end of a donating call and the assignment of its results, when the results have no names. The
-    # old array ends with the assignment.
+    # Python makes the pending call when a function has returned, and before its result is assigned. Then a donated array is
+    # gone, and the variable has it still. The array's end is the assignment, after which there is something to name.
     def _wait_for(self, array):
         def ask(_):
-            self._next = 0.0
+            self._may_look_once = True
             self.calls.ask()
         self._awaited = None if array is None else weakref.ref(array, ask)
 
@@ -100,7 +125,7 @@ class Agent:
                 raise
             return ()  # Donated or freed by another thread meanwhile, or an array without memory of its own.
 
-    # PyTorch's steps, and what its optimizer updates, which has just been used.
+    # PyTorch's steps, after which gradients and the optimizer's state are there.
     def _watch_optimizers(self):
         module = sys.modules.get("torch.optim.optimizer")
         register = getattr(module, "register_optimizer_step_post_hook", None)
@@ -109,19 +134,17 @@ class Agent:
 
     def _after_step(self, optimizer, args, kwargs):
         del args, kwargs
-        if not self.calls.is_observed():
-            return
-        try:
-            if self._step_owner is None:
-                self._step_owner = id(optimizer)
-            if self._step_owner == id(optimizer):
-                self.calls.marker("step (%s)" % type(optimizer).__name__)
-            if time.monotonic() >= self._next:
-                self._look(False)
-        except BaseException as error:
-            if not own_errors.is_ours(error):
-                raise
-            self._give_up(error)
+        if not self._is_over and not _is_watched() and self.calls.is_observed():
+            self._guarded(lambda: self._note_step(optimizer), None)
+
+    def _note_step(self, optimizer):
+        owner = self._step_owner() if self._step_owner is not None else None
+        if owner is None:
+            self._step_owner, owner = weakref.ref(optimizer), optimizer
+        if owner is optimizer:
+            self.calls.marker("step (%s)" % type(optimizer).__name__)
+        if time.monotonic() >= self._next:
+            self._look(False)
 
     def leave(self):
         """The observer has gone; another one may come."""
@@ -132,8 +155,6 @@ class Agent:
     # At the interpreter's end, so that nothing of ours is left when it takes its modules apart.
     def _end(self):
         global current
-        if self._is_over:
-            return
         self._is_over = True
         self._awaited = None
         atexit.unregister(self._end)
@@ -148,14 +169,10 @@ current = None
 
 
 def start(addresses):
-    """Called by the collector, once in a process."""
+    """Called once in a process. None: it can't run here."""
     global current
+    if not getattr(sys, "_is_gil_enabled", lambda: True)():
+        calls.Calls(addresses).fact("agent", "does not run in a Python without a GIL, so arrays have no names")
+        return None
     current = Agent(addresses)
-
-
-def wake(is_failure):
-    return current.wake(is_failure)
-
-
-def leave():
-    current.leave()
+    return current

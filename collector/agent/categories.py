@@ -7,12 +7,15 @@ PARAMETERS, GRADIENTS, OPTIMIZER_STATE, INPUTS = "parameters", "gradients", "opt
 
 # In this order: opt_state[0].mu['params']['w'] is state of the optimizer, and params['w'].grad a gradient.
 _BY_WORD = (
-    (re.compile(r"(^|_)(opt|optim|optimizer|optimiser|adam|adamw|sgd)(_?states?)?$|^(mu|nu|exp_avg|exp_avg_sq|max_exp_avg_sq"
-                r"|momentum|momentum_buffer|trace)$"), OPTIMIZER_STATE),
+    (re.compile(r"(^|_)(opt|optim|optimizer|optimiser|adam|adamw|sgd)(_?states?)?$"), OPTIMIZER_STATE),
     (re.compile(r"(^|_)(grad|grads|gradient|gradients)$"), GRADIENTS),
     (re.compile(r"(^|_)(params?|parameters?|weights?|batch_stats)$"), PARAMETERS),
     (re.compile(r"(^|_)(batch|batches|inputs?|images?|tokens?|input_ids|labels?|targets?)$"), INPUTS),
 )
+# As an attribute: a variable of that name may be anything.
+_OF_OPTIMIZERS = frozenset((".mu", ".nu", ".exp_avg", ".exp_avg_sq", ".max_exp_avg_sq", ".momentum_buffer", ".trace"))
+# With these, arrays that are arranged as the parameters are what an optimizer keeps of them.
+_LIKE_STATE = re.compile(r"moment|optim|opt_|state|veloc|accum", re.IGNORECASE)
 _WORD = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 
 
@@ -28,7 +31,7 @@ def _of_type(kind):
 
 def _category_of(found):
     kinds = {_of_type(type(value)) for _, value in found.steps}
-    if OPTIMIZER_STATE in kinds:
+    if OPTIMIZER_STATE in kinds or any(text in _OF_OPTIMIZERS for text, _ in found.steps):
         return OPTIMIZER_STATE
     words = [word.lower() for text, _ in found.steps for word in _WORD.findall(text)]
     for pattern, category in _BY_WORD[:2]:
@@ -49,8 +52,7 @@ def _ends_of(found):
 
 
 def categories_of(all_found):
-    """The category of each; empty: unknown. Arrays that are arranged as the parameters are, and have their shapes, are what
-    an optimizer keeps of them."""
+    """The category of each; empty: unknown."""
     categories = [_category_of(found) for found in all_found]
     shapes = {}  # Of parameters, by the end of the path.
     for found, category in zip(all_found, categories):
@@ -60,6 +62,6 @@ def categories_of(all_found):
                 break
     for number, found in enumerate(all_found):
         shape = getattr(found.leaf, "shape", None)
-        if categories[number] == "" and any(end in shapes and shapes[end] == shape for end in _ends_of(found)):
+        if categories[number] == "" and _LIKE_STATE.search(found.path) and any(end in shapes and shapes[end] == shape for end in _ends_of(found)):
             categories[number] = OPTIMIZER_STATE
     return categories

@@ -22,7 +22,7 @@ def _of_variable(value):  # flax.nnx.Variable: params['w'] rather than params['w
             yield "", attributes[name]
 
 
-def _nothing(_):
+def _of_leaf(_):
     return ()
 
 
@@ -40,15 +40,15 @@ class Jax:
     def quiet(self):
         return contextlib.nullcontext()
 
-    def children_function(self, kind):
+    def children_of(self, kind):
         if kind is self._kind:
-            return _nothing
+            return "%s", _of_leaf
         for base in kind.__mro__:
             module = base.__dict__.get("__module__")
             if base.__name__ == "FrozenDict" and module == "flax.core.frozen_dict":
-                return _of_frozen_dict
+                return "%s", _of_frozen_dict
             if base.__name__ == "Variable" and type(module) is str and module.startswith("flax.nnx"):
-                return _of_variable
+                return "%s", _of_variable
         return None
 
     def is_late(self, kind):

@@ -7,7 +7,7 @@ import sys
 def find():
     """None if PyTorch is not in use."""
     torch = sys.modules.get("torch")
-    return Torch(torch) if hasattr(torch, "Tensor") and hasattr(torch, "nn") else None
+    return Torch(torch) if all(hasattr(torch, name) for name in ("Tensor", "nn", "optim")) else None
 
 
 def _of_module(module):
@@ -32,21 +32,21 @@ class Torch:
         return issubclass(type(value), self._torch.Tensor)
 
     def quiet(self):
-        """While it is entered, tensors of the job's own classes run none of the job's code."""
-        return self._torch._C.DisableTorchFunctionSubclass()
+        """While it is entered, the job's own classes of tensors, and its modes, run none of its code."""
+        return self._torch._C.DisableTorchFunction()
 
-    def children_function(self, kind):
+    def children_of(self, kind):
         torch = self._torch
         if issubclass(kind, torch.Tensor):
-            return self._of_tensor
+            return "%s", self._of_tensor
         if issubclass(kind, torch.nn.Module):
-            return _of_module
+            return "%s", _of_module
         if issubclass(kind, torch.optim.Optimizer):
-            return self._of_optimizer
+            return "%s", self._of_optimizer
         module = kind.__dict__.get("__module__")
         package = module.partition(".")[0] if type(module) is str else ""
-        return _nothing if package == "torch" and not module.startswith(("torch.utils.data", "torch.cuda.amp", "torch.amp")) \
-            else None
+        is_left_out = package == "torch" and not module.startswith(("torch.utils.data", "torch.cuda.amp", "torch.amp"))
+        return ("%s", _of_others) if is_left_out else None
 
     def _of_tensor(self, tensor):
         # A tensor of torch.distributed.tensor has its memory in another one.
@@ -85,5 +85,5 @@ class Torch:
                 yield address
 
 
-def _nothing(_):
+def _of_others(_):
     return ()

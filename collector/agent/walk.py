@@ -4,6 +4,7 @@
 """
 
 import collections
+import time
 
 from . import objects
 
@@ -21,64 +22,69 @@ class Found:
 
 
 class Walk:
-    """`framework` knows its own objects: is_leaf(value), children_function(kind), which is None for others' kinds,
-    is_late(kind), whose objects are looked at when all others were, and note(found). `steps_max` bounds the objects that are
-    looked at; `is_cut`: there were more."""
+    """`framework` knows its own objects: is_leaf(value), children_of(kind), which is None for others' kinds, is_late(kind),
+    whose objects are looked at when all others were, and note(found). It ends after `seconds_max`, or when it has seen
+    `objects_max`; `is_cut`: there were more."""
 
-    def __init__(self, framework, steps_max):
+    def __init__(self, framework, objects_max, seconds_max):
         self._framework = framework
-        self._functions = {}  # By type.
+        self._children = {}  # By the type's id: the type, and what children_of() says. A type may have its own __eq__.
         self._seen = set()
         self._late = []
-        self._left = steps_max
+        self._left = objects_max
+        self._end = time.thread_time() + seconds_max
         self.found = []
         self.is_cut = False
 
-    def _function_of(self, kind):
-        if kind not in self._functions:
-            self._functions[kind] = self._framework.children_function(kind) or objects.children_function(kind)
-        return self._functions[kind]
+    def _children_of(self, kind):
+        known = self._children.get(id(kind))
+        if known is None:
+            known = self._children[id(kind)] = (kind, self._framework.children_of(kind) or objects.children_of(kind))
+        return known[1]
 
     # The roots in the order in which they name what several of them hold.
     def run(self, roots):
         for root in roots:
-            self._follow(root, [(value, name, None) for name, value in list(root.variables.items())
+            self._follow(root, [(value, "%s", name, None) for name, value in list(root.variables.items())
                                 if type(name) is str and not name.startswith("__")], True)
         for root, entry in self._late:
             self._follow(root, [entry], False)
 
-    # Breadth first, so the first path is the shortest one. An entry is an object, the text that leads to it from its parent,
-    # and its parent's entry.
+    # Breadth first, so the first path is the shortest one. An entry is an object, the template and the key of the step that
+    # leads to it, and the entry that it was reached from.
     def _follow(self, root, entries, may_wait):
         queue = collections.deque(entries)
         framework, seen = self._framework, self._seen
-        while queue:
+        while queue and not self.is_cut:
             entry = queue.popleft()
             value = entry[0]
             kind = type(value)
-            function = self._function_of(kind)
-            if function is None or id(value) in seen:
+            children = self._children_of(kind)
+            if children is None or id(value) in seen:
                 continue
             if may_wait and framework.is_late(kind):
                 self._late.append((root, entry))
                 continue
-            if self._left == 0:
-                self.is_cut = True
-                return
-            self._left -= 1
             seen.add(id(value))
             if framework.is_leaf(value):
                 self._note(entry, root)
-            for step, child in function(value):
-                self.is_cut = self.is_cut or step is objects.CUT
-                queue.append((child, step, entry))
+            template, children_in = children
+            for key, child in children_in(value):
+                self._left -= 1
+                if self._left <= 0 or (self._left & 255 == 0 and time.thread_time() > self._end):
+                    self.is_cut = True
+                    break
+                if key is objects.CUT:
+                    self.is_cut = True
+                elif self._children_of(type(child)) is not None:
+                    queue.append((child, template, key, entry))
 
     def _note(self, entry, root):
         steps = []
         at = entry
         while at is not None:
-            steps.append((at[1], at[0]))
-            at = at[2]
+            steps.append((at[1] % (at[2],), at[0]))
+            at = at[3]
         steps.reverse()
         self.found.append(Found(entry[0], "".join(text for text, _ in steps), root, steps))
         self._framework.note(self.found[-1])

@@ -80,14 +80,20 @@ Program* find(const LoadedExecutable* executable) {
 }
 
 // A training step is the program that is executed again and again and has the most outputs, in bytes. Each execution is
-// marked. Nothing is lost if two threads disagree about it for a moment.
+// marked. A program that is not executed any more gives way to the next one. Nothing is lost if two threads disagree
+// about it for a moment.
 std::atomic<std::uint64_t> step_output_bytes{0};
+std::atomic<std::uint32_t> executions_since_step{0};
 
 bool note_step(Program& program) {
   constexpr std::uint32_t executions_min = 3;
   if (program.executions.fetch_add(1, std::memory_order_relaxed) + 1 < executions_min) return false;
+  constexpr std::uint32_t others_max = 256;
+  if (executions_since_step.fetch_add(1, std::memory_order_relaxed) > others_max)
+    step_output_bytes.store(0, std::memory_order_relaxed);
   const std::uint64_t most = step_output_bytes.load(std::memory_order_relaxed);
   if (program.output_bytes < most) return false;
+  executions_since_step.store(0, std::memory_order_relaxed);
   if (program.output_bytes > most) step_output_bytes.store(program.output_bytes, std::memory_order_relaxed);
   wire::MarkerRecord record;
   record.name = program.step;

@@ -145,6 +145,7 @@ void report_end(const void* instance) {
 }
 
 void report_attribute(std::uint64_t address, std::uint32_t key, std::uint32_t value) {
+  if (key == 0 || value == 0) return;  // There was no room for another text.
   wire::AttributeRecord record;
   record.allocation = address | wire::block_of_pool;
   record.key = key;

@@ -90,6 +90,7 @@ void report_marker(const char* name, int phase) {
   if (!is_observed()) return;
   wire::MarkerRecord record;
   record.name = pools::text_of(name);
+  if (record.name == 0) return;
   record.device = wire::no_device;
   record.phase = static_cast<std::uint8_t>(phase);
   rings.add_of_driver(record);
@@ -124,11 +125,11 @@ bool start_agent() {
   return agent != nullptr;
 }
 
-// In the main thread, with the GIL. What it returns is Python's: -1 raises the current error.
-int look(void*) {
-  is_asked.store(false, std::memory_order_release);
-  if (stage.load(std::memory_order_acquire) == unusable) return 0;
+bool is_inside = false;  // Under the GIL.
+
+int look_once() {
   if (is_leaving.exchange(false)) {
+    if (stage.load(std::memory_order_acquire) != started) return 0;
     PyObject* nothing = python.call_method(agent, "leave", nullptr);
     if (nothing == nullptr) return end_of_failed_call();
     python.release(nothing);
@@ -144,10 +145,25 @@ int look(void*) {
   }
   const int after_failure = is_failure.exchange(false) ? 1 : 0;
   PyObject* seconds = python.call_method(agent, "wake", "i", after_failure);
-  if (seconds == nullptr) return -1;  // The agent has caught its own.
-  next_look_ns.store(now_ns() + static_cast<std::int64_t>(python.to_double(seconds) * 1e9), std::memory_order_relaxed);
+  if (seconds == nullptr) return -1;  // An error of the job: the agent has caught its own.
+  constexpr double seconds_max = 3600;
+  const double rest = python.to_double(seconds);
+  const auto rest_ns = static_cast<std::int64_t>((rest >= 0 && rest <= seconds_max ? rest : seconds_max) * 1e9);
+  next_look_ns.store(now_ns() + rest_ns, std::memory_order_relaxed);
   python.release(seconds);
   return 0;
+}
+
+// With the GIL: in the main thread, or in the one that asked for a snapshot. What it returns is Python's: -1 raises the
+// current error.
+int look(void*) {
+  is_asked.store(false, std::memory_order_release);
+  // Between two of the agent's instructions another thread may come here, or a pending call.
+  if (is_inside || stage.load(std::memory_order_acquire) == unusable) return 0;
+  is_inside = true;
+  const int result = look_once();
+  is_inside = false;
+  return result;
 }
 
 // Memory is freed after the interpreter's end, too, when a pending call would find no interpreter to be added to.
@@ -208,6 +224,7 @@ void leave_agent() {
 
 void forget_agent() {
   finding.unlock();
+  is_inside = false;
   is_asked.store(false, std::memory_order_relaxed);
   next_look_ns.store(0, std::memory_order_relaxed);
 }

@@ -13,7 +13,7 @@ namespace {
 // The beginning of c10::CachingDeviceAllocator::TraceEntry, which was CUDACachingAllocator::TraceEntry.
 struct TraceEntry {
   int action;
-  std::uint8_t device;  // One byte; what follows is not written. Before 2.4 it was an int.
+  std::uint8_t device;  // The three bytes after it are undefined.
   std::uint64_t address;
   std::uint64_t unused[3];
   std::uint64_t size;  // Requested.
@@ -62,8 +62,12 @@ bool take(const ElfW(Sym) & symbol, void* data) {
   auto& places = *static_cast<Places*>(data);
   char name[256] = "";
   places.file->read_name(symbol, name, sizeof(name));
+  if (symbol.st_shndx == SHN_UNDEF) return true;
   if (std::strcmp(name, table_name) == 0) places.table = symbol.st_value;
-  if (std::strncmp(name, attach_name, std::strlen(attach_name)) == 0) places.attach = symbol.st_value;
+  // Not a part of the function that the compiler has moved (".cold").
+  if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && std::strchr(name, '.') == nullptr &&
+      std::strncmp(name, attach_name, std::strlen(attach_name)) == 0)
+    places.attach = symbol.st_value;
   return places.table == 0 || places.attach == 0;
 }
 
@@ -110,8 +114,8 @@ State try_to_attach() {
   if (places.table == 0 || places.attach == 0 ||
       *static_cast<const std::uint64_t*>(allocator) != library.base + places.table + before_functions)
     return unusable;
-  const Tracker tracker{{}, manage, note};
-  reinterpret_cast<void (*)(void* allocator, const Tracker*)>(library.base + places.attach)(allocator, &tracker);
+  Tracker tracker{{}, manage, note};  // The callee may move from it.
+  reinterpret_cast<void (*)(void* allocator, Tracker*)>(library.base + places.attach)(allocator, &tracker);
   return attached;
 }
 

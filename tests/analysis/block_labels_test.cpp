@@ -67,9 +67,11 @@ TEST_F(BlockLabelsTest, an_arrays_name_is_the_one_of_all_others_from_the_same_ou
   for (const auto each : {first, second, third}) say(each, "array", "f32[2] output 0 of step");
   say(first, "name", "params['w']");
   say(first, "category", "parameters");
+  say(first, "held by", "global of train.py");
   say(other, "array", "f32[2] output 1 of step");
   EXPECT_EQ("params['w']", labels().name(second));
   EXPECT_EQ("params['w'] f32[2]", labels().title(third));
+  EXPECT_EQ("global of train.py", labels().holder(second));
   EXPECT_EQ(Category::parameters, category(second));
   EXPECT_EQ("", labels().name(other));
   EXPECT_EQ("f32[2] output 1 of step", labels().title(other));

@@ -25,6 +25,7 @@ __all__ = ["is_observed", "mark", "snapshot", "start", "stop", "tag"]
 
 _LIBRARY = "libhbmscope_collector.so"
 _functions = None
+_looked = -1.0
 _observer = None  # The hbmscope that start() has started.
 
 
@@ -48,8 +49,11 @@ def _path_of_library():
 
 
 def _find():
-    global _functions
+    global _functions, _looked
     if _functions is None:
+        if time.monotonic() < _looked + 1:  # It takes a while in a process with many libraries.
+            return None
+        _looked = time.monotonic()
         path = _path_of_library()
         if path is None or not os.path.exists(path):
             return None
@@ -57,6 +61,12 @@ def _find():
         get.restype = ctypes.POINTER(_Functions)
         _functions = get().contents
     return _functions if _functions.is_observed() else None
+
+
+def _is_observed_now():
+    global _looked
+    _looked = -1.0
+    return is_observed()
 
 
 def is_observed():
@@ -68,7 +78,7 @@ def mark(name="step"):
     """Puts a marker on the timeline."""
     functions = _find()
     if functions is not None:
-        functions.marker(name.encode("utf-8", "replace"), 0)
+        functions.marker(str(name).encode("utf-8", "replace"), 0)
 
 
 @contextlib.contextmanager
@@ -78,7 +88,7 @@ def tag(name):
     if functions is None:
         yield
         return
-    before = functions.set_tag(name.encode("utf-8", "replace"))
+    before = functions.set_tag(str(name).encode("utf-8", "replace"))
     try:
         yield
     finally:
@@ -104,17 +114,23 @@ def start(record=None, timeout=30.0):
     command = [program, "attach", str(os.getpid()), "--no-window"] + (["--record", os.fspath(record)] if record else [])
     _observer = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     end = time.monotonic() + timeout
-    while not is_observed():
+    while not _is_observed_now():
         if _observer.poll() is not None or time.monotonic() > end:
-            _observer.kill()
-            raise RuntimeError("hbmscope could not attach: " + _observer.communicate()[1].strip())
+            failed, _observer = _observer, None
+            failed.kill()
+            raise RuntimeError("hbmscope could not attach: " + failed.communicate()[1].strip())
         time.sleep(0.02)
 
 
 def stop():
-    """Ends what start() began, and waits until the recording is written."""
+    """Ends what start() began, and waits until the recording is written; at most a minute."""
     global _observer
-    if _observer is not None:
-        _observer.send_signal(signal.SIGINT)
-        _observer.communicate()
-        _observer = None
+    if _observer is None:
+        return
+    observer, _observer = _observer, None
+    observer.send_signal(signal.SIGINT)
+    try:
+        observer.communicate(timeout=60)
+    except subprocess.TimeoutExpired:
+        observer.kill()
+        observer.communicate()
