@@ -11,7 +11,7 @@
 #include "collector/inject/file_symbols.h"
 #include "collector/inject/loaded_objects.h"
 #include "collector/inject/patch.h"
-#include "collector/inject/pjrt_buffers.h"
+#include "collector/inject/pjrt_plugins.h"
 #include "collector/inject/pool_rows.h"
 #include "collector/inject/process_facts.h"
 #include "collector/inject/rings.h"
@@ -245,7 +245,7 @@ Function function_from(const char* mangled) {
 // A library that may carry the class, while its file is read.
 struct Library {
   char path[1024];
-  Word base;
+  Word base, inside;  // `inside`: any address in it.
   FileSymbols* file;
   struct Found {
     Word* functions;
@@ -316,10 +316,11 @@ void take_over(const Library::Found& found) {
       store_word(table->slots[i], ours);
 }
 
-// Reading the file of every library would take seconds.
-bool may_carry_it(const char* path) {
-  const char* file = file_name_of(path);
-  for (const char* sign : {"xla_cuda", "xla_rocm", "libtensorflow_framework", "pjrt_plugin"})
+// Reading the file of every library would take seconds. A plugin of PJRT is looked at whatever its name is.
+bool may_carry_it(const dl_phdr_info& object) {
+  const char* file = file_name_of(object.dlpi_name);
+  if (find_function_of(object, "GetPjrtApi") != nullptr) return true;
+  for (const char* sign : {"xla_cuda", "xla_rocm", "libtensorflow_framework"})
     if (std::strstr(file, sign) != nullptr) return true;
   return false;
 }
@@ -346,13 +347,14 @@ int find_new_library(dl_phdr_info* object, std::size_t, void* data) {
     seen.unloads = object->dlpi_subs;
   }
   next.is_first = false;
-  if (object->dlpi_name == nullptr || !may_carry_it(object->dlpi_name)) return 0;
+  if (object->dlpi_name == nullptr || !may_carry_it(*object)) return 0;
   for (std::size_t i = 0; i < seen.count; ++i)
     if (seen.bases[i] == object->dlpi_addr) return 0;
   const std::size_t length = std::strlen(object->dlpi_name);
   if (seen.count == std::size(seen.bases) || length >= sizeof(next.library->path)) return 0;
   seen.bases[seen.count++] = object->dlpi_addr;
   next.library->base = object->dlpi_addr;
+  next.library->inside = reinterpret_cast<Word>(object->dlpi_phdr);
   std::memcpy(next.library->path, object->dlpi_name, length + 1);
   return 1;
 }
@@ -367,7 +369,7 @@ void look_into(Library& library) {
   library.file = const_cast<FileSymbols*>(&file);
   library.found_count = 0;
   file.walk(take_table, &library);
-  if (library.found_count == 0) return;
+  if (library.found_count == 0) return take_pjrt_of(reinterpret_cast<const void*>(library.inside), false);
   library.lowest = ~Word{0};
   library.highest = 0;
   for (std::size_t i = 0; i < library.found_count; ++i)
@@ -381,7 +383,7 @@ void look_into(Library& library) {
   // JAX reads its variables just before it loads its plugin. TensorFlow reads its own when it makes a pool.
   if (std::strstr(file_name_of(library.path), "tensorflow") == nullptr)
     note_variables(static_cast<unsigned>(wire::Reader::xla) | static_cast<unsigned>(wire::Reader::driver));
-  take_pjrt_of(library.found[0].functions);
+  take_pjrt_of(library.found[0].functions, true);
 }
 
 }  // namespace

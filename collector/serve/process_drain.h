@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -90,6 +91,9 @@ class ProcessDrain {
   static bool is_of_driver(const Row& row);
   void give_of_driver(const Row& row, std::int64_t time_ns);
   void write_of_driver(const Row& row, std::int64_t time_ns);
+  static bool is_of_arrays(const wire::HeapRecord& heap);
+  void write_figure(const Row& row, std::int64_t time_ns);
+  void list_from_before(const Row& row, std::int64_t time_ns);
   void write_listing(const wire::ListingRecord& listing, std::int64_t time_ns);
   std::uint64_t plausible_loss(std::uint64_t count);
   void note_losses(std::int64_t now_ns);
@@ -109,8 +113,9 @@ class ProcessDrain {
   wire::StreamWriter writer_;
   PoolRegions regions_{writer_};
   DriverMemory driver_{writer_, regions_};
-  UnidentifiedMemory unidentified_{writer_};
+  std::set<std::uint32_t> arrays_;  // Heaps of arrays.
   PoolBlocks pool_blocks_;
+  UnidentifiedMemory unidentified_{writer_, pool_blocks_};
   TickClock clock_;
   std::vector<Ring> rings_;
   std::vector<std::uint32_t> used_rings_;                                     // In this round.
