@@ -150,10 +150,11 @@ namespace {
 
 struct Search {
   const char* name;
-  const void* address;  // Null: search the objects that were loaded after us.
-  bool has_passed_us = false;
+  const void* address;  // Null: search the objects that were loaded after the one that contains `behind`.
+  bool has_passed = false;
   unsigned char type = STT_FUNC;
   void* found = nullptr;
+  const void* behind = nullptr;
 };
 
 int look_into(dl_phdr_info* object, std::size_t, void* data) {
@@ -163,8 +164,8 @@ int look_into(dl_phdr_info* object, std::size_t, void* data) {
     search.found = look_up(*object, search.name, search.type);
     return 1;
   }
-  if (!search.has_passed_us) {
-    search.has_passed_us = contains(*object, reinterpret_cast<const void*>(&look_into));
+  if (!search.has_passed) {
+    search.has_passed = contains(*object, search.behind);
     return 0;
   }
   search.found = look_up(*object, search.name);
@@ -300,8 +301,9 @@ void* find_next_at_start(const char* name) {
   return nullptr;
 }
 
-void* find_next_function(const char* name) {
+void* find_next_function(const char* name, const void* behind) {
   Search search{name, nullptr};
+  search.behind = behind != nullptr ? behind : reinterpret_cast<const void*>(&look_into);
   dl_iterate_phdr(look_into, &search);
   return search.found;
 }
