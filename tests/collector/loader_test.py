@@ -2,7 +2,9 @@
 """hbmscope run on jobs whose libraries are loaded in unusual ways: with other libraries in front of the driver, in other
 namespaces, by other C libraries.
 
-    loader_test.py HBMSCOPE FAKE_FOLDER LINKED_JOB JOB ASKS_EVERYWHERE
+    loader_test.py HBMSCOPE FAKE_FOLDER LINKED_JOB JOB ASKS_EVERYWHERE MUSL_JOB
+
+MUSL_JOB is empty if there is no musl-gcc.
 """
 
 import json
@@ -15,7 +17,7 @@ from pathlib import Path
 
 from own_folder import OwnFolderTest
 
-HBMSCOPE, FAKES, LINKED_JOB, JOB, ASKS_EVERYWHERE = sys.argv[1:6]
+HBMSCOPE, FAKES, LINKED_JOB, JOB, ASKS_EVERYWHERE, MUSL_JOB = sys.argv[1:7]
 COLLECTOR = str(Path(HBMSCOPE).parent / "libhbmscope_collector.so")
 IN_C = "import ctypes as C\n"
 
@@ -103,6 +105,24 @@ class LookUps(LoaderTest):
             self.assertEqual((done.returncode, done.stdout), (0, "found\n"), done.stderr)
 
 
+@unittest.skipUnless(MUSL_JOB, "there is no musl-gcc here")
+class OtherCLibrary(LoaderTest):
+    """A program that uses musl runs as without hbmscope, also between programs that are recorded."""
+
+    def test_a_job_of_musl(self):
+        done = self.run_it(MUSL_JOB, code=7)
+        self.assertEqual(done.stdout, "found strlen, not cuInit; thread and child have ended\n")
+        self.assertIn("nothing was recorded", done.stderr)
+
+    def test_a_child_of_musl(self):
+        done = self.run_it("sh", "-c", f"{MUSL_JOB} >&2; test $? = 7 && exec {LINKED_JOB} linked 1 500 7")
+        self.assert_is(json.loads(done.stdout))
+
+    def test_an_annotated_program_of_musl_says_once_why_it_is_not_observed(self):
+        done = self.run_it(MUSL_JOB, "announce", code=7)
+        self.assertEqual(done.stderr.count("this process is not observed: its C library is not glibc"), 1, done.stderr)
+
+
 if __name__ == "__main__":
     os.environ.pop("LD_PRELOAD", None)
-    unittest.main(argv=[sys.argv[0], *sys.argv[6:]])
+    unittest.main(argv=[sys.argv[0], *sys.argv[7:]])
