@@ -9,6 +9,7 @@ MUSL_JOB is empty if there is no musl-gcc.
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -121,6 +122,36 @@ class OtherCLibrary(LoaderTest):
     def test_an_annotated_program_of_musl_says_once_why_it_is_not_observed(self):
         done = self.run_it(MUSL_JOB, "announce", code=7)
         self.assertEqual(done.stderr.count("this process is not observed: its C library is not glibc"), 1, done.stderr)
+
+
+class RunsAnyway(LoaderTest):
+    """What keeps hbmscope from observing does not keep the job from running; one line says what it is."""
+
+    def assert_runs_unobserved(self, hbmscope, reason, *options):
+        done = subprocess.run([hbmscope, "run", "--no-window", "--no-flight", *options, "--", "sh", "-c", "echo \"$LD_PRELOAD\"; exit 5"], capture_output=True,
+                              text=True, timeout=60, env=self.environment)
+        self.assertEqual((done.returncode, done.stdout), (5, "\n"), done.stderr)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assertTrue(done.stderr.startswith("hbmscope: the job runs without being observed: "), done.stderr)
+        self.assertIn(reason, done.stderr)
+
+    def test_without_the_library(self):
+        alone = shutil.copy(HBMSCOPE, self.folder / "hbmscope")
+        self.assert_runs_unobserved(alone, "libhbmscope_collector.so is missing", "--record", self.recording)
+
+    def test_in_a_folder_that_the_loader_can_not_preload_from(self):
+        folder = self.folder / "a folder"
+        folder.mkdir()
+        shutil.copy(COLLECTOR, folder)
+        self.assert_runs_unobserved(shutil.copy(HBMSCOPE, folder), "contains a space or a colon", "--record", self.recording)
+
+    def test_without_a_place_for_the_recording(self):
+        self.assert_runs_unobserved(HBMSCOPE, "nowhere", "--record", str(self.folder / "nowhere" / "run.hbm"))
+
+    def test_a_command_that_does_not_exist_is_still_an_error(self):
+        done = subprocess.run([HBMSCOPE, "run", "--no-window", "--record", "/nowhere/run.hbm", "--", "/nowhere/job"], capture_output=True, text=True, env=self.environment)
+        self.assertEqual(done.returncode, 127)
+        self.assertIn("cannot start /nowhere/job", done.stderr)
 
 
 if __name__ == "__main__":
