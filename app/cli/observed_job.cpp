@@ -91,23 +91,32 @@ pid_t ObservedJob::start_job(const std::vector<std::string>& command, const std:
   return job;
 }
 
+// Everything that observing requires. Returns what failed.
+std::optional<Error> ObservedJob::prepare(const std::string& recording, const JobSettings& settings,
+                                          std::string& collector) {
+  const auto found = find_collector();
+  if (!found) return collector_is_missing();
+  collector = found->string();
+  if (auto fault = find_preload_fault("the collector", collector)) return fault;
+  if (auto failed = observation_.open_file(recording, settings.recording_name)) return failed;
+  if (const auto wrong = observation_.open_sockets()) return refusal(*wrong, remedy_without_sockets);
+  return std::nullopt;
+}
+
 std::optional<int> ObservedJob::start(const std::vector<std::string>& command, const std::string& recording,
                                       const JobSettings& settings) {
-  const auto collector = find_collector();
-  if (!collector) return exit_unreadable;
-  if (const auto fault = find_preload_fault("the collector", collector->string())) return fail(*fault);
-  if (const auto failed = observation_.open_file(recording, settings.recording_name)) return failed;
-  if (const auto wrong = observation_.open_sockets()) {
+  std::string collector;
+  if (const auto wrong = prepare(recording, settings, collector)) {
     // The machine that started this waits for a stream.
-    if (!settings.may_run_unobserved || is_far_started()) return fail(refusal(*wrong, remedy_without_sockets));
-    say(fmt::format("the job runs without being observed: {}. {}", printable(*wrong), remedy_without_sockets));
+    if (!settings.may_run_unobserved || is_far_started()) return fail(*wrong);
+    say("the job runs without being observed: " + printable(wrong->text()));
     is_observed_ = false;
   }
   if (is_observed_)
     if (const auto failed = observation_.listen(settings.listen)) return failed;
   ignore_signals();
   int start_errno = 0;
-  job_ = start_job(command, is_observed_ ? collector->string() : std::string(), settings, start_errno);
+  job_ = start_job(command, is_observed_ ? collector : std::string(), settings, start_errno);
   if (start_errno == 0 && !is_observed_) return std::nullopt;
   if (start_errno == 0) {
     observation_.watch_devices();

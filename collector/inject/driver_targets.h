@@ -37,7 +37,7 @@ extern __thread std::uint64_t calls_in_progress __attribute__((tls_model("initia
 constexpr unsigned call_bits = 16, place_bits = 3;
 static_assert(entry_count << place_bits < 1U << call_bits);
 
-struct TargetsOfEntry {
+struct alignas(64) TargetsOfEntry {
   static constexpr unsigned places = 4;
   // Their places in the order in which they call each other, in four bits each, the first one in the lowest. 0: the
   // end.

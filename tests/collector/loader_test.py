@@ -2,11 +2,14 @@
 """hbmscope run on jobs whose libraries are loaded in unusual ways: with other libraries in front of the driver, in other
 namespaces, by other C libraries.
 
-    loader_test.py HBMSCOPE FAKE_FOLDER LINKED_JOB JOB ASKS_EVERYWHERE
+    loader_test.py HBMSCOPE FAKE_FOLDER LINKED_JOB JOB ASKS_EVERYWHERE MUSL_JOB
+
+MUSL_JOB is empty if there is no musl-gcc.
 """
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -15,7 +18,7 @@ from pathlib import Path
 
 from own_folder import OwnFolderTest
 
-HBMSCOPE, FAKES, LINKED_JOB, JOB, ASKS_EVERYWHERE = sys.argv[1:6]
+HBMSCOPE, FAKES, LINKED_JOB, JOB, ASKS_EVERYWHERE, MUSL_JOB = sys.argv[1:7]
 COLLECTOR = str(Path(HBMSCOPE).parent / "libhbmscope_collector.so")
 IN_C = "import ctypes as C\n"
 
@@ -103,6 +106,54 @@ class LookUps(LoaderTest):
             self.assertEqual((done.returncode, done.stdout), (0, "found\n"), done.stderr)
 
 
+@unittest.skipUnless(MUSL_JOB, "there is no musl-gcc here")
+class OtherCLibrary(LoaderTest):
+    """A program that uses musl runs as without hbmscope, also between programs that are recorded."""
+
+    def test_a_job_of_musl(self):
+        done = self.run_it(MUSL_JOB, code=7)
+        self.assertEqual(done.stdout, "found strlen, not cuInit; thread and child have ended\n")
+        self.assertIn("nothing was recorded", done.stderr)
+
+    def test_a_child_of_musl(self):
+        done = self.run_it("sh", "-c", f"{MUSL_JOB} >&2; test $? = 7 && exec {LINKED_JOB} linked 1 500 7")
+        self.assert_is(json.loads(done.stdout))
+
+    def test_an_annotated_program_of_musl_says_once_why_it_is_not_observed(self):
+        done = self.run_it(MUSL_JOB, "announce", code=7)
+        self.assertEqual(done.stderr.count("this process is not observed: its C library is not glibc"), 1, done.stderr)
+
+
+class RunsAnyway(LoaderTest):
+    """What keeps hbmscope from observing does not keep the job from running; one line says what it is."""
+
+    def assert_runs_unobserved(self, hbmscope, reason, *options):
+        done = subprocess.run([hbmscope, "run", "--no-window", "--no-flight", *options, "--", "sh", "-c", "echo \"$LD_PRELOAD\"; exit 5"], capture_output=True,
+                              text=True, timeout=60, env=self.environment)
+        self.assertEqual((done.returncode, done.stdout), (5, "\n"), done.stderr)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assertTrue(done.stderr.startswith("hbmscope: the job runs without being observed: "), done.stderr)
+        self.assertIn(reason, done.stderr)
+
+    def test_without_the_library(self):
+        alone = shutil.copy(HBMSCOPE, self.folder / "hbmscope")
+        self.assert_runs_unobserved(alone, "libhbmscope_collector.so is missing", "--record", self.recording)
+
+    def test_in_a_folder_that_the_loader_can_not_preload_from(self):
+        folder = self.folder / "a folder"
+        folder.mkdir()
+        shutil.copy(COLLECTOR, folder)
+        self.assert_runs_unobserved(shutil.copy(HBMSCOPE, folder), "contains a space or a colon", "--record", self.recording)
+
+    def test_without_a_place_for_the_recording(self):
+        self.assert_runs_unobserved(HBMSCOPE, "nowhere", "--record", str(self.folder / "nowhere" / "run.hbm"))
+
+    def test_a_command_that_does_not_exist_is_still_an_error(self):
+        done = subprocess.run([HBMSCOPE, "run", "--no-window", "--record", "/nowhere/run.hbm", "--", "/nowhere/job"], capture_output=True, text=True, env=self.environment)
+        self.assertEqual(done.returncode, 127)
+        self.assertIn("cannot start /nowhere/job", done.stderr)
+
+
 if __name__ == "__main__":
     os.environ.pop("LD_PRELOAD", None)
-    unittest.main(argv=[sys.argv[0], *sys.argv[6:]])
+    unittest.main(argv=[sys.argv[0], *sys.argv[7:]])
