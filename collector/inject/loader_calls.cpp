@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include <atomic>
+#include <cstring>
 
 #include "collector/inject/driver_symbols.h"
 #include "collector/inject/framework_pools.h"
