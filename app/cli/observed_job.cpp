@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -25,6 +26,13 @@ namespace hbmscope::cli {
 namespace {
 
 constexpr int exit_not_started = 127;  // The exit code of a shell for a command that it can't find.
+
+// Something is there that must not be replaced, such as another user's file. The user has named it by mistake, or
+// somebody has put it there.
+bool is_taken(const Error& error) {
+  std::error_code ignored;
+  return !error.file.empty() && std::filesystem::exists(std::filesystem::symlink_status(error.file, ignored));
+}
 
 }  // namespace
 
@@ -108,7 +116,8 @@ std::optional<int> ObservedJob::start(const std::vector<std::string>& command, c
   std::string collector;
   if (const auto wrong = prepare(recording, settings, collector)) {
     // The machine that started this waits for a stream.
-    if (!settings.may_run_unobserved || is_far_started()) return fail(*wrong);
+    const bool is_required = !settings.may_run_unobserved || is_far_started();
+    if (is_required || is_taken(*wrong)) return fail(*wrong);
     say("the job runs without being observed: " + printable(wrong->text()));
     is_observed_ = false;
   }

@@ -143,12 +143,6 @@ void ProcessDrain::drain(bool is_last) {
   writer_.write_keyframe_if_due();
 }
 
-// A heap whose blocks are arrays with numbers of their framework.
-bool ProcessDrain::is_of_arrays(const wire::HeapRecord& heap) {
-  return heap.layer == static_cast<std::uint8_t>(wire::Layer::framework) &&
-         (heap.flags & wire::heap_flag::has_addresses) == 0;
-}
-
 void ProcessDrain::take_definitions() {
   const auto take = [&](const Row& row) {
     switch (row.kind) {
@@ -181,11 +175,7 @@ void ProcessDrain::take_definitions() {
         const std::string kind = record.memory_kind < texts_.size() ? texts_[record.memory_kind] : "";
         if (of_job == heap_names_.size()) heap_names_.push_back(name);
         add_id(heaps_, of_job, writer_.define_heap(record, name, kind));
-        constexpr std::uint32_t joined = wire::heap_flag::is_inside_of_driver | wire::heap_flag::has_regions;
-        if ((record.flags & joined) == joined) regions_.add_heap(heap(of_job));
-        if (is_of_arrays(record)) arrays_.insert(heap(of_job));
-        if ((record.flags & wire::heap_flag::is_inside_of_driver) != 0 || is_of_arrays(record))
-          pool_blocks_.add_heap(heap(of_job));
+        frameworks_.add_heap(heap(of_job), record);
         break;
       }
       case wire::RecordKind::job: note_fact(row); break;
@@ -380,7 +370,7 @@ void ProcessDrain::write_of_driver(const Row& row, std::int64_t time_ns) {
     case wire::RecordKind::attribute: {
       const auto attribute = translated<wire::AttributeRecord>(row);
       if (PoolBlocks::is_meant(attribute))
-        pool_blocks_.note(attribute, time_ns, writer_);
+        frameworks_.note(attribute, time_ns);
       else
         driver_.note(attribute, time_ns);
       break;
@@ -431,30 +421,6 @@ void ProcessDrain::watch(const Row& row, std::int64_t time_ns) {
   }
 }
 
-void ProcessDrain::write_figure(const Row& row, std::int64_t time_ns) {
-  const auto figure = translated<wire::CounterRecord>(row);
-  const std::uint32_t name = row.as<wire::CounterRecord>().name;
-  const std::string_view text = name < texts_.size() ? std::string_view(texts_[name]) : std::string_view();
-  if (text == wire::in_use_before && figure.heap != 0)
-    unidentified_.note_before(figure.heap, static_cast<std::uint64_t>(figure.value), time_ns);
-  else if (text != wire::lists_blocks_from_before)
-    writer_.add(figure, time_ns);
-  else if (figure.value != 0)
-    unidentified_.begin_list();
-  else
-    unidentified_.end_list(time_ns);
-}
-
-void ProcessDrain::list_from_before(const Row& row, std::int64_t time_ns) {
-  const auto block = translated<wire::LiveRecord>(row);
-  wire::AllocRecord record;
-  record.address = block.address;
-  record.size = block.size;
-  record.requested = block.requested;
-  record.heap = block.heap;
-  unidentified_.list(record, time_ns);
-}
-
 void ProcessDrain::write(const Row& row) {
   const std::int64_t time_ns = clock_.ns_from_ticks(row.ticks);
   watch(row, time_ns);
@@ -466,23 +432,8 @@ void ProcessDrain::write(const Row& row) {
     return;
   }
   switch (row.kind) {
-    case wire::RecordKind::alloc: {
-      const auto block = translated<wire::AllocRecord>(row);
-      if (regions_.has(block.heap)) regions_.note_block(block.heap, block.address, block.size, time_ns);
-      unidentified_.note_event(block.heap, block.address);
-      pool_blocks_.add(block, writer_.alloc(block, time_ns));
-      break;
-    }
-    case wire::RecordKind::free_at: {
-      const auto record = translated<wire::FreeAtRecord>(row);
-      pool_blocks_.remove(record.heap, record.address);
-      unidentified_.note_event(record.heap, record.address);
-      // An array that was donated or deleted ends a second time when its owner lets it go.
-      if (arrays_.contains(record.heap) && !writer_.is_live(record.heap, record.address)) break;
-      if (!unidentified_.free(record, time_ns))
-        writer_.free(record.heap, record.address, record.size, record.stack, time_ns);
-      break;
-    }
+    case wire::RecordKind::alloc: frameworks_.alloc(translated<wire::AllocRecord>(row), time_ns); break;
+    case wire::RecordKind::free_at: frameworks_.free(translated<wire::FreeAtRecord>(row), time_ns); break;
     case wire::RecordKind::free_requested_at: {
       const auto record = translated<wire::FreeRequestedAtRecord>(row);
       writer_.free_requested(record.heap, record.address, record.size, record.stack, time_ns);
@@ -495,19 +446,16 @@ void ProcessDrain::write(const Row& row) {
     }
     case wire::RecordKind::region_grow: writer_.add(translated<wire::RegionGrowRecord>(row), time_ns); break;
     case wire::RecordKind::region_shrink: writer_.add(translated<wire::RegionShrinkRecord>(row), time_ns); break;
-    case wire::RecordKind::heap_gone: {
-      const auto gone = translated<wire::HeapGoneRecord>(row);
-      regions_.note_heap_gone(gone.heap);
-      unidentified_.note_heap_gone(gone.heap);
-      pool_blocks_.remove_heap(gone.heap);
-      writer_.drop_heap(gone, time_ns);
-      break;
-    }
+    case wire::RecordKind::heap_gone: frameworks_.drop_heap(translated<wire::HeapGoneRecord>(row), time_ns); break;
     case wire::RecordKind::driver_refusal: writer_.add(translated<wire::DriverRefusalRecord>(row), time_ns); break;
     case wire::RecordKind::out_of_memory: writer_.add(translated<wire::OutOfMemoryRecord>(row), time_ns); break;
     case wire::RecordKind::marker: writer_.add(translated<wire::MarkerRecord>(row), time_ns); break;
-    case wire::RecordKind::counter: write_figure(row, time_ns); break;
-    case wire::RecordKind::live: list_from_before(row, time_ns); break;
+    case wire::RecordKind::counter: {
+      const std::uint32_t name = row.as<wire::CounterRecord>().name;
+      frameworks_.note_figure(translated<wire::CounterRecord>(row), name < texts_.size() ? texts_[name] : "", time_ns);
+      break;
+    }
+    case wire::RecordKind::live: frameworks_.list(translated<wire::LiveRecord>(row), time_ns); break;
     case wire::RecordKind::listing: write_listing(translated<wire::ListingRecord>(row), time_ns); break;
     default: is_broken_ = true; break;
   }

@@ -12,7 +12,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -22,10 +21,9 @@
 #include "collector/serve/driver_memory.h"
 #include "collector/serve/failure_watch.h"
 #include "collector/serve/frame_namer.h"
-#include "collector/serve/pool_blocks.h"
+#include "collector/serve/framework_memory.h"
 #include "collector/serve/ring_memory.h"
 #include "collector/serve/tick_clock.h"
-#include "collector/serve/unidentified_memory.h"
 #include "collector/wire/stream_writer.h"
 
 namespace hbmscope::serve {
@@ -91,9 +89,6 @@ class ProcessDrain {
   static bool is_of_driver(const Row& row);
   void give_of_driver(const Row& row, std::int64_t time_ns);
   void write_of_driver(const Row& row, std::int64_t time_ns);
-  static bool is_of_arrays(const wire::HeapRecord& heap);
-  void write_figure(const Row& row, std::int64_t time_ns);
-  void list_from_before(const Row& row, std::int64_t time_ns);
   void write_listing(const wire::ListingRecord& listing, std::int64_t time_ns);
   std::uint64_t plausible_loss(std::uint64_t count);
   void note_losses(std::int64_t now_ns);
@@ -113,9 +108,7 @@ class ProcessDrain {
   wire::StreamWriter writer_;
   PoolRegions regions_{writer_};
   DriverMemory driver_{writer_, regions_};
-  std::set<std::uint32_t> arrays_;  // Heaps of arrays.
-  PoolBlocks pool_blocks_;
-  UnidentifiedMemory unidentified_{writer_, pool_blocks_};
+  FrameworkMemory frameworks_{writer_, regions_};
   TickClock clock_;
   std::vector<Ring> rings_;
   std::vector<std::uint32_t> used_rings_;                                     // In this round.

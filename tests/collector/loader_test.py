@@ -148,6 +148,10 @@ class RunsAnyway(LoaderTest):
     def test_without_a_place_for_the_recording(self):
         self.assert_runs_unobserved(HBMSCOPE, "nowhere", "--record", str(self.folder / "nowhere" / "run.hbm"))
 
+    def test_a_file_that_must_not_be_replaced_is_still_an_error(self):
+        done = subprocess.run([HBMSCOPE, "run", "--no-window", "--no-flight", "--record", str(self.folder), "--", "echo", "started"], capture_output=True, text=True, env=self.environment)
+        self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
+
     def test_a_command_that_does_not_exist_is_still_an_error(self):
         done = subprocess.run([HBMSCOPE, "run", "--no-window", "--record", "/nowhere/run.hbm", "--", "/nowhere/job"], capture_output=True, text=True, env=self.environment)
         self.assertEqual(done.returncode, 127)
