@@ -5,7 +5,7 @@
 
 At each point, for every device: what is in use to the byte, the number of allocations so far, and each array that the
 job holds is a block. With `attached` the job is started without hbmscope, which then attaches to it twice: of what was
-there before, the sum is known, and of JAX the blocks that its programs get.
+there before, the sum is known, of PyTorch each block, and of JAX those that its programs get.
 """
 
 import collections
@@ -200,7 +200,7 @@ def main():
         folder = pathlib.Path(name)
         is_attached = "attached" in job
         marks, recording = (attach if is_attached else record)(hbmscope, python, job, folder, devices)
-        is_equal = compare(marks, events_of(hbmscope, recording), str(devices - 1) if is_attached else None, is_attached and job[0] == "pool_jax.py")
+        is_equal = compare(marks, events_of(hbmscope, recording), str(devices - 1) if is_attached else None, is_attached)
         if "oom" in job and not is_attached:
             (flight,) = (folder / "flights").iterdir()
             if job[0] == "pool_jax.py":
