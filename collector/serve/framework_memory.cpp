@@ -13,7 +13,8 @@ void FrameworkMemory::add_heap(std::uint32_t id, const wire::HeapRecord& heap) {
   if (is_inside_of_driver || is_of_arrays) blocks_.add_heap(id);
 }
 
-void FrameworkMemory::alloc(const wire::AllocRecord& block, std::int64_t time_ns) {
+void FrameworkMemory::alloc(wire::AllocRecord block, std::int64_t time_ns) {
+  if (arrays_.contains(block.heap)) block.flags |= wire::block_flag::has_no_address;
   if (regions_.has(block.heap)) regions_.note_block(block.heap, block.address, block.size, time_ns);
   unidentified_.note_event(block.heap, block.address);
   blocks_.add(block, writer_.alloc(block, time_ns));
@@ -40,6 +41,7 @@ void FrameworkMemory::list(const wire::LiveRecord& block, std::int64_t time_ns) 
   record.size = block.size;
   record.requested = block.requested;
   record.heap = block.heap;
+  if (arrays_.contains(block.heap)) record.flags = wire::block_flag::has_no_address;
   unidentified_.list(record, time_ns);
 }
 

@@ -21,7 +21,7 @@ class FrameworkMemory {
 
   // A new heap of any kind, by its id.
   void add_heap(std::uint32_t id, const wire::HeapRecord& heap);
-  void alloc(const wire::AllocRecord& block, std::int64_t time_ns);
+  void alloc(wire::AllocRecord block, std::int64_t time_ns);
   void free(const wire::FreeAtRecord& block, std::int64_t time_ns);
   void drop_heap(const wire::HeapGoneRecord& gone, std::int64_t time_ns);
   void note(const wire::AttributeRecord& attribute, std::int64_t time_ns) { blocks_.note(attribute, time_ns, writer_); }
