@@ -99,33 +99,32 @@ pid_t ObservedJob::start_job(const std::vector<std::string>& command, const std:
   return job;
 }
 
-// Everything that observing requires. Returns what failed.
-std::optional<Error> ObservedJob::prepare(const std::string& recording, const JobSettings& settings,
-                                          std::string& collector) {
+// Everything that observing requires. Returns the path of the collector.
+Result<std::string> ObservedJob::prepare(const std::string& recording, const JobSettings& settings) {
   const auto found = find_collector();
-  if (!found) return collector_is_missing();
-  collector = found->string();
-  if (auto fault = find_preload_fault("the collector", collector)) return fault;
-  if (auto failed = observation_.open_file(recording, settings.recording_name)) return failed;
-  if (const auto wrong = observation_.open_sockets()) return refusal(*wrong, remedy_without_sockets);
-  return std::nullopt;
+  if (!found) return Failure(collector_is_missing());
+  std::string collector = found->string();
+  if (auto fault = find_preload_fault("the collector", collector)) return Failure(std::move(*fault));
+  if (auto failed = observation_.open_file(recording, settings.recording_name)) return Failure(std::move(*failed));
+  if (const auto wrong = observation_.open_sockets()) return Failure(refusal(*wrong, remedy_without_sockets));
+  return collector;
 }
 
 std::optional<int> ObservedJob::start(const std::vector<std::string>& command, const std::string& recording,
                                       const JobSettings& settings) {
-  std::string collector;
-  if (const auto wrong = prepare(recording, settings, collector)) {
+  const Result<std::string> collector = prepare(recording, settings);
+  is_observed_ = collector.has_value();
+  if (!is_observed_) {
     // The machine that started this waits for a stream.
     const bool is_required = !settings.may_run_unobserved || is_far_started();
-    if (is_required || is_taken(*wrong)) return fail(*wrong);
-    say("the job runs without being observed: " + printable(wrong->text()));
-    is_observed_ = false;
+    if (is_required || is_taken(collector.error())) return fail(collector.error());
+    say("the job runs without being observed: " + printable(collector.error().text()));
   }
   if (is_observed_)
     if (const auto failed = observation_.listen(settings.listen)) return failed;
   ignore_signals();
   int start_errno = 0;
-  job_ = start_job(command, is_observed_ ? collector : std::string(), settings, start_errno);
+  job_ = start_job(command, is_observed_ ? *collector : std::string(), settings, start_errno);
   if (start_errno == 0 && !is_observed_) return std::nullopt;
   if (start_errno == 0) {
     observation_.watch_devices();

@@ -59,7 +59,7 @@ class ObservedJob {
   const std::string& viewer_socket() const { return observation_.viewer_socket(); }
 
  private:
-  std::optional<Error> prepare(const std::string& recording, const JobSettings& settings, std::string& collector);
+  Result<std::string> prepare(const std::string& recording, const JobSettings& settings);
   void set_variables_of_collector(const std::string& collector, const JobSettings& settings) const;
   pid_t start_job(const std::vector<std::string>& command, const std::string& collector, const JobSettings& settings,
                   int& start_errno) const;

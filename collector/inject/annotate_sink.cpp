@@ -1,9 +1,9 @@
 #include "collector/inject/annotate_sink.h"
-#include "collector/inject/loaded_objects.h"
 
 #include <elf.h>
 #include <link.h>
 
+#include "collector/inject/loaded_objects.h"
 #include "collector/inject/rings.h"
 
 namespace hbmscope::inject {

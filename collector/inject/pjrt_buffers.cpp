@@ -30,13 +30,6 @@ Memory* memory_of(const Plugin& plugin, Buffer* buffer) {
   return plugin.succeeds(buffer_memory, &asked) ? asked.memory : nullptr;
 }
 
-template <std::size_t size>
-void copy_text(char (&to)[size], const char* text, std::size_t bytes) {
-  if (bytes >= size) bytes = size - 1;
-  std::memcpy(to, text, bytes);
-  to[bytes] = 0;
-}
-
 // "device", "pinned_host", "unpinned_host"; empty: unknown.
 struct Kind {
   char text[32] = "";
@@ -114,7 +107,7 @@ std::uint64_t handle_of(const void* buffer) {
 
 // A new array: `text` is about it.
 void note_array(const Plugin& plugin, Buffer* buffer, std::uint32_t text) {
-  if (buffer == nullptr) return;
+  if (buffer == nullptr || (plugin.has_pool() && text == 0)) return;
   std::uint64_t address = handle_of(buffer);
   if (!plugin.has_pool()) {
     const std::uint32_t heap = heap_of(plugin, buffer);
@@ -173,7 +166,8 @@ class Temporaries {
   Temporaries(const Plugin& plugin, const Program& program, const ExecuteArguments& arguments)
       : program_(program), arguments_(arguments) {
     if (plugin.has_pool() || program.temporary_bytes == 0 || arguments.argument_count == 0) return;
-    for (std::size_t device = 0; device < arguments.device_count && device < devices_max; ++device) {
+    device_count_ = arguments.device_count < devices_max ? arguments.device_count : devices_max;
+    for (std::size_t device = 0; device < device_count_; ++device) {
       heaps_[device] = heap_of(plugin, arguments.argument_lists[device][0]);
       if (heaps_[device] == 0) continue;
       pools::report_block(heaps_[device], name_of(device), program_.temporary_bytes, wire::unknown_bytes);
@@ -181,7 +175,7 @@ class Temporaries {
     }
   }
   void end() {
-    for (std::size_t device = 0; device < devices_max; ++device)
+    for (std::size_t device = 0; device < device_count_; ++device)
       if (heaps_[device] != 0) pools::report_free(heaps_[device], name_of(device));
   }
 
@@ -192,7 +186,8 @@ class Temporaries {
 
   const Program& program_;
   const ExecuteArguments& arguments_;
-  std::uint32_t heaps_[devices_max] = {};
+  std::size_t device_count_ = 0;
+  std::uint32_t heaps_[devices_max];  // Of the first `device_count_`.
 };
 
 // Donated arguments are gone when the program has been given to the device.

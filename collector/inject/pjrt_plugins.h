@@ -17,9 +17,12 @@ class Plugin {
   // each as a block.
   bool has_pool() const { return has_pool_.load(std::memory_order_relaxed); }
 
- private:
-  friend class Plugins;
+  bool is(const Api* api) const { return api_.load(std::memory_order_relaxed) == api; }
+  // Under a lock. `stand_ins`: what is called instead of the functions that are patched (pjrt_plugins.cpp).
+  void take(Api* api, bool has_pool, const Function* stand_ins);
+  void leave(const Function* stand_ins);
 
+ private:
   std::atomic<Api*> api_{nullptr};
   std::atomic<bool> has_pool_{false};
   Function originals_[places_needed] = {};

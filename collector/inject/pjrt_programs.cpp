@@ -2,8 +2,6 @@
 
 #include <sys/mman.h>
 
-#include <cstring>
-
 #include "collector/inject/driver_rows.h"
 #include "collector/inject/rings.h"
 
@@ -48,12 +46,10 @@ std::atomic<std::uint64_t> step_output_bytes{0};
 std::atomic<std::uint32_t> executions_since_step{0};
 
 void describe(const Plugin& plugin, Program& program, Executable* executable) {
-  Line name;
   NameArguments named{{sizeof(NameArguments)}, executable};
   if (!plugin.succeeds(executable_name, &named)) return;
-  const std::size_t bytes = named.name_bytes < sizeof(name.text) - 1 ? named.name_bytes : sizeof(name.text) - 1;
-  char text[sizeof(name.text)] = "";
-  std::memcpy(text, named.name, bytes);
+  char text[sizeof(Line::text)] = "";
+  copy_text(text, named.name, named.name_bytes);
   program.name = rings.define_string(text);
   program.step = rings.define_string(Line().add("step (").add(text).add(")").text);
   program.temporaries = rings.define_string(Line().add("temporaries of ").add(text).text);

@@ -44,7 +44,7 @@ void report_figure(std::uint32_t heap, std::string_view name, std::uint64_t byte
   if (bytes == wire::unknown_bytes) return;
   wire::CounterRecord record;
   record.value = static_cast<std::int64_t>(bytes);
-  record.name = rings.define_string(name.data());
+  record.name = text_of(name.data());
   record.heap = heap;
   rings.add_of_driver(record);
 }
@@ -132,10 +132,7 @@ void report_block_from_before(std::uint32_t heap, std::uint64_t address, std::ui
 }
 
 void report_list(bool begins) {
-  wire::CounterRecord record;
-  record.value = begins ? 1 : 0;
-  record.name = text_of(wire::lists_blocks_from_before.data());
-  rings.add_of_driver(record);
+  report_figure(0, wire::lists_blocks_from_before, begins ? 1 : 0);
 }
 
 void report_free(std::uint32_t heap, std::uint64_t address, std::uint64_t bytes) {

@@ -154,9 +154,6 @@ void ProcessDrain::take_definitions() {
       }
       case wire::RecordKind::frame: {
         const auto record = row.as<wire::FrameRecord>();
-        const auto text = [&](std::uint32_t id) {
-          return id < texts_.size() ? std::string_view(texts_[id]) : std::string_view();
-        };
         add_id(frames_, record.id, writer_.define_frame(text(record.function), text(record.file), record.line));
         break;
       }
@@ -171,9 +168,8 @@ void ProcessDrain::take_definitions() {
         auto record = row.as<wire::HeapRecord>();
         const std::uint32_t of_job = record.id;
         record.parent = heap(record.parent);
-        const std::string name = record.name < texts_.size() ? texts_[record.name] : "";
-        const std::string kind = record.memory_kind < texts_.size() ? texts_[record.memory_kind] : "";
-        if (of_job == heap_names_.size()) heap_names_.push_back(name);
+        const std::string_view name = text(record.name), kind = text(record.memory_kind);
+        if (of_job == heap_names_.size()) heap_names_.emplace_back(name);
         add_id(heaps_, of_job, writer_.define_heap(record, name, kind));
         frameworks_.add_heap(heap(of_job), record);
         break;
@@ -203,8 +199,8 @@ void ProcessDrain::define_module(const Row& row) {
   auto record = row.as<wire::ModuleRecord>();
   if (record.id != modules_.size()) return;
   auto module = std::make_shared<CodeModule>();
-  if (record.path < texts_.size()) module->path = texts_[record.path];
-  if (record.build_id < texts_.size()) module->build_id = texts_[record.build_id];
+  module->path = text(record.path);
+  module->build_id = text(record.build_id);
   module->base = record.base;
   module->process = process_;
   module->id = writer_.define_module(record, module->path, module->build_id);
@@ -391,9 +387,6 @@ void ProcessDrain::write_of_driver(const Row& row, std::int64_t time_ns) {
 }
 
 void ProcessDrain::watch(const Row& row, std::int64_t time_ns) {
-  const auto text = [](const std::vector<std::string>& texts, std::uint32_t id) {
-    return id < texts.size() ? std::string_view(texts[id]) : std::string_view();
-  };
   switch (row.kind) {
     case wire::RecordKind::alloc: {
       const auto record = row.as<wire::AllocRecord>();
@@ -407,14 +400,13 @@ void ProcessDrain::watch(const Row& row, std::int64_t time_ns) {
     }
     case wire::RecordKind::driver_refusal: {
       const auto record = row.as<wire::DriverRefusalRecord>();
-      watch_.note_refusal(record.heap, record.requested, text(heap_names_, record.heap), text(texts_, record.call),
-                          time_ns,
+      watch_.note_refusal(record.heap, record.requested, heap_name(record.heap), text(record.call), time_ns,
                           record.available == wire::unknown_bytes ? std::nullopt : std::optional(record.available));
       break;
     }
     case wire::RecordKind::out_of_memory: {
       const auto record = row.as<wire::OutOfMemoryRecord>();
-      watch_.note_out_of_memory(record.requested, text(heap_names_, record.heap), text(texts_, record.reason));
+      watch_.note_out_of_memory(record.requested, heap_name(record.heap), text(record.reason));
       break;
     }
     default: break;
@@ -451,8 +443,8 @@ void ProcessDrain::write(const Row& row) {
     case wire::RecordKind::out_of_memory: writer_.add(translated<wire::OutOfMemoryRecord>(row), time_ns); break;
     case wire::RecordKind::marker: writer_.add(translated<wire::MarkerRecord>(row), time_ns); break;
     case wire::RecordKind::counter: {
-      const std::uint32_t name = row.as<wire::CounterRecord>().name;
-      frameworks_.note_figure(translated<wire::CounterRecord>(row), name < texts_.size() ? texts_[name] : "", time_ns);
+      const std::string_view name = text(row.as<wire::CounterRecord>().name);
+      frameworks_.note_figure(translated<wire::CounterRecord>(row), name, time_ns);
       break;
     }
     case wire::RecordKind::live: frameworks_.list(translated<wire::LiveRecord>(row), time_ns); break;

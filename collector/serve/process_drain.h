@@ -97,6 +97,12 @@ class ProcessDrain {
   // The record of a row, with ids of the stream instead of those of the job.
   template <class Record>
   Record translated(const Row& row) const;
+  std::string_view text(std::uint32_t of_job) const {
+    return of_job < texts_.size() ? std::string_view(texts_[of_job]) : std::string_view();
+  }
+  std::string_view heap_name(std::uint32_t of_job) const {
+    return of_job < heap_names_.size() ? std::string_view(heap_names_[of_job]) : std::string_view();
+  }
   std::uint32_t string(std::uint32_t of_job) const { return id_of(strings_, of_job); }
   std::uint32_t stack(std::uint32_t of_job) const { return id_of(stacks_, of_job); }
   std::uint32_t heap(std::uint32_t of_job) const { return id_of(heaps_, of_job); }
