@@ -190,7 +190,7 @@ class AttachedJob {
       targets_.push_back({process, nullptr});
       return std::nullopt;
     }
-    if (const auto refusal = attach::find_refusal(process)) return refuse(number, *refusal);
+    if (const auto refusal = attach::find_refusal_once_started(process)) return refuse(number, *refusal);
     Target target{process, std::make_shared<attach::WayIn>()};
     if (const auto refusal = attach::find_way_in(process, collector, *target.way)) return refuse(number, *refusal);
     if (!targets_.empty() && !lead_to_one_folder(*target.way, *targets_.front().way))
