@@ -39,6 +39,21 @@ std::optional<Reported> find_reported(const Stream& stream, const Mark& mark) {
   return reported;
 }
 
+void add_pools(const Stream& stream, AttachedFacts& facts) {
+  for (const auto& [key, series] : stream.counters().series()) {
+    if (stream.definitions().text(key.first) != wire::bytes_not_identified) continue;
+    std::optional<std::int64_t> first;
+    std::int64_t last = 0;
+    series.for_each([&](const CounterSample& sample) {
+      if (!first) first = sample.value;
+      last = sample.value;
+    });
+    if (!first || *first < 0 || last < 0) continue;
+    facts.before_in_pools_bytes = facts.before_in_pools_bytes.value_or(0) + static_cast<std::uint64_t>(*first);
+    facts.not_identified_bytes += static_cast<std::uint64_t>(last);
+  }
+}
+
 std::uint64_t in_use_on_devices(const Stream& stream, const std::vector<bool>& counts, std::uint64_t position) {
   const StreamState state = stream.state_at(position);
   std::uint64_t bytes = 0;
@@ -107,6 +122,7 @@ std::vector<AttachedFacts> find_attached(const Trace& trace) {
     if (reported) facts.held_bytes = reported->bytes;
     if (reported) facts.reported_after_ns = reported->after_ns;
     add_driver_calls(stream, *mark, facts);
+    add_pools(stream, facts);
     facts.identified_bytes = in_use_on_devices(stream, counted[i], reported ? reported->position : (*mark).event + 1);
   }
   return all;
@@ -117,6 +133,14 @@ std::string text_from_attached(const AttachedFacts& facts) {
   std::string text = facts.is_left_alone ? "Watched by its totals" : "Attached";
   if (facts.realtime_ns) text += (facts.is_left_alone ? " since " : " at ") + text_from_realtime(*facts.realtime_ns);
   text += ".";
+  const std::string pools =
+      facts.before_in_pools_bytes
+          ? fmt::format(" Its frameworks' pools had {} in use; {}", bytes(*facts.before_in_pools_bytes),
+                        facts.not_identified_bytes == 0
+                            ? std::string("all of it has since been identified or freed.")
+                            : bytes(facts.not_identified_bytes) + " of it is not identified.")
+          : std::string();
+  if (!facts.held_bytes && facts.before_in_pools_bytes) return text + pools;
   if (!facts.held_bytes)
     return text + " The memory that it held then is unknown" +
            (facts.is_left_alone ? "." : fmt::format("; {} is identified.", bytes(facts.identified_bytes)));
@@ -124,6 +148,7 @@ std::string text_from_attached(const AttachedFacts& facts) {
   text += fmt::format(" {:.1f} s later the process held {} on its devices",
                       static_cast<double>(facts.reported_after_ns) / 1e9, bytes(*facts.held_bytes));
   if (facts.is_left_alone) return text + ".";
+  if (facts.before_in_pools_bytes) return text + "." + pools;
   text += "; ";
   if (identified == *facts.held_bytes) return text + "all of it is identified.";
   return text +

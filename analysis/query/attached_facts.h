@@ -22,6 +22,10 @@ struct AttachedFacts {
   std::optional<std::uint64_t> held_bytes;  // On all devices, with the driver's own memory; absent: unknown.
   std::int64_t reported_after_ns = 0;       // When the driver was queried, relative to attaching.
   std::uint64_t identified_bytes = 0;       // In use in device heaps at that time.
+  // What its frameworks' pools had in use before, by their own sums, and what of that is in use and not identified in
+  // the end; absent: no pool reported it.
+  std::optional<std::uint64_t> before_in_pools_bytes;
+  std::uint64_t not_identified_bytes = 0;
   // How its CUDA driver calls are recorded in the end: "CUDA driver calls are recorded with CUPTI (...)", "... not
   // recorded: CUPTI is in use". Empty: unknown.
   std::string driver_calls;

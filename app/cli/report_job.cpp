@@ -88,12 +88,18 @@ nlohmann::ordered_json json_from_attached(const AttachedFacts& facts) {
                               {"held_bytes", nullptr},
                               {"told_after_ns", nullptr},
                               {"identified_bytes", facts.identified_bytes},
+                              {"before_in_pools_bytes", nullptr},
+                              {"not_identified_bytes", nullptr},
                               {"driver_calls", nullptr},
                               {"driver_calls_since_ns", nullptr},
                               {"is_left_alone", facts.is_left_alone}};
   if (facts.realtime_ns) json["time_unix_ns"] = *facts.realtime_ns;
   if (facts.held_bytes) json["held_bytes"] = *facts.held_bytes;
   if (facts.held_bytes) json["told_after_ns"] = facts.reported_after_ns;
+  if (facts.before_in_pools_bytes) {
+    json["before_in_pools_bytes"] = *facts.before_in_pools_bytes;
+    json["not_identified_bytes"] = facts.not_identified_bytes;
+  }
   if (!facts.driver_calls.empty()) json["driver_calls"] = facts.driver_calls;
   if (facts.calls_since_ns) json["driver_calls_since_ns"] = *facts.calls_since_ns;
   return json;

@@ -22,9 +22,18 @@ void UnidentifiedMemory::write(std::uint32_t heap, std::uint64_t bytes, std::int
   writer_.alloc(block, time_ns);
 }
 
+void UnidentifiedMemory::write_figure(std::uint32_t heap, std::uint64_t bytes, std::int64_t time_ns) {
+  wire::CounterRecord figure;
+  figure.name = writer_.define_string(wire::bytes_not_identified);
+  figure.heap = heap;
+  figure.value = static_cast<std::int64_t>(bytes);
+  writer_.add(figure, time_ns);
+}
+
 void UnidentifiedMemory::note_before(std::uint32_t heap, std::uint64_t bytes, std::int64_t time_ns) {
   if (!before_.try_emplace(heap, Before{bytes, {}}).second || bytes == 0) return;
   write(heap, bytes, time_ns);
+  write_figure(heap, bytes, time_ns);
 }
 
 void UnidentifiedMemory::note_heap_gone(std::uint32_t heap) {
@@ -37,6 +46,7 @@ void UnidentifiedMemory::shrink(std::uint32_t heap, Before& before, std::uint64_
   writer_.free(heap, invented_address, 0, 0, time_ns);
   before.left_bytes -= std::min(by_bytes, before.left_bytes);
   if (before.left_bytes > 0) write(heap, before.left_bytes, time_ns);
+  write_figure(heap, before.left_bytes, time_ns);
 }
 
 bool UnidentifiedMemory::free(const wire::FreeAtRecord& free, std::int64_t time_ns) {

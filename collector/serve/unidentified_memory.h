@@ -40,6 +40,7 @@ class UnidentifiedMemory {
     std::map<std::uint64_t, std::uint64_t> identified;  // Address -> bytes.
   };
   void write(std::uint32_t heap, std::uint64_t bytes, std::int64_t time_ns);
+  void write_figure(std::uint32_t heap, std::uint64_t bytes, std::int64_t time_ns);
   void shrink(std::uint32_t heap, Before& before, std::uint64_t by_bytes, std::int64_t time_ns);
   void write_named(const wire::AllocRecord& block, std::int64_t time_ns);
   void write_all(const std::vector<wire::AllocRecord>& blocks, std::int64_t time_ns);

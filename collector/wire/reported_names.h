@@ -31,6 +31,9 @@ inline constexpr std::string_view driver_calls_fact = "hbmscope.driver_calls",
 // pool, if its regions are not known.
 inline constexpr std::string_view in_use_before = "in_use_before", not_identified = "not identified",
                                   reported_pool = "total_reserved";
+// A counter of such a heap, recorded at each change: the size of the block named `not_identified`. Its first value is
+// all that was in use before.
+inline constexpr std::string_view bytes_not_identified = "bytes not identified";
 
 // A counter between a job and its observer: 1, its agent begins to list blocks from before the attach; 0, it has ended.
 // Each block of the list is recorded as an allocation then, with an attribute that says when it was allocated.

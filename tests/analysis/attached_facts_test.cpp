@@ -40,6 +40,13 @@ class Attached {
     counter.value = bytes;
     builder_.writer.add(counter, time_ns);
   }
+  void report_not_identified(std::int64_t bytes, std::int64_t time_ns) {
+    wire::CounterRecord counter;
+    counter.name = builder_.writer.define_string(wire::bytes_not_identified);
+    counter.heap = heap_;
+    counter.value = bytes;
+    builder_.writer.add(counter, time_ns);
+  }
   void report_back_end(std::string_view how) { builder_.writer.add_job_fact(wire::driver_calls_fact, how); }
   void report_back_end_later(std::string_view how, std::int64_t time_ns) {
     report_back_end(how);
@@ -72,6 +79,21 @@ TEST(AttachedFacts, TheFirstFiguresAfterItAreWhatItHeld) {
   EXPECT_EQ(facts.identified_bytes, 30U);
   EXPECT_EQ(text_from_attached(facts),
             "Attached. 2.0 s later the process held 70 B on its devices; 30 B of it is identified, 40 B is not.");
+}
+
+TEST(AttachedFacts, AllThatPoolsHadIsNamedWithWhatIsStillNotIdentified) {
+  Attached job;
+  job.attach(second_ns);
+  job.report_not_identified(1000, 2 * second_ns);
+  job.report_not_identified(300, 3 * second_ns);
+  EXPECT_EQ(text_from_attached(job.facts()),
+            "Attached. Its frameworks' pools had 1000 B in use; 300 B of it is not identified.");
+  job.report(5000, 4 * second_ns);
+  job.report_not_identified(0, 5 * second_ns);
+  EXPECT_EQ(job.facts().before_in_pools_bytes, 1000U);
+  EXPECT_EQ(text_from_attached(job.facts()),
+            "Attached. 3.0 s later the process held 4.88 KiB on its devices. Its frameworks' pools had 1000 B in use; "
+            "all of it has since been identified or freed.");
 }
 
 TEST(AttachedFacts, WhoTellsOfTheDriversCallsIsTheLastWordOfIt) {

@@ -38,11 +38,16 @@ def outside_pool():
     return driver.used_bytes() - context - statistics().get("pool_bytes", 0)
 
 
+def is_all_in_pool():
+    """But for small variables of compiled modules, which share pages of 2 MiB."""
+    return 0 <= outside_pool() <= 16 * MIB and outside_pool() % (2 * MIB) == 0
+
+
 def check(what):
-    """The pool is all that JAX holds, but for small variables of compiled modules, which share pages of 2 MiB."""
     if allocator == "platform":
         return
-    checks.true(f"{what}: {outside_pool()} B outside the pool", 0 <= outside_pool() <= 16 * MIB and outside_pool() % (2 * MIB) == 0)
+    settles(is_all_in_pool)
+    checks.true(f"{what}: {outside_pool()} B outside the pool", is_all_in_pool())
 
 
 def settles(condition):
@@ -51,6 +56,16 @@ def settles(condition):
     while not condition() and time.monotonic() < end:
         time.sleep(0.01)
     return condition()
+
+
+def quiet_in_use():
+    """What is in use once nothing has been freed for a while."""
+    since, in_use = time.monotonic(), statistics()["bytes_in_use"]
+    while time.monotonic() - since < 0.2:
+        time.sleep(0.01)
+        if statistics()["bytes_in_use"] != in_use:
+            since, in_use = time.monotonic(), statistics()["bytes_in_use"]
+    return in_use
 
 
 def check_start():
@@ -68,6 +83,7 @@ def check_arrays():
     if allocator == "platform":
         checks.equal("device_put", driver.used_bytes() - before, 16 * MIB)
     else:
+        settles(lambda: statistics()["bytes_in_use"] == 16 * MIB)
         checks.equal("in use", statistics()["bytes_in_use"], 16 * MIB)
     copy = jax.jit(lambda x: x * 2 + 1)(array)
     copy.block_until_ready()
@@ -105,9 +121,9 @@ def check_training():
         checks.true(f"loss of step {number}", np.isfinite(float(value)))
         check(f"step {number}")
         if allocator != "platform":
-            in_use = statistics()["bytes_in_use"]
-            checks.equal(f"donation in step {number}", in_use, used or in_use)
-            used = in_use
+            used = used or quiet_in_use()
+            settles(lambda: statistics()["bytes_in_use"] == used)
+            checks.equal(f"donation in step {number}", statistics()["bytes_in_use"], used)
     jax.profiler.save_device_memory_profile("jax_memory.prof")
     checks.true("the profile names this file", b"jax_memory.py" in gzip.open("jax_memory.prof").read())
     os.remove("jax_memory.prof")
