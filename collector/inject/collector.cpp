@@ -14,6 +14,7 @@
 #include "collector/inject/back_end.h"
 #include "collector/inject/framework_pools.h"
 #include "collector/inject/line.h"
+#include "collector/inject/memory_room.h"
 #include "collector/inject/process_facts.h"
 #include "collector/inject/rings.h"
 #include "collector/inject/stacks.h"
@@ -86,6 +87,18 @@ __attribute__((constructor)) void begin() {
   if (has_annotated_tables() && open_rings()) listen_to_all();
 }
 
+void say_if_memory_is_scarce() {
+  constexpr std::uint64_t mib = 1 << 20, scarce = 1024 * mib;
+  const std::uint64_t left = group_bytes_left();
+  if (left >= scarce) return;
+  say(Line()
+          .add("the job's control group has only ")
+          .add_number(static_cast<unsigned>(left / mib))
+          .add(" MiB of memory left, so hbmscope uses at most ")
+          .add_number(static_cast<unsigned>(rings.bytes_max() / mib))
+          .add(" MiB of it. Events that do not fit in a burst are counted as lost"));
+}
+
 // What the job has set too late, if it ends by exit().
 __attribute__((destructor)) void end() {
   if (rings.is_open()) note_variables(0);
@@ -117,6 +130,7 @@ bool open_rings() {
       say(Line().add("this process is not observed: ").add(wrong));  // Only once; the job goes on without us.
     } else {
       report_process_facts();
+      say_if_memory_is_scarce();
     }
   }
   opening.unlock();

@@ -1,8 +1,6 @@
 #include "collector/inject/hand_over.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <time.h>
@@ -14,8 +12,6 @@
 
 namespace hbmscope::inject {
 namespace {
-
-constexpr std::uint64_t no_limit = std::uint64_t{1} << 46;
 
 // A call on a Unix socket with a time limit ends early when the job is stopped and continued, or handles a signal;
 // nothing of it has happened then (signal(7)), so it is repeated. For two seconds at most: a process that gets signals
@@ -34,33 +30,7 @@ auto unless_interrupted(const Call& call) {
   return done;
 }
 
-// Bytes of address space that RLIMIT_AS still allows; a large number if there is no limit.
-std::uint64_t addresses_left() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return no_limit;
-  char text[32] = "";  // Its first number is its size in pages.
-  const int file = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-  if (file < 0) return limit.rlim_cur;
-  const bool is_read = read(file, text, sizeof(text) - 1) > 0;
-  ::close(file);
-  std::uint64_t pages = 0;
-  for (const char* at = text; is_read && *at >= '0' && *at <= '9'; ++at)
-    pages = pages * 10 + static_cast<std::uint64_t>(*at - '0');
-  const std::uint64_t taken = pages * static_cast<std::uint64_t>(getpagesize());
-  return taken < limit.rlim_cur ? limit.rlim_cur - taken : 0;
-}
-
 }  // namespace
-
-std::uint64_t file_bytes_max() {
-  rlimit limit{};
-  return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ? no_limit : limit.rlim_cur;
-}
-
-std::uint64_t shared_bytes_max() {
-  const std::uint64_t of_addresses = addresses_left() / 4, of_file = file_bytes_max();
-  return of_addresses < of_file ? of_addresses : of_file;
-}
 
 const char* hand_over(int memory, const char* observer_path, int& observer, int* link) {
   sockaddr_un address{};

@@ -1,7 +1,6 @@
 #include "collector/inject/rings.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -13,6 +12,7 @@
 #include <new>
 
 #include "collector/inject/hand_over.h"
+#include "collector/inject/shared_memory.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -31,8 +31,6 @@ constexpr std::size_t text_bytes_max = 4096, fact_bytes_max = 65'000;
 constexpr timespec wait_step{0, 100'000};
 constexpr unsigned wait_steps_max = 6'000;
 constexpr unsigned lent_wait_steps_max = 1'000;  // A tenth of a second.
-
-constexpr std::uint32_t smallest_share = 32;
 
 // Commands of membarrier(2).
 constexpr int private_expedited = 8, register_private_expedited = 16;
@@ -83,51 +81,25 @@ void SpinLock::lock() {
 }
 
 const char* Rings::open(const char* observer_path, int* link) {
-  const auto memory = static_cast<int>(syscall(SYS_memfd_create, "hbmscope", 3U /* close on exec, may be sealed */));
-  if (memory < 0) return "cannot allocate shared memory";
-  // A process with a limit gets fewer rings, and less room for rare records.
-  const std::uint64_t definitions = 4096, bytes_max = shared_bytes_max();
-  std::uint64_t listing = 0, first_ring = 0, bytes = 0;
-  std::uint32_t share = 1;
-  void* at = MAP_FAILED;
-  for (; at == MAP_FAILED && share <= smallest_share; share *= 2) {
-    listing = definitions + wire::definitions_bytes_wanted / share;
-    first_ring = listing + wire::listing_bytes_wanted / share;
-    const std::uint64_t count = (wire::rings_wanted + wire::rings_lent_wanted) / share;
-    bytes = first_ring + count * wire::ring_stride(wire::ring_bytes_wanted);
-    if (bytes <= bytes_max && ftruncate(memory, static_cast<off_t>(bytes)) == 0)
-      at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memory, 0);
-  }
-  share /= 2;
-  if (at == MAP_FAILED || fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
-    if (at != MAP_FAILED) munmap(at, bytes);
-    ::close(memory);
-    return bytes > file_bytes_max() ? "its limit on the size of files (ulimit -f) leaves no room for shared memory"
-                                    : "cannot allocate shared memory";
-  }
-  madvise(at, bytes, MADV_DONTDUMP);  // It does not belong in the job's core file.
-  auto* header = new (at) wire::RingsHeader;
-  header->rings = (wire::rings_wanted + wire::rings_lent_wanted) / share;
-  header->ring_bytes = wire::ring_bytes_wanted;
-  header->definitions_offset = definitions;
-  header->definitions_bytes = wire::definitions_bytes_wanted / share;
-  header->listing_offset = listing;
-  header->listing_bytes = wire::listing_bytes_wanted / share;
-  header->rings_offset = first_ring;
+  SharedMemory memory;
+  const char* wrong = create_shared_memory(memory);
+  if (wrong != nullptr) return wrong;
+  auto* header = reinterpret_cast<wire::RingsHeader*>(memory.bytes);
   header->ticks_are_ns = is_tsc_even() ? 0 : 1;
-  const char* wrong = hand_over(memory, observer_path, observer_, link);
-  ::close(memory);
+  wrong = hand_over(memory.descriptor, observer_path, observer_, link);
+  ::close(memory.descriptor);
+  const SharedSizes& sizes = memory.sizes;
   if (wrong != nullptr) {
-    munmap(at, bytes);
+    munmap(memory.bytes, sizes.bytes());
     return wrong;
   }
   syscall(SYS_membarrier, register_private_expedited, 0);
   definitions_lock_.lock();
-  bytes_ = static_cast<std::uint8_t*>(at);
-  bytes_count_ = bytes;
-  ring_bytes_ = header->ring_bytes;
-  own_rings_ = wire::rings_wanted / share;
-  lent_rings_ = header->rings - own_rings_;
+  bytes_ = memory.bytes;
+  bytes_count_ = sizes.bytes();
+  ring_bytes_ = sizes.ring_bytes;
+  own_rings_ = sizes.own_rings;
+  lent_rings_ = sizes.lent_rings;
   ticks_are_ns_ = header->ticks_are_ns != 0;
   header_ = header;
   strings_ = frames_ = stacks_ = heaps_ = modules_ = 0;

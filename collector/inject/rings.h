@@ -83,6 +83,9 @@ class Rings {
   void forget();
   bool is_open() const { return __atomic_load_n(&is_open_, __ATOMIC_ACQUIRE); }
 
+  // What the shared memory may take; it takes less until it is written.
+  std::uint64_t bytes_max() const { return bytes_count_; }
+
   // Writes an event of this thread, now. False: it was lost, and counted.
   template <class Record>
   bool add(const Record& record) {

@@ -22,6 +22,26 @@ HBMSCOPE, PROGRAM, LOADS_LIBRARY, LIBRARY = sys.argv[1:5]
 BLOCK_SECONDS = 1.0  # The most that a kill of the recorder may cost.
 
 
+def new_control_group(limit):
+    """A group for memory in our own one, of version 1 or 2; None: we may not, or cannot here."""
+    for line in Path("/proc/self/cgroup").read_text().splitlines():
+        _, controllers, path = line.split(":", 2)
+        if controllers not in ("", "memory"):
+            continue
+        for root in (f"/sys/fs/cgroup/{controllers}{path}", f"/sys/fs/cgroup/{controllers}"):
+            group = Path(root, f"hbmscope-test-{os.getpid()}")
+            try:
+                group.mkdir()
+            except OSError:
+                continue
+            try:
+                Path(group, "memory.limit_in_bytes" if controllers else "memory.max").write_text(str(limit))
+                return group
+            except OSError:
+                group.rmdir()
+    return None
+
+
 def report(path, *options):
     done = subprocess.run([HBMSCOPE, "report", path, "--json", *options], capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
@@ -84,6 +104,19 @@ class Run(OwnFolderTest):
                 self.assert_heaps_are(truth, report(self.recording))
             else:
                 self.assertEqual(done.stderr.count("its limit on the size of files (ulimit -f) leaves no room for shared memory"), 1, done.stderr)
+
+    def test_a_job_in_a_tight_control_group_lives(self):
+        group = new_control_group(200 << 20)
+        if group is None:
+            self.skipTest("no control group for memory can be made here")
+        self.addCleanup(os.rmdir, group)
+        done = subprocess.run(self.command(PROGRAM, "--threads", "100", "--events", "40000"), capture_output=True, text=True, timeout=120, env=self.environment,
+                              preexec_fn=lambda: Path(group, "cgroup.procs").write_text(str(os.getpid())))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(" MiB of memory left, so hbmscope uses at most ", done.stderr)
+        found = report(self.recording)
+        # After a loss the listing of what is live adds events.
+        self.assertGreaterEqual(found["events"]["total"] + found["events"]["lost"], sum(heap["events"] for heap in json.loads(done.stdout)["heaps"]))
 
     def test_secrets_in_arguments_are_not_recorded(self):
         self.environment["XLA_FLAGS"] = "--xla_gpu_autotune_level=2 --xla_service_token=hunter2"
