@@ -177,8 +177,8 @@ void ObservedJob::print_summary() const {
   if (observation_.print_summary()) return;
   say("nothing was recorded: no process of this command allocated device memory that hbmscope can see. It sees calls "
       "of the CUDA driver (libcuda.so.1) and allocators annotated with collector/annotate/hbmscope.h. It does not see "
-      "statically linked programs, processes with an empty environment (env -i) or of another user, and with "
-      "--no-follow processes other than the first.");
+      "statically linked programs, libraries loaded with RTLD_DEEPBIND or dlmopen, processes with an empty environment "
+      "(env -i) or of another user, and with --no-follow processes other than the first.");
   for (const JobWarning& warning :
        find_environment_warnings([](const char* name) -> const char* { return std::getenv(name); }))
     if (warning.keeps_jax_off_the_gpu) say("if it is a JAX job: " + printable(text_from_warning(warning)));

@@ -92,7 +92,7 @@ bool has_own_filters(pid_t process, const ProcessStatus& status) {
   return status.seccomp_filters > number_of(value_of_line(first, "Seccomp_filters"));
 }
 
-std::optional<Refusal> find_program_refusal(pid_t process, const ProcessStatus& status) {
+std::optional<Refusal> find_program_refusal(pid_t process, const ProcessStatus& status, const SystemFiles& files) {
   const Refusal other_machine{"it is not a 64-bit x86-64 program",
                               "Attaching needs x86-64 Linux; hbmscope run works wherever the collector is built."};
 #if !defined(__x86_64__)
@@ -106,6 +106,9 @@ std::optional<Refusal> find_program_refusal(pid_t process, const ProcessStatus& 
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64) return other_machine;
   const JobMemory memory(process);
   const Modules modules = read_modules(memory);
+  if (access((folder_of(process) + "/" + files.thread_position).c_str(), F_OK) != 0 && read_status(process).exists)
+    return Refusal{"this system does not show where its threads are (no /proc/PID/syscall, as under gVisor)",
+                   "Start the job with hbmscope run."};
   if (modules.interpreter.empty())
     return Refusal{
         "it is linked statically, so no library can be loaded into it",
@@ -146,7 +149,7 @@ std::optional<Refusal> find_refusal(pid_t process, const SystemFiles& files) {
   const ProcessStatus status = read_status(process);
   if (auto refusal = find_state_refusal(process, status)) return refusal;
   if (auto refusal = find_rights_refusal(process, status, files)) return refusal;
-  return find_program_refusal(process, status);
+  return find_program_refusal(process, status, files);
 }
 
 std::optional<Refusal> find_refusal_once_started(pid_t process) {

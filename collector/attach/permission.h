@@ -27,9 +27,10 @@ struct ProcessStatus {
 };
 ProcessStatus read_status(pid_t process);
 
-// The folder of the files; a test has its own.
+// What the system says about processes; a test has its own.
 struct SystemFiles {
   std::string yama = "/proc/sys/kernel/yama/ptrace_scope";
+  std::string thread_position = "syscall";  // In the folder of a process: where its thread is.
 };
 
 std::optional<Refusal> find_refusal(pid_t process, const SystemFiles& files = {});

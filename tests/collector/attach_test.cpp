@@ -268,6 +268,15 @@ TEST(AttachPermission, of_states) {
   EXPECT_EQ(refusal_of(target.process()), "none");
 }
 
+TEST(AttachPermission, of_a_system_that_hides_where_threads_are) {
+  if (!may_attach()) GTEST_SKIP() << "yama lets only root attach here";
+  const Target target("sleep", "5");
+  SystemFiles files;
+  files.thread_position = "no_such_file";
+  EXPECT_EQ(refusal_of(target.process(), files),
+            "this system does not show where its threads are (no /proc/PID/syscall, as under gVisor)");
+}
+
 // In a child without the right to trace whom it likes.
 std::string refusal_without_rights(pid_t process, const SystemFiles& files, std::uint32_t uid) {
   int ends[2] = {-1, -1};
@@ -287,17 +296,23 @@ std::string refusal_without_rights(pid_t process, const SystemFiles& files, std:
   return {said, static_cast<std::size_t>(std::max<ssize_t>(bytes, 0))};
 }
 
+SystemFiles with_yama(const std::string& path) {
+  SystemFiles files;
+  files.yama = path;
+  return files;
+}
+
 TEST(AttachPermission, of_users_and_yama) {
   const std::string yama = std::filesystem::temp_directory_path() / ("hbmscope-yama-" + std::to_string(getpid()));
   const auto set = [&](int scope) { std::ofstream(yama) << scope << "\n"; };
   set(3);
   Target target("sleep", "5");
-  EXPECT_EQ(refusal_of(target.process(), {yama}),
+  EXPECT_EQ(refusal_of(target.process(), with_yama(yama)),
             "this system lets nobody attach until the next reboot (yama ptrace_scope = 3)");
   if (getuid() != 0) GTEST_SKIP() << "the rest needs another user to become";
   constexpr std::uint32_t nobody = 65534;
   std::filesystem::permissions(yama, std::filesystem::perms::all);
-  EXPECT_EQ(refusal_without_rights(target.process(), {yama}, nobody), "it belongs to another user (uid 0)");
+  EXPECT_EQ(refusal_without_rights(target.process(), with_yama(yama), nobody), "it belongs to another user (uid 0)");
   // A process of the same user, but not our descendant.
   const pid_t other = fork();
   if (other == 0) {
@@ -306,15 +321,15 @@ TEST(AttachPermission, of_users_and_yama) {
   }
   for (int i = 0; i < 200 && read_status(other).uid != nobody; ++i) usleep(1000);
   set(1);
-  EXPECT_EQ(refusal_without_rights(other, {yama}, nobody),
+  EXPECT_EQ(refusal_without_rights(other, with_yama(yama), nobody),
             "this system lets only parent processes attach (yama ptrace_scope = 1)");
   set(2);
-  EXPECT_EQ(refusal_without_rights(other, {yama}, nobody),
+  EXPECT_EQ(refusal_without_rights(other, with_yama(yama), nobody),
             "this system lets only administrators attach (yama ptrace_scope = 2)");
   // It changed its user, so the kernel holds it for one with secrets.
   set(0);
-  EXPECT_NE(refusal_without_rights(other, {yama}, nobody).find("it is not dumpable"), std::string::npos)
-      << refusal_without_rights(other, {yama}, nobody);
+  EXPECT_NE(refusal_without_rights(other, with_yama(yama), nobody).find("it is not dumpable"), std::string::npos)
+      << refusal_without_rights(other, with_yama(yama), nobody);
   kill(other, SIGKILL);
   waitpid(other, nullptr, 0);
   std::filesystem::remove(yama);
