@@ -83,12 +83,14 @@ test-gpu test-slow: test-%: build-tests
 	@ctest --test-dir build/release -L '^$*$$' --no-tests=error --output-on-failure
 
 bench: configure-tests
-	@cmake --build --preset test --target hbmscope benchmarks pool_job pool_plugin_newer
+	@cmake --build --preset test --target hbmscope benchmarks pool_job pool_plugin_newer storm_program
 	@tests/bench/run.sh build/release
 	@build/release/tests/bench/trace_bench
 	@build/release/tests/bench/allocator_bench
 	@tests/bench/pool_cost.py $(HBMSCOPE) build/release/tests/collector/pool_job \
 	  build/release/tests/collector/pools/newer/xla_cuda_plugin.so
+	@tests/bench/storms.py $(HBMSCOPE) build/release/tests/bench/storm_program build/release/tests/collector/emulated_driver \
+	  build/release/tests/collector/fake_cupti
 	@LIBGL_ALWAYS_SOFTWARE=1 build/release/tests/bench/window_bench build/release/tests/bench/scale.hbm
 
 asan tsan:
