@@ -54,6 +54,7 @@ std::uint32_t define(const PoolFacts& facts) {
   const bool has_addresses = facts.framework != Framework::arrays;
   heap.layer = static_cast<std::uint8_t>(has_addresses ? wire::Layer::pool : wire::Layer::framework);
   if (has_addresses) heap.flags |= wire::heap_flag::has_addresses;
+  if (facts.has_two_ends) heap.flags |= wire::heap_flag::has_two_ends;
   if (facts.has_requested) heap.flags |= wire::heap_flag::has_requested;
   // Memory of malloc is not the driver's. What the driver had given before an attach is not known.
   const bool is_of_driver = has_addresses && std::strcmp(facts.memory_kind, "host") != 0;
@@ -98,8 +99,10 @@ std::uint32_t heap_of(const void* instance, FindFacts find_facts, const void* ca
   return heap;
 }
 
-void report_block(std::uint32_t heap, std::uint64_t address, std::uint64_t bytes, std::uint64_t requested) {
+void report_block(std::uint32_t heap, std::uint64_t address, std::uint64_t bytes, std::uint64_t requested,
+                  std::uint32_t flags) {
   wire::AllocRecord record;
+  record.flags = flags;
   record.address = address;
   record.size = bytes;
   record.requested = requested;

@@ -19,6 +19,7 @@ struct PoolFacts {
   const char* memory_kind = "device";  // "device", "host_pinned", "host"
   std::uint32_t device = ~0U;          // As the framework numbers them; ~0: none.
   Framework framework = Framework::xla;
+  bool has_two_ends = false;  // Blocks say which end they are from.
   bool has_requested = true;  // Requested sizes are known, not only those of blocks.
   // Before the call in progress; wire::unknown_bytes: unknown. Recorded only of an attached job.
   std::uint64_t in_use_bytes = wire::unknown_bytes, pool_bytes = wire::unknown_bytes;
@@ -31,7 +32,9 @@ struct PoolFacts {
 using FindFacts = void (*)(const void* instance, const void* call, PoolFacts& facts);
 std::uint32_t heap_of(const void* instance, FindFacts find_facts, const void* call = nullptr);
 
-void report_block(std::uint32_t heap, std::uint64_t address, std::uint64_t bytes, std::uint64_t requested);
+// `flags`: of wire::block_flag.
+void report_block(std::uint32_t heap, std::uint64_t address, std::uint64_t bytes, std::uint64_t requested,
+                  std::uint32_t flags = 0);
 // The pool with the device's memory; 0: it has done nothing since hbmscope came, or there are several.
 std::uint32_t heap_on(Framework framework, std::uint32_t device);
 // A block that the pool has had since before an attach. `bytes`: what the framework uses of it. Whoever calls this

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 
 #include "collector/inject/collector.h"
@@ -48,15 +49,20 @@ constexpr const char* name_endings[function_count] = {"11AllocateRawEmm",
 // In another namespace the class of the attributes is written out.
 constexpr const char* allocate_with_elsewhere = "11AllocateRawEmmRKN3tsl20AllocationAttributesE";
 
-constexpr const char* table_names[] = {
-    "_ZTVN3tsl12BFCAllocatorE", "_ZTVN15stream_executor27GpuCudaMallocAsyncAllocatorE",
-    "_ZTVN10tensorflow15GPUBFCAllocatorE", "_ZTVN10tensorflow27PluggableDeviceBFCAllocatorE"};
+constexpr const char* bfc_table = "_ZTVN3tsl12BFCAllocatorE";
+constexpr const char* table_names[] = {bfc_table, "_ZTVN15stream_executor27GpuCudaMallocAsyncAllocatorE",
+                                       "_ZTVN10tensorflow15GPUBFCAllocatorE",
+                                       "_ZTVN10tensorflow27PluggableDeviceBFCAllocatorE"};
 
 // The functions of a table begin behind two words, the offset to the object's top and its type.
 constexpr std::size_t words_before_functions = 2, words_min = 18, words_max = 32;
 
+// Since XLA of July 2026 (jax 0.11) the table has three more functions, and a pool may have two ends.
+constexpr std::size_t words_with_ends = 23;
+
 struct Table {
   std::atomic<Word> functions{0};  // Their address, which is an object's first word; 0: not used.
+  bool knows_ends = false;
   Word* slots[function_count] = {};
   Word originals[function_count] = {};
 };
@@ -132,6 +138,22 @@ constexpr unsigned readers_of_pools = static_cast<unsigned>(wire::Reader::xla) |
                                       static_cast<unsigned>(wire::Reader::tensorflow) |
                                       static_cast<unsigned>(wire::Reader::driver);
 
+bool is_off(const char* value) {
+  return value != nullptr && (*value == '0' || *value == 'f' || *value == 'F');
+}
+
+// Whether one region serves two memory spaces, from its ends: not if the pool grows, or if the user has turned it off.
+// The last of several flags counts.
+bool are_pools_partitioned() {
+  if (is_off(std::getenv("XLA_PYTHON_CLIENT_PREALLOCATE"))) return false;
+  constexpr const char* flag = "--xla_gpu_enable_allocator_spatial_partitioning=";
+  const char* value = nullptr;
+  const char* flags = std::getenv("XLA_FLAGS");
+  for (const char* at = flags; at != nullptr && (at = std::strstr(at, flag)) != nullptr;)
+    value = at += std::strlen(flag);
+  return !is_off(value);
+}
+
 void find_facts(const void* self, const void*, PoolFacts& facts) {
   Text text{};
   // A class as a result is written to an address that comes first.
@@ -149,6 +171,8 @@ void find_facts(const void* self, const void*, PoolFacts& facts) {
   else if (is_of_device)
     facts.device = device_from_name(facts.name);
   if (is_of_device && facts.device == wire::no_device) facts.device = 0;
+  const Table* table = table_of(self);
+  facts.has_two_ends = is_of_device && table != nullptr && table->knows_ends && are_pools_partitioned();
   note_variables(is_of_device ? readers_of_pools : 0);
 }
 
@@ -164,10 +188,10 @@ std::uint64_t ticks() {
 }
 
 void report_answer(std::uint32_t heap, const void* self, void* block, std::size_t bytes, bool may_retry,
-                   std::uint64_t since) {
+                   std::uint64_t since, std::uint32_t flags = 0) {
   if (block != nullptr) {
     const auto size = call_original<std::size_t>(allocated_size, self, static_cast<const void*>(block));
-    pools::report_block(heap, reinterpret_cast<Word>(block), size, bytes);
+    pools::report_block(heap, reinterpret_cast<Word>(block), size, bytes, flags);
   } else if (may_retry) {
     pools::report_out_of_memory(heap, bytes, reason_after(ticks() - since));
   } else {
@@ -190,13 +214,19 @@ void* allocate_instead(void* self, std::size_t alignment, std::size_t bytes) {
   return block;
 }
 
-// The attributes begin with whether the allocator may wait for memory, in all versions.
-void* allocate_with_instead(void* self, std::size_t alignment, std::size_t bytes, const bool* attributes) {
+// The attributes begin with whether the allocator may wait for memory, in all versions. Where a pool may have two ends,
+// they say which one; before, that byte is undefined.
+void* allocate_with_instead(void* self, std::size_t alignment, std::size_t bytes, const std::uint8_t* attributes) {
+  constexpr std::size_t end_at = 16;
+  constexpr std::uint8_t upper_end = 1;
   const Call call(self);
+  const Table* table = table_of(self);
+  const bool is_upper = table != nullptr && table->knows_ends && attributes[end_at] == upper_end;
   const std::uint64_t since = ticks();
-  const bool may_retry = *attributes;
+  const bool may_retry = *attributes != 0;
   void* block = call_original<void*>(allocate_with, self, alignment, bytes, attributes);
-  if (call.heap != 0 && bytes != 0) report_answer(call.heap, self, block, bytes, may_retry, since);
+  if (call.heap != 0 && bytes != 0)
+    report_answer(call.heap, self, block, bytes, may_retry, since, is_upper ? wire::block_flag::upper_end : 0);
   return block;
 }
 
@@ -251,6 +281,7 @@ struct Library {
   struct Found {
     Word* functions;
     std::size_t count;
+    bool knows_ends;
     Word* slots[function_count];
   } found[4];
   std::size_t found_count;
@@ -270,6 +301,7 @@ bool take_table(const ElfW(Sym) & symbol, void* data) {
       library.found[library.found_count++] = {
           reinterpret_cast<Word*>(library.base + symbol.st_value) + words_before_functions,
           words - words_before_functions,
+          std::strcmp(text, bfc_table) == 0 && words >= words_with_ends,
           {}};
   return true;
 }
@@ -311,6 +343,7 @@ void take_over(const Library::Found& found) {
     table->originals[i] = found.slots[i] != nullptr ? *found.slots[i] : 0;
     if (table->originals[i] != 0) any_original[i].store(table->originals[i], std::memory_order_relaxed);
   }
+  table->knows_ends = found.knows_ends;
   table->functions.store(reinterpret_cast<Word>(found.functions), std::memory_order_release);
   for (unsigned i = 0; i < function_count; ++i)
     if (const Word ours = stand_in(static_cast<Function>(i)); ours != 0 && table->slots[i] != nullptr)
