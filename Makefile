@@ -20,7 +20,8 @@ help:
 	@echo "make tidy format     clang-tidy, clang-format"
 	@echo "make samples         make the sample profiles and the picture of the window again"
 	@echo "make test-real       tests with real JAX and PyTorch, downloaded into build/real; make clean-real removes them"
-	@echo "make test-gpu test-slow   tests with a GPU, and the slow ones"
+	@echo "make test-gpu        judge it on this machine's GPU, in ten minutes; PYTHON names a Python with jax and torch"
+	@echo "make test-slow       the slow tests"
 
 # A display is X11 or Wayland; elsewhere the answer is text and a picture. Live needs Linux; a Mac opens the sample.
 run: build
@@ -79,8 +80,12 @@ clean-real:
 test-real: real-environments
 	@$(MAKE) --no-print-directory build-tests
 	@ctest --test-dir build/release -L '^real$$' --no-tests=error --output-on-failure
-test-gpu test-slow: test-%: build-tests
-	@ctest --test-dir build/release -L '^$*$$' --no-tests=error --output-on-failure
+# Judges the bundle on this machine's GPU; CHECKS="torch_default attach" for some of it.
+CHECKS ?= all
+test-gpu: build bundle
+	@tests/gpu/run.sh $(CHECKS)
+test-slow: build-tests
+	@ctest --test-dir build/release -L '^slow$$' --no-tests=error --output-on-failure
 
 bench: configure-tests
 	@cmake --build --preset test --target hbmscope benchmarks pool_job pool_plugin_newer storm_program

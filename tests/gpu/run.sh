@@ -1,23 +1,20 @@
 #!/bin/sh
-# tests/gpu/run.sh STAGE...: see the README. PYTHON names the interpreter with jax or torch.
+# tests/gpu/run.sh all | CHECK ...: finds the programs that the judge needs, and starts it. See the README.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-if ! command -v nvidia-smi >/dev/null 2>&1 || ! nvidia-smi -L >/dev/null 2>&1; then
-  echo "skipped: there is no NVIDIA GPU here (nvidia-smi is missing or fails)"
-  exit 0
-fi
-if [ -z "${HBMSCOPE_FILES:-}" ]; then
-  for folder in "$here"/../../build/release/server_bundle/files; do
-    [ -x "$folder/hbmscope" ] && HBMSCOPE_FILES=$folder && break
-  done
-fi
-if [ -z "${HBMSCOPE_FILES:-}" ]; then
-  echo "skipped: there is no bundle here (make bundle makes it; HBMSCOPE_FILES names its folder)"
-  exit 0
-fi
-export HBMSCOPE_FILES OUT="${OUT:-.}"
-ended=0
-for stage in "$@"; do
-  timeout -k 20 480 "${PYTHON:-python3}" "$here/stages.py" "$stage" || { ended=$?; echo "stage $stage ended with exit code $ended"; }
-done
-exit $ended
+case " $* " in
+*" --pretend "* | *" --list "* | *" --help "* | *" -h "*) ;;
+*)
+  if ! command -v nvidia-smi >/dev/null 2>&1 || ! nvidia-smi -L >/dev/null 2>&1; then
+    echo "There is no NVIDIA GPU here: nvidia-smi is missing or fails. Nothing was judged; --pretend judges on the emulated device." >&2
+    exit 2
+  fi
+  HBMSCOPE_FILES=${HBMSCOPE_FILES:-$here/../../build/release/server_bundle/files}
+  if [ ! -x "$HBMSCOPE_FILES/hbmscope" ]; then
+    echo "There is no bundle in $HBMSCOPE_FILES: make bundle makes it, and HBMSCOPE_FILES names another folder. Nothing was judged." >&2
+    exit 2
+  fi
+  export HBMSCOPE_FILES
+  ;;
+esac
+exec "${PYTHON:-python3}" "$here/judge.py" "$@"
