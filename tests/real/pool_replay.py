@@ -46,6 +46,13 @@ def record(hbmscope, python, job, device_mib, variables, folder):
         return list(csv.DictReader(file))
 
 
+def has_two_ends(hbmscope, folder):
+    """Whether the recording says that of the pool."""
+    done = subprocess.run([hbmscope, "report", folder / "job.hbm", "--json", "--metrics"], check=True, capture_output=True, text=True)
+    [heap] = [heap for heap in json.loads(done.stdout)["heaps"] if heap["name"] == POOL]
+    return heap["metrics"]["largest_fit"]["upper_end_bytes"] is not None
+
+
 class Stream:
     """The events of the pool as a stream of requests (app/cli/README.md)."""
 
@@ -130,6 +137,8 @@ def replay(hbmscope, python, version, job, device_mib, variables, folder):
     stream = stream_from(events, config)
     if version.startswith("spatial") and config["allow_growth"]:
         version = "classic_align"
+    if has_two_ends(hbmscope, folder) != version.startswith("spatial"):
+        sys.exit(f"the recording is wrong about the ends of the pool ({version})")
     path = folder / "requests.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in stream.lines))
     done = subprocess.run([hbmscope, "replay", path, "--version", version, "--check", "--json"], capture_output=True, text=True)
