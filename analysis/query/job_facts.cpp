@@ -28,7 +28,8 @@ bool is_superseded(const std::vector<JobFact>& job, std::size_t i) {
 void add_facts(std::vector<Fact>& facts, const Definitions& definitions) {
   const std::vector<JobFact>& job = definitions.job();
   for (std::size_t i = 0; i < job.size(); ++i)
-    if (!job[i].key.starts_with("hbmscope.") && !is_superseded(job, i)) add_value(facts, job[i].key, job[i].value);
+    if (!job[i].key.starts_with("hbmscope.") && !job[i].key.starts_with(wire::program_facts) && !is_superseded(job, i))
+      add_value(facts, job[i].key, job[i].value);
 }
 
 class Facts {

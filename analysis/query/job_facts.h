@@ -15,7 +15,8 @@ struct JobFactRow {
   std::vector<std::string> values;  // Without duplicates, in stream order: most are the same for all ranks of a job.
 };
 
-// The facts about the job, in stream order, without hbmscope's own notes (hbmscope.*). Of a variable that a process has
+// The facts about the job, in stream order, without hbmscope's own notes (hbmscope.*) and programs
+// (executed_programs.h). Of a variable that a process has
 // changed, only the last value.
 std::vector<JobFactRow> find_job_facts(const Trace& trace);
 

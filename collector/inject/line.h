@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 namespace hbmscope::inject {
@@ -23,8 +24,8 @@ struct Line {
     text[length_] = 0;
     return *this;
   }
-  Line& add_number(unsigned number) {
-    char digits[11] = "";
+  Line& add_number(std::uint64_t number) {
+    char digits[21] = "";
     char* at = digits + sizeof(digits) - 1;
     do *--at = static_cast<char>('0' + number % 10);
     while ((number /= 10) != 0);

@@ -4,6 +4,7 @@
 
 #include "collector/inject/driver_rows.h"
 #include "collector/inject/rings.h"
+#include "collector/wire/reported_names.h"
 
 namespace hbmscope::inject {
 namespace pjrt {
@@ -45,6 +46,16 @@ Program* find(const LoadedExecutable* executable) {
 std::atomic<std::uint64_t> step_output_bytes{0};
 std::atomic<std::uint32_t> executions_since_step{0};
 
+void report_memory(const char* name, const MemoryStatsArguments& memory) {
+  const auto bytes = [](std::int64_t count) { return count > 0 ? static_cast<std::uint64_t>(count) : 0; };
+  Line key, value;
+  key.add(wire::program_facts.data()).add(name);
+  value.add("arguments=").add_number(bytes(memory.arguments)).add(" outputs=").add_number(bytes(memory.outputs));
+  value.add(" aliased=").add_number(bytes(memory.aliased)).add(" temporaries=");
+  value.add_number(bytes(memory.temporaries)).add(" code=").add_number(bytes(memory.code));
+  rings.define_job_fact(key.text, value.text);
+}
+
 void describe(const Plugin& plugin, Program& program, Executable* executable) {
   NameArguments named{{sizeof(NameArguments)}, executable};
   if (!plugin.succeeds(executable_name, &named)) return;
@@ -54,8 +65,11 @@ void describe(const Plugin& plugin, Program& program, Executable* executable) {
   program.step = rings.define_string(Line().add("step (").add(text).add(")").text);
   program.temporaries = rings.define_string(Line().add("temporaries of ").add(text).text);
   MemoryStatsArguments memory{{sizeof(MemoryStatsArguments)}, executable};
-  if (!plugin.has_pool() && plugin.succeeds(memory_stats, &memory) && memory.temporaries > 0)
-    program.temporary_bytes = static_cast<std::uint64_t>(memory.temporaries);
+  if (plugin.succeeds(memory_stats, &memory)) {
+    report_memory(text, memory);
+    if (!plugin.has_pool() && memory.temporaries > 0)
+      program.temporary_bytes = static_cast<std::uint64_t>(memory.temporaries);
+  }
   OutputTypesArguments types{{sizeof(OutputTypesArguments)}, executable};
   OutputDimensionsArguments shapes{{sizeof(OutputDimensionsArguments)}, executable};
   if (!plugin.succeeds(output_types, &types) || !plugin.succeeds(output_dimensions, &shapes) ||

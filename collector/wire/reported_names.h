@@ -26,6 +26,10 @@ inline constexpr std::string_view driver_calls_fact = "hbmscope.driver_calls",
                                   driver_calls_are = "CUDA driver calls are ", recorded_with = "recorded with ",
                                   not_recorded = "not recorded: ", not_recorded_yet = "not recorded yet: ";
 
+// A compiled program of JAX that was executed, by its name; one fact for each that was compiled. The value has its
+// compiler's figures for one device, in bytes: "arguments=80 outputs=64 aliased=0 temporaries=16 code=4".
+inline constexpr std::string_view program_facts = "program.";
+
 // Counters of a pool that a job which was attached to sends once: what it had in use just before its first call that
 // was seen, which the observer turns into one block without an address, named `not_identified`; and the size of the
 // pool, if its regions are not known.

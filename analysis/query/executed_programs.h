@@ -1,0 +1,25 @@
+// What the compiled programs of a JAX job need on each device, by their compiler's figures.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/trace/trace.h"
+
+namespace hbmscope {
+
+struct ExecutedProgram {
+  std::string name;
+  std::uint64_t compiled = 0;  // How many programs of that name and with these figures.
+  // In bytes. Outputs that are `aliased_bytes` take the place of donated arguments.
+  std::uint64_t argument_bytes = 0, output_bytes = 0, aliased_bytes = 0, temporary_bytes = 0, code_bytes = 0;
+
+  // While it runs, apart from its code.
+  std::uint64_t needed_bytes() const { return argument_bytes + output_bytes - aliased_bytes + temporary_bytes; }
+};
+
+// The programs that were executed, those that need most first. Facts that can't be read are left out.
+std::vector<ExecutedProgram> find_executed_programs(const Trace& trace);
+
+}  // namespace hbmscope
