@@ -16,14 +16,17 @@ namespace hbmscope::gui {
 namespace {
 
 void draw_device(std::size_t number, const JobListing::Device& device, const Look& look) {
-  text(fmt::format("GPU {}  {}", number, device.name));
+  text(fmt::format("{}  {}", device.title.empty() ? fmt::format("GPU {}", number) : device.title, device.name));
   ImGui::SameLine();
-  right_text(text_from_bytes(device.used_bytes) + " of " + text_from_bytes(device.total_bytes), true);
+  if (!device.used_bytes || device.total_bytes.value_or(0) == 0) {
+    right_text("not reported", true);
+    return;
+  }
+  right_text(text_from_bytes(*device.used_bytes) + " of " + text_from_bytes(*device.total_bytes), true);
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, height = look.px(4);
   ImGui::Dummy({width, height});
-  const double share =
-      device.total_bytes == 0 ? 0 : static_cast<double>(device.used_bytes) / static_cast<double>(device.total_bytes);
+  const double share = static_cast<double>(*device.used_bytes) / static_cast<double>(*device.total_bytes);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   draw.AddRectFilled(from, {from.x + width, from.y + height}, look.role(Role::free), look.px(2));
   draw.AddRectFilled(from, {from.x + width * static_cast<float>(share), from.y + height}, look.role(Role::largest_free),
