@@ -105,7 +105,7 @@ class AttachedJob {
   int run(const std::vector<pid_t>& processes, bool has_window) {
     if (options_.totals && attach::read_device_totals().empty()) return refuse_without_totals();
     const auto collector = options_.totals ? std::filesystem::path() : find_collector();
-    if (!collector) return exit_unreadable;
+    if (!collector) return fail(collector_is_missing());
     int refused = exit_ok;
     for (const pid_t process : processes)
       if (const auto failed = add_target(process, collector->string())) refused = *failed;
@@ -190,7 +190,7 @@ class AttachedJob {
       targets_.push_back({process, nullptr});
       return std::nullopt;
     }
-    if (const auto refusal = attach::find_refusal(process)) return refuse(number, *refusal);
+    if (const auto refusal = attach::find_refusal_once_started(process)) return refuse(number, *refusal);
     Target target{process, std::make_shared<attach::WayIn>()};
     if (const auto refusal = attach::find_way_in(process, collector, *target.way)) return refuse(number, *refusal);
     if (!targets_.empty() && !lead_to_one_folder(*target.way, *targets_.front().way))

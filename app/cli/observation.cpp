@@ -39,11 +39,11 @@ Observation::Observation()
   port_.set_keyframes([this] { return observer_.make_keyframes(); });
 }
 
-std::optional<int> Observation::open_file(const std::string& recording, serve::RecordingName name) {
+std::optional<Error> Observation::open_file(const std::string& recording, serve::RecordingName name) {
   recording_path_ = recording;
   was_there_ = std::filesystem::exists(recording);
   if (const auto wrong = serve::try_recording(recording, name))
-    return fail(refusal(*wrong, "Choose another file with --record.", recording));
+    return refusal(*wrong, "Choose another file with --record.", recording);
   return std::nullopt;
 }
 
@@ -56,7 +56,7 @@ std::optional<std::string> Observation::open_sockets(const std::string& jobs_fol
 
 std::optional<int> Observation::open(const std::string& recording, serve::RecordingName name,
                                      const std::string& jobs_folder, std::uint32_t uid) {
-  if (const auto failed = open_file(recording, name)) return failed;
+  if (const auto failed = open_file(recording, name)) return fail(*failed);
   if (const auto wrong = open_sockets(jobs_folder, uid)) return fail(refusal(*wrong, remedy_without_sockets));
   return std::nullopt;
 }

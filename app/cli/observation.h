@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "analysis/model/result.h"
 #include "app/cli/device_sampler.h"
 #include "app/cli/listen.h"
 #include "collector/serve/observer.h"
@@ -23,9 +24,9 @@ class Observation {
   Observation(const Observation&) = delete;
   Observation& operator=(const Observation&) = delete;
 
-  // Checks that the recording's file can be written. A file at that path is replaced only when the recording starts. If
-  // it fails, prints the error and returns the exit code.
-  std::optional<int> open_file(const std::string& recording, serve::RecordingName name);
+  // Checks that the recording's file can be written. A file at that path is replaced only when the recording starts.
+  // Returns what failed.
+  std::optional<Error> open_file(const std::string& recording, serve::RecordingName name);
   // Opens both sockets. `jobs_folder`: where jobs of user `uid` find the observer; empty: where jobs started by it find
   // it. Returns nothing, or the reason why it failed; then the file that open_file() created is gone.
   std::optional<std::string> open_sockets(const std::string& jobs_folder = {}, std::uint32_t uid = 0);

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -25,6 +26,13 @@ namespace hbmscope::cli {
 namespace {
 
 constexpr int exit_not_started = 127;  // The exit code of a shell for a command that it can't find.
+
+// Something is there that must not be replaced, such as another user's file. The user has named it by mistake, or
+// somebody has put it there.
+bool is_taken(const Error& error) {
+  std::error_code ignored;
+  return !error.file.empty() && std::filesystem::exists(std::filesystem::symlink_status(error.file, ignored));
+}
 
 }  // namespace
 
@@ -91,23 +99,32 @@ pid_t ObservedJob::start_job(const std::vector<std::string>& command, const std:
   return job;
 }
 
+// Everything that observing requires. Returns the path of the collector.
+Result<std::string> ObservedJob::prepare(const std::string& recording, const JobSettings& settings) {
+  const auto found = find_collector();
+  if (!found) return Failure(collector_is_missing());
+  std::string collector = found->string();
+  if (auto fault = find_preload_fault("the collector", collector)) return Failure(std::move(*fault));
+  if (auto failed = observation_.open_file(recording, settings.recording_name)) return Failure(std::move(*failed));
+  if (const auto wrong = observation_.open_sockets()) return Failure(refusal(*wrong, remedy_without_sockets));
+  return collector;
+}
+
 std::optional<int> ObservedJob::start(const std::vector<std::string>& command, const std::string& recording,
                                       const JobSettings& settings) {
-  const auto collector = find_collector();
-  if (!collector) return exit_unreadable;
-  if (const auto fault = find_preload_fault("the collector", collector->string())) return fail(*fault);
-  if (const auto failed = observation_.open_file(recording, settings.recording_name)) return failed;
-  if (const auto wrong = observation_.open_sockets()) {
+  const Result<std::string> collector = prepare(recording, settings);
+  is_observed_ = collector.has_value();
+  if (!is_observed_) {
     // The machine that started this waits for a stream.
-    if (!settings.may_run_unobserved || is_far_started()) return fail(refusal(*wrong, remedy_without_sockets));
-    say(fmt::format("the job runs without being observed: {}. {}", printable(*wrong), remedy_without_sockets));
-    is_observed_ = false;
+    const bool is_required = !settings.may_run_unobserved || is_far_started();
+    if (is_required || is_taken(collector.error())) return fail(collector.error());
+    say("the job runs without being observed: " + printable(collector.error().text()));
   }
   if (is_observed_)
     if (const auto failed = observation_.listen(settings.listen)) return failed;
   ignore_signals();
   int start_errno = 0;
-  job_ = start_job(command, is_observed_ ? collector->string() : std::string(), settings, start_errno);
+  job_ = start_job(command, is_observed_ ? *collector : std::string(), settings, start_errno);
   if (start_errno == 0 && !is_observed_) return std::nullopt;
   if (start_errno == 0) {
     observation_.watch_devices();

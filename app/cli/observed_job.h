@@ -24,10 +24,9 @@ struct JobSettings {
   StderrTail* stderr_tail = nullptr;
   ListenOptions listen;
   serve::RecordingName recording_name = serve::RecordingName::chosen;
-  bool may_run_unobserved =
-      false;                       // If there is no place for the observer's sockets, the job runs as without hbmscope.
-  std::string memory_dump_prefix;  // For the dumps of XLA's allocator at failures, unless the user has set a prefix.
-  std::vector<std::string> preload;                            // Libraries after the collector's.
+  bool may_run_unobserved = false;   // If it can't be observed, the job runs as without hbmscope.
+  std::string memory_dump_prefix;    // For the dumps of XLA's allocator at failures, unless the user has set a prefix.
+  std::vector<std::string> preload;  // Libraries after the collector's.
   std::vector<std::pair<std::string, std::string>> variables;  // To set in the job.
   bool is_output_to_stderr = false;  // Its standard output goes to standard error, as ours is for JSON.
 };
@@ -38,7 +37,8 @@ class ObservedJob {
   ObservedJob(const ObservedJob&) = delete;
   ObservedJob& operator=(const ObservedJob&) = delete;
 
-  // Creates the recording and then starts the job. If it fails, prints the error and returns the exit code.
+  // Creates the recording and then starts the job, which may run unobserved, with one line that says why. If it fails,
+  // prints the error and returns the exit code.
   std::optional<int> start(const std::vector<std::string>& command, const std::string& recording,
                            const JobSettings& settings = {});
   // Waits briefly for events and receives them. False when the job and everything that belongs to it have ended.
@@ -59,6 +59,7 @@ class ObservedJob {
   const std::string& viewer_socket() const { return observation_.viewer_socket(); }
 
  private:
+  Result<std::string> prepare(const std::string& recording, const JobSettings& settings);
   void set_variables_of_collector(const std::string& collector, const JobSettings& settings) const;
   pid_t start_job(const std::vector<std::string>& command, const std::string& collector, const JobSettings& settings,
                   int& start_errno) const;

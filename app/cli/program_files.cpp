@@ -19,8 +19,11 @@ std::optional<fs::path> find_collector() {
   const fs::path folder = program_path().parent_path();
   for (const auto& place : {folder, folder.parent_path() / "lib" / "hbmscope"})
     if (fs::exists(place / name, error)) return place / name;
-  fail(refusal("libhbmscope_collector.so is missing", "Install it next to hbmscope or in lib/hbmscope."));
   return std::nullopt;
+}
+
+Error collector_is_missing() {
+  return refusal("libhbmscope_collector.so is missing", "Install it next to hbmscope or in lib/hbmscope.");
 }
 
 fs::path find_emulated_folder() {

@@ -12,8 +12,9 @@ namespace hbmscope::cli {
 
 std::filesystem::path program_path();  // Of this process.
 
-// libhbmscope_collector.so. If it is missing, prints that and returns nothing.
+// libhbmscope_collector.so; nothing if it is missing, which is this error.
 std::optional<std::filesystem::path> find_collector();
+Error collector_is_missing();
 // The folder with the libraries of the emulated device (allocator/device/README.md). Empty: there is none.
 std::filesystem::path find_emulated_folder();
 

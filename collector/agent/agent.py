@@ -13,6 +13,7 @@ SECONDS_SAVED_MAX = 0.02  # That a job without looks saves for later ones. It be
 # Of one look, and of one at a failure.
 OBJECTS_MAX, SECONDS_MAX = 500_000, 0.05
 OBJECTS_AT_A_FAILURE, SECONDS_AT_A_FAILURE = 5_000_000, 2.0
+BLOCKS_LISTED_MAX = 100_000  # After an attach, once.
 NEVER = 3600.0
 
 
@@ -76,16 +77,27 @@ class Agent:
             return
         self._may_look_once = False
         began = time.perf_counter()
-        for framework in (jax_arrays.find(), torch_tensors.find()):
-            if framework is not None:
-                with framework.quiet():
-                    self.report(framework, is_failure)
+        frameworks = [framework for framework in (jax_arrays.find(), torch_tensors.find()) if framework is not None]
+        self._list_blocks(frameworks)
+        for framework in frameworks:
+            with framework.quiet():
+                self.report(framework, is_failure)
         took = time.perf_counter() - began
         self.looks += 1
         now = time.monotonic()
         self._saved = min(self._saved + SHARE_MAX * (now - self._counted), SECONDS_SAVED_MAX) - took
         self._counted = now
         self._next = now + max(-self._saved, 0.0) / SHARE_MAX
+
+    # After an attach: what was there before.
+    def _list_blocks(self, frameworks):
+        if not self.calls.wants_list():
+            return
+        with self.calls.list():
+            for framework in frameworks:
+                with framework.quiet():
+                    for block in framework.blocks(BLOCKS_LISTED_MAX):
+                        self.calls.block(*block)
 
     def report(self, framework, is_thorough):
         limits = (OBJECTS_AT_A_FAILURE, SECONDS_AT_A_FAILURE) if is_thorough else (OBJECTS_MAX, SECONDS_MAX)

@@ -1,7 +1,9 @@
 """The calls into the collector that is loaded in this process. Without one they do nothing."""
 
+import contextlib
 import ctypes
 
+_UNKNOWN = (1 << 64) - 1
 INSTANT, BEGINS, ENDS = 0, 1, 2
 
 
@@ -17,6 +19,9 @@ class Calls:
         self._fact = ctypes.PYFUNCTYPE(None, text, text)(addresses[3])
         self._ask = ctypes.PYFUNCTYPE(None)(addresses[4])
         self._end = ctypes.PYFUNCTYPE(None)(addresses[5])
+        self._wants_list = ctypes.PYFUNCTYPE(ctypes.c_int)(addresses[6])
+        self._list = ctypes.PYFUNCTYPE(None, ctypes.c_int)(addresses[7])
+        self._block = ctypes.PYFUNCTYPE(None, ctypes.c_uint, number, number, number)(addresses[8])
 
     def is_observed(self):
         return self._is_observed() != 0
@@ -31,6 +36,23 @@ class Calls:
     def ask(self):
         """For another look, as soon as the main thread comes to its next instruction."""
         self._ask()
+
+    def wants_list(self):
+        """After an attach: which blocks were there before is not known yet."""
+        return self._wants_list() != 0
+
+    @contextlib.contextmanager
+    def list(self):
+        """Around reading the blocks of PyTorch's pools and calling block() for each."""
+        self._list(1)
+        try:
+            yield
+        finally:
+            self._list(0)
+
+    def block(self, device, address, size, requested):
+        """Sizes in bytes; `requested` may be None."""
+        self._block(device, address, size, _UNKNOWN if requested is None else requested)
 
     def end(self):
         """The collector calls the agent no more."""

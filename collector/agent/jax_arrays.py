@@ -57,6 +57,10 @@ class Jax:
     def note(self, found):
         pass
 
+    def blocks(self, blocks_max):
+        """JAX's are found without Python, as its programs get them (collector/inject/pjrt_buffers.h)."""
+        return ()
+
     def is_gone(self, array):
         """Donated: the variable has the program's last input, and is about to get its output."""
         return array.is_deleted()

@@ -74,6 +74,22 @@ class Torch:
     def note(self, found):
         self._paths[id(found.leaf)] = found.path
 
+    def blocks(self, blocks_max):
+        """(device, address, bytes, requested) of each block in use. Nothing if there are more, or if the job records its
+        memory's history, which PyTorch's list would contain as well."""
+        cuda = self._torch.cuda
+        records_history = getattr(self._torch._C, "_cuda_isHistoryEnabled", lambda: True)
+        if not cuda.is_initialized() or records_history():
+            return
+        if sum(cuda.memory_stats(device).get("active.all.current", 0) for device in range(cuda.device_count())) > blocks_max:
+            return
+        for segment in cuda.memory_snapshot():
+            address = segment["address"]
+            for block in segment["blocks"]:
+                if block["state"] == "active_allocated":
+                    yield segment["device"], address, block["size"], block.get("requested_size")
+                address += block["size"]
+
     def is_gone(self, tensor):
         return False
 

@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 #include "collector/attach/job_memory.h"
 #include "collector/serve/proc_file.h"
@@ -100,7 +102,7 @@ std::optional<Refusal> find_program_refusal(pid_t process, const ProcessStatus& 
   const int program = open((folder_of(process) + "/exe").c_str(), O_RDONLY | O_CLOEXEC);
   const bool is_read = program >= 0 && pread(program, &header, sizeof(header), 0) == ssize_t{sizeof(header)};
   if (program >= 0) close(program);
-  if (!is_read) return Refusal{"cannot read its program", "It may be starting or ending. Try again."};
+  if (!is_read) return Refusal{"cannot read its program", "It may be starting or ending. Try again.", true};
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64) return other_machine;
   const JobMemory memory(process);
   const Modules modules = read_modules(memory);
@@ -111,7 +113,7 @@ std::optional<Refusal> find_program_refusal(pid_t process, const ProcessStatus& 
         "now."};
   if (modules.interpreter.find("ld-musl") != std::string::npos)
     return Refusal{"its C library is musl, and the collector needs glibc", "Use an image with glibc."};
-  if (modules.all.empty()) return Refusal{"it is starting or ending", "Try again."};
+  if (modules.all.empty()) return Refusal{"it is starting or ending", "Try again.", true};
   if (status.seccomp == 1 || (status.seccomp == 2 && has_own_filters(process, status)))
     return Refusal{"it is in a sandbox (seccomp), which could kill it when hbmscope attaches",
                    "Start the job without the sandbox, or with hbmscope run."};
@@ -145,6 +147,17 @@ std::optional<Refusal> find_refusal(pid_t process, const SystemFiles& files) {
   if (auto refusal = find_state_refusal(process, status)) return refusal;
   if (auto refusal = find_rights_refusal(process, status, files)) return refusal;
   return find_program_refusal(process, status);
+}
+
+std::optional<Refusal> find_refusal_once_started(pid_t process) {
+  constexpr std::chrono::milliseconds pause{20};
+  constexpr int pauses_max = 100;
+  std::optional<Refusal> refusal = find_refusal(process);
+  for (int i = 0; i < pauses_max && refusal && refusal->is_starting; ++i) {
+    std::this_thread::sleep_for(pause);
+    refusal = find_refusal(process);
+  }
+  return refusal;
 }
 
 }  // namespace hbmscope::attach

@@ -11,6 +11,7 @@ namespace hbmscope::attach {
 
 struct Refusal {
   std::string what, remedy;
+  bool is_starting = false;  // The process may be about to become ready: ask again in a moment.
 };
 
 // What /proc reports about a process, read through one of its threads.
@@ -32,5 +33,7 @@ struct SystemFiles {
 };
 
 std::optional<Refusal> find_refusal(pid_t process, const SystemFiles& files = {});
+// The same for a process that may have just been started: waits up to two seconds until it can be judged.
+std::optional<Refusal> find_refusal_once_started(pid_t process);
 
 }  // namespace hbmscope::attach

@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <link.h>
 
+#include "collector/inject/loaded_objects.h"
 #include "collector/inject/rings.h"
 
 namespace hbmscope::inject {
@@ -342,7 +343,7 @@ void stop_listening() {
 void stop_listening_in_child() {
   tables_lock.unlock();
   for (std::size_t i = 0; i < listened_count; ++i)
-    for (const link_map* module = _r_debug.r_map; module != nullptr; module = module->l_next)
+    for (const link_map* module = first_loaded_object(); module != nullptr; module = module->l_next)
       if (module->l_addr == listened[i].module) {
         put_calls(listened[i].table, false);
         hbmscope_unlock(listened[i].table);

@@ -18,8 +18,9 @@
 #include "collector/inject/rings.h"
 #include "collector/inject/stacks.h"
 
-// Glibc's own function under pthread_atfork, which a shared library would have to link in.
-extern "C" int __register_atfork(void (*prepare)(), void (*parent)(), void (*child)(), void* library);
+// Glibc's own function under pthread_atfork, which a shared library would have to link in. Null with another C library.
+extern "C" __attribute__((weak)) int __register_atfork(void (*prepare)(), void (*parent)(), void (*child)(),
+                                                       void* library);
 extern "C" void* __dso_handle;
 
 namespace hbmscope::inject {
@@ -41,6 +42,12 @@ void after_fork_in_child() {
   forget_process_facts_lock();
   opening.unlock();
   if (!follows) observer = nullptr;
+}
+
+// The library is loaded by musl, too, since everything that glibc alone has is a weak symbol, but it does nothing
+// there: a thread's ring could not be returned when the thread ends.
+bool has_glibc() {
+  return &__register_atfork != nullptr && &__cxa_thread_atexit_impl != nullptr;
 }
 
 // Only this process is observed, even when it executes another program, as launchers do.
@@ -92,7 +99,8 @@ bool has_observer() {
 
 void watch_forks() {
   static bool is_notified_of_forks = false;
-  if (!is_notified_of_forks) __register_atfork(hold_stacks, release_stacks, after_fork_in_child, __dso_handle);
+  if (!is_notified_of_forks && has_glibc())
+    __register_atfork(hold_stacks, release_stacks, after_fork_in_child, __dso_handle);
   is_notified_of_forks = true;
 }
 
@@ -104,7 +112,7 @@ bool open_rings() {
   opening.lock();
   if (observer != nullptr && !rings.is_open()) {
     watch_forks();
-    if (const char* wrong = rings.open(observer)) {
+    if (const char* wrong = has_glibc() ? rings.open(observer) : "its C library is not glibc") {
       __atomic_store_n(&observer, nullptr, __ATOMIC_RELEASE);
       say(Line().add("this process is not observed: ").add(wrong));  // Only once; the job goes on without us.
     } else {

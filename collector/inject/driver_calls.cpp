@@ -7,14 +7,15 @@
 
 namespace hbmscope::inject::driver {
 
-#define FIND_TARGET(name, parameters)                                                   \
-  const auto target = reinterpret_cast<Result(*) parameters>(find_target(Entry::name)); \
+#define FIND_TARGET(name, parameters)                                        \
+  const Target next = find_target(Entry::name);                              \
+  const auto target = reinterpret_cast<Result(*) parameters>(next.function); \
   if (target == nullptr) return no_device
 
 #define TAKES(name, since, parameters, arguments, requested, ...) \
   extern "C" EXPORTED Result name parameters {                    \
     FIND_TARGET(name, parameters);                                \
-    const UsingCall call(Entry::name);                            \
+    const UsingCall call(Entry::name, next.place);                \
     const Result result = target arguments;                       \
     if (result == success) {                                      \
       if (call.is_reported()) __VA_ARGS__;                        \
@@ -26,7 +27,7 @@ namespace hbmscope::inject::driver {
 #define GIVES(name, since, parameters, arguments, ...)                 \
   extern "C" EXPORTED Result name parameters {                         \
     FIND_TARGET(name, parameters);                                     \
-    GivingCall call(Entry::name);                                      \
+    GivingCall call(Entry::name, next.place);                          \
     const Result result = target arguments;                            \
     if (result == success && call.gives()) __VA_ARGS__;                \
     if (result == out_of_memory && call.is_reported()) call.refuse(0); \
@@ -35,19 +36,20 @@ namespace hbmscope::inject::driver {
 #define REFUSES(name, since, parameters, arguments)                    \
   extern "C" EXPORTED Result name parameters {                         \
     FIND_TARGET(name, parameters);                                     \
-    const UsingCall call(Entry::name);                                 \
+    const UsingCall call(Entry::name, next.place);                     \
     const Result result = target arguments;                            \
     if (result == out_of_memory && call.is_reported()) call.refuse(0); \
     return result;                                                     \
   }
-#define RESOLVES(name, since, parameters, arguments)                                 \
-  extern "C" EXPORTED Result name parameters {                                       \
-    FIND_TARGET(name, parameters);                                                   \
-    const InterposedCall call(Entry::name);                                          \
-    const Result result = target arguments;                                          \
-    if (result == success && symbol != nullptr && out != nullptr && *out != nullptr) \
-      *out = replace_found(symbol, *out, version, flags);                            \
-    return result;                                                                   \
+#define RESOLVES(name, since, parameters, arguments)                                                             \
+  extern "C" EXPORTED Result name parameters {                                                                   \
+    FIND_TARGET(name, parameters);                                                                               \
+    const InterposedCall call(Entry::name, next.place);                                                          \
+    const Result result = target arguments;                                                                      \
+    if (result == success && symbol != nullptr && out != nullptr && *out != nullptr)                             \
+      *out = replace_found(                                                                                      \
+          {symbol, *out, version, flags, next.function, __builtin_return_address(0), call.is_inside_another()}); \
+    return result;                                                                                               \
   }
 #include "collector/inject/driver_entries.inc"
 

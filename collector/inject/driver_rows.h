@@ -34,26 +34,31 @@ struct DriverCall {
 // itself meanwhile are part of it and are not recorded.
 class InterposedCall : public DriverCall {
  public:
-  explicit InterposedCall(Entry which) : DriverCall{which}, is_outermost_((thread_word & in_driver_call) == 0) {
+  InterposedCall(Entry which, unsigned place_of_target)
+      : DriverCall{which}, is_outermost_((thread_word & in_driver_call) == 0), calls_around_(calls_in_progress) {
     thread_word |= in_driver_call;
+    calls_in_progress = calls_around_ << call_bits | static_cast<unsigned>(which) << place_bits | place_of_target;
   }
   ~InterposedCall() {
     if (is_outermost_) thread_word &= ~in_driver_call;
+    calls_in_progress = calls_around_;
   }
   InterposedCall(const InterposedCall&) = delete;
   InterposedCall& operator=(const InterposedCall&) = delete;
+  bool is_inside_another() const { return calls_around_ != 0; }
 
  protected:
   bool is_outermost() const { return is_outermost_; }
 
  private:
   bool is_outermost_;
+  std::uint64_t calls_around_;
 };
 
 // A call that needs the driver for more than looking up entry points.
 class UsingCall : public InterposedCall {
  public:
-  explicit UsingCall(Entry which) : InterposedCall(which) {
+  UsingCall(Entry which, unsigned place_of_target) : InterposedCall(which, place_of_target) {
     if (!is_outermost()) return;
     decide_back_end();
     reports_ = is_interposing();
@@ -77,7 +82,7 @@ class UsingCall : public InterposedCall {
 // A call that frees memory: its rows have the time before the call and are written when it has succeeded.
 class GivingCall : public UsingCall {
  public:
-  explicit GivingCall(Entry which) : UsingCall(which) {
+  GivingCall(Entry which, unsigned place_of_target) : UsingCall(which, place_of_target) {
     if (reports() && rings.is_open()) since = rings.begin_giving(take_stack());
   }
   ~GivingCall() {

@@ -33,10 +33,7 @@ const EntryPoint entry_points[] = {
 #include "collector/inject/driver_entries.inc"
 };
 
-// The driver's function, or that of another library in front of it. Set whenever it is found again, and cleared when it
-// is unloaded.
-std::atomic<void*> targets[entry_count];
-std::atomic<const void*> driver_address;  // Any address in it.
+std::atomic<const void*> driver_address;  // Any address in the driver that was found last.
 std::atomic<void*> device_helper;         // cuCtxGetDevice; null: not looked up since a target was set.
 std::atomic<void*> context_helper;        // cuCtxGetCurrent, in the same way.
 std::atomic<void*> graph_helper;          // cuDeviceGetGraphMemAttribute, in the same way.
@@ -48,10 +45,10 @@ std::size_t find_entry(const char* name) {  // entry_count: there is none.
   return entry;
 }
 
-bool is_ours(const void* function) {
-  for (const EntryPoint& point : entry_points)
-    if (point.ours == function) return true;
-  return false;
+std::size_t find_ours(const void* function) {  // entry_count: it is not ours.
+  std::size_t entry = 0;
+  while (entry < entry_count && entry_points[entry].ours != function) ++entry;
+  return entry;
 }
 
 void forget_helpers() {
@@ -59,17 +56,30 @@ void forget_helpers() {
     helper->store(nullptr, std::memory_order_release);
 }
 
-void set_target(std::size_t entry, void* target) {
-  targets[entry].store(target, std::memory_order_release);
-  driver_address.store(target, std::memory_order_release);
-  forget_helpers();
+// The function that our entry point calls first; null if none is known.
+void* known_target(Entry entry) {
+  const TargetsOfEntry& known = targets[static_cast<std::size_t>(entry)];
+  return known.functions[known.order.load(std::memory_order_acquire) & ((1U << place_bits) - 1)].load(
+      std::memory_order_acquire);
 }
 
 // Returns our function, which calls `found` from now on; for other names `found` itself.
-void* stand_in(std::size_t entry, void* found) {
+void* stand_in(std::size_t entry, void* found, const void* caller, bool is_inside_call) {
   if (entry == entry_count) return found;
-  set_target(entry, found);
+  const auto which = static_cast<Entry>(entry);
+  if (is_inside_call)
+    add_target(which, found, Position::last);
+  else if (!add_behind_own(which, found, caller))
+    add_target(which, found, Position::first);
+  note_driver(found);
   return entry_points[entry].ours;
+}
+
+// A library in front of the driver returns its own function, but the loader has given it ours for that name.
+void add_own_of(std::size_t entry, const void* finder) {
+  const auto which = static_cast<Entry>(entry);
+  void* own = find_function_in_object_of(finder, entry_points[entry].name);
+  if (own != nullptr && !is_target(which, own)) add_target(which, own, Position::first);
 }
 
 Result have_no_device(Device*) {
@@ -79,9 +89,9 @@ Result have_no_device(Device*) {
 // The result of the driver's own cuGetProcAddress.
 void* ask_for_function(const char* name, int version, Flags flags) {
   void* found = nullptr;
-  if (void* ask = targets[static_cast<std::size_t>(Entry::cuGetProcAddress_v2)].load(std::memory_order_acquire))
+  if (void* ask = known_target(Entry::cuGetProcAddress_v2))
     reinterpret_cast<decltype(&cuGetProcAddress_v2)>(ask)(name, &found, version, flags, nullptr);
-  else if (void* ask_v1 = targets[static_cast<std::size_t>(Entry::cuGetProcAddress)].load(std::memory_order_acquire))
+  else if (void* ask_v1 = known_target(Entry::cuGetProcAddress))
     reinterpret_cast<decltype(&cuGetProcAddress)>(ask_v1)(name, &found, version, flags);
   return found;
 }
@@ -114,17 +124,14 @@ void forget_unloaded_driver() {
   if (driver_address.load(std::memory_order_acquire) == nullptr) return;
   const std::uint64_t unloads = count_unloads();
   if (unloads_seen.exchange(unloads, std::memory_order_relaxed) == unloads) return;
-  const auto forget_if_gone = [](auto& kept) {
-    auto* function = kept.load(std::memory_order_acquire);
-    if (function != nullptr && !is_loaded(function)) kept.compare_exchange_strong(function, nullptr);
-  };
-  const void* remaining = nullptr;
-  for (std::atomic<void*>& target : targets) {
-    forget_if_gone(target);
-    if (const void* function = target.load(std::memory_order_acquire)) remaining = function;
-  }
+  const void* remaining = forget_targets([](const void* function) { return !is_loaded(function); });
   if (!is_loaded(driver_address.load(std::memory_order_acquire)))
     driver_address.store(remaining, std::memory_order_release);
+  forget_helpers();
+}
+
+void note_driver(const void* address) {
+  driver_address.store(address, std::memory_order_release);
   forget_helpers();
 }
 
@@ -132,19 +139,19 @@ const char* name_of(Entry entry) {
   return entry_points[static_cast<std::size_t>(entry)].name;
 }
 
-void* find_target(Entry entry) {
-  const auto index = static_cast<std::size_t>(entry);
-  void* target = targets[index].load(std::memory_order_acquire);
-  if (__builtin_expect(target != nullptr, 1)) return target;
-  target = find_next_function(entry_points[index].name);
-  if (target != nullptr) set_target(index, target);
-  return target;
+bool is_entry_point(const char* name) {
+  return find_entry(name) != entry_count;
 }
 
-void* replace_found(const char* symbol, void* found, int version, Flags flags) {
+void* replace_found(const FoundFunction& call) {
+  const auto& [symbol, found, version, flags, finder, caller, is_inside_call] = call;
   // A driver that used dlsym itself has our function; so does one in a program that is not position-independent and
   // contains a jump to ours, which is then the function's address for everybody.
-  if (is_ours(found) || is_in_program(found)) return found;
+  if (const std::size_t ours = find_ours(found); ours != entry_count) {
+    add_own_of(ours, finder);
+    return found;
+  }
+  if (is_in_program(found)) return found;
   constexpr Flags per_thread_stream = 2;
   const bool is_per_thread = (flags & per_thread_stream) != 0;
   std::size_t best = entry_count;
@@ -153,7 +160,8 @@ void* replace_found(const char* symbol, void* found, int version, Flags flags) {
     const Variant variant = variant_of(entry_points[i].name, symbol);
     if (!variant.is_one) continue;
     // What a name means depends on version and flags; the address says which function it is.
-    if (find_function_in_object_of(found, entry_points[i].name) == found) return stand_in(i, found);
+    if (find_function_in_object_of(found, entry_points[i].name) == found)
+      return stand_in(i, found, caller, is_inside_call);
     if (entry_points[i].since > version || (variant.is_per_thread && !is_per_thread)) continue;
     const int rank = 2 * entry_points[i].since + (variant.is_per_thread ? 1 : 0);
     if (best == entry_count || rank >= best_rank) {
@@ -167,17 +175,19 @@ void* replace_found(const char* symbol, void* found, int version, Flags flags) {
   // the newest version that we know is another function.
   const char* name = find_name_of(found);
   // It may be in the table by another name: cuGraphInstantiate is cuGraphInstantiateWithFlags from 12.0 on.
-  if (name != nullptr && std::strncmp(name, symbol, std::strlen(symbol)) == 0) return stand_in(find_entry(name), found);
+  if (name != nullptr && std::strncmp(name, symbol, std::strlen(symbol)) == 0)
+    return stand_in(find_entry(name), found, caller, is_inside_call);
   if (version > newest_version && ask_for_function(symbol, newest_version, flags) != found) return found;
-  return stand_in(best, found);
+  return stand_in(best, found, caller, is_inside_call);
 }
 
-void* replace_looked_up(const char* name, void* found, void* (*look_up_next)(void*, const char*)) {
+void* replace_looked_up(const char* name, void* found, void* (*look_up_next)(void*, const char*), const void* caller) {
   if (found == nullptr) return nullptr;
   const std::size_t entry = find_entry(name);
-  if (entry == entry_count || found != entry_points[entry].ours) return stand_in(entry, found);
+  if (entry == entry_count || found != entry_points[entry].ours)
+    return stand_in(entry, found, caller, calls_in_progress != 0);
   // Ours was found before the driver's, or there is no driver at all, which is what the caller wants to find out.
-  return find_target(static_cast<Entry>(entry)) != nullptr ? found : look_up_next(RTLD_NEXT, name);
+  return find_target(static_cast<Entry>(entry)).function != nullptr ? found : look_up_next(RTLD_NEXT, name);
 }
 
 void* find_helper(const char* name) {

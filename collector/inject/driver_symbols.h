@@ -2,29 +2,30 @@
 // dlsym or cuGetProcAddress, gets ours; each of ours finds the function to call next.
 #pragma once
 
-#include <cstddef>
-
+#include "collector/inject/driver_targets.h"
 #include "collector/inject/driver_types.h"
 
 namespace hbmscope::inject {
 
-#define TAKES(name, ...) name,
-#define GIVES(name, ...) name,
-#define REFUSES(name, ...) name,
-#define RESOLVES(name, ...) name,
-enum class Entry : unsigned {
-#include "collector/inject/driver_entries.inc"
-  count
+// A call of cuGetProcAddress that has succeeded.
+struct FoundFunction {
+  const char* symbol;
+  void* found;
+  int version;
+  driver::Flags flags;
+  const void* finder;   // The function that was called.
+  const void* caller;   // The code that has called it.
+  bool is_inside_call;  // Of another of our entry points.
 };
-constexpr std::size_t entry_count = static_cast<std::size_t>(Entry::count);
-
-const char* name_of(Entry entry);
-// The function to call next; null if no such function is loaded.
-void* find_target(Entry entry);
-// What a caller gets instead of `found`, the result of cuGetProcAddress.
-void* replace_found(const char* symbol, void* found, int version, driver::Flags flags);
-// The same for dlsym, which returns the first function of that name; `look_up_next` finds the next one.
-void* replace_looked_up(const char* name, void* found, void* (*look_up_next)(void*, const char*));
+// What the caller gets instead.
+void* replace_found(const FoundFunction& call);
+// Whether we have an entry point of that name.
+bool is_entry_point(const char* name);
+// The same as replace_found() for dlsym, which returns the first function of that name; `look_up_next` finds the next
+// one.
+void* replace_looked_up(const char* name, void* found, void* (*look_up_next)(void*, const char*), const void* caller);
+// A function of the driver was found.
+void note_driver(const void* address);
 // Called after a library may have been unloaded: the driver's addresses may now belong to something else.
 void forget_unloaded_driver();
 // A function of the driver that was found last, not intercepted. Null if the driver does not have it.

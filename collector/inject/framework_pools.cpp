@@ -2,7 +2,8 @@
 
 #include "collector/inject/collector.h"
 #include "collector/inject/driver_rows.h"
-#include "collector/inject/pjrt_buffers.h"
+#include "collector/inject/pjrt_plugins.h"
+#include "collector/inject/pjrt_programs.h"
 #include "collector/inject/pool_rows.h"
 #include "collector/inject/python_agent.h"
 #include "collector/inject/torch_pool.h"
@@ -24,7 +25,7 @@ void leave_pools() {
   leave_torch_pools();
   leave_pjrt();
   pools::forget_ids();
-  forget_pjrt_texts();
+  forget_pjrt_programs();
 }
 
 void forget_pools() {
@@ -32,7 +33,8 @@ void forget_pools() {
   forget_xla_pool_locks();
   forget_torch_pool_locks();
   pools::forget_ids();
-  forget_pjrt_texts();
+  forget_pjrt_locks();
+  forget_pjrt_programs();
 }
 
 }  // namespace hbmscope::inject

@@ -2,8 +2,17 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 
 namespace hbmscope::inject {
+
+// A text that may lack a zero at its end. What does not fit is cut off.
+template <std::size_t size>
+void copy_text(char (&to)[size], const char* text, std::size_t bytes) {
+  if (bytes >= size) bytes = size - 1;
+  std::memcpy(to, text, bytes);
+  to[bytes] = 0;
+}
 
 // Text that does not fit is cut off.
 struct Line {

@@ -2,9 +2,13 @@
 
 #include <elf.h>
 #include <link.h>
+#include <sys/auxv.h>
 
 #include <cstdint>
 #include <cstring>
+
+// Musl has none: there, the loader writes its address only into the program's dynamic section.
+#pragma weak _r_debug
 
 namespace hbmscope::inject {
 namespace {
@@ -150,10 +154,11 @@ namespace {
 
 struct Search {
   const char* name;
-  const void* address;  // Null: search the objects that were loaded after us.
-  bool has_passed_us = false;
+  const void* address;  // Null: search the objects that were loaded after the one that contains `behind`.
+  bool has_passed = false;
   unsigned char type = STT_FUNC;
   void* found = nullptr;
+  const void* behind = nullptr;
 };
 
 int look_into(dl_phdr_info* object, std::size_t, void* data) {
@@ -163,8 +168,8 @@ int look_into(dl_phdr_info* object, std::size_t, void* data) {
     search.found = look_up(*object, search.name, search.type);
     return 1;
   }
-  if (!search.has_passed_us) {
-    search.has_passed_us = contains(*object, reinterpret_cast<const void*>(&look_into));
+  if (!search.has_passed) {
+    search.has_passed = contains(*object, search.behind);
     return 0;
   }
   search.found = look_up(*object, search.name);
@@ -290,9 +295,27 @@ bool is_in_program(const void* address) {
   return place.is_inside;
 }
 
+const link_map* first_loaded_object() {
+  if (&_r_debug != nullptr) return _r_debug.r_map;
+  const auto* parts = reinterpret_cast<const ElfW(Phdr)*>(getauxval(AT_PHDR));
+  const std::size_t count = parts != nullptr ? getauxval(AT_PHNUM) : 0;
+  ElfW(Addr) base = 0;
+  const ElfW(Phdr)* dynamic = nullptr;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (parts[i].p_type == PT_PHDR) base = reinterpret_cast<ElfW(Addr)>(parts) - parts[i].p_vaddr;
+    if (parts[i].p_type == PT_DYNAMIC) dynamic = &parts[i];
+  }
+  if (dynamic == nullptr) return nullptr;
+  for (const auto* entry = reinterpret_cast<const ElfW(Dyn)*>(base + dynamic->p_vaddr); entry->d_tag != DT_NULL;
+       ++entry)
+    if (entry->d_tag == DT_DEBUG && entry->d_un.d_ptr != 0)
+      return reinterpret_cast<const r_debug*>(entry->d_un.d_ptr)->r_map;
+  return nullptr;
+}
+
 void* find_next_at_start(const char* name) {
   bool has_passed_us = false;
-  for (const link_map* object = _r_debug.r_map; object != nullptr; object = object->l_next) {
+  for (const link_map* object = first_loaded_object(); object != nullptr; object = object->l_next) {
     if (has_passed_us)
       if (void* found = look_up(object->l_addr, object->l_ld, name)) return found;
     has_passed_us = has_passed_us || object->l_ld == _DYNAMIC;
@@ -300,8 +323,9 @@ void* find_next_at_start(const char* name) {
   return nullptr;
 }
 
-void* find_next_function(const char* name) {
+void* find_next_function(const char* name, const void* behind) {
   Search search{name, nullptr};
+  search.behind = behind != nullptr ? behind : reinterpret_cast<const void*>(&look_into);
   dl_iterate_phdr(look_into, &search);
   return search.found;
 }

@@ -6,11 +6,15 @@
 #include <cstdint>
 
 struct dl_phdr_info;
+struct link_map;
 
 namespace hbmscope::inject {
 
-// The first function of that name in the objects that were loaded after this library; null if there is none.
-void* find_next_function(const char* name);
+// The loader's list of objects, which begins with the program. It can be read while the program is starting.
+const link_map* first_loaded_object();
+// The first function of that name in the objects that were loaded after this library, or after the one that contains
+// `behind`; null if there is none.
+void* find_next_function(const char* name, const void* behind = nullptr);
 // The first one in all loaded objects.
 void* find_function(const char* name);
 // The first one after this library, while the program may still be starting: calls no foreign function. For libraries

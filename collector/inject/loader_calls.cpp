@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include <atomic>
+#include <cstring>
 
 #include "collector/inject/driver_symbols.h"
 #include "collector/inject/framework_pools.h"
@@ -20,8 +21,8 @@ extern "C" __attribute__((visibility("default"))) int dlclose(void* handle) {
   return result;
 }
 
-// dlsym and dlvsym answer for names that begin with "cu"; all others go on to the next dlsym with the caller's return
-// address, which tells glibc for whom RTLD_NEXT is meant.
+// dlsym and dlvsym answer for the names of our entry points; all others go on to the next dlsym with the caller's
+// return address, which tells glibc for whom RTLD_NEXT is meant, and which libraries RTLD_DEFAULT includes.
 #if defined(__x86_64__)
 
 using LookUp = void* (*)(void*, const char*);
@@ -46,62 +47,87 @@ LookUp next_dlsym() {
 
 }  // namespace
 
-extern "C" __attribute__((visibility("hidden"))) void* hbmscope_look_up(void* handle, const char* name) {
-  return replace_looked_up(name, next_dlsym()(handle, name), next_dlsym());
+extern "C" __attribute__((visibility("hidden"))) bool hbmscope_is_entry_point(const char* name) {
+  return is_entry_point(name);
+}
+// JAX has loaded a plugin, and is about to use it.
+extern "C" __attribute__((visibility("hidden"))) void hbmscope_before_dlsym(const char* name) {
+  if (std::strcmp(name, "GetPjrtApi") != 0) return;
+  const int errno_of_job = errno;
+  look_for_pools();
+  errno = errno_of_job;
+}
+extern "C" __attribute__((visibility("hidden"))) void* hbmscope_look_up(void* handle, const char* name,
+                                                                        const void* caller) {
+  return replace_looked_up(name, next_dlsym()(handle, name), next_dlsym(), caller);
 }
 extern "C" __attribute__((visibility("hidden"))) void* hbmscope_look_up_version(void* handle, const char* name,
-                                                                                const char* version) {
+                                                                                const char* version,
+                                                                                const void* caller) {
   void* next = __atomic_load_n(&hbmscope_next_dlsym[1], __ATOMIC_ACQUIRE);
   if (next == nullptr) next = hbmscope_find_next_dlsym(1);
-  return replace_looked_up(name, reinterpret_cast<LookUpVersion>(next)(handle, name, version), next_dlsym());
+  return replace_looked_up(name, reinterpret_cast<LookUpVersion>(next)(handle, name, version), next_dlsym(), caller);
 }
 
-// RTLD_NEXT is -1. Argument registers are saved while the next function is looked up.
-#define HBMSCOPE_DLSYM(symbol, is_versioned, ours) \
-  __asm__(                                         \
-      ".pushsection .text\n"                       \
-      ".globl " symbol                             \
-      "\n"                                         \
-      ".type " symbol                              \
-      ", @function\n"                              \
-      ".balign 16\n" symbol                        \
-      ":\n"                                        \
-      ".cfi_startproc\n"                           \
-      "  cmpb $'c', (%rsi)\n"                      \
-      "  jne 1f\n"                                 \
-      "  cmpb $'u', 1(%rsi)\n"                     \
-      "  jne 1f\n"                                 \
-      "  cmpb $'A', 2(%rsi)\n"                     \
-      "  jb 1f\n"                                  \
-      "  cmpb $'Z', 2(%rsi)\n"                     \
-      "  ja 1f\n"                                  \
-      "  cmpq $-1, %rdi\n"                         \
-      "  jne " ours                                \
-      "\n"                                         \
-      "1: movq hbmscope_next_dlsym+" is_versioned  \
-      "*8(%rip), %rax\n"                           \
-      "  testq %rax, %rax\n"                       \
-      "  jz 2f\n"                                  \
-      "  jmpq *%rax\n"                             \
-      "2: pushq %rdi\n"                            \
-      ".cfi_adjust_cfa_offset 8\n"                 \
-      "  pushq %rsi\n"                             \
-      ".cfi_adjust_cfa_offset 8\n"                 \
-      "  pushq %rdx\n"                             \
-      ".cfi_adjust_cfa_offset 8\n"                 \
-      "  movl $" is_versioned                      \
-      ", %edi\n"                                   \
-      "  call hbmscope_find_next_dlsym\n"          \
-      "  popq %rdx\n"                              \
-      ".cfi_adjust_cfa_offset -8\n"                \
-      "  popq %rsi\n"                              \
-      ".cfi_adjust_cfa_offset -8\n"                \
-      "  popq %rdi\n"                              \
-      ".cfi_adjust_cfa_offset -8\n"                \
-      "  jmpq *%rax\n"                             \
-      ".cfi_endproc\n"                             \
-      ".size " symbol ", .-" symbol                \
-      "\n"                                         \
+// Calls a function of ours before the next one is jumped to: argument registers are saved meanwhile, and the stack is
+// aligned to sixteen bytes at the call. `argument` sets the function's own one.
+#define HBMSCOPE_CALL_FIRST(argument, function)            \
+  "  pushq %rdi\n"                                         \
+  ".cfi_adjust_cfa_offset 8\n"                             \
+  "  pushq %rsi\n"                                         \
+  ".cfi_adjust_cfa_offset 8\n"                             \
+  "  pushq %rdx\n"                                         \
+  ".cfi_adjust_cfa_offset 8\n" argument "  call " function \
+  "\n"                                                     \
+  "  popq %rdx\n"                                          \
+  ".cfi_adjust_cfa_offset -8\n"                            \
+  "  popq %rsi\n"                                          \
+  ".cfi_adjust_cfa_offset -8\n"                            \
+  "  popq %rdi\n"                                          \
+  ".cfi_adjust_cfa_offset -8\n"
+#define HBMSCOPE_WITH_NAME "  movq %rsi, %rdi\n"
+
+// RTLD_NEXT is -1. `ours` gets the caller's return address as its last argument.
+#define HBMSCOPE_DLSYM(symbol, is_versioned, ours, last_argument) \
+  __asm__(                                                                                     \
+      ".pushsection .text\n"                                                                   \
+      ".globl " symbol                                                                         \
+      "\n"                                                                                     \
+      ".type " symbol                                                                          \
+      ", @function\n"                                                                          \
+      ".balign 16\n" symbol                                                                    \
+      ":\n"                                                                                    \
+      ".cfi_startproc\n"                                                                       \
+      "  cmpb $'G', (%rsi)\n"                                                                  \
+      "  je 3f\n"                                                                              \
+      "  cmpb $'c', (%rsi)\n"                                                                  \
+      "  jne 1f\n"                                                                             \
+      "  cmpb $'u', 1(%rsi)\n"                                                                 \
+      "  jne 1f\n"                                                                             \
+      "  cmpb $'A', 2(%rsi)\n"                                                                 \
+      "  jb 1f\n"                                                                              \
+      "  cmpb $'Z', 2(%rsi)\n"                                                                 \
+      "  ja 1f\n"                                                                              \
+      "  cmpq $-1, %rdi\n"                                                                     \
+      "  je 1f\n" HBMSCOPE_CALL_FIRST(HBMSCOPE_WITH_NAME, "hbmscope_is_entry_point")           \
+      "  testb %al, %al\n"                                                                     \
+      "  jz 1f\n"                                                                              \
+      "  movq (%rsp), " last_argument                                                          \
+      "\n"                                                                                     \
+      "  jmp " ours                                                                            \
+      "\n"                                                                                     \
+      "1: movq hbmscope_next_dlsym+" is_versioned                                              \
+      "*8(%rip), %rax\n"                                                                       \
+      "  testq %rax, %rax\n"                                                                   \
+      "  jz 2f\n"                                                                              \
+      "  jmpq *%rax\n"                                                                         \
+      "2:\n" HBMSCOPE_CALL_FIRST("  movl $" is_versioned ", %edi\n", "hbmscope_find_next_dlsym") \
+      "  jmpq *%rax\n"                                                                         \
+      "3:\n" HBMSCOPE_CALL_FIRST(HBMSCOPE_WITH_NAME, "hbmscope_before_dlsym")                  \
+      "  jmp 1b\n"                                                                             \
+      ".cfi_endproc\n"                                                                         \
+      ".size " symbol ", .-" symbol                                                            \
+      "\n"                                                                                     \
       ".popsection\n")
 // A framework loads the driver, or another library of its own, before it makes its pools. The caller's return address
 // tells glibc whose search paths to use, so this one jumps on, too.
@@ -122,26 +148,13 @@ __asm__(
     ".type dlopen, @function\n"
     ".balign 16\n"
     "dlopen:\n"
-    ".cfi_startproc\n"
-    "  pushq %rdi\n"
-    ".cfi_adjust_cfa_offset 8\n"
-    "  pushq %rsi\n"
-    ".cfi_adjust_cfa_offset 8\n"
-    "  subq $8, %rsp\n"  // The stack is aligned to sixteen bytes at a call.
-    ".cfi_adjust_cfa_offset 8\n"
-    "  call hbmscope_before_dlopen\n"
-    "  addq $8, %rsp\n"
-    ".cfi_adjust_cfa_offset -8\n"
-    "  popq %rsi\n"
-    ".cfi_adjust_cfa_offset -8\n"
-    "  popq %rdi\n"
-    ".cfi_adjust_cfa_offset -8\n"
+    ".cfi_startproc\n" HBMSCOPE_CALL_FIRST("", "hbmscope_before_dlopen")
     "  jmpq *%rax\n"
     ".cfi_endproc\n"
     ".size dlopen, .-dlopen\n"
     ".popsection\n");
 
-HBMSCOPE_DLSYM("dlsym", "0", "hbmscope_look_up");
-HBMSCOPE_DLSYM("dlvsym", "1", "hbmscope_look_up_version");
+HBMSCOPE_DLSYM("dlsym", "0", "hbmscope_look_up", "%rdx");
+HBMSCOPE_DLSYM("dlvsym", "1", "hbmscope_look_up_version", "%rcx");
 
 #endif

@@ -1,258 +1,265 @@
 #include "collector/inject/pjrt_buffers.h"
 
-#include <sys/mman.h>
-
-#include <atomic>
+#include <cstdint>
 #include <cstring>
 
+#include "collector/inject/collector.h"
 #include "collector/inject/driver_rows.h"
 #include "collector/inject/line.h"
-#include "collector/inject/loaded_objects.h"
-#include "collector/inject/patch.h"
-#include "collector/inject/pjrt_types.h"
+#include "collector/inject/pjrt_programs.h"
 #include "collector/inject/pool_rows.h"
 #include "collector/inject/python_agent.h"
-#include "collector/inject/rings.h"
 
-namespace hbmscope::inject {
+namespace hbmscope::inject::pjrt {
 namespace {
 
-using namespace pjrt;
+Device* device_of(const Plugin& plugin, Buffer* buffer) {
+  BufferDeviceArguments asked{{sizeof(BufferDeviceArguments)}, buffer};
+  return plugin.succeeds(buffer_device, &asked) ? asked.device : nullptr;
+}
 
-constexpr Place patched[] = {buffer_from_host, execute, loaded_executable_destroy};
+// As the process numbers its devices; wire::no_device: unknown.
+std::uint32_t number_of(const Plugin& plugin, Device* device) {
+  HardwareIdArguments asked{{sizeof(HardwareIdArguments)}, device};
+  if (device == nullptr || !plugin.succeeds(device_hardware_id, &asked) || asked.id < 0) return wire::no_device;
+  return static_cast<std::uint32_t>(asked.id);
+}
 
-struct Plugin {
-  std::atomic<Api*> api{nullptr};
-  Function originals[places_needed] = {};
+Memory* memory_of(const Plugin& plugin, Buffer* buffer) {
+  BufferMemoryArguments asked{{sizeof(BufferMemoryArguments)}, buffer};
+  return plugin.succeeds(buffer_memory, &asked) ? asked.memory : nullptr;
+}
+
+// "device", "pinned_host", "unpinned_host"; empty: unknown.
+struct Kind {
+  char text[32] = "";
 };
-Plugin plugin;  // A process has one for GPUs.
-SpinLock taking;
-
-Error* call(Place place, void* arguments) {
-  return plugin.originals[place](arguments);
-}
-// True if the call succeeded.
-bool succeeds(Place place, void* arguments) {
-  Error* error = call(place, arguments);
-  if (error == nullptr) return true;
-  ErrorArguments destroyed{{sizeof(ErrorArguments)}, error};
-  call(error_destroy, &destroyed);
-  return false;
+Kind kind_of(const Plugin& plugin, Memory* memory) {
+  Kind kind;
+  MemoryKindArguments asked{{sizeof(MemoryKindArguments)}, memory};
+  if (memory != nullptr && plugin.succeeds(memory_kind, &asked)) copy_text(kind.text, asked.kind, asked.kind_bytes);
+  return kind;
 }
 
-void add_shape(Line& line, int type, const std::int64_t* dimensions, std::size_t rank) {
-  line.add(name_of_type(type)).add("[");
-  for (std::size_t i = 0; i < rank; ++i) {
-    if (i > 0) line.add(",");
-    line.add_number(static_cast<unsigned>(dimensions[i]));
-  }
-  line.add("]");
+std::uint64_t size_of(const Plugin& plugin, Buffer* buffer) {
+  SizeArguments asked{{sizeof(SizeArguments)}, buffer};
+  return plugin.succeeds(buffer_size, &asked) ? asked.bytes : 0;
 }
 
-// Texts of executables, defined at their first execution.
-struct Program {
-  std::atomic<const LoadedExecutable*> is{nullptr};
-  std::uint32_t name = 0;  // A text, like the next ones.
-  std::uint32_t step = 0;  // "step (jit_train_step)"
-  std::uint32_t output_count = 0;
-  std::uint32_t* outputs = nullptr;
-  std::uint64_t output_bytes = 0;
-  std::atomic<std::uint32_t> executions{0};
-};
-constexpr std::size_t programs_max = 4096, output_texts_max = std::size_t{1} << 20;
-Program programs[programs_max];
-std::uint32_t* output_texts = nullptr;  // Sparse; of all programs.
-std::size_t output_texts_used = 0;
-SpinLock programs_lock;
-const char gone = 0;  // Its address stands for a program that was destroyed.
-
-std::size_t home_of(const LoadedExecutable* executable) {
-  return (reinterpret_cast<std::uintptr_t>(executable) >> 4) * 0x9e3779b97f4a7c15U >> 52;
+std::uint64_t pointer_of(const Plugin& plugin, Buffer* buffer) {
+  PointerArguments asked{{sizeof(PointerArguments)}, buffer};
+  return plugin.succeeds(buffer_pointer, &asked) ? asked.pointer : 0;
 }
 
-Program* find(const LoadedExecutable* executable) {
-  for (std::size_t i = 0, at = home_of(executable); i < programs_max; ++i, at = (at + 1) % programs_max) {
-    const LoadedExecutable* is = programs[at].is.load(std::memory_order_acquire);
-    if (is == executable) return &programs[at];
-    if (is == nullptr) return nullptr;
-  }
-  return nullptr;
+bool is_deleted(const Plugin& plugin, Buffer* buffer) {
+  IsDeletedArguments asked{{sizeof(IsDeletedArguments)}, buffer};
+  return plugin.succeeds(buffer_is_deleted, &asked) && asked.is_deleted;
 }
 
-// A training step is the program that is executed again and again and has the most outputs, in bytes. Each execution is
-// marked. A program that is not executed any more gives way to the next one. Nothing is lost if two threads disagree
-// about it for a moment.
-std::atomic<std::uint64_t> step_output_bytes{0};
-std::atomic<std::uint32_t> executions_since_step{0};
-
-bool note_step(Program& program) {
-  constexpr std::uint32_t executions_min = 3;
-  if (program.executions.fetch_add(1, std::memory_order_relaxed) + 1 < executions_min) return false;
-  constexpr std::uint32_t others_max = 256;
-  if (executions_since_step.fetch_add(1, std::memory_order_relaxed) > others_max)
-    step_output_bytes.store(0, std::memory_order_relaxed);
-  const std::uint64_t most = step_output_bytes.load(std::memory_order_relaxed);
-  if (program.output_bytes < most) return false;
-  executions_since_step.store(0, std::memory_order_relaxed);
-  if (program.output_bytes > most) step_output_bytes.store(program.output_bytes, std::memory_order_relaxed);
-  wire::MarkerRecord record;
-  record.name = program.step;
-  record.device = wire::no_device;
-  rings.add_of_driver(record);
+bool add_shape_of(Line& line, const Plugin& plugin, Buffer* buffer) {
+  ElementTypeArguments type{{sizeof(ElementTypeArguments)}, buffer};
+  DimensionsArguments shape{{sizeof(DimensionsArguments)}, buffer};
+  if (!plugin.succeeds(buffer_element_type, &type) || !plugin.succeeds(buffer_dimensions, &shape)) return false;
+  add_shape(line, type.type, shape.dimensions, shape.rank);
   return true;
 }
 
-void describe(Program& program, Executable* executable) {
+// The heap of a plugin whose allocator is not seen. There is one for each memory of a device.
+struct Where {
+  const Plugin& plugin;
+  Buffer* buffer;
+  Memory* memory;
+};
+
+void find_facts(const void*, const void* call, pools::PoolFacts& facts) {
+  const auto& where = *static_cast<const Where*>(call);
+  const Kind kind = kind_of(where.plugin, where.memory);
+  if (std::strcmp(kind.text, "pinned_host") == 0) facts.memory_kind = "host_pinned";
+  if (std::strcmp(kind.text, "unpinned_host") == 0) facts.memory_kind = "host";
+  Device* device = device_of(where.plugin, where.buffer);
+  facts.device = number_of(where.plugin, device);
+  facts.framework = pools::Framework::arrays;
+  facts.has_requested = false;
   Line name;
-  NameArguments named{{sizeof(NameArguments)}, executable};
-  if (!succeeds(executable_name, &named)) return;
-  const std::size_t bytes = named.name_bytes < sizeof(name.text) - 1 ? named.name_bytes : sizeof(name.text) - 1;
-  char text[sizeof(name.text)] = "";
-  std::memcpy(text, named.name, bytes);
-  program.name = rings.define_string(text);
-  program.step = rings.define_string(Line().add("step (").add(text).add(")").text);
-  OutputTypesArguments types{{sizeof(OutputTypesArguments)}, executable};
-  OutputDimensionsArguments shapes{{sizeof(OutputDimensionsArguments)}, executable};
-  if (!succeeds(output_types, &types) || !succeeds(output_dimensions, &shapes) || types.count != shapes.count) return;
-  if (output_texts == nullptr) {
-    void* at = mmap(nullptr, output_texts_max * sizeof(std::uint32_t), PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (at == MAP_FAILED) return;
-    output_texts = static_cast<std::uint32_t*>(at);
+  DescriptionArguments described{{sizeof(DescriptionArguments)}, device};
+  if (device != nullptr && where.plugin.succeeds(device_description, &described)) {
+    DeviceTextArguments told{{sizeof(DeviceTextArguments)}, described.description};
+    char text[48] = "";
+    if (where.plugin.succeeds(device_text, &told)) copy_text(text, told.text, told.bytes);
+    if (char* details = std::strchr(text, '(')) *details = 0;  // "TPU_0(process=0,(0,0,0,0))"
+    name.add(text).add(" arrays");
   }
-  if (output_texts_max - output_texts_used < types.count) return;
-  program.outputs = output_texts + output_texts_used;
-  program.output_count = static_cast<std::uint32_t>(types.count);
-  output_texts_used += types.count;
-  const std::int64_t* dimensions = shapes.dimensions;
-  for (std::size_t i = 0; i < types.count; ++i) {
-    Line output;
-    add_shape(output, types.types[i], dimensions, shapes.ranks[i]);
-    output.add(" output ").add_number(static_cast<unsigned>(i)).add(" of ").add(text);
-    program.outputs[i] = rings.define_string(output.text);
-    std::uint64_t elements = 1;
-    for (std::size_t each = 0; each < shapes.ranks[i]; ++each) elements *= static_cast<std::uint64_t>(dimensions[each]);
-    program.output_bytes += elements * bits_of_type(types.types[i]) / 8;
-    dimensions += shapes.ranks[i];
-  }
+  if (name.text[0] == 0) name.add("JAX arrays");
+  if (std::strcmp(facts.memory_kind, "device") != 0) name.add(" (").add(kind.text).add(")");
+  copy_text(facts.name, name.text, std::strlen(name.text));
 }
 
-// The program's texts; null: there is no room.
-Program* program_of(LoadedExecutable* executable) {
-  if (Program* known = find(executable)) return known;
-  // Asked before the lock is taken, as the plugin has locks of its own.
-  GetExecutableArguments got{{sizeof(GetExecutableArguments)}, executable};
-  if (!succeeds(get_executable, &got)) return nullptr;
-  programs_lock.lock();
-  Program* program = find(executable);
-  for (std::size_t i = 0, at = home_of(executable); program == nullptr && i < programs_max;
-       ++i, at = (at + 1) % programs_max) {
-    const void* is = programs[at].is.load(std::memory_order_relaxed);
-    if (is != nullptr && is != &gone) continue;
-    program = &programs[at];
-    program->name = program->step = program->output_count = 0;
-    program->output_bytes = 0;
-    program->executions.store(0, std::memory_order_relaxed);
-    describe(*program, got.executable);
-    program->is.store(executable, std::memory_order_release);
+std::uint32_t heap_of(const Plugin& plugin, Buffer* buffer) {
+  const Where where{plugin, buffer, memory_of(plugin, buffer)};
+  const void* instance = where.memory != nullptr ? static_cast<const void*>(where.memory)
+                                                 : static_cast<const void*>(device_of(plugin, buffer));
+  return instance != nullptr ? pools::heap_of(instance, find_facts, &where) : 0;
+}
+
+std::uint64_t handle_of(const void* buffer) {
+  return reinterpret_cast<std::uintptr_t>(buffer);
+}
+
+// A new array: `text` is about it.
+void note_array(const Plugin& plugin, Buffer* buffer, std::uint32_t text) {
+  if (buffer == nullptr || (plugin.has_pool() && text == 0)) return;
+  std::uint64_t address = handle_of(buffer);
+  if (!plugin.has_pool()) {
+    const std::uint32_t heap = heap_of(plugin, buffer);
+    if (heap == 0) return;
+    pools::report_block(heap, address, size_of(plugin, buffer), wire::unknown_bytes);
+  } else {
+    address = pointer_of(plugin, buffer);
   }
-  programs_lock.unlock();
-  ExecutableArguments destroyed{{sizeof(ExecutableArguments)}, got.executable};
-  succeeds(executable_destroy, &destroyed);
-  return program;
+  if (address != 0) pools::report_attribute(address, pools::text_of("array"), text);
 }
 
-void name_block_of(Buffer* buffer, std::uint32_t text) {
-  if (buffer == nullptr || text == 0) return;
-  PointerArguments asked{{sizeof(PointerArguments)}, buffer};
-  if (!succeeds(buffer_pointer, &asked) || asked.pointer == 0) return;
-  pools::report_attribute(asked.pointer, pools::text_of("array"), text);
+void note_copy(const Plugin& plugin, Buffer* buffer, const char* from) {
+  Line line;
+  if (buffer != nullptr && add_shape_of(line, plugin, buffer))
+    note_array(plugin, buffer, pools::text_of(line.add(from).text));
 }
 
-Error* execute_instead(void* given) {
-  const auto* arguments = static_cast<const ExecuteArguments*>(given);
-  Program* program = is_observed() ? program_of(arguments->executable) : nullptr;
-  if (program == nullptr) return call(execute, given);
-  const bool is_step = note_step(*program);
+// Called before the array's memory can be anything else.
+void note_end(const Plugin& plugin, Buffer* buffer) {
+  if (const std::uint32_t heap = heap_of(plugin, buffer)) pools::report_free(heap, handle_of(buffer));
+}
+
+// What a program gets is there already. After an attach that says what was there before.
+bool list_argument(const Plugin& plugin, Buffer* buffer) {
+  if (buffer == nullptr || is_deleted(plugin, buffer)) return true;
+  std::uint64_t address = handle_of(buffer);
+  std::uint32_t heap = 0;
+  if (plugin.has_pool()) {
+    const Kind kind = kind_of(plugin, memory_of(plugin, buffer));
+    if (kind.text[0] != 0 && std::strcmp(kind.text, "device") != 0) return true;
+    heap = pools::heap_on(pools::Framework::xla, number_of(plugin, device_of(plugin, buffer)));
+    address = pointer_of(plugin, buffer);
+  } else {
+    heap = heap_of(plugin, buffer);
+  }
+  if (heap == 0 || address == 0) return heap != 0;
+  pools::report_block_from_before(heap, address, size_of(plugin, buffer));
+  Line line;
+  if (add_shape_of(line, plugin, buffer))
+    pools::report_attribute(address, pools::text_of("array"), pools::text_of(line.text));
+  return true;
+}
+
+void list_arguments(const Plugin& plugin, const ExecuteArguments& arguments, Program& program) {
+  if (program.are_arguments_listed.load(std::memory_order_relaxed)) return;
+  bool is_complete = true;  // A pool is known from its first call on.
+  for (std::size_t device = 0; device < arguments.device_count; ++device)
+    for (std::size_t i = 0; i < arguments.argument_count; ++i)
+      is_complete = list_argument(plugin, arguments.argument_lists[device][i]) && is_complete;
+  if (is_complete) program.are_arguments_listed.store(true, std::memory_order_relaxed);
+}
+
+// Of a plugin without a pool: a block on each device while the program is executed.
+class Temporaries {
+ public:
+  Temporaries(const Plugin& plugin, const Program& program, const ExecuteArguments& arguments)
+      : program_(program), arguments_(arguments) {
+    if (plugin.has_pool() || program.temporary_bytes == 0 || arguments.argument_count == 0) return;
+    device_count_ = arguments.device_count < devices_max ? arguments.device_count : devices_max;
+    for (std::size_t device = 0; device < device_count_; ++device) {
+      heaps_[device] = heap_of(plugin, arguments.argument_lists[device][0]);
+      if (heaps_[device] == 0) continue;
+      pools::report_block(heaps_[device], name_of(device), program_.temporary_bytes, wire::unknown_bytes);
+      pools::report_attribute(name_of(device), pools::text_of("array"), program_.temporaries);
+    }
+  }
+  void end() {
+    for (std::size_t device = 0; device < device_count_; ++device)
+      if (heaps_[device] != 0) pools::report_free(heaps_[device], name_of(device));
+  }
+
+ private:
+  static constexpr std::size_t devices_max = 64;
+  // The arguments exist once for each execution in progress.
+  std::uint64_t name_of(std::size_t device) const { return handle_of(&arguments_) + 1 + device; }
+
+  const Program& program_;
+  const ExecuteArguments& arguments_;
+  std::size_t device_count_ = 0;
+  std::uint32_t heaps_[devices_max];  // Of the first `device_count_`.
+};
+
+// Donated arguments are gone when the program has been given to the device.
+void note_donations(const Plugin& plugin, const ExecuteArguments& arguments) {
+  for (std::size_t device = 0; device < arguments.device_count; ++device)
+    for (std::size_t i = 0; i < arguments.argument_count; ++i)
+      if (Buffer* buffer = arguments.argument_lists[device][i]; buffer != nullptr && is_deleted(plugin, buffer))
+        note_end(plugin, buffer);
+}
+
+Error* execute_instead(const Plugin& plugin, void* given) {
+  const auto& arguments = *static_cast<const ExecuteArguments*>(given);
+  Program* program = is_observed() ? program_of(plugin, arguments.executable) : nullptr;
+  if (program == nullptr) return plugin.call(execute, given);
+  if (came_late()) list_arguments(plugin, arguments, *program);
+  const bool is_step = note_execution(*program);
   const std::uint32_t outer = rings.set_tag(program->name);
-  Error* error = call(execute, given);
+  Temporaries temporaries(plugin, *program, arguments);
+  Error* error = plugin.call(execute, given);
+  temporaries.end();
+  if (!plugin.has_pool()) note_donations(plugin, arguments);
+  if (error == nullptr && arguments.output_lists != nullptr) {
+    for (std::size_t device = 0; device < arguments.device_count; ++device)
+      for (std::uint32_t i = 0; i < program->output_count; ++i)
+        note_array(plugin, arguments.output_lists[device][i], program->outputs[i]);
+    wake_agent(is_step ? Occasion::step : Occasion::use);
+  }
   rings.set_tag(outer);
-  if (error != nullptr || arguments->output_lists == nullptr) return error;
-  for (std::size_t device = 0; device < arguments->device_count; ++device)
-    for (std::uint32_t i = 0; i < program->output_count; ++i)
-      name_block_of(arguments->output_lists[device][i], program->outputs[i]);
-  wake_agent(is_step ? Occasion::step : Occasion::use);
   return error;
 }
 
-Error* buffer_from_host_instead(void* given) {
+Error* buffer_from_host_instead(const Plugin& plugin, void* given) {
   auto* arguments = static_cast<FromHostArguments*>(given);
-  Error* error = call(buffer_from_host, given);
+  Error* error = plugin.call(buffer_from_host, given);
   if (error != nullptr || !is_observed()) return error;
   Line line;
   add_shape(line, arguments->type, arguments->dimensions, arguments->rank);
-  line.add(" from the host");
-  name_block_of(arguments->buffer, pools::text_of(line.text));
+  note_array(plugin, arguments->buffer, pools::text_of(line.add(" from the host").text));
   return error;
 }
 
-Error* destroy_instead(void* given) {
-  const auto* arguments = static_cast<const ExecutableArguments*>(given);
-  if (Program* known = find(static_cast<const LoadedExecutable*>(arguments->executable))) {
-    programs_lock.lock();
-    known->is.store(reinterpret_cast<const LoadedExecutable*>(&gone), std::memory_order_release);
-    programs_lock.unlock();
-  }
-  return call(loaded_executable_destroy, given);
+// The next ones are only replaced where the allocator is not seen.
+template <class Arguments, Buffer* Arguments::*result>
+Error* make_instead(const Plugin& plugin, Place place, void* given, const char* from) {
+  Error* error = plugin.call(place, given);
+  if (error == nullptr && is_observed()) note_copy(plugin, static_cast<Arguments*>(given)->*result, from);
+  return error;
 }
 
-Function stand_in(Place place) {
-  switch (place) {
-    case buffer_from_host: return buffer_from_host_instead;
-    case execute: return execute_instead;
-    default: return destroy_instead;
-  }
-}
-
-std::uintptr_t* slot_of(Api* api, Place place) {
-  return reinterpret_cast<std::uintptr_t*>(&api->functions[place]);
+Error* end_instead(const Plugin& plugin, Place place, void* given) {
+  if (is_observed()) note_end(plugin, static_cast<const BufferArguments*>(given)->buffer);
+  return plugin.call(place, given);
 }
 
 }  // namespace
 
-void take_pjrt_of(const void* address_in_library) {
-  void* get = find_function_in_object_of(address_in_library, "GetPjrtApi");
-  if (get == nullptr) return;
-  Api* api = reinterpret_cast<Api* (*)()>(get)();
-  constexpr int newest_major = 0;
-  if (api == nullptr || api->major != newest_major || api->struct_bytes < sizeof(Api)) return;
-  taking.lock();
-  Api* known = plugin.api.load(std::memory_order_relaxed);
-  if (known == nullptr || known == api) {
-    for (unsigned place = 0; place < places_needed; ++place)
-      if (api->functions[place] != stand_in(static_cast<Place>(place))) plugin.originals[place] = api->functions[place];
-    plugin.api.store(api, std::memory_order_release);
-    for (const Place place : patched)
-      store_word(slot_of(api, place), reinterpret_cast<std::uintptr_t>(stand_in(place)));
+Error* call_instead(const Plugin& plugin, Place place, void* given) {
+  switch (place) {
+    case buffer_from_host: return buffer_from_host_instead(plugin, given);
+    case execute: return execute_instead(plugin, given);
+    case buffer_destroy:
+    case buffer_delete: return end_instead(plugin, place, given);
+    case copy_to_device:
+    case copy_to_memory: return make_instead<CopyArguments, &CopyArguments::copy>(plugin, place, given, " copied");
+    case retrieve_buffer:
+      return make_instead<RetrieveArguments, &RetrieveArguments::buffer>(plugin, place, given, " from the host");
+    case create_uninitialized:
+      return make_instead<UninitializedArguments, &UninitializedArguments::buffer>(plugin, place, given, "");
+    default:
+      forget_program(static_cast<const LoadedExecutable*>(static_cast<const ExecutableArguments*>(given)->executable));
+      return plugin.call(place, given);
   }
-  taking.unlock();
 }
 
-void leave_pjrt() {
-  taking.lock();
-  if (Api* api = plugin.api.load(std::memory_order_relaxed); api != nullptr && is_loaded(api))
-    for (const Place place : patched)
-      if (*slot_of(api, place) == reinterpret_cast<std::uintptr_t>(stand_in(place)))
-        store_word(slot_of(api, place), reinterpret_cast<std::uintptr_t>(plugin.originals[place]));
-  taking.unlock();
-}
-
-void forget_pjrt_texts() {
-  taking.unlock();
-  programs_lock.unlock();
-  for (Program& program : programs) program.is.store(nullptr, std::memory_order_relaxed);
-  output_texts_used = 0;
-  step_output_bytes.store(0, std::memory_order_relaxed);
-}
-
-}  // namespace hbmscope::inject
+}  // namespace hbmscope::inject::pjrt

@@ -1,17 +1,16 @@
-// What the blocks of XLA's pool are, from the C API of the plugin (PJRT): each array gets its type, shape and where it
-// came from ("f32[8192,4096] output 3 of jit_train_step"), and each block that is allocated while a program is executed
-// the program's name, as its tag. A block with a tag and no array is a temporary of that program.
-//
-// The plugin has one table of functions, which is patched in place.
+// What JAX's arrays are, from the C API of its plugins (PJRT). Where the plugin's own allocator is seen, each array's
+// block gets its type, shape and where it came from ("f32[8192,4096] output 3 of jit_train_step"), and each block that
+// is allocated while a program is executed the program's name, as its tag: a block with a tag and no array is a
+// temporary of that program. Elsewhere (TPU, CPU) each array is a block of its device's heap, and the temporaries of a
+// program are one block while the host executes it, which on a device that works asynchronously is earlier than it uses
+// them. Such a heap has no addresses: a block is named by the plugin's handle.
 #pragma once
 
-namespace hbmscope::inject {
+#include "collector/inject/pjrt_plugins.h"
 
-// `library` is loaded, and any address in it; does nothing if it is no plugin.
-void take_pjrt_of(const void* address_in_library);
-// Puts everything back.
-void leave_pjrt();
-// Called in a child after fork(), and when the rings are new: ids of texts are of earlier rings.
-void forget_pjrt_texts();
+namespace hbmscope::inject::pjrt {
 
-}  // namespace hbmscope::inject
+// In place of the plugin's function.
+Error* call_instead(const Plugin& plugin, Place place, void* arguments);
+
+}  // namespace hbmscope::inject::pjrt

@@ -1,5 +1,5 @@
 // What is used of PJRT's C API (xla/pjrt/c/pjrt_c_api.h), whose structs only grow at their ends: seen in versions 0.58
-// (JAX 0.4.38) to 0.112 (JAX 0.10.2).
+// (JAX 0.4.38) to 0.116 (JAX 0.12.0).
 #pragma once
 
 #include <cstddef>
@@ -11,6 +11,9 @@ struct Error;
 struct Executable;
 struct LoadedExecutable;
 struct Buffer;
+struct Device;
+struct DeviceDescription;
+struct Memory;
 
 // The beginning of each function's arguments.
 struct Head {
@@ -25,7 +28,7 @@ struct ErrorArguments : Head {  // Error_Destroy
 struct ExecuteArguments : Head {
   LoadedExecutable* executable;
   void* options;
-  void* argument_lists;
+  Buffer* const* const* argument_lists;  // By device.
   std::size_t device_count, argument_count;
   Buffer** const* output_lists;  // By device; may be null.
 };
@@ -52,6 +55,78 @@ struct OutputDimensionsArguments : Head {
   const std::int64_t* dimensions = nullptr;  // Of all outputs, one after the other.
   const std::size_t* ranks = nullptr;
 };
+struct MemoryStatsArguments : Head {  // Executable_GetCompiledMemoryStats; bytes, of one device.
+  Executable* executable;
+  std::int64_t code = 0, arguments = 0, outputs = 0, aliased = 0, temporaries = 0;
+  std::int64_t of_the_host[5] = {};
+  std::int64_t peak = 0;
+};
+struct BufferArguments : Head {  // Buffer_Destroy, Buffer_Delete
+  Buffer* buffer;
+};
+struct ElementTypeArguments : Head {
+  Buffer* buffer;
+  int type = 0;
+};
+struct DimensionsArguments : Head {
+  Buffer* buffer;
+  const std::int64_t* dimensions = nullptr;
+  std::size_t rank = 0;
+};
+struct SizeArguments : Head {  // Buffer_OnDeviceSizeInBytes
+  Buffer* buffer;
+  std::size_t bytes = 0;
+};
+struct BufferDeviceArguments : Head {
+  Buffer* buffer;
+  Device* device = nullptr;
+};
+struct BufferMemoryArguments : Head {
+  Buffer* buffer;
+  Memory* memory = nullptr;
+};
+struct IsDeletedArguments : Head {
+  Buffer* buffer;
+  bool is_deleted = false;
+};
+struct HardwareIdArguments : Head {  // Device_LocalHardwareId
+  Device* device;
+  int id = -1;
+};
+struct DescriptionArguments : Head {  // Device_GetDescription
+  Device* device;
+  DeviceDescription* description = nullptr;
+};
+struct DeviceTextArguments : Head {  // DeviceDescription_DebugString
+  DeviceDescription* description;
+  const char* text = nullptr;
+  std::size_t bytes = 0;
+};
+struct MemoryKindArguments : Head {
+  Memory* memory;
+  const char* kind = nullptr;  // Without a zero at its end.
+  std::size_t kind_bytes = 0;
+};
+struct CopyArguments : Head {  // Buffer_CopyToDevice, Buffer_CopyToMemory
+  Buffer* from;
+  void* to;
+  Buffer* copy;  // Written by the call.
+};
+struct UninitializedArguments : Head {  // Client_CreateUninitializedBuffer
+  void* client;
+  const std::int64_t* dimensions;
+  std::size_t rank;
+  int type;
+  void* layout;
+  void* device;
+  void* memory;
+  Buffer* buffer;  // Written by the call.
+};
+struct RetrieveArguments : Head {  // AsyncHostToDeviceTransferManager_RetrieveBuffer
+  void* manager;
+  int index;
+  Buffer* buffer;  // Written by the call.
+};
 struct PointerArguments : Head {  // Buffer_UnsafePointer
   Buffer* buffer;
   std::uintptr_t pointer = 0;
@@ -76,16 +151,34 @@ struct FromHostArguments : Head {
 enum Place : unsigned {
   error_destroy = 0,
   buffer_from_host = 22,
+  device_text = 27,
+  device_description = 29,
+  device_hardware_id = 31,
+  memory_kind = 36,
   executable_destroy = 40,
   executable_name = 41,
   loaded_executable_destroy = 50,
   get_executable = 51,
   execute = 55,
+  buffer_destroy = 58,
+  buffer_element_type = 59,
+  buffer_dimensions = 60,
+  buffer_size = 64,
+  buffer_device = 65,
+  buffer_memory = 66,
+  buffer_delete = 67,
+  buffer_is_deleted = 68,
+  copy_to_device = 69,
   buffer_pointer = 73,
   output_types = 90,
   output_dimensions = 91,
+  copy_to_memory = 92,
+  memory_stats = 96,
+  retrieve_buffer = 104,
+  create_uninitialized = 112,
   places_needed
 };
+constexpr Place last_place_needed = output_dimensions;  // A plugin may lack those after it.
 
 // The table of functions begins behind three structs: sizes, and the version.
 struct Api {
@@ -94,7 +187,7 @@ struct Api {
   std::size_t version_struct_bytes;
   void* version_extension;
   int major, minor;
-  Function functions[places_needed];  // And more, as struct_bytes says.
+  Function functions[places_needed];  // And more, or fewer, as struct_bytes says.
 };
 // PJRT_Buffer_Type, as XLA writes it.
 inline const char* name_of_type(int type) {
@@ -108,8 +201,8 @@ inline const char* name_of_type(int type) {
 
 // Bits of an element; 0: none, or unknown.
 inline unsigned bits_of_type(int type) {
-  constexpr unsigned char bits[] = {0, 8, 8, 16, 32, 64, 8, 16, 32, 64, 16, 32, 64, 16, 64, 128, 8, 8, 8, 8, 8, 4, 4, 0,
-                                    2, 2, 8, 8, 8, 4};
+  constexpr unsigned char bits[] = {0,   8, 8, 16, 32, 64, 8, 16, 32, 64, 16, 32, 64, 16, 64,
+                                    128, 8, 8, 8,  8,  8,  4, 4,  0,  2,  2,  8,  8,  8,  4};
   constexpr int count = sizeof(bits) / sizeof(bits[0]);
   return bits[type > 0 && type < count ? type : 0];
 }

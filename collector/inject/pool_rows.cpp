@@ -22,9 +22,14 @@ const char gone = 0;  // Its address stands for an instance that has ended.
 struct Instance {
   std::atomic<const void*> is{nullptr};  // Null: free, and never used.
   std::atomic<std::uint32_t> heap{0};
+  std::atomic<std::uint32_t> place{0};  // place_of(), if its memory is a device's.
 };
 Instance instances[instances_max];
 SpinLock instances_lock;
+
+std::uint32_t place_of(Framework framework, std::uint32_t device) {
+  return (static_cast<std::uint32_t>(framework) + 1) << 16 | (device & 0xffff);
+}
 
 // The place of the instance, or null.
 Instance* find(const void* instance) {
@@ -40,19 +45,21 @@ void report_figure(std::uint32_t heap, std::string_view name, std::uint64_t byte
   if (bytes == wire::unknown_bytes) return;
   wire::CounterRecord record;
   record.value = static_cast<std::int64_t>(bytes);
-  record.name = rings.define_string(name.data());
+  record.name = text_of(name.data());
   record.heap = heap;
   rings.add_of_driver(record);
 }
 
 std::uint32_t define(const PoolFacts& facts) {
   wire::HeapRecord heap;
-  heap.layer = static_cast<std::uint8_t>(wire::Layer::pool);
-  heap.flags = wire::heap_flag::has_addresses;
+  const bool has_addresses = facts.framework != Framework::arrays;
+  heap.layer = static_cast<std::uint8_t>(has_addresses ? wire::Layer::pool : wire::Layer::framework);
+  if (has_addresses) heap.flags |= wire::heap_flag::has_addresses;
   if (facts.has_requested) heap.flags |= wire::heap_flag::has_requested;
   // Memory of malloc is not the driver's. What the driver had given before an attach is not known.
-  if (std::strcmp(facts.memory_kind, "host") != 0) heap.flags |= wire::heap_flag::is_inside_of_driver;
-  if (std::strcmp(facts.memory_kind, "host") != 0 && !came_late()) heap.flags |= wire::heap_flag::has_regions;
+  const bool is_of_driver = has_addresses && std::strcmp(facts.memory_kind, "host") != 0;
+  if (is_of_driver) heap.flags |= wire::heap_flag::is_inside_of_driver;
+  if (is_of_driver && !came_late()) heap.flags |= wire::heap_flag::has_regions;
   if (!came_late()) heap.flags |= wire::heap_flag::is_complete_at_start;
   heap.device = facts.device;
   if (facts.device != wire::no_device && std::strcmp(facts.memory_kind, "device") == 0)
@@ -84,6 +91,8 @@ std::uint32_t heap_of(const void* instance, FindFacts find_facts, const void* ca
       PoolFacts facts;
       find_facts(instance, call, facts);
       heap = define(facts);
+      const bool is_of_device = std::strcmp(facts.memory_kind, "device") == 0;
+      known->place.store(is_of_device ? place_of(facts.framework, facts.device) : 0, std::memory_order_relaxed);
     }
     known->heap.store(heap, std::memory_order_relaxed);
     known->is.store(instance, std::memory_order_release);
@@ -101,6 +110,32 @@ void report_block(std::uint32_t heap, std::uint64_t address, std::uint64_t bytes
   record.stack = take_stack();
   record.tag = rings.tag();
   rings.add_of_driver(record);
+}
+
+std::uint32_t heap_on(Framework framework, std::uint32_t device) {
+  const std::uint32_t wanted = place_of(framework, device);
+  std::uint32_t found = 0;
+  for (const Instance& one : instances) {
+    if (one.is.load(std::memory_order_acquire) == nullptr) break;
+    const std::uint32_t heap = one.heap.load(std::memory_order_acquire);
+    if (heap == 0 || one.place.load(std::memory_order_relaxed) != wanted) continue;
+    if (found != 0) return 0;
+    found = heap;
+  }
+  return found;
+}
+
+void report_block_from_before(std::uint32_t heap, std::uint64_t address, std::uint64_t bytes, std::uint64_t requested) {
+  wire::LiveRecord record;
+  record.address = address;
+  record.size = bytes;
+  record.requested = requested;
+  record.heap = heap;
+  rings.add_of_driver(record);
+}
+
+void report_list(bool begins) {
+  report_figure(0, wire::lists_blocks_from_before, begins ? 1 : 0);
 }
 
 void report_free(std::uint32_t heap, std::uint64_t address, std::uint64_t bytes) {

@@ -10,12 +10,16 @@
 
 namespace hbmscope::inject::pools {
 
+// Whose allocator it is; `arrays`: of JAX, whose allocator is not seen. Its blocks have numbers, not addresses.
+enum class Framework : std::uint8_t { xla, torch, arrays };
+
 // What an instance is called and where its memory is. `name` and `memory_kind` are kept by the observer.
 struct PoolFacts {
   char name[64] = "";
   const char* memory_kind = "device";  // "device", "host_pinned", "host"
   std::uint32_t device = ~0U;          // As the framework numbers them; ~0: none.
-  bool has_requested = true;           // Requested sizes are known, not only those of blocks.
+  Framework framework = Framework::xla;
+  bool has_requested = true;  // Requested sizes are known, not only those of blocks.
   // Before the call in progress; wire::unknown_bytes: unknown. Recorded only of an attached job.
   std::uint64_t in_use_bytes = wire::unknown_bytes, pool_bytes = wire::unknown_bytes;
 };
@@ -28,6 +32,14 @@ using FindFacts = void (*)(const void* instance, const void* call, PoolFacts& fa
 std::uint32_t heap_of(const void* instance, FindFacts find_facts, const void* call = nullptr);
 
 void report_block(std::uint32_t heap, std::uint64_t address, std::uint64_t bytes, std::uint64_t requested);
+// The pool with the device's memory; 0: it has done nothing since hbmscope came, or there are several.
+std::uint32_t heap_on(Framework framework, std::uint32_t device);
+// A block that the pool has had since before an attach. `bytes`: what the framework uses of it. Whoever calls this
+// makes sure that it is not freed meanwhile, or calls it between report_list(true) and report_list(false), which only
+// one thread may do at a time.
+void report_block_from_before(std::uint32_t heap, std::uint64_t address, std::uint64_t bytes,
+                              std::uint64_t requested = wire::unknown_bytes);
+void report_list(bool begins);
 // Call it before the memory is free for others. `bytes`: of the block; 0: unknown, which is enough unless it was
 // allocated before an attach.
 void report_free(std::uint32_t heap, std::uint64_t address, std::uint64_t bytes = 0);

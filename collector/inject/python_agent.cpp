@@ -95,6 +95,32 @@ void report_marker(const char* name, int phase) {
   record.phase = static_cast<std::uint8_t>(phase);
   rings.add_of_driver(record);
 }
+// After an attach, PyTorch's blocks are listed (pools::report_list). wants_list() is true until all were: a pool that
+// has done nothing since the attach is not known yet, and is not waited for for ever. With the GIL.
+constexpr unsigned lists_max = 20;
+std::uint64_t listed_session = 0;
+unsigned lists = 0;
+bool is_list_complete = false;
+int wants_list() {
+  return is_observed() && came_late() && listed_session != rings.session() ? 1 : 0;
+}
+void report_list(int begins) {
+  if (!is_observed()) return;
+  pools::report_list(begins != 0);
+  if (begins != 0) {
+    is_list_complete = true;
+  } else if (is_list_complete || ++lists == lists_max) {
+    listed_session = rings.session();
+    lists = 0;
+  }
+}
+void report_torch_block(unsigned device, std::uint64_t address, std::uint64_t bytes, std::uint64_t requested) {
+  if (!is_observed()) return;
+  if (const std::uint32_t heap = pools::heap_on(pools::Framework::torch, device))
+    pools::report_block_from_before(heap, address, bytes, requested);
+  else
+    is_list_complete = false;
+}
 void ask_again();
 void end_agent();
 void report_fact(const char* key, const char* value) {
@@ -118,9 +144,10 @@ bool start_agent() {
   PyObject* loader = code != nullptr ? python.execute("_hbmscope_loader", code) : nullptr;
   if (code != nullptr) python.release(code);
   if (loader == nullptr) return false;
-  agent = python.call_method(loader, "load", "s(KKKKKK)", reinterpret_cast<const char*>(agent_sources),
+  agent = python.call_method(loader, "load", "s(KKKKKKKKK)", reinterpret_cast<const char*>(agent_sources),
                              address_of(is_observed_now), address_of(report_attribute), address_of(report_marker),
-                             address_of(report_fact), address_of(ask_again), address_of(end_agent));
+                             address_of(report_fact), address_of(ask_again), address_of(end_agent),
+                             address_of(wants_list), address_of(report_list), address_of(report_torch_block));
   python.release(loader);
   return agent != nullptr;
 }

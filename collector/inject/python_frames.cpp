@@ -137,6 +137,34 @@ std::uint32_t find_line(const Lines& table, std::int64_t first_line, std::uint32
   return 0;
 }
 
+// A code object's key, a hash of its names and of its whole table of lines, which may take a kilobyte. Most objects are
+// seen again and again: their keys are kept. Code that takes the place of freed code gets a key of its own, unless the
+// names, the first line, the table's place, its size and its first bytes are also the same.
+struct KnownKey {
+  std::atomic<std::uint64_t> key, key_and_identity;  // The second is the xor of both: two threads may write at once.
+};
+constexpr std::size_t known_keys_max = 4096;
+KnownKey known_keys[known_keys_max];
+
+std::uint64_t key_of(const Layout& layout, const void* code) {
+  const Lines lines = lines_of(code);
+  std::uint64_t names = hash_of(text_of(layout, read_at<const void*>(code, code_function)));
+  names = hash_pair(names, hash_of(text_of(layout, read_at<const void*>(code, code_file))));
+  names ^= read_at<std::uint32_t>(code, layout.code_first_line);
+  constexpr std::size_t first_bytes = 16;
+  const std::uint64_t first = hash_bytes(lines.at, lines.bytes < first_bytes ? lines.bytes : first_bytes);
+  const std::uint64_t places =
+      hash_pair(reinterpret_cast<std::uint64_t>(code), reinterpret_cast<std::uint64_t>(lines.at));
+  const std::uint64_t identity = hash_pair(hash_pair(names, first ^ lines.bytes), places) | 1;
+  KnownKey& known_key = known_keys[identity / 2 % known_keys_max];
+  const std::uint64_t kept = known_key.key.load(std::memory_order_relaxed);
+  if ((known_key.key_and_identity.load(std::memory_order_relaxed) ^ kept) == identity) return kept;
+  const std::uint64_t key = hash_pair(names, hash_bytes(lines.at, lines.bytes));
+  known_key.key.store(key, std::memory_order_relaxed);
+  known_key.key_and_identity.store(key ^ identity, std::memory_order_relaxed);
+  return key;
+}
+
 const void* innermost_frame(const Layout& layout) {
   if (interpreter.is_ending != nullptr && interpreter.is_ending() != 0) return nullptr;
   const void* state = interpreter.thread_state();
@@ -223,11 +251,7 @@ std::size_t walk_python(StackFrame* frames, std::size_t max, bool& is_cut) {
     const std::uint64_t start = reinterpret_cast<std::uint64_t>(code) + layout->code_start;
     // Instructions have two bytes; a frame that has not begun points before its first one.
     const std::uint64_t number = instruction >= start ? (instruction - start) / 2 : 0;
-    const Lines lines = lines_of(code);
-    std::uint64_t key = hash_of(text_of(*layout, read_at<const void*>(code, code_function)));
-    key = hash_pair(key, hash_of(text_of(*layout, read_at<const void*>(code, code_file))));
-    key = hash_pair(key ^ read_at<std::uint32_t>(code, layout->code_first_line), hash_bytes(lines.at, lines.bytes));
-    key = hash_pair(key, number) | 1;
+    const std::uint64_t key = hash_pair(key_of(*layout, code), number) | 1;
     frames[count++] = {reinterpret_cast<std::uint64_t>(code), key, static_cast<std::uint32_t>(number)};
   }
   return count;

@@ -19,8 +19,6 @@
 #include <x86intrin.h>
 #endif
 
-// From glibc, since 2.18. A pthread key is not used because its symbols moved in 2.34.
-extern "C" int __cxa_thread_atexit_impl(void (*at_exit)(void*), void* argument, void* library);
 extern "C" void* __dso_handle;
 
 namespace hbmscope::inject {

@@ -10,6 +10,10 @@
 
 #include "collector/wire/ring_layout.h"
 
+// From glibc, since 2.18. A pthread key is not used because its symbols moved in 2.34. Null with another C library,
+// where rings are not opened.
+extern "C" __attribute__((weak)) int __cxa_thread_atexit_impl(void (*at_exit)(void*), void* argument, void* library);
+
 namespace hbmscope::inject {
 
 // A lock for rare operations: definitions, listings. Never held while foreign code runs, except for a listing.

@@ -62,6 +62,7 @@ void find_facts(const void* instance, const void* call, PoolFacts& facts) {
     facts.pool_bytes = usage.reserved;
   }
   facts.device = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(instance) - 1);
+  facts.framework = pools::Framework::torch;
   facts.has_requested = are_torch_requests_known();
   note_variables(static_cast<unsigned>(wire::Reader::torch) | static_cast<unsigned>(wire::Reader::driver));
   Line name;

@@ -9,9 +9,10 @@
 
 #include "collector/inject/collector.h"
 #include "collector/inject/file_symbols.h"
+#include "collector/inject/line.h"
 #include "collector/inject/loaded_objects.h"
 #include "collector/inject/patch.h"
-#include "collector/inject/pjrt_buffers.h"
+#include "collector/inject/pjrt_plugins.h"
 #include "collector/inject/pool_rows.h"
 #include "collector/inject/process_facts.h"
 #include "collector/inject/rings.h"
@@ -137,8 +138,7 @@ void find_facts(const void* self, const void*, PoolFacts& facts) {
   const Word function = original_of(self, name);
   if (function != 0) {
     reinterpret_cast<void* (*)(Text*, const void*)>(function)(&text, self);
-    const std::size_t length = text.length < sizeof(facts.name) - 1 ? text.length : sizeof(facts.name) - 1;
-    std::memcpy(facts.name, text.text, length);
+    copy_text(facts.name, text.text, text.length);
   }
   if (facts.name[0] == 0) std::strcpy(facts.name, "XLA's pool");
   if (came_late()) find_statistics(self, facts);
@@ -246,6 +246,7 @@ Function function_from(const char* mangled) {
 struct Library {
   char path[1024];
   Word base;
+  const void* inside;  // Any address in it.
   FileSymbols* file;
   struct Found {
     Word* functions;
@@ -316,43 +317,40 @@ void take_over(const Library::Found& found) {
       store_word(table->slots[i], ours);
 }
 
-// Reading the file of every library would take seconds.
-bool may_carry_it(const char* path) {
-  const char* file = file_name_of(path);
-  for (const char* sign : {"xla_cuda", "xla_rocm", "libtensorflow_framework", "pjrt_plugin"})
+// Reading the file of every library would take seconds. A plugin of PJRT is looked at whatever its name is.
+bool may_carry_it(const dl_phdr_info& object) {
+  const char* file = file_name_of(object.dlpi_name);
+  if (find_function_of(object, "GetPjrtApi") != nullptr) return true;
+  for (const char* sign : {"xla_cuda", "xla_rocm", "libtensorflow_framework"})
     if (std::strstr(file, sign) != nullptr) return true;
   return false;
 }
 
-// Bases of libraries that were looked at. A library that was unloaded may be followed by another at the same address,
-// so the list begins anew when something was unloaded.
+// How many objects were looked at, in the loader's order, in which new ones come last. All are looked at again when
+// something was unloaded.
 struct Seen {
   unsigned long long loads = 0, unloads = 0;
-  Word bases[32] = {};
-  std::size_t count = 0;
+  std::size_t objects = 0;
 };
 Seen seen;
 
 struct NextLibrary {
   Library* library;
-  bool is_first = true;
+  std::size_t objects = 0;  // In this walk.
 };
 
 int find_new_library(dl_phdr_info* object, std::size_t, void* data) {
   auto& next = *static_cast<NextLibrary*>(data);
-  if (next.is_first && object->dlpi_adds == seen.loads) return 1;
-  if (next.is_first && object->dlpi_subs != seen.unloads) {
-    seen.count = 0;
-    seen.unloads = object->dlpi_subs;
-  }
-  next.is_first = false;
-  if (object->dlpi_name == nullptr || !may_carry_it(object->dlpi_name)) return 0;
-  for (std::size_t i = 0; i < seen.count; ++i)
-    if (seen.bases[i] == object->dlpi_addr) return 0;
+  const bool is_first = next.objects++ == 0;
+  if (is_first && object->dlpi_adds == seen.loads) return 1;
+  if (is_first && object->dlpi_subs != seen.unloads) seen = {.unloads = object->dlpi_subs};
+  if (next.objects <= seen.objects) return 0;
+  seen.objects = next.objects;
+  if (object->dlpi_name == nullptr || !may_carry_it(*object)) return 0;
   const std::size_t length = std::strlen(object->dlpi_name);
-  if (seen.count == std::size(seen.bases) || length >= sizeof(next.library->path)) return 0;
-  seen.bases[seen.count++] = object->dlpi_addr;
+  if (length >= sizeof(next.library->path)) return 0;
   next.library->base = object->dlpi_addr;
+  next.library->inside = object->dlpi_phdr;
   std::memcpy(next.library->path, object->dlpi_name, length + 1);
   return 1;
 }
@@ -362,12 +360,8 @@ int note_loads(dl_phdr_info* object, std::size_t, void*) {
   return 1;
 }
 
-void look_into(Library& library) {
-  const FileSymbols file(library.path);
-  library.file = const_cast<FileSymbols*>(&file);
-  library.found_count = 0;
-  file.walk(take_table, &library);
-  if (library.found_count == 0) return;
+// Of a library with such tables, while its file is open.
+void take_tables(Library& library) {
   library.lowest = ~Word{0};
   library.highest = 0;
   for (std::size_t i = 0; i < library.found_count; ++i)
@@ -376,12 +370,20 @@ void look_into(Library& library) {
       library.lowest = address < library.lowest ? address : library.lowest;
       library.highest = address > library.highest ? address : library.highest;
     }
-  file.walk(take_function, &library);
+  library.file->walk(take_function, &library);
   for (std::size_t i = 0; i < library.found_count; ++i) take_over(library.found[i]);
   // JAX reads its variables just before it loads its plugin. TensorFlow reads its own when it makes a pool.
   if (std::strstr(file_name_of(library.path), "tensorflow") == nullptr)
     note_variables(static_cast<unsigned>(wire::Reader::xla) | static_cast<unsigned>(wire::Reader::driver));
-  take_pjrt_of(library.found[0].functions);
+}
+
+void look_into(Library& library) {
+  const FileSymbols file(library.path);
+  library.file = const_cast<FileSymbols*>(&file);
+  library.found_count = 0;
+  file.walk(take_table, &library);
+  if (library.found_count != 0) take_tables(library);
+  take_pjrt_of(library.inside, library.found_count != 0);
 }
 
 }  // namespace

@@ -124,9 +124,6 @@ void ProcessDrain::take_definitions() {
       }
       case wire::RecordKind::frame: {
         const auto record = row.as<wire::FrameRecord>();
-        const auto text = [&](std::uint32_t id) {
-          return id < texts_.size() ? std::string_view(texts_[id]) : std::string_view();
-        };
         add_id(frames_, record.id, writer_.define_frame(text(record.function), text(record.file), record.line));
         break;
       }
@@ -141,16 +138,12 @@ void ProcessDrain::take_definitions() {
         auto record = row.as<wire::HeapRecord>();
         const std::uint32_t of_job = record.id;
         record.parent = heap(record.parent);
-        const std::string name = record.name < texts_.size() ? texts_[record.name] : "";
-        const std::string kind = record.memory_kind < texts_.size() ? texts_[record.memory_kind] : "";
-        const std::string uuid = record.uuid < texts_.size() ? texts_[record.uuid] : "";
+        const std::string_view name = text(record.name), kind = text(record.memory_kind), uuid = text(record.uuid);
         record.uuid = uuid.empty() ? 0 : writer_.define_string(uuid);
-        note_device(record.device, uuid);
-        if (of_job == heap_names_.size()) heap_names_.push_back(name);
+        note_device(record.device, std::string(uuid));
+        if (of_job == heap_names_.size()) heap_names_.emplace_back(name);
         add_id(heaps_, of_job, writer_.define_heap(record, name, kind));
-        constexpr std::uint32_t joined = wire::heap_flag::is_inside_of_driver | wire::heap_flag::has_regions;
-        if ((record.flags & joined) == joined) regions_.add_heap(heap(of_job));
-        if ((record.flags & wire::heap_flag::is_inside_of_driver) != 0) pool_blocks_.add_heap(heap(of_job));
+        frameworks_.add_heap(heap(of_job), record);
         break;
       }
       case wire::RecordKind::job: note_fact(row); break;
@@ -178,8 +171,8 @@ void ProcessDrain::define_module(const Row& row) {
   auto record = row.as<wire::ModuleRecord>();
   if (record.id != modules_.size()) return;
   auto module = std::make_shared<CodeModule>();
-  if (record.path < texts_.size()) module->path = texts_[record.path];
-  if (record.build_id < texts_.size()) module->build_id = texts_[record.build_id];
+  module->path = text(record.path);
+  module->build_id = text(record.build_id);
   module->base = record.base;
   module->process = process_;
   module->id = writer_.define_module(record, module->path, module->build_id);
@@ -345,7 +338,7 @@ void ProcessDrain::write_of_driver(const Row& row, std::int64_t time_ns) {
     case wire::RecordKind::attribute: {
       const auto attribute = translated<wire::AttributeRecord>(row);
       if (PoolBlocks::is_meant(attribute))
-        pool_blocks_.note(attribute, time_ns, writer_);
+        frameworks_.note(attribute, time_ns);
       else
         driver_.note(attribute, time_ns);
       break;
@@ -366,9 +359,6 @@ void ProcessDrain::write_of_driver(const Row& row, std::int64_t time_ns) {
 }
 
 void ProcessDrain::watch(const Row& row, std::int64_t time_ns) {
-  const auto text = [](const std::vector<std::string>& texts, std::uint32_t id) {
-    return id < texts.size() ? std::string_view(texts[id]) : std::string_view();
-  };
   switch (row.kind) {
     case wire::RecordKind::alloc: {
       const auto record = row.as<wire::AllocRecord>();
@@ -382,14 +372,13 @@ void ProcessDrain::watch(const Row& row, std::int64_t time_ns) {
     }
     case wire::RecordKind::driver_refusal: {
       const auto record = row.as<wire::DriverRefusalRecord>();
-      watch_.note_refusal(record.heap, record.requested, text(heap_names_, record.heap), text(texts_, record.call),
-                          time_ns,
+      watch_.note_refusal(record.heap, record.requested, heap_name(record.heap), text(record.call), time_ns,
                           record.available == wire::unknown_bytes ? std::nullopt : std::optional(record.available));
       break;
     }
     case wire::RecordKind::out_of_memory: {
       const auto record = row.as<wire::OutOfMemoryRecord>();
-      watch_.note_out_of_memory(record.requested, text(heap_names_, record.heap), text(texts_, record.reason));
+      watch_.note_out_of_memory(record.requested, heap_name(record.heap), text(record.reason));
       break;
     }
     default: break;
@@ -407,19 +396,8 @@ void ProcessDrain::write(const Row& row) {
     return;
   }
   switch (row.kind) {
-    case wire::RecordKind::alloc: {
-      const auto block = translated<wire::AllocRecord>(row);
-      if (regions_.has(block.heap)) regions_.note_block(block.heap, block.address, block.size, time_ns);
-      pool_blocks_.add(block, writer_.alloc(block, time_ns));
-      break;
-    }
-    case wire::RecordKind::free_at: {
-      const auto record = translated<wire::FreeAtRecord>(row);
-      pool_blocks_.remove(record.heap, record.address);
-      if (!unidentified_.free(record, time_ns))
-        writer_.free(record.heap, record.address, record.size, record.stack, time_ns);
-      break;
-    }
+    case wire::RecordKind::alloc: frameworks_.alloc(translated<wire::AllocRecord>(row), time_ns); break;
+    case wire::RecordKind::free_at: frameworks_.free(translated<wire::FreeAtRecord>(row), time_ns); break;
     case wire::RecordKind::free_requested_at: {
       const auto record = translated<wire::FreeRequestedAtRecord>(row);
       writer_.free_requested(record.heap, record.address, record.size, record.stack, time_ns);
@@ -432,26 +410,16 @@ void ProcessDrain::write(const Row& row) {
     }
     case wire::RecordKind::region_grow: writer_.add(translated<wire::RegionGrowRecord>(row), time_ns); break;
     case wire::RecordKind::region_shrink: writer_.add(translated<wire::RegionShrinkRecord>(row), time_ns); break;
-    case wire::RecordKind::heap_gone: {
-      const auto gone = translated<wire::HeapGoneRecord>(row);
-      regions_.note_heap_gone(gone.heap);
-      unidentified_.note_heap_gone(gone.heap);
-      pool_blocks_.remove_heap(gone.heap);
-      writer_.drop_heap(gone, time_ns);
-      break;
-    }
+    case wire::RecordKind::heap_gone: frameworks_.drop_heap(translated<wire::HeapGoneRecord>(row), time_ns); break;
     case wire::RecordKind::driver_refusal: writer_.add(translated<wire::DriverRefusalRecord>(row), time_ns); break;
     case wire::RecordKind::out_of_memory: writer_.add(translated<wire::OutOfMemoryRecord>(row), time_ns); break;
     case wire::RecordKind::marker: writer_.add(translated<wire::MarkerRecord>(row), time_ns); break;
     case wire::RecordKind::counter: {
-      const auto figure = translated<wire::CounterRecord>(row);
-      const std::uint32_t name = row.as<wire::CounterRecord>().name;
-      if (name < texts_.size() && texts_[name] == wire::in_use_before && figure.heap != 0)
-        unidentified_.note_before(figure.heap, static_cast<std::uint64_t>(figure.value), time_ns);
-      else
-        writer_.add(figure, time_ns);
+      const std::string_view name = text(row.as<wire::CounterRecord>().name);
+      frameworks_.note_figure(translated<wire::CounterRecord>(row), name, time_ns);
       break;
     }
+    case wire::RecordKind::live: frameworks_.list(translated<wire::LiveRecord>(row), time_ns); break;
     case wire::RecordKind::listing: write_listing(translated<wire::ListingRecord>(row), time_ns); break;
     default: is_broken_ = true; break;
   }

@@ -21,10 +21,9 @@
 #include "collector/serve/driver_memory.h"
 #include "collector/serve/failure_watch.h"
 #include "collector/serve/frame_namer.h"
-#include "collector/serve/pool_blocks.h"
+#include "collector/serve/framework_memory.h"
 #include "collector/serve/ring_memory.h"
 #include "collector/serve/tick_clock.h"
-#include "collector/serve/unidentified_memory.h"
 #include "collector/wire/stream_writer.h"
 
 namespace hbmscope::serve {
@@ -101,6 +100,12 @@ class ProcessDrain {
   // The record of a row, with ids of the stream instead of those of the job.
   template <class Record>
   Record translated(const Row& row) const;
+  std::string_view text(std::uint32_t of_job) const {
+    return of_job < texts_.size() ? std::string_view(texts_[of_job]) : std::string_view();
+  }
+  std::string_view heap_name(std::uint32_t of_job) const {
+    return of_job < heap_names_.size() ? std::string_view(heap_names_[of_job]) : std::string_view();
+  }
   std::uint32_t string(std::uint32_t of_job) const { return id_of(strings_, of_job); }
   std::uint32_t stack(std::uint32_t of_job) const { return id_of(stacks_, of_job); }
   std::uint32_t heap(std::uint32_t of_job) const { return id_of(heaps_, of_job); }
@@ -112,8 +117,7 @@ class ProcessDrain {
   wire::StreamWriter writer_;
   PoolRegions regions_{writer_};
   DriverMemory driver_{writer_, regions_};
-  UnidentifiedMemory unidentified_{writer_};
-  PoolBlocks pool_blocks_;
+  FrameworkMemory frameworks_{writer_, regions_};
   TickClock clock_;
   std::vector<Ring> rings_;
   std::vector<std::uint32_t> used_rings_;                                     // In this round.

@@ -32,6 +32,11 @@ inline constexpr std::string_view driver_calls_fact = "hbmscope.driver_calls",
 inline constexpr std::string_view in_use_before = "in_use_before", not_identified = "not identified",
                                   reported_pool = "total_reserved";
 
+// A counter between a job and its observer: 1, its agent begins to list blocks from before the attach; 0, it has ended.
+// Each block of the list is recorded as an allocation then, with an attribute that says when it was allocated.
+inline constexpr std::string_view lists_blocks_from_before = "lists_blocks_from_before",
+                                  allocated_attribute = "allocated", before_attach = "before hbmscope was attached";
+
 // Suffixes of counter names that begin with a device, "GPU 0": figures that the driver (NVML) reports.
 inline constexpr std::string_view held_by_process_ending = " bytes held by this process (NVML)",
                                   in_use_by_all_ending = " bytes in use by all processes (NVML)";

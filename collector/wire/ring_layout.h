@@ -31,7 +31,7 @@
 
 namespace hbmscope::wire {
 
-constexpr std::uint32_t rings_version = 7;
+constexpr std::uint32_t rings_version = 8;
 
 struct RingsHeader {
   char magic[8] = {'h', 'b', 'm', 'r', 'i', 'n', 'g', 's'};
@@ -93,6 +93,9 @@ constexpr std::uint32_t block_at = ~std::uint32_t{0};  // FreeAtRecord::heap: an
 constexpr std::uint32_t block_of_handle = block_at - 1;  // FreeAtRecord::heap: `address` is the handle of a block.
 constexpr std::uint32_t blocks_of = block_at - 2;        // FreeAtRecord::heap: `address` is the number of an owner.
 constexpr std::uint32_t block_at_or_in = 1U << 31;       // With a heap: if there is no driver block at that address.
+
+// A row of kind live in a ring, rather than in a listing: the framework has said that a pool has had this block since
+// before the attach. Its size is what the framework uses of it.
 
 constexpr std::uint64_t block_of_pool = std::uint64_t{1} << 63;  // AttributeRecord::allocation: or'ed to the address.
 

@@ -6,6 +6,7 @@ in for here; tests/real has the real ones.
 """
 
 import collections
+import contextlib
 import cProfile
 import ctypes
 import functools
@@ -17,6 +18,7 @@ import sys
 import time
 import types
 import unittest
+import unittest.mock
 import weakref
 
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "collector" / "agent"
@@ -50,6 +52,7 @@ class Collector:
 
     def __init__(self):
         self.said, self.facts, self.markers, self.asked = collections.defaultdict(dict), {}, [], 0
+        self.wants_list, self.listed = 0, []
         kinds = ctypes.CFUNCTYPE
         text = ctypes.c_char_p
         self.functions = [
@@ -58,7 +61,10 @@ class Collector:
             kinds(None, text, ctypes.c_int)(lambda name, phase: self.markers.append((name.decode(), phase))),
             kinds(None, text, text)(lambda key, value: self.facts.update({key.decode(): value.decode()})),
             kinds(None)(self.ask),
-            kinds(None)(lambda: None)]
+            kinds(None)(lambda: None),
+            kinds(ctypes.c_int)(lambda: self.wants_list),
+            kinds(None, ctypes.c_int)(self.list),
+            kinds(None, ctypes.c_uint, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint64)(lambda *block: self.listed.append(block))]
         self.addresses = [ctypes.cast(function, ctypes.c_void_p).value for function in self.functions]
 
     def attribute(self, address, key, value):
@@ -66,6 +72,10 @@ class Collector:
 
     def ask(self):
         self.asked += 1
+
+    def list(self, begins):
+        self.listed.append("begins" if begins else "ends")
+        self.wants_list = self.wants_list and begins
 
 
 class AgentTest(unittest.TestCase):
@@ -251,6 +261,35 @@ class AgentTest(unittest.TestCase):
         self.assertEqual(self.collector.said[1]["name"], "params['w']")
         self.assertEqual(self.collector.said[1]["category"], "parameters")
         del params
+
+    def torch(self, active=2, records_history=False):
+        blocks = [{"state": "active_allocated", "size": 1024, "requested_size": 1000}, {"state": "inactive", "size": 512},
+                  {"state": "active_pending_free", "size": 512}, {"state": "active_allocated", "size": 2048}]
+        cuda = types.SimpleNamespace(
+            is_initialized=lambda: True, device_count=lambda: 1, memory_stats=lambda device: {"active.all.current": active},
+            memory_snapshot=lambda: [{"device": 3, "address": 4096, "blocks": blocks}])
+        module = types.SimpleNamespace(
+            cuda=cuda, Tensor=type("Tensor", (), {}), nn=types.SimpleNamespace(Module=type("Module", (), {})),
+            optim=types.SimpleNamespace(Optimizer=type("Optimizer", (), {})),
+            _C=types.SimpleNamespace(_cuda_isHistoryEnabled=lambda: records_history, DisableTorchFunction=contextlib.nullcontext))
+        return unittest.mock.patch.dict(sys.modules, {"torch": module})
+
+    def test_blocks_of_pytorch_from_before_an_attach_are_listed_once(self):
+        with self.torch():
+            self.look()
+            self.assertEqual(self.collector.listed, [])
+            self.collector.wants_list = 1
+            self.look()
+            self.look()
+        unknown = (1 << 64) - 1
+        self.assertEqual(self.collector.listed, ["begins", (3, 4096, 1024, 1000), (3, 4096 + 2048, 2048, unknown), "ends"])
+
+    def test_neither_a_long_list_nor_one_with_the_jobs_history_is_asked_for(self):
+        for settings in ({"active": 100_001}, {"records_history": True}):
+            self.collector.wants_list, self.collector.listed = 1, []
+            with self.torch(**settings):
+                self.look()
+            self.assertEqual(self.collector.listed, ["begins", "ends"])
 
     def test_functions_that_read_their_own_variables_are_left_alone(self):
         def job():

@@ -27,6 +27,7 @@ ENVIRONMENTS = {
         [
             "jax-cuda13-plugin==0.10.2",
             "jax-cuda13-pjrt==0.10.2",
+            "lammps-jax-pjrt-cpu==0.11.2",  # A CPU plugin, for arrays_test.py.
             "nvidia-cuda-nvcc==13.0.88",
             "nvidia-cuda-crt==13.0.88",
             "nvidia-nvvm==13.0.88",

@@ -178,8 +178,8 @@ std::string heap_sentence(const HeapMapAnswer& answer) {
             ": events were lost, or contradict each other.";
   }
   if (answer.spans.blocks_not_drawn > 0)
-    text += " " + text_from_count(answer.spans.blocks_not_drawn) +
-            " blocks are not drawn: they overlap others, lie outside the regions, or have no address.";
+    text += " Not drawn (overlapping, outside the regions, or without an address): " +
+            text_from_count_of(signed_from(answer.spans.blocks_not_drawn), "block") + ".";
   return text;
 }
 

@@ -316,6 +316,8 @@ void draw_heap_map(const AppState& state, HeapMapState& map, CommandQueue& comma
   const std::shared_ptr<const HeapMapAnswer> answer = state.answers().heap_map.value;
   const Look look(state);
   draw_map_head(state, map, *answer, commands);
+  if (answer->spans.spans.empty() && answer->spans.blocks_not_drawn > 0)
+    return wrapped_text("There is no map, as no block has an address. The view Blocks lists them.");
   if (answer->spans.spans.empty()) {
     wrapped_text("This heap holds no memory " + phrase_of(answer->moment->moment) + ".");
     if (ImGui::Button("Go to the peak")) commands.push(CommandId::go_to_peak);

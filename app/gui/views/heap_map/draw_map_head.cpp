@@ -67,7 +67,9 @@ void draw_layers(const Trace& trace, HeapKey shown, CommandQueue& commands) {
   }
 }
 
+// Empty if nothing is drawn.
 std::string scale_text(const HeapMapState& map, const HeapMapAnswer& answer) {
+  if (answer.spans.spans.empty()) return {};
   std::string words = "1 row = " + text_from_bytes(map.view.bytes_per_px * map.view.width) +
                       ", 1 px = " + text_from_bytes(map.view.bytes_per_px);
   if (answer.spans.regions.size() > 1)

@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""hbmscope run on jobs whose libraries are loaded in unusual ways: with other libraries in front of the driver, in other
+namespaces, by other C libraries.
+
+    loader_test.py HBMSCOPE FAKE_FOLDER LINKED_JOB JOB ASKS_EVERYWHERE MUSL_JOB
+
+MUSL_JOB is empty if there is no musl-gcc.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+import unittest
+from pathlib import Path
+
+from own_folder import OwnFolderTest
+
+HBMSCOPE, FAKES, LINKED_JOB, JOB, ASKS_EVERYWHERE, MUSL_JOB = sys.argv[1:7]
+COLLECTOR = str(Path(HBMSCOPE).parent / "libhbmscope_collector.so")
+IN_C = "import ctypes as C\n"
+
+
+class LoaderTest(OwnFolderTest):
+    def variables(self, fake="bound", **more):
+        return dict(self.environment, LD_LIBRARY_PATH=f"{FAKES}/{fake}", **more)
+
+    def run_it(self, *command, options=(), code=0, fake="bound", **more):
+        done = subprocess.run([HBMSCOPE, "run", "--no-window", *options, "--record", self.recording, "--", *command], capture_output=True, text=True,
+                              timeout=120, env=self.variables(fake, **more))
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done
+
+    def run_python(self, script, **more):
+        return self.run_it(sys.executable, "-c", IN_C + textwrap.dedent(script), **more)
+
+    def report(self):
+        return json.loads(subprocess.run([HBMSCOPE, "report", self.recording, "--json"], capture_output=True, text=True, check=True).stdout)
+
+    def assert_is(self, truth):
+        found = self.report()
+        self.assertEqual({key: found["events"][key] for key in ("alloc", "free", "driver_refusals", "lost")},
+                         {"alloc": truth["alloc"], "free": truth["free"], "driver_refusals": truth["driver_refusals"], "lost": 0})
+        in_use = {heap["name"]: heap["in_use_bytes"] for heap in found["heaps"]}
+        self.assertEqual([in_use["GPU 0 memory"], in_use["GPU 1 memory"]], truth["in_use_bytes"])
+
+
+class InFrontOfTheDriver(LoaderTest):
+    """A library that forwards to the driver is called for each allocation, and the call is recorded once."""
+
+    def assert_forwards(self, how, libraries, preload="", **more):
+        calls = self.folder / "calls"
+        calls.unlink(missing_ok=True)
+        job = [LINKED_JOB if how == "linked" else JOB, how, "2", "4000", "7"]
+        if preload:  # For the job alone.
+            job = ["sh", "-c", f"LD_PRELOAD=$LD_PRELOAD:{preload} exec {' '.join(job)}"]
+        done = self.run_it(*job, FORWARDED_CALLS=str(calls), HBMSCOPE_DEVICE_BYTES="100000", **more)
+        self.assert_is(json.loads(done.stdout))
+        numbers = {int(line) for line in calls.read_text().splitlines()}
+        self.assertEqual(len(calls.read_text().splitlines()), libraries)
+        self.assertEqual(len(numbers), 1, "each library sees every call")
+        self.assertGreater(numbers.pop(), 100)
+
+    def test_one_library(self):
+        for when in ("at_start", "late"):
+            for driver in ("bound", "loose"):
+                for how in ("linked", "dlsym", "proc"):
+                    with self.subTest(when=when, driver=driver, how=how):
+                        self.assert_forwards(how, 1, fake="forwarding_1", FORWARDING_LOOKS_UP=when, FORWARDS_TO_1=f"{FAKES}/{driver}/libcuda.so.1")
+
+    def test_two_libraries(self):
+        for when in ("at_start", "late"):
+            for how in ("linked", "dlsym", "proc"):
+                with self.subTest(when=when, how=how):
+                    self.assert_forwards(how, 2, fake="forwarding_1", FORWARDING_LOOKS_UP=when, FORWARDS_TO_1=f"{FAKES}/forwarding_2/libcuda.so.1",
+                                         FORWARDS_TO_2=f"{FAKES}/bound/libcuda.so.1")
+
+    def test_a_preloaded_library(self):
+        for when in ("at_start", "late"):
+            with self.subTest(when=when):
+                self.assert_forwards("linked", 1, preload=f"{FAKES}/forwarding_1/libcuda.so.1", FORWARDING_LOOKS_UP=when,
+                                     FORWARDS_TO_1=f"{FAKES}/bound/libcuda.so.1")
+
+
+class LookUps(LoaderTest):
+    """A caller finds what it finds without hbmscope."""
+
+    SCRIPT = """
+        plugin = C.CDLL(PLUGIN, mode=0)
+        for function in (plugin.find_everywhere, plugin.find_version_everywhere): function.restype = C.c_void_p
+        assert plugin.find_everywhere(b"cuMemAlloc_v2") and plugin.find_everywhere(b"cuDriverGetVersion"), "with dlsym"
+        assert plugin.find_version_everywhere(b"cuDriverGetVersion", b"EMULATED_1.0"), "with dlvsym"
+        assert not plugin.find_everywhere(b"cuNoSuchName")
+        assert not hasattr(C.CDLL(None), "cuDriverGetVersion"), "it is local"
+        print("found")
+    """.replace("PLUGIN", repr(ASKS_EVERYWHERE))
+
+    def test_names_of_the_driver_in_a_local_library(self):
+        self.assertEqual(self.run_python(self.SCRIPT).stdout, "found\n")
+
+    def test_the_same_without_an_observer(self):
+        for more in ({}, {"LD_PRELOAD": COLLECTOR}):  # Without hbmscope, and with its library alone.
+            done = subprocess.run([sys.executable, "-c", IN_C + textwrap.dedent(self.SCRIPT)], capture_output=True, text=True, env=self.variables(**more))
+            self.assertEqual((done.returncode, done.stdout), (0, "found\n"), done.stderr)
+
+
+@unittest.skipUnless(MUSL_JOB, "there is no musl-gcc here")
+class OtherCLibrary(LoaderTest):
+    """A program that uses musl runs as without hbmscope, also between programs that are recorded."""
+
+    def test_a_job_of_musl(self):
+        done = self.run_it(MUSL_JOB, code=7)
+        self.assertEqual(done.stdout, "found strlen, not cuInit; thread and child have ended\n")
+        self.assertIn("nothing was recorded", done.stderr)
+
+    def test_a_child_of_musl(self):
+        done = self.run_it("sh", "-c", f"{MUSL_JOB} >&2; test $? = 7 && exec {LINKED_JOB} linked 1 500 7")
+        self.assert_is(json.loads(done.stdout))
+
+    def test_an_annotated_program_of_musl_says_once_why_it_is_not_observed(self):
+        done = self.run_it(MUSL_JOB, "announce", code=7)
+        self.assertEqual(done.stderr.count("this process is not observed: its C library is not glibc"), 1, done.stderr)
+
+
+class RunsAnyway(LoaderTest):
+    """What keeps hbmscope from observing does not keep the job from running; one line says what it is."""
+
+    def assert_runs_unobserved(self, hbmscope, reason, *options):
+        done = subprocess.run([hbmscope, "run", "--no-window", "--no-flight", *options, "--", "sh", "-c", "echo \"$LD_PRELOAD\"; exit 5"], capture_output=True,
+                              text=True, timeout=60, env=self.environment)
+        self.assertEqual((done.returncode, done.stdout), (5, "\n"), done.stderr)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assertTrue(done.stderr.startswith("hbmscope: the job runs without being observed: "), done.stderr)
+        self.assertIn(reason, done.stderr)
+
+    def test_without_the_library(self):
+        alone = shutil.copy(HBMSCOPE, self.folder / "hbmscope")
+        self.assert_runs_unobserved(alone, "libhbmscope_collector.so is missing", "--record", self.recording)
+
+    def test_in_a_folder_that_the_loader_can_not_preload_from(self):
+        folder = self.folder / "a folder"
+        folder.mkdir()
+        shutil.copy(COLLECTOR, folder)
+        self.assert_runs_unobserved(shutil.copy(HBMSCOPE, folder), "contains a space or a colon", "--record", self.recording)
+
+    def test_without_a_place_for_the_recording(self):
+        self.assert_runs_unobserved(HBMSCOPE, "nowhere", "--record", str(self.folder / "nowhere" / "run.hbm"))
+
+    def test_a_file_that_must_not_be_replaced_is_still_an_error(self):
+        done = subprocess.run([HBMSCOPE, "run", "--no-window", "--no-flight", "--record", str(self.folder), "--", "echo", "started"], capture_output=True, text=True, env=self.environment)
+        self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
+
+    def test_a_command_that_does_not_exist_is_still_an_error(self):
+        done = subprocess.run([HBMSCOPE, "run", "--no-window", "--record", "/nowhere/run.hbm", "--", "/nowhere/job"], capture_output=True, text=True, env=self.environment)
+        self.assertEqual(done.returncode, 127)
+        self.assertIn("cannot start /nowhere/job", done.stderr)
+
+
+if __name__ == "__main__":
+    os.environ.pop("LD_PRELOAD", None)
+    unittest.main(argv=[sys.argv[0], *sys.argv[7:]])
