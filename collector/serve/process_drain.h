@@ -42,8 +42,8 @@ class ProcessDrain {
   void add_job_fact(std::string_view key, std::string_view value);
   // Writes counters for the devices on which the driver reports that the process holds memory, when they changed and
   // every ten seconds. If there is only one device, also if the driver does not list the process (in a container it has
-  // another number there). The devices have the numbers that the process itself uses: its heaps and the driver's
-  // figures are joined by UUID. A device on which it has no heap has its number on this machine.
+  // another number there). Heaps and the driver's figures are joined by UUID, so devices have the numbers that
+  // the process itself uses; one on which it has no heap has its number on this machine, "machine's GPU 2".
   void report_devices(std::span<const DeviceTotals> devices);
   // Drains what is available, but at once no more than takes some tenths of a second. With `is_last` it drains
   // everything, also the youngest events, and closes the current block.

@@ -19,8 +19,8 @@ void ProcessDrain::note_device(std::uint32_t ordinal, const std::string& uuid) {
   devices_.try_emplace(std::string(number_in(uuid)), ordinal);
 }
 
-// A person who reads the recording knows a device by the number that the process uses: cuda:0 may be the machine's
-// third one. Where the process has no memory on record, it has no such number.
+// A device has the number that the process uses for it: cuda:0 may be the machine's third GPU. That number is known
+// only where the process has a heap; "machine's GPU 2" is the number that NVML uses.
 std::string ProcessDrain::name_of(const DeviceTotals& device, std::size_t position) const {
   const auto found = devices_.find(std::string(number_in(device.uuid)));
   return found != devices_.end() ? "GPU " + std::to_string(found->second) : name_of_machine(device, position);
@@ -28,7 +28,7 @@ std::string ProcessDrain::name_of(const DeviceTotals& device, std::size_t positi
 
 std::string ProcessDrain::name_of_machine(const DeviceTotals& device, std::size_t position) const {
   const std::string name = device.title.empty() ? "GPU " + std::to_string(position) : device.title;
-  return device.uuid.empty() || is_left_alone_ ? name : name + " of the machine";
+  return device.uuid.empty() || is_left_alone_ ? name : "machine's " + name;
 }
 
 void ProcessDrain::report_figure(const std::string& name, std::uint64_t bytes) {
@@ -52,7 +52,7 @@ void ProcessDrain::report_devices(std::span<const DeviceTotals> devices) {
     // It held memory before and no longer does: record a last 0.
     const bool has_left = !held.is_reported && devices[i].knows_holders && reported_figures_.contains(held_name);
     if (!held.is_reported && !has_left) continue;
-    // From before it had memory on record there.
+    // Before it had a heap there, its figure had the machine's name.
     const std::string name_before = name_of_machine(devices[i], i) + std::string(wire::held_by_process_ending);
     if (name_before != held_name && reported_figures_.contains(name_before)) report_figure(name_before, 0);
     if (devices[i].used_bytes) report_figure(name + std::string(wire::in_use_by_all_ending), *devices[i].used_bytes);

@@ -14,7 +14,7 @@ from pathlib import Path
 
 HBMSCOPE, NVML, CUDA = sys.argv[1:4]
 MIB, GIB = 1 << 20, 1 << 30
-# Takes as many MiB on its first device as it is told, tells NVML's figures, and waits for them to be recorded.
+# Allocates the given MiB on its first device. With a second argument: makes NVML report it, and waits until it is recorded.
 JOB = """
 import ctypes, os, sys, time
 cuda = ctypes.CDLL("libcuda.so.1")

@@ -49,7 +49,7 @@ HBMSCOPE_EXPORTED Result cuDeviceGetName(char* name, int length, DeviceOrdinal d
   return success;
 }
 
-// Of the GPU, also for a slice of it.
+// For a slice (MIG), this version returns the UUID of its GPU.
 HBMSCOPE_EXPORTED Result cuDeviceGetUuid(Uuid* out, DeviceOrdinal device) {
   if (!is_visible(device)) return error_invalid_device;
   *out = uuid_of_gpu(physical_ordinal(device), settings());

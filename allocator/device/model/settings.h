@@ -45,7 +45,7 @@ struct Uuid {
   unsigned char bytes[16];
 };
 Uuid uuid_of_device(int ordinal);
-// That of the GPU which a slice is a part of.
+// The UUID of the GPU that the device is a slice of; without slices, that of the device.
 Uuid uuid_of_gpu(int ordinal, const Settings& settings);
 // "MIG-..." for a slice.
 std::string text_from_uuid(const Uuid& uuid, bool is_slice);
