@@ -8,6 +8,7 @@
 #include "allocator/interface/fragmentation.h"
 #include "analysis/model/clamped.h"
 #include "analysis/query/trace_user_code.h"
+#include "analysis/trace/device_labels.h"
 #include "analysis/trace/layers.h"
 #include "analysis/trace/reported_figures.h"
 #include "analysis/trace/stream_names.h"
@@ -88,6 +89,7 @@ std::optional<std::uint64_t> find_reported(const Stream& stream, std::string_vie
 std::vector<HeapRow> compute_heap_rows(const Trace& trace, const std::vector<StreamState>& states) {
   std::vector<HeapRow> rows;
   const auto labels = find_heap_labels(trace, HeapLabels::streams);
+  const auto device_names = find_device_names(trace);
   for (std::size_t i = 0; i < states.size(); ++i) {
     const std::size_t first = rows.size();
     for (const HeapInfo& info : trace.streams[i].definitions().heaps()) {
@@ -103,6 +105,8 @@ std::vector<HeapRow> compute_heap_rows(const Trace& trace, const std::vector<Str
       row.layer = text_from_layer(info.layer);
       row.is_inside_of_driver = info.has(wire::heap_flag::is_inside_of_driver);
       row.device = device_of(info);
+      row.uuid = info.uuid;
+      row.device_name = device_names[i][info.id];
       row.in_use_bytes = states[i].in_use_bytes(info.id);
       if (info.has(wire::heap_flag::has_requested)) row.requested_bytes = heap.known_requested_bytes();
       // A handle has exactly the requested size.

@@ -17,8 +17,9 @@ struct HeapRow {
   std::string label, file;  // "GPU 0 (rank_1.pickle)" (trace/stream_names.h). `file` is empty if there is only one.
   std::size_t stream = 0;   // From 0.
   std::optional<std::uint32_t> rank;
-  std::optional<std::uint32_t> device;
-  std::uint64_t in_use_bytes = 0;  // Live blocks, including rounding and pending ones, and handles.
+  std::optional<std::uint32_t> device;  // As the process numbers it.
+  std::string uuid, device_name;        // Of the device (trace/device_labels.h); empty: unknown.
+  std::uint64_t in_use_bytes = 0;       // Live blocks, including rounding and pending ones, and handles.
   std::optional<std::uint64_t> requested_bytes;
   std::uint64_t pending_bytes = 0;  // Part of in_use_bytes: freed by the program, not yet free.
   std::optional<std::uint64_t> pool_bytes, free_bytes, largest_free_bytes;

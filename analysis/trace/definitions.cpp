@@ -96,7 +96,8 @@ void Definitions::add(const wire::DecodedBlock& block) {
             record.device,
             static_cast<wire::Layer>(record.layer),
             record.flags,
-            first_block};
+            first_block,
+            std::string(text(record.uuid).substr(0, name_bytes_max))};
   }
   for (const wire::ModuleRecord& record : block.rows<wire::ModuleRecord>())
     define(modules_, record.id, {record.base, record.size, record.path, record.build_id});

@@ -25,6 +25,7 @@ struct HeapInfo {
   wire::Layer layer = wire::Layer::pool;
   std::uint32_t flags = 0;             // wire::heap_flag
   std::uint32_t defined_in_block = 0;  // Sequence of the first block that defines it; no such heap before.
+  std::string uuid = {};               // Of the device, which it identifies; empty: unknown.
 
   bool has(std::uint32_t flag) const { return (flags & flag) != 0; }
 };

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "analysis/model/clamped.h"
+#include "analysis/trace/device_labels.h"
 #include "analysis/trace/layers.h"
 #include "analysis/trace/pass.h"
 #include "analysis/trace/stream_names.h"
@@ -73,25 +74,6 @@ bool add_allocated(const Stream& stream, std::uint64_t end, const std::vector<bo
       if (possible_size(record) > 0) add(record, 0, SampleKind::handle);
     }
   });
-}
-
-// By stream and heap: the device label. A private pool has the label of its device's own heap.
-std::vector<std::vector<std::string>> find_device_labels(const Trace& trace,
-                                                         const std::vector<std::vector<std::string>>& heap_labels) {
-  std::vector<std::vector<std::string>> labels = heap_labels;
-  for (std::size_t stream = 0; stream < labels.size(); ++stream) {
-    const auto heaps = trace.streams[stream].definitions().heaps();
-    for (std::size_t i = 1; i < heaps.size(); ++i) {
-      const std::size_t end = heaps[i].name.find(private_pool_words);
-      if (end == std::string::npos) continue;
-      const auto of_device = std::find_if(heaps.begin(), heaps.end(), [&](const HeapInfo& heap) {
-        return heap.device == heaps[i].device && heap.name == heaps[i].name.substr(0, end);
-      });
-      if (of_device != heaps.end())
-        labels[stream][i] = heap_labels[stream][static_cast<std::size_t>(of_device - heaps.begin())];
-    }
-  }
-  return labels;
 }
 
 class ProfileMaker {

@@ -28,6 +28,8 @@ Json json_from_heap_rows(const std::vector<HeapRow>& rows) {
                     {"kind", or_null(row.memory_kind)},
                     {"layer", row.layer},
                     {"device", or_null(row.device)},
+                    {"device_name", or_null(row.device_name)},
+                    {"device_uuid", or_null(row.uuid)},
                     {"in_use_bytes", row.in_use_bytes},
                     {"requested_bytes", or_null(row.requested_bytes)},
                     {"pending_bytes", row.pending_bytes},

@@ -14,6 +14,7 @@
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/json.h"
+#include "analysis/write/json_optional.h"
 #include "app/cli/cli.h"
 #include "app/cli/find_job.h"
 #include "app/cli/terminal.h"
@@ -73,8 +74,11 @@ void print_job(const attach::RunningJob& job, const std::optional<std::uint64_t>
 void print_text(const attach::JobList& list, const std::string& host) {
   for (std::size_t device = 0; device < list.devices.size(); ++device) {
     const attach::DeviceTotals& totals = list.devices[device];
-    fmt::print("GPU {}  {}  {} of {} in use\n", device, printable(totals.name), text_from_bytes(totals.used_bytes),
-               text_from_bytes(totals.total_bytes));
+    fmt::print(
+        "{}  {}  {}\n", totals.title, printable(totals.name),
+        totals.used_bytes && totals.total_bytes
+            ? fmt::format("{} of {} in use", text_from_bytes(*totals.used_bytes), text_from_bytes(*totals.total_bytes))
+            : "memory in use not reported");
     std::uint64_t known = 0;
     for (const attach::RunningJob& job : list.jobs)
       for (const attach::RunningJob::Holding& holding : job.holdings)
@@ -89,9 +93,9 @@ void print_text(const attach::JobList& list, const std::string& host) {
         }));
     if (elsewhere > 0)
       fmt::print("  and {} more that are not visible here, in containers or of other users\n", elsewhere);
-    if (totals.used_bytes > known)
+    if (totals.used_bytes.value_or(0) > known)
       fmt::print("  {:>8}  {:<10} {:>9}  the driver and unknown processes\n", "", "",
-                 text_from_bytes(totals.used_bytes - known));
+                 text_from_bytes(*totals.used_bytes - known));
   }
   bool has_title = false;
   for (const attach::RunningJob& job : list.jobs) {
@@ -158,8 +162,11 @@ void print_json(const attach::JobList& list, bool in_one_line) {
   json["schema"] = 1;
   json["devices"] = nlohmann::ordered_json::array();
   for (const attach::DeviceTotals& totals : list.devices)
-    json["devices"].push_back(
-        {{"name", totals.name}, {"total_bytes", totals.total_bytes}, {"used_bytes", totals.used_bytes}});
+    json["devices"].push_back({{"name", totals.name},
+                               {"total_bytes", or_null(totals.total_bytes)},
+                               {"used_bytes", or_null(totals.used_bytes)},
+                               {"title", totals.title},
+                               {"uuid", or_null(totals.uuid)}});
   json["not_looked_at"] = list.not_looked_at;
   json["jobs"] = nlohmann::ordered_json::array();
   for (const attach::RunningJob& job : list.jobs) json["jobs"].push_back(json_of(job));

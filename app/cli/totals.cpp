@@ -16,6 +16,7 @@
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/json.h"
+#include "analysis/write/json_optional.h"
 #include "app/cli/cli.h"
 #include "app/cli/load.h"
 #include "collector/attach/device_totals.h"
@@ -34,9 +35,12 @@ void print_text(const std::vector<DeviceTotals>& devices, pid_t process, double 
     const serve::HeldMemory held = serve::held_by(process, device);
     if (!held.is_reported) continue;
     is_any = true;
-    fmt::print("{:>8.1f} s  GPU {} {}  {} in process {}, {} of {} in use in total\n", seconds, i,
-               printable(device.name), held.bytes ? text_from_bytes(*held.bytes) : "an unknown amount", process,
-               text_from_bytes(device.used_bytes), text_from_bytes(device.total_bytes));
+    std::string line = fmt::format("{:>8.1f} s  {} {}  {} in process {}", seconds, device.title, printable(device.name),
+                                   held.bytes ? text_from_bytes(*held.bytes) : "an unknown amount", process);
+    if (device.used_bytes && device.total_bytes)
+      line += fmt::format(", {} of {} in use in total", text_from_bytes(*device.used_bytes),
+                          text_from_bytes(*device.total_bytes));
+    fmt::print("{}\n", line);
   }
   if (!is_any) fmt::print("{:>8.1f} s  the driver reports no device memory for process {}\n", seconds, process);
 }
@@ -53,8 +57,10 @@ void print_json(const std::vector<DeviceTotals>& devices, pid_t process, double 
                                {"name", devices[i].name},
                                {"is_told", held.is_reported},
                                {"bytes", nullptr},
-                               {"used_bytes", devices[i].used_bytes},
-                               {"total_bytes", devices[i].total_bytes}};
+                               {"used_bytes", or_null(devices[i].used_bytes)},
+                               {"total_bytes", or_null(devices[i].total_bytes)},
+                               {"title", devices[i].title},
+                               {"uuid", or_null(devices[i].uuid)}};
     if (held.bytes) row["bytes"] = *held.bytes;
     json["devices"].push_back(std::move(row));
   }

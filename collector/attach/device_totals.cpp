@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -97,6 +98,12 @@ class Asking {
   int line_ = -1;
 };
 
+std::optional<std::uint64_t> bytes_from(const std::string& word) {
+  std::uint64_t bytes = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), bytes);
+  return error == std::errc() && end == word.data() + word.size() ? std::optional(bytes) : std::nullopt;
+}
+
 std::vector<DeviceTotals> totals_from(const std::string& answer) {
   std::vector<DeviceTotals> all;
   std::istringstream lines(answer);
@@ -106,7 +113,12 @@ std::vector<DeviceTotals> totals_from(const std::string& answer) {
     words >> kind;
     if (kind == "device") {
       DeviceTotals totals;
-      words >> totals.total_bytes >> totals.used_bytes >> std::ws;
+      std::string total, used, number, slice;
+      words >> total >> used >> number >> slice >> totals.uuid >> std::ws;
+      totals.total_bytes = bytes_from(total);
+      totals.used_bytes = bytes_from(used);
+      totals.title = "GPU " + number + (slice == "-" ? "" : " MIG " + slice);
+      if (totals.uuid == "-") totals.uuid.clear();
       std::getline(words, totals.name);
       all.push_back(std::move(totals));
     } else if (kind == "unlisted") {

@@ -7,6 +7,7 @@
 #include "collector/inject/cupti_library.h"
 #include "collector/inject/cupti_nvtx.h"
 #include "collector/inject/cupti_rows.h"
+#include "collector/inject/device_uuids.h"
 #include "collector/wire/reported_names.h"
 
 namespace hbmscope::inject {
@@ -154,6 +155,7 @@ bool start(Line& words) {
     add_reason(words, result, old_name);
     return false;
   }
+  driver::find_all_uuids();
   last_session = last_session == cupti_call ? cupti_call_step : last_session + cupti_call_step;
   const BackEnd before = back_end.exchange(BackEnd::cupti, std::memory_order_acq_rel);
   session.store(last_session, std::memory_order_release);

@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "collector/inject/collector.h"
+#include "collector/inject/device_uuids.h"
 #include "collector/inject/driver_graphs.h"
 #include "collector/inject/driver_objects.h"
 #include "collector/inject/driver_owners.h"
@@ -38,6 +39,7 @@ std::uint32_t define_heap(std::size_t index) {
   heap.device = index < devices_max ? static_cast<std::uint32_t>(index) : wire::no_device;
   if (index == managed) return rings.define_heap(heap, "managed memory", "managed");
   if (index == host) return rings.define_heap(heap, "pinned host memory", "host_pinned");
+  if (const char* uuid = driver::uuid_of(static_cast<driver::Device>(index))) heap.uuid = rings.define_string(uuid);
   Line name;
   return rings.define_heap(heap, name.add("GPU ").add_number(static_cast<unsigned>(index)).add(" memory").text,
                            "device");

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "collector/inject/collector.h"
+#include "collector/inject/device_uuids.h"
 #include "collector/inject/driver_rows.h"
 #include "collector/inject/process_facts.h"
 #include "collector/inject/python_agent.h"
@@ -62,6 +63,8 @@ std::uint32_t define(const PoolFacts& facts) {
   if (is_of_driver && !came_late()) heap.flags |= wire::heap_flag::has_regions;
   if (!came_late()) heap.flags |= wire::heap_flag::is_complete_at_start;
   heap.device = facts.device;
+  if (facts.device != wire::no_device && std::strcmp(facts.memory_kind, "device") == 0)
+    if (const char* uuid = driver::uuid_of(static_cast<int>(facts.device))) heap.uuid = rings.define_string(uuid);
   const std::uint32_t id = rings.define_heap(heap, facts.name, facts.memory_kind);
   if (came_late() && id != 0) {
     report_figure(id, wire::in_use_before, facts.in_use_bytes);

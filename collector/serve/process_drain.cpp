@@ -68,36 +68,6 @@ void ProcessDrain::note_left_alone() {
   mark(wire::left_alone_mark);
 }
 
-void ProcessDrain::report_figure(const std::string& name, std::uint64_t bytes) {
-  const auto [figure, is_new] = reported_figures_.try_emplace(name);
-  if (!is_new && figure->second.bytes == bytes && last_drain_ns_ - figure->second.time_ns < clock_record_ns) return;
-  figure->second = {bytes, last_drain_ns_};
-  wire::CounterRecord counter;
-  counter.name = writer_.define_string(name);
-  counter.value = static_cast<std::int64_t>(bytes);
-  writer_.add(counter, last_drain_ns_);
-  if (is_left_alone_) ++figures_;  // There are no other events.
-}
-
-void ProcessDrain::report_devices(std::span<const DeviceTotals> devices) {
-  bool is_any_reported = false;
-  const auto name_of = [](std::size_t device, std::string_view ending) {
-    return "GPU " + std::to_string(device) + std::string(ending);
-  };
-  for (std::size_t i = 0; i < devices.size(); ++i) {
-    const HeldMemory held = held_by(static_cast<pid_t>(process_), devices[i]);
-    is_any_reported = is_any_reported || held.is_reported;
-    // It held memory before and no longer does: record a last 0.
-    const bool has_left = !held.is_reported && devices[i].knows_holders &&
-                          reported_figures_.contains(name_of(i, wire::held_by_process_ending));
-    if (!held.is_reported && !has_left) continue;
-    report_figure(name_of(i, wire::in_use_by_all_ending), devices[i].used_bytes);
-    if (has_left || held.bytes) report_figure(name_of(i, wire::held_by_process_ending), held.bytes.value_or(0));
-  }
-  if (!is_any_reported && devices.size() == 1)
-    report_figure(name_of(0, wire::in_use_by_all_ending), devices[0].used_bytes);
-}
-
 void ProcessDrain::report_clock(const TickClock::Reading& now) {
   if (has_clock_ && now.ns - last_clock_ns_ < clock_record_ns) return;
   wire::ClockRecord record;
@@ -168,7 +138,9 @@ void ProcessDrain::take_definitions() {
         auto record = row.as<wire::HeapRecord>();
         const std::uint32_t of_job = record.id;
         record.parent = heap(record.parent);
-        const std::string_view name = text(record.name), kind = text(record.memory_kind);
+        const std::string_view name = text(record.name), kind = text(record.memory_kind), uuid = text(record.uuid);
+        record.uuid = uuid.empty() ? 0 : writer_.define_string(uuid);
+        note_device(record.device, std::string(uuid));
         if (of_job == heap_names_.size()) heap_names_.emplace_back(name);
         add_id(heaps_, of_job, writer_.define_heap(record, name, kind));
         frameworks_.add_heap(heap(of_job), record);

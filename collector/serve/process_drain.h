@@ -42,8 +42,8 @@ class ProcessDrain {
   void add_job_fact(std::string_view key, std::string_view value);
   // Writes counters for the devices on which the driver reports that the process holds memory, when they changed and
   // every ten seconds. If there is only one device, also if the driver does not list the process (in a container it has
-  // another number there). Devices are numbered as on this machine, which may differ from the job's view, so the
-  // counters belong to no heap.
+  // another number there). Heaps and the driver's figures are joined by UUID, so devices have the numbers that
+  // the process itself uses; one on which it has no heap has its number on this machine, "machine's GPU 2".
   void report_devices(std::span<const DeviceTotals> devices);
   // Drains what is available, but at once no more than takes some tenths of a second. With `is_last` it drains
   // everything, also the youngest events, and closes the current block.
@@ -78,6 +78,9 @@ class ProcessDrain {
     std::optional<Row> row;  // The next row, already read.
   };
 
+  void note_device(std::uint32_t ordinal, const std::string& uuid);
+  std::string name_of(const DeviceTotals& device, std::size_t position) const;
+  std::string name_of_machine(const DeviceTotals& device, std::size_t position) const;
   void take_definitions();
   void define_module(const Row& row);
   void note_fact(const Row& row);
@@ -137,6 +140,7 @@ class ProcessDrain {
   };
   void report_figure(const std::string& name, std::uint64_t bytes);
   std::map<std::string, ReportedFigure> reported_figures_;
+  std::map<std::string, std::uint32_t, std::less<>> devices_;  // The ordinals of this process, by UUID.
   std::optional<std::string> driver_calls_;
   bool is_broken_ = false, has_clock_ = false, may_hold_memory_ = false, is_left_alone_ = false;
 };

@@ -101,8 +101,9 @@ struct HeapRecord {
   std::uint32_t memory_kind = 0;             // String: device, host_pinned, managed, hbm, vmem, smem, accumulator, ...
   std::uint32_t device = ~std::uint32_t{0};  // Device ordinal. 4294967295: unknown.
   std::uint32_t flags = 0;                   // What its source reports: heap_flag in wire.h.
+  std::uint32_t uuid = 0;                    // String: the UUID of the device, "GPU-..." or "MIG-..."; 0: unknown. It identifies the device; ordinals differ between processes.
   std::uint8_t layer = 0;                    // physical 0, pool 1, chunk 2, framework 3, program 4.
-  std::uint8_t unused[7] = {};
+  std::uint8_t unused[3] = {};
 };
 static_assert(sizeof(HeapRecord) == 32);
 

@@ -51,8 +51,8 @@ class Totals(unittest.TestCase):
         self.assertEqual(
             first["devices"],
             [
-                {"device": 0, "name": "NVIDIA H200", "is_told": True, "bytes": 3 * GIB, "used_bytes": 10 * GIB, "total_bytes": 80 * GIB},
-                {"device": 1, "name": "NVIDIA H200", "is_told": False, "bytes": None, "used_bytes": 5, "total_bytes": 80 * GIB},
+                {"device": 0, "name": "NVIDIA H200", "is_told": True, "bytes": 3 * GIB, "used_bytes": 10 * GIB, "total_bytes": 80 * GIB, "title": "GPU 0", "uuid": None},
+                {"device": 1, "name": "NVIDIA H200", "is_told": False, "bytes": None, "used_bytes": 5, "total_bytes": 80 * GIB, "title": "GPU 1", "uuid": None},
             ],
         )
         self.report(f"device {80 * GIB} {12 * GIB} NVIDIA H200", f"holder {pid} {4 * GIB}", f"holder {pid} {GIB}")
@@ -85,7 +85,7 @@ class Totals(unittest.TestCase):
     def test_ps_has_them_by_device(self):
         self.report(f"device {80 * GIB} {10 * GIB} NVIDIA H200", f"holder {self.job.pid} {3 * GIB}", "holder 4190000 1024")
         listing = json.loads(self.run_it("ps", "--json").stdout)
-        self.assertEqual(listing["devices"], [{"name": "NVIDIA H200", "total_bytes": 80 * GIB, "used_bytes": 10 * GIB}])
+        self.assertEqual(listing["devices"], [{"name": "NVIDIA H200", "total_bytes": 80 * GIB, "used_bytes": 10 * GIB, "title": "GPU 0", "uuid": None}])
         [job] = [job for job in listing["jobs"] if job["pid"] == self.job.pid]
         self.assertEqual(job["devices"], [{"device": 0, "bytes": 3 * GIB}])
         text = self.run_it("ps").stdout

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "app/gui/views/device_cards/device_cards.h"
+#include "collector/wire/reported_names.h"
 #include "tests/gui_core/small_trace.h"
 #include "tests/sizes.h"
 
@@ -110,6 +111,44 @@ TEST(DeviceHeaps, of_several_heaps_of_a_layer_the_shown_one_is_the_choice_else_t
   EXPECT_EQ((HeapKey{0, 3}), layers_of(trace.trace(), {0, 1})[0].heap);
   EXPECT_EQ((HeapKey{0, 2}), layers_of(trace.trace(), {0, 2})[0].heap);
   EXPECT_EQ((HeapKey{0, 3}), layers_of(trace.trace(), {0, 3})[0].heap);
+}
+
+// One process with one block on the device with that UUID, which it calls its first.
+void add_process(Trace& trace, std::string_view rank, std::string_view uuid, std::uint64_t bytes) {
+  Stream& stream = trace.streams.emplace_back();
+  wire::StreamWriter writer(0, [&](const wire::SharedBlock& block) { EXPECT_EQ(std::nullopt, stream.append(block)); });
+  if (!rank.empty()) writer.add_job_fact(wire::rank_fact, rank);
+  wire::HeapRecord heap;
+  heap.flags = wire::heap_flag::has_addresses;
+  heap.device = 0;
+  heap.uuid = uuid.empty() ? 0 : writer.define_string(uuid);
+  wire::AllocRecord block;
+  block.size = bytes;
+  block.heap = writer.define_heap(heap, "GPU 0 memory", "device");
+  writer.alloc(block, 1000);
+  writer.flush();
+}
+
+TEST(DeviceHeaps, a_device_is_known_by_its_uuid_whatever_number_processes_give_it) {
+  Trace trace;
+  add_process(trace, "0", "GPU-00000001-aaaa", 10 * mib);
+  add_process(trace, "1", "GPU-00000001-aaaa", 20 * mib);
+  add_process(trace, "2", "MIG-00000002-aaaa", 5 * mib);
+  const auto devices = find_device_heaps(trace);
+  ASSERT_EQ(2U, devices.size());
+  EXPECT_EQ("GPU 0 (GPU-00000001)", devices[0].name);
+  EXPECT_EQ("GPU 0 (MIG-00000002)", devices[1].name);
+  const auto cards = find_device_cards(devices, moment_of(trace, "end"));
+  ASSERT_EQ(2U, cards.size());
+  EXPECT_EQ(30 * mib, cards[0].in_use_bytes) << "both processes";
+  EXPECT_EQ(5 * mib, cards[1].in_use_bytes);
+}
+
+TEST(DeviceHeaps, without_uuids_each_rank_has_a_device_as_before) {
+  Trace trace;
+  add_process(trace, "0", "", 10 * mib);
+  add_process(trace, "1", "", 20 * mib);
+  EXPECT_EQ(2U, find_device_heaps(trace).size());
 }
 
 }  // namespace

@@ -49,14 +49,17 @@ HBMSCOPE_EXPORTED Result cuDeviceGetName(char* name, int length, DeviceOrdinal d
   return success;
 }
 
+// For a slice (MIG), this version returns the UUID of its GPU.
 HBMSCOPE_EXPORTED Result cuDeviceGetUuid(Uuid* out, DeviceOrdinal device) {
   if (!is_visible(device)) return error_invalid_device;
-  *out = uuid_of_device(physical_ordinal(device));
+  *out = uuid_of_gpu(physical_ordinal(device), settings());
   return success;
 }
 
 HBMSCOPE_EXPORTED Result cuDeviceGetUuid_v2(Uuid* out, DeviceOrdinal device) {
-  return cuDeviceGetUuid(out, device);
+  if (!is_visible(device)) return error_invalid_device;
+  *out = uuid_of_device(physical_ordinal(device));
+  return success;
 }
 
 HBMSCOPE_EXPORTED Result cuDeviceTotalMem_v2(Size* bytes, DeviceOrdinal device) {

@@ -102,7 +102,7 @@ HBMSCOPE_EXPORTED Status nvmlDeviceGetHandleByPciBusId_v2(const char* text, Hand
 }
 HBMSCOPE_EXPORTED Status nvmlDeviceGetHandleByUUID(const char* text, Handle* out) {
   for (int device = 0; device < settings().device_count; ++device) {
-    if (text_from_uuid(uuid_of_device(device)) != text) continue;
+    if (text_from_uuid(uuid_of_device(device), settings().are_slices) != text) continue;
     *out = handle_of(device);
     return success;
   }
@@ -117,7 +117,7 @@ HBMSCOPE_EXPORTED Status nvmlDeviceGetName(Handle, char* text, unsigned length) 
   return success;
 }
 HBMSCOPE_EXPORTED Status nvmlDeviceGetUUID(Handle handle, char* text, unsigned length) {
-  std::snprintf(text, length, "%s", text_from_uuid(uuid_of_device(device_of(handle))).c_str());
+  std::snprintf(text, length, "%s", text_from_uuid(uuid_of_device(device_of(handle)), settings().are_slices).c_str());
   return success;
 }
 HBMSCOPE_EXPORTED Status nvmlDeviceGetPciInfo_v3(Handle handle, PciInfo* out) {

@@ -1,5 +1,6 @@
 #include "allocator/device/model/settings.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -26,28 +27,42 @@ void read_number(const char* name, int& out) {
 }
 
 // The physical device that one entry of CUDA_VISIBLE_DEVICES names: an ordinal, or the beginning of a UUID. -1: none.
-int device_from_entry(const std::string& entry, int device_count) {
-  if (entry.rfind("GPU-", 0) == 0) {
-    for (int device = 0; device < device_count; ++device)
-      if (text_from_uuid(uuid_of_device(device)).rfind(entry, 0) == 0) return device;
-    return -1;
+int device_from_entry(const std::string& entry, const std::vector<int>& in_order, bool are_slices) {
+  if (entry.rfind("GPU-", 0) == 0 || entry.rfind("MIG-", 0) == 0) {
+    int found = -1;
+    for (const int device : in_order) {
+      if (text_from_uuid(uuid_of_device(device), are_slices).rfind(entry, 0) != 0) continue;
+      if (found >= 0) return -1;  // A beginning that two devices have names neither.
+      found = device;
+    }
+    return found;
   }
   char* end = nullptr;
   const long device = std::strtol(entry.c_str(), &end, 10);
-  return end != entry.c_str() && *end == 0 && device >= 0 && device < device_count ? static_cast<int>(device) : -1;
+  const bool is_one = end != entry.c_str() && *end == 0 && device >= 0 && device < static_cast<long>(in_order.size());
+  return is_one ? in_order[static_cast<std::size_t>(device)] : -1;
 }
 
-std::vector<int> read_visible_devices(int device_count) {
+// CUDA's default order begins with the fastest device; NVML's order is always that of the PCI bus.
+std::vector<int> read_order(const Settings& settings) {
+  const char* order = std::getenv("CUDA_DEVICE_ORDER");
+  const bool is_by_bus = order != nullptr && std::strcmp(order, "PCI_BUS_ID") == 0;
+  std::vector<int> devices;
+  for (int device = 0; device < settings.device_count; ++device) devices.push_back(device);
+  const auto first = std::find(devices.begin(), devices.end(), settings.fastest_device);
+  if (!is_by_bus && first != devices.end()) std::rotate(devices.begin(), first, first + 1);
+  return devices;
+}
+
+std::vector<int> read_visible_devices(const Settings& settings) {
+  const std::vector<int> in_order = read_order(settings);
   std::vector<int> visible;
   const char* text = std::getenv("CUDA_VISIBLE_DEVICES");
-  if (text == nullptr) {
-    for (int device = 0; device < device_count; ++device) visible.push_back(device);
-    return visible;
-  }
+  if (text == nullptr) return in_order;
   const std::string list = text;
   for (std::size_t begin = 0; begin < list.size();) {
     const std::size_t end = list.find(',', begin);
-    const int device = device_from_entry(list.substr(begin, end - begin), device_count);
+    const int device = device_from_entry(list.substr(begin, end - begin), in_order, settings.are_slices);
     if (device < 0) break;
     visible.push_back(device);
     begin = end == std::string::npos ? list.size() : end + 1;
@@ -84,7 +99,11 @@ Settings read_settings(const Settings& defaults) {
     }
   }
   if (const char* folder = std::getenv("HBMSCOPE_DEVICE_REPORT"); folder != nullptr) settings.report_folder = folder;
-  settings.visible_devices = read_visible_devices(settings.device_count);
+  read_number("HBMSCOPE_DEVICE_FASTEST", settings.fastest_device);
+  int are_slices = 0;
+  read_number("HBMSCOPE_DEVICE_MIG", are_slices);
+  settings.are_slices = are_slices != 0;
+  settings.visible_devices = read_visible_devices(settings);
   return settings;
 }
 
@@ -110,12 +129,22 @@ void set_default_settings(const Settings& defaults) {
 Uuid uuid_of_device(int ordinal) {
   Uuid uuid{};
   std::memcpy(uuid.bytes, "hbmscope", 8);
-  uuid.bytes[15] = static_cast<unsigned char>(ordinal);
+  uuid.bytes[3] = static_cast<unsigned char>(ordinal);
+  return uuid;
+}
+
+Uuid uuid_of_gpu(int ordinal, const Settings& settings) {
+  Uuid uuid = uuid_of_device(ordinal);
+  if (settings.are_slices) uuid.bytes[3] = 0xff;
   return uuid;
 }
 
 std::string text_from_uuid(const Uuid& uuid) {
-  std::string text = "GPU-";
+  return text_from_uuid(uuid, false);
+}
+
+std::string text_from_uuid(const Uuid& uuid, bool is_slice) {
+  std::string text = is_slice ? "MIG-" : "GPU-";
   for (int i = 0; i < 16; ++i) {
     char digits[3];
     std::snprintf(digits, sizeof(digits), "%02x", unsigned{uuid.bytes[i]});

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/trace/device_labels.h"
 #include "analysis/trace/layers.h"
 #include "analysis/trace/stream_names.h"
 
@@ -41,10 +42,12 @@ std::string name_of_device(const Trace& trace, std::size_t stream, const HeapInf
 std::vector<DeviceHeaps> find_device_heaps(const Trace& trace) {
   std::vector<DeviceHeaps> devices;
   const auto counted = find_counted_heaps(trace);
+  const auto device_names = find_device_names(trace);
   for (NamedHeap& heap : heaps_of(trace)) {
     const Stream& stream = trace.streams[heap.key.stream];
     const HeapInfo& info = stream.definitions().heap(heap.key.heap);
-    const std::string name = name_of_device(trace, heap.key.stream, info);
+    const std::string& identified = device_names[heap.key.stream][heap.key.heap];
+    const std::string name = identified.empty() ? name_of_device(trace, heap.key.stream, info) : identified;
     auto device =
         std::find_if(devices.begin(), devices.end(), [&](const DeviceHeaps& one) { return one.name == name; });
     if (device == devices.end()) device = devices.insert(devices.end(), {name, {}});

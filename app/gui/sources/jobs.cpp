@@ -21,6 +21,11 @@ std::string one_line(std::string text) {
   return text;
 }
 
+std::optional<std::uint64_t> bytes_at(const nlohmann::json& json, const char* key) {
+  const auto& bytes = json.at(key);
+  return bytes.is_number_unsigned() ? std::optional(bytes.get<std::uint64_t>()) : std::nullopt;
+}
+
 JobRow row_from(const nlohmann::json& json) {
   JobRow row;
   row.process = json.at("pid").get<std::int64_t>();
@@ -52,8 +57,8 @@ Result<JobListing> job_listing_from(const std::string& text) {
   try {
     const nlohmann::json json = nlohmann::json::parse(text);
     for (const auto& device : json.at("devices"))
-      listing.devices.push_back({text_at(device, "name"), device.at("total_bytes").get<std::uint64_t>(),
-                                 device.at("used_bytes").get<std::uint64_t>()});
+      listing.devices.push_back({text_at(device, "name"), bytes_at(device, "total_bytes"),
+                                 bytes_at(device, "used_bytes"), text_at(device, "title")});
     for (const auto& job : json.at("jobs")) listing.jobs.push_back(row_from(job));
     listing.not_looked_at = json.value("not_looked_at", std::uint64_t{0});
   } catch (const nlohmann::json::exception&) {

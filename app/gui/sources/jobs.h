@@ -29,7 +29,8 @@ struct JobRow {
 struct JobListing {
   struct Device {
     std::string name;
-    std::uint64_t total_bytes = 0, used_bytes = 0;
+    std::optional<std::uint64_t> total_bytes, used_bytes;  // Absent: not reported.
+    std::string title;  // "GPU 0", "GPU 0 MIG 1"; empty: another machine's hbmscope is older.
   };
   std::vector<Device> devices;
   std::vector<JobRow> jobs;

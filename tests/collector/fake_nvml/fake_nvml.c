@@ -15,6 +15,9 @@ struct Process {
 };
 static struct {
   char name[64];
+  char uuid[64];
+  int is_silent; /* Its memory is not reported. */
+  int parent;    /* Of a slice: its GPU; -1: it is a GPU. */
   struct Memory memory;
   struct Process holders[holders_max];
   unsigned count;
@@ -35,7 +38,19 @@ static void read_file(void) {
       memset(&devices[count_of_devices], 0, sizeof(devices[0]));
       strcpy(devices[count_of_devices].name, name);
       devices[count_of_devices].memory = (struct Memory){total, total - used, used};
+      devices[count_of_devices].parent = -1;
       ++count_of_devices;
+    } else if (sscanf(line, "slice %llu %llu %63[^\n]", &total, &used, name) == 3 && count_of_devices < devices_max) {
+      int parent = (int)count_of_devices - 1;
+      while (devices[parent].parent >= 0) --parent;
+      memset(&devices[count_of_devices], 0, sizeof(devices[0]));
+      strcpy(devices[count_of_devices].name, name);
+      devices[count_of_devices].memory = (struct Memory){total, total - used, used};
+      devices[count_of_devices++].parent = parent;
+    } else if (sscanf(line, "uuid %63s", name) == 1 && count_of_devices > 0) {
+      strcpy(devices[count_of_devices - 1].uuid, name);
+    } else if (strncmp(line, "silent", 6) == 0 && count_of_devices > 0) {
+      devices[count_of_devices - 1].is_silent = 1;
     } else if (sscanf(line, "holder %u %31s", &pid, bytes) == 2 && count_of_devices > 0) {
       unsigned* count = &devices[count_of_devices - 1].count;
       struct Process holder = {pid, bytes[0] == '-' ? ~0ULL : strtoull(bytes, NULL, 10), ~0U, ~0U};
@@ -58,14 +73,18 @@ int nvmlShutdown(void) {
 int nvmlDeviceGetCount_v2(unsigned* count) {
   if (!is_begun) return uninitialized;
   read_file();
-  *count = count_of_devices;
+  *count = 0;
+  for (unsigned i = 0; i < count_of_devices; ++i) *count += devices[i].parent < 0 ? 1 : 0;
   return success;
 }
 
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
-  if (index >= count_of_devices) return invalid;
-  *device = &devices[index];
-  return success;
+  for (unsigned i = 0; i < count_of_devices; ++i) {
+    if (devices[i].parent >= 0 || index-- > 0) continue;
+    *device = &devices[i];
+    return success;
+  }
+  return invalid;
 }
 
 static unsigned index_of(void* device) {
@@ -79,15 +98,60 @@ int nvmlDeviceGetName(void* device, char* name, unsigned length) {
   return success;
 }
 
+int nvmlDeviceGetUUID(void* device, char* uuid, unsigned length) {
+  if (devices[index_of(device)].uuid[0] == 0) return 3; /* NVML_ERROR_NOT_SUPPORTED */
+  snprintf(uuid, length, "%s", devices[index_of(device)].uuid);
+  return success;
+}
+
+static int find_slice(void* device, unsigned index, void** slice) {
+  for (unsigned i = 0; i < count_of_devices; ++i) {
+    if (devices[i].parent != (int)index_of(device) || index-- > 0) continue;
+    *slice = &devices[i];
+    return success;
+  }
+  return 6; /* NVML_ERROR_NOT_FOUND */
+}
+
+int nvmlDeviceGetMigMode(void* device, unsigned* now, unsigned* after_reset) {
+  void* slice = NULL;
+  *now = *after_reset = find_slice(device, 0, &slice) == success;
+  return success;
+}
+
+int nvmlDeviceGetMaxMigDeviceCount(void* device, unsigned* count) {
+  (void)device;
+  *count = 7;
+  return success;
+}
+
+int nvmlDeviceGetMigDeviceHandleByIndex(void* device, unsigned index, void** slice) {
+  return find_slice(device, index, slice);
+}
+
 int nvmlDeviceGetMemoryInfo(void* device, struct Memory* memory) {
+  if (devices[index_of(device)].is_silent) return 3;
   *memory = devices[index_of(device)].memory;
   return success;
 }
 
-int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count, struct Process* processes) {
+int nvmlDeviceGetComputeRunningProcesses_v2(void* device, unsigned* count, struct Process* processes) {
   const unsigned i = index_of(device), room = *count;
   *count = devices[i].count;
   if (room < *count) return 7; /* NVML_ERROR_INSUFFICIENT_SIZE */
   memcpy(processes, devices[i].holders, *count * sizeof(*processes));
+  return success;
+}
+
+/* As in early drivers of version 535: the entries are larger. */
+int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count, struct Process* processes) {
+  struct Larger {
+    struct Process as_before;
+    unsigned long long protected_bytes;
+  }* larger = (struct Larger*)processes;
+  const unsigned i = index_of(device), room = *count;
+  *count = devices[i].count;
+  if (room < *count) return 7;
+  for (unsigned k = 0; k < *count; ++k) larger[k] = (struct Larger){devices[i].holders[k], 0};
   return success;
 }

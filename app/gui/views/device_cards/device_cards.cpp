@@ -5,12 +5,23 @@
 namespace hbmscope::gui {
 namespace {
 
-// The heap that represents the device; nullptr if none counts.
-const DeviceHeap* main_heap(const DeviceHeaps& device) {
-  const DeviceHeap* most = nullptr;
-  for (const DeviceHeap& heap : device.heaps)
-    if (heap.is_counted && (most == nullptr || heap.peak_bytes > most->peak_bytes)) most = &heap;
-  return most;
+// The heap that represents the device for each process that uses it; none if none counts.
+std::vector<const DeviceHeap*> main_heaps(const DeviceHeaps& device) {
+  std::vector<const DeviceHeap*> main;
+  for (const DeviceHeap& heap : device.heaps) {
+    if (!heap.is_counted) continue;
+    const auto known = std::find_if(main.begin(), main.end(),
+                                    [&](const DeviceHeap* one) { return one->key.stream == heap.key.stream; });
+    if (known == main.end())
+      main.push_back(&heap);
+    else if (heap.peak_bytes > (*known)->peak_bytes)
+      *known = &heap;
+  }
+  return main;
+}
+
+std::optional<std::uint64_t> sum_of(std::optional<std::uint64_t> a, std::optional<std::uint64_t> b) {
+  return a && b ? std::optional(*a + *b) : std::nullopt;
 }
 
 // Failures are either few or all alike, so the last few thousand are enough for a flag.
@@ -29,20 +40,31 @@ std::vector<DeviceCard> find_device_cards(const std::vector<DeviceHeaps>& device
   std::vector<DeviceCard> cards;
   std::uint64_t highest = 0;
   for (const DeviceHeaps& device : devices) {
-    const DeviceHeap* heap = main_heap(device);
-    if (heap == nullptr || !has_heap(*moment.trace, heap->key)) continue;
-    const AddressSpace& space = moment.heap(heap->key).space;
+    std::vector<const DeviceHeap*> heaps = main_heaps(device);
+    std::erase_if(heaps, [&](const DeviceHeap* heap) { return !has_heap(*moment.trace, heap->key); });
+    if (heaps.empty()) continue;
     DeviceCard& card = cards.emplace_back();
     card.name = device.name;
     card.device = static_cast<std::size_t>(&device - devices.data());
-    card.heap = heap->key;
-    card.in_use_bytes = moment.state_of(heap->key).in_use_bytes(heap->key.heap);
-    card.whole_bytes = space.region_bytes().value_or(0);
-    card.knows_whole = space.region_bytes().has_value();
-    card.free_bytes = space.free_bytes();
-    card.largest_free_bytes = space.largest_free();
-    card.failures = failures_up_to(moment.stream(heap->key), heap->key.heap, moment.position(heap->key));
-    highest = std::max(highest, heap->peak_bytes);
+    card.heap = (*std::max_element(heaps.begin(), heaps.end(), [](const DeviceHeap* one, const DeviceHeap* other) {
+                  return one->peak_bytes < other->peak_bytes;
+                }))->key;
+    std::optional<std::uint64_t> whole = 0;
+    std::uint64_t peaks = 0;
+    card.free_bytes = 0;
+    for (const DeviceHeap* heap : heaps) {
+      const AddressSpace& space = moment.heap(heap->key).space;
+      card.in_use_bytes += moment.state_of(heap->key).in_use_bytes(heap->key.heap);
+      whole = sum_of(whole, space.region_bytes());
+      card.free_bytes = sum_of(card.free_bytes, space.free_bytes());
+      if (const auto largest = space.largest_free())
+        card.largest_free_bytes = std::max(card.largest_free_bytes.value_or(0), *largest);
+      card.failures += failures_up_to(moment.stream(heap->key), heap->key.heap, moment.position(heap->key));
+      peaks += heap->peak_bytes;
+    }
+    card.whole_bytes = whole.value_or(0);
+    card.knows_whole = whole.has_value();
+    highest = std::max(highest, peaks);
   }
   if (cards.size() < 2) return {};
   for (DeviceCard& card : cards)

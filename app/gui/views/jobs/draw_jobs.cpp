@@ -15,15 +15,23 @@
 namespace hbmscope::gui {
 namespace {
 
-void draw_device(std::size_t number, const JobListing::Device& device, const Look& look) {
-  text(fmt::format("GPU {}  {}", number, device.name));
+std::string title_of_device(const JobListing& listing, std::size_t place) {
+  const bool has_title = place < listing.devices.size() && !listing.devices[place].title.empty();
+  return has_title ? listing.devices[place].title : fmt::format("GPU {}", place);
+}
+
+void draw_device(const std::string& title, const JobListing::Device& device, const Look& look) {
+  text(fmt::format("{}  {}", title, device.name));
   ImGui::SameLine();
-  right_text(text_from_bytes(device.used_bytes) + " of " + text_from_bytes(device.total_bytes), true);
+  if (!device.used_bytes || device.total_bytes.value_or(0) == 0) {
+    right_text("not reported", true);
+    return;
+  }
+  right_text(text_from_bytes(*device.used_bytes) + " of " + text_from_bytes(*device.total_bytes), true);
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, height = look.px(4);
   ImGui::Dummy({width, height});
-  const double share =
-      device.total_bytes == 0 ? 0 : static_cast<double>(device.used_bytes) / static_cast<double>(device.total_bytes);
+  const double share = static_cast<double>(*device.used_bytes) / static_cast<double>(*device.total_bytes);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   draw.AddRectFilled(from, {from.x + width, from.y + height}, look.role(Role::free), look.px(2));
   draw.AddRectFilled(from, {from.x + width * static_cast<float>(share), from.y + height}, look.role(Role::largest_free),
@@ -34,7 +42,7 @@ void draw_device(std::size_t number, const JobListing::Device& device, const Loo
 // device.
 void draw_heads(const JobListing& listing, std::uint32_t device, std::size_t& next, const Look& look) {
   const std::size_t count = listing.devices.size();
-  for (; next < count && next <= device; ++next) draw_device(next, listing.devices[next], look);
+  for (; next < count && next <= device; ++next) draw_device(title_of_device(listing, next), listing.devices[next], look);
   if (count == 0 || next != count || device < count) return;
   ++next;
   dim_text("No device memory reported by the driver");
@@ -146,7 +154,11 @@ void draw_job(const JobsState& jobs, const JobRow& job, bool is_chosen, bool is_
   bold_text(number);
   ImGui::SameLine();
   std::string held = job.bytes ? text_from_bytes(*job.bytes) : "";
-  if (job.devices.size() > 1) held += fmt::format(" on GPU {}", fmt::join(job.devices, ", "));
+  if (job.devices.size() > 1) {
+    std::vector<std::string> titles;
+    for (const std::uint32_t device : job.devices) titles.push_back(title_of_device(*jobs.listing, device));
+    held += fmt::format(" on {}", fmt::join(titles, ", "));
+  }
   if (!held.empty()) held += "  ";
   const float room = width - button - look.px(18) - ImGui::CalcTextSize(number.c_str()).x;
   text(shortened(held + short_command(job.command), room));
@@ -206,7 +218,8 @@ void draw_job_list(const AppState& state, CommandQueue& commands, bool has_keys,
   }
   const std::vector<const JobRow*> rows = filter_jobs(*jobs.listing, jobs.filter);
   if (rows.empty()) {
-    for (std::size_t i = 0; i < jobs.listing->devices.size(); ++i) draw_device(i, jobs.listing->devices[i], look);
+    for (std::size_t i = 0; i < jobs.listing->devices.size(); ++i)
+      draw_device(title_of_device(*jobs.listing, i), jobs.listing->devices[i], look);
     wrapped_text(jobs.listing->jobs.empty() ? empty_words(*jobs.listing) : "No job matches.", true);
     draw_not_looked_at(*jobs.listing);
     return;

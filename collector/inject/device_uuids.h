@@ -1,0 +1,16 @@
+// The UUIDs of the devices, which identify them: the same device has another ordinal in each process that sees other
+// devices (CUDA_VISIBLE_DEVICES) or the same ones in another order (CUDA_DEVICE_ORDER), and in NVML.
+#pragma once
+
+#include "collector/inject/driver_types.h"
+
+namespace hbmscope::inject::driver {
+
+// "GPU-68626d03-636f-7065-0000-000000000000", or "MIG-..." for a slice of a GPU; null: unknown. Asks the driver at the
+// first call for a device, and never in a callback of CUPTI.
+const char* uuid_of(Device device);
+
+// Asks for all devices. Called before CUPTI reports calls, because later the driver can't be queried.
+void find_all_uuids();
+
+}  // namespace hbmscope::inject::driver
