@@ -189,7 +189,7 @@ class Matrix(unittest.TestCase):
         out, said = self.run_it(EVERY_REFUSAL)
         self.assertIn(BY_CUPTI, said)
         called = out.split()
-        self.assertEqual(called, names("TAKES", "GIVES", "REFUSES"))
+        self.assertEqual(called, names("TAKES", "GIVES", "REFUSES", "RUNS"))
         self.assertEqual([(row["kind"], row["text"], row["value"]) for row in self.rows()], [("driver_refusal", name, "2") for name in called])
 
     def test_an_older_cupti_does_not_know_every_entry_point(self):

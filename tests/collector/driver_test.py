@@ -171,7 +171,7 @@ class Driver(unittest.TestCase):
     def test_every_entry_point_returns_the_drivers_error_and_reports_a_refusal(self):
         done = self.run_it(EVERY_REFUSAL)
         called = done.stdout.split()
-        self.assertEqual(called, names("TAKES", "GIVES", "REFUSES"))
+        self.assertEqual(called, names("TAKES", "GIVES", "REFUSES", "RUNS"))
         self.assertEqual([(row["kind"], row["text"], row["value"]) for row in self.rows()], [("driver_refusal", name, "2") for name in called])
         events = self.report()["events"]
         self.assertEqual((events["driver_refusals"], events["oom"]), (len(called), 0))
