@@ -93,6 +93,15 @@ on_gpu_1 = struct.pack("iiii", 1, 0, 1, 1) + bytes(80)
 call("cuMemPoolCreate", byref(pool), on_gpu_1)
 for name in ("cuMemAllocFromPoolAsync", "cuMemAllocFromPoolAsync_ptsz"):
     block(name, 6000, c_size_t(6000), pool, stream, heap=GPU_1, stream=1)
+for name in ("cuStreamSynchronize", "cuStreamSynchronize_ptsz"):
+    call(name, stream)
+call("cuCtxSynchronize")
+event = c_void_p()
+assert cuda.cuEventCreate(byref(event), c_uint(0)) == 0
+call("cuEventSynchronize", event)
+call("cuMemPoolSetAttribute", pool, c_int(4), byref(c_uint64(1 << 30)))
+call("cuMemPoolTrimTo", pool, c_size_t(0))
+call("cuDeviceSetMemPool", c_int(1), pool)
 call("cuMemPoolDestroy", pool)
 for name in ("cuDeviceGetDefaultMemPool", "cuDeviceGetMemPool"):
     call(name, byref(other_pool), c_int(1))
