@@ -167,7 +167,7 @@ class Driver(unittest.TestCase):
                 done = self.run_it(sys.executable, str(HERE / "emulated_driver" / "every_call.py"), fake=fake)
                 truth = json.loads(done.stdout)
                 self.assertEqual(set(truth["called"]), recorded())
-                found = self.rows()
+                found = [row for row in self.rows() if row["kind"] != "counter"]  # memory_pools_test.py
                 for wanted, row in zip(truth["rows"], found):
                     for key, value in wanted.items():
                         self.assertEqual(row[key], hex(value) if key in ("address", "handle") else str(value), f"{key} of {wanted}: {row}")
