@@ -228,8 +228,7 @@ GRAPH_HANDLES = 0xFFFFFFFE00000000
 
 
 def grown_for_graphs(number, size):
-    if not is_reported_by_cupti:
-        row("physical_create", heap=GPU_0, handle=GRAPH_HANDLES + number, size_bytes=size)
+    row("physical_create", heap=GPU_0, handle=GRAPH_HANDLES + number, size_bytes=size)
 
 
 MEM_ALLOC, KERNEL = 10, 0
@@ -277,7 +276,7 @@ for capture, more, name, on in (
 for executable in executables:
     call("cuGraphExecDestroy", executable)
 call("cuDeviceGraphMemTrim", c_int(0))
-for number in range(0 if is_reported_by_cupti else 3):
+for number in range(3):
     row("physical_release", handle=GRAPH_HANDLES + number)
 
 # Contexts: allocations end with their context. Pool memory has no owner.
