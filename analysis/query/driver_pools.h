@@ -1,5 +1,5 @@
-// The driver's memory pools (cuMemAllocAsync), as the job's driver reports them over time. What a pool has reserved from
-// the device and no block has is *kept by the pool*: neither in use nor free for other allocations, until the pool
+// The driver's memory pools (cuMemAllocAsync), as the job's driver reports them over time. What a pool has reserved
+// from the device and no block has is *kept by the pool*: neither in use nor free for other allocations, until the pool
 // returns it to the device.
 #pragma once
 

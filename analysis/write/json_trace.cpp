@@ -23,7 +23,8 @@ Json json_from_physical(const PhysicalBytes& bytes) {
 
 static Json json_from_driver_pools(const std::optional<DriverPools>& pools) {
   if (!pools) return nullptr;
-  return {{"reserved_bytes", pools->reserved_bytes}, {"used_bytes", pools->used_bytes}, {"kept_bytes", pools->kept_bytes}};
+  return {
+      {"reserved_bytes", pools->reserved_bytes}, {"used_bytes", pools->used_bytes}, {"kept_bytes", pools->kept_bytes}};
 }
 
 Json json_from_heap_rows(const std::vector<HeapRow>& rows) {

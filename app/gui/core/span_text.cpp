@@ -173,7 +173,8 @@ std::string heap_sentence(const HeapMapAnswer& answer) {
   const StreamState& state = answer.moment->state_of(answer.heap);
   const auto pools = find_driver_pools(answer.moment->stream(answer.heap), answer.heap.heap, state.position());
   if (pools && pools->kept_bytes > 0)
-    text += " " + text_from_bytes(pools->kept_bytes) + " more is kept by the driver's memory pools, free but not returned.";
+    text +=
+        " " + text_from_bytes(pools->kept_bytes) + " more is kept by the driver's memory pools, free but not returned.";
   if (state.is_inexact(answer.heap.heap)) {
     const Stream& stream = answer.moment->stream(answer.heap);
     const std::int64_t since_ns = clamped_difference(state.inexact_since_ns(answer.heap.heap), stream.first_time_ns());
