@@ -19,7 +19,8 @@ constexpr std::string_view endings[] = {wire::pool_reserved_ending, wire::pool_u
 
 // By the pool's place in `pools`. All but the flag is changed only under the lock of its heap.
 struct Figures {
-  std::atomic<bool> is_asked;  // Memory was taken from it, or may have been before an attach.
+  std::atomic<bool> is_asked;         // Memory was taken from it, or may have been before an attach.
+  std::atomic<bool> knows_threshold;  // It was not set since the last look.
   std::uint64_t reported[figure_count];
   std::uint32_t names[figure_count];
 };
@@ -67,8 +68,12 @@ bool look_at(std::size_t place, std::size_t index) {
   } else {
     const auto ask = reinterpret_cast<Result (*)(Object, int, std::uint64_t*)>(find_pool_helper());
     if (ask == nullptr) return false;
-    for (const Figure which : {reserved, used, threshold})
+    const bool knows_threshold = figures[place].knows_threshold.exchange(true);
+    now[threshold] = figures[place].reported[threshold];
+    for (const Figure which : {reserved, used, threshold}) {
+      if (which == threshold && knows_threshold) continue;
       if (ask(pool, attributes[which], &now[which]) != success) return false;
+    }
   }
   for (const Figure which : {reserved, used, threshold}) report_figure(place, index, which, now[which]);
   return now[reserved] > now[used] && now[reserved] > now[threshold];
@@ -148,14 +153,20 @@ void forget_pool(const DriverCall& call, Object pool) {
   const std::size_t place = pools.find(pool);
   if (place == pools.none) return;
   pools.forget(pool);
+  figures[place].knows_threshold.store(false);
   if (figures[place].is_asked.load()) want_look(call, pools.values[place].load());
 }
 
-void report_pool(const DriverCall& call, Object pool) {
+static void report_change_of(const DriverCall& call, Object pool, bool may_be_of_threshold) {
   const std::size_t place = pools.find(pool);
   if (place == pools.none) return;
+  if (may_be_of_threshold) figures[place].knows_threshold.store(false);
   begin_to_ask(place);
   note_change(call, pools.values[place].load());
+}
+
+void report_pool(const DriverCall& call, Object pool) {
+  report_change_of(call, pool, true);
 }
 
 // The pool of a freed block is not known without another query: it is one of the stream's device, unless the program
@@ -167,7 +178,7 @@ static void report_pools(const DriverCall& call, std::size_t index) {
 
 void take_from_pool(const DriverCall& call, Object pool, Address at, Size bytes, Object stream) {
   if (pools.find(pool) == pools.none) note_pool(pool, call.device());  // It was made before an attach.
-  if (take_in_stream(heap_of_pool(call, pool), call, at, bytes, stream)) report_pool(call, pool);
+  if (take_in_stream(heap_of_pool(call, pool), call, at, bytes, stream)) report_change_of(call, pool, false);
 }
 
 void take_from_current_pool(const DriverCall& call, Address at, Size bytes, Object stream) {
@@ -194,8 +205,10 @@ void report_waiting_pools(const DriverCall& call) {
 }
 
 void forget_pool_figures() {
-  for (Figures& of_pool : figures)
+  for (Figures& of_pool : figures) {
+    of_pool.knows_threshold.store(false);
     for (const Figure which : {reserved, used, threshold}) of_pool.reported[which] = of_pool.names[which] = 0;
+  }
   for (PoolsOfHeap& heap : heaps) heap.looking.unlock();
 }
 

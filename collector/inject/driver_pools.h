@@ -1,7 +1,8 @@
 // The driver's memory pools (cuMemAllocAsync and the like): what each has reserved from its device, and how much of it
 // is in blocks. The difference is kept by the pool: no block has it, and no other allocation can get it until the pool
-// returns it. With the default release threshold, 0, a pool returns it at the next synchronization; PyTorch, RMM and
-// XLA set the threshold to its maximum, so that it stays.
+// returns it. With the default release threshold, 0, it does so at the next synchronization; PyTorch's back end
+// cudaMallocAsync sets the threshold to its maximum, so that the memory stays. The rules are CUDA's: Programming Guide,
+// "Stream Ordered Memory Allocator". All figures are in bytes.
 //
 // No call reports these figures, so the driver is queried (cuMemPoolGetAttribute): after a call that takes memory from
 // a pool, frees it, trims the pool or changes its threshold, and after a synchronization, on the thread that has made
