@@ -115,6 +115,7 @@ std::vector<HeapRow> compute_heap_rows(const Trace& trace, const std::vector<Str
       row.pool_bytes = heap.space.region_bytes();
       row.free_bytes = heap.space.free_bytes();
       row.largest_free_bytes = heap.space.largest_free();
+      row.driver_pools = find_driver_pools(trace.streams[i], info.id, states[i].position());
       if (!row.pool_bytes) take_reported_pool(trace.streams[i], info.id, states[i].position(), row);
       row.external_fragmentation = external_fragmentation(heap);
       if (row.requested_bytes && !info.has(wire::heap_flag::sizes_are_requests))

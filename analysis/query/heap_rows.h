@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/query/driver_pools.h"
 #include "analysis/trace/moment.h"
 
 namespace hbmscope {
@@ -30,6 +31,7 @@ struct HeapRow {
   bool is_inside_of_driver = false;              // wire::heap_flag
   // Of the driver's memory: what no framework's pool has, where their inside is seen; absent elsewhere.
   std::optional<std::uint64_t> outside_pools_bytes;
+  std::optional<DriverPools> driver_pools;             // Of the driver's memory; absent: unknown.
   std::optional<PhysicalBytes> physical;               // Handles, mappings, reservations; absent if there are none.
   bool is_inexact = false;                             // Events were lost, and it was not listed since.
   std::optional<std::int64_t> inexact_since_start_ns;  // Since when; absent if the source has no times.

@@ -21,6 +21,12 @@ Json json_from_physical(const PhysicalBytes& bytes) {
 
 }  // namespace
 
+static Json json_from_driver_pools(const std::optional<DriverPools>& pools) {
+  if (!pools) return nullptr;
+  return {
+      {"reserved_bytes", pools->reserved_bytes}, {"used_bytes", pools->used_bytes}, {"kept_bytes", pools->kept_bytes}};
+}
+
 Json json_from_heap_rows(const std::vector<HeapRow>& rows) {
   Json list = Json::array();
   for (const HeapRow& row : rows)
@@ -47,6 +53,7 @@ Json json_from_heap_rows(const std::vector<HeapRow>& rows) {
                     {"file", or_null(row.file)},
                     {"rank", or_null(row.rank)},
                     {"outside_pools_bytes", or_null(row.outside_pools_bytes)},
+                    {"driver_pools", json_from_driver_pools(row.driver_pools)},
                     {"physical", row.physical ? json_from_physical(*row.physical) : Json(nullptr)}});
   return list;
 }

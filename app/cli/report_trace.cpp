@@ -50,6 +50,10 @@ std::string heaps_text(std::vector<HeapRow> rows, const Terminal& terminal) {
     text += "\n";
   }
   for (const HeapRow& row : rows)
+    if (row.driver_pools && row.driver_pools->kept_bytes > 0)
+      text += fmt::format("{}: {} kept by the driver's memory pools, free but not returned to the device\n",
+                          printable(row.label), text_from_bytes(row.driver_pools->kept_bytes));
+  for (const HeapRow& row : rows)
     if (row.outside_pools_bytes.value_or(0) > 0)
       text += fmt::format("{}: {} outside the frameworks' pools\n", printable(row.label),
                           text_from_bytes(*row.outside_pools_bytes));

@@ -130,6 +130,8 @@ class Watch {
         fmt::format("{:>8.1f} s  {}  {}", seconds_, printable(row.name), text_from_bytes(row.in_use_bytes));
     if (row.pool_bytes) line += fmt::format(" of {}", text_from_bytes(*row.pool_bytes));
     line += " in use";
+    if (row.driver_pools && row.driver_pools->kept_bytes > 0)
+      line += fmt::format(", {} kept by memory pools", text_from_bytes(row.driver_pools->kept_bytes));
     if (row.largest_free_bytes)
       line += fmt::format(", largest free block {}", text_from_bytes(*row.largest_free_bytes));
     if (row.external_fragmentation)

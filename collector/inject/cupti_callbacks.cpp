@@ -133,7 +133,7 @@ unsigned enable() {
   for (const bool gives : {true, false})
     for (std::size_t i = 0; i < entry_count; ++i) {
       const auto entry = static_cast<Entry>(i);
-      if (gives_back(entry) != gives || id_of(entry) == 0) continue;
+      if (gives_back(entry) != gives || id_of(entry) == 0 || is_left_to_us(entry)) continue;
       is_enabled[i] = library.enable_callback(1, subscriber, Domain::driver_api, id_of(entry)) == success;
       enabled += is_enabled[i] ? 1 : 0;
     }

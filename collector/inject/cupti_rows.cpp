@@ -2,6 +2,7 @@
 
 #include "collector/inject/cupti_parameters.h"
 #include "collector/inject/driver_graphs.h"
+#include "collector/inject/driver_pools.h"
 
 namespace hbmscope::inject::cupti {
 namespace {
@@ -51,7 +52,7 @@ static_assert(entry_count < 0xffff);
 struct Teller {
   void (*report)(const DriverCall& call, const void* parameters);  // Null: a success is not recorded.
   std::uint64_t (*requested)(const void* parameters);
-  bool gives_back;
+  bool gives_back, is_left_to_us;
 };
 
 template <class Function, class Report>
@@ -64,10 +65,11 @@ std::uint64_t requested_by(const void* parameters) {
 }
 
 #define TELLER(name, parameters, gives) \
-  {report_by<Result(*) parameters, Report_##name>, requested_by<Result(*) parameters, Requested_##name>, gives},
+  {report_by<Result(*) parameters, Report_##name>, requested_by<Result(*) parameters, Requested_##name>, gives, false},
 #define TAKES(name, since, parameters, ...) TELLER(name, parameters, false)
 #define GIVES(name, since, parameters, ...) TELLER(name, parameters, true)
-#define REFUSES(name, ...) {nullptr, nullptr, false},
+#define REFUSES(name, ...) {nullptr, nullptr, false, false},
+#define RUNS(name, ...) {nullptr, nullptr, false, true},
 #define RESOLVES REFUSES
 constexpr Teller tellers[] = {
 #include "collector/inject/driver_entries.inc"
@@ -89,6 +91,10 @@ CallbackId id_of(Entry entry) {
 
 bool gives_back(Entry entry) {
   return teller_of(entry).gives_back;
+}
+
+bool is_left_to_us(Entry entry) {
+  return teller_of(entry).is_left_to_us;
 }
 
 void report(const DriverCall& call, const void* parameters) {

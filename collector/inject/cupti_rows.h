@@ -12,6 +12,8 @@ Entry entry_from_id(CallbackId id);
 // 0 if the call is not reported, because it only returns entry points.
 CallbackId id_of(Entry entry);
 bool gives_back(Entry entry);
+// CUPTI is not asked to report the call (RUNS in driver_entries.inc).
+bool is_left_to_us(Entry entry);
 
 // For a call that succeeded.
 void report(const DriverCall& call, const void* parameters);

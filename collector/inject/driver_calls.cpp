@@ -1,6 +1,7 @@
 // The entry points themselves, made from driver_entries.inc: each calls the driver's, returns its result, and records
 // the call.
 #include "collector/inject/driver_graphs.h"
+#include "collector/inject/driver_pools.h"
 #include "collector/inject/driver_rows.h"
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -40,6 +41,15 @@ namespace hbmscope::inject::driver {
     const Result result = target arguments;                            \
     if (result == out_of_memory && call.is_reported()) call.refuse(0); \
     return result;                                                     \
+  }
+#define RUNS(name, since, parameters, arguments, ...)                     \
+  extern "C" EXPORTED Result name parameters {                            \
+    FIND_TARGET(name, parameters);                                        \
+    const RunningCall call(Entry::name, next.place);                      \
+    const Result result = target arguments;                               \
+    __VA_OPT__(if (result == success && call.is_reported()) __VA_ARGS__;) \
+    if (result == out_of_memory && call.is_reported()) call.refuse(0);    \
+    return result;                                                        \
   }
 #define RESOLVES(name, since, parameters, arguments)                                                             \
   extern "C" EXPORTED Result name parameters {                                                                   \

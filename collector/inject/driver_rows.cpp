@@ -7,19 +7,19 @@
 #include "collector/inject/driver_graphs.h"
 #include "collector/inject/driver_objects.h"
 #include "collector/inject/driver_owners.h"
+#include "collector/inject/driver_pools.h"
 #include "collector/inject/line.h"
 #include "collector/inject/nvtx_marks.h"
 
 namespace hbmscope::inject {
 namespace {
 
-using driver::devices_max;
-constexpr std::size_t managed = devices_max, host = devices_max + 1, heap_count = devices_max + 2;
+using driver::devices_max, driver::host_place, driver::managed_place;
 
 // Ids that the rings assigned; 0: none yet. A child starts without any after fork().
 struct Known {
   std::atomic<std::uint32_t> texts[entry_count];
-  std::atomic<std::uint32_t> heaps[heap_count];
+  std::atomic<std::uint32_t> heaps[driver::heap_places];
   SpinLock heaps_lock;
 };
 Known known;
@@ -37,24 +37,14 @@ std::uint32_t define_heap(std::size_t index) {
   heap.flags = wire::heap_flag::has_requested | wire::heap_flag::has_addresses;
   if (!came_late()) heap.flags |= wire::heap_flag::is_complete_at_start;
   heap.device = index < devices_max ? static_cast<std::uint32_t>(index) : wire::no_device;
-  if (index == managed) return rings.define_heap(heap, "managed memory", "managed");
-  if (index == host) return rings.define_heap(heap, "pinned host memory", "host_pinned");
+  if (index == managed_place) return rings.define_heap(heap, "managed memory", "managed");
+  if (index == host_place) return rings.define_heap(heap, "pinned host memory", "host_pinned");
   if (const char* uuid = driver::uuid_of(static_cast<driver::Device>(index))) heap.uuid = rings.define_string(uuid);
   Line name;
   return rings.define_heap(heap, name.add("GPU ").add_number(static_cast<unsigned>(index)).add(" memory").text,
                            "device");
 }
 
-std::uint32_t heap_of(std::size_t index) {
-  std::atomic<std::uint32_t>& heap = known.heaps[index];
-  if (const std::uint32_t id = heap.load(std::memory_order_acquire)) return id;
-  known.heaps_lock.lock();
-  if (heap.load(std::memory_order_relaxed) == 0) heap.store(define_heap(index), std::memory_order_release);
-  known.heaps_lock.unlock();
-  return heap.load(std::memory_order_relaxed);
-}
-
-DriverObjects<1024> pools;   // Values: indices of heaps.
 DriverObjects<256> streams;  // Their positions are their numbers.
 DevicesOfStreams devices_of_streams;
 
@@ -63,12 +53,6 @@ std::uint32_t number_of_stream(driver::Object stream) {
   constexpr std::uintptr_t special_streams = 2;  // CU_STREAM_LEGACY, CU_STREAM_PER_THREAD
   if (reinterpret_cast<std::uintptr_t>(stream) <= special_streams) return 0;
   return static_cast<std::uint32_t>(streams.find_or_add(stream) + 1);
-}
-
-std::size_t index_of_location(driver::Location location) {
-  return location.type >= driver::LocationType::host && location.type <= driver::LocationType::host_numa_current
-             ? host
-             : driver::index_of_device(location.id);
 }
 
 template <class Record>
@@ -87,6 +71,7 @@ void forget_driver_ids() {
   for (auto& heap : known.heaps) heap.store(0, std::memory_order_relaxed);
   known.heaps_lock.unlock();
   driver::forget_graphs();
+  driver::forget_pool_figures();
   driver::forget_reported_variables();
   nvtx::forget_ids();
 }
@@ -149,49 +134,44 @@ std::size_t index_of_device(Device device) {
   return device >= 0 && static_cast<std::size_t>(device) < devices_max ? static_cast<std::size_t>(device) : 0;
 }
 
+std::size_t index_of_location(Location location) {
+  return location.type >= LocationType::host && location.type <= LocationType::host_numa_current
+             ? host_place
+             : index_of_device(location.id);
+}
+
+std::size_t index_of_stream(const DriverCall& call, Object stream) {
+  const int device = devices_of_streams.find(stream);
+  return device < 0 ? index_of_device(call.device()) : static_cast<std::size_t>(device);
+}
+
+std::uint32_t heap_at(std::size_t place) {
+  std::atomic<std::uint32_t>& heap = known.heaps[place];
+  if (const std::uint32_t id = heap.load(std::memory_order_acquire)) return id;
+  known.heaps_lock.lock();
+  if (heap.load(std::memory_order_relaxed) == 0) heap.store(define_heap(place), std::memory_order_release);
+  known.heaps_lock.unlock();
+  return heap.load(std::memory_order_relaxed);
+}
+
 std::uint32_t device_heap(Device device) {
-  return heap_of(index_of_device(device));
+  return heap_at(index_of_device(device));
 }
 std::uint32_t device_heap(const DriverCall& call) {
   return device_heap(call.device());
 }
 std::uint32_t managed_heap() {
-  return heap_of(managed);
+  return heap_at(managed_place);
 }
 std::uint32_t host_heap() {
-  return heap_of(host);
+  return heap_at(host_place);
 }
 
-std::uint32_t heap_of_pool(const DriverCall& call, Object pool) {
-  const std::size_t place = pools.find(pool);
-  return place == pools.none ? device_heap(call) : heap_of(pools.values[place].load(std::memory_order_relaxed));
-}
-
-// The heap of the stream's device if its creation was seen; otherwise that of the thread's device, which may have
-// changed since the stream was created.
-std::uint32_t heap_of_stream(const DriverCall& call, Object stream) {
-  const int device = devices_of_streams.find(stream);
-  return device < 0 ? device_heap(call) : heap_of(static_cast<std::size_t>(device));
-}
 void note_stream(const DriverCall& call, Object stream) {
   devices_of_streams.note(stream, static_cast<unsigned>(index_of_device(call.device())));
 }
 void forget_stream(Object stream) {
   devices_of_streams.forget(stream);
-}
-
-static void add_pool(Object pool, std::size_t heap) {
-  const std::size_t place = pools.find_or_add(pool);
-  if (place != pools.none) pools.values[place].store(static_cast<std::uint32_t>(heap), std::memory_order_relaxed);
-}
-void note_pool(Object pool, Device device) {
-  add_pool(pool, index_of_device(device));
-}
-void note_pool(Object pool, int type, Location location) {
-  add_pool(pool, type == managed_allocation ? managed : index_of_location(location));
-}
-void forget_pool(Object pool) {
-  pools.forget(pool);
 }
 
 static wire::AllocRecord block(const DriverCall& call, std::uint32_t heap, Address at, Size bytes, Size requested) {
@@ -231,15 +211,17 @@ void take_of(std::uint32_t heap, const DriverCall& call, Address at, Size bytes,
   note_new_memory();
 }
 
-void take_in_stream(std::uint32_t heap, const DriverCall& call, Address at, Size bytes, Object stream) {
-  if (at == 0) return;
+bool take_in_stream(std::uint32_t heap, const DriverCall& call, Address at, Size bytes, Object stream) {
+  if (at == 0) return false;
   wire::AllocRecord record = block(call, heap, at, bytes, bytes);
-  if (is_captured(call, stream)) {
+  const bool is_node = is_captured(call, stream);
+  if (is_node) {
     record.size = record.requested = 0;  // The call allocates nothing; its address belongs to no block.
     note_graph_memory();
   }
   record.stream = number_of_stream(stream);
   report(record);
+  return !is_node;
 }
 
 void take_array(const DriverCall& call, Object array, Size bytes) {
@@ -290,7 +272,7 @@ void create(MemHandle handle, Size bytes, Location location) {
   wire::PhysicalCreateRecord record;
   record.handle = handle;
   record.size = bytes;
-  record.heap = heap_of(index_of_location(location));
+  record.heap = heap_at(index_of_location(location));
   record.stack = take_stack();
   report(record);
   note_new_memory();

@@ -13,6 +13,11 @@ namespace hbmscope::inject {
 // Connects to the observer at the first call. False: there is no observer.
 bool is_observed();
 
+struct DriverCall;
+namespace driver {
+void report_waiting_pools(const DriverCall& call);  // driver_pools.h
+}
+
 // A driver call, from either back end, with everything that its rows need.
 struct DriverCall {
   const Entry entry;
@@ -65,11 +70,15 @@ class UsingCall : public InterposedCall {
     is_cuptis_ = back_end.load(std::memory_order_relaxed) == BackEnd::cupti;
     if (is_cuptis_) thread_word &= ~cupti_has_reported;
   }
+  ~UsingCall() {
+    if (is_cuptis_) driver::report_waiting_pools(*this);
+  }
   // Called after the driver call. If somebody has ended CUPTI, records the call that CUPTI failed to report.
   bool is_reported() const { return is_ours() && is_observed(); }
 
  protected:
   bool reports() const { return reports_; }
+  void report_also_under_cupti() { reports_ = reports_ || is_cuptis_; }
   bool is_ours() const {
     return reports_ || (is_cuptis_ && (thread_word & cupti_has_reported) == 0 && is_cupti_gone(entry));
   }
@@ -77,6 +86,12 @@ class UsingCall : public InterposedCall {
  private:
   bool reports_ = false;  // Set when the call begins: the same back end reports it, whatever happens in between.
   bool is_cuptis_ = false;
+};
+
+// A call that CUPTI is not asked to report (RUNS in driver_entries.inc).
+class RunningCall : public UsingCall {
+ public:
+  RunningCall(Entry which, unsigned place_of_target) : UsingCall(which, place_of_target) { report_also_under_cupti(); }
 };
 
 // A call that frees memory: its rows have the time before the call and are written when it has succeeded.
@@ -98,14 +113,19 @@ class GivingCall : public UsingCall {
 namespace driver {
 
 constexpr std::size_t devices_max = 64;
-std::size_t index_of_device(Device device);  // Below that; higher devices count as the first.
+// Each heap has a place: that of a device is its ordinal.
+constexpr std::size_t managed_place = devices_max, host_place = devices_max + 1, heap_places = devices_max + 2;
+std::size_t index_of_device(Device device);  // Below devices_max; higher devices count as the first.
+std::size_t index_of_location(Location location);
+// Of the stream's device if its creation was seen; otherwise of the thread's, which may have changed since then.
+std::size_t index_of_stream(const DriverCall& call, Object stream);
 
 // Heaps by their numbers in the rings, defined at first use.
+std::uint32_t heap_at(std::size_t place);
 std::uint32_t device_heap(Device device);
 std::uint32_t device_heap(const DriverCall& call);  // Of the thread's device.
 std::uint32_t managed_heap();
 std::uint32_t host_heap();
-std::uint32_t heap_of_pool(const DriverCall& call, Object pool);
 
 // Sets what is called when the driver has given the process memory, which may be for a framework's pool whose first
 // block comes next.
@@ -125,7 +145,8 @@ inline void take(const DriverCall& call, Address at, Size bytes) {
 void take_host(const DriverCall& call, void* at, Size bytes);
 void take_array(const DriverCall& call, Object array, Size bytes);  // 0: the memory is counted elsewhere.
 // From a pool, which belongs to its device and to no context.
-void take_in_stream(std::uint32_t heap, const DriverCall& call, Address at, Size bytes, Object stream);
+// False: it takes none, because the call became a node of a graph.
+bool take_in_stream(std::uint32_t heap, const DriverCall& call, Address at, Size bytes, Object stream);
 // A variable of a module or a library. A program may request it many times; it is recorded once.
 void take_variable(std::uint32_t heap, const DriverCall& call, Object module, Address at, Size bytes, const char* name);
 template <class At, class Bytes>
@@ -137,12 +158,8 @@ void give(const DriverCall& call, Address at);
 void give_host(const DriverCall& call, void* at);
 void give_array(const DriverCall& call, Object array);
 
-std::uint32_t heap_of_stream(const DriverCall& call, Object stream);
 void note_stream(const DriverCall& call, Object stream);
 void forget_stream(Object stream);
-void note_pool(Object pool, Device device);
-void note_pool(Object pool, int type, Location location);
-void forget_pool(Object pool);
 
 inline std::uint64_t number_of(Object object) {
   return reinterpret_cast<std::uint64_t>(object);

@@ -38,6 +38,7 @@ std::atomic<void*> device_helper;         // cuCtxGetDevice; null: not looked up
 std::atomic<void*> context_helper;        // cuCtxGetCurrent, in the same way.
 std::atomic<void*> graph_helper;          // cuDeviceGetGraphMemAttribute, in the same way.
 std::atomic<void*> capture_helper;        // cuStreamIsCapturing, in the same way.
+std::atomic<void*> pool_helper;           // cuMemPoolGetAttribute, in the same way.
 
 std::size_t find_entry(const char* name) {  // entry_count: there is none.
   std::size_t entry = 0;
@@ -52,7 +53,7 @@ std::size_t find_ours(const void* function) {  // entry_count: it is not ours.
 }
 
 void forget_helpers() {
-  for (std::atomic<void*>* helper : {&device_helper, &context_helper, &graph_helper, &capture_helper})
+  for (std::atomic<void*>* helper : {&device_helper, &context_helper, &graph_helper, &capture_helper, &pool_helper})
     helper->store(nullptr, std::memory_order_release);
 }
 
@@ -226,6 +227,9 @@ void* find_graph_helper() {
 }
 void* find_capture_helper() {
   return find_helper_once(capture_helper, "cuStreamIsCapturing");
+}
+void* find_pool_helper() {
+  return find_helper_once(pool_helper, "cuMemPoolGetAttribute");
 }
 
 }  // namespace hbmscope::inject

@@ -38,5 +38,7 @@ void* find_context_helper();
 void* find_graph_helper();
 // The same for cuStreamIsCapturing.
 void* find_capture_helper();
+// The same for cuMemPoolGetAttribute.
+void* find_pool_helper();
 
 }  // namespace hbmscope::inject

@@ -74,6 +74,7 @@ void ProcessDrain::report_clock(const TickClock::Reading& now) {
   record.realtime_ns = realtime_ns();
   record.tsc = memory_->ticks_are_ns() ? 0 : now.ticks;
   writer_.add(record, now.ns);
+  repeat_pool_figures(now.ns);
   last_clock_ns_ = now.ns;
   has_clock_ = true;
 }
@@ -416,7 +417,9 @@ void ProcessDrain::write(const Row& row) {
     case wire::RecordKind::marker: writer_.add(translated<wire::MarkerRecord>(row), time_ns); break;
     case wire::RecordKind::counter: {
       const std::string_view name = text(row.as<wire::CounterRecord>().name);
-      frameworks_.note_figure(translated<wire::CounterRecord>(row), name, time_ns);
+      const auto figure = translated<wire::CounterRecord>(row);
+      note_pool_figure(figure, name);
+      frameworks_.note_figure(figure, name, time_ns);
       break;
     }
     case wire::RecordKind::live: frameworks_.list(translated<wire::LiveRecord>(row), time_ns); break;

@@ -139,7 +139,11 @@ class ProcessDrain {
     std::int64_t time_ns = 0;
   };
   void report_figure(const std::string& name, std::uint64_t bytes);
+  void note_pool_figure(const wire::CounterRecord& figure, std::string_view name);
+  void repeat_pool_figures(std::int64_t now_ns);
   std::map<std::string, ReportedFigure> reported_figures_;
+  // Of the driver's memory pools, by heap and name.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> pool_figures_;
   std::map<std::string, std::uint32_t, std::less<>> devices_;  // The ordinals of this process, by UUID.
   std::optional<std::string> driver_calls_;
   bool is_broken_ = false, has_clock_ = false, may_hold_memory_ = false, is_left_alone_ = false;

@@ -42,6 +42,21 @@ void ProcessDrain::report_figure(const std::string& name, std::uint64_t bytes) {
   if (is_left_alone_) ++figures_;  // There are no other events.
 }
 
+void ProcessDrain::note_pool_figure(const wire::CounterRecord& figure, std::string_view name) {
+  if (name.starts_with(wire::pool_counter)) pool_figures_[{figure.heap, figure.name}] = figure.value;
+}
+
+// For viewers that have skipped to now: a job reports them only when they change.
+void ProcessDrain::repeat_pool_figures(std::int64_t now_ns) {
+  for (const auto& [place, value] : pool_figures_) {
+    wire::CounterRecord figure;
+    figure.heap = place.first;
+    figure.name = place.second;
+    figure.value = value;
+    writer_.add(figure, now_ns);
+  }
+}
+
 void ProcessDrain::report_devices(std::span<const DeviceTotals> devices) {
   bool is_any_reported = false;
   for (std::size_t i = 0; i < devices.size(); ++i) {

@@ -44,6 +44,12 @@ inline constexpr std::string_view bytes_not_identified = "bytes not identified";
 inline constexpr std::string_view lists_blocks_from_before = "lists_blocks_from_before",
                                   allocated_attribute = "allocated", before_attach = "before hbmscope was attached";
 
+// Counters of a memory pool of the driver, "memory pool 1 reserved bytes", which belong to the heap of its device: what it
+// has taken from the device, what of it is in blocks, and up to what it keeps freed memory (the largest number: all).
+inline constexpr std::string_view pool_counter = "memory pool ", pool_reserved_ending = " reserved bytes",
+                                  pool_used_ending = " used bytes",
+                                  pool_threshold_ending = " release threshold bytes";
+
 // Suffixes of counter names that begin with a device, "GPU 0": figures that the driver (NVML) reports.
 inline constexpr std::string_view held_by_process_ending = " bytes held by this process (NVML)",
                                   in_use_by_all_ending = " bytes in use by all processes (NVML)";

@@ -57,7 +57,7 @@ Trace kineto_trace(const std::string& text) {
   none.streams.emplace_back();
   return none;
 }
-std::string error_of(const std::string& text) {
+std::string error_of_kineto(const std::string& text) {
   const auto trace = read_kineto(bytes_of(text), "trace.json");
   return trace ? "" : trace.error().text();
 }
@@ -265,14 +265,15 @@ TEST(KinetoReader, refuses_with_the_byte_and_what_to_do) {
     ASSERT_FALSE(cut.has_value()) << length;
     EXPECT_EQ(length, cut.error().offset) << cut.error().text();
   }
-  EXPECT_EQ(0U,
-            error_of(whole.substr(0, 200)).find("trace.json: byte 200: this Chrome trace is incomplete: unexpected"))
-      << error_of(whole.substr(0, 200));
+  EXPECT_EQ(
+      0U,
+      error_of_kineto(whole.substr(0, 200)).find("trace.json: byte 200: this Chrome trace is incomplete: unexpected"))
+      << error_of_kineto(whole.substr(0, 200));
   std::string broken = whole;
   broken[broken.find("\"args\"")] = '\'';
-  EXPECT_NE(std::string::npos, error_of(broken).find("invalid literal")) << error_of(broken);
-  EXPECT_NE(std::string::npos, error_of(file_of({})).find("has no memory events. Record one with"));
-  EXPECT_NE(std::string::npos, error_of(R"({"a": 1})").find("it is not a Chrome trace"));
+  EXPECT_NE(std::string::npos, error_of_kineto(broken).find("invalid literal")) << error_of_kineto(broken);
+  EXPECT_NE(std::string::npos, error_of_kineto(file_of({})).find("has no memory events. Record one with"));
+  EXPECT_NE(std::string::npos, error_of_kineto(R"({"a": 1})").find("it is not a Chrome trace"));
   ReadControl control;
   control.cancelled = true;
   EXPECT_FALSE(read_kineto(bytes_of(whole), "trace.json", &control).has_value());

@@ -114,6 +114,16 @@ class Devices(unittest.TestCase):
         text = subprocess.run([HBMSCOPE, "ps"], capture_output=True, text=True, env=self.environment, check=True).stdout
         self.assertIn("GPU 0  NVIDIA GB10  memory in use not reported", text)
 
+    def test_all_holders_of_a_device_where_newer_functions_fill_larger_entries(self):
+        jobs = [subprocess.Popen(["sleep", "60"]) for _ in range(3)]
+        for job in jobs:
+            self.addCleanup(job.wait)
+            self.addCleanup(job.kill)
+        (self.folder / "nvml").write_text(f"device {80 * GIB} {10 * GIB} NVIDIA H100\n" + "".join(f"holder {job.pid} {i + 1}\n" for i, job in enumerate(jobs)))
+        listing = json.loads(subprocess.run([HBMSCOPE, "ps", "--json"], capture_output=True, text=True, env=self.environment, check=True).stdout)
+        held = {job["pid"]: job["devices"] for job in listing["jobs"]}
+        self.assertEqual([held.get(job.pid) for job in jobs], [[{"device": 0, "bytes": i + 1}] for i in range(3)])
+
     def test_cupti_knows_the_devices_too(self):
         report = self.record(*((f"CUDA_VISIBLE_DEVICES={i}", 10 + i) for i in range(2)), options=("--backend", "cupti"))
         self.assertEqual(self.by_device(report), {f"GPU 0 ({uuid(i)[:12]})": 10 + i for i in range(2)})

@@ -34,6 +34,12 @@ def names(*kinds):
     return re.findall(rf"^(?:{'|'.join(kinds)})\((\w+)", Path(ENTRIES).read_text(), re.MULTILINE)
 
 
+def recorded():
+    """The entry points that record something when they succeed."""
+    runs = re.findall(r"^RUNS\((\w+)((?:.|\n)*?)\)$(?=\n(?:[A-Z/]|\n))", Path(ENTRIES).read_text(), re.MULTILINE)
+    return set(names("TAKES", "GIVES")) | {name for name, row in runs if "report_" in row}
+
+
 class Driver(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -160,8 +166,8 @@ class Driver(unittest.TestCase):
             with self.subTest(fake=fake):
                 done = self.run_it(sys.executable, str(HERE / "emulated_driver" / "every_call.py"), fake=fake)
                 truth = json.loads(done.stdout)
-                self.assertEqual(set(truth["called"]), set(names("TAKES", "GIVES")))
-                found = self.rows()
+                self.assertEqual(set(truth["called"]), recorded())
+                found = [row for row in self.rows() if row["kind"] != "counter"]  # memory_pools_test.py
                 for wanted, row in zip(truth["rows"], found):
                     for key, value in wanted.items():
                         self.assertEqual(row[key], hex(value) if key in ("address", "handle") else str(value), f"{key} of {wanted}: {row}")
@@ -171,7 +177,7 @@ class Driver(unittest.TestCase):
     def test_every_entry_point_returns_the_drivers_error_and_reports_a_refusal(self):
         done = self.run_it(EVERY_REFUSAL)
         called = done.stdout.split()
-        self.assertEqual(called, names("TAKES", "GIVES", "REFUSES"))
+        self.assertEqual(called, names("TAKES", "GIVES", "REFUSES", "RUNS"))
         self.assertEqual([(row["kind"], row["text"], row["value"]) for row in self.rows()], [("driver_refusal", name, "2") for name in called])
         events = self.report()["events"]
         self.assertEqual((events["driver_refusals"], events["oom"]), (len(called), 0))

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 NEWEST = (2, 31)
-INTERPOSED = re.findall(r"^(?:TAKES|GIVES|REFUSES|RESOLVES)\((cu\w+)", Path(sys.argv[2]).read_text(), re.MULTILINE)
+INTERPOSED = re.findall(r"^(?:TAKES|GIVES|REFUSES|RUNS|RESOLVES)\((cu\w+)", Path(sys.argv[2]).read_text(), re.MULTILINE)
 OF_PYTORCH = {"_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE", "_ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE"}
 EXPORTED = {"hbmscope_announce", "hbmscope_attach_1", "hbmscope_functions_1", "InitializeInjectionNvtx2", "dlclose", "dlopen", "dlsym", "dlvsym", *INTERPOSED, *OF_PYTORCH}
 

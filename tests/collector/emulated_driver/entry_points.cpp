@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <tuple>
 
 #include "tests/collector/emulated_driver/wrapped.h"
 
@@ -53,12 +54,13 @@ emulated_driver::Result work(const char* name, Behind behind, Types... values) {
   return result;
 }
 
-template <class Behind, class... Types>
-emulated_driver::Result call_through(unsigned id, const char* name, Behind behind, Types... values) {
+template <class Behind, class Values>
+emulated_driver::Result call_through(unsigned id, const char* name, Behind behind, const Values& values) {
   end_job_if_in_hook(name);
+  const auto run = [&] { return std::apply([&](auto... each) { return work(name, behind, each...); }, values); };
   const FakeHook reported = hook.load();
-  if (reported == nullptr) return work(name, behind, values...);
-  const Packed parameters(values...);
+  if (reported == nullptr) return run();
+  const Packed parameters = std::apply([](auto... each) { return Packed(each...); }, values);
   emulated_driver::Result result = emulated_driver::success;
   std::uint64_t correlation = 0xfeed;  // Whatever was there.
   const emulated_driver::Object context = emulated_driver::current_context();
@@ -67,7 +69,7 @@ emulated_driver::Result call_through(unsigned id, const char* name, Behind behin
   hooked_call = name;
   reported(0, call);
   hooked_call = nullptr;
-  result = work(name, behind, values...);
+  result = run();
   hooked_call = name;
   reported(1, call);
   hooked_call = nullptr;
@@ -110,9 +112,9 @@ namespace behind {
 
 }  // namespace behind
 
-#define TAKES(name, since, parameters, arguments, ...)                     \
-  EXPORTED Result name parameters {                                        \
-    return call_through(id_##name, #name, behind::name, PASSED arguments); \
+#define TAKES(name, since, parameters, arguments, ...)                              \
+  EXPORTED Result name parameters {                                                 \
+    return call_through(id_##name, #name, behind::name, std::make_tuple arguments); \
   }
 #define GIVES TAKES
 #define REFUSES TAKES
@@ -128,9 +130,9 @@ namespace behind {
 // A driver may return functions that it exports under no name.
 namespace {
 namespace unnamed {
-#define TAKES(name, since, parameters, arguments, ...)                     \
-  Result name parameters {                                                 \
-    return call_through(id_##name, #name, behind::name, PASSED arguments); \
+#define TAKES(name, since, parameters, arguments, ...)                              \
+  Result name parameters {                                                          \
+    return call_through(id_##name, #name, behind::name, std::make_tuple arguments); \
   }
 #define GIVES TAKES
 #define REFUSES TAKES

@@ -93,6 +93,15 @@ on_gpu_1 = struct.pack("iiii", 1, 0, 1, 1) + bytes(80)
 call("cuMemPoolCreate", byref(pool), on_gpu_1)
 for name in ("cuMemAllocFromPoolAsync", "cuMemAllocFromPoolAsync_ptsz"):
     block(name, 6000, c_size_t(6000), pool, stream, heap=GPU_1, stream=1)
+for name in ("cuStreamSynchronize", "cuStreamSynchronize_ptsz"):
+    call(name, stream)
+call("cuCtxSynchronize")
+event = c_void_p()
+assert cuda.cuEventCreate(byref(event), c_uint(0)) == 0
+call("cuEventSynchronize", event)
+call("cuMemPoolSetAttribute", pool, c_int(4), byref(c_uint64(1 << 30)))
+call("cuMemPoolTrimTo", pool, c_size_t(0))
+call("cuDeviceSetMemPool", c_int(1), pool)
 call("cuMemPoolDestroy", pool)
 for name in ("cuDeviceGetDefaultMemPool", "cuDeviceGetMemPool"):
     call(name, byref(other_pool), c_int(1))
@@ -219,8 +228,7 @@ GRAPH_HANDLES = 0xFFFFFFFE00000000
 
 
 def grown_for_graphs(number, size):
-    if not is_reported_by_cupti:
-        row("physical_create", heap=GPU_0, handle=GRAPH_HANDLES + number, size_bytes=size)
+    row("physical_create", heap=GPU_0, handle=GRAPH_HANDLES + number, size_bytes=size)
 
 
 MEM_ALLOC, KERNEL = 10, 0
@@ -268,7 +276,7 @@ for capture, more, name, on in (
 for executable in executables:
     call("cuGraphExecDestroy", executable)
 call("cuDeviceGraphMemTrim", c_int(0))
-for number in range(0 if is_reported_by_cupti else 3):
+for number in range(3):
     row("physical_release", handle=GRAPH_HANDLES + number)
 
 # Contexts: allocations end with their context. Pool memory has no owner.

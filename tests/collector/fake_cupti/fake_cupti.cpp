@@ -52,7 +52,8 @@ struct Cupti {
   const long ends_after = number_from("FAKE_CUPTI_ENDS_AFTER", -1);
   const long ended_after = number_from("FAKE_CUPTI_ENDED_AFTER", -1);
   const long unknown_from = number_from("FAKE_CUPTI_UNKNOWN_FROM", ids_max);
-  std::atomic<long> callbacks{0};
+  std::atomic<long> callbacks{0};  // Whether anybody listens or not.
+  std::atomic<long> callbacks_of_listeners{0};
 };
 Cupti fake;
 
@@ -124,9 +125,16 @@ Result subscribe(cupti::Subscriber* out, cupti::Callback callback, void* data, b
 }  // namespace
 
 void notify_listeners(cupti::Domain domain, cupti::CallbackId id, const void* reported) {
-  for (Listener& one : fake.listeners)
-    if (one.is_there && (domain == cupti::Domain::nvtx ? one.nvtx_enabled : one.enabled)[id])
-      one.callback(one.data, domain, id, reported);
+  for (Listener& one : fake.listeners) {
+    if (!one.is_there || !(domain == cupti::Domain::nvtx ? one.nvtx_enabled : one.enabled)[id]) continue;
+    ++fake.callbacks_of_listeners;
+    one.callback(one.data, domain, id, reported);
+  }
+}
+
+// For tests: how often a listener was called.
+EXPORTED long fake_callbacks_of_listeners() {
+  return fake.callbacks_of_listeners;
 }
 
 EXPORTED Result cuptiGetVersion(std::uint32_t* version) {

@@ -42,7 +42,8 @@ void draw_device(const std::string& title, const JobListing::Device& device, con
 // device.
 void draw_heads(const JobListing& listing, std::uint32_t device, std::size_t& next, const Look& look) {
   const std::size_t count = listing.devices.size();
-  for (; next < count && next <= device; ++next) draw_device(title_of_device(listing, next), listing.devices[next], look);
+  for (; next < count && next <= device; ++next)
+    draw_device(title_of_device(listing, next), listing.devices[next], look);
   if (count == 0 || next != count || device < count) return;
   ++next;
   dim_text("No device memory reported by the driver");
