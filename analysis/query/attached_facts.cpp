@@ -49,8 +49,9 @@ void add_pools(const Stream& stream, AttachedFacts& facts) {
       last = sample.value;
     });
     if (!first || *first < 0 || last < 0) continue;
-    facts.before_in_pools_bytes = facts.before_in_pools_bytes.value_or(0) + static_cast<std::uint64_t>(*first);
-    facts.not_identified_bytes += static_cast<std::uint64_t>(last);
+    facts.before_in_pools_bytes =
+        clamped_sum(facts.before_in_pools_bytes.value_or(0), static_cast<std::uint64_t>(*first));
+    facts.not_identified_bytes = clamped_sum(facts.not_identified_bytes, static_cast<std::uint64_t>(last));
   }
 }
 

@@ -16,8 +16,7 @@ struct JobFactRow {
 };
 
 // The facts about the job, in stream order, without hbmscope's own notes (hbmscope.*) and programs
-// (executed_programs.h). Of a variable that a process has
-// changed, only the last value.
+// (executed_programs.h). Of a variable that a process has changed, only the last value.
 std::vector<JobFactRow> find_job_facts(const Trace& trace);
 
 struct SettingChange {

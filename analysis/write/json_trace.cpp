@@ -19,13 +19,13 @@ Json json_from_physical(const PhysicalBytes& bytes) {
           {"reserved_bytes", bytes.reserved_bytes}};
 }
 
-}  // namespace
-
-static Json json_from_driver_pools(const std::optional<DriverPools>& pools) {
+Json json_from_driver_pools(const std::optional<DriverPools>& pools) {
   if (!pools) return nullptr;
   return {
       {"reserved_bytes", pools->reserved_bytes}, {"used_bytes", pools->used_bytes}, {"kept_bytes", pools->kept_bytes}};
 }
+
+}  // namespace
 
 Json json_from_heap_rows(const std::vector<HeapRow>& rows) {
   Json list = Json::array();

@@ -14,7 +14,6 @@
 #include "collector/inject/back_end.h"
 #include "collector/inject/framework_pools.h"
 #include "collector/inject/line.h"
-#include "collector/inject/memory_room.h"
 #include "collector/inject/process_facts.h"
 #include "collector/inject/rings.h"
 #include "collector/inject/stacks.h"
@@ -89,13 +88,13 @@ __attribute__((constructor)) void begin() {
 
 void say_if_memory_is_scarce() {
   constexpr std::uint64_t mib = 1 << 20, scarce = 1024 * mib;
-  const std::uint64_t left = group_bytes_left();
+  const std::uint64_t left = rings.group_bytes_left();
   if (left >= scarce) return;
   say(Line()
           .add("the job's control group has only ")
-          .add_number(static_cast<unsigned>(left / mib))
+          .add_number(left / mib)
           .add(" MiB of memory left, so hbmscope uses at most ")
-          .add_number(static_cast<unsigned>(rings.bytes_max() / mib))
+          .add_number(rings.bytes_max() / mib)
           .add(" MiB of it. Events that do not fit in a burst are counted as lost"));
 }
 

@@ -24,6 +24,11 @@ struct Line {
     text[length_] = 0;
     return *this;
   }
+  Line& add(const char* more, std::size_t bytes) {
+    while (length_ + 1 < sizeof(text) && bytes-- > 0) text[length_++] = *more++;
+    text[length_] = 0;
+    return *this;
+  }
   Line& add_number(std::uint64_t number) {
     char digits[21] = "";
     char* at = digits + sizeof(digits) - 1;

@@ -1,60 +1,15 @@
 #include "collector/inject/memory_room.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstring>
 
+#include "collector/inject/file_text.h"
+#include "collector/inject/line.h"
+
 namespace hbmscope::inject {
 namespace {
-
-// Room for texts that is not on the stack of the job's thread, which may have 16 KiB in all.
-struct Room {
-  char file[4096], groups[4096], path[1024], folder[1024], root[1024];
-};
-class Scratch {
- public:
-  Scratch() : at_(mmap(nullptr, sizeof(Room), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {}
-  ~Scratch() {
-    if (is_there()) munmap(at_, sizeof(Room));
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  bool is_there() const { return at_ != MAP_FAILED; }
-  Room& room() const { return *static_cast<Room*>(at_); }
-
- private:
-  void* at_;
-};
-
-// Reads the beginning of a small file, with a zero at its end; empty if it can't be read.
-template <std::size_t size>
-const char* read_text(const char* path, char (&text)[size]) {
-  text[0] = 0;
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return text;
-  std::size_t length = 0;
-  while (length + 1 < size) {
-    const ssize_t got = read(file, text + length, size - 1 - length);
-    if (got <= 0) break;
-    length += static_cast<std::size_t>(got);
-  }
-  text[length] = 0;
-  close(file);
-  return text;
-}
-
-// False: it does not fit.
-template <std::size_t size>
-bool join(char (&path)[size], const char* folder, const char* file) {
-  const std::size_t first = std::strlen(folder), second = std::strlen(file);
-  if (first + second >= size) return false;
-  std::memcpy(path, folder, first);
-  std::memcpy(path + first, file, second + 1);
-  return true;
-}
 
 // False: there is none, as in "max".
 bool read_number(const char* at, std::uint64_t& number) {
@@ -71,8 +26,7 @@ std::uint64_t addresses_left() {
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return unlimited_bytes;
   std::uint64_t pages = 0;  // The first number of the file.
-  char text[32];
-  read_number(read_text("/proc/self/statm", text), pages);
+  read_number(FileText("/proc/self/statm").text(), pages);
   const std::uint64_t taken = pages * static_cast<std::uint64_t>(getpagesize());
   return taken < limit.rlim_cur ? limit.rlim_cur - taken : 0;
 }
@@ -83,14 +37,15 @@ struct GroupFiles {
 constexpr GroupFiles version_1{"/memory.limit_in_bytes", "/memory.usage_in_bytes", "total_inactive_file "},
     version_2{"/memory.max", "/memory.current", "inactive_file "};
 
-bool read_group_number(Room& room, const char* file, std::uint64_t& number) {
-  return join(room.path, room.folder, file) && read_number(read_text(room.path, room.file), number);
+// Of a path that is too long for a line only the beginning is looked at, where there is no such file.
+bool read_group_number(const Line& folder, const char* file, std::uint64_t& number) {
+  return read_number(FileText(Line(folder).add(file).text).text(), number);
 }
 
-std::uint64_t droppable_bytes(Room& room, const char* key) {
-  if (!join(room.path, room.folder, "/memory.stat")) return 0;
+std::uint64_t droppable_bytes(const Line& folder, const char* key) {
+  const FileText stat(Line(folder).add("/memory.stat").text);
   std::uint64_t bytes = 0;
-  for (const char* line = read_text(room.path, room.file); line != nullptr && *line != 0;) {
+  for (const char* line = stat.text(); line != nullptr && *line != 0;) {
     if (std::strncmp(line, key, std::strlen(key)) == 0) read_number(line + std::strlen(key), bytes);
     line = std::strchr(line, '\n');
     if (line != nullptr) ++line;
@@ -98,29 +53,25 @@ std::uint64_t droppable_bytes(Room& room, const char* key) {
   return bytes;
 }
 
-std::uint64_t left_in_folder(Room& room, const GroupFiles& files) {
+std::uint64_t left_in_folder(const Line& folder, const GroupFiles& files) {
   std::uint64_t limit = 0, used = 0;
-  if (!read_group_number(room, files.limit, limit) || !read_group_number(room, files.used, used))
+  if (!read_group_number(folder, files.limit, limit) || !read_group_number(folder, files.used, used))
     return unlimited_bytes;
   if (limit >= unlimited_bytes) return unlimited_bytes;
-  const std::uint64_t droppable = droppable_bytes(room, files.droppable_key);
+  const std::uint64_t droppable = droppable_bytes(folder, files.droppable_key);
   used -= droppable < used ? droppable : used;
   return used < limit ? limit - used : 0;
 }
 
 // Of the group and of all around it, up to the root. In a container the path may be the host's: then only the root
 // exists here, and it is the container's group.
-std::uint64_t left_in_all(Room& room, const char* root, const char* group, const GroupFiles& files) {
-  if (!join(room.folder, root, group)) return unlimited_bytes;
-  const std::size_t root_length = std::strlen(root);
+std::uint64_t left_in_all(const Line& root, const char* group, const GroupFiles& files) {
   std::uint64_t least = unlimited_bytes;
-  while (true) {
-    const std::uint64_t left = left_in_folder(room, files);
+  for (std::size_t length = std::strlen(group);; --length) {
+    if (length > 0 && group[length] != 0 && group[length] != '/') continue;
+    const std::uint64_t left = left_in_folder(Line(root).add(group, length), files);
     if (left < least) least = left;
-    char* slash = std::strrchr(room.folder, '/');
-    if (slash == nullptr || std::strlen(room.folder) <= root_length) return least;
-    *slash = 0;
-    if (std::strlen(room.folder) < root_length) return least;
+    if (length == 0) return least;
   }
 }
 
@@ -148,13 +99,10 @@ std::uint64_t shared_bytes_max() {
 
 // Each line: "number:controllers:path"; the one without controllers is that of version 2.
 std::uint64_t group_bytes_left(const char* groups, const char* root) {
-  const Scratch scratch;
-  if (!scratch.is_there()) return unlimited_bytes;
-  Room& room = scratch.room();
-  read_text(groups, room.groups);
-  const bool has_root_1 = join(room.root, root, "/memory");
+  FileText lines(groups);
+  const Line root_2 = Line().add(root), root_1 = Line(root_2).add("/memory");
   std::uint64_t least = unlimited_bytes;
-  for (char* line = room.groups; *line != 0;) {
+  for (char* line = lines.begin(); line != nullptr && *line != 0;) {
     char* end = std::strchr(line, '\n');
     if (end != nullptr) *end = 0;
     const char* controllers = std::strchr(line, ':');
@@ -162,9 +110,8 @@ std::uint64_t group_bytes_left(const char* groups, const char* root) {
     if (path != nullptr && path[1] == '/') {
       const auto length = static_cast<std::size_t>(path - controllers - 1);
       std::uint64_t left = unlimited_bytes;
-      if (length == 0) left = left_in_all(room, root, path + 1, version_2);
-      if (has_root_1 && has_word(controllers + 1, length, "memory"))
-        left = left_in_all(room, room.root, path + 1, version_1);
+      if (length == 0) left = left_in_all(root_2, path + 1, version_2);
+      if (has_word(controllers + 1, length, "memory")) left = left_in_all(root_1, path + 1, version_1);
       if (left < least) least = left;
     }
     if (end == nullptr) break;

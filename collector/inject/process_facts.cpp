@@ -1,8 +1,6 @@
 #include "collector/inject/process_facts.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstddef>
@@ -11,6 +9,7 @@
 #include <string_view>
 
 #include "collector/inject/environment.h"
+#include "collector/inject/file_text.h"
 #include "collector/inject/line.h"
 #include "collector/inject/rings.h"
 #include "collector/wire/masked_arguments.h"
@@ -20,41 +19,8 @@
 namespace hbmscope::inject {
 namespace {
 
-// A file in /proc, followed by a zero byte.
-class ProcFile {
- public:
-  explicit ProcFile(const char* path) {
-    void* at = mmap(nullptr, bytes_max, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (at == MAP_FAILED) return;
-    text_ = static_cast<char*>(at);
-    const int file = ::open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return;
-    for (ssize_t more = 1; more > 0 && bytes_ < bytes_max - 1;) {
-      more = read(file, text_ + bytes_, bytes_max - 1 - bytes_);
-      if (more > 0) bytes_ += static_cast<std::size_t>(more);
-    }
-    ::close(file);
-  }
-  ~ProcFile() {
-    if (text_ != nullptr) munmap(text_, bytes_max);
-  }
-  ProcFile(const ProcFile&) = delete;
-  ProcFile& operator=(const ProcFile&) = delete;
-
-  char* begin() { return text_; }
-  char* end() { return text_ + bytes_; }
-
- private:
-  // Arguments and environment together are smaller: six MiB at most (Linux, fs/exec.c, bprm_set_stack_limit). A process
-  // may have replaced them with something longer, which is cut off.
-  static constexpr std::size_t bytes_max = std::size_t{7} << 20;
-
-  char* text_ = nullptr;
-  std::size_t bytes_ = 0;
-};
-
 void report_command() {
-  ProcFile arguments("/proc/self/cmdline");
+  FileText arguments("/proc/self/cmdline");
   char* end = arguments.end();
   while (end != arguments.begin() && end[-1] == 0) --end;
   char* const last = wire::mask_arguments(arguments.begin(), end);
@@ -151,7 +117,7 @@ bool enter(unsigned readers) {
 void report_process_facts() {
   report_command();
   Environment now;
-  ProcFile at_start(now.is_read() ? "/dev/null" : "/proc/self/environ");
+  FileText at_start(now.is_read() ? "/dev/null" : "/proc/self/environ");
   Values values;
   if (now.is_read())
     values.take(now.begin(), now.end());

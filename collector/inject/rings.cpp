@@ -97,6 +97,7 @@ const char* Rings::open(const char* observer_path, int* link) {
   definitions_lock_.lock();
   bytes_ = memory.bytes;
   bytes_count_ = sizes.bytes();
+  group_bytes_left_ = memory.group_bytes_left;
   ring_bytes_ = sizes.ring_bytes;
   own_rings_ = sizes.own_rings;
   lent_rings_ = sizes.lent_rings;

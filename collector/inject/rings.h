@@ -85,6 +85,8 @@ class Rings {
 
   // What the shared memory may take; it takes less until it is written.
   std::uint64_t bytes_max() const { return bytes_count_; }
+  // What the process's control groups left before it was made.
+  std::uint64_t group_bytes_left() const { return group_bytes_left_; }
 
   // Writes an event of this thread, now. False: it was lost, and counted.
   template <class Record>
@@ -209,7 +211,7 @@ class Rings {
   bool is_open_ = false;
   wire::RingsHeader* header_ = nullptr;  // Its page stays mapped after close(), because a thread may be in a call.
   std::uint8_t* bytes_ = nullptr;
-  std::uint64_t bytes_count_ = 0, ring_bytes_ = 0, session_ = 0;
+  std::uint64_t bytes_count_ = 0, group_bytes_left_ = 0, ring_bytes_ = 0, session_ = 0;
   std::uint32_t own_rings_ = 0, lent_rings_ = 0;
   bool ticks_are_ns_ = false;
   int observer_ = 0;  // The observer's process; 0: unknown.

@@ -40,7 +40,8 @@ const char* create_shared_memory(SharedMemory& memory) {
   memory.descriptor = static_cast<int>(syscall(SYS_memfd_create, "hbmscope", 3U /* close on exec, may be sealed */));
   if (memory.descriptor < 0) return "cannot allocate shared memory";
   const std::uint64_t bytes_max = shared_bytes_max();
-  const SharedSizes affordable = affordable_sizes(group_bytes_left());
+  memory.group_bytes_left = group_bytes_left();
+  const SharedSizes affordable = affordable_sizes(memory.group_bytes_left);
   void* at = MAP_FAILED;
   // A process with a limit on addresses or files gets fewer rings, and less room for rare records.
   for (std::uint32_t share = 1; at == MAP_FAILED && share <= smallest_share; share *= 2) {

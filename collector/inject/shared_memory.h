@@ -30,6 +30,7 @@ struct SharedMemory {
   int descriptor = -1;
   std::uint8_t* bytes = nullptr;
   SharedSizes sizes;
+  std::uint64_t group_bytes_left = 0;  // Before (memory_room.h).
 };
 
 // A memfd, sealed, mapped, and with its header, except for the time's kind. Returns null, or the error as a sentence.

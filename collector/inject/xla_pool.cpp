@@ -214,19 +214,23 @@ void* allocate_instead(void* self, std::size_t alignment, std::size_t bytes) {
   return block;
 }
 
-// The attributes begin with whether the allocator may wait for memory, in all versions. Where a pool may have two ends,
-// they say which one; before, that byte is undefined.
-void* allocate_with_instead(void* self, std::size_t alignment, std::size_t bytes, const std::uint8_t* attributes) {
+// Where a pool may have two ends, the attributes say which one; before, that byte is undefined.
+std::uint32_t flags_of(const void* self, const std::uint8_t* attributes) {
   constexpr std::size_t end_at = 16;
   constexpr std::uint8_t upper_end = 1;
-  const Call call(self);
   const Table* table = table_of(self);
   const bool is_upper = table != nullptr && table->knows_ends && attributes[end_at] == upper_end;
+  return is_upper ? wire::block_flag::upper_end : 0;
+}
+
+// The attributes begin with whether the allocator may wait for memory, in all versions.
+void* allocate_with_instead(void* self, std::size_t alignment, std::size_t bytes, const std::uint8_t* attributes) {
+  const Call call(self);
   const std::uint64_t since = ticks();
   const bool may_retry = *attributes != 0;
   void* block = call_original<void*>(allocate_with, self, alignment, bytes, attributes);
   if (call.heap != 0 && bytes != 0)
-    report_answer(call.heap, self, block, bytes, may_retry, since, is_upper ? wire::block_flag::upper_end : 0);
+    report_answer(call.heap, self, block, bytes, may_retry, since, flags_of(self, attributes));
   return block;
 }
 

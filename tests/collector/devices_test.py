@@ -8,9 +8,10 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
+
+from own_folder import OwnFolderTest
 
 HBMSCOPE, NVML, CUDA = sys.argv[1:4]
 MIB, GIB = 1 << 20, 1 << 30
@@ -32,16 +33,11 @@ def uuid(device, kind="GPU"):
     return f"{kind}-68626d{device:02x}-636f-7065-0000-000000000000"
 
 
-class Devices(unittest.TestCase):
+class Devices(OwnFolderTest):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-        self.recording = str(self.folder / "run.hbm")
+        super().setUp()
         (self.folder / "job.py").write_text(JOB)
-        self.environment = dict(
-            os.environ, XDG_RUNTIME_DIR=folder.name, LD_LIBRARY_PATH=f"{NVML}:{CUDA}/bound", FAKE_NVML=str(self.folder / "nvml"), HBMSCOPE_DEVICE_COUNT="4"
-        )
+        self.environment.update(LD_LIBRARY_PATH=f"{NVML}:{CUDA}/bound", FAKE_NVML=str(self.folder / "nvml"), HBMSCOPE_DEVICE_COUNT="4")
         for name in ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "RANK"):
             self.environment.pop(name, None)
 

@@ -5,13 +5,12 @@
 """
 
 import json
-import os
 import subprocess
 import sys
-import tempfile
 import textwrap
 import unittest
-from pathlib import Path
+
+from own_folder import OwnFolderTest
 
 HBMSCOPE, CUDA, CUPTI = sys.argv[1:4]
 MIB, GIB = 1 << 20, 1 << 30
@@ -49,15 +48,9 @@ def wait():
 """
 
 
-class MemoryPools(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-        self.recording = str(self.folder / "run.hbm")
-
+class MemoryPools(OwnFolderTest):
     def run_job(self, job, back_end):
-        environment = dict(os.environ, XDG_RUNTIME_DIR=str(self.folder), LD_LIBRARY_PATH=f"{CUDA}/bound:{CUPTI}/12", HBMSCOPE_DEVICE_COUNT="2", HBMSCOPE_DEVICE_CUDA="12090")
+        environment = dict(self.environment, LD_LIBRARY_PATH=f"{CUDA}/bound:{CUPTI}/12", HBMSCOPE_DEVICE_COUNT="2", HBMSCOPE_DEVICE_CUDA="12090")
         environment.pop("CUDA_VISIBLE_DEVICES", None)
         done = subprocess.run([HBMSCOPE, "run", "--no-window", "--backend", back_end, "--record", self.recording, "--", sys.executable, "-c", PRELUDE + textwrap.dedent(job)],
                               capture_output=True, text=True, env=environment, timeout=120)

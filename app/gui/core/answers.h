@@ -10,6 +10,7 @@
 #include "analysis/query/block_diff.h"
 #include "analysis/query/call_tree.h"
 #include "analysis/query/diff.h"
+#include "analysis/query/driver_pools.h"
 #include "analysis/query/failure_facts.h"
 #include "analysis/query/flame.h"
 #include "analysis/query/free_blocks.h"
@@ -67,6 +68,7 @@ struct HeapMapAnswer {
   std::shared_ptr<const TraceMoment> pinned;  // For the coloring by change: the start of the comparison.
   HeapKey heap;
   HeapSpans spans;
+  std::optional<DriverPools> driver_pools;
 };
 
 struct RangeAnswer {

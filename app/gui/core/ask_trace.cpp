@@ -142,6 +142,7 @@ void ask_heap_map(Answering& asking) {
             other_side_heap.empty() ? coloring : coloring_of_both(*moment, heap, *other_side, other_side_heap);
         answer->spans =
             compute_heap_spans(moment->stream(heap), moment->state_of(heap), heap.heap, chosen, colors, facts);
+        answer->driver_pools = find_driver_pools(moment->stream(heap), heap.heap, moment->state_of(heap).position());
         const std::size_t bytes = answer->spans.memory_bytes();
         return Computed<HeapMapAnswer>{std::move(answer), bytes};
       });

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "analysis/model/clamped.h"
-#include "analysis/query/driver_pools.h"
 #include "analysis/query/trace_user_code.h"
 #include "analysis/units/format.h"
 
@@ -171,10 +170,9 @@ std::string heap_sentence(const HeapMapAnswer& answer) {
     text += ", " + text_from_bytes(heap.pending_bytes) + " of it freed, but still needed by a stream";
   text += ".";
   const StreamState& state = answer.moment->state_of(answer.heap);
-  const auto pools = find_driver_pools(answer.moment->stream(answer.heap), answer.heap.heap, state.position());
-  if (pools && pools->kept_bytes > 0)
-    text +=
-        " " + text_from_bytes(pools->kept_bytes) + " more is kept by the driver's memory pools, free but not returned.";
+  if (answer.driver_pools && answer.driver_pools->kept_bytes > 0)
+    text += " " + text_from_bytes(answer.driver_pools->kept_bytes) +
+            " more is kept by the driver's memory pools, free but not returned.";
   if (state.is_inexact(answer.heap.heap)) {
     const Stream& stream = answer.moment->stream(answer.heap);
     const std::int64_t since_ns = clamped_difference(state.inexact_since_ns(answer.heap.heap), stream.first_time_ns());

@@ -84,6 +84,7 @@ class Thread {
   std::uint64_t calls = 0;
   std::int64_t managed_bytes = 0, host_bytes = 0;
 
+  void move_to(const Place& place) { place_ = place; }
   void run(unsigned operations) {
     cuCtxSetCurrent(place_.context);
     for (unsigned i = 0; i < operations; ++i) {
@@ -335,13 +336,7 @@ class Program {
     for (Thread& thread : threads_)
       for (Thing& thing : thread.things)
         if ((thing.kind == Kind::async || thing.kind == Kind::pooled) && thing.object == stream) thing.object = nullptr;
-    std::vector<Thing> things = std::move(threads_[index].things);
-    Thread next(random_(), place);
-    next.things = std::move(things);
-    next.calls = threads_[index].calls;
-    next.managed_bytes = threads_[index].managed_bytes;
-    next.host_bytes = threads_[index].host_bytes;
-    threads_[index] = std::move(next);
+    threads_[index].move_to(place);
   }
   void forget_all_of(Object context) {
     for (Thread& thread : threads_) thread.forget_all_of(context);
