@@ -16,7 +16,7 @@ struct Layout {
   unsigned long version;       // Major and minor.
   std::uint16_t state_frame;   // PyThreadState: current_frame, or the cframe that has it.
   std::uint16_t cframe_frame;  // _PyCFrame: current_frame; `no_cframe`: there is none.
-  std::uint16_t frame_code;    // _PyInterpreterFrame: f_code, in 3.13 f_executable.
+  std::uint16_t frame_code;    // _PyInterpreterFrame: f_code, since 3.13 f_executable.
   std::uint16_t frame_previous, frame_instruction, frame_owner;
   std::uint16_t code_first_line, code_start;  // PyCodeObject: co_firstlineno, co_code_adaptive.
   std::uint16_t ascii_text, other_text;       // Sizes of PyASCIIObject and PyCompactUnicodeObject.
@@ -26,11 +26,14 @@ constexpr Layout layouts[] = {
     {0x030b, 56, 8, 32, 48, 56, 69, 72, 184, 48, 72},
     {0x030c, 56, 0, 0, 8, 56, 70, 68, 192, 40, 56},
     {0x030d, 72, no_cframe, 0, 8, 56, 70, 68, 200, 40, 56},
+    {0x030e, 72, no_cframe, 0, 8, 56, 74, 68, 208, 40, 56},
 };
 // The same in all versions.
 constexpr std::size_t object_type = 8, bytes_size = 16, bytes_text = 32, text_length = 16, text_hash = 24,
                       text_state = 32, code_file = 112, code_function = 128, code_lines = 136;
-constexpr std::uint8_t owned_by_c_stack = 3;  // Not a frame of Python code; since 3.12.
+// Since 3.12 also frames that are not of Python code; since 3.14 there are two kinds of them.
+constexpr std::uint8_t owned_by_interpreter = 3;
+constexpr std::uint64_t reference_tag = 3;  // Since 3.14 the lowest bits of a frame's reference to its code.
 
 template <class T>
 T read_at(const void* object, std::size_t offset) {
@@ -182,7 +185,7 @@ void say_of_version(const PythonInterpreter& found) {
         .add_number(static_cast<unsigned>(found.version >> 24))
         .add(".")
         .add_number(static_cast<unsigned>(found.version >> 16 & 255));
-  say(words.add("'s frames can't be read (3.11 to 3.13 are supported), so stacks have native frames only"));
+  say(words.add("'s frames can't be read (3.11 to 3.14 are supported), so stacks have native frames only"));
 }
 
 }  // namespace
@@ -240,8 +243,9 @@ std::size_t walk_python(StackFrame* frames, std::size_t max, bool& is_cut) {
   std::size_t count = 0;
   for (const void* frame = innermost_frame(*layout); frame != nullptr;
        frame = read_at<const void*>(frame, layout->frame_previous)) {
-    if (read_at<std::uint8_t>(frame, layout->frame_owner) == owned_by_c_stack) continue;
-    const auto* code = read_at<const void*>(frame, layout->frame_code);
+    if (read_at<std::uint8_t>(frame, layout->frame_owner) >= owned_by_interpreter) continue;
+    const auto* code =
+        reinterpret_cast<const void*>(read_at<std::uint64_t>(frame, layout->frame_code) & ~reference_tag);
     if (!is_a(code, interpreter.code_type)) continue;
     if (count == max) {
       is_cut = true;

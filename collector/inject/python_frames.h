@@ -3,8 +3,9 @@
 // PyGILState_GetThisThreadState, which is a pthread_getspecific, and the one that reports whether the interpreter is
 // shutting down.
 //
-// The structures are those of 3.11, 3.12 and 3.13 (Include/internal/pycore_frame.h, Include/cpython/code.h of each);
-// each object is checked before it is read. For other versions only the native stack is recorded.
+// The structures are those of 3.11 to 3.14 (Include/internal/pycore_frame.h, since 3.14 pycore_interpframe_structs.h,
+// and Include/cpython/code.h of each); each object is checked before it is read. For other versions only the native
+// stack is recorded.
 #pragma once
 
 #include <cstddef>

@@ -24,7 +24,7 @@ TAKE = "job::take_some(unsigned long)"
 # The frames of the C library at the start of a program and of a thread depend on its distribution.
 OUTER = {"main", "_start", "__libc_start_main", "__libc_start_call_main", "start_thread", "clone3", "__clone3", "clone", "__GI___clone3"}
 CUDA = "import ctypes as C; cuda = C.CDLL('libcuda.so.1'); at = C.c_uint64()\n"
-KNOWN_VERSIONS = {(3, 11), (3, 12), (3, 13)}
+KNOWN_VERSIONS = {(3, 11), (3, 12), (3, 13), (3, 14)}
 
 
 class Stacks(unittest.TestCase):
@@ -215,45 +215,48 @@ class Stacks(unittest.TestCase):
         self.assertTrue(block["stack"])
         self.assertFalse([frame for frame in block["stack"] if frame["file"].endswith(".py")])
 
+    def known_pythons(self):
+        return [python for python, version in self.pythons().items() if version in KNOWN_VERSIONS]
+
     def test_python_threads_without_the_gil_and_generated_code(self):
-        self.python("""
-            import threading
-            def work(size):
-                take(size)
-            def take(size):
-                for i in range(200):
-                    spaces = {'cuda': cuda, 'C': C}
-                    # The same place in memory is another function's again and again.
-                    exec(compile(f"def f{size}_{i}():\\n" + "\\n" * (i % 7) + f" cuda.cuMemAlloc_v2(C.byref(C.c_uint64()), C.c_size_t({size * 1000 + i}))\\nf{size}_{i}()", f"made{i}.py", "exec"), spaces)
-            threads = [threading.Thread(target=work, args=(size,), daemon=size == 4) for size in range(1, 5)]
-            for thread in threads: thread.start()
-            for thread in threads: thread.join()
-        """)
-        if sys.version_info[:2] not in KNOWN_VERSIONS:
-            return
-        found = self.report("--blocks", "0")["blocks"]["rows"]
-        self.assertEqual(len(found), 800)
-        for block in found:
-            size, i = divmod(block["size_bytes"], 1000)
-            frames = [(frame["name"], Path(frame["file"]).name, frame["line"]) for frame in block["stack"] if frame["file"].endswith(".py")]
-            self.assertEqual(frames[:2], [(f"f{size}_{i}", f"made{i}.py", 2 + i % 7), ("<module>", f"made{i}.py", 3 + i % 7)])
-            self.assertEqual([name for name, *_ in frames[2:4]], ["take", "work"])
+        for python in self.known_pythons():
+            with self.subTest(python=python):
+                self.python("""
+                    import threading
+                    def work(size):
+                        take(size)
+                    def take(size):
+                        for i in range(200):
+                            spaces = {'cuda': cuda, 'C': C}
+                            # The same place in memory is another function's again and again.
+                            exec(compile(f"def f{size}_{i}():\\n" + "\\n" * (i % 7) + f" cuda.cuMemAlloc_v2(C.byref(C.c_uint64()), C.c_size_t({size * 1000 + i}))\\nf{size}_{i}()", f"made{i}.py", "exec"), spaces)
+                    threads = [threading.Thread(target=work, args=(size,), daemon=size == 4) for size in range(1, 5)]
+                    for thread in threads: thread.start()
+                    for thread in threads: thread.join()
+                """, python=python)
+                found = self.report("--blocks", "0")["blocks"]["rows"]
+                self.assertEqual(len(found), 800)
+                for block in found:
+                    size, i = divmod(block["size_bytes"], 1000)
+                    frames = [(frame["name"], Path(frame["file"]).name, frame["line"]) for frame in block["stack"] if frame["file"].endswith(".py")]
+                    self.assertEqual(frames[:2], [(f"f{size}_{i}", f"made{i}.py", 2 + i % 7), ("<module>", f"made{i}.py", 3 + i % 7)])
+                    self.assertEqual([name for name, *_ in frames[2:4]], ["take", "work"])
 
     def test_python_depth(self):
-        self.python("""
-            def down(levels):
-                if levels:
-                    down(levels - 1)
-                else:
-                    cuda.cuMemAlloc_v2(C.byref(at), C.c_size_t(5))
-            down(500)
-        """, options=("--stack-depth", "40"))
-        if sys.version_info[:2] not in KNOWN_VERSIONS:
-            return
-        block, = self.report("--blocks", "0")["blocks"]["rows"]
-        names = [frame["name"] for frame in block["stack"]]
-        self.assertEqual((len(names), names[-1]), (41, CUT))
-        self.assertEqual(set(names[20:-1]), {"down"})
+        for python in self.known_pythons():
+            with self.subTest(python=python):
+                self.python("""
+                    def down(levels):
+                        if levels:
+                            down(levels - 1)
+                        else:
+                            cuda.cuMemAlloc_v2(C.byref(at), C.c_size_t(5))
+                    down(500)
+                """, options=("--stack-depth", "40"), python=python)
+                block, = self.report("--blocks", "0")["blocks"]["rows"]
+                names = [frame["name"] for frame in block["stack"]]
+                self.assertEqual((len(names), names[-1]), (41, CUT))
+                self.assertEqual(set(names[20:-1]), {"down"})
 
 
 if __name__ == "__main__":
