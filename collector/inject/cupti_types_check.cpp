@@ -61,16 +61,13 @@ static_assert(sizeof(CUpti_SubscriberParams) == subscriber_bytes_before_13_3);
 #endif
 #endif
 
-#if CUPTI_API_VERSION >= 28  // Older versions do not know all of them.
+// Older versions do not know all entry points.
+#if CUPTI_API_VERSION >= 130500
 #define ID(name, number) static_assert(CUPTI_DRIVER_TRACE_CBID_##name == number);
-#if CUPTI_API_VERSION >= 130000
 #define CUPTI_DRIVER_TRACE_CBID_cuMemHostAlloc_v2 271  // Was in a header, never in a driver.
-#endif
 #include "collector/inject/cupti_driver_ids.inc"
-#endif
 
 // Members of the same sizes and alignments in the same order are at the same offsets.
-#if CUPTI_API_VERSION >= 130000
 template <class... Types>
 constexpr auto forms_of(const Types&...) {
   struct Forms {

@@ -6,7 +6,7 @@ namespace hbmscope::inject::driver {
 namespace {
 
 constexpr std::size_t contexts_max = 255, modules_max = 1024, variables_max = 1024, devices_max = 64;
-DriverObjects<contexts_max> contexts;
+DriverObjects<contexts_max> contexts;    // Values: how many more times it was attached than detached.
 DriverObjects<modules_max> modules;      // Values: the number of the context in which they were loaded.
 DriverObjects<variables_max> variables;  // By address; values: the number of the module.
 std::atomic<Object> primary_contexts[devices_max];
@@ -84,8 +84,22 @@ void end_context(const DriverCall& call, Object context) {
     for (std::size_t module = 0; module < modules_max; ++module)
       if (modules.values[module].load(std::memory_order_relaxed) == number) end_module_at(call, module);
     end_owner(call, number);
+    contexts.values[place].store(0, std::memory_order_relaxed);
     contexts.objects[place].store(nullptr, std::memory_order_release);
   }
+}
+
+void note_attached_context(Object context) {
+  const std::size_t place = context == nullptr ? contexts.none : contexts.find_or_add(context);
+  if (place != contexts.none) contexts.values[place].fetch_add(1, std::memory_order_relaxed);
+}
+
+void end_context_unless_attached(const DriverCall& call, Object context) {
+  const std::size_t place = context == nullptr ? contexts.none : contexts.find(context);
+  if (place != contexts.none && contexts.values[place].load(std::memory_order_relaxed) != 0)
+    contexts.values[place].fetch_sub(1, std::memory_order_relaxed);
+  else
+    end_context(call, context);
 }
 
 void note_primary_context(Object context, Device device) {

@@ -177,7 +177,9 @@ void unreserve(const DriverCall& call, Address at, Size bytes);
 // A destroyed context, module or library ends everything it owns (driver_owners.h). Releasing a primary context that is
 // still used elsewhere does not destroy it; where the driver can't be queried (CUPTI), a release is not recorded.
 void note_primary_context(Object context, Device device);
+void note_attached_context(Object context);
 void end_context(const DriverCall& call, Object context);
+void end_context_unless_attached(const DriverCall& call, Object context);
 void end_primary_context(const DriverCall& call, Device device);
 void end_primary_context_unless_used(const DriverCall& call, Device device);
 void end_module(const DriverCall& call, Object module);

@@ -98,7 +98,7 @@ void* ask_for_function(const char* name, int version, Flags flags) {
 }
 
 // The newest version of CUDA whose variants are in driver_entries.inc.
-constexpr int newest_version = 13000;
+constexpr int newest_version = 13050;
 
 bool ends_a_thread_variant(const char* ending) {
   return std::strcmp(ending, "_ptsz") == 0 || std::strcmp(ending, "_ptds") == 0;

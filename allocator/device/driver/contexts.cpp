@@ -172,6 +172,25 @@ HBMSCOPE_EXPORTED Result cuCtxDestroy_v2(Handle handle) {
   return success;
 }
 
+// Deprecated since CUDA 4.0.
+HBMSCOPE_EXPORTED Result cuCtxAttach(Handle* out, unsigned flags) {
+  if (flags != 0) return error_invalid_value;
+  Context* context = current_context();
+  if (context == nullptr || context->is_primary) return error_invalid_context;
+  ++context->uses;
+  *out = context;
+  return success;
+}
+HBMSCOPE_EXPORTED Result cuCtxDetach(Handle handle) {
+  {
+    std::lock_guard lock(contexts().mutex);
+    Context* context = context_from(handle);
+    if (!contexts().others.contains(context)) return error_invalid_context;
+    if (--context->uses > 0) return success;
+  }
+  return cuCtxDestroy_v2(handle);
+}
+
 HBMSCOPE_EXPORTED Result cuCtxGetCurrent(Handle* out) {
   *out = current_context();
   return success;

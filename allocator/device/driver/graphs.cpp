@@ -152,6 +152,11 @@ HBMSCOPE_EXPORTED Result cuGraphAddNode(Handle* out, Handle graph, const Handle*
                                         NodeParameters* parameters) {
   return cuGraphAddNode_v2(out, graph, dependencies, nullptr, count, parameters);
 }
+// Since 13.4; the parameters are the same.
+HBMSCOPE_EXPORTED Result cuGraphAddNode_v3(Handle* out, Handle graph, const Handle* dependencies, const void* edges,
+                                           Size count, NodeParameters* parameters) {
+  return cuGraphAddNode_v2(out, graph, dependencies, edges, count, parameters);
+}
 HBMSCOPE_EXPORTED Result cuGraphConditionalHandleCreate(std::uint64_t* out, Handle, Handle, unsigned, unsigned) {
   static std::atomic<std::uint64_t> handles{0};
   *out = ++handles;

@@ -2,6 +2,7 @@
 // handle, and how answers of the model become results.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -22,6 +23,7 @@ struct Context {
   bool is_primary;
   unsigned flags = 0;
   unsigned long long id = next_context_id();  // Never used twice in a process.
+  std::atomic<int> uses{1};                   // cuCtxAttach; not of a primary context.
 };
 // Contexts: the top of this thread's stack; null: none.
 Context* current_context();

@@ -160,6 +160,10 @@ HBMSCOPE_EXPORTED Result cuLaunchHostFunc(Handle handle, void (*function)(void*)
   if (!is_captured(stream, node_type::host)) stream.run_on_thread([=] { function(data); });
   return success;
 }
+// The mode says how the waiting thread waits.
+HBMSCOPE_EXPORTED Result cuLaunchHostFunc_v2(Handle stream, void (*function)(void*), void* data, unsigned) {
+  return cuLaunchHostFunc(stream, function, data);
+}
 HBMSCOPE_EXPORTED Result cuStreamAddCallback(Handle handle, void (*function)(Handle, Result, void*), void* data,
                                              unsigned) {
   stream_from(handle).run_on_thread([=] { function(handle, success, data); });

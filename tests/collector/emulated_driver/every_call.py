@@ -255,6 +255,9 @@ grown_for_graphs(1, MIB)
 call("cuGraphAddNode_v2", byref(node), graph, None, None, c_size_t(0), struct.pack("i12x", MEM_ALLOC) + takes(MIB) + bytes(120))
 call("cuGraphLaunch_ptsz", instantiated(), None)
 grown_for_graphs(2, MIB)
+call("cuGraphAddNode_v3", byref(node), graph, None, None, c_size_t(0), struct.pack("i12x", MEM_ALLOC) + takes(MIB) + bytes(120))
+call("cuGraphLaunch", instantiated(), stream)
+grown_for_graphs(3, MIB)
 
 # Memory allocated on a stream that is being captured belongs to its graph, if the driver can be queried for the capture
 for capture, more, name, on in (
@@ -276,7 +279,7 @@ for capture, more, name, on in (
 for executable in executables:
     call("cuGraphExecDestroy", executable)
 call("cuDeviceGraphMemTrim", c_int(0))
-for number in range(3):
+for number in range(4):
     row("physical_release", handle=GRAPH_HANDLES + number)
 
 # Contexts: allocations end with their context. Pool memory has no owner.
@@ -312,6 +315,10 @@ def context_ends(name, argument, is_reported=True):
 for create, end in (("cuCtxCreate", "cuCtxDestroy"), ("cuCtxCreate_v2", "cuCtxDestroy_v2")):
     getattr(cuda, create)(byref(context), c_uint(0), c_int(1))
     context_ends(end, context)
+cuda.cuCtxCreate_v2(byref(context), c_uint(0), c_int(1))
+call("cuCtxAttach", byref(context), c_uint(0))
+call("cuCtxDetach", context)  # It is still used once.
+context_ends("cuCtxDetach", context)
 call("cuDevicePrimaryCtxRetain", byref(primary), c_int(1))
 call("cuDevicePrimaryCtxRetain", byref(primary), c_int(1))
 call("cuDevicePrimaryCtxRelease", c_int(1))  # Somebody else still uses it.
