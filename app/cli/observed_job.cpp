@@ -157,6 +157,7 @@ bool ObservedJob::serve() {
     return false;
   }
   observation_.serve(0);
+  watched_.look(job_);
   // From a terminal on another machine: Ctrl+C is for the whole process group, as it is here; other signals are for the
   // job.
   if (const int requested = observation_.take_requested_signal(); requested != 0 && is_far_started())
@@ -174,11 +175,22 @@ void ObservedJob::send_signal(int signal) const {
 
 void ObservedJob::print_summary() const {
   if (!is_observed_) return;
-  if (observation_.print_summary()) return;
-  say("nothing was recorded: no process of this command allocated device memory that hbmscope can see. It sees calls "
-      "of the CUDA driver (libcuda.so.1) and allocators annotated with collector/annotate/hbmscope.h. It does not see "
-      "statically linked programs, libraries loaded with RTLD_DEEPBIND or dlmopen, processes with an empty environment "
-      "(env -i) or of another user, and with --no-follow processes other than the first.");
+  const bool was_recorded = observation_.print_summary();
+  if (was_recorded && is_far_started()) return;
+  if (!was_recorded)
+    say("nothing was recorded: no process of this command allocated device memory that hbmscope can see");
+  std::vector<pid_t> reported;
+  for (const auto& process : observation_.observer().processes()) reported.push_back(static_cast<pid_t>(process.pid));
+  const std::vector<std::string> sentences = watched_.sentences(reported);
+  for (const std::string& sentence : sentences) say(printable(sentence));
+  if (was_recorded) return;
+  if (sentences.empty())
+    say("it sees calls of the CUDA driver (libcuda.so.1), the pools of JAX, PyTorch and TensorFlow, and allocators "
+        "annotated with collector/annotate/hbmscope.h. It does not see statically linked programs, libraries loaded "
+        "with "
+        "RTLD_DEEPBIND or dlmopen, processes with an empty environment (env -i) or of another user, and with "
+        "--no-follow "
+        "processes other than the first.");
   for (const JobWarning& warning :
        find_environment_warnings([](const char* name) -> const char* { return std::getenv(name); }))
     if (warning.keeps_jax_off_the_gpu) say("if it is a JAX job: " + printable(text_from_warning(warning)));

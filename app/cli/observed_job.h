@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "app/cli/observation.h"
+#include "app/cli/watched_processes.h"
 
 namespace hbmscope::cli {
 
@@ -74,6 +75,7 @@ class ObservedJob {
 
   std::array<Ignored, 4> ignored_{Ignored{SIGINT, SIG_DFL}, {SIGQUIT, SIG_DFL}, {SIGPIPE, SIG_DFL}, {SIGXFSZ, SIG_DFL}};
   Observation observation_;
+  WatchedProcesses watched_;
   bool is_observed_ = true;
   pid_t job_ = -1;
   int status_ = 0;

@@ -86,7 +86,7 @@ VisibleMemory find_visible_memory(const std::vector<Mapping>& mappings, std::str
   return visible;
 }
 
-std::string text_from_visible(const VisibleMemory& visible) {
+std::string text_from_visible(const VisibleMemory& visible, std::string_view how) {
   std::string text;
   bool has_more = visible.has_annotations;  // Than calls of the driver.
   const auto add = [&](const std::string& part, const char* between) { text += (text.empty() ? "" : between) + part; };
@@ -95,9 +95,11 @@ std::string text_from_visible(const VisibleMemory& visible) {
     has_more = has_more || pool.is_visible;
   }
   if (visible.has_annotations) add("heaps of annotated allocators", "; ");
-  if (visible.has_driver_calls)
-    add(has_more ? "driver calls by CUPTI if it is free" : "only driver calls, by CUPTI if it is free",
-        visible.pools.empty() || has_more ? "; " : ": ");
+  if (visible.has_driver_calls) {
+    std::string calls = has_more || how.empty() ? "driver calls" : "only driver calls";
+    if (!how.empty()) calls += (has_more ? " " : ", ") + std::string(how);
+    add(calls, visible.pools.empty() || has_more ? "; " : ": ");
+  }
   return text;
 }
 

@@ -28,7 +28,8 @@ struct VisibleMemory {
 VisibleMemory find_visible_memory(const std::vector<Mapping>& mappings, std::string_view environment,
                                   const std::vector<std::string>& frameworks, bool has_annotations);
 
-// "pool of JAX (XLA's BFC), arrays by PJRT; driver calls by CUPTI if it is free"
-std::string text_from_visible(const VisibleMemory& visible);
+// "pool of JAX (XLA's BFC), arrays by PJRT; driver calls by CUPTI if it is free". `how`: by what driver calls are seen;
+// empty: not said.
+std::string text_from_visible(const VisibleMemory& visible, std::string_view how = "by CUPTI if it is free");
 
 }  // namespace hbmscope::attach

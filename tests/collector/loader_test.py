@@ -106,6 +106,29 @@ class LookUps(LoaderTest):
             self.assertEqual((done.returncode, done.stdout), (0, "found\n"), done.stderr)
 
 
+class WhatWasWatched(LoaderTest):
+    """The end of a run says what was watched of each process, and what was not and why."""
+
+    # Allocates, and waits until the look from outside has come by.
+    COMMAND = [sys.executable, "-c", IN_C + "cuda = C.CDLL('libcuda.so.1'); cuda.cuMemAlloc_v2(C.byref(C.c_uint64()), C.c_size_t(5)); import time; time.sleep(1)"]
+
+    def test_a_process_that_is_recorded(self):
+        self.assertRegex(self.run_it(*self.COMMAND).stderr, r"hbmscope: watched: \S+ \(\d+\): driver calls\n")
+
+    def test_a_process_that_lacks_the_environment(self):
+        done = self.run_it("env", "-i", f"LD_LIBRARY_PATH={FAKES}/bound", *self.COMMAND)
+        self.assertRegex(done.stderr, r"not watched, though the driver was loaded: \S+ \(\d+\) \(started without LD_PRELOAD, as env -i, ")
+        self.assertIn("nothing was recorded", done.stderr)
+
+    def test_a_driver_of_which_no_call_arrives(self):
+        done = self.run_it(sys.executable, "-c", IN_C + "cuda = C.CDLL('libcuda.so.1'); import time; time.sleep(1)")
+        self.assertRegex(done.stderr, r"not watched, though the driver was loaded: \S+ \(\d+\) \(no call that allocates memory reached hbmscope")
+
+    def test_a_job_without_a_driver(self):
+        done = self.run_it(sys.executable, "-c", "import time; time.sleep(0.5)")
+        self.assertRegex(done.stderr, r"no GPU driver \(libcuda\.so\.1, libamdhip64\.so\) was loaded by \S+ \(\d+\).* when last looked at: the job ran on the CPU")
+
+
 @unittest.skipUnless(MUSL_JOB, "there is no musl-gcc here")
 class OtherCLibrary(LoaderTest):
     """A program that uses musl runs as without hbmscope, also between programs that are recorded."""

@@ -1,0 +1,44 @@
+// The processes of a job as they look from outside, so that the end of a run can say what was watched, and what could
+// not be seen and why. Reads /proc, and stops nothing.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace hbmscope::cli {
+
+class WatchedProcesses {
+ public:
+  // Looks at a process and at those that it has started. Call it often: each process is looked at again after 50 ms,
+  // then after twice that, up to five seconds. One that ended before is not known.
+  void look(pid_t job);
+
+  // Sentences for a person. `reported`: the processes of which something was recorded.
+  std::vector<std::string> sentences(const std::vector<pid_t>& reported) const;
+
+ private:
+  enum class Obstacle : std::uint8_t { none, is_static, has_other_c_library, lacks_preload, is_unreadable };
+  struct Process {
+    std::string name;
+    std::string driver;   // "libcuda.so.1"; empty: it has loaded none so far.
+    std::string visible;  // What is seen of it: "pool of JAX (XLA's BFC), arrays by PJRT; driver calls".
+    bool has_collector = false;
+    Obstacle obstacle = Obstacle::none;  // Why it has no collector.
+    std::vector<pid_t> children;
+    std::chrono::milliseconds patience{0};
+    std::chrono::steady_clock::time_point next_look;
+  };
+
+  void look_at(pid_t process, Process& seen) const;
+  std::vector<std::string> sentences_on_unseen(const std::vector<pid_t>& reported) const;
+
+  std::map<pid_t, Process> processes_;
+  std::chrono::steady_clock::time_point next_round_;
+};
+
+}  // namespace hbmscope::cli
