@@ -11,6 +11,7 @@
 #include "analysis/units/utf8.h"
 #include "analysis/write/json_trace.h"
 #include "app/cli/figure_text.h"
+#include "app/cli/report_accounts.h"
 #include "app/cli/report_address.h"
 #include "app/cli/report_failures.h"
 #include "app/cli/report_section.h"
@@ -53,10 +54,6 @@ std::string heaps_text(std::vector<HeapRow> rows, const Terminal& terminal) {
     if (row.driver_pools && row.driver_pools->kept_bytes > 0)
       text += fmt::format("{}: {} kept by the driver's memory pools, free but not returned to the device\n",
                           printable(row.label), text_from_bytes(row.driver_pools->kept_bytes));
-  for (const HeapRow& row : rows)
-    if (row.outside_pools_bytes.value_or(0) > 0)
-      text += fmt::format("{}: {} outside the frameworks' pools\n", printable(row.label),
-                          text_from_bytes(*row.outside_pools_bytes));
   return text;
 }
 
@@ -114,6 +111,7 @@ Result<std::string> heaps_section_text(const ReportInput& input, const ReportSty
   const Trace& trace = *input.source.trace;
   std::string text = fmt::format("\n{}:\n", moment_text(input.source));
   text += heaps_text(compute_heap_rows(trace, input.source.states), style.terminal);
+  text += text_from_accounts(find_device_accounts(trace, input.source.states), trace);
   text += events_text(trace);
   const std::vector<FailureRow> failures = compute_failure_rows(trace);
   const auto places = places_of(trace);
@@ -131,6 +129,7 @@ Result<std::string> heaps_section_text(const ReportInput& input, const ReportSty
 Result<void> add_heaps(nlohmann::ordered_json& json, const ReportInput& input) {
   const Trace& trace = *input.source.trace;
   add_moment(json, trace, input.source.moment, input.source.states);
+  json["device_accounts"] = json_from_accounts(find_device_accounts(trace, input.source.states));
   add_failure_facts(json["failures"], trace);
   add_pending(json["failures"], trace);
   return {};

@@ -91,6 +91,16 @@ class Devices(OwnFolderTest):
         figures = {row["name"]: row["value"] for row in report["counters"]}
         self.assertEqual(figures, {"GPU 0 bytes held by this process (NVML)": 7, "GPU 0 bytes in use by all processes (NVML)": 2 * GIB})
 
+    def test_what_a_device_reports_and_what_of_it_is_explained(self):
+        nvml = f"device {80 * GIB} {4 * GIB} H200\nuuid {uuid(0)}\nholder PID {500 * MIB}\n"
+        report = self.record(("CUDA_VISIBLE_DEVICES=0", f"30 '{nvml}'"))
+        [account] = report["device_accounts"]
+        self.assertEqual((account["outside_pools_bytes"], account["pools_bytes"], account["kept_bytes"]), (30 * MIB, 0, 0))
+        self.assertEqual(account["owners"], [{"owner": "the program itself", "bytes": 30 * MIB, "blocks": 1}])
+        self.assertEqual((account["reported_bytes"], account["all_processes_bytes"], account["unexplained_bytes"]), (500 * MIB, 4 * GIB, 470 * MIB))
+        text = subprocess.run([HBMSCOPE, "report", self.recording], capture_output=True, text=True, check=True).stdout
+        self.assertIn("GPU 0: the device reports 500 MiB for this process, 470 MiB of it unexplained", text)
+
     def test_the_drivers_figures_of_a_slice(self):
         self.environment["HBMSCOPE_DEVICE_MIG"] = "1"
         nvml = f"device {80 * GIB} {50 * GIB} H200\nuuid {uuid(7)}\nholder PID 9\nslice {10 * GIB} {GIB} H200 MIG 1g\nuuid {uuid(0, 'MIG')}\nslice {10 * GIB} {2 * GIB} H200 MIG 1g\nuuid {uuid(1, 'MIG')}\nholder PID 5\n"
