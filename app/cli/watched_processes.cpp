@@ -51,11 +51,20 @@ bool is_driver(std::string_view file) {
   return file.starts_with("libcuda.so") || file.starts_with("libamdhip64.so");
 }
 
-std::string joined(const std::vector<std::string>& names) {
+using Pids = std::map<std::string, std::vector<pid_t>>;  // By the processes' name.
+
+// "python3 train.py (4 processes), sh (4711) and 2 more"
+std::string joined(const Pids& processes) {
   std::string text;
-  for (std::size_t i = 0; i < std::min(names.size(), named_max); ++i)
-    text += fmt::format("{}{}", i == 0 ? "" : i + 1 == names.size() ? " and " : ", ", names[i]);
-  if (names.size() > named_max) text += fmt::format(" and {} more", text_from_count(names.size() - named_max));
+  std::size_t named = 0;
+  for (const auto& [name, pids] : processes) {
+    if (named == named_max) break;
+    const bool is_last = ++named == processes.size();
+    text += named == 1 ? "" : is_last ? " and " : ", ";
+    text += pids.size() == 1 ? fmt::format("{} ({})", name, pids.front())
+                             : fmt::format("{} ({} processes)", name, text_from_count(pids.size()));
+  }
+  if (processes.size() > named) text += fmt::format(" and {} more", text_from_count(processes.size() - named));
   return text;
 }
 
@@ -117,7 +126,7 @@ void WatchedProcesses::look(pid_t job) {
 }
 
 std::vector<std::string> WatchedProcesses::sentences_on_unseen(const std::vector<pid_t>& reported) const {
-  std::map<std::string, std::vector<std::string>> by_reason;
+  std::map<std::string, Pids> by_reason;
   for (const auto& [pid, process] : processes_) {
     if (process.driver.empty() || std::find(reported.begin(), reported.end(), pid) != reported.end()) continue;
     const std::string_view reason = [&] {
@@ -128,11 +137,10 @@ std::vector<std::string> WatchedProcesses::sentences_on_unseen(const std::vector
         default: break;
       }
       return process.has_collector ? "no call that allocates memory reached hbmscope: it made none, or it loaded the "
-                                     "driver with RTLD_DEEPBIND "
-                                     "or dlmopen"
+                                     "driver with RTLD_DEEPBIND or dlmopen"
                                    : "hbmscope's library was not loaded";
     }();
-    by_reason[std::string(reason)].push_back(fmt::format("{} ({})", process.name, pid));
+    by_reason[std::string(reason)][process.name].push_back(pid);
   }
   std::vector<std::string> sentences;
   for (const auto& [reason, names] : by_reason)
@@ -142,25 +150,24 @@ std::vector<std::string> WatchedProcesses::sentences_on_unseen(const std::vector
 
 std::vector<std::string> WatchedProcesses::sentences(const std::vector<pid_t>& reported) const {
   std::vector<std::string> sentences;
-  std::map<std::string, std::vector<std::string>> by_what;
-  std::vector<std::string> without_driver;
+  std::map<std::string, Pids> by_what;
+  Pids without_driver;
   for (const auto& [pid, process] : processes_) {
     if (process.name.empty()) continue;
-    const std::string name = fmt::format("{} ({})", process.name, pid);
     if (std::find(reported.begin(), reported.end(), pid) != reported.end()) {
-      if (!process.visible.empty()) by_what[process.visible].push_back(name);
+      if (!process.visible.empty()) by_what[process.visible][process.name].push_back(pid);
     } else if (process.driver.empty()) {
-      without_driver.push_back(name);
+      without_driver[process.name].push_back(pid);
     }
   }
   for (const auto& [what, names] : by_what) sentences.push_back(fmt::format("watched: {}: {}", joined(names), what));
   for (std::string& sentence : sentences_on_unseen(reported)) sentences.push_back(std::move(sentence));
   if (reported.empty() && sentences.empty() && !without_driver.empty())
-    sentences.push_back(fmt::format(
-        "no GPU driver (libcuda.so.1, libamdhip64.so) was loaded by {} when last looked at: the job ran on the "
-        "CPU, or ended before it needed a device. Ask JAX with jax.devices(), PyTorch with "
-        "torch.cuda.is_available()",
-        joined(without_driver)));
+    sentences.push_back(
+        fmt::format("no GPU driver (libcuda.so.1, libamdhip64.so) was loaded by {} when last looked at; does "
+                    "the job run on the CPU? Ask JAX with jax.devices(), PyTorch with "
+                    "torch.cuda.is_available()",
+                    joined(without_driver)));
   return sentences;
 }
 

@@ -33,8 +33,8 @@ class LoaderTest(OwnFolderTest):
         self.assertEqual(done.returncode, code, done.stderr)
         return done
 
-    def run_python(self, script, **more):
-        return self.run_it(sys.executable, "-c", IN_C + textwrap.dedent(script), **more)
+    def run_python(self, script, words=(), **more):
+        return self.run_it(sys.executable, "-c", IN_C + textwrap.dedent(script), *words, **more)
 
     def report(self):
         return json.loads(subprocess.run([HBMSCOPE, "report", self.recording, "--json"], capture_output=True, text=True, check=True).stdout)
@@ -126,7 +126,7 @@ class WhatWasWatched(LoaderTest):
 
     def test_a_job_without_a_driver(self):
         done = self.run_it(sys.executable, "-c", "import time; time.sleep(0.5)")
-        self.assertRegex(done.stderr, r"no GPU driver \(libcuda\.so\.1, libamdhip64\.so\) was loaded by \S+ \(\d+\).* when last looked at: the job ran on the CPU")
+        self.assertRegex(done.stderr, r"no GPU driver \(libcuda\.so\.1, libamdhip64\.so\) was loaded by \S+ \(\d+\).* when last looked at; does the job run on the CPU")
 
 
 @unittest.skipUnless(MUSL_JOB, "there is no musl-gcc here")
@@ -149,6 +149,43 @@ class OtherCLibrary(LoaderTest):
 
 class RunsAnyway(LoaderTest):
     """What keeps hbmscope from observing does not keep the job from running; one line says what it is."""
+
+    def test_a_job_that_closes_all_its_files_and_opens_others(self):
+        done = self.run_python("""
+            import os, sys, threading
+            cuda = C.CDLL("libcuda.so.1")
+            def take(count):
+                for _ in range(count): assert cuda.cuMemAlloc_v2(C.byref(C.c_uint64()), C.c_size_t(1000)) == 0
+            take(1)
+            os.closerange(3, 5000)
+            files = [open(os.path.join(sys.argv[1], f"own_{number}"), "w+b") for number in range(40)]
+            threads = [threading.Thread(target=take, args=(500,)) for _ in range(4)]
+            for thread in threads: thread.start()
+            for thread in threads: thread.join()
+            child = os.fork()
+            if child == 0:
+                take(1)
+                os._exit(0)
+            os.waitpid(child, 0)
+            print({file.seek(0, 2) for file in files})
+        """, words=(str(self.folder),))
+        self.assertEqual(done.stdout, "{0}\n", "nothing of hbmscope's is in the job's files")
+        self.assertEqual((self.report()["events"]["alloc"], self.report()["events"]["lost"]), (2002, 0))
+
+    def test_a_job_that_has_no_file_descriptors_left(self):
+        done = self.run_python("""
+            import os, resource
+            resource.setrlimit(resource.RLIMIT_NOFILE, (30, 30))
+            cuda, files = C.CDLL("libcuda.so.1"), []
+            try:
+                while True: files.append(os.open("/dev/null", os.O_RDONLY))
+            except OSError as error: print(error.strerror)
+            print(cuda.cuMemAlloc_v2(C.byref(C.c_uint64()), C.c_size_t(1000)))
+            os.close(files.pop())
+            print(cuda.cuMemAlloc_v2(C.byref(C.c_uint64()), C.c_size_t(1000)), os.open("/dev/null", os.O_RDONLY) > 0)
+        """)
+        self.assertEqual(done.stdout, "Too many open files\n0\n0 True\n")
+        self.assertEqual(done.stderr.count("this process is not observed"), 1, done.stderr)
 
     def assert_runs_unobserved(self, hbmscope, reason, *options):
         done = subprocess.run([hbmscope, "run", "--no-window", "--no-flight", *options, "--", "sh", "-c", "echo \"$LD_PRELOAD\"; exit 5"], capture_output=True,
