@@ -1,0 +1,54 @@
+#include "collector/inject/hip_calls.h"
+
+#include "collector/inject/driver_pools.h"
+
+namespace hbmscope::inject::driver {
+namespace {
+
+__thread Device device_of_thread __attribute__((tls_model("initial-exec"))) = 0;
+char contexts[devices_max];  // Only their addresses are used.
+
+}  // namespace
+
+void note_device(Device device) {
+  device_of_thread = device;
+}
+
+Device remembered_device() {
+  return device_of_thread;
+}
+
+Object context_of_device(Device device) {
+  return device >= 0 && static_cast<std::size_t>(device) < devices_max ? &contexts[device] : nullptr;
+}
+
+void prepare_for_rows(DriverCall& call) {
+  if (!is_observed()) return;
+  const auto ask = reinterpret_cast<Result (*)(Device*)>(find_helper(Api::hip, Helper::device));
+  Device device = 0;
+  if (ask == nullptr || ask(&device) != success) return;
+  call.known_device = device_of_thread = device;
+  device_heap(device);  // Its definition queries the device's UUID.
+}
+
+bool may_ask_hip() {
+  const auto last_error = reinterpret_cast<Result (*)()>(find_helper(Api::hip, Helper::last_error));
+  return last_error != nullptr && last_error() == success;
+}
+
+void forget_hip_failure() {
+  if (void* forget = find_helper(Api::hip, Helper::forget_last_error)) reinterpret_cast<Result (*)()>(forget)();
+}
+
+void end_device(const DriverCall& call) {
+  end_context(call, context_of_device(call.device()));
+  forget_pools(call);
+}
+
+Size array_bytes(const ChannelFormat& format, const Extent& extent, unsigned flags, unsigned levels) {
+  int bits = 0;
+  for (const int of_channel : format.bits) bits += of_channel;
+  return array_bytes({static_cast<Size>(bits) / 8}, flags, extent.width, extent.height, extent.depth, levels);
+}
+
+}  // namespace hbmscope::inject::driver
