@@ -206,8 +206,11 @@ static wire::AllocRecord block(const DriverCall& call, std::uint32_t heap, Addre
 }
 
 static void report_of_context(const DriverCall& call, wire::AllocRecord record) {
-  const bool outlives_device = call.is_hip() && (record.heap == managed_heap() || record.heap == host_heap());
-  if (!outlives_device) record.flags |= flags_of_owner(number_of_context(call));
+  const auto is_at = [&record](std::size_t place) {
+    return known.heaps[place].load(std::memory_order_relaxed) == record.heap;
+  };
+  const bool outlives_context = call.is_hip() && (is_at(managed_place) || is_at(host_place));
+  if (!outlives_context) record.flags |= flags_of_owner(number_of_context(call));
   report(record);
 }
 
