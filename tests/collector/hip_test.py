@@ -21,6 +21,7 @@ import unittest
 from pathlib import Path
 
 import own_children  # noqa: F401 - what a test leaves running is killed
+from attaching import MAY_ATTACH, WHY_NOT
 
 HBMSCOPE, ENTRIES, RUNTIMES, LINKED_JOB, JOB, EVERY_REFUSAL, CUDA = sys.argv[1:8]
 HERE = Path(__file__).parent
@@ -128,7 +129,7 @@ class Hip(unittest.TestCase):
             for device in (1, 0):
                 assert hip.hipSetDevice(device) == 0 and hip.hipMalloc(C.byref(at), C.c_size_t(512)) == 0
             """)
-        self.assertEqual({heap["name"]: heap["uuid"] for heap in self.report()["heaps"]},
+        self.assertEqual({heap["name"]: heap["device_uuid"] for heap in self.report()["heaps"]},
                          {"GPU 1 memory": "GPU-68626d0363f70651", "GPU 0 memory": "GPU-68626d0363f70650"})
 
     def test_an_out_of_memory_leaves_a_flight_that_names_the_request(self):
@@ -169,6 +170,17 @@ class Hip(unittest.TestCase):
                 use_both(size)
             """)
         self.assertEqual(self.report()["events"]["alloc"], 8)
+
+    @unittest.skipUnless(MAY_ATTACH, WHY_NOT)
+    def test_an_attach_says_that_it_comes_too_late(self):
+        script = STARTED_IN_PYTHON + "print('begun', flush=True); import time\nwhile True:\n  assert hip.hipMalloc(C.byref(at), C.c_size_t(512)) == 0; time.sleep(0.01)"
+        with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, env=self.environment()) as job:
+            self.assertEqual(job.stdout.readline(), "begun\n")
+            done = subprocess.run([HBMSCOPE, "attach", str(job.pid), "--record", self.recording, "--for", "0.5"], capture_output=True, text=True, env=self.environment(), timeout=60)
+            self.assertIsNone(job.poll())
+            job.kill()
+        self.assertIn("CUDA driver calls are not recorded: the job uses HIP, whose calls are recorded only if hbmscope run starts it", done.stderr)
+        self.assertEqual(self.report()["events"]["alloc"], 0)
 
     def test_a_runtime_that_was_unloaded_is_forgotten(self):
         self.run_python("""
