@@ -124,6 +124,8 @@ static bool is_of_current_device(Entry entry) {
 
 std::uint64_t DriverCall::free_bytes() const {
   driver::Size free = 0, total = 0;
+  if (is_hip())
+    return is_of_current_device(entry) && driver::find_free_bytes_after_failure(free) ? free : wire::unknown_bytes;
   const bool is_reported =
       may_ask_driver() && is_of_current_device(entry) && ask(Helper::free_memory, &free, &total) == driver::success;
   return is_reported ? free : wire::unknown_bytes;

@@ -34,13 +34,30 @@ const EntryPoint entry_points[] = {
 };
 
 constexpr std::size_t helper_count = static_cast<std::size_t>(Helper::count);
-constexpr const char* helper_names[api_count][helper_count] = {
-    {"cuCtxGetDevice", "cuCtxGetCurrent", "cuDeviceGetGraphMemAttribute", "cuStreamIsCapturing",
-     "cuMemPoolGetAttribute", "cuDeviceGetMemPool", "cuMemGetInfo_v2", "cuMemGetAddressRange_v2", "cuDeviceGetCount",
-     nullptr, nullptr, nullptr},
-    {"hipGetDevice", nullptr, "hipDeviceGetGraphMemAttribute", "hipStreamIsCapturing", "hipMemPoolGetAttribute",
-     "hipDeviceGetMemPool", "hipMemGetInfo", "hipMemGetAddressRange", "hipGetDeviceCount", "hipDeviceGetUuid",
-     "hipPeekAtLastError", "hipGetLastError"}};
+struct HelperNames {
+  Helper which;
+  const char* names[api_count];  // In the order of Api; null: it has none.
+};
+constexpr HelperNames helper_names[] = {
+    {Helper::device, {"cuCtxGetDevice", "hipGetDevice"}},
+    {Helper::context, {"cuCtxGetCurrent", nullptr}},
+    {Helper::graph_memory, {"cuDeviceGetGraphMemAttribute", "hipDeviceGetGraphMemAttribute"}},
+    {Helper::is_capturing, {"cuStreamIsCapturing", "hipStreamIsCapturing"}},
+    {Helper::pool_figure, {"cuMemPoolGetAttribute", "hipMemPoolGetAttribute"}},
+    {Helper::pool_of_device, {"cuDeviceGetMemPool", "hipDeviceGetMemPool"}},
+    {Helper::free_memory, {"cuMemGetInfo_v2", "hipMemGetInfo"}},
+    {Helper::range_of_address, {"cuMemGetAddressRange_v2", "hipMemGetAddressRange"}},
+    {Helper::device_count, {"cuDeviceGetCount", nullptr}},
+    {Helper::uuid, {nullptr, "hipDeviceGetUuid"}},
+    {Helper::runtime_version, {nullptr, "hipRuntimeGetVersion"}},
+    {Helper::last_error, {nullptr, "hipPeekAtLastError"}},
+    {Helper::forget_last_error, {nullptr, "hipGetLastError"}},
+};
+const char* name_of(Helper which, Api api) {
+  for (const HelperNames& helper : helper_names)
+    if (helper.which == which) return helper.names[static_cast<std::size_t>(api)];
+  return nullptr;
+}
 
 struct Driver {
   std::atomic<const void*> address;          // Any address in the driver that was found last.
@@ -216,11 +233,10 @@ void* find_helper(Api api, const char* name) {
 
 void* find_helper(Api api, Helper which) {
   static char is_absent;
-  const auto index = static_cast<std::size_t>(which);
-  std::atomic<void*>& kept = driver_of(api).helpers[index];
+  std::atomic<void*>& kept = driver_of(api).helpers[static_cast<std::size_t>(which)];
   void* helper = kept.load(std::memory_order_acquire);
   if (__builtin_expect(helper == nullptr, 0)) {
-    const char* name = helper_names[static_cast<std::size_t>(api)][index];
+    const char* name = name_of(which, api);
     helper = name == nullptr ? nullptr : find_helper(api, name);
     if (helper == nullptr) helper = &is_absent;
     kept.store(helper, std::memory_order_release);

@@ -43,8 +43,9 @@ enum class Helper : unsigned {
   free_memory,
   range_of_address,
   device_count,
-  uuid,        // HIP only: CUDA has two (device_uuids.cpp).
-  last_error,  // HIP only, as is the next one. Does not change it.
+  uuid,             // HIP only: CUDA has two (device_uuids.cpp).
+  runtime_version,  // HIP only, as are the next two.
+  last_error,       // Does not change it.
   forget_last_error,
   count
 };

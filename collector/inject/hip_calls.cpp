@@ -1,12 +1,16 @@
 #include "collector/inject/hip_calls.h"
 
+#include <atomic>
+
 #include "collector/inject/driver_pools.h"
 
 namespace hbmscope::inject::driver {
 namespace {
 
 __thread Device device_of_thread __attribute__((tls_model("initial-exec"))) = 0;
-char contexts[devices_max];  // Only their addresses are used.
+__thread bool is_before_call __attribute__((tls_model("initial-exec"))) = false;  // The program's call comes next.
+std::atomic<int> version{0};                                                      // Of the runtime; 0: not queried yet.
+char contexts[devices_max];                                                       // Only their addresses are used.
 
 }  // namespace
 
@@ -28,12 +32,28 @@ void prepare_for_rows(DriverCall& call) {
   Device device = 0;
   if (ask == nullptr || ask(&device) != success) return;
   call.known_device = device_of_thread = device;
+  is_before_call = true;
   device_heap(device);  // Its definition queries the device's UUID.
+  int found = 0;
+  if (version.load(std::memory_order_relaxed) == 0 && call.ask(Helper::runtime_version, &found) == success)
+    version.store(found, std::memory_order_relaxed);
+  is_before_call = false;
 }
 
 bool may_ask_hip() {
+  if (is_before_call) return true;
   const auto last_error = reinterpret_cast<Result (*)()>(find_helper(Api::hip, Helper::last_error));
   return last_error != nullptr && last_error() == success;
+}
+
+bool find_free_bytes_after_failure(Size& free) {
+  constexpr int keeps_last_error = 70000000;  // 7.0.0, as in HIP_VERSION.
+  const auto ask = reinterpret_cast<Result (*)(Size*, Size*)>(find_helper(Api::hip, Helper::free_memory));
+  if (ask == nullptr || version.load(std::memory_order_relaxed) < keeps_last_error) return false;
+  Size total = 0;
+  const bool is_found = ask(&free, &total) == success;
+  may_ask_hip();  // This makes the last error also that of the last call again (hipExtGetLastError).
+  return is_found;
 }
 
 void forget_hip_failure() {

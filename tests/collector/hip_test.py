@@ -124,6 +124,29 @@ class Hip(unittest.TestCase):
         self.assertEqual(called, names("TAKES", "GIVES", "REFUSES", "RUNS"))
         self.assertEqual([(row["kind"], row["text"], row["value"]) for row in self.rows()], [("driver_refusal", name, "2") for name in called])
 
+    def test_a_refusal_has_what_was_free_where_that_changes_no_last_error(self):
+        for version, is_known in (("6", False), ("7", True)):
+            done = self.run_python("""
+                assert hip.hipMalloc(C.byref(at), C.c_size_t(600000)) == 0
+                free, total = C.c_size_t(), C.c_size_t()
+                assert hip.hipMemGetInfo(C.byref(free), C.byref(total)) == 0
+                assert hip.hipMalloc(C.byref(at), C.c_size_t(500000)) == 2 and hip.hipPeekAtLastError() == 2
+                assert hip.hipFree(C.c_uint64(12345)) == 1 and hip.hipGetLastError() == 1 and hip.hipGetLastError() == 0
+                print(free.value)
+                """, HBMSCOPE_DEVICE_BYTES="1000000", EMULATED_HIP_VERSION=version)
+            [refusal] = [row for row in self.rows() if row["kind"] == "driver_refusal"]
+            self.assertEqual(refusal["available_bytes"], done.stdout.strip() if is_known else "")
+
+    def test_an_error_that_waits_to_be_read_is_kept(self):
+        self.run_python("""
+            assert hip.hipFree(C.c_uint64(12345)) == 1
+            assert hip.hipMallocAsync(C.byref(at), C.c_size_t(512), None) == 0
+            assert hip.hipFreeAsync(at, None) == 0 and hip.hipDeviceSynchronize() == 0
+            stream = C.c_void_p()
+            assert hip.hipStreamCreate(C.byref(stream)) == 0 and hip.hipGetLastError() == 1
+            """, EMULATED_HIP_VERSION="7")
+        self.assertEqual({heap["name"]: heap["device_uuid"] for heap in self.report()["heaps"]}, {"GPU 0 memory": "GPU-68626d0363f70650"})
+
     def test_devices_have_the_uuids_of_the_runtime(self):
         self.run_python("""
             for device in (1, 0):
