@@ -49,8 +49,8 @@ class Hip(unittest.TestCase):
     def environment(self, runtime="bound", **variables):
         return dict(os.environ, XDG_RUNTIME_DIR=str(self.folder), LD_LIBRARY_PATH=f"{RUNTIMES}/{runtime}:{CUDA}/bound", **variables)
 
-    def run_it(self, *command, code=0, **environment):
-        whole = [HBMSCOPE, "run", "--no-window", "--flight", str(self.flights), "--record", self.recording, "--", *command]
+    def run_it(self, *command, code=0, options=(), **environment):
+        whole = [HBMSCOPE, "run", "--no-window", *options, "--flight", str(self.flights), "--record", self.recording, "--", *command]
         done = subprocess.run(whole, capture_output=True, text=True, timeout=300, env=self.environment(**environment))
         self.assertEqual(done.returncode, code, done.stderr)
         return done
@@ -177,6 +177,37 @@ class Hip(unittest.TestCase):
             """)
         last = {row["text"]: int(row["value"]) for row in self.rows() if row["kind"] == "counter"}
         self.assertEqual(last, {f"memory pool 1 {figure} bytes": size for figure, size in (("release threshold", 1 << 40), ("reserved", 64 << 20), ("used", 0))})
+
+    def test_with_cupti_wanted_hips_calls_are_recorded_all_the_same(self):
+        done = self.run_python("assert hip.hipMalloc(C.byref(at), C.c_size_t(512)) == 0", options=("--backend", "cupti"))
+        self.assertEqual((self.report()["events"]["alloc"], "CUPTI" in done.stderr), (1, False), done.stderr)
+
+    def test_a_child_has_rows_of_its_own(self):
+        self.run_python("""
+            import os
+            assert hip.hipMalloc(C.byref(at), C.c_size_t(512)) == 0
+            child = os.fork()
+            assert hip.hipMalloc(C.byref(at), C.c_size_t(1024)) == 0 and hip.hipFree(at) == 0
+            if child:
+                assert os.waitpid(child, 0)[1] == 0
+            """)
+        events = self.report()["events"]
+        self.assertEqual((events["alloc"], events["free"]), (3, 2))
+
+    def test_a_small_stack_is_enough(self):
+        self.run_python("""
+            import threading
+            threading.stack_size(32768)
+            def take():
+                at = C.c_uint64()
+                assert hip.hipMallocAsync(C.byref(at), C.c_size_t(512), None) == 0 and hip.hipFreeAsync(at, None) == 0
+            threads = [threading.Thread(target=take) for _ in range(8)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            """)
+        self.assertEqual(self.report()["events"]["alloc"], 8)
 
     def test_a_process_may_use_both_apis(self):
         self.run_python("""
