@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include "collector/inject/device_uuids.h"
 #include "collector/inject/driver_pools.h"
 
 namespace hbmscope::inject::driver {
@@ -9,8 +10,21 @@ namespace {
 
 __thread Device device_of_thread __attribute__((tls_model("initial-exec"))) = 0;
 __thread bool is_before_call __attribute__((tls_model("initial-exec"))) = false;  // The program's call comes next.
-std::atomic<int> version{0};                                                      // Of the runtime; 0: not queried yet.
-char contexts[devices_max];                                                       // Only their addresses are used.
+// Of the runtime; 0: not queried yet.
+std::atomic<int> version{0};
+// A bit for each device whose UUID was queried.
+std::atomic<std::uint64_t> devices_asked{0};
+static_assert(devices_max <= 64);
+// Stand for the devices; only their addresses are used.
+char contexts[devices_max];
+
+// The heap of the device may be defined later, at a moment when nothing can be queried.
+void find_uuid_once(Device device) {
+  const std::uint64_t bit = std::uint64_t{1} << index_of_device(device);
+  if ((devices_asked.load(std::memory_order_relaxed) & bit) != 0) return;
+  devices_asked.fetch_or(bit, std::memory_order_relaxed);
+  uuid_of(device);
+}
 
 }  // namespace
 
@@ -33,7 +47,7 @@ void prepare_for_rows(DriverCall& call) {
   if (ask == nullptr || ask(&device) != success) return;
   call.known_device = device_of_thread = device;
   is_before_call = true;
-  device_heap(device);  // Its definition queries the device's UUID.
+  find_uuid_once(device);
   int found = 0;
   if (version.load(std::memory_order_relaxed) == 0 && call.ask(Helper::runtime_version, &found) == success)
     version.store(found, std::memory_order_relaxed);
