@@ -39,7 +39,8 @@ std::string text_from_stacks(const RunOptions& options) {
 
 void say_how_calls_are_recorded(const RunOptions& options) {
   if (options.back_end != "cupti")
-    say("CUDA driver calls are recorded by interposition, which leaves CUPTI to the job" + text_from_stacks(options));
+    say("CUDA driver and HIP calls are recorded by interposition, which leaves CUPTI to the job" +
+        text_from_stacks(options));
   else  // The job's processes report whether that works.
     say("CUDA driver calls are recorded" + text_from_stacks(options));
 }

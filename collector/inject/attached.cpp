@@ -117,9 +117,12 @@ class DriverCalls {
   void look() {
     if (is_decided_) return;
     Line how;
-    is_decided_ = find_function("cuInit") != nullptr;
+    const bool has_driver = find_function("cuInit") != nullptr, has_hip = find_function("hipInit") != nullptr;
+    is_decided_ = has_driver || has_hip;
     if (!is_decided_)
       how.add(wire::not_recorded_yet.data()).add("no CUDA driver is loaded");
+    else if (!has_driver)
+      how.add(wire::not_recorded.data()).add("the job uses HIP, whose calls are recorded only if hbmscope run starts it");
     else if (!are_wanted_)
       how.add(wire::not_recorded.data()).add("CUPTI is left to the job (--no-cupti)");
     else

@@ -131,7 +131,7 @@ void add_reason(Line& words, Result result, const char* old_name) {
 unsigned enable() {
   unsigned enabled = 0;
   for (const bool gives : {true, false})
-    for (std::size_t i = 0; i < entry_count; ++i) {
+    for (std::size_t i = 0; i < cuda_entry_count; ++i) {
       const auto entry = static_cast<Entry>(i);
       if (gives_back(entry) != gives || id_of(entry) == 0 || is_left_to_us(entry)) continue;
       is_enabled[i] = library.enable_callback(1, subscriber, Domain::driver_api, id_of(entry)) == success;

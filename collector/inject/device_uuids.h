@@ -6,7 +6,8 @@
 
 namespace hbmscope::inject::driver {
 
-// "GPU-68626d03-636f-7065-0000-000000000000", or "MIG-..." for a slice of a GPU; null: unknown. Asks the driver at the
+// "GPU-68626d03-636f-7065-0000-000000000000", or "MIG-..." for a slice of a GPU; with HIP "GPU-68626d03636f7065"; null:
+// unknown. Asks the driver at the
 // first call for a device, and never in a callback of CUPTI.
 const char* uuid_of(Device device);
 

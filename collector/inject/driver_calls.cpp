@@ -1,8 +1,9 @@
-// The entry points themselves, made from driver_entries.inc: each calls the driver's, returns its result, and records
+// The entry points themselves, made from all_entries.inc: each calls the driver's, returns its result, and records
 // the call.
 #include "collector/inject/driver_graphs.h"
 #include "collector/inject/driver_pools.h"
 #include "collector/inject/driver_rows.h"
+#include "collector/inject/hip_calls.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 
@@ -12,6 +13,18 @@ namespace hbmscope::inject::driver {
   const Target next = find_target(Entry::name);                              \
   const auto target = reinterpret_cast<Result(*) parameters>(next.function); \
   if (target == nullptr) return no_device
+
+// What must be known before something ends.
+template <Entry entry, class... Arguments>
+void before_giving(const GivingCall& call, Arguments... arguments) {
+  if constexpr (entry == Entry::cuMemPoolDestroy || entry == Entry::hipMemPoolDestroy) {
+    if (call.since != 0) retire_pool(arguments...);
+  } else if constexpr (entry == Entry::hipDeviceReset) {
+    if (call.since != 0) retire_pools(call);
+  }
+}
+
+#define WITH_CALL(...) (call __VA_OPT__(, ) __VA_ARGS__)
 
 #define TAKES(name, since, parameters, arguments, requested, ...) \
   extern "C" EXPORTED Result name parameters {                    \
@@ -29,6 +42,7 @@ namespace hbmscope::inject::driver {
   extern "C" EXPORTED Result name parameters {                         \
     FIND_TARGET(name, parameters);                                     \
     GivingCall call(Entry::name, next.place);                          \
+    before_giving<Entry::name> WITH_CALL arguments;                    \
     const Result result = target arguments;                            \
     if (result == success && call.gives()) __VA_ARGS__;                \
     if (result == out_of_memory && call.is_reported()) call.refuse(0); \
@@ -51,16 +65,16 @@ namespace hbmscope::inject::driver {
     if (result == out_of_memory && call.is_reported()) call.refuse(0);    \
     return result;                                                        \
   }
-#define RESOLVES(name, since, parameters, arguments)                                                             \
-  extern "C" EXPORTED Result name parameters {                                                                   \
-    FIND_TARGET(name, parameters);                                                                               \
-    const InterposedCall call(Entry::name, next.place);                                                          \
-    const Result result = target arguments;                                                                      \
-    if (result == success && symbol != nullptr && out != nullptr && *out != nullptr)                             \
-      *out = replace_found(                                                                                      \
-          {symbol, *out, version, flags, next.function, __builtin_return_address(0), call.is_inside_another()}); \
-    return result;                                                                                               \
+#define RESOLVES(name, since, parameters, arguments)                                          \
+  extern "C" EXPORTED Result name parameters {                                                \
+    FIND_TARGET(name, parameters);                                                            \
+    const InterposedCall call(Entry::name, next.place);                                       \
+    const Result result = target arguments;                                                   \
+    if (result == success && symbol != nullptr && out != nullptr && *out != nullptr)          \
+      *out = replace_found({api_of(Entry::name), symbol, *out, version, flags, next.function, \
+                            __builtin_return_address(0), call.is_inside_another()});          \
+    return result;                                                                            \
   }
-#include "collector/inject/driver_entries.inc"
+#include "collector/inject/all_entries.inc"
 
 }  // namespace hbmscope::inject::driver

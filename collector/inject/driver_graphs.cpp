@@ -42,11 +42,10 @@ void report_graph_memory(const DriverCall& call) {
 // If two threads launch at once, one may leave the record to the next launch: no thread waits for another thread's row.
 void report_graph_memory(const DriverCall& call, Device device) {
   if (!graph_memory.is_used.load(std::memory_order_relaxed) || !call.may_ask_driver()) return;
-  const auto ask = reinterpret_cast<Result (*)(Device, int, std::uint64_t*)>(find_graph_helper());
   const std::size_t index = index_of_device(device);
   GraphMemory::Held& held = graph_memory.devices[index];
   std::uint64_t bytes = 0;
-  if (ask == nullptr || ask(device, graph_memory_reserved_now, &bytes) != success) return;
+  if (call.ask(Helper::graph_memory, device, graph_memory_reserved_now, &bytes) != success) return;
   if (bytes == held.bytes.load(std::memory_order_relaxed)) return;
   wire::PhysicalCreateRecord create;
   create.heap = device_heap(device);
@@ -81,10 +80,9 @@ bool is_captured(const DriverCall& call, Object stream) {
   constexpr std::uintptr_t oldest = 1, of_the_thread = 2;  // CU_STREAM_LEGACY, CU_STREAM_PER_THREAD
   auto handle = reinterpret_cast<std::uintptr_t>(stream);
   if (handle == 0) handle = is_of_thread ? of_the_thread : oldest;
-  const auto ask = reinterpret_cast<Result (*)(Object, int*)>(find_capture_helper());
-  if (handle == oldest || ask == nullptr) return false;  // This stream can't be captured.
+  if (handle == oldest) return false;  // This stream can't be captured.
   int status = 0;
-  return ask(reinterpret_cast<Object>(handle), &status) == success && status != 0;
+  return call.ask(Helper::is_capturing, reinterpret_cast<Object>(handle), &status) == success && status != 0;
 }
 
 void forget_graphs() {

@@ -43,7 +43,10 @@ bool is_device(Device device) {
 }  // namespace
 
 std::uint32_t number_of_context(const DriverCall& call) {
-  const Object context = call.context();
+  return number_of_context(call.context());
+}
+
+std::uint32_t number_of_context(Object context) {
   if (context == nullptr) return 0;
   const std::size_t place = contexts.find_or_add(context);
   return place == contexts.none ? 0 : static_cast<std::uint32_t>(place + 1);
@@ -111,7 +114,7 @@ void end_primary_context(const DriverCall& call, Device device) {
 }
 
 void end_primary_context_unless_used(const DriverCall& call, Device device) {
-  void* helper = call.may_ask_driver() ? find_helper("cuDevicePrimaryCtxGetState") : nullptr;
+  void* helper = call.may_ask_driver() ? find_helper(Api::cuda, "cuDevicePrimaryCtxGetState") : nullptr;
   unsigned flags = 0;
   int is_active = 1;
   if (helper == nullptr ||

@@ -10,7 +10,14 @@ namespace hbmscope::inject::driver {
 namespace {
 
 constexpr std::size_t pools_max = 1024;
-DriverObjects<pools_max> pools;  // Values: indices of heaps.
+DriverObjects<pools_max> pools;  // Values: the index of the heap, and whose pool it is.
+constexpr std::uint32_t is_hips = 1U << 16;
+std::size_t heap_index_at(std::size_t place) {
+  return pools.values[place].load() & (is_hips - 1);
+}
+Api api_at(std::size_t place) {
+  return (pools.values[place].load() & is_hips) != 0 ? Api::hip : Api::cuda;
+}
 
 enum Figure : std::size_t { reserved, used, threshold, figure_count };
 constexpr int attributes[] = {5, 7, 4};  // CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, USED_MEM_CURRENT, RELEASE_THRESHOLD
@@ -21,6 +28,7 @@ constexpr std::string_view endings[] = {wire::pool_reserved_ending, wire::pool_u
 struct Figures {
   std::atomic<bool> is_asked;         // Memory was taken from it, or may have been before an attach.
   std::atomic<bool> knows_threshold;  // It was not set since the last look.
+  std::atomic<bool> is_retired;       // It is being destroyed.
   std::uint64_t reported[figure_count];
   std::uint32_t names[figure_count];
 };
@@ -30,11 +38,19 @@ std::atomic<std::size_t> places_end{0};  // After the last pool that is asked.
 struct PoolsOfHeap {
   std::atomic<std::uint32_t> wanted, done;  // Each change wants another look; several may be done by one.
   std::atomic<bool> wants_current, knows_current;
+  std::atomic<Api> api;          // Of the last call that wanted the current pool.
   std::atomic<bool> may_change;  // At the next synchronization.
   SpinLock looking;
 };
 PoolsOfHeap heaps[heap_places];
 std::atomic<bool> do_any_wait{false};
+
+void add_pool(Api api, Object pool, std::size_t heap) {
+  const std::size_t place = pools.find_or_add(pool);
+  if (place == pools.none) return;
+  pools.values[place].store(static_cast<std::uint32_t>(heap) | (api == Api::hip ? is_hips : 0));
+  figures[place].is_retired.store(false);
+}
 
 void begin_to_ask(std::size_t place) {
   figures[place].is_asked.store(true);
@@ -66,13 +82,12 @@ bool look_at(std::size_t place, std::size_t index) {
   if (pool == nullptr) {
     figures[place].is_asked.store(false);  // It was destroyed.
   } else {
-    const auto ask = reinterpret_cast<Result (*)(Object, int, std::uint64_t*)>(find_pool_helper());
-    if (ask == nullptr) return false;
+    if (figures[place].is_retired.load()) return false;
     const bool knows_threshold = figures[place].knows_threshold.exchange(true);
     now[threshold] = figures[place].reported[threshold];
     for (const Figure which : {reserved, used, threshold}) {
       if (which == threshold && knows_threshold) continue;
-      if (ask(pool, attributes[which], &now[which]) != success) return false;
+      if (ask_driver(api_at(place), Helper::pool_figure, pool, attributes[which], &now[which]) != success) return false;
     }
   }
   for (const Figure which : {reserved, used, threshold}) report_figure(place, index, which, now[which]);
@@ -82,12 +97,10 @@ bool look_at(std::size_t place, std::size_t index) {
 void find_current_pool(PoolsOfHeap& heap, std::size_t index) {
   if (heap.knows_current.load() || !heap.wants_current.load()) return;
   Object pool = nullptr;
-  void* helper = find_helper("cuDeviceGetMemPool");
+  const Api api = heap.api.load();
   heap.knows_current.store(true);
-  if (helper == nullptr ||
-      reinterpret_cast<Result (*)(Object*, Device)>(helper)(&pool, static_cast<Device>(index)) != success)
-    return;
-  note_pool(pool, static_cast<Device>(index));
+  if (ask_driver(api, Helper::pool_of_device, &pool, static_cast<Device>(index)) != success) return;
+  add_pool(api, pool, index);
   if (const std::size_t place = pools.find(pool); place != pools.none) begin_to_ask(place);
 }
 
@@ -100,7 +113,7 @@ void look(std::size_t index) {
     find_current_pool(heap, index);
     bool may_change = false;
     for (std::size_t place = 0; place < places_end.load(); ++place)
-      if (figures[place].is_asked.load() && pools.values[place].load() == index)
+      if (figures[place].is_asked.load() && heap_index_at(place) == index)
         may_change = look_at(place, index) || may_change;
     if (may_change) heap.may_change.store(true);
     heap.done.store(wanted);
@@ -125,28 +138,52 @@ void look_after_wait(const DriverCall& call, std::size_t index) {
   if (heaps[index].may_change.exchange(false)) want_look(call, index);
 }
 
-void add_pool(Object pool, std::size_t heap) {
-  const std::size_t place = pools.find_or_add(pool);
-  if (place != pools.none) pools.values[place].store(static_cast<std::uint32_t>(heap));
-}
-
 }  // namespace
 
 std::uint32_t heap_of_pool(const DriverCall& call, Object pool) {
   const std::size_t place = pools.find(pool);
-  return place == pools.none ? device_heap(call) : heap_at(pools.values[place].load(std::memory_order_relaxed));
+  return place == pools.none ? device_heap(call) : heap_at(heap_index_at(place));
 }
 
-void note_pool(Object pool, Device device) {
-  add_pool(pool, index_of_device(device));
+void note_pool(const DriverCall& call, Object pool, Device device) {
+  add_pool(call.api(), pool, index_of_device(device));
 }
 
-void note_pool(Object pool, int type, Location location) {
-  add_pool(pool, type == managed_allocation ? managed_place : index_of_location(location));
+void note_pool(const DriverCall& call, Object pool, int type, Location location) {
+  add_pool(call.api(), pool, type == managed_allocation ? managed_place : index_of_location(location));
 }
 
 void note_current_pool(Object pool) {
   if (const std::size_t place = pools.find(pool); place != pools.none) begin_to_ask(place);
+}
+
+static void retire(std::size_t place) {
+  figures[place].is_retired.store(true);
+  SpinLock& looking = heaps[heap_index_at(place)].looking;
+  looking.lock();  // The queries of a look take microseconds.
+  looking.unlock();
+}
+
+void retire_pool(Object pool) {
+  if (const std::size_t place = pools.find(pool); place != pools.none && figures[place].is_asked.load()) retire(place);
+}
+
+// Calls `act` for each pool of the call's API on the thread's device.
+template <class Act>
+static void for_each_pool(const DriverCall& call, Act act) {
+  const std::size_t index = index_of_device(call.device());
+  for (std::size_t place = 0; place < pools_max; ++place)
+    if (pools.objects[place].load() != nullptr && heap_index_at(place) == index && api_at(place) == call.api())
+      act(place);
+}
+
+void retire_pools(const DriverCall& call) {
+  for_each_pool(call, retire);
+}
+
+void forget_pools(const DriverCall& call) {
+  for_each_pool(call, [&call](std::size_t place) { forget_pool(call, pools.objects[place].load()); });
+  heaps[index_of_device(call.device())].knows_current.store(false);
 }
 
 void forget_pool(const DriverCall& call, Object pool) {
@@ -154,7 +191,7 @@ void forget_pool(const DriverCall& call, Object pool) {
   if (place == pools.none) return;
   pools.forget(pool);
   figures[place].knows_threshold.store(false);
-  if (figures[place].is_asked.load()) want_look(call, pools.values[place].load());
+  if (figures[place].is_asked.load()) want_look(call, heap_index_at(place));
 }
 
 static void report_change_of(const DriverCall& call, Object pool, bool may_be_of_threshold) {
@@ -162,7 +199,7 @@ static void report_change_of(const DriverCall& call, Object pool, bool may_be_of
   if (place == pools.none) return;
   if (may_be_of_threshold) figures[place].knows_threshold.store(false);
   begin_to_ask(place);
-  note_change(call, pools.values[place].load());
+  note_change(call, heap_index_at(place));
 }
 
 void report_pool(const DriverCall& call, Object pool) {
@@ -172,12 +209,13 @@ void report_pool(const DriverCall& call, Object pool) {
 // The pool of a freed block is not known without another query: it is one of the stream's device, unless the program
 // frees the block of one device in the order of another one's stream.
 static void report_pools(const DriverCall& call, std::size_t index) {
+  heaps[index].api.store(call.api(), std::memory_order_relaxed);
   heaps[index].wants_current.store(true, std::memory_order_relaxed);
   note_change(call, index);
 }
 
 void take_from_pool(const DriverCall& call, Object pool, Address at, Size bytes, Object stream) {
-  if (pools.find(pool) == pools.none) note_pool(pool, call.device());  // It was made before an attach.
+  if (pools.find(pool) == pools.none) note_pool(call, pool, call.device());  // It was made before an attach.
   if (take_in_stream(heap_of_pool(call, pool), call, at, bytes, stream)) report_change_of(call, pool, false);
 }
 

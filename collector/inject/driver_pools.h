@@ -4,11 +4,11 @@
 // cudaMallocAsync sets the threshold to its maximum, so that the memory stays. The rules are CUDA's: Programming Guide,
 // "Stream Ordered Memory Allocator". All figures are in bytes.
 //
-// No call reports these figures, so the driver is queried (cuMemPoolGetAttribute): after a call that takes memory from
-// a pool, frees it, trims the pool or changes its threshold, and after a synchronization, on the thread that has made
-// the call. In a callback of CUPTI the driver can't be queried, so our entry point asks when the same call returns to
-// it; a job that was attached to has no such entry point, and its pools stay unknown. Pools that were imported from
-// another process are left out, since their memory counts there.
+// No call reports these figures, so the driver is queried (cuMemPoolGetAttribute, hipMemPoolGetAttribute): after a call
+// that takes memory from a pool, frees it, trims the pool or changes its threshold, and after a synchronization, on the
+// thread that has made the call. In a callback of CUPTI the driver can't be queried, so our entry point asks when the
+// same call returns to it; a job that was attached to has no such entry point, and its pools stay unknown. Pools that
+// were imported from another process are left out, since their memory counts there.
 #pragma once
 
 #include "collector/inject/driver_rows.h"
@@ -18,11 +18,16 @@ namespace hbmscope::inject::driver {
 // That of the pool's device; of the thread's device if the pool is unknown.
 std::uint32_t heap_of_pool(const DriverCall& call, Object pool);
 // The program has made a pool, or asked for one that exists.
-void note_pool(Object pool, Device device);
-void note_pool(Object pool, int type, Location location);
+void note_pool(const DriverCall& call, Object pool, Device device);
+void note_pool(const DriverCall& call, Object pool, int type, Location location);
 // The program has made it the one from which cuMemAllocAsync takes memory on its device.
 void note_current_pool(Object pool);
+// Called before it is destroyed: it is not queried any more, and no thread is in a query when this returns.
+void retire_pool(Object pool);
 void forget_pool(const DriverCall& call, Object pool);
+// The same for all pools of the thread's device (HIP).
+void retire_pools(const DriverCall& call);
+void forget_pools(const DriverCall& call);
 
 void take_from_pool(const DriverCall& call, Object pool, Address at, Size bytes, Object stream);
 void take_from_current_pool(const DriverCall& call, Address at, Size bytes, Object stream);

@@ -8,6 +8,7 @@
 #include "collector/inject/driver_objects.h"
 #include "collector/inject/driver_owners.h"
 #include "collector/inject/driver_pools.h"
+#include "collector/inject/hip_calls.h"
 #include "collector/inject/line.h"
 #include "collector/inject/nvtx_marks.h"
 
@@ -78,17 +79,17 @@ void forget_driver_ids() {
 
 // If the driver may be queried here, it has returned and holds none of its locks.
 driver::Device DriverCall::device() const {
-  if (!may_ask_driver()) return known_device;
+  if (known_device >= 0) return known_device;
   driver::Device found = 0;
-  const auto ask = reinterpret_cast<driver::Result (*)(driver::Device*)>(find_device_helper());
-  return ask(&found) == driver::success ? found : 0;
+  if (ask(Helper::device, &found) == driver::success) return found;
+  return is_hip() ? driver::remembered_device() : 0;
 }
 
 driver::Object DriverCall::context() const {
+  if (is_hip()) return driver::context_of_device(device());
   if (!may_ask_driver()) return known_context;
   driver::Object found = nullptr;
-  const auto ask = reinterpret_cast<driver::Result (*)(driver::Object*)>(find_context_helper());
-  return ask != nullptr && ask(&found) == driver::success ? found : nullptr;
+  return ask(Helper::context, &found) == driver::success ? found : nullptr;
 }
 
 // Whether a refused call can only concern the thread's device.
@@ -104,16 +105,29 @@ static bool is_of_current_device(Entry entry) {
     case Entry::cuArrayCreate_v2:
     case Entry::cuArray3DCreate:
     case Entry::cuArray3DCreate_v2:
-    case Entry::cuMipmappedArrayCreate: return true;
+    case Entry::cuMipmappedArrayCreate:
+    case Entry::hipMalloc:
+    case Entry::hipExtMallocWithFlags:
+    case Entry::hipMallocPitch:
+    case Entry::hipMemAllocPitch:
+    case Entry::hipMalloc3D:
+    case Entry::hipMallocAsync:
+    case Entry::hipArrayCreate:
+    case Entry::hipArray3DCreate:
+    case Entry::hipMallocArray:
+    case Entry::hipMalloc3DArray:
+    case Entry::hipMipmappedArrayCreate:
+    case Entry::hipMallocMipmappedArray: return true;
     default: return false;
   }
 }
 
 std::uint64_t DriverCall::free_bytes() const {
-  void* helper = may_ask_driver() && is_of_current_device(entry) ? find_helper("cuMemGetInfo_v2") : nullptr;
   driver::Size free = 0, total = 0;
-  const bool is_reported = helper != nullptr && reinterpret_cast<driver::Result (*)(driver::Size*, driver::Size*)>(
-                                                    helper)(&free, &total) == driver::success;
+  if (is_hip())
+    return is_of_current_device(entry) && driver::find_free_bytes_after_failure(free) ? free : wire::unknown_bytes;
+  const bool is_reported =
+      may_ask_driver() && is_of_current_device(entry) && ask(Helper::free_memory, &free, &total) == driver::success;
   return is_reported ? free : wire::unknown_bytes;
 }
 
@@ -154,6 +168,13 @@ std::uint32_t heap_at(std::size_t place) {
   return heap.load(std::memory_order_relaxed);
 }
 
+Device device_of_heap(std::uint32_t heap) {
+  Device device = 0;
+  while (static_cast<std::size_t>(device) < devices_max && known.heaps[device].load(std::memory_order_relaxed) != heap)
+    ++device;
+  return device;
+}
+
 std::uint32_t device_heap(Device device) {
   return heap_at(index_of_device(device));
 }
@@ -187,7 +208,11 @@ static wire::AllocRecord block(const DriverCall& call, std::uint32_t heap, Addre
 }
 
 static void report_of_context(const DriverCall& call, wire::AllocRecord record) {
-  record.flags |= flags_of_owner(number_of_context(call));
+  const auto is_at = [&record](std::size_t place) {
+    return known.heaps[place].load(std::memory_order_relaxed) == record.heap;
+  };
+  const bool outlives_context = call.is_hip() && (is_at(managed_place) || is_at(host_place));
+  if (!outlives_context) record.flags |= flags_of_owner(number_of_context(call));
   report(record);
 }
 
@@ -220,6 +245,7 @@ bool take_in_stream(std::uint32_t heap, const DriverCall& call, Address at, Size
     note_graph_memory();
   }
   record.stream = number_of_stream(stream);
+  if (call.is_hip()) record.flags |= flags_of_owner(number_of_context(context_of_device(device_of_heap(heap))));
   report(record);
   return !is_node;
 }
@@ -337,9 +363,7 @@ void unreserve(const DriverCall& call, Address at, Size bytes) {
 void open_foreign(const DriverCall& call, std::uint32_t heap, Address at) {
   Address base = 0;
   Size bytes = 0;
-  void* helper = call.may_ask_driver() ? find_helper("cuMemGetAddressRange_v2") : nullptr;
-  if (helper != nullptr && reinterpret_cast<Result (*)(Address*, Size*, Address)>(helper)(&base, &bytes, at) != success)
-    bytes = 0;
+  if (!call.may_ask_driver() || call.ask(Helper::range_of_address, &base, &bytes, at) != success) bytes = 0;
   wire::PhysicalImportRecord import;
   import.handle = at;
   import.size = bytes;
@@ -400,13 +424,17 @@ Size array_bytes(unsigned format, unsigned channels, unsigned flags, Size width,
       element = format <= 0x92 || format == 0x97 || format == 0x98 ? 8 : 16;
       break;
   }
+  return array_bytes({element, block}, flags, width, height, depth, levels);
+}
+
+Size array_bytes(ArrayElement of, unsigned flags, Size width, Size height, Size depth, unsigned levels) {
   const auto at_least_1 = [](Size extent) { return extent > 0 ? extent : 1; };
-  const auto blocks = [block](Size extent) { return (extent + block - 1) / block; };
+  const auto blocks = [block = of.block](Size extent) { return (extent + block - 1) / block; };
   const bool is_layered = (flags & array_flag::layered) != 0;
   Size bytes = 0;
   for (unsigned level = 0; level < levels && level < 32; ++level) {
     const Size layers = at_least_1(is_layered ? depth : depth >> level);
-    bytes += blocks(at_least_1(width >> level)) * blocks(at_least_1(height >> level)) * layers * element;
+    bytes += blocks(at_least_1(width >> level)) * blocks(at_least_1(height >> level)) * layers * of.bytes;
     if (width >> level <= 1 && height >> level <= 1 && (is_layered || depth >> level <= 1)) break;
   }
   return bytes;

@@ -1,5 +1,6 @@
 // Turns driver calls into rows, whichever back end reports them (back_end.h). driver_entries.inc uses the functions
-// below. None may be called before is_observed() has returned true.
+// below. None may be called before is_observed() has returned true. Both APIs use them: "the driver" is also AMD's HIP
+// runtime, whose differences are in hip_calls.h.
 #pragma once
 
 #include "collector/inject/back_end.h"
@@ -16,6 +17,18 @@ bool is_observed();
 struct DriverCall;
 namespace driver {
 void report_waiting_pools(const DriverCall& call);  // driver_pools.h
+void prepare_for_rows(DriverCall& call);            // hip_calls.h
+bool may_ask_hip();
+void forget_hip_failure();
+}  // namespace driver
+
+template <class... Parameters>
+driver::Result ask_driver(Api api, Helper which, Parameters... parameters) {
+  const auto function = reinterpret_cast<driver::Result (*)(Parameters...)>(find_helper(api, which));
+  if (function == nullptr || (api == Api::hip && !driver::may_ask_hip())) return driver::no_device;
+  const driver::Result result = function(parameters...);
+  if (api == Api::hip && result != driver::success) driver::forget_hip_failure();
+  return result;
 }
 
 // A driver call, from either back end, with everything that its rows need.
@@ -26,7 +39,15 @@ struct DriverCall {
   int known_device = -1;                   // The calling thread's; -1: unknown, and the driver may be queried.
   driver::Object known_context = nullptr;  // The calling thread's context.
 
-  bool may_ask_driver() const { return known_device < 0; }
+  Api api() const { return api_of(entry); }
+  bool is_hip() const { return api() == Api::hip; }
+  bool may_ask_driver() const { return known_device < 0 || is_hip(); }
+  // Calls a function of the driver for ourselves, with exactly the types of its parameters. Anything but success: the
+  // driver does not have it, or it has failed. HIP's is not called while it would change the thread's last error.
+  template <class... Parameters>
+  driver::Result ask(Helper which, Parameters... parameters) const {
+    return ask_driver(api(), which, parameters...);
+  }
   driver::Device device() const;
   driver::Object context() const;              // Null: none, or the driver can't be queried.
   void refuse(std::uint64_t requested) const;  // The driver is out of memory.
@@ -63,8 +84,13 @@ class InterposedCall : public DriverCall {
 // A call that needs the driver for more than looking up entry points.
 class UsingCall : public InterposedCall {
  public:
-  UsingCall(Entry which, unsigned place_of_target) : InterposedCall(which, place_of_target) {
+  UsingCall(Entry which, unsigned place_of_target, bool is_prepared = true) : InterposedCall(which, place_of_target) {
     if (!is_outermost()) return;
+    if (is_hip()) {
+      reports_ = true;
+      if (is_prepared) driver::prepare_for_rows(*this);
+      return;
+    }
     decide_back_end();
     reports_ = is_interposing();
     is_cuptis_ = back_end.load(std::memory_order_relaxed) == BackEnd::cupti;
@@ -91,7 +117,9 @@ class UsingCall : public InterposedCall {
 // A call that CUPTI is not asked to report (RUNS in driver_entries.inc).
 class RunningCall : public UsingCall {
  public:
-  RunningCall(Entry which, unsigned place_of_target) : UsingCall(which, place_of_target) { report_also_under_cupti(); }
+  RunningCall(Entry which, unsigned place_of_target) : UsingCall(which, place_of_target, false) {
+    report_also_under_cupti();
+  }
 };
 
 // A call that frees memory: its rows have the time before the call and are written when it has succeeded.
@@ -124,6 +152,7 @@ std::size_t index_of_stream(const DriverCall& call, Object stream);
 std::uint32_t heap_at(std::size_t place);
 std::uint32_t device_heap(Device device);
 std::uint32_t device_heap(const DriverCall& call);  // Of the thread's device.
+Device device_of_heap(std::uint32_t heap);          // devices_max: the heap is of no device.
 std::uint32_t managed_heap();
 std::uint32_t host_heap();
 
@@ -190,6 +219,11 @@ void close_foreign(const DriverCall& call, Address at);
 void note_sharing(const DriverCall& call, Address at);  // One of our blocks was shared with another process.
 
 // The size of an array's elements; the driver rounds up and does not report by how much.
+struct ArrayElement {
+  Size bytes;
+  Size block = 1;  // 4: of a block of 4 x 4 elements.
+};
+Size array_bytes(ArrayElement of, unsigned flags, Size width, Size height, Size depth, unsigned levels);
 Size array_bytes(unsigned format, unsigned channels, unsigned flags, Size width, Size height, Size depth,
                  unsigned levels);
 template <class Extent>

@@ -16,7 +16,7 @@ using namespace driver;
 #define GIVES(name, since, parameters, ...) extern "C" EXPORTED Result name parameters;
 #define REFUSES(name, since, parameters, ...) extern "C" EXPORTED Result name parameters;
 #define RESOLVES(name, since, parameters, ...) extern "C" EXPORTED Result name parameters;
-#include "collector/inject/driver_entries.inc"
+#include "collector/inject/all_entries.inc"
 
 namespace {
 
@@ -30,15 +30,43 @@ struct EntryPoint {
 #define REFUSES(name, since, ...) {#name, since, reinterpret_cast<void*>(&name)},
 #define RESOLVES(name, since, ...) {#name, since, reinterpret_cast<void*>(&name)},
 const EntryPoint entry_points[] = {
-#include "collector/inject/driver_entries.inc"
+#include "collector/inject/all_entries.inc"
 };
 
-std::atomic<const void*> driver_address;  // Any address in the driver that was found last.
-std::atomic<void*> device_helper;         // cuCtxGetDevice; null: not looked up since a target was set.
-std::atomic<void*> context_helper;        // cuCtxGetCurrent, in the same way.
-std::atomic<void*> graph_helper;          // cuDeviceGetGraphMemAttribute, in the same way.
-std::atomic<void*> capture_helper;        // cuStreamIsCapturing, in the same way.
-std::atomic<void*> pool_helper;           // cuMemPoolGetAttribute, in the same way.
+constexpr std::size_t helper_count = static_cast<std::size_t>(Helper::count);
+struct HelperNames {
+  Helper which;
+  const char* names[api_count];  // In the order of Api; null: it has none.
+};
+constexpr HelperNames helper_names[] = {
+    {Helper::device, {"cuCtxGetDevice", "hipGetDevice"}},
+    {Helper::context, {"cuCtxGetCurrent", nullptr}},
+    {Helper::graph_memory, {"cuDeviceGetGraphMemAttribute", "hipDeviceGetGraphMemAttribute"}},
+    {Helper::is_capturing, {"cuStreamIsCapturing", "hipStreamIsCapturing"}},
+    {Helper::pool_figure, {"cuMemPoolGetAttribute", "hipMemPoolGetAttribute"}},
+    {Helper::pool_of_device, {"cuDeviceGetMemPool", "hipDeviceGetMemPool"}},
+    {Helper::free_memory, {"cuMemGetInfo_v2", "hipMemGetInfo"}},
+    {Helper::range_of_address, {"cuMemGetAddressRange_v2", "hipMemGetAddressRange"}},
+    {Helper::device_count, {"cuDeviceGetCount", nullptr}},
+    {Helper::uuid, {nullptr, "hipDeviceGetUuid"}},
+    {Helper::runtime_version, {nullptr, "hipRuntimeGetVersion"}},
+    {Helper::last_error, {nullptr, "hipPeekAtLastError"}},
+    {Helper::forget_last_error, {nullptr, "hipGetLastError"}},
+};
+const char* name_of(Helper which, Api api) {
+  for (const HelperNames& helper : helper_names)
+    if (helper.which == which) return helper.names[static_cast<std::size_t>(api)];
+  return nullptr;
+}
+
+struct Driver {
+  std::atomic<const void*> address;          // Any address in the driver that was found last.
+  std::atomic<void*> helpers[helper_count];  // Null: not looked up since a target was set.
+};
+Driver drivers[api_count];
+Driver& driver_of(Api api) {
+  return drivers[static_cast<std::size_t>(api)];
+}
 
 std::size_t find_entry(const char* name) {  // entry_count: there is none.
   std::size_t entry = 0;
@@ -52,9 +80,8 @@ std::size_t find_ours(const void* function) {  // entry_count: it is not ours.
   return entry;
 }
 
-void forget_helpers() {
-  for (std::atomic<void*>* helper : {&device_helper, &context_helper, &graph_helper, &capture_helper, &pool_helper})
-    helper->store(nullptr, std::memory_order_release);
+void forget_helpers(Driver& driver) {
+  for (std::atomic<void*>& helper : driver.helpers) helper.store(nullptr, std::memory_order_release);
 }
 
 // The function that our entry point calls first; null if none is known.
@@ -72,7 +99,7 @@ void* stand_in(std::size_t entry, void* found, const void* caller, bool is_insid
     add_target(which, found, Position::last);
   else if (!add_behind_own(which, found, caller))
     add_target(which, found, Position::first);
-  note_driver(found);
+  note_driver(api_of(which), found);
   return entry_points[entry].ours;
 }
 
@@ -81,10 +108,6 @@ void add_own_of(std::size_t entry, const void* finder) {
   const auto which = static_cast<Entry>(entry);
   void* own = find_function_in_object_of(finder, entry_points[entry].name);
   if (own != nullptr && !is_target(which, own)) add_target(which, own, Position::first);
-}
-
-Result have_no_device(Device*) {
-  return no_device;
 }
 
 // The result of the driver's own cuGetProcAddress.
@@ -101,7 +124,7 @@ void* ask_for_function(const char* name, int version, Flags flags) {
 constexpr int newest_version = 13050;
 
 bool ends_a_thread_variant(const char* ending) {
-  return std::strcmp(ending, "_ptsz") == 0 || std::strcmp(ending, "_ptds") == 0;
+  return std::strcmp(ending, "_ptsz") == 0 || std::strcmp(ending, "_ptds") == 0 || std::strcmp(ending, "_spt") == 0;
 }
 
 // A variant's name is `symbol` plus an ending such as "", "_v2", "_ptsz" or "_v2_ptds". Nothing else counts, such as
@@ -122,18 +145,25 @@ Variant variant_of(const char* name, const char* symbol) {
 
 void forget_unloaded_driver() {
   static std::atomic<std::uint64_t> unloads_seen{0};
-  if (driver_address.load(std::memory_order_acquire) == nullptr) return;
+  if (!is_driver_known(Api::cuda) && !is_driver_known(Api::hip)) return;
   const std::uint64_t unloads = count_unloads();
   if (unloads_seen.exchange(unloads, std::memory_order_relaxed) == unloads) return;
-  const void* remaining = forget_targets([](const void* function) { return !is_loaded(function); });
-  if (!is_loaded(driver_address.load(std::memory_order_acquire)))
-    driver_address.store(remaining, std::memory_order_release);
-  forget_helpers();
+  for (const Api api : {Api::cuda, Api::hip}) {
+    Driver& driver = driver_of(api);
+    const void* remaining = forget_targets(api, [](const void* function) { return !is_loaded(function); });
+    if (!is_loaded(driver.address.load(std::memory_order_acquire)))
+      driver.address.store(remaining, std::memory_order_release);
+    forget_helpers(driver);
+  }
 }
 
-void note_driver(const void* address) {
-  driver_address.store(address, std::memory_order_release);
-  forget_helpers();
+void note_driver(Api api, const void* address) {
+  driver_of(api).address.store(address, std::memory_order_release);
+  forget_helpers(driver_of(api));
+}
+
+bool is_driver_known(Api api) {
+  return driver_of(api).address.load(std::memory_order_acquire) != nullptr;
 }
 
 const char* name_of(Entry entry) {
@@ -145,7 +175,7 @@ bool is_entry_point(const char* name) {
 }
 
 void* replace_found(const FoundFunction& call) {
-  const auto& [symbol, found, version, flags, finder, caller, is_inside_call] = call;
+  const auto& [api, symbol, found, version, flags, finder, caller, is_inside_call] = call;
   // A driver that used dlsym itself has our function; so does one in a program that is not position-independent and
   // contains a jump to ours, which is then the function's address for everybody.
   if (const std::size_t ours = find_ours(found); ours != entry_count) {
@@ -159,7 +189,7 @@ void* replace_found(const FoundFunction& call) {
   int best_rank = 0;
   for (std::size_t i = 0; i < entry_count; ++i) {
     const Variant variant = variant_of(entry_points[i].name, symbol);
-    if (!variant.is_one) continue;
+    if (!variant.is_one || api_of(static_cast<Entry>(i)) != api) continue;
     // What a name means depends on version and flags; the address says which function it is.
     if (find_function_in_object_of(found, entry_points[i].name) == found)
       return stand_in(i, found, caller, is_inside_call);
@@ -178,7 +208,8 @@ void* replace_found(const FoundFunction& call) {
   // It may be in the table by another name: cuGraphInstantiate is cuGraphInstantiateWithFlags from 12.0 on.
   if (name != nullptr && std::strncmp(name, symbol, std::strlen(symbol)) == 0)
     return stand_in(find_entry(name), found, caller, is_inside_call);
-  if (version > newest_version && ask_for_function(symbol, newest_version, flags) != found) return found;
+  if (api == Api::cuda && version > newest_version && ask_for_function(symbol, newest_version, flags) != found)
+    return found;
   return stand_in(best, found, caller, is_inside_call);
 }
 
@@ -191,45 +222,26 @@ void* replace_looked_up(const char* name, void* found, void* (*look_up_next)(voi
   return find_target(static_cast<Entry>(entry)).function != nullptr ? found : look_up_next(RTLD_NEXT, name);
 }
 
-void* find_helper(const char* name) {
-  const void* driver = driver_address.load(std::memory_order_acquire);
+void* find_helper(Api api, const char* name) {
+  const void* driver = driver_of(api).address.load(std::memory_order_acquire);
   if (driver == nullptr) return nullptr;
   if (void* found = find_function_in_object_of(driver, name)) return found;
   if (void* found = find_next_function(name)) return found;
   constexpr int oldest_version = 2000;  // For a driver that exports only cuGetProcAddress.
-  return ask_for_function(name, oldest_version, 0);
+  return api == Api::cuda ? ask_for_function(name, oldest_version, 0) : nullptr;
 }
 
-void* find_device_helper() {
-  void* helper = device_helper.load(std::memory_order_acquire);
-  if (__builtin_expect(helper != nullptr, 1)) return helper;
-  helper = find_helper("cuCtxGetDevice");
-  if (helper == nullptr) helper = reinterpret_cast<void*>(&have_no_device);
-  device_helper.store(helper, std::memory_order_release);
-  return helper;
-}
-
-static void* find_helper_once(std::atomic<void*>& kept, const char* name) {
+void* find_helper(Api api, Helper which) {
   static char is_absent;
+  std::atomic<void*>& kept = driver_of(api).helpers[static_cast<std::size_t>(which)];
   void* helper = kept.load(std::memory_order_acquire);
   if (__builtin_expect(helper == nullptr, 0)) {
-    helper = find_helper(name);
+    const char* name = name_of(which, api);
+    helper = name == nullptr ? nullptr : find_helper(api, name);
     if (helper == nullptr) helper = &is_absent;
     kept.store(helper, std::memory_order_release);
   }
   return helper != &is_absent ? helper : nullptr;
-}
-void* find_context_helper() {
-  return find_helper_once(context_helper, "cuCtxGetCurrent");
-}
-void* find_graph_helper() {
-  return find_helper_once(graph_helper, "cuDeviceGetGraphMemAttribute");
-}
-void* find_capture_helper() {
-  return find_helper_once(capture_helper, "cuStreamIsCapturing");
-}
-void* find_pool_helper() {
-  return find_helper_once(pool_helper, "cuMemPoolGetAttribute");
 }
 
 }  // namespace hbmscope::inject

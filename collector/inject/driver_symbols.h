@@ -1,5 +1,6 @@
 // Finds the driver's entry points and puts ours in front of them. A program that is linked with the driver, or uses
-// dlsym or cuGetProcAddress, gets ours; each of ours finds the function to call next.
+// dlsym or cuGetProcAddress, gets ours; each of ours finds the function to call next. "The driver" is also AMD's HIP
+// runtime, for the entry points of that API.
 #pragma once
 
 #include "collector/inject/driver_targets.h"
@@ -7,8 +8,9 @@
 
 namespace hbmscope::inject {
 
-// A call of cuGetProcAddress that has succeeded.
+// A call of cuGetProcAddress, or of HIP's, that has succeeded.
 struct FoundFunction {
+  Api api;
   const char* symbol;
   void* found;
   int version;
@@ -25,20 +27,31 @@ bool is_entry_point(const char* name);
 // one.
 void* replace_looked_up(const char* name, void* found, void* (*look_up_next)(void*, const char*), const void* caller);
 // A function of the driver was found.
-void note_driver(const void* address);
+void note_driver(Api api, const void* address);
+bool is_driver_known(Api api);
 // Called after a library may have been unloaded: the driver's addresses may now belong to something else.
 void forget_unloaded_driver();
-// A function of the driver that was found last, not intercepted. Null if the driver does not have it.
-void* find_helper(const char* name);
-// The same for cuCtxGetDevice, which is needed for every block.
-void* find_device_helper();
-// The same for cuCtxGetCurrent; null if the driver has none.
-void* find_context_helper();
-// The same for cuDeviceGetGraphMemAttribute; null if the driver has none.
-void* find_graph_helper();
-// The same for cuStreamIsCapturing.
-void* find_capture_helper();
-// The same for cuMemPoolGetAttribute.
-void* find_pool_helper();
+
+// What we call for ourselves, in the driver that was found last, not intercepted.
+enum class Helper : unsigned {
+  device,        // Of the calling thread.
+  context,       // CUDA only.
+  graph_memory,  // What the driver holds for graphs.
+  is_capturing,
+  pool_figure,
+  pool_of_device,
+  free_memory,
+  range_of_address,
+  device_count,
+  uuid,             // HIP only: CUDA has two (device_uuids.cpp).
+  runtime_version,  // HIP only, as are the next two.
+  last_error,       // Does not change it.
+  forget_last_error,
+  count
+};
+// Null if the driver does not have it. Found once.
+void* find_helper(Api api, Helper which);
+// Any other function, looked up each time.
+void* find_helper(Api api, const char* name);
 
 }  // namespace hbmscope::inject

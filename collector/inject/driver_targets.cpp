@@ -92,7 +92,7 @@ Target find_other_target(Entry entry) {
   void* found = find_next_function(name_of(entry));
   if (found == nullptr) return {};
   add_target(entry, found, Position::first);
-  note_driver(found);
+  note_driver(api_of(entry), found);
   const std::uint32_t order = known.order.load(std::memory_order_acquire);
   return {found, order & order_mask};
 }
@@ -140,9 +140,11 @@ bool add_behind_own(Entry entry, void* function, const void* caller) {
   return true;
 }
 
-const void* forget_targets(bool (*is_gone)(const void* function)) {
+const void* forget_targets(Api api, bool (*is_gone)(const void* function)) {
   const void* left = nullptr;
-  for (TargetsOfEntry& known : targets)
+  for (std::size_t entry = 0; entry < entry_count; ++entry) {
+    if (api_of(static_cast<Entry>(entry)) != api) continue;
+    TargetsOfEntry& known = targets[entry];
     for (unsigned place = 1; place <= TargetsOfEntry::places; ++place) {
       void* function = known.functions[place].load(std::memory_order_acquire);
       if (function == nullptr) continue;
@@ -155,6 +157,7 @@ const void* forget_targets(bool (*is_gone)(const void* function)) {
       }
       known.functions[place].compare_exchange_strong(function, nullptr, std::memory_order_acq_rel);
     }
+  }
   return left;
 }
 

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "collector/inject/driver_types.h"
+#include "collector/inject/hip_types.h"
 
 namespace hbmscope::inject {
 
@@ -18,10 +18,24 @@ namespace hbmscope::inject {
 #define REFUSES(name, ...) name,
 #define RESOLVES(name, ...) name,
 enum class Entry : unsigned {
-#include "collector/inject/driver_entries.inc"
+#include "collector/inject/all_entries.inc"
   count
 };
 constexpr std::size_t entry_count = static_cast<std::size_t>(Entry::count);
+
+// Whose entry point it is. A process may use both.
+enum class Api : unsigned { cuda, hip, count };
+constexpr std::size_t api_count = static_cast<std::size_t>(Api::count);
+#define TAKES(...) +1
+#define GIVES TAKES
+#define REFUSES TAKES
+#define RESOLVES TAKES
+constexpr std::size_t cuda_entry_count = 0
+#include "collector/inject/driver_entries.inc"
+    ;
+constexpr Api api_of(Entry entry) {
+  return static_cast<std::size_t>(entry) < cuda_entry_count ? Api::cuda : Api::hip;
+}
 
 const char* name_of(Entry entry);
 
@@ -66,7 +80,7 @@ bool add_target(Entry entry, void* function, Position position);
 // `function` and returns true.
 bool add_behind_own(Entry entry, void* function, const void* caller);
 bool is_target(Entry entry, const void* function);
-// Forgets functions for which `is_gone` returns true. Returns one that is left; null: there is none.
-const void* forget_targets(bool (*is_gone)(const void* function));
+// Forgets functions of the API for which `is_gone` returns true. Returns one that is left; null: there is none.
+const void* forget_targets(Api api, bool (*is_gone)(const void* function));
 
 }  // namespace hbmscope::inject

@@ -101,14 +101,14 @@ extern "C" __attribute__((visibility("hidden"))) void* hbmscope_look_up_version(
       "  cmpb $'G', (%rsi)\n"                                                                  \
       "  je 3f\n"                                                                              \
       "  cmpb $'c', (%rsi)\n"                                                                  \
-      "  jne 1f\n"                                                                             \
+      "  jne 4f\n"                                                                             \
       "  cmpb $'u', 1(%rsi)\n"                                                                 \
       "  jne 1f\n"                                                                             \
       "  cmpb $'A', 2(%rsi)\n"                                                                 \
       "  jb 1f\n"                                                                              \
       "  cmpb $'Z', 2(%rsi)\n"                                                                 \
       "  ja 1f\n"                                                                              \
-      "  cmpq $-1, %rdi\n"                                                                     \
+      "5: cmpq $-1, %rdi\n"                                                                    \
       "  je 1f\n" HBMSCOPE_CALL_FIRST(HBMSCOPE_WITH_NAME, "hbmscope_is_entry_point")           \
       "  testb %al, %al\n"                                                                     \
       "  jz 1f\n"                                                                              \
@@ -125,6 +125,17 @@ extern "C" __attribute__((visibility("hidden"))) void* hbmscope_look_up_version(
       "  jmpq *%rax\n"                                                                         \
       "3:\n" HBMSCOPE_CALL_FIRST(HBMSCOPE_WITH_NAME, "hbmscope_before_dlsym")                  \
       "  jmp 1b\n"                                                                             \
+      "4: cmpb $'h', (%rsi)\n"                                                                 \
+      "  jne 1b\n"                                                                             \
+      "  cmpb $'i', 1(%rsi)\n"                                                                 \
+      "  jne 1b\n"                                                                             \
+      "  cmpb $'p', 2(%rsi)\n"                                                                 \
+      "  jne 1b\n"                                                                             \
+      "  cmpb $'A', 3(%rsi)\n"                                                                 \
+      "  jb 1b\n"                                                                              \
+      "  cmpb $'Z', 3(%rsi)\n"                                                                 \
+      "  ja 1b\n"                                                                              \
+      "  jmp 5b\n"                                                                             \
       ".cfi_endproc\n"                                                                         \
       ".size " symbol ", .-" symbol                                                            \
       "\n"                                                                                     \

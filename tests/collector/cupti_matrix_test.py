@@ -22,7 +22,7 @@ import own_children  # noqa: F401 - what a test leaves running is killed
 HBMSCOPE, ENTRIES, FAKES, FAKE_CUPTI, LINKED_JOB, JOB, EVERY_REFUSAL, NEXT_IN_LINE = sys.argv[1:9]
 HERE = Path(__file__).parent
 VERSIONS = {"12": "12090", "13.0": "13000", "13.3": "13030"}  # And the driver's.
-INTERPOSED = "hbmscope: CUDA driver calls are recorded by interposition, which leaves CUPTI to the job, with Python and native stacks of at most 64 frames (--stacks)"
+INTERPOSED = "hbmscope: CUDA driver and HIP calls are recorded by interposition, which leaves CUPTI to the job, with Python and native stacks of at most 64 frames (--stacks)"
 BY_CUPTI = "hbmscope: CUDA driver calls are recorded with CUPTI ("
 INSTEAD = ", so CUDA driver calls are recorded by interposition"
 # Takes and gives memory, and then tries to use CUPTI itself, as a profiler does.

@@ -2,7 +2,7 @@
 """What the collector asks of the process that it is loaded into: glibc alone, no symbol newer than 2.31, and nothing of
 its own that could be taken for the host's, but for what it stands in front of: the driver's memory calls and dlsym; and NVTX's way in.
 
-    symbols_test.py LIBRARY DRIVER_ENTRIES
+    symbols_test.py LIBRARY ENTRIES...
 """
 
 import re
@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 NEWEST = (2, 31)
-INTERPOSED = re.findall(r"^(?:TAKES|GIVES|REFUSES|RUNS|RESOLVES)\((cu\w+)", Path(sys.argv[2]).read_text(), re.MULTILINE)
+INTERPOSED = [name for path in sys.argv[2:] for name in re.findall(r"^(?:TAKES|GIVES|REFUSES|RUNS|RESOLVES)\(((?:cu|hip)\w+)", Path(path).read_text(), re.MULTILINE)]
 OF_PYTORCH = {"_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE", "_ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE"}
 EXPORTED = {"hbmscope_announce", "hbmscope_attach_1", "hbmscope_functions_1", "InitializeInjectionNvtx2", "dlclose", "dlopen", "dlsym", "dlvsym", *INTERPOSED, *OF_PYTORCH}
 

@@ -6,7 +6,16 @@
 #include <initializer_list>
 #include <type_traits>
 
-#include "collector/inject/driver_types.h"
+#include "collector/inject/hip_types.h"
+
+// Whose entry points: those of the CUDA driver, or of AMD's HIP runtime.
+#ifdef OF_HIP
+#define ENTRIES "collector/inject/hip_entries.inc"
+#define LIBRARY "libamdhip64.so.6"
+#else
+#define ENTRIES "collector/inject/driver_entries.inc"
+#define LIBRARY "libcuda.so.1"
+#endif
 
 using namespace hbmscope::inject::driver;
 
@@ -40,7 +49,7 @@ bool is_passed_on(const char* name, Result (*entry)(Arguments...), void (*fail)(
 }  // namespace
 
 int main() {
-  void* library = dlopen("libcuda.so.1", RTLD_NOW);
+  void* library = dlopen(LIBRARY, RTLD_NOW);
   const auto fail = reinterpret_cast<void (*)(const char*, Result, int)>(dlsym(library, "fake_fail"));
   bool is_well = fail != nullptr;
 #define CALL(name, since, parameters, ...) \
@@ -48,6 +57,6 @@ int main() {
 #define TAKES CALL
 #define GIVES CALL
 #define REFUSES CALL
-#include "collector/inject/driver_entries.inc"
+#include ENTRIES
   return is_well ? 0 : 1;
 }
