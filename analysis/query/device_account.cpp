@@ -85,7 +85,8 @@ struct Sums {
 
 class StreamAccounts {
  public:
-  StreamAccounts(const Stream& stream, const StreamState& state) : stream_(stream), state_(state) {}
+  StreamAccounts(const Stream& stream, const StreamState& state)
+      : stream_(stream), state_(state), is_attached_(!stream.definitions().job_fact(wire::attached_fact).empty()) {}
 
   std::vector<DeviceAccount> find(std::size_t index) {
     for (const HeapInfo& heap : definitions().heaps()) {
@@ -133,8 +134,13 @@ class StreamAccounts {
     for (auto& [device, account] : accounts_) account.pools_bytes = pools_in_blocks_[device];
   }
 
-  // Which handle a pool has mapped is not known of each. If pools have all of them or none, their owners are.
+  // Which handle a pool has mapped is not known of each. If pools have all of them or none, their owners are; after an
+  // attach, when a pool may be older, whose code made them says it.
   void add_handles() {
+    if (is_attached_) {
+      add_handles_by_owner();
+      return;
+    }
     std::map<std::uint32_t, std::uint64_t> owned;
     for (const PhysicalHandle& handle : state_.physical().handles())
       if (handle.is_live() && !handle.is_imported && is_of_driver(definitions().heap(handle.heap)))
@@ -153,6 +159,19 @@ class StreamAccounts {
         if (handle.is_live() && !handle.is_imported && is_of_driver(definitions().heap(handle.heap)) &&
             definitions().heap(handle.heap).device == device)
           sums_[device].add(owner_of_stack(definitions(), handle.stack), handle.size);
+    }
+  }
+
+  void add_handles_by_owner() {
+    for (const PhysicalHandle& handle : state_.physical().handles()) {
+      const HeapInfo& heap = definitions().heap(handle.heap);
+      if (!handle.is_live() || handle.is_imported || !is_of_driver(heap)) continue;
+      std::string owner = owner_of_stack(definitions(), handle.stack);
+      DeviceAccount& account = account_of(heap.device);
+      if (pools_bytes_[heap.device] > 0 && (owner == "XLA" || owner == "PyTorch" || owner == "TensorFlow"))
+        account.pools_bytes = clamped_sum(account.pools_bytes, handle.size);
+      else
+        sums_[heap.device].add(std::move(owner), handle.size);
     }
   }
 
@@ -177,7 +196,7 @@ class StreamAccounts {
       account.reported_bytes = bytes;
       held = sample;
     }
-    if (!held) return;
+    if (!held || is_attached_) return;  // What was there before the attach is not known.
     const StreamState then = stream_.state_at(held->event);
     std::uint64_t explained = 0;
     for (const HeapInfo& heap : definitions().heaps()) {
@@ -191,6 +210,7 @@ class StreamAccounts {
 
   const Stream& stream_;
   const StreamState& state_;
+  const bool is_attached_;
   PoolRegions regions_;
   std::map<std::uint32_t, DeviceAccount> accounts_;  // By device, as the maps below.
   std::map<std::uint32_t, Sums> sums_;

@@ -30,7 +30,7 @@ struct DeviceAccount {
   // What the device last reported for this process, and for all (NVML); absent: not reported.
   std::optional<std::uint64_t> reported_bytes, all_processes_bytes;
   // The reported figure without everything that was explained at that time. Absent: not reported, or the report is from
-  // before something that is explained.
+  // before something that is explained, or the process was attached to, and had memory before that is not known.
   std::optional<std::uint64_t> unexplained_bytes;
 
   std::uint64_t outside_pools_bytes() const;  // The sum of `owners`.

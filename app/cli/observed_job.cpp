@@ -157,7 +157,7 @@ bool ObservedJob::serve() {
     return false;
   }
   observation_.serve(0);
-  watched_.look(job_);
+  watched_.look(job_, observation_.observer().totals().processes);
   // From a terminal on another machine: Ctrl+C is for the whole process group, as it is here; other signals are for the
   // job.
   if (const int requested = observation_.take_requested_signal(); requested != 0 && is_far_started())

@@ -1,7 +1,9 @@
 #include "app/cli/watched_processes.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
-#include <set>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -17,8 +19,8 @@ namespace hbmscope::cli {
 namespace {
 
 using namespace std::chrono_literals;
-constexpr std::chrono::milliseconds first_patience = 50ms, longest_patience = 5s;
-constexpr std::size_t processes_max = 1024, named_max = 3;
+constexpr std::chrono::milliseconds first_patience = 50ms, usual_patience = 1s, longest_patience = 5s;
+constexpr std::size_t processes_max = 1024, named_max = 3, many_processes = 64;
 
 std::string proc_path(pid_t process, std::string_view rest) {
   return fmt::format("/proc/{}/{}", process, rest);
@@ -73,7 +75,11 @@ std::string joined(const Pids& processes) {
 void WatchedProcesses::look_at(pid_t process, Process& seen) const {
   const std::vector<attach::Mapping> mappings = attach::read_mappings(process);
   if (mappings.empty()) {  // It has ended, or belongs to another user.
-    if (seen.name.empty()) seen.obstacle = Obstacle::is_unreadable;
+    struct stat entry {};
+    const bool is_there = stat(proc_path(process, "").c_str(), &entry) == 0;
+    seen.is_of_other_user = is_there && entry.st_uid != geteuid();
+    if (seen.is_of_other_user) seen.name = name_of(process);
+    seen.has_ended = !is_there;
     return;
   }
   seen.name = name_of(process);
@@ -100,35 +106,56 @@ void WatchedProcesses::look_at(pid_t process, Process& seen) const {
   seen.visible = attach::text_from_visible(attach::find_visible_memory(mappings, environment, {}, false), "");
 }
 
-void WatchedProcesses::look(pid_t job) {
+void WatchedProcesses::look(pid_t job, std::size_t reported) {
   const auto now = std::chrono::steady_clock::now();
   if (now < next_round_) return;
   next_round_ = now + first_patience;
-  std::vector<pid_t> todo{job};
-  std::set<pid_t> found;
-  while (!todo.empty() && found.size() < processes_max) {
-    const pid_t process = todo.back();
-    todo.pop_back();
-    if (!found.insert(process).second) continue;
+  if (processes_.size() > processes_max)
+    std::erase_if(processes_, [](const auto& one) { return one.second.has_ended && one.second.driver.empty(); });
+  const bool has_news = reported != std::exchange(reported_, reported);
+  processes_[job];
+  // A process whose parent has ended is still looked at. The more there are, the more rarely.
+  const auto patience_max = std::clamp<std::chrono::milliseconds>(longest_patience * processes_.size() / many_processes,
+                                                                  usual_patience, longest_patience);
+  std::vector<pid_t> due;
+  for (const auto& [pid, seen] : processes_)
+    if (!seen.has_ended && (now >= seen.next_look || (has_news && seen.driver.empty()))) due.push_back(pid);
+  while (!due.empty()) {
+    const pid_t process = due.back();
+    due.pop_back();
     Process& seen = processes_[process];
-    if (now < seen.next_look) {
-      // Its children are looked for when it is looked at, and those that are known, now.
-      for (const pid_t child : seen.children)
-        if (processes_.contains(child)) todo.push_back(child);
-      continue;
-    }
     look_at(process, seen);
-    seen.children = children_of(process);
-    todo.insert(todo.end(), seen.children.begin(), seen.children.end());
-    seen.patience = std::clamp(2 * seen.patience, first_patience, longest_patience);
+    seen.patience = std::clamp(2 * seen.patience, first_patience, patience_max);
     seen.next_look = now + seen.patience;
+    for (const pid_t child : children_of(process)) {
+      const auto known = processes_.find(child);
+      if (known != processes_.end() && !known->second.has_ended) continue;
+      if (known == processes_.end() && processes_.size() > processes_max) continue;
+      processes_[child] = {};
+      processes_[child].parent = process;
+      due.push_back(child);
+    }
   }
+}
+
+bool WatchedProcesses::is_part_of_watched(const Process& process, const std::vector<pid_t>& reported) const {
+  const auto is_reported = [&](pid_t pid) {
+    return std::find(reported.begin(), reported.end(), pid) != reported.end();
+  };
+  for (const Process* one = &process; one->has_collector && one->parent != 0;) {
+    const auto parent = processes_.find(one->parent);
+    if (parent == processes_.end() || parent->second.name != one->name) return false;
+    if (is_reported(parent->first)) return true;
+    one = &parent->second;
+  }
+  return false;
 }
 
 std::vector<std::string> WatchedProcesses::sentences_on_unseen(const std::vector<pid_t>& reported) const {
   std::map<std::string, Pids> by_reason;
   for (const auto& [pid, process] : processes_) {
-    if (process.driver.empty() || std::find(reported.begin(), reported.end(), pid) != reported.end()) continue;
+    const bool is_reported = std::find(reported.begin(), reported.end(), pid) != reported.end();
+    if (process.driver.empty() || is_reported || is_part_of_watched(process, reported)) continue;
     const std::string_view reason = [&] {
       switch (process.obstacle) {
         case Obstacle::is_static: return "statically linked, so hbmscope's library can't be loaded";
@@ -151,17 +178,21 @@ std::vector<std::string> WatchedProcesses::sentences_on_unseen(const std::vector
 std::vector<std::string> WatchedProcesses::sentences(const std::vector<pid_t>& reported) const {
   std::vector<std::string> sentences;
   std::map<std::string, Pids> by_what;
-  Pids without_driver;
+  Pids without_driver, of_others;
   for (const auto& [pid, process] : processes_) {
     if (process.name.empty()) continue;
     if (std::find(reported.begin(), reported.end(), pid) != reported.end()) {
       if (!process.visible.empty()) by_what[process.visible][process.name].push_back(pid);
+    } else if (process.is_of_other_user) {
+      of_others[process.name].push_back(pid);
     } else if (process.driver.empty()) {
       without_driver[process.name].push_back(pid);
     }
   }
   for (const auto& [what, names] : by_what) sentences.push_back(fmt::format("watched: {}: {}", joined(names), what));
   for (std::string& sentence : sentences_on_unseen(reported)) sentences.push_back(std::move(sentence));
+  if (reported.empty() && !of_others.empty())
+    sentences.push_back(fmt::format("not watched: {}, of another user", joined(of_others)));
   if (reported.empty() && sentences.empty() && !without_driver.empty())
     sentences.push_back(
         fmt::format("no GPU driver (libcuda.so.1, libamdhip64.so) was loaded by {} when last looked at; does "

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "collector/inject/driver_rows.h"
+#include "collector/inject/loaded_objects.h"
 
 namespace hbmscope::inject::driver {
 namespace {
@@ -89,8 +90,15 @@ const char* uuid_of(Device device) {
   return one.text;
 }
 
+void forget_uuid_lock() {
+  writing.unlock();
+}
+
 void find_all_uuids() {
   int count = 0;
+  // In a job that was attached to, nobody has called one of our entry points.
+  if (void* found = is_driver_known(Api::cuda) ? nullptr : find_function("cuDeviceGetCount"))
+    note_driver(Api::cuda, found);
   if (ask_driver(Api::cuda, Helper::device_count, &count) != success) return;
   for (Device device = 0; device < count && static_cast<std::size_t>(device) < devices_max; ++device) uuid_of(device);
 }

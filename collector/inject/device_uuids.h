@@ -10,6 +10,7 @@ namespace hbmscope::inject::driver {
 // unknown. Asks the driver at the
 // first call for a device, and never in a callback of CUPTI.
 const char* uuid_of(Device device);
+void forget_uuid_lock();  // In a child after fork().
 
 // Asks for all devices. Called before CUPTI reports calls, because later the driver can't be queried.
 void find_all_uuids();

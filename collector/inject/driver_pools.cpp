@@ -90,7 +90,10 @@ bool look_at(std::size_t place, std::size_t index) {
       if (ask_driver(api_at(place), Helper::pool_figure, pool, attributes[which], &now[which]) != success) return false;
     }
   }
-  for (const Figure which : {reserved, used, threshold}) report_figure(place, index, which, now[which]);
+  // In an order in which what is kept, their difference, is not too large between the two.
+  const bool grows = now[reserved] > figures[place].reported[reserved];
+  for (const Figure which : {grows ? used : reserved, grows ? reserved : used, threshold})
+    report_figure(place, index, which, now[which]);
   return now[reserved] > now[used] && now[reserved] > now[threshold];
 }
 

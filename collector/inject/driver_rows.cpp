@@ -71,6 +71,7 @@ void forget_driver_ids() {
   for (auto& text : known.texts) text.store(0, std::memory_order_relaxed);
   for (auto& heap : known.heaps) heap.store(0, std::memory_order_relaxed);
   known.heaps_lock.unlock();
+  driver::forget_uuid_lock();
   driver::forget_graphs();
   driver::forget_pool_figures();
   driver::forget_reported_variables();

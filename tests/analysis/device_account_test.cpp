@@ -132,5 +132,21 @@ TEST_F(Accounts, what_the_device_reports_beyond_is_not_explained) {
   EXPECT_FALSE(account().unexplained_bytes) << "the report is older than the block";
 }
 
+TEST_F(Accounts, after_an_attach_nothing_is_called_unexplained_and_handles_belong_to_those_who_made_them) {
+  writer.add_job_fact("hbmscope.attached", "2026-11-26");
+  const std::uint32_t pool =
+      define_heap("GPU_0_bfc", wire::Layer::pool,
+                  wire::heap_flag::has_addresses | wire::heap_flag::has_regions | wire::heap_flag::is_inside_of_driver);
+  grow(pool, 1000, 1000);
+  create(driver, 1, 40, stack_of({"/x/libnccl.so.2"}));
+  create(driver, 2, 50, stack_of({"/x/xla_cuda_plugin.so"}));
+  report("GPU 0 bytes held by this process (NVML)", 5000);
+  const DeviceAccount found = account();
+  EXPECT_EQ("NCCL=40/1 ", text_of(found));
+  EXPECT_EQ(50U, found.pools_bytes);
+  EXPECT_EQ(5000U, found.reported_bytes);
+  EXPECT_FALSE(found.unexplained_bytes);
+}
+
 }  // namespace
 }  // namespace hbmscope

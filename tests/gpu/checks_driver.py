@@ -8,7 +8,7 @@ from machine import JOBS, ROOT, Missed, NotJudged
 from verdict import MIB, Check
 
 DRIVER_EXTRA = 36 * MIB  # What the driver adds to requests, by rounding them up and in its own structures.
-ENTRIES_LEAST = 300  # Look-ups that succeed; CUDA 12 has more.
+KNOWN_LEAST = 0.5  # Of all look-ups: a driver of CUDA 12 does not have what came with 13.
 BY_INTERPOSITION, BY_CUPTI = "recorded by interposition, which leaves CUPTI to the job", "recorded with CUPTI ("
 HELD_S, STEPS = 2.2, 4
 LATE_S = 1.5  # NVML is queried once a second.
@@ -16,10 +16,10 @@ LATE_S = 1.5  # NVML is queried once a second.
 
 def resolve(machine, figures, is_planted):
     table = (ROOT / "collector" / "inject" / "driver_entries.inc").read_text()
-    names = re.findall(r"^(?:TAKES|GIVES|REFUSES|RESOLVES)\((cu\w+), (\d+)", table, re.MULTILINE)
+    names = re.findall(r"^(?:TAKES|GIVES|REFUSES|RUNS|RESOLVES)\((cu\w+), (\d+)", table, re.MULTILINE)
     words = [f"{name},{since}" for name, since in names]
     job, _, _ = machine.run_job("resolve", [sys.executable, JOBS / "resolve.py", *words], observed=not is_planted)
-    figures.at_least("look-ups that succeed", job["found"], ENTRIES_LEAST)
+    figures.at_least(f"{job['found']} look-ups of {len(names)} names succeed: share", job["found"] / (2 * len(names)), KNOWN_LEAST)
     figures.equal("of these not in hbmscope's library" + "".join(f" ({one})" for one in job["elsewhere"][:1]), len(job["elsewhere"]), 0)
 
 

@@ -102,6 +102,7 @@ def attach(machine, figures, is_planted):
             if job.poll() is not None:
                 break
         figures.equal("times attached", len([code for code in codes if code == 0]), ATTACHES)
+        figures.equal("recordings", len(seen), ATTACHES)
         figures.at_least("allocations seen, at least", min(seen, default=0), 10)
         figures.true("the job is alive", job.poll() is None, "" if job.poll() is None else f"no: its exit code is {job.returncode}")
         if job.poll() is None:

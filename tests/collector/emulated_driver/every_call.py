@@ -98,12 +98,14 @@ for name in ("cuMemAllocFromPoolAsync", "cuMemAllocFromPoolAsync_ptsz"):
 for name in ("cuStreamSynchronize", "cuStreamSynchronize_ptsz"):
     call(name, stream)
 call("cuCtxSynchronize")
+call("cuCtxSynchronize_v2", None)
 event = c_void_p()
 assert cuda.cuEventCreate(byref(event), c_uint(0)) == 0
 call("cuEventSynchronize", event)
 call("cuMemPoolSetAttribute", pool, c_int(4), byref(c_uint64(1 << 30)))
 call("cuMemPoolTrimTo", pool, c_size_t(0))
 call("cuDeviceSetMemPool", c_int(1), pool)
+call("cuMemSetMemPool", struct.pack("ii", 1, 1), c_int(1), pool)
 call("cuMemPoolDestroy", pool)
 for name in ("cuDeviceGetDefaultMemPool", "cuDeviceGetMemPool"):
     call(name, byref(other_pool), c_int(1))

@@ -1,6 +1,6 @@
 """Takes blocks from the driver and gives some back; knows its bytes. The sizes are no multiples of anything.
 
-    blocks.py [again]     again: afterwards runs itself once more at the same time, as a second process on the device
+    blocks.py [twice]     twice: runs itself in two processes at the same time, which share the device
 """
 
 import subprocess
