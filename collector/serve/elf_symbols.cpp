@@ -93,6 +93,29 @@ bool has_build_id(const File& file, const std::vector<Elf64_Phdr>& parts, std::s
   return false;
 }
 
+// Its content as text, up to the first 0; empty if it can't be read.
+std::string text_in(const File& file, const Elf64_Shdr& section) {
+  constexpr std::uint64_t text_bytes_max = 4096;
+  std::vector<char> bytes;
+  if (section.sh_type == SHT_NOBITS || section.sh_size > text_bytes_max ||
+      !file.read_table(bytes, section.sh_offset, section.sh_size))
+    return {};
+  return {bytes.begin(), std::find(bytes.begin(), bytes.end(), 0)};
+}
+
+// Calls `use(name, section)` with each section.
+template <class Use>
+void for_each_name(const File& file, const std::vector<Elf64_Shdr>& sections, std::uint16_t names_at, Use use) {
+  constexpr std::uint64_t names_bytes_max = 1 << 24;
+  std::vector<char> names;
+  if (names_at >= sections.size() || sections[names_at].sh_size > names_bytes_max ||
+      !file.read_table(names, sections[names_at].sh_offset, sections[names_at].sh_size))
+    return;
+  names.push_back(0);
+  for (const Elf64_Shdr& section : sections)
+    if (section.sh_name < names.size()) use(std::string_view(names.data() + section.sh_name), section);
+}
+
 }  // namespace
 
 std::optional<ElfSymbols> ElfSymbols::read(const std::string& path, std::string_view build_id) {
@@ -116,6 +139,11 @@ std::optional<ElfSymbols> ElfSymbols::read(const std::string& path, std::string_
   std::vector<Elf64_Shdr> sections;
   if (head.e_shentsize == sizeof(Elf64_Shdr) && head.e_shnum < headers_max)
     file.read_table(sections, head.e_shoff, head.e_shnum);
+  for_each_name(file, sections, head.e_shstrndx, [&](std::string_view name, const Elf64_Shdr& section) {
+    if ((name == ".debug_info" || name == ".zdebug_info") && section.sh_type != SHT_NOBITS)
+      symbols.has_debug_info_ = true;
+    if (name == ".gnu_debuglink") symbols.debug_link_ = text_in(file, section);
+  });
   // A full table has the exported functions, too.
   const auto is_table = [&](std::uint32_t type) {
     return [type](const Elf64_Shdr& section) { return section.sh_type == type && section.sh_size > 0; };

@@ -1,0 +1,127 @@
+#include "collector/serve/line_finder.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+
+#include "collector/source_lines/line_protocol.h"
+
+namespace hbmscope::serve {
+namespace {
+
+using source_lines::LineReply;
+using source_lines::LineRequest;
+
+constexpr std::uint32_t starts_max = 100;
+constexpr std::size_t known_max = 1'000'000;
+constexpr std::chrono::seconds patience{5};  // The units of a file of many gigabytes are listed in less.
+
+// -1 if it is not a file: merely opening a device can have an effect.
+int open_file(const std::string& path) {
+  struct stat found {};
+  if (stat(path.c_str(), &found) != 0 || !S_ISREG(found.st_mode)) return -1;
+  return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
+bool send_packet(int socket, const LineRequest& request, int descriptor) {
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+  iovec part{const_cast<LineRequest*>(&request), sizeof(request)};
+  msghdr header{};
+  header.msg_iov = &part;
+  header.msg_iovlen = 1;
+  if (descriptor >= 0) {
+    header.msg_control = control.data();
+    header.msg_controllen = control.size();
+    cmsghdr* attached = CMSG_FIRSTHDR(&header);
+    attached->cmsg_level = SOL_SOCKET;
+    attached->cmsg_type = SCM_RIGHTS;
+    attached->cmsg_len = CMSG_LEN(sizeof(int));
+    std::memcpy(CMSG_DATA(attached), &descriptor, sizeof(int));
+  }
+  // If there is no room for a file now, it is sent again with the first question about it.
+  return sendmsg(socket, &header, MSG_NOSIGNAL | MSG_DONTWAIT) == static_cast<ssize_t>(sizeof(request));
+}
+
+}  // namespace
+
+LineFinder::LineFinder() : program_(source_lines::program_name, SOCK_SEQPACKET) {}
+
+std::uint32_t LineFinder::add_file(const std::string& path) {
+  const auto number = static_cast<std::uint32_t>(files_.size());
+  files_.push_back({path, 0, false, {}});
+  send(files_.back(), number);
+  return number;
+}
+
+bool LineFinder::wait_for_reply() const {
+  constexpr std::chrono::milliseconds look{50};  // How often to check whether it was cancelled.
+  const auto until = std::chrono::steady_clock::now() + patience;
+  while (!is_cancelled_ && std::chrono::steady_clock::now() < until) {
+    pollfd waited{program_.socket(), POLLIN, 0};
+    const int ready = poll(&waited, 1, static_cast<int>(look.count()));
+    if (ready > 0) return true;
+    if (ready < 0 && errno != EINTR) return false;
+  }
+  return false;
+}
+
+bool LineFinder::send(File& file, std::uint32_t number) {
+  if (!program_.is_started()) {
+    if (starts_ == starts_max) return false;
+    if (!program_.start()) {
+      starts_ = starts_max;  // It is not installed.
+      return false;
+    }
+    ++starts_;
+  }
+  if (file.sent_in == starts_) return true;
+  const int descriptor = open_file(file.path);
+  if (descriptor < 0) return false;
+  LineRequest request;
+  request.file = number;
+  const bool is_sent = send_packet(program_.socket(), request, descriptor);
+  close(descriptor);
+  if (is_sent) file.sent_in = starts_;
+  return is_sent;
+}
+
+std::optional<SourceLine> LineFinder::find(std::uint32_t number, std::uint64_t address) {
+  File& file = files_[number];
+  if (const auto found = file.known.find(address); found != file.known.end()) return found->second;
+  if (file.is_bad || is_cancelled_) return std::nullopt;
+  if (file.known.size() >= known_max) file.known.clear();
+  auto line = ask(file, number, address);
+  file.known[address] = line;
+  return line;
+}
+
+std::optional<SourceLine> LineFinder::ask(File& file, std::uint32_t number, std::uint64_t address) {
+  if (!send(file, number)) return std::nullopt;
+  LineRequest request;
+  request.file = number;
+  request.address = address;
+  std::array<char, sizeof(LineReply) + source_lines::path_bytes_max> packet;
+  LineReply reply;
+  const int socket = program_.socket();
+  ssize_t bytes = -1;
+  if (send_packet(socket, request, -1) && wait_for_reply()) bytes = recv(socket, packet.data(), packet.size(), 0);
+  if (bytes < static_cast<ssize_t>(sizeof(reply))) {
+    file.is_bad = !is_cancelled_;
+    program_.end();
+    return std::nullopt;
+  }
+  std::memcpy(&reply, packet.data(), sizeof(reply));
+  if (reply.is_last != 0) program_.end();
+  const std::string path(packet.data() + sizeof(reply), packet.data() + bytes);
+  if (reply.line == 0 || path.empty()) return std::nullopt;
+  return SourceLine{path, reply.line};
+}
+
+}  // namespace hbmscope::serve
