@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "collector/serve/regular_file.h"
+
 namespace hbmscope::serve {
 
 class ElfSymbols {
@@ -15,6 +17,7 @@ class ElfSymbols {
   // No value if it can't be read as 64-bit ELF, or if its build id differs from `build_id` (hexadecimal; empty:
   // unknown).
   static std::optional<ElfSymbols> read(const std::string& path, std::string_view build_id);
+  static std::optional<ElfSymbols> read(const RegularFile& file, std::string_view build_id);
 
   // `offset`: from the beginning of the file in memory, at the page of its first segment. Returns the function's name
   // as the linker knows it; empty if there is none. The text lives as long as this object.

@@ -137,7 +137,7 @@ const FrameNamer::Files& FrameNamer::files_of(const CodeModule& module) {
   Files files;
   files.symbols = std::move(read.symbols);
   if (files.symbols) files_bytes_ += files.symbols->memory_bytes();
-  if (!read.debug_file.empty()) files.debug_file = lines_.add_file(read.debug_file);
+  if (read.debug_file) files.debug_file = lines_.add_file(read.debug_path, *read.debug_file);
   return files_.emplace(files.symbols ? key : key_of_process, std::move(files)).first->second;
 }
 

@@ -1,10 +1,7 @@
 #include "collector/serve/line_finder.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -22,13 +19,6 @@ using source_lines::LineRequest;
 constexpr std::uint32_t starts_max = 100;
 constexpr std::size_t known_max = 1'000'000;
 constexpr std::chrono::seconds patience{5};  // The units of a file of many gigabytes are listed in less.
-
-// -1 if it is not a file: merely opening a device can have an effect.
-int open_file(const std::string& path) {
-  struct stat found {};
-  if (stat(path.c_str(), &found) != 0 || !S_ISREG(found.st_mode)) return -1;
-  return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-}
 
 bool send_packet(int socket, const LineRequest& request, int descriptor) {
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
@@ -53,10 +43,10 @@ bool send_packet(int socket, const LineRequest& request, int descriptor) {
 
 LineFinder::LineFinder() : program_(source_lines::program_name, SOCK_SEQPACKET) {}
 
-std::uint32_t LineFinder::add_file(const std::string& path) {
+std::uint32_t LineFinder::add_file(const std::string& path, const RegularFile& file) {
   const auto number = static_cast<std::uint32_t>(files_.size());
   files_.push_back({path, 0, false, {}});
-  send(files_.back(), number);
+  if (start()) send(files_.back(), number, file);
   return number;
 }
 
@@ -72,24 +62,19 @@ bool LineFinder::wait_for_reply() const {
   return false;
 }
 
-bool LineFinder::send(File& file, std::uint32_t number) {
-  if (!program_.is_started()) {
-    if (starts_ == starts_max) return false;
-    if (!program_.start()) {
-      starts_ = starts_max;  // It is not installed.
-      return false;
-    }
-    ++starts_;
-  }
-  if (file.sent_in == starts_) return true;
-  const int descriptor = open_file(file.path);
-  if (descriptor < 0) return false;
+bool LineFinder::start() {
+  if (program_.is_started()) return true;
+  if (starts_ == starts_max) return false;
+  const bool is_started = program_.start();
+  starts_ = is_started ? starts_ + 1 : starts_max;  // If it is not installed, it is not looked for again.
+  return is_started;
+}
+
+bool LineFinder::send(File& file, std::uint32_t number, const RegularFile& opened) {
   LineRequest request;
   request.file = number;
-  const bool is_sent = send_packet(program_.socket(), request, descriptor);
-  close(descriptor);
-  if (is_sent) file.sent_in = starts_;
-  return is_sent;
+  if (opened.is_open() && send_packet(program_.socket(), request, opened.descriptor())) file.sent_in = starts_;
+  return file.sent_in == starts_;
 }
 
 std::optional<SourceLine> LineFinder::find(std::uint32_t number, std::uint64_t address) {
@@ -103,7 +88,7 @@ std::optional<SourceLine> LineFinder::find(std::uint32_t number, std::uint64_t a
 }
 
 std::optional<SourceLine> LineFinder::ask(File& file, std::uint32_t number, std::uint64_t address) {
-  if (!send(file, number)) return std::nullopt;
+  if (!start() || (file.sent_in != starts_ && !send(file, number, RegularFile(file.path)))) return std::nullopt;
   LineRequest request;
   request.file = number;
   request.address = address;

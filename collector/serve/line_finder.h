@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "collector/serve/helper_program.h"
+#include "collector/serve/regular_file.h"
 
 namespace hbmscope::serve {
 
@@ -23,9 +24,9 @@ class LineFinder {
  public:
   LineFinder();
 
-  // Returns the number of a file that will be asked about. The program gets it now, because the process through which
-  // it is seen (/proc/PID/root) may end.
-  std::uint32_t add_file(const std::string& path);
+  // Returns the number of a file that will be asked about. The program gets it now; it is opened by its path only if
+  // the program must be started again.
+  std::uint32_t add_file(const std::string& path, const RegularFile& file);
   // `address`: the file's own, without the base at which it is loaded. Blocks for some seconds at most.
   std::optional<SourceLine> find(std::uint32_t file, std::uint64_t address);
   // From any thread: find() returns soon, and finds nothing from now on.
@@ -39,7 +40,8 @@ class LineFinder {
     std::unordered_map<std::uint64_t, std::optional<SourceLine>> known;
   };
   bool wait_for_reply() const;
-  bool send(File& file, std::uint32_t number);
+  bool start();
+  bool send(File& file, std::uint32_t number, const RegularFile& opened);
   std::optional<SourceLine> ask(File& file, std::uint32_t number, std::uint64_t address);
 
   HelperProgram program_;

@@ -27,26 +27,34 @@ std::vector<std::string> list_debug_files(const CodeModule& module, const std::s
   return all;
 }
 
+// Takes what the files do not have yet.
+bool take(ModuleFiles& files, const std::string& path, const std::string& build_id) {
+  RegularFile file(path);
+  auto symbols = file.is_open() ? ElfSymbols::read(file, build_id) : std::nullopt;
+  if (!symbols) return false;
+  if (!files.debug_file && symbols->has_debug_info()) {
+    files.debug_file.emplace(std::move(file));
+    files.debug_path = path;
+  }
+  if (!files.symbols || (!files.symbols->has_full_table() && symbols->has_full_table()))
+    files.symbols = std::move(symbols);
+  return true;
+}
+
 }  // namespace
 
 ModuleFiles read_module_files(const CodeModule& module) {
   ModuleFiles files;
   const std::string root = "/proc/" + std::to_string(module.process) + "/root";
-  std::string path = root + module.path;
-  files.symbols = ElfSymbols::read(path, module.build_id);
-  if (!files.symbols && !module.build_id.empty()) files.symbols = ElfSymbols::read(path = module.path, module.build_id);
-  if (!files.symbols) return files;
-  if (files.symbols->has_debug_info()) files.debug_file = path;
-  if (module.build_id.size() <= 2 || (files.symbols->has_full_table() && !files.debug_file.empty())) return files;
+  const bool is_read = take(files, root + module.path, module.build_id) ||
+                       (!module.build_id.empty() && take(files, module.path, module.build_id));
+  if (!is_read || module.build_id.size() <= 2) return files;
   // Distributions keep full tables and debugging information in separate files.
-  for (const std::string& candidate : list_debug_files(module, files.symbols->debug_link()))
-    for (const std::string& seen : {root + candidate, candidate}) {
-      auto apart = ElfSymbols::read(seen, module.build_id);
-      if (!apart) continue;
-      if (files.debug_file.empty() && apart->has_debug_info()) files.debug_file = seen;
-      if (!files.symbols->has_full_table() && apart->has_full_table()) files.symbols = std::move(apart);
-      if (files.symbols->has_full_table() && !files.debug_file.empty()) return files;
-    }
+  const std::string link = files.symbols->debug_link();
+  for (const std::string& candidate : list_debug_files(module, link)) {
+    if (files.symbols->has_full_table() && files.debug_file) break;
+    if (!take(files, root + candidate, module.build_id)) take(files, candidate, module.build_id);
+  }
   return files;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "collector/serve/elf_symbols.h"
+#include "collector/serve/regular_file.h"
 
 namespace hbmscope::serve {
 
@@ -20,7 +21,10 @@ struct CodeModule {
 
 struct ModuleFiles {
   std::optional<ElfSymbols> symbols;  // No value if no file can be read.
-  std::string debug_file;             // The one with debugging information; empty if there is none.
+  // The one with debugging information, if there is one. It is open, because the process through which it is seen
+  // (/proc/PID/root) may end.
+  std::string debug_path;
+  std::optional<RegularFile> debug_file;
 };
 
 // Where files with debugging information are kept apart from programs and libraries, separated by colons. By default
