@@ -179,7 +179,7 @@ class Lines(Job):
             source = next(place for place in (Path(HBMSCOPE).with_name(name), *Path(HBMSCOPE).parents[1].rglob(name)) if place.exists())
             shutil.copy(source, folder / name)
         program = folder / "hbmscope_source_lines"
-        for script in ("kill -SEGV $$", "exit 0", "head -c 24 >/dev/null; echo nonsense; exit 1"):
+        for script in ("kill -SEGV $$", "exit 0", "exec sleep 60"):
             with self.subTest(script):
                 program.write_text(f"#!/bin/sh\n{script}\n")
                 program.chmod(0o755)
