@@ -1,5 +1,6 @@
 // hbmscope_source_lines: finds the source lines of addresses for hbmscope. It is a program of its own, so that a
 // damaged file can end this program at most, and so that hbmscope itself needs no libdw. It ends when its input ends.
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -22,7 +23,7 @@ namespace hbmscope::source_lines {
 namespace {
 
 // What is mapped does not count; what libdw makes of it does, and so do compressed sections.
-constexpr rlim_t memory_bytes_max = rlim_t{4} << 30;
+[[maybe_unused]] constexpr rlim_t memory_bytes_max = rlim_t{4} << 30;
 constexpr std::uint64_t memory_bytes_enough = std::uint64_t{1}
                                               << 30;  // Beyond it this program ends and is started again.
 
@@ -107,9 +108,14 @@ int main() {
   using namespace hbmscope::source_lines;
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_FSIZE, 0);
+#if !defined(HAS_NO_MEMORY_LIMIT)
   limit(RLIMIT_DATA, memory_bytes_max);
+#endif
   limit(RLIMIT_NOFILE, 65'536);  // A job may load more libraries than a program may open by default.
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  // What libdw prints when it gives up is nothing that the user of hbmscope can use.
+  const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+  for (const int output : {STDOUT_FILENO, STDERR_FILENO}) dup2(nowhere, output);
   const int end = answer_all();
   _exit(end);  // Without giving back memory piece by piece.
 }
