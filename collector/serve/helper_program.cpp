@@ -34,6 +34,7 @@ bool HelperProgram::start() {
     setpgid(0, 0);  // A terminal's Ctrl+C must not reach it.
     dup2(ends[1], STDIN_FILENO);
     dup2(ends[1], STDOUT_FILENO);
+    if (const int nowhere = open("/dev/null", O_WRONLY); nowhere >= 0) dup2(nowhere, STDERR_FILENO);
     execl(program.c_str(), name_, nullptr);
     _exit(1);
   }

@@ -1,5 +1,6 @@
 // A small program of hbmscope's own that runs beside it and answers over a socket, which is its standard input and
-// output. It ends with this object, and also if hbmscope is killed. For one thread at a time.
+// output; what it prints as errors is dropped. It ends with this object, and also if hbmscope is killed. For one thread
+// at a time.
 #pragma once
 
 #include <sys/types.h>

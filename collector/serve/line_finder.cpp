@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 
 #include <array>
 #include <cerrno>
@@ -16,9 +17,10 @@ namespace {
 using source_lines::LineReply;
 using source_lines::LineRequest;
 
-constexpr std::uint32_t starts_max = 100;
+// How often it is started, and how often in a row without a reply: a library that it needs may be missing.
+constexpr std::uint32_t starts_max = 100, vain_starts_max = 4;
 constexpr std::size_t known_max = 1'000'000;
-constexpr std::chrono::seconds patience{5};  // The units of a file of many gigabytes are listed in less.
+constexpr std::chrono::seconds patience{5};  // The first question about a file takes longest: its units are listed.
 
 bool send_packet(int socket, const LineRequest& request, int descriptor) {
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
@@ -35,8 +37,7 @@ bool send_packet(int socket, const LineRequest& request, int descriptor) {
     attached->cmsg_len = CMSG_LEN(sizeof(int));
     std::memcpy(CMSG_DATA(attached), &descriptor, sizeof(int));
   }
-  // If there is no room for a file now, it is sent again with the first question about it.
-  return sendmsg(socket, &header, MSG_NOSIGNAL | MSG_DONTWAIT) == static_cast<ssize_t>(sizeof(request));
+  return sendmsg(socket, &header, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof(request));
 }
 
 }  // namespace
@@ -65,15 +66,23 @@ bool LineFinder::wait_for_reply() const {
 bool LineFinder::start() {
   if (program_.is_started()) return true;
   if (starts_ == starts_max) return false;
-  const bool is_started = program_.start();
+  const bool is_started = vain_starts_ < vain_starts_max && program_.start();
   starts_ = is_started ? starts_ + 1 : starts_max;  // If it is not installed, it is not looked for again.
+  ++vain_starts_;
+  // It reads all that it is sent unless it is busy with a question, whose reply is waited for.
+  const timeval patience_of_send{std::chrono::seconds(patience).count(), 0};
+  if (is_started) setsockopt(program_.socket(), SOL_SOCKET, SO_SNDTIMEO, &patience_of_send, sizeof(patience_of_send));
   return is_started;
 }
 
 bool LineFinder::send(File& file, std::uint32_t number, const RegularFile& opened) {
+  if (!opened.is_open()) return false;
   LineRequest request;
   request.file = number;
-  if (opened.is_open() && send_packet(program_.socket(), request, opened.descriptor())) file.sent_in = starts_;
+  if (send_packet(program_.socket(), request, opened.descriptor()))
+    file.sent_in = starts_;
+  else
+    program_.end();
   return file.sent_in == starts_;
 }
 
@@ -102,6 +111,7 @@ std::optional<SourceLine> LineFinder::ask(File& file, std::uint32_t number, std:
     program_.end();
     return std::nullopt;
   }
+  vain_starts_ = 0;
   std::memcpy(&reply, packet.data(), sizeof(reply));
   if (reply.is_last != 0) program_.end();
   const std::string path(packet.data() + sizeof(reply), packet.data() + bytes);

@@ -46,7 +46,7 @@ class LineFinder {
 
   HelperProgram program_;
   std::atomic<bool> is_cancelled_{false};
-  std::uint32_t starts_ = 0;
+  std::uint32_t starts_ = 0, vain_starts_ = 0;
   std::vector<File> files_;
 };
 

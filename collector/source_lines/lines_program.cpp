@@ -1,6 +1,5 @@
 // hbmscope_source_lines: finds the source lines of addresses for hbmscope. It is a program of its own, so that a
 // damaged file can end this program at most, and so that hbmscope itself needs no libdw. It ends when its input ends.
-#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -113,9 +112,7 @@ int main() {
 #endif
   limit(RLIMIT_NOFILE, 65'536);  // A job may load more libraries than a program may open by default.
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  // What libdw prints when it gives up is nothing that the user of hbmscope can use.
-  const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
-  for (const int output : {STDOUT_FILENO, STDERR_FILENO}) dup2(nowhere, output);
+  dup2(STDERR_FILENO, STDOUT_FILENO);  // Nothing but replies goes to the socket.
   const int end = answer_all();
   _exit(end);  // Without giving back memory piece by piece.
 }
