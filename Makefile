@@ -92,6 +92,7 @@ bench: configure-tests
 	@tests/bench/run.sh build/release
 	@build/release/tests/bench/trace_bench
 	@build/release/tests/bench/allocator_bench
+	@[ ! -x build/release/tests/bench/line_bench ] || build/release/tests/bench/line_bench build/release/tests/bench/libline_subject.so
 	@tests/bench/pool_cost.py $(HBMSCOPE) build/release/tests/collector/pool_job \
 	  build/release/tests/collector/pools/newer/xla_cuda_plugin.so
 	@tests/bench/storms.py $(HBMSCOPE) build/release/tests/bench/storm_program build/release/tests/collector/emulated_driver \

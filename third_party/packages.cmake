@@ -11,3 +11,5 @@ find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(Protobuf REQUIRED)
 find_package(CLI11 REQUIRED)
+# Optional: source lines of native code (collector/source_lines).
+pkg_check_modules(libdw IMPORTED_TARGET libdw)

@@ -228,7 +228,9 @@ std::string owner_of_stack(const Definitions& definitions, std::uint32_t stack) 
   if (stack == 0) return std::string(no_stack_owner);
   constexpr int frames_max = 4096;  // As in trace_user_code.cpp.
   for (int frames = 0; stack != 0 && frames < frames_max; ++frames, stack = definitions.stack(stack).parent) {
-    const std::string_view path = definitions.text(definitions.frame(definitions.stack(stack).frame).file);
+    const std::uint32_t frame = definitions.stack(stack).frame;
+    std::string_view path = definitions.code_file(frame);
+    if (path.empty()) path = definitions.text(definitions.frame(frame).file);
     const std::string_view file = path.substr(path.rfind('/') + 1);
     if (file.empty() || starts_with_any(file, passing_libraries)) continue;
     for (const auto& [beginning, name] : known_libraries)

@@ -81,10 +81,12 @@ bool is_trimmed_library(std::string_view file) {
          std::find(files.begin(), files.end(), file) != files.end();
 }
 
-// CPython and the C and C++ libraries as distributions build them: "/build/gcc/libstdc++-v3/src/c++11/thread.cc",
+// Headers of the system, whose templates are compiled into programs; CPython and the C and C++ libraries as
+// distributions build them: "/usr/include/c++/12/bits/vector.tcc", "/build/gcc/libstdc++-v3/src/c++11/thread.cc",
 // "/usr/local/src/conda/python-3.10.14/Objects/call.c", "/build/glibc-B3wQXB/glibc-2.31/nptl/pthread_create.c".
 bool is_runtime_source(std::string_view file) {
-  if (file.find("libstdc++-v3/") != std::string_view::npos || file.find("/glibc-2.") != std::string_view::npos)
+  if (file.starts_with("/usr/include/") || file.find("libstdc++-v3/") != std::string_view::npos ||
+      file.find("/glibc-2.") != std::string_view::npos)
     return true;
   const std::size_t lower = file.find("/python-3"), upper = file.find("/Python-3");
   const std::size_t at = std::min(lower, upper);
@@ -151,6 +153,17 @@ FileOwner owner_of_file(std::string_view file) {
   if (file.empty() || is_library_file(file)) return FileOwner::library;
   const bool is_program = file.ends_with(".py") || file.ends_with(".json") || is_notebook_cell(file);
   return is_program ? FileOwner::program : FileOwner::code;
+}
+
+FileOwner owner_of_source(std::string_view file, std::string_view binary) {
+  if (binary.empty()) return owner_of_file(file);
+  if (is_runtime_source(file)) return FileOwner::library;
+  if (owner_of_file(binary) != FileOwner::library) return FileOwner::code;
+  constexpr std::array<std::string_view, 4> installed = {"/usr/", "/lib/", "/lib64/", "/opt/"};
+  const bool is_installed =
+      !inside_packages(binary).empty() ||
+      std::any_of(installed.begin(), installed.end(), [&](auto folder) { return binary.starts_with(folder); });
+  return is_installed ? FileOwner::library : owner_of_file(file);
 }
 
 std::string package_of(std::string_view file, std::string_view function) {

@@ -9,8 +9,10 @@ std::optional<TraceFrame> find_own_frame(const Definitions& definitions, std::ui
   constexpr int frames_max = 4096;  // Python stops at 1,000; a damaged file may not.
   std::optional<TraceFrame> user_code;
   for (int frames = 0; stack != 0 && frames < frames_max; ++frames, stack = definitions.stack(stack).parent) {
-    const TraceFrame frame = definitions.frame(definitions.stack(stack).frame);
-    const FileOwner owner = owner_of_file(definitions.text(frame.file));
+    const std::uint32_t id = definitions.stack(stack).frame;
+    const TraceFrame frame = definitions.frame(id);
+    const std::string_view file = definitions.text(frame.file);
+    const FileOwner owner = frame.line > 0 ? owner_of_source(file, definitions.code_file(id)) : owner_of_file(file);
     if (owner == FileOwner::program) return frame;
     if (owner == FileOwner::code && !user_code) user_code = frame;
   }

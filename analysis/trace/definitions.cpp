@@ -127,7 +127,9 @@ void Definitions::name_frames(const wire::DecodedBlock& block, const std::vector
       continue;
     }
     if (late_names_->size() < code.frame) late_names_->resize(code.frame);
-    (*late_names_)[code.frame - 1].has_code = true;
+    LateName& late = (*late_names_)[code.frame - 1];
+    late.has_code = true;
+    late.module = code.module;
   }
   for (const wire::FrameRecord& name : names) {
     if (name.id > late_names_->size() || !(*late_names_)[name.id - 1].has_code) {
@@ -154,6 +156,12 @@ TraceFrame Definitions::frame(std::uint32_t frame) const {
 
 bool Definitions::is_code(std::uint32_t frame) const {
   return frame != 0 && late_names_ != nullptr && frame <= late_names_->size() && (*late_names_)[frame - 1].has_code;
+}
+
+std::string_view Definitions::code_file(std::uint32_t frame) const {
+  if (!is_code(frame)) return {};
+  const std::uint32_t module = (*late_names_)[frame - 1].module;
+  return module != 0 && module <= modules_.size() ? text(modules_[module - 1].path) : std::string_view();
 }
 
 TraceStack Definitions::stack(std::uint32_t stack) const {

@@ -63,6 +63,8 @@ class Definitions {
   std::uint32_t next_string() const { return static_cast<std::uint32_t>(texts_.size() + 1); }  // Not defined yet.
   TraceFrame frame(std::uint32_t frame) const;
   bool is_code(std::uint32_t frame) const;  // Found at an address of the process and named by its modules' tables.
+  // The file of the program or library that contains a code frame; empty if it is unknown, or the frame is not of code.
+  std::string_view code_file(std::uint32_t frame) const;
   TraceStack stack(std::uint32_t stack) const;
   // By id, from 1; heaps()[0] is no heap.
   const std::vector<HeapInfo>& heaps() const { return heaps_; }
@@ -88,6 +90,7 @@ class Definitions {
   // A code frame that was named after its first use.
   struct LateName {
     TraceFrame frame;
+    std::uint32_t module = 0;
     bool has_code = false, is_named = false;
   };
   void name_frames(const wire::DecodedBlock& block, const std::vector<wire::FrameRecord>& names);

@@ -2,9 +2,6 @@
 
 #include <cxxabi.h>
 #include <elf.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -17,47 +14,6 @@ namespace {
 
 // Limits for one file. The largest libraries have some two million functions and 300 MB of names.
 constexpr std::uint64_t symbols_max = 20'000'000, texts_bytes_max = std::uint64_t{1} << 30, headers_max = 65'536;
-
-class File {
- public:
-  // A path that a job reports may not be a file: merely opening a device can have an effect.
-  explicit File(const std::string& path) {
-    struct stat found {};
-    if (stat(path.c_str(), &found) == 0 && S_ISREG(found.st_mode))
-      file_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (file_ >= 0 && fstat(file_, &found) == 0 && S_ISREG(found.st_mode))
-      bytes_ = static_cast<std::uint64_t>(found.st_size);
-  }
-  ~File() {
-    if (file_ >= 0) close(file_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-
-  // All bytes or nothing.
-  bool read(void* to, std::uint64_t offset, std::uint64_t bytes) const {
-    if (offset > bytes_ || bytes > bytes_ - offset) return false;
-    auto* at = static_cast<char*>(to);
-    while (bytes > 0) {
-      const ssize_t got = pread(file_, at, bytes, static_cast<off_t>(offset));
-      if (got <= 0) return false;
-      at += got;
-      offset += static_cast<std::uint64_t>(got);
-      bytes -= static_cast<std::uint64_t>(got);
-    }
-    return true;
-  }
-  template <class T>
-  bool read_table(std::vector<T>& rows, std::uint64_t offset, std::uint64_t count) const {
-    if (count > bytes_ / sizeof(T)) return false;
-    rows.resize(count);
-    return read(rows.data(), offset, count * sizeof(T));
-  }
-
- private:
-  int file_ = -1;
-  std::uint64_t bytes_ = 0;
-};
 
 std::string build_id_in(const std::vector<std::uint8_t>& notes) {
   for (std::size_t at = 0; at + sizeof(Elf64_Nhdr) <= notes.size();) {
@@ -79,7 +35,7 @@ std::string build_id_in(const std::vector<std::uint8_t>& notes) {
   return {};
 }
 
-bool has_build_id(const File& file, const std::vector<Elf64_Phdr>& parts, std::string_view build_id) {
+bool has_build_id(const RegularFile& file, const std::vector<Elf64_Phdr>& parts, std::string_view build_id) {
   constexpr std::uint64_t notes_bytes_max = 1 << 20;
   constexpr int notes_max = 64;
   int notes_seen = 0;
@@ -93,10 +49,36 @@ bool has_build_id(const File& file, const std::vector<Elf64_Phdr>& parts, std::s
   return false;
 }
 
+// Its content as text, up to the first 0; empty if it can't be read.
+std::string text_in(const RegularFile& file, const Elf64_Shdr& section) {
+  constexpr std::uint64_t text_bytes_max = 4096;
+  std::vector<char> bytes;
+  if (section.sh_type == SHT_NOBITS || section.sh_size > text_bytes_max ||
+      !file.read_table(bytes, section.sh_offset, section.sh_size))
+    return {};
+  return {bytes.begin(), std::find(bytes.begin(), bytes.end(), 0)};
+}
+
+// Calls `use(name, section)` with each section.
+template <class Use>
+void for_each_name(const RegularFile& file, const std::vector<Elf64_Shdr>& sections, std::uint16_t names_at, Use use) {
+  constexpr std::uint64_t names_bytes_max = 1 << 24;
+  std::vector<char> names;
+  if (names_at >= sections.size() || sections[names_at].sh_size > names_bytes_max ||
+      !file.read_table(names, sections[names_at].sh_offset, sections[names_at].sh_size))
+    return;
+  names.push_back(0);
+  for (const Elf64_Shdr& section : sections)
+    if (section.sh_name < names.size()) use(std::string_view(names.data() + section.sh_name), section);
+}
+
 }  // namespace
 
 std::optional<ElfSymbols> ElfSymbols::read(const std::string& path, std::string_view build_id) {
-  const File file(path);
+  return read(RegularFile(path), build_id);
+}
+
+std::optional<ElfSymbols> ElfSymbols::read(const RegularFile& file, std::string_view build_id) {
   Elf64_Ehdr head;
   if (!file.read(&head, 0, sizeof(head)) || std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
       head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_ident[EI_DATA] != ELFDATA2LSB)
@@ -116,6 +98,11 @@ std::optional<ElfSymbols> ElfSymbols::read(const std::string& path, std::string_
   std::vector<Elf64_Shdr> sections;
   if (head.e_shentsize == sizeof(Elf64_Shdr) && head.e_shnum < headers_max)
     file.read_table(sections, head.e_shoff, head.e_shnum);
+  for_each_name(file, sections, head.e_shstrndx, [&](std::string_view name, const Elf64_Shdr& section) {
+    if ((name == ".debug_info" || name == ".zdebug_info") && section.sh_type != SHT_NOBITS)
+      symbols.has_debug_info_ = true;
+    if (name == ".gnu_debuglink") symbols.debug_link_ = text_in(file, section);
+  });
   // A full table has the exported functions, too.
   const auto is_table = [&](std::uint32_t type) {
     return [type](const Elf64_Shdr& section) { return section.sh_type == type && section.sh_size > 0; };

@@ -12,6 +12,8 @@ namespace {
 // Symbol tables beyond this size are dropped, and read again when they are needed.
 constexpr std::uint64_t files_bytes_max = std::uint64_t{1} << 30;
 
+constexpr const char* code_of_run_time = "[jit]";  // In place of a file.
+
 }  // namespace
 
 FrameNamer::~FrameNamer() {
@@ -20,11 +22,20 @@ FrameNamer::~FrameNamer() {
     is_over_ = true;
   }
   wake_.notify_all();
+  lines_.cancel();
   if (worker_.joinable()) worker_.join();
 }
 
 void FrameNamer::ask(std::uint32_t asker, std::uint32_t frame, std::uint64_t address,
                      std::shared_ptr<const CodeModule> module) {
+  add({asker, frame, address, std::move(module), nullptr});
+}
+
+void FrameNamer::ask(std::uint32_t asker, std::uint32_t frame, std::uint64_t address, std::shared_ptr<PerfMap> map) {
+  add({asker, frame, address, nullptr, std::move(map)});
+}
+
+void FrameNamer::add(Question question) {
   const std::lock_guard lock(mutex_);
   if (!worker_.joinable()) {
     // Signals are left to the thread that waits for them.
@@ -34,8 +45,8 @@ void FrameNamer::ask(std::uint32_t asker, std::uint32_t frame, std::uint64_t add
     worker_ = std::thread([this] { work(); });
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
-  ++askers_[asker].open;
-  questions_.push_back({asker, frame, address, std::move(module)});
+  ++askers_[question.asker].open;
+  questions_.push_back(std::move(question));
   wake_.notify_one();
 }
 
@@ -57,50 +68,77 @@ bool FrameNamer::is_done(std::uint32_t asker) const {
 void FrameNamer::work() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    wake_.wait(lock, [this] { return is_over_ || !questions_.empty(); });
+    wake_.wait(lock, [this] { return is_over_ || !questions_.empty() || !unlined_.empty(); });
     if (is_over_) return;
-    const Question question = std::move(questions_.front());
-    questions_.pop_front();
+    const bool is_name = !questions_.empty();  // All names before any line.
+    Question question;
+    Unlined unlined;
+    if (is_name) {
+      question = std::move(questions_.front());
+      questions_.pop_front();
+    } else {
+      unlined = std::move(unlined_.front());
+      unlined_.pop_front();
+    }
     lock.unlock();
     Answer answer;
-    answer.frame = question.frame;
-    answer.file = question.module->path;
+    const std::size_t unlined_before = unlined_.size();
     try {
-      if (const ElfSymbols* symbols = symbols_of(*question.module))
-        answer.function = demangled(symbols->find(question.address - question.module->base));
+      answer = is_name ? find_name(question) : find_line(unlined);
     } catch (const std::bad_alloc&) {
       answer.function.clear();  // The recording continues, with an address instead.
     }
     lock.lock();
-    Asker& asker = askers_[question.asker];
-    --asker.open;
+    Asker& asker = askers_[is_name ? question.asker : unlined.asker];
+    if (unlined_.size() == unlined_before) --asker.open;
     if (!answer.function.empty()) asker.answers.push_back(std::move(answer));
   }
 }
 
-const ElfSymbols* FrameNamer::symbols_of(const CodeModule& module) {
+FrameNamer::Answer FrameNamer::find_name(const Question& question) {
+  Answer answer;
+  answer.frame = question.frame;
+  if (question.map) {
+    answer.function = demangled(question.map->find(question.address));
+    answer.file = code_of_run_time;
+    return answer;
+  }
+  answer.file = question.module->path;
+  const Files& files = files_of(*question.module);
+  if (!files.symbols) return answer;
+  const std::uint64_t offset = question.address - question.module->base;
+  answer.function = demangled(files.symbols->find(offset));
+  if (files.debug_file && !answer.function.empty())
+    unlined_.push_back({question.asker, answer, files.symbols->address_of(offset), *files.debug_file});
+  return answer;
+}
+
+// No function: there is no line, and the frame keeps the answer that it has.
+FrameNamer::Answer FrameNamer::find_line(const Unlined& unlined) {
+  auto found = lines_.find(unlined.debug_file, unlined.address);
+  if (!found) return {};
+  Answer answer = unlined.answer;
+  answer.file = std::move(found->file);
+  answer.line = found->line;
+  return answer;
+}
+
+const FrameNamer::Files& FrameNamer::files_of(const CodeModule& module) {
   const std::int64_t process_if_unsure = module.build_id.empty() ? module.process : 0;
   const std::tuple key{module.path, module.build_id, process_if_unsure};
   const std::tuple key_of_process{module.path, module.build_id, module.process};
   for (const auto* one : {&key, &key_of_process})
-    if (const auto found = files_.find(*one); found != files_.end()) return found->second ? &*found->second : nullptr;
+    if (const auto found = files_.find(*one); found != files_.end()) return found->second;
   if (files_bytes_ > files_bytes_max) {
     files_.clear();
     files_bytes_ = 0;
   }
-  // The process's own view of the files, while it lives; without a build id only that view is certain.
-  auto symbols = ElfSymbols::read("/proc/" + std::to_string(module.process) + "/root" + module.path, module.build_id);
-  if (!symbols && !module.build_id.empty()) symbols = ElfSymbols::read(module.path, module.build_id);
-  // Distributions keep the full tables in separate files.
-  if (symbols && !symbols->has_full_table() && module.build_id.size() > 2) {
-    auto apart = ElfSymbols::read(
-        "/usr/lib/debug/.build-id/" + module.build_id.substr(0, 2) + "/" + module.build_id.substr(2) + ".debug",
-        module.build_id);
-    if (apart && apart->has_full_table()) symbols = std::move(apart);
-  }
-  if (symbols) files_bytes_ += symbols->memory_bytes();
-  const auto& kept = files_.emplace(symbols ? key : key_of_process, std::move(symbols)).first->second;
-  return kept ? &*kept : nullptr;
+  ModuleFiles read = read_module_files(module);
+  Files files;
+  files.symbols = std::move(read.symbols);
+  if (files.symbols) files_bytes_ += files.symbols->memory_bytes();
+  if (read.debug_file) files.debug_file = lines_.add_file(read.debug_path, *read.debug_file);
+  return files_.emplace(files.symbols ? key : key_of_process, std::move(files)).first->second;
 }
 
 }  // namespace hbmscope::serve

@@ -43,6 +43,7 @@ ProcessDrain::ProcessDrain(std::unique_ptr<RingMemory> memory, std::uint32_t str
 void ProcessDrain::name_frames_by(FrameNamer& namer, std::int64_t process) {
   namer_ = &namer;
   process_ = process;
+  perf_map_ = std::make_shared<PerfMap>(process);
 }
 
 void ProcessDrain::add_job_fact(std::string_view key, std::string_view value) {
@@ -194,13 +195,17 @@ void ProcessDrain::define_code_frame(const Row& row) {
   const std::uint32_t frame =
       writer_.define_code_frame(record, place, module ? std::string_view(module->path) : std::string_view());
   add_id(frames_, of_job, frame);
-  if (module && namer_ != nullptr) namer_->ask(stream_, frame, record.address, module);
+  if (namer_ == nullptr) return;
+  if (module)
+    namer_->ask(stream_, frame, record.address, module);
+  else
+    namer_->ask(stream_, frame, record.address, perf_map_);
 }
 
 void ProcessDrain::write_names() {
   if (namer_ == nullptr) return;
   for (const FrameNamer::Answer& answer : namer_->take_answers(stream_))
-    writer_.name_frame(answer.frame, answer.function, answer.file, 0);
+    writer_.name_frame(answer.frame, answer.function, answer.file, answer.line);
 }
 
 bool ProcessDrain::finish_names() {

@@ -126,6 +126,7 @@ class ProcessDrain {
   std::vector<std::string> heap_names_{""};
   std::vector<std::shared_ptr<const CodeModule>> modules_{nullptr};
   FrameNamer* namer_ = nullptr;
+  std::shared_ptr<PerfMap> perf_map_;  // Of what is compiled at run time.
   std::uint32_t stream_;
   std::int64_t process_ = 0;
   FailureWatch watch_;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/query/own_file.h"
 #include "analysis/query/trace_user_code.h"
 #include "analysis/trace/profile_from_trace.h"
 #include "tests/analysis/profile_builder.h"
@@ -89,6 +90,18 @@ TEST(UserCode, of_a_program_that_calls_other_code_is_the_programs_line_in_profil
   const Definitions& definitions = built.trace.streams.front().definitions();
   EXPECT_EQ(user_code_text(definitions, of_program), "main  train.py:20");
   EXPECT_EQ(user_code_text(definitions, stack), "start  main.cpp:3");
+}
+
+TEST(UserCode, of_native_lines_is_what_no_installed_library_has) {
+  constexpr const char* program = "/home/me/train";
+  EXPECT_EQ(owner_of_source("/home/me/train.cpp", program), FileOwner::code);
+  EXPECT_EQ(owner_of_source("./train.cpp", program), FileOwner::code) << "built with relative paths";
+  EXPECT_EQ(owner_of_source("/usr/include/c++/12/bits/vector.tcc", program), FileOwner::library);
+  EXPECT_EQ(owner_of_source("/home/me/kernels.cpp", "/home/me/build/libkernels.so"), FileOwner::code);
+  EXPECT_EQ(owner_of_source("./nptl/pthread_create.c", "/home/me/libc.so.6"), FileOwner::library);
+  for (const char* library : {"/usr/lib/x86_64-linux-gnu/libfoo.so.1", "/lib64/libfoo.so",
+                              "/home/me/venv/lib/python3.11/site-packages/torch/lib/libtorch_cpu.so"})
+    EXPECT_EQ(owner_of_source("/home/builder/foo/foo.cpp", library), FileOwner::library) << library;
 }
 
 }  // namespace

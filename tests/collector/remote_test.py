@@ -397,6 +397,10 @@ class TheBundle(unittest.TestCase):
             symbols = subprocess.run(["objdump", "-T", str(program.with_name(name))], capture_output=True, text=True, check=True).stdout
             newest = max(tuple(map(int, version.split("."))) for version in re.findall(r"GLIBC_([0-9.]+)", symbols))
             self.assertLessEqual(newest, (2, 18), name)
+        lines = program.with_name("hbmscope_source_lines")
+        if lines.exists():
+            headers = subprocess.run(["objdump", "-p", str(lines)], capture_output=True, text=True, check=True).stdout
+            self.assertNotRegex(headers, r"NEEDED|INTERP")
         done = subprocess.run(["sha256sum", "-c", "SHA256SUMS"], cwd=program.parent, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout)
 

@@ -156,7 +156,7 @@ class Stacks(unittest.TestCase):
         at = next(i for i, frame in enumerate(block["stack"]) if (frame["file"] or "").endswith(".py"))
         self.assertEqual([(frame["name"], Path(frame["file"]).name, frame["line"]) for frame in block["stack"][at:]], wanted, python)
         for frame in block["stack"][:at]:
-            self.assertIn(".so", frame["file"])
+            self.assertTrue(".so" in frame["file"] or frame["line"], frame)  # Python may have debugging information.
         self.assertEqual(block["own_line"], {"name": wanted[0][0], "file": block["stack"][at]["file"], "line": wanted[0][2]})
 
     PYTHON_JOB = """

@@ -228,6 +228,9 @@ TEST(Stream, frames_of_code_get_their_names_later_and_other_frames_do_not) {
   EXPECT_EQ("main", name_of(after, of_python));
   EXPECT_TRUE(after.is_code(of_code));
   EXPECT_FALSE(after.is_code(of_python));
+  EXPECT_EQ("/home/me/train", after.code_file(of_code));
+  EXPECT_EQ("", after.code_file(of_python));
+  EXPECT_EQ("", after.code_file(1000));
   EXPECT_EQ(2U, after.bad_definitions());
 }
 
