@@ -16,8 +16,8 @@ enum class FileOwner : std::uint8_t {
 
 FileOwner owner_of_file(std::string_view file);
 
-// The same for native code whose source line is known. `binary`: the program or library that contains it; empty if it is
-// unknown. What is in a program is the user's, except for templates of system headers. What is in a library that was
+// The same for native code whose source line is known. `binary`: the program or library that contains it; empty if it
+// is unknown. What is in a program is the user's, except for templates of system headers. What is in a library that was
 // installed is not, though the folder in which it was built looks like anybody's.
 FileOwner owner_of_source(std::string_view file, std::string_view binary);
 

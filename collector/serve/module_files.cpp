@@ -22,7 +22,7 @@ std::vector<std::string> list_debug_files(const CodeModule& module, const std::s
   for (std::string folder; std::getline(folders, folder, ':');) {
     if (!folder.starts_with('/')) continue;
     all.push_back(folder + "/.build-id/" + module.build_id.substr(0, 2) + "/" + module.build_id.substr(2) + ".debug");
-    if (has_link) all.push_back(folder + own_folder + "/" + link);
+    if (has_link) all.push_back(folder.append(own_folder).append("/").append(link));
   }
   return all;
 }
