@@ -35,8 +35,8 @@ std::vector<Gap> find_gaps(const JobMemory& memory, const std::vector<Mapping>& 
   return gaps;
 }
 
-// In the widest unmapped range, some gigabytes below its end: the job's next mappings go right to the end, and
-// sanitizers need the memory near the libraries.
+// In the widest unmapped range, far below its end: the job's next mappings go right to the end. If the job maps it all
+// the same before its thread does, that thread goes on as if nothing had happened, and attaching fails.
 //
 // The kernel returns the list in parts, and mappings that the job creates meanwhile can hide another mapping from one
 // reading. So a mapping counts if any of several readings shows it.
@@ -57,8 +57,12 @@ std::uint64_t find_free_range(pid_t process, std::uint64_t bytes_wanted) {
     }
     taken = std::max(taken, mapping.end);
   }
-  const std::uint64_t distance = std::min(bytes / 4, std::uint64_t{1} << 30);
-  const std::uint64_t span = std::min(bytes / 2, std::uint64_t{16} << 30) / page_bytes;
+  // So far from what is mapped that the job does not map it in the next milliseconds, though drivers reserve the
+  // addresses of a whole device at once; not so far that a sanitizer keeps its own memory there (0x7e8000000000 and
+  // below).
+  constexpr std::uint64_t far = std::uint64_t{160} << 30;
+  const std::uint64_t distance = std::min(bytes / 4, far);
+  const std::uint64_t span = std::min(bytes / 2, far) / page_bytes;
   if (bytes < 8 * bytes_wanted) return 0;
   std::random_device random;
   const std::uint64_t drawn = (std::uint64_t{random()} << 32 | random()) % span;
