@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include "analysis/read/bfc/memory_dump_format.h"
 #include "analysis/read/hlo/read_hlo.h"
 #include "analysis/read/kineto/read_kineto.h"
 #include "analysis/read/pprof/read_pprof.h"
@@ -18,7 +19,7 @@ namespace hbmscope {
 namespace {
 
 constexpr std::array formats = {
-    &workload_format, &recording_format,  &torch_format,   &rmm_format,   &kineto_format,
+    &workload_format, &recording_format,  &torch_format,   &rmm_format,   &kineto_format, &memory_dump_format,
     &hlo_format,      &live_range_format, &tpu_oom_format, &pprof_format,  // What has no first bytes of its own is
                                                                            // last.
 };

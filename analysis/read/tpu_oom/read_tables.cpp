@@ -3,7 +3,7 @@
 #include <charconv>
 
 #include "analysis/read/tpu_oom/tpu_report.h"
-#include "analysis/read/tpu_oom/word_cursor.h"
+#include "analysis/read/word_cursor.h"
 
 namespace hbmscope::tpu_oom {
 namespace {

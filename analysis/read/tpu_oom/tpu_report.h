@@ -26,13 +26,9 @@
 #include <string_view>
 #include <vector>
 
-namespace hbmscope::tpu_oom {
+#include "analysis/read/word_cursor.h"
 
-// A size as printed, and its rounding error.
-struct PrintedBytes {
-  std::uint64_t bytes = 0, error = 0;
-};
-using MaybeBytes = std::optional<PrintedBytes>;
+namespace hbmscope::tpu_oom {
 
 enum class Form : std::uint8_t {
   compile,

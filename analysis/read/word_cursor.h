@@ -7,9 +7,13 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/read/tpu_oom/tpu_report.h"
+namespace hbmscope {
 
-namespace hbmscope::tpu_oom {
+// A size as printed, and its rounding error.
+struct PrintedBytes {
+  std::uint64_t bytes = 0, error = 0;
+};
+using MaybeBytes = std::optional<PrintedBytes>;
 
 class WordCursor {
  public:
@@ -20,10 +24,12 @@ class WordCursor {
   // If these words follow (the last one may continue), advances past them. Otherwise does nothing.
   bool take(std::string_view words);
   void skip_space();
-  // "15.75G", "16.0K", "0B", "1.347 GiB", "8192" (bytes).
+  // "15.75G", "16.0K", "0B", "1.347 GiB", "8192" (bytes), "20 bytes".
   MaybeBytes take_size();
   std::optional<std::uint64_t> take_number();  // Decimal, or hexadecimal after 0x.
-  std::string take_name();                     // Letters, digits, '_', '.', '-'.
+  // Decimal, possibly with commas between thousands: "8,589,934,592".
+  std::optional<std::uint64_t> take_grouped_number();
+  std::string take_name();  // Letters, digits, '_', '.', '-'.
   // The text before `end`, at most `bytes_max`; advances past `end`. Nothing if `end` is missing.
   std::optional<std::string> take_until(std::string_view end, std::size_t bytes_max);
 
@@ -37,4 +43,4 @@ std::size_t find_words(std::string_view text, std::string_view words, std::size_
 // Collapses every run of space to one blank, and truncates at `bytes_max`.
 std::string in_one_line(std::string_view text, std::size_t bytes_max);
 
-}  // namespace hbmscope::tpu_oom
+}  // namespace hbmscope

@@ -1,10 +1,10 @@
-#include "analysis/read/tpu_oom/word_cursor.h"
+#include "analysis/read/word_cursor.h"
 
 #include <array>
 #include <charconv>
 #include <cmath>
 
-namespace hbmscope::tpu_oom {
+namespace hbmscope {
 namespace {
 
 constexpr bool is_space(char c) {
@@ -60,7 +60,9 @@ MaybeBytes WordCursor::take_size() {
       point == std::string_view::npos ? 1 : std::pow(10.0, -static_cast<double>(number.size() - point - 1));
   if (at_ < text_.size() && text_[at_] == ' ' && text_.substr(at_ + 2).starts_with("iB")) ++at_;
   double unit = 1;
-  if (at_ < text_.size()) {
+  if (text_.substr(at_).starts_with(" bytes")) {
+    at_ += 6;
+  } else if (at_ < text_.size()) {
     const std::size_t power = units.find(text_[at_]);
     if (power != std::string_view::npos) {
       unit = std::pow(1024.0, static_cast<double>(power + 1));
@@ -85,6 +87,23 @@ std::optional<std::uint64_t> WordCursor::take_number() {
   const auto parsed = std::from_chars(begin, text_.data() + text_.size(), value, is_hexadecimal ? 16 : 10);
   if (parsed.ec != std::errc()) return std::nullopt;
   at_ = static_cast<std::size_t>(parsed.ptr - text_.data());
+  return value;
+}
+
+std::optional<std::uint64_t> WordCursor::take_grouped_number() {
+  skip_space();
+  const std::size_t begin = at_;
+  std::uint64_t value = 0;
+  for (; at_ < text_.size() && (is_digit(text_[at_]) || (text_[at_] == ',' && at_ > begin)); ++at_) {
+    if (text_[at_] == ',') continue;
+    if (value > (~std::uint64_t{0} - 9) / 10) {
+      at_ = begin;
+      return std::nullopt;
+    }
+    value = value * 10 + static_cast<std::uint64_t>(text_[at_] - '0');
+  }
+  if (at_ == begin) return std::nullopt;
+  while (text_[at_ - 1] == ',') --at_;  // The comma of the sentence.
   return value;
 }
 
@@ -127,4 +146,4 @@ std::string in_one_line(std::string_view text, std::size_t bytes_max) {
   return line;
 }
 
-}  // namespace hbmscope::tpu_oom
+}  // namespace hbmscope
