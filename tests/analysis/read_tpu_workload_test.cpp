@@ -207,7 +207,7 @@ tpu_oom::Report report_of(const tpu::EmulatedFailure& failure) {
   return reports.front();
 }
 
-void expect_near(const tpu_oom::MaybeBytes& printed, std::optional<std::uint64_t> bytes) {
+void expect_near(const MaybeBytes& printed, std::optional<std::uint64_t> bytes) {
   ASSERT_EQ(printed.has_value(), bytes.has_value());
   if (!bytes) return;
   EXPECT_LE(std::max(printed->bytes, *bytes) - std::min(printed->bytes, *bytes), printed->error + 1);

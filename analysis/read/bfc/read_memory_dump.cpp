@@ -137,8 +137,10 @@ bool looks_like_memory_dump(std::span<const std::uint8_t> bytes) {
   const auto is_name = [](std::uint8_t byte) { return byte > ' ' && byte <= '~'; };
   if (!std::all_of(bytes.begin() + 2, bytes.begin() + static_cast<std::ptrdiff_t>(next), is_name)) return false;
   const bool is_bin = bytes[next] == bytes_key(2), is_chunk = bytes[next] == bytes_key(3);
+  if (!is_bin && !is_chunk) return false;
+  if (is_bin && bytes[next + 1] == 0) return true;  // The bin of the smallest chunks, if it has none.
   const std::uint8_t inner = bytes[next + 2];
-  return (is_bin || is_chunk) && (inner & 7) == 0 && inner >> 3 >= 1 && inner >> 3 <= 9;
+  return (inner & 7) == 0 && inner >> 3 >= 1 && inner >> 3 <= 9;
 }
 
 Result<Dump> read_memory_dump(std::span<const std::uint8_t> bytes, const std::string& name) {
