@@ -53,8 +53,9 @@ FailureVerdict verdict_of(const FailureFacts& facts) {
   if (facts.is_inexact && facts.free_blocks) return FailureVerdict::unknown;
   if (!facts.free_bytes && facts.limit_bytes && needed >= *facts.limit_bytes) return FailureVerdict::too_big;
   if (!facts.free_bytes) return FailureVerdict::unknown;
-  if (!facts.largest_free_bytes) return needed > *facts.free_bytes ? FailureVerdict::too_big : FailureVerdict::unknown;
-  if (needed <= *facts.largest_free_bytes) return FailureVerdict::had_room;
+  if (facts.requested_bytes == 0) return FailureVerdict::unknown;
+  // Without a figure, the failure itself says that no free block was large enough.
+  if (facts.largest_free_bytes && needed <= *facts.largest_free_bytes) return FailureVerdict::had_room;
   if (needed <= *facts.free_bytes) return FailureVerdict::fragmented;
   if (facts.driver_bytes && needed <= *facts.driver_bytes) return FailureVerdict::limit;
   if (facts.driver_bytes && needed - *facts.free_bytes <= *facts.driver_bytes) return FailureVerdict::split;
@@ -145,8 +146,7 @@ FailureFacts compute_failure_facts(const Stream& stream, std::size_t index) {
   facts.event = failure.event;
   facts.since_start_ns = since_start(stream, failure.time_ns);
   facts.requested_bytes = failure.requested_bytes;
-  facts.needed_bytes =
-      find_rounded_request(stream.definitions(), failure.requested_bytes).value_or(failure.requested_bytes);
+  facts.needed_bytes = find_rounded_request(stream, failure).value_or(failure.requested_bytes);
   facts.is_inexact = state.is_inexact(failure.heap);
   facts.free_bytes = space.free_bytes();
   facts.largest_free_bytes = space.largest_free();
@@ -205,7 +205,8 @@ std::string not_enough_text(const FailureFacts& facts) {
 }  // namespace
 
 std::string sentence_of(const FailureFacts& facts) {
-  const std::string requested = "Requested " + text_from_bytes(facts.requested_bytes);
+  const std::string requested =
+      "Requested " + (facts.requested_bytes == 0 ? "an unknown size" : text_from_bytes(facts.requested_bytes));
   if (facts.verdict == FailureVerdict::too_big) return not_enough_text(facts);
   if (facts.verdict == FailureVerdict::unknown && facts.is_inexact)
     return requested +

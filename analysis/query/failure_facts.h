@@ -20,7 +20,7 @@ enum class FailureVerdict : std::uint8_t {
   unknown,     // The free memory is unknown, for example because earlier events of the heap were lost.
   too_big,     // More than all free memory of the pool and, if known, of the device; or at least the whole limit, as
                // printed.
-  fragmented,  // Enough was free in the pool, but each free block is too small.
+  fragmented,  // Enough was free in the pool, but each free block is too small, or none was used.
   split,       // Enough in total only: some free in the pool, some on the device, neither large enough.
   limit,       // More than that was free on the device: a limit of the process or of the allocator prevented it.
   had_room,    // A free block was large enough, and the allocator did not use it.
@@ -45,7 +45,7 @@ struct FailureFacts {
   std::string heap_name;
   std::uint64_t event = 0;  // The failure's; the heap is described as just before it.
   std::optional<std::int64_t> since_start_ns;
-  std::uint64_t requested_bytes = 0;
+  std::uint64_t requested_bytes = 0;  // 0: unknown.
   bool is_inexact = false;  // Events of the heap were lost before, so free memory is computed from the others only.
   std::uint64_t needed_bytes = 0;  // Rounded as the allocator does, if its rule is known; else the requested size.
   std::optional<std::uint64_t> free_bytes, free_blocks, largest_free_bytes;

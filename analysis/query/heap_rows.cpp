@@ -1,6 +1,7 @@
 #include "analysis/query/heap_rows.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <span>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include "analysis/model/clamped.h"
 #include "analysis/query/trace_user_code.h"
 #include "analysis/trace/device_labels.h"
+#include "analysis/trace/failure_details.h"
 #include "analysis/trace/layers.h"
 #include "analysis/trace/reported_figures.h"
 #include "analysis/trace/stream_names.h"
@@ -49,9 +51,36 @@ void take_reported_figures(const Stream& stream, const FailureEvent& failure, Fa
   if (!row.pool_bytes) row.pool_bytes = reported(reported_figure::pool);
 }
 
+// What a log says about the failure beyond its figures.
+void take_details(const Stream& stream, const FailureEvent& failure, FailureRow& row) {
+  if (stream.attributes().size() == 0) return;
+  const Definitions& definitions = stream.definitions();
+  for (const Attribute& attribute : stream.attributes().find(failure.event)) {
+    const std::string key(definitions.text(attribute.key)), value(definitions.text(attribute.value));
+    if (key == failure_detail::line)
+      row.line = std::strtoull(value.c_str(), nullptr, 10);
+    else if (key == failure_detail::allocator)
+      row.allocator = value;
+    else
+      row.details.emplace_back(key, value);
+  }
+}
+
+// For a source that reports what a heap holds, but none of its blocks.
+void take_reported_use(const Stream& stream, std::uint32_t heap, std::uint64_t position, HeapRow& row) {
+  const auto reported = [&](std::string_view name) { return find_reported(stream, name, heap, position); };
+  const auto used = reported(reported_figure::used);
+  row.is_in_use_unknown = !used.has_value();
+  row.in_use_bytes = used.value_or(0);
+  row.peak_in_use_bytes = std::max(row.peak_in_use_bytes, row.in_use_bytes);
+  row.free_bytes = reported(reported_figure::free);
+  row.largest_free_bytes = reported(reported_figure::largest_free);
+}
+
 // For a source that reports the size of the pool, but not its regions.
 void take_reported_pool(const Stream& stream, std::uint32_t heap, std::uint64_t position, HeapRow& row) {
   row.pool_bytes = find_reported(stream, reported_figure::pool, heap, position);
+  if (row.free_bytes || row.is_in_use_unknown) return;
   if (row.pool_bytes && *row.pool_bytes >= row.in_use_bytes) row.free_bytes = *row.pool_bytes - row.in_use_bytes;
 }
 
@@ -70,10 +99,14 @@ void find_what_pools_leave(std::span<HeapRow> rows) {
 
 }  // namespace
 
-std::optional<std::uint64_t> find_rounded_request(const Definitions& definitions, std::uint64_t requested_bytes) {
-  if (definitions.job_fact("framework") != "pytorch" || requested_bytes >= ~std::uint64_t{0} - pytorch_granularity)
+std::optional<std::uint64_t> find_rounded_request(const Stream& stream, const FailureEvent& failure) {
+  if (const auto reported = find_reported(stream, reported_figure::rounded_request, failure.heap, failure.event))
+    return reported;
+  const std::uint64_t requested = failure.requested_bytes;
+  if (stream.definitions().job_fact("framework") != "pytorch" || requested == 0 ||
+      requested >= ~std::uint64_t{0} - pytorch_granularity)
     return std::nullopt;
-  return (requested_bytes + pytorch_granularity - 1) / pytorch_granularity * pytorch_granularity;
+  return (requested + pytorch_granularity - 1) / pytorch_granularity * pytorch_granularity;
 }
 
 std::optional<std::uint64_t> find_reported(const Stream& stream, std::string_view name, std::uint32_t heap,
@@ -116,12 +149,14 @@ std::vector<HeapRow> compute_heap_rows(const Trace& trace, const std::vector<Str
       row.free_bytes = heap.space.free_bytes();
       row.largest_free_bytes = heap.space.largest_free();
       row.driver_pools = find_driver_pools(trace.streams[i], info.id, states[i].position());
+      if (trace.format == "log" && heap.live_blocks == 0)
+        take_reported_use(trace.streams[i], info.id, states[i].position(), row);
       if (!row.pool_bytes) take_reported_pool(trace.streams[i], info.id, states[i].position(), row);
       row.external_fragmentation = external_fragmentation(heap);
       if (row.requested_bytes && !info.has(wire::heap_flag::sizes_are_requests))
         row.internal_fragmentation = internal_fragmentation_of(row.in_use_bytes, *row.requested_bytes);
       const HeapPeak peak = trace.streams[i].peak(info.id);
-      row.peak_in_use_bytes = peak.in_use_bytes;
+      row.peak_in_use_bytes = std::max(row.peak_in_use_bytes, peak.in_use_bytes);
       row.is_peak_inexact = peak.is_inexact;
       row.live_blocks = heap.live_blocks;
       const PhysicalBytes physical = states[i].physical().heap(info.id);
@@ -154,7 +189,8 @@ FailureRow row_from_failure(const Stream& stream, const FailureEvent& failure, c
   row.reason = definitions.text(failure.reason);
   row.own_line = find_own_line(definitions, failure.stack);
   row.allocator = definitions.job_fact("framework");
-  row.rounded_bytes = find_rounded_request(definitions, failure.requested_bytes);
+  row.rounded_bytes = find_rounded_request(stream, failure);
+  take_details(stream, failure, row);
   const HeapInfo& requested = definitions.heap(failure.heap);
   if (requested.id == 0) return row;
   row.memory_space = requested.memory_kind;

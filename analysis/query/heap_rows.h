@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analysis/query/driver_pools.h"
@@ -21,6 +22,7 @@ struct HeapRow {
   std::optional<std::uint32_t> device;  // As the process numbers it.
   std::string uuid, device_name;        // Of the device (trace/device_labels.h); empty: unknown.
   std::uint64_t in_use_bytes = 0;       // Live blocks, including rounding and pending ones, and handles.
+  bool is_in_use_unknown = false;       // A log tells of the heap, but not what it holds; in_use_bytes is 0.
   std::optional<std::uint64_t> requested_bytes;
   std::uint64_t pending_bytes = 0;  // Part of in_use_bytes: freed by the program, not yet free.
   std::optional<std::uint64_t> pool_bytes, free_bytes, largest_free_bytes;
@@ -44,25 +46,28 @@ EventCounts compute_event_counts(const Trace& trace);
 
 struct FailureRow {
   std::uint64_t event = 0;
-  std::optional<std::int64_t> since_start_ns;  // Absent if the source has no times.
-  std::uint64_t requested_bytes = 0;
+  std::optional<std::int64_t> since_start_ns;    // Absent if the source has no times.
+  std::uint64_t requested_bytes = 0;             // 0: unknown, because the text about it does not say it.
   std::optional<std::uint64_t> rounded_bytes;    // What the allocator would have allocated.
   std::optional<std::uint64_t> available_bytes;  // Free on the device, outside the pool, as reported.
   // Sums over all heaps of that layer on the device, just before it; or figures reported for the request's heap.
   std::optional<std::uint64_t> used_bytes, total_free_bytes, largest_free_bytes, pool_bytes, limit_bytes;
   std::string memory_space;
   std::optional<std::uint32_t> device;
-  std::string allocator, reason;  // Empty: unknown.
-  bool is_inexact = false;        // Events were lost before, so used and free bytes are not exact.
-  bool is_pending = false;        // A refusal that may still be retried (query/pending_requests.h).
-  std::string own_line;           // "forward model.py:54", the innermost line of your code; may be empty.
+  std::string allocator, reason;      // Empty: unknown.
+  bool is_inexact = false;            // Events were lost before, so used and free bytes are not exact.
+  bool is_pending = false;            // A refusal that may still be retried (query/pending_requests.h).
+  std::string own_line;               // "forward model.py:54", the innermost line of your code; may be empty.
+  std::optional<std::uint64_t> line;  // Of the log that tells of it, from 1.
+  std::vector<std::pair<std::string, std::string>> details;  // What else it says (trace/failure_details.h), by key.
 };
 // The last value that the source reported for a heap among the first `position` events (trace/reported_figures.h);
 // absent: none.
 std::optional<std::uint64_t> find_reported(const Stream& stream, std::string_view name, std::uint32_t heap,
                                            std::uint64_t position);
-// The block size that the job's allocator would have used for a request; nothing if its rounding is unknown.
-std::optional<std::uint64_t> find_rounded_request(const Definitions& definitions, std::uint64_t requested_bytes);
+// The block size that the allocator would have used for the failed request, as reported or by its rule; nothing if
+// neither is known.
+std::optional<std::uint64_t> find_rounded_request(const Stream& stream, const FailureEvent& failure);
 
 // One failure, with the state just before it; null: figures that need the state are absent.
 FailureRow row_from_failure(const Stream& stream, const FailureEvent& failure, const StreamState* state);

@@ -53,8 +53,11 @@ std::vector<AttributeRow> compute_attribute_rows(const Trace& trace, const std::
     if (stream.attributes().size() == 0) continue;
     const auto sizes = live_sizes(states[i]);
     std::set<std::pair<std::uint32_t, std::uint64_t>> seen;  // Key, allocation.
+    std::set<std::uint64_t> failures;  // Their attributes are details of failures (trace/failure_details.h).
+    for (const FailureEvent& failure : stream.failures()) failures.insert(failure.event);
     for (const Attribute& attribute : stream.attributes().rows()) {
       if (attribute.event >= states[i].position()) break;
+      if (failures.count(attribute.allocation) != 0) continue;
       AttributeRow& row = by_key[std::string(stream.definitions().text(attribute.key))];
       ++row.count;
       const auto live = sizes.find(attribute.allocation);

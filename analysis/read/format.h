@@ -26,7 +26,7 @@ struct FileOptions {
 };
 
 // What a reader makes of a file: a trace or a profile. A workload file becomes the trace of its emulation, and the
-// workload.
+// workload. Nothing: it turned out that the file is not of this format.
 struct FileContent {
   std::shared_ptr<const Trace> trace;
   std::shared_ptr<const Profile> profile;

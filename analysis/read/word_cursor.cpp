@@ -20,6 +20,13 @@ constexpr bool is_name(char c) {
 // 1024^1 and so on.
 constexpr std::string_view units = "KMGTP";
 
+// " GiB", " GB".
+bool is_unit_after_blank(std::string_view text) {
+  if (text.size() < 3 || text[0] != ' ' || units.find(text[1]) == std::string_view::npos) return false;
+  if (text.substr(2).starts_with("iB")) return true;
+  return text[2] == 'B' && (text.size() == 3 || !is_name(text[3]) || text[3] == '.');
+}
+
 }  // namespace
 
 void WordCursor::skip_space() {
@@ -58,7 +65,7 @@ MaybeBytes WordCursor::take_size() {
   const std::size_t point = number.find('.');
   double last_digit =
       point == std::string_view::npos ? 1 : std::pow(10.0, -static_cast<double>(number.size() - point - 1));
-  if (at_ < text_.size() && text_[at_] == ' ' && text_.substr(at_ + 2).starts_with("iB")) ++at_;
+  if (is_unit_after_blank(text_.substr(at_))) ++at_;
   double unit = 1;
   if (text_.substr(at_).starts_with(" bytes")) {
     at_ += 6;

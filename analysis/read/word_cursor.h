@@ -21,10 +21,11 @@ class WordCursor {
 
   std::size_t offset() const { return at_; }
   void move_to(std::size_t at) { at_ = at; }
+  std::string_view rest() const { return text_.substr(at_); }
   // If these words follow (the last one may continue), advances past them. Otherwise does nothing.
   bool take(std::string_view words);
   void skip_space();
-  // "15.75G", "16.0K", "0B", "1.347 GiB", "8192" (bytes), "20 bytes".
+  // "15.75G", "16.0K", "0B", "1.347 GiB", "17.74 GB" (of 2^30 bytes too), "8192" (bytes), "20 bytes".
   MaybeBytes take_size();
   std::optional<std::uint64_t> take_number();  // Decimal, or hexadecimal after 0x.
   // Decimal, possibly with commas between thousands: "8,589,934,592".

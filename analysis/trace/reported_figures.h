@@ -10,6 +10,10 @@ namespace hbmscope::reported_figure {
 
 inline constexpr std::string_view used = "used_bytes", free = "free_bytes", largest_free = "largest_free_bytes",
                                   limit = "limit_bytes", reserved = "reserved_bytes";
+// Of a failed request, as its allocator rounded it.
+inline constexpr std::string_view rounded_request = "rounded_request_bytes";
+// The device's whole memory.
+inline constexpr std::string_view device = "device_bytes";
 // The pool size under the name that PyTorch's profiler uses.
 inline constexpr std::string_view pool = wire::reported_pool;
 

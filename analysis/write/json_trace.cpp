@@ -36,7 +36,7 @@ Json json_from_heap_rows(const std::vector<HeapRow>& rows) {
                     {"device", or_null(row.device)},
                     {"device_name", or_null(row.device_name)},
                     {"device_uuid", or_null(row.uuid)},
-                    {"in_use_bytes", row.in_use_bytes},
+                    {"in_use_bytes", row.is_in_use_unknown ? Json(nullptr) : Json(row.in_use_bytes)},
                     {"requested_bytes", or_null(row.requested_bytes)},
                     {"pending_bytes", row.pending_bytes},
                     {"pool_bytes", or_null(row.pool_bytes)},
@@ -97,7 +97,7 @@ Json json_from_trace_series(const std::vector<TraceSeriesPoint>& points) {
 Json json_from_failure_rows(const std::vector<FailureRow>& rows) {
   Json list = Json::array();
   for (const FailureRow& row : rows) {
-    Json json = {{"asked_bytes", row.requested_bytes},
+    Json json = {{"asked_bytes", row.requested_bytes == 0 ? Json(nullptr) : Json(row.requested_bytes)},
                  {"rounded_bytes", or_null(row.rounded_bytes)},
                  {"available_bytes", or_null(row.available_bytes)},
                  {"used_bytes", or_null(row.used_bytes)},
@@ -122,6 +122,9 @@ Json json_from_failure_rows(const std::vector<FailureRow>& rows) {
     json["since_start_ns"] = or_null(row.since_start_ns);
     json["own_line"] = or_null(row.own_line);
     json["is_pending"] = row.is_pending;
+    json["line"] = or_null(row.line);
+    json["details"] = Json::object();
+    for (const auto& [key, value] : row.details) json["details"][key] = value;
     list.push_back(std::move(json));
   }
   return list;

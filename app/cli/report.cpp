@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/query/log_headline.h"
 #include "analysis/trace/profile_from_trace.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
@@ -39,7 +40,9 @@ Result<std::string> text_report(const ReportInput& input) {
   const ReportStyle style{terminal, whole.bytes,
                           text_from_value(whole.bytes, unit) + (options.view.relative ? " after filtering" : " total"),
                           unit, options.top};
-  std::string text = text_from_summary(summary, input.view, style);
+  const bool is_log = input.source.trace != nullptr && is_of_log(*input.source.trace);
+  std::string text = is_log ? terminal.paint(headline_of_log(*input.source.trace), Ink::bold) + "\n"
+                            : text_from_summary(summary, input.view, style);
   const auto sections = report_sections();
   const bool has_rows = std::none_of(sections.begin(), sections.end(), [&](const ReportSection& section) {
     return section.replaces_rows && is_wanted(section, input);
@@ -47,6 +50,7 @@ Result<std::string> text_report(const ReportInput& input) {
   for (const ReportSection& section : sections) {
     const bool is_body = section.replaces_rows || section.name == "rows";
     if (section.text == nullptr || !is_wanted(section, input) || (section.name == "rows" && !has_rows)) continue;
+    if (is_log && section.name == "rows" && input.view.frames.empty()) continue;
     auto part = section.text(input, style);
     if (!part) return part;
     text += (is_body ? "\n" : "") + *part;

@@ -7,6 +7,7 @@
 #include "analysis/query/attached_facts.h"
 #include "analysis/query/heap_rows.h"
 #include "analysis/query/job_warnings.h"
+#include "analysis/query/log_headline.h"
 #include "analysis/read/source/read_source.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
@@ -114,7 +115,10 @@ Result<std::string> job_text(const ReportInput& input, const ReportStyle& style)
   }
   for (const HeapRow& row : compute_heap_rows(trace, input.source.states))
     if (row.physical) text += physical_text(row);
-  text += counters_text(compute_counter_rows(trace, input.source.moment), style.terminal);
+  std::vector<CounterRow> counters = compute_counter_rows(trace, input.source.moment);
+  // The figures of a log's failures are told with the failures.
+  if (is_of_log(trace)) std::erase_if(counters, [](const CounterRow& row) { return !row.heap.empty(); });
+  text += counters_text(counters, style.terminal);
   text += attributes_text(compute_attribute_rows(trace, input.source.states));
   if (const std::size_t modules = find_modules(trace).size(); modules > 0)
     text += fmt::format("{} loaded programs and libraries (--json lists them)\n", modules);

@@ -5,7 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/query/heap_rows.h"
+#include "analysis/query/log_headline.h"
 #include "analysis/read/source/read_source.h"
+#include "analysis/trace/failure_details.h"
 #include "analysis/trace/layers.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
@@ -29,6 +31,8 @@ std::string inexact_text(const HeapRow& row) {
 }
 
 std::string heaps_text(std::vector<HeapRow> rows, const Terminal& terminal) {
+  std::erase_if(rows, [](const HeapRow& row) { return row.is_in_use_unknown && !row.pool_bytes && !row.free_bytes; });
+  if (rows.empty()) return {};
   std::stable_sort(rows.begin(), rows.end(), [](const HeapRow& a, const HeapRow& b) { return a.rank < b.rank; });
   std::size_t width = 4;
   for (const HeapRow& row : rows) width = std::max(width, display_width(printable(row.label)));
@@ -40,9 +44,9 @@ std::string heaps_text(std::vector<HeapRow> rows, const Terminal& terminal) {
       "\n";
   for (const HeapRow& row : rows) {
     text += fmt::format("{}  {:>10}  {}  {}  {}  {}  {}  {}  {:>10}  {:>8}", pad_right(printable(row.label), width),
-                        text_from_bytes(row.in_use_bytes), pad_left(text_or_dash(row.requested_bytes), 10),
-                        pad_left(text_or_dash(row.pool_bytes), 10), pad_left(text_or_dash(row.free_bytes), 10),
-                        pad_left(text_or_dash(row.largest_free_bytes), 12),
+                        row.is_in_use_unknown ? "–" : text_from_bytes(row.in_use_bytes),
+                        pad_left(text_or_dash(row.requested_bytes), 10), pad_left(text_or_dash(row.pool_bytes), 10),
+                        pad_left(text_or_dash(row.free_bytes), 10), pad_left(text_or_dash(row.largest_free_bytes), 12),
                         pad_left(text_from_known_share(row.external_fragmentation), 9),
                         pad_left(text_from_known_share(row.internal_fragmentation), 9),
                         text_from_bytes(row.peak_in_use_bytes), text_from_count(row.live_blocks));
@@ -76,12 +80,31 @@ std::string events_text(const Trace& trace) {
   return text + "\n";
 }
 
+// Of a log: its own words, and what they say beyond the figures.
+std::string told_text(const FailureRow& row, const Terminal& terminal) {
+  constexpr std::size_t width = 240;
+  std::string text, details;
+  if (!row.reason.empty()) {
+    const std::string words = printable(std::string_view(row.reason).substr(0, width));
+    text += terminal.paint(fmt::format("  \"{}{}\"", words, row.reason.size() > width ? "…" : ""), Ink::dim) + "\n";
+  }
+  for (const auto& [key, value] : row.details)
+    if (key != failure_detail::byte)
+      details += fmt::format("{}{}: {}", details.empty() ? "" : "; ", printable(key), printable(value));
+  // Without a name of its own, the allocator is that of the framework: "xla:tpu".
+  if (row.allocator.find(':') == std::string::npos && !row.allocator.empty())
+    details = fmt::format("allocator: {}{}{}", printable(row.allocator), details.empty() ? "" : "; ", details);
+  if (!details.empty()) text += "  " + details + "\n";
+  return text;
+}
+
 std::string failure_text(const FailureRow& row, bool is_emulated_gpu, const Terminal& terminal) {
   std::string text =
       terminal.paint(is_emulated_gpu ? "Out of memory in the emulated GPU pool" : "Out of memory", Ink::bad);
   if (row.device && !is_emulated_gpu) text += fmt::format(" on device {}", *row.device);
   if (row.since_start_ns) text += " at " + seconds_text(*row.since_start_ns);
-  text += fmt::format(" (event {}): requested {}", row.event, text_from_bytes(row.requested_bytes));
+  text += row.line ? fmt::format(" at line {}", text_from_count(*row.line)) : fmt::format(" (event {})", row.event);
+  text += ": requested " + (row.requested_bytes == 0 ? "an unknown size" : text_from_bytes(row.requested_bytes));
   if (row.total_free_bytes) text += fmt::format(", {} free in the pool", text_from_bytes(*row.total_free_bytes));
   if (row.largest_free_bytes) text += fmt::format(" (largest free block {})", text_from_bytes(*row.largest_free_bytes));
   text += ".\n";
@@ -94,6 +117,7 @@ std::string failure_text(const FailureRow& row, bool is_emulated_gpu, const Term
   add("pool", row.pool_bytes);
   add("free on the device outside the pool", row.available_bytes);
   if (!then.empty()) text += "  At that time: " + then + "\n";
+  if (row.line) text += told_text(row, terminal);
   return text;
 }
 
@@ -109,10 +133,12 @@ std::vector<std::pair<std::size_t, std::size_t>> places_of(const Trace& trace) {
 Result<std::string> heaps_section_text(const ReportInput& input, const ReportStyle& style) {
   constexpr std::size_t failures_shown = 3;
   const Trace& trace = *input.source.trace;
-  std::string text = fmt::format("\n{}:\n", moment_text(input.source));
-  text += heaps_text(compute_heap_rows(trace, input.source.states), style.terminal);
-  text += text_from_accounts(find_device_accounts(trace, input.source.states), trace);
-  text += events_text(trace);
+  std::string heaps = heaps_text(compute_heap_rows(trace, input.source.states), style.terminal);
+  if (!heaps.empty()) heaps = fmt::format("\n{}:\n{}", moment_text(input.source), heaps);
+  heaps += text_from_accounts(find_device_accounts(trace, input.source.states), trace);
+  // A log is opened for its failures; what was in use explains them.
+  const bool is_log = is_of_log(trace);
+  std::string text = is_log ? std::string() : heaps + events_text(trace);
   const std::vector<FailureRow> failures = compute_failure_rows(trace);
   const auto places = places_of(trace);
   const std::size_t first = failures.size() > failures_shown ? failures.size() - failures_shown : 0;
@@ -123,7 +149,7 @@ Result<std::string> heaps_section_text(const ReportInput& input, const ReportSty
     text += failure_text(failures[i], is_emulated_gpu, style.terminal) +
             text_from_failure_facts(trace, places[i].first, places[i].second, style.terminal);
   }
-  return text + text_from_pending(trace);
+  return text + text_from_pending(trace) + (is_log ? heaps : std::string());
 }
 
 Result<void> add_heaps(nlohmann::ordered_json& json, const ReportInput& input) {

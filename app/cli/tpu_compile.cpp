@@ -216,7 +216,7 @@ Compiled read_refusal(const std::string& topology, const Json& answer) {
   row.usable_bytes = usable_of(topology);
   row.headline = row.room = "does not fit";
   const std::string& text = compiled.failure;
-  const auto trace = read_tpu_oom({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, "compiler");
+  const auto trace = read_tpu_oom(text, "compiler");
   if (!trace) return compiled;
   const auto failures = compute_failure_rows(*trace);
   compiled.failures = json_from_failure_rows(failures);

@@ -57,11 +57,12 @@ TEST_F(Formats, content_decides_and_not_the_name) {
   EXPECT_EQ("a TPU workload", name_of_format("{\"hbmscope_tpu_workload\": 1, \"steps\": []}"));
   EXPECT_EQ("a trace of PyTorch's profiler", name_of_format("{\"schemaVersion\": 1, \"traceEvents\": []}"));
   EXPECT_EQ(
-      "a log with a TPU's out-of-memory report",
+      "a log of a job that ran out of memory",
       name_of_format("step 1\nRESOURCE_EXHAUSTED: Ran out of memory in memory space hbm. Used 16.50G of 15.75G hbm. "
                      "Exceeded hbm capacity by 767.00M.\n"));
   EXPECT_EQ("a pprof profile", name_of_format("\x0a\x04\x08\x01\x10\x02"));
-  EXPECT_EQ("none", name_of_format("nothing of the kind"));
+  EXPECT_EQ("none", name_of_format("\x7f"
+                                   "ELF\x02\x01\x01"));
 }
 
 TEST_F(Formats, a_file_of_another_content_is_refused_in_the_words_of_its_ending) {
@@ -73,6 +74,10 @@ TEST_F(Formats, a_file_of_another_content_is_refused_in_the_words_of_its_ending)
             error_of("a.trace.json", "something else").find("this is not a trace of PyTorch's profiler: one begins"));
   EXPECT_EQ(0U, error_of("job.hbm", "something else").find("this is not a recording: one begins with the letters"));
   EXPECT_EQ(0U, error_of("a.pickle", "something else").find("this is not a PyTorch memory snapshot: a pickle begins"));
+  EXPECT_EQ(
+      "this is not a log of a job that ran out of memory: no line of it says that memory ran out. Give the job's whole "
+      "output, or the text of the error alone.",
+      error_of("train.log", "step 1\n"));
   const std::string unknown = error_of("train.py", "print('hello')\n");
   EXPECT_EQ(0U, unknown.find("this looks like plain text, not like a profile or a trace. It reads: a TPU workload, "))
       << unknown;

@@ -16,7 +16,7 @@ namespace hbmscope {
 namespace {
 
 Trace report_trace(const std::string& text) {
-  auto trace = read_tpu_oom({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, "log");
+  auto trace = read_tpu_oom(text, "log");
   EXPECT_TRUE(trace) << trace.error().what;
   return std::move(*trace);
 }
@@ -92,11 +92,10 @@ TEST(TpuOom, a_report_that_ends_early_says_what_is_missing) {
   }
 }
 
-TEST(TpuOom, a_repeat_is_counted_and_not_added) {
+TEST(TpuOom, a_repeat_is_not_added) {
   const std::string headline = "\nRan out of memory in memory space hbm. Used 40.00M of 32.00M hbm.\n";
   const Trace trace = report_trace(long_report + headline);
   EXPECT_EQ(trace.streams.front().failures().size(), 1);
-  EXPECT_EQ(trace.import.count_of("repeated_reports"), 1);
 }
 
 struct Case {
@@ -223,8 +222,8 @@ TEST(TpuOom, a_devices_statistics_are_a_heap_and_no_failure) {
 TEST(TpuOom, what_is_no_report_is_refused) {
   for (const char* text : {"", "Ran out of patience", "ran out of memory trying to allocate 2.00GiB",
                            "Attempting to allocate 8.00M.", "Allocation (size=x) would exceed memory (size=2)"}) {
-    const std::string bytes = text;
-    EXPECT_FALSE(looks_like_tpu_oom({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()})) << text;
+    EXPECT_TRUE(tpu_oom::find_reports(text, 1).empty()) << text;
+    EXPECT_FALSE(read_tpu_oom(text, "log")) << text;
   }
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "analysis/read/tpu_oom/read_tpu_oom.h"
+#include "analysis/read/tpu_oom/tpu_report.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace {
@@ -11,9 +12,8 @@ namespace {
 using namespace hbmscope;
 
 void read_tpu_oom_text(const std::string& text) {
-  const std::span<const std::uint8_t> bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
-  const bool is_report = looks_like_tpu_oom(bytes);
-  const auto trace = read_tpu_oom(bytes, "fuzz");
+  const bool is_report = !tpu_oom::find_reports(text, 1).empty();
+  const auto trace = read_tpu_oom(text, "fuzz");
   require(is_report == trace.has_value(), "what looks like a report is none, or the other way round");
   if (!trace) {
     require(!trace.error().what.empty() && trace.error().file == "fuzz", "an error without words or file");

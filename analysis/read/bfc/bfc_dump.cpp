@@ -11,7 +11,7 @@ std::uint64_t Region::listed_bytes() const {
 }
 
 bool Dump::has_all_chunks() const {
-  if (regions.empty() || !has_list_end) return false;
+  if (regions.empty() || !has_list_begin || !has_list_end) return false;
   return std::all_of(regions.begin(), regions.end(), [](const Region& region) {
     return !region.chunks.empty() && (!region.size || *region.size == region.listed_bytes());
   });

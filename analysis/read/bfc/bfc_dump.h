@@ -52,8 +52,9 @@ struct Dump {
   MaybeBytes pool, limit, unallocated, total_free, largest_free;  // The summary line.
   MaybeBytes in_use, peak_in_use, largest_allocation;             // "Stats:".
   std::optional<std::uint64_t> allocations;
-  bool has_list_end = false;  // The line that follows the list of chunks was seen.
-  bool is_finished = false;   // Its last line was seen.
+  bool has_list_begin = true;  // False: the list begins inside a region.
+  bool has_list_end = false;   // The line that follows the list of chunks was seen.
+  bool is_finished = false;    // Its last line was seen.
 
   std::uint64_t line = 0, byte = 0;  // Of its first line in the log; lines from 1, 0: not from a log.
 

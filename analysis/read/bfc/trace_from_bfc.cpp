@@ -10,10 +10,7 @@
 #include "analysis/trace/trace_writer.h"
 
 namespace hbmscope::bfc {
-namespace {
-
-// "GPU_0_bfc", and of collectives "GPU_collectivememory_0_bfc": the number is the device's.
-std::uint32_t device_of_name(std::string_view name) {
+std::uint32_t device_of_allocator(std::string_view name) {
   if (!name.starts_with("GPU_")) return wire::no_device;
   constexpr std::string_view collective = "collectivememory_";
   name.remove_prefix(4);
@@ -23,21 +20,31 @@ std::uint32_t device_of_name(std::string_view name) {
   return parsed.ec == std::errc() && device < wire::no_device ? device : wire::no_device;
 }
 
-bool is_host(std::string_view name) {
-  return name.find("host") != std::string_view::npos || name.find("cpu") != std::string_view::npos;
+std::string_view memory_kind_of_allocator(std::string_view name) {
+  const bool is_host = name.find("host") != std::string_view::npos || name.find("cpu") != std::string_view::npos;
+  return is_host ? "host_pinned" : "device";
 }
 
-void add_heap(wire::StreamWriter& writer, const Dump& dump) {
+std::uint32_t define_heap(wire::StreamWriter& writer, const Dump& dump, std::string_view name) {
   wire::HeapRecord heap;
-  heap.device = device_of_name(dump.allocator);
+  heap.device = device_of_allocator(dump.allocator);
   heap.layer = static_cast<std::uint8_t>(wire::Layer::chunk);
-  heap.flags = wire::heap_flag::has_addresses | wire::heap_flag::has_requested;
+  const auto has_requested = [](const Region& region) {
+    return std::any_of(region.chunks.begin(), region.chunks.end(),
+                       [](const Chunk& chunk) { return chunk.requested.has_value(); });
+  };
+  if (!dump.regions.empty()) heap.flags |= wire::heap_flag::has_addresses;
+  if (std::any_of(dump.regions.begin(), dump.regions.end(), has_requested))
+    heap.flags |= wire::heap_flag::has_requested;
   if (dump.has_all_chunks()) heap.flags |= wire::heap_flag::has_regions | wire::heap_flag::is_complete_at_start;
-  const std::uint32_t id = writer.define_heap(heap, dump.allocator.empty() ? "BFC allocator" : dump.allocator,
-                                              is_host(dump.allocator) ? "host_pinned" : "device");
+  return writer.define_heap(heap, name, memory_kind_of_allocator(dump.allocator));
+}
+
+void list_chunks(wire::StreamWriter& writer, std::uint32_t heap, const Dump& dump, ImportStatistics& import) {
   std::vector<wire::RegionLiveRecord> regions;
   std::vector<wire::LiveRecord> blocks;
   for (const Region& region : dump.regions) {
+    if (region.chunks.empty()) continue;
     wire::RegionLiveRecord& row = regions.emplace_back();
     row.address = region.chunks.front().address;
     row.size = region.listed_bytes();
@@ -52,7 +59,10 @@ void add_heap(wire::StreamWriter& writer, const Dump& dump) {
     }
   }
   if (!dump.has_all_chunks()) regions.clear();
-  writer.list_heap(id, regions, blocks, 0);
+  const std::uint64_t left_out = writer.list_heap(heap, regions, blocks, 0);
+  if (left_out > 0)
+    import.add("chunks_at_one_address", Severity::loss, static_cast<std::int64_t>(left_out),
+               "The dump lists several chunks at one address; the first one is shown.");
 }
 
 void check_sums(const Dump& dump, ImportStatistics& import) {
@@ -63,19 +73,18 @@ void check_sums(const Dump& dump, ImportStatistics& import) {
       if (chunk.is_in_use) in_use += chunk.size;
     }
   import.add("chunks", Severity::info, static_cast<std::int64_t>(chunks));
-  if (!dump.in_use) return;
+  const MaybeBytes& sum = dump.in_use ? dump.in_use : dump.in_use_sum;
+  if (!sum || !dump.has_all_chunks()) return;
   import.add("sums_checked", Severity::info, 1);
-  const std::uint64_t reported = dump.in_use->bytes;
-  if (std::max(in_use, reported) - std::min(in_use, reported) > dump.in_use->error)
+  if (std::max(in_use, sum->bytes) - std::min(in_use, sum->bytes) > sum->error)
     import.add("sums_differ", Severity::warning, 1,
                "The dump's own total of bytes in use differs from the sum of its chunks; the chunks are shown.");
 }
 
-}  // namespace
-
 Trace trace_from_dump(const Dump& dump, const std::string& file, std::uint64_t file_bytes) {
   TraceWriter out({file, "bfc_memory_dump", "BFC allocator memory dump", "xla:gpu", file_bytes});
-  add_heap(out.events(), dump);
+  const std::uint32_t heap = define_heap(out.events(), dump, dump.allocator.empty() ? "BFC allocator" : dump.allocator);
+  list_chunks(out.events(), heap, dump, out.trace().import);
   check_sums(dump, out.trace().import);
   out.close();
   return std::move(out.trace());

@@ -7,21 +7,20 @@
 #include "analysis/read/bfc/memory_dump_format.h"
 #include "analysis/read/hlo/read_hlo.h"
 #include "analysis/read/kineto/read_kineto.h"
+#include "analysis/read/log/log_format.h"
 #include "analysis/read/pprof/read_pprof.h"
 #include "analysis/read/recording/read_recording.h"
 #include "analysis/read/rmm/read_rmm.h"
 #include "analysis/read/source/profile_folder.h"
 #include "analysis/read/torch/read_torch.h"
-#include "analysis/read/tpu_oom/read_tpu_oom.h"
 #include "analysis/read/tpu_workload/open_workload.h"
 
 namespace hbmscope {
 namespace {
 
 constexpr std::array formats = {
-    &workload_format, &recording_format,  &torch_format,   &rmm_format,   &kineto_format, &memory_dump_format,
-    &hlo_format,      &live_range_format, &tpu_oom_format, &pprof_format,  // What has no first bytes of its own is
-                                                                           // last.
+    &workload_format, &recording_format,  &torch_format, &rmm_format,   &kineto_format, &memory_dump_format,
+    &hlo_format,      &live_range_format, &log_format,   &pprof_format,  // What has no first bytes of its own is last.
 };
 
 std::string_view without_gz(std::string_view name) {

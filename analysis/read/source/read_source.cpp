@@ -12,11 +12,14 @@ namespace hbmscope {
 namespace {
 
 // Where the name promises a format, that one's words help the most.
-Error unknown_format(const InputFile& file) {
-  if (const Format* named = find_format_of_name(file.name()))
+// `looked_like` is the format whose reader found nothing of its own; null: the content is of no format.
+Error unknown_format(const InputFile& file, const Format* looked_like) {
+  const std::string_view other = find_other_format(file.beginning());
+  const Format* named = find_format_of_name(file.name());
+  if (named == nullptr && other.empty()) named = looked_like;
+  if (named != nullptr)
     return refusal(fmt::format("this is not {}: {}", named->name, named->beginning), std::string(named->hint),
                    file.name());
-  const std::string_view other = find_other_format(file.beginning());
   return refusal(other.empty() ? "hbmscope cannot read this file"
                                : fmt::format("this looks like {}, not like a profile or a trace", other),
                  fmt::format("It reads: {}.", text_from_formats()), file.name());
@@ -29,9 +32,11 @@ Result<FileContent> read_content(const std::string& path, const FileOptions& opt
   const Format* format = find_format(*file);
   if (!options.what_if.empty() && (format == nullptr || !format->is_workload))
     return Failure(refusal("only a workload file can be changed", "Leave --what-if out.", file->name()));
-  if (format == nullptr) return Failure(unknown_format(*file));
+  if (format == nullptr) return Failure(unknown_format(*file, nullptr));
   const ReadContent read = curves_only && format->read_curves != nullptr ? format->read_curves : format->read;
-  return read(*file, options, control);
+  auto content = read(*file, options, control);
+  const bool is_empty = content && !content->trace && !content->profile && !content->workload;
+  return is_empty ? Failure(unknown_format(*file, format)) : std::move(content);
 }
 
 }  // namespace

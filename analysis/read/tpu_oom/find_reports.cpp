@@ -338,8 +338,9 @@ class ReportFinder {
 
 }  // namespace
 
-bool has_report(std::string_view text) {
-  return ReportFinder(text).find(0).has_value();
+bool may_have_report(std::string_view text) {
+  return std::any_of(anchors.begin(), anchors.end(),
+                     [&](const AnchorWords& each) { return find_words(text, each.words, 0) != npos; });
 }
 
 std::vector<Report> find_reports(std::string_view text, std::size_t most) {

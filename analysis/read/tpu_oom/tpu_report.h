@@ -78,8 +78,8 @@ Check check_report(const Report& report);
 
 // In text order, with tables. At most `most`.
 std::vector<Report> find_reports(std::string_view text, std::size_t most);
-// True if there is any.
-bool has_report(std::string_view text);
+// True if the text has words with which a report begins.
+bool may_have_report(std::string_view text);
 
 // Reads the tables between report.end and `end`, where the next report begins.
 void read_tables(std::string_view text, std::size_t end, Report& report);

@@ -1,0 +1,23 @@
+#include "analysis/query/log_headline.h"
+
+#include <fmt/format.h>
+
+#include "analysis/query/heap_rows.h"
+#include "analysis/units/format.h"
+
+namespace hbmscope {
+
+bool is_of_log(const Trace& trace) {
+  return trace.format == "log";
+}
+
+std::string headline_of_log(const Trace& trace) {
+  const std::int64_t lines = trace.import.count_of("lines");
+  const std::string log = fmt::format("this log of {}", text_from_count_of(lines, "line"));
+  const std::uint64_t failures = compute_event_counts(trace).out_of_memory;
+  if (failures == 0) return fmt::format("No failure in {}; it says where memory went at the start.", log);
+  return failures == 1 ? fmt::format("Out of memory once in {}.", log)
+                       : fmt::format("Out of memory {} times in {}.", text_from_count(failures), log);
+}
+
+}  // namespace hbmscope

@@ -1,0 +1,141 @@
+#include "analysis/read/log/findings.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace hbmscope::log {
+namespace {
+
+// A failure's dump and the exception that Python prints about it are closer than this.
+constexpr std::uint64_t lines_apart_max = 5000;
+
+bool is_same(const MaybeBytes& a, const MaybeBytes& b) {
+  return a.has_value() == b.has_value() && (!a || a->bytes == b->bytes);
+}
+
+bool can_be_equal(const PrintedBytes& a, const PrintedBytes& b) {
+  return std::max(a.bytes, b.bytes) - std::min(a.bytes, b.bytes) <= a.error + b.error;
+}
+
+// A line without a prefix may be anybody's.
+bool can_be_same_speaker(const Finding& a, const Finding& b) {
+  return a.speaker == b.speaker || a.speaker == 0 || b.speaker == 0;
+}
+
+bool names_other_allocator(const bfc::Dump& dump, const Sentence& sentence) {
+  const bool is_named = sentence.allocator != sentence.wording->allocator;
+  return is_named && !dump.allocator.empty() && dump.allocator != sentence.allocator;
+}
+
+// Whether the sentence is about the failed request of the dump.
+bool is_about(const Finding& dump, const Finding& said) {
+  if (!dump.dump || !said.sentence || !can_be_same_speaker(dump, said)) return false;
+  if (said.sentence->wording->framework != "xla:gpu" || said.place.line > dump.place.line + lines_apart_max)
+    return false;
+  if (names_other_allocator(*dump.dump, *said.sentence)) return false;
+  const MaybeBytes& requested = said.sentence->requested;
+  if (!requested) return true;
+  if (dump.dump->rounded) {
+    // Rounded up by less than the smallest chunk.
+    constexpr std::uint64_t granularity = 256;
+    if (can_be_equal({*dump.dump->rounded, granularity}, *requested)) return true;
+  }
+  return dump.dump->requested && can_be_equal(*dump.dump->requested, *requested);
+}
+
+bool is_same_sentence(const Finding& a, const Finding& b) {
+  if (!a.sentence || !b.sentence || !can_be_same_speaker(a, b)) return false;
+  const Sentence &x = *a.sentence, &y = *b.sentence;
+  if (x.wording->framework != y.wording->framework || x.wording->kind != y.wording->kind) return false;
+  const bool is_same_device = !x.device || !y.device || x.device == y.device;
+  if (!is_same_device) return false;
+  if (x.wording == y.wording)
+    return is_same(x.requested, y.requested) && is_same(x.available, y.available) && is_same(x.used, y.used);
+  return x.requested && y.requested && can_be_equal(*x.requested, *y.requested) && !x.used && !y.used;
+}
+
+bool is_same_report(const Finding& a, const Finding& b) {
+  if (!a.report || !b.report || !can_be_same_speaker(a, b)) return false;
+  const tpu_oom::Report &x = *a.report, &y = *b.report;
+  return x.form == y.form && x.memory_space == y.memory_space && is_same(x.requested, y.requested) &&
+         is_same(x.limit, y.limit) && is_same(x.free, y.free);
+}
+
+bool is_same_dump(const Finding& a, const Finding& b) {
+  if (!a.dump || !b.dump || !can_be_same_speaker(a, b) || a.dump->allocator != b.dump->allocator) return false;
+  if (b.is_line_only)  // "with freed_by_count=0." after the dump.
+    return is_same(a.dump->requested, b.dump->requested);
+  const auto chunks = [](const bfc::Dump& dump) {
+    std::uint64_t count = 0, bytes = 0;
+    for (const bfc::Region& region : dump.regions) {
+      count += region.chunks.size();
+      bytes += region.listed_bytes();
+    }
+    return std::pair(count, bytes);
+  };
+  return is_same(a.dump->requested, b.dump->requested) && a.dump->rounded == b.dump->rounded &&
+         is_same(a.dump->in_use, b.dump->in_use) && a.dump->allocations == b.dump->allocations &&
+         chunks(*a.dump) == chunks(*b.dump);
+}
+
+// Says twice what was said once: keeps whatever only the second one says.
+void take_over(Finding& first, Finding&& again) {
+  ++first.times;
+  if (first.sentence && again.sentence) {
+    if (first.sentence->program.empty()) first.sentence->program = std::move(again.sentence->program);
+    if (!first.sentence->device) first.sentence->device = again.sentence->device;
+    if (first.sentence->others.empty()) first.sentence->others = std::move(again.sentence->others);
+  }
+  if (first.report && again.report &&
+      again.report->program_allocations.size() > first.report->program_allocations.size())
+    first.report = std::move(again.report);
+  if (first.peak_buffers.empty()) first.peak_buffers = std::move(again.peak_buffers);
+  if (first.frames.empty()) first.frames = std::move(again.frames);
+}
+
+void add_sentence(Finding& dump, Finding&& said) {
+  dump.sentence = std::move(said.sentence);
+  if (dump.peak_buffers.empty()) dump.peak_buffers = std::move(said.peak_buffers);
+  if (dump.frames.empty()) dump.frames = std::move(said.frames);
+}
+
+bool is_note(const Finding& finding) {
+  return finding.dump && finding.dump->is_performance_note;
+}
+
+// Of the last failures, since what belongs together is close.
+constexpr std::size_t compared_max = 64;
+
+bool is_merged(std::vector<Finding>& kept, Finding& next) {
+  std::size_t compared = 0;
+  for (auto before = kept.rbegin(); before != kept.rend() && compared < compared_max; ++before, ++compared) {
+    if (next.sentence && before->dump && !before->sentence && is_about(*before, next)) {
+      add_sentence(*before, std::move(next));
+      return true;
+    }
+    const bool is_repeated = is_same_sentence(*before, next) || is_same_report(*before, next) ||
+                             is_same_dump(*before, next) || (before->sentence && is_about(*before, next));
+    if (!is_repeated) continue;
+    take_over(*before, std::move(next));
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void merge_findings(Findings& findings) {
+  std::stable_sort(findings.failures.begin(), findings.failures.end(),
+                   [](const Finding& a, const Finding& b) { return a.place.byte < b.place.byte; });
+  std::vector<Finding> kept;
+  for (Finding& next : findings.failures) {
+    if (is_note(next)) {
+      ++findings.performance_notes;
+      continue;
+    }
+    if (!is_merged(kept, next)) kept.push_back(std::move(next));
+  }
+  findings.failures = std::move(kept);
+}
+
+}  // namespace hbmscope::log

@@ -1,0 +1,58 @@
+// What a log says about memory: failures in the order of the log, each with everything that was said about it, and
+// where the memory of servers went when they started.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/read/bfc/bfc_dump.h"
+#include "analysis/read/log/traceback.h"
+#include "analysis/read/log/wording.h"
+#include "analysis/read/tpu_oom/tpu_report.h"
+
+namespace hbmscope::log {
+
+struct Place {
+  std::uint64_t line = 0, byte = 0;  // Lines from 1.
+};
+
+// One failure: a dump, a sentence, both, or the report of a TPU.
+struct Finding {
+  Place place;  // Of its first line.
+  std::uint32_t speaker = 0;
+  std::optional<bfc::Dump> dump;
+  bool is_line_only = false;  // A headline that never has a dump.
+  std::optional<Sentence> sentence;
+  std::vector<tpu_oom::Allocation> peak_buffers;  // Of the program that made the request.
+  std::optional<tpu_oom::Report> report;
+  std::vector<TracebackFrame> frames;  // Outermost first.
+  std::uint64_t times = 1;             // How often the log says the same.
+};
+
+struct Accounting {
+  Place place;
+  std::uint32_t speaker = 0;
+  Sentence sentence;  // With all parts, each as last said.
+};
+
+struct LogSpeaker {
+  std::string name;
+  std::optional<std::uint32_t> rank;
+};
+
+struct Findings {
+  std::vector<Finding> failures;  // By place.
+  std::vector<Accounting> accountings;
+  std::vector<LogSpeaker> speakers;  // By number; the first one is that of lines without a prefix.
+  std::uint64_t lines = 0;
+  std::uint64_t performance_notes = 0;  // "The caller indicates that this is not a failure".
+  std::uint64_t left_out = 0;           // Failures beyond the limit.
+};
+
+// Makes one failure of what belongs together: a dump and the sentence that follows it, and repetitions, as when Python
+// prints an exception with its cause, or a notebook keeps it twice.
+void merge_findings(Findings& findings);
+
+}  // namespace hbmscope::log

@@ -1,0 +1,118 @@
+#include "analysis/read/log/log_line.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+
+namespace hbmscope::log {
+namespace {
+
+constexpr char escape = '\x1b';
+
+// Removes "ESC [ ... letter" and "ESC ] ... BEL".
+std::string without_colours(std::string_view text) {
+  std::string clean;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != escape) {
+      clean += text[i];
+      continue;
+    }
+    if (i + 1 >= text.size()) break;
+    const char kind = text[++i];
+    if (kind == '[')
+      while (i + 1 < text.size() && !(text[++i] >= '@' && text[i] <= '~')) {
+      }
+    else if (kind == ']')
+      while (i + 1 < text.size() && text[++i] != '\a') {
+      }
+  }
+  return clean;
+}
+
+void use_text(std::string_view text, const std::function<void(std::string_view)>& use) {
+  while (true) {
+    const std::size_t end = std::min(text.find_first_of("\n\r"), text.size());
+    const std::string_view line = text.substr(0, end);
+    if (!line.empty()) {
+      if (line.find(escape) == std::string_view::npos)
+        use(line);
+      else
+        use(without_colours(line));
+    }
+    if (end == text.size()) return;
+    text.remove_prefix(end + 1);
+  }
+}
+
+void append_utf8(std::string& text, std::uint32_t code) {
+  if (code < 0x80) {
+    text += static_cast<char>(code);
+  } else if (code < 0x800) {
+    text += static_cast<char>(0xc0 | code >> 6);
+    text += static_cast<char>(0x80 | (code & 0x3f));
+  } else {
+    text += static_cast<char>(0xe0 | code >> 12);
+    text += static_cast<char>(0x80 | (code >> 6 & 0x3f));
+    text += static_cast<char>(0x80 | (code & 0x3f));
+  }
+}
+
+// The content of the JSON string that begins at `at`, after its quote; `at` advances past its end.
+std::string decoded_string(std::string_view text, std::size_t& at) {
+  std::string content;
+  for (; at < text.size() && text[at] != '"'; ++at) {
+    if (text[at] != '\\' || at + 1 >= text.size()) {
+      content += text[at];
+      continue;
+    }
+    const char kind = text[++at];
+    switch (kind) {
+      case 'n': content += '\n'; break;
+      case 't': content += '\t'; break;
+      case 'r': content += '\r'; break;
+      case 'b':
+      case 'f': break;
+      case 'u': {
+        std::uint32_t code = 0;
+        const char* digits = text.data() + at + 1;
+        const std::size_t count = std::min<std::size_t>(4, text.size() - at - 1);
+        const auto parsed = std::from_chars(digits, digits + count, code, 16);
+        append_utf8(content, code);
+        at += static_cast<std::size_t>(parsed.ptr - digits);
+        break;
+      }
+      default: content += kind;
+    }
+  }
+  at += at < text.size() ? 1 : 0;
+  return content;
+}
+
+bool looks_like_json(std::string_view line) {
+  const std::size_t first = line.find_first_not_of(" \t[,");
+  if (first == std::string_view::npos) return false;
+  if (line[first] == '"') return true;
+  const std::size_t next = line.find_first_not_of(" \t", first + 1);
+  return line[first] == '{' && next != std::string_view::npos && (line[next] == '"' || line[next] == '}');
+}
+
+}  // namespace
+
+void for_each_line(std::string_view physical, const std::function<void(std::string_view)>& use) {
+  if (!looks_like_json(physical)) {
+    use_text(physical, use);
+    return;
+  }
+  for (std::size_t at = physical.find('"'); at != std::string_view::npos; at = physical.find('"', at)) {
+    ++at;
+    use_text(decoded_string(physical, at), use);
+  }
+}
+
+std::vector<std::string> lines_of(std::string_view physical) {
+  std::vector<std::string> lines;
+  for_each_line(physical, [&](std::string_view line) { lines.emplace_back(line); });
+  return lines;
+}
+
+}  // namespace hbmscope::log

@@ -1,0 +1,280 @@
+#include "analysis/read/log/trace_from_log.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "analysis/read/bfc/trace_from_bfc.h"
+#include "analysis/read/tpu_oom/report_writer.h"
+#include "analysis/trace/failure_details.h"
+#include "analysis/trace/reported_figures.h"
+#include "analysis/trace/trace_writer.h"
+#include "analysis/units/format.h"
+
+namespace hbmscope::log {
+namespace {
+
+std::string_view framework_of(const Finding& finding) {
+  if (finding.report) return "xla:tpu";
+  return finding.dump ? "xla:gpu" : finding.sentence->wording->framework;
+}
+
+// That of all failures; empty: they differ.
+std::string framework_of(const Findings& findings) {
+  std::set<std::string_view> all;
+  for (const Finding& finding : findings.failures) all.insert(framework_of(finding));
+  if (findings.failures.empty())
+    for (const Accounting& accounting : findings.accountings) all.insert(accounting.sentence.wording->framework);
+  return all.size() == 1 ? std::string(*all.begin()) : std::string();
+}
+
+std::string text_from_printed(const PrintedBytes& size) {
+  return hbmscope::text_from_bytes(static_cast<std::int64_t>(std::min(size.bytes, std::uint64_t{1} << 62)));
+}
+
+class LogWriter {
+ public:
+  LogWriter(const Findings& findings, const std::string& file, std::uint64_t file_bytes)
+      : findings_(findings),
+        out_({file, "log", "log of a job", framework_of(findings), file_bytes}),
+        writer_(out_.events()),
+        reports_(writer_, out_.trace().import) {}
+
+  Trace write() {
+    for (const Accounting& accounting : findings_.accountings) add(accounting);
+    for (const Finding& finding : findings_.failures) {
+      const bool is_refusal = finding.sentence && finding.sentence->wording->kind == SentenceKind::refusal;
+      if (finding.report)
+        add_report(finding);
+      else if (is_refusal)
+        add_refusal(finding);
+      else
+        add_failure(finding, finding.dump && !finding.is_line_only ? heap_of_dump(finding) : heap_of_line(finding));
+    }
+    note();
+    out_.close();
+    return std::move(out_.trace());
+  }
+
+ private:
+  // "rank 3", "(EngineCore pid=7)"; empty: nobody is named, or there is only one.
+  std::string owner_of(std::uint32_t speaker) const {
+    const LogSpeaker& by = findings_.speakers[speaker];
+    return by.rank ? fmt::format("rank {}", *by.rank) : by.name;
+  }
+
+  std::string name_of(std::string_view allocator, std::uint32_t speaker) const {
+    const std::string owner = owner_of(speaker);
+    return owner.empty() ? std::string(allocator) : fmt::format("{}, {}", allocator, owner);
+  }
+
+  void set_figure(std::uint32_t heap, std::string_view name, const MaybeBytes& value) {
+    const auto key = std::pair(heap, std::string(name));
+    if (!value && known_figures_.count(key) == 0) return;
+    wire::CounterRecord counter;
+    // A figure that an earlier failure had, and this one has not, is unknown.
+    counter.value = value ? static_cast<std::int64_t>(std::min(value->bytes, std::uint64_t{1} << 62)) : -1;
+    counter.name = writer_.define_string(name);
+    counter.heap = heap;
+    writer_.add(counter, 0);
+    known_figures_.insert(key);
+  }
+
+  std::uint32_t heap_of_dump(const Finding& finding) {
+    const bfc::Dump& dump = *finding.dump;
+    const std::string allocator = dump.allocator.empty() ? "BFC allocator" : dump.allocator;
+    std::string name = name_of(allocator, finding.speaker);
+    const bool is_whole = dump.has_all_chunks(), has_list = !dump.regions.empty();
+    if (!is_whole) name += has_list ? " (list cut off)" : " (without a list)";
+    std::uint32_t& heap = heaps_[name];
+    if (heap == 0) heap = bfc::define_heap(writer_, dump, name);
+    if (has_list) bfc::list_chunks(writer_, heap, dump, out_.trace().import);
+    bfc::check_sums(dump, out_.trace().import);
+    if (!is_whole)
+      out_.trace().import.add("dumps_cut_off", Severity::notice, 1,
+                              "The list of chunks is incomplete, so what is free is known only as far as the text says "
+                              "it. The whole output of the job may have the rest.",
+                              fmt::format("line {}: {}", finding.place.line, allocator));
+    if (!is_whole) set_figure(heap, reported_figure::used, dump.in_use ? dump.in_use : dump.in_use_sum);
+    if (!is_whole) set_figure(heap, reported_figure::free, dump.total_free ? dump.total_free : free_of(dump));
+    if (!is_whole) set_figure(heap, reported_figure::largest_free, largest_of(dump));
+    if (!is_whole) set_figure(heap, reported_figure::pool, dump.pool);
+    set_figure(heap, reported_figure::limit, dump.limit);
+    set_figure(heap, reported_figure::rounded_request,
+               dump.rounded ? MaybeBytes(PrintedBytes{*dump.rounded, 0}) : std::nullopt);
+    return heap;
+  }
+
+  static MaybeBytes free_of(const bfc::Dump& dump) {
+    const MaybeBytes& used = dump.in_use ? dump.in_use : dump.in_use_sum;
+    if (!dump.pool || !used || dump.pool->bytes < used->bytes) return std::nullopt;
+    return PrintedBytes{dump.pool->bytes - used->bytes, dump.pool->error + used->error};
+  }
+
+  static MaybeBytes largest_of(const bfc::Dump& dump) {
+    if (dump.largest_free || dump.free_in_bin.empty()) return dump.largest_free;
+    // The free chunks of the request's bin. A free chunk of a larger bin would have served the request.
+    return *std::max_element(dump.free_in_bin.begin(), dump.free_in_bin.end(),
+                             [](const PrintedBytes& a, const PrintedBytes& b) { return a.bytes < b.bytes; });
+  }
+
+  // For a failure of which only a line tells.
+  std::uint32_t heap_of_line(const Finding& finding) {
+    const Sentence line = finding.sentence.value_or(Sentence{});
+    const std::string allocator = finding.sentence ? line.allocator : finding.dump->allocator;
+    std::string name = name_of(allocator, finding.speaker);
+    if (line.device) name += fmt::format(", GPU {}", *line.device);
+    std::uint32_t& heap = heaps_[name];
+    if (heap == 0) {
+      wire::HeapRecord record;
+      record.layer = static_cast<std::uint8_t>(wire::Layer::chunk);
+      record.device = line.device ? *line.device : bfc::device_of_allocator(allocator);
+      heap = writer_.define_heap(record, name, bfc::memory_kind_of_allocator(allocator));
+    }
+    set_figure(heap, reported_figure::used, line.used);
+    set_figure(heap, reported_figure::free, line.free);
+    set_figure(heap, reported_figure::largest_free, line.largest);
+    set_figure(heap, reported_figure::pool, line.pool);
+    set_figure(heap, reported_figure::limit, line.limit);
+    set_figure(heap, reported_figure::device, line.total);
+    return heap;
+  }
+
+  std::uint32_t stack_of(const std::vector<TracebackFrame>& frames) {
+    std::uint32_t stack = 0;
+    for (const TracebackFrame& frame : frames)
+      stack = writer_.define_stack(stack, writer_.define_frame(frame.function, frame.file, frame.line));
+    return stack;
+  }
+
+  void add_detail(std::uint64_t event, std::string_view key, std::string_view value) {
+    if (value.empty()) return;
+    wire::AttributeRecord record;
+    record.allocation = event;
+    record.key = writer_.define_string(key);
+    record.value = writer_.define_string(value);
+    writer_.add(record, 0);
+  }
+
+  void add_details(std::uint64_t event, const Finding& finding) {
+    add_detail(event, failure_detail::line, std::to_string(finding.place.line));
+    add_detail(event, failure_detail::byte, std::to_string(finding.place.byte));
+    const LogSpeaker& by = findings_.speakers[finding.speaker];
+    add_detail(event, failure_detail::speaker, by.name);
+    if (by.rank) add_detail(event, failure_detail::rank, std::to_string(*by.rank));
+    if (finding.times > 1) add_detail(event, failure_detail::times, std::to_string(finding.times));
+    if (finding.dump) {
+      add_detail(event, failure_detail::allocator, finding.dump->allocator);
+      add_detail(event, failure_detail::operation, finding.dump->op);
+      if (finding.dump->unallocated && finding.dump->unallocated->bytes > 0)
+        add_detail(event, "the pool may still claim", text_from_printed(*finding.dump->unallocated));
+    }
+    if (!finding.sentence) return;
+    const Sentence& said = *finding.sentence;
+    if (!finding.dump) add_detail(event, failure_detail::allocator, said.allocator);
+    add_detail(event, failure_detail::program, said.program);
+    add_detail(event, failure_detail::operation, said.op);
+    add_detail(event, failure_detail::shape, said.shape);
+    for (const auto& [name, size] : said.others)
+      if (size) add_detail(event, name, text_from_printed(*size));
+  }
+
+  // The request as exactly as it is told. The rounded size is exact to 255 bytes, the printed one to two decimals.
+  static std::uint64_t requested_of(const Finding& finding) {
+    MaybeBytes requested;
+    if (finding.sentence) requested = finding.sentence->requested;
+    if (finding.dump && (!requested || requested->error > 0)) {
+      if (finding.dump->rounded) return *finding.dump->rounded;
+      if (finding.dump->requested) requested = finding.dump->requested;
+    }
+    return requested ? requested->bytes : 0;
+  }
+
+  void add_failure(const Finding& finding, std::uint32_t heap) {
+    if (!finding.peak_buffers.empty()) {
+      const std::string& program = finding.sentence->program;
+      reports_.add_program(name_of(program.empty() ? "program at its peak" : program + " at its peak", finding.speaker),
+                           "device", finding.peak_buffers);
+    }
+    wire::OutOfMemoryRecord record;
+    record.requested = requested_of(finding);
+    // A pool that has claimed all it may claim can't use the device's memory, however much is free there.
+    const bool is_pool_full = finding.dump && finding.dump->unallocated && finding.dump->unallocated->bytes == 0;
+    if (finding.sentence && finding.sentence->available)
+      record.available = finding.sentence->available->bytes;
+    else if (is_pool_full)
+      record.available = 0;
+    record.heap = heap;
+    record.stack = stack_of(finding.frames);
+    record.reason = writer_.define_string(finding.sentence ? finding.sentence->text : finding.dump->headline);
+    add_details(writer_.add(record, 0), finding);
+  }
+
+  void add_refusal(const Finding& finding) {
+    out_.trace().import.add("driver_refusals", Severity::notice, 1,
+                            "The driver refused a request; whether the allocator above tried again is unknown.",
+                            fmt::format("line {}: {}", finding.place.line, finding.sentence->text));
+  }
+
+  void add_report(const Finding& finding) {
+    const auto event = reports_.add(*finding.report, owner_of(finding.speaker), stack_of(finding.frames));
+    if (event) add_details(*event, finding);
+  }
+
+  void add(const Accounting& accounting) {
+    const Sentence& said = accounting.sentence;
+    wire::HeapRecord record;
+    record.layer = static_cast<std::uint8_t>(wire::Layer::program);
+    record.device = wire::no_device;
+    const std::string name = name_of(fmt::format("{} at its start", said.allocator), accounting.speaker);
+    const std::uint32_t heap = writer_.define_heap(record, name, "device");
+    std::uint64_t address = 0;
+    for (const auto& [part, size] : said.parts) {
+      wire::AllocRecord block;
+      block.address = address;
+      block.size = size->bytes;
+      block.requested = wire::unknown_bytes;
+      block.heap = heap;
+      block.tag = writer_.define_string(part);
+      address += block.size;
+      writer_.alloc(block, 0);
+    }
+    set_figure(heap, reported_figure::limit, said.limit);
+    set_figure(heap, reported_figure::device, said.total);
+  }
+
+  void note() {
+    ImportStatistics& import = out_.trace().import;
+    import.add("lines", Severity::info, static_cast<std::int64_t>(findings_.lines));
+    import.add("failures", Severity::info, static_cast<std::int64_t>(findings_.failures.size()));
+    std::uint64_t repeats = 0;
+    for (const Finding& finding : findings_.failures) repeats += finding.times - 1;
+    if (repeats > 0)
+      import.add("repeated_failures", Severity::notice, static_cast<std::int64_t>(repeats),
+                 "Said more than once with the same figures; counted once.");
+    if (findings_.performance_notes > 0)
+      import.add("not_failures", Severity::notice, static_cast<std::int64_t>(findings_.performance_notes),
+                 "Requests that an allocator refused although the program could do without: not failures.");
+    if (findings_.left_out > 0)
+      import.add("failures_left_out", Severity::loss, static_cast<std::int64_t>(findings_.left_out),
+                 "There are too many failures; the first ones are read.");
+  }
+
+  const Findings& findings_;
+  TraceWriter out_;
+  wire::StreamWriter& writer_;
+  tpu_oom::ReportWriter reports_;
+  std::map<std::string, std::uint32_t> heaps_;  // By name.
+  std::set<std::pair<std::uint32_t, std::string>> known_figures_;
+};
+
+}  // namespace
+
+Trace trace_from_log(const Findings& findings, const std::string& file, std::uint64_t file_bytes) {
+  return LogWriter(findings, file, file_bytes).write();
+}
+
+}  // namespace hbmscope::log

@@ -1,0 +1,242 @@
+#include "analysis/read/log/wording.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+namespace hbmscope::log {
+namespace {
+
+constexpr std::size_t text_bytes_max = 1024, name_bytes_max = 512;
+
+struct SizeField {
+  std::string_view name;
+  MaybeBytes Sentence::*member;
+};
+constexpr std::array size_fields = {
+    SizeField{"requested", &Sentence::requested}, SizeField{"available", &Sentence::available},
+    SizeField{"used", &Sentence::used},           SizeField{"free", &Sentence::free},
+    SizeField{"largest", &Sentence::largest},     SizeField{"pool", &Sentence::pool},
+    SizeField{"limit", &Sentence::limit},         SizeField{"total", &Sentence::total},
+};
+struct TextField {
+  std::string_view name;
+  std::string Sentence::*member;
+};
+constexpr std::array text_fields = {
+    TextField{"allocator", &Sentence::allocator},
+    TextField{"program", &Sentence::program},
+    TextField{"op", &Sentence::op},
+    TextField{"shape", &Sentence::shape},
+    TextField{"type", &Sentence::type},
+};
+
+// "8,589,934,592 bytes", "1.57 GB", "73.30GiB".
+MaybeBytes take_any_size(WordCursor& cursor) {
+  WordCursor grouped = cursor, plain = cursor;
+  const auto number = grouped.take_grouped_number();
+  const MaybeBytes size = plain.take_size();
+  if (number && (!size || grouped.offset() > plain.offset())) {
+    if (!grouped.take("bytes")) grouped.take("B");
+    cursor = grouped;
+    return PrintedBytes{*number, 0};
+  }
+  if (size) cursor = plain;
+  return size;
+}
+
+// "67.25" as GiB.
+MaybeBytes take_gib(WordCursor& cursor) {
+  cursor.skip_space();
+  const std::string_view rest = cursor.rest();
+  const std::size_t digits = std::min(rest.find_first_not_of("0123456789."), rest.size());
+  const std::string with_unit = std::string(rest.substr(0, digits)) + "G";
+  const MaybeBytes size = WordCursor(with_unit, 0).take_size();
+  if (size) cursor.move_to(cursor.offset() + digits);
+  return size;
+}
+
+// Up to the last character of the field's name, which stays.
+std::optional<std::string> take_text(std::string_view field, WordCursor& cursor) {
+  const char end = field.back() == '_' ? ' ' : field.back();
+  cursor.skip_space();
+  WordCursor text = cursor;
+  auto value = text.take_until(std::string_view(&end, 1), name_bytes_max);
+  if (value) cursor.move_to(text.offset() - 1);
+  return value;
+}
+
+// A part of the memory is never as small as a figure without a unit would be.
+constexpr std::uint64_t part_bytes_min = 1024;
+
+// Reads one figure or word into its place. False: it isn't there.
+bool take_field(std::string_view field, WordCursor& cursor, Sentence& sentence, std::string& key) {
+  const bool is_gib = field.starts_with('#');
+  if (is_gib) field.remove_prefix(1);
+  const auto take_size = [&] { return is_gib ? take_gib(cursor) : take_any_size(cursor); };
+  for (const SizeField& each : size_fields) {
+    if (each.name != field) continue;
+    const MaybeBytes size = take_size();
+    if (!size) return false;
+    MaybeBytes& figure = sentence.*each.member;
+    if (!figure || size->error < figure->error) figure = size;  // "154.06GiB (165425291480B)"
+    return true;
+  }
+  if (field == "device") {
+    const auto number = cursor.take_number();
+    if (!number || *number > 4096) return false;
+    sentence.device = static_cast<std::uint32_t>(*number);
+    return true;
+  }
+  if (field.front() == '=') {
+    const MaybeBytes size = take_size();
+    if (!size || size->bytes < part_bytes_min) return false;
+    sentence.parts.emplace_back(field.substr(1), size);
+    return true;
+  }
+  if (field.front() == '.') {
+    const MaybeBytes size = take_size();
+    if (!size) return false;
+    sentence.others.emplace_back(field.size() > 1 ? std::string(field.substr(1)) : key, size);
+    return true;
+  }
+  const auto text = take_text(field, cursor);
+  if (!text) return false;
+  if (field.front() == '@') key = fmt::format("{} {}", field.substr(1, field.size() - 2), *text);
+  for (const TextField& each : text_fields)
+    if (field.starts_with(each.name)) sentence.*each.member = *text;
+  return true;
+}
+
+bool take_pattern(std::string_view pattern, WordCursor& cursor, Sentence& sentence) {
+  std::string key;
+  while (!pattern.empty()) {
+    const std::size_t open = std::min(pattern.find('{'), pattern.size());
+    if (open > 0) {
+      // Between a word and a figure the space is optional.
+      std::string_view words = pattern.substr(0, open);
+      if (words.starts_with(' ')) words.remove_prefix(1);
+      if (open < pattern.size() && words.ends_with(' ')) words.remove_suffix(1);
+      if (!words.empty() && !cursor.take(words)) return false;
+      pattern.remove_prefix(open);
+      continue;
+    }
+    const std::size_t close = pattern.find('}');
+    if (!take_field(pattern.substr(1, close - 1), cursor, sentence, key)) return false;
+    pattern.remove_prefix(close + 1);
+  }
+  return true;
+}
+
+// The words before the first figure, by which the place is found.
+std::string_view first_words(std::string_view pattern) {
+  std::string_view words = pattern.substr(0, pattern.find('{'));
+  while (words.ends_with(' ')) words.remove_suffix(1);
+  return words;
+}
+
+// Where the pattern begins, and adds its figures; std::string_view::npos: nowhere.
+std::size_t find_pattern(std::string_view text, std::string_view pattern, std::size_t from, Sentence& sentence) {
+  const std::string_view words = first_words(pattern);
+  for (std::size_t at = find_words(text, words, from); at != std::string_view::npos;
+       at = find_words(text, words, at + 1)) {
+    WordCursor cursor(text, at);
+    Sentence found = sentence;
+    if (!take_pattern(pattern, cursor, found)) continue;
+    sentence = std::move(found);
+    return at;
+  }
+  return std::string_view::npos;
+}
+
+bool add_clauses(std::string_view text, const Wording& wording, std::size_t from, Sentence& sentence) {
+  bool has_any = false;
+  for (std::string_view clauses = wording.clauses; !clauses.empty();) {
+    const std::size_t end = std::min(clauses.find('\n'), clauses.size());
+    std::string_view clause = clauses.substr(0, end);
+    const bool can_repeat = clause.starts_with('+');
+    if (can_repeat) clause.remove_prefix(1);
+    for (std::size_t at = from; (at = find_pattern(text, clause, at, sentence)) != std::string_view::npos; ++at) {
+      has_any = true;
+      if (!can_repeat) break;
+    }
+    clauses.remove_prefix(std::min(end + 1, clauses.size()));
+  }
+  return has_any;
+}
+
+// Bytes of an element of a TensorFlow type; 0: unknown.
+std::uint64_t bytes_of_type(std::string_view type) {
+  constexpr std::array<std::pair<std::string_view, std::uint64_t>, 15> sizes = {{{"float", 4},
+                                                                                 {"half", 2},
+                                                                                 {"bfloat16", 2},
+                                                                                 {"double", 8},
+                                                                                 {"int8", 1},
+                                                                                 {"uint8", 1},
+                                                                                 {"int16", 2},
+                                                                                 {"uint16", 2},
+                                                                                 {"int32", 4},
+                                                                                 {"uint32", 4},
+                                                                                 {"int64", 8},
+                                                                                 {"uint64", 8},
+                                                                                 {"bool", 1},
+                                                                                 {"complex64", 8},
+                                                                                 {"complex128", 16}}};
+  for (const auto& [name, bytes] : sizes)
+    if (name == type) return bytes;
+  return 0;
+}
+
+// "32,64,250,250" of floats.
+MaybeBytes bytes_of_tensor(std::string_view shape, std::string_view type) {
+  std::uint64_t bytes = bytes_of_type(type);
+  while (!shape.empty()) {
+    WordCursor cursor(shape, 0);
+    const auto extent = cursor.take_number();
+    if (!extent || __builtin_mul_overflow(bytes, *extent, &bytes)) return std::nullopt;
+    cursor.take(",");
+    shape.remove_prefix(cursor.offset());
+  }
+  if (bytes == 0) return std::nullopt;
+  return PrintedBytes{bytes, 0};
+}
+
+// What follows from the other figures.
+void complete(Sentence& sentence) {
+  if (!sentence.requested && !sentence.type.empty())
+    sentence.requested = bytes_of_tensor(sentence.shape, sentence.type);
+  if (sentence.pool && sentence.used && !sentence.free && sentence.pool->bytes >= sentence.used->bytes)
+    sentence.free =
+        PrintedBytes{sentence.pool->bytes - sentence.used->bytes, sentence.pool->error + sentence.used->error};
+  if (!sentence.pool && sentence.used && sentence.free)
+    sentence.pool =
+        PrintedBytes{sentence.used->bytes + sentence.free->bytes, sentence.used->error + sentence.free->error};
+}
+
+}  // namespace
+
+std::optional<Sentence> find_sentence(std::string_view line) {
+  for (const Wording& wording : all_wordings()) {
+    Sentence sentence;
+    const std::size_t at = find_pattern(line, wording.anchor, 0, sentence);
+    if (at == std::string_view::npos) continue;
+    sentence.wording = &wording;
+    if (sentence.allocator.empty()) sentence.allocator = wording.allocator;
+    add_clauses(line, wording, at, sentence);
+    complete(sentence);
+    sentence.text = in_one_line(line.substr(at), text_bytes_max);
+    return sentence;
+  }
+  return std::nullopt;
+}
+
+bool continue_sentence(std::string_view line, Sentence& sentence) {
+  Sentence more = sentence;
+  if (!add_clauses(line, *sentence.wording, 0, more)) return false;
+  complete(more);
+  sentence = std::move(more);
+  return true;
+}
+
+}  // namespace hbmscope::log

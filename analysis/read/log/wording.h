@@ -1,0 +1,64 @@
+// The sentences in which frameworks say that memory ran out, or where it went at startup. A wording is a row of
+// wordings.cpp: an anchor that identifies the sentence, and clauses that may follow in any order.
+//
+// In anchors and clauses a blank stands for any space, {name} for a figure or word:
+//   {requested} {available} {used} {free} {largest} {pool} {limit} {total}   sizes, see Sentence
+//   {device}                                                             a device's number
+//   {allocator'} {program'} {op'} {shape'} {type'}                              a text that ends before the character
+//   after
+//                                                                        its name, or at a blank if that is '_'
+//   {=weights}                                                           the size of a part of the memory
+//   {.this process}                                                      any other size, kept under that name
+//   {@process_}                                                          a word that completes the name of the next
+//                                                                        {.}: "process 4711"
+//   {#total} and {#=weights}                                             the same, of a number without its unit, GiB
+//   {*,}                                                                 a text to skip, up to the character
+// A clause that begins with '+' may follow several times.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analysis/read/word_cursor.h"
+
+namespace hbmscope::log {
+
+enum class SentenceKind : std::uint8_t {
+  failure,     // A request failed, and the program was told.
+  refusal,     // The driver refused a request; the allocator above may have tried again.
+  accounting,  // What a server holds after its start.
+};
+
+struct Wording {
+  SentenceKind kind = SentenceKind::failure;
+  std::string_view framework;  // As in the job fact of that name: "pytorch", "xla:gpu".
+  std::string_view allocator;  // Whose memory: "PyTorch's CUDA allocator".
+  std::string_view anchor;
+  std::string_view clauses = {};  // One per line.
+};
+std::span<const Wording> all_wordings();
+
+struct Sentence {
+  const Wording* wording = nullptr;
+  std::string text;  // On one line, from its first word to the end of the line.
+  std::string allocator;
+  // As printed. `available` is free on the device, outside the allocator; `free` and `largest` are inside it; `pool` is
+  // what it has claimed; `limit` what it may claim; `total` the device's size.
+  MaybeBytes requested, available, used, free, largest, pool, limit, total;
+  std::optional<std::uint32_t> device;
+  std::string program, op, shape, type;
+  std::vector<std::pair<std::string, MaybeBytes>> parts;   // Of an accounting: "weights", 14.96 GiB.
+  std::vector<std::pair<std::string, MaybeBytes>> others;  // "this process", 23.1 GiB.
+};
+
+// The first sentence of the line. Text before it, such as the type of a Python exception, is ignored.
+std::optional<Sentence> find_sentence(std::string_view line);
+// Adds what a following line says about the same failure. Returns whether it said anything.
+bool continue_sentence(std::string_view line, Sentence& sentence);
+
+}  // namespace hbmscope::log

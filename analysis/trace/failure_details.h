@@ -1,0 +1,19 @@
+// What a text says about a failure beyond its figures: attributes whose allocation is the event of the failure. Any
+// other key is a figure or a word of the text itself, such as "process 4711".
+#pragma once
+
+#include <string_view>
+
+namespace hbmscope::failure_detail {
+
+inline constexpr std::string_view line = "line";            // Of the log, from 1.
+inline constexpr std::string_view byte = "byte";            // Of the log, where that line begins.
+inline constexpr std::string_view allocator = "allocator";  // "GPU_0_bfc"
+inline constexpr std::string_view speaker = "written by";   // The prefix of the line: "[rank3]".
+inline constexpr std::string_view rank = "rank";
+inline constexpr std::string_view program = "program";  // "jit_step"
+inline constexpr std::string_view operation = "operation";
+inline constexpr std::string_view shape = "shape";
+inline constexpr std::string_view times = "times";  // How often the log says it, if more than once.
+
+}  // namespace hbmscope::failure_detail
