@@ -22,14 +22,6 @@ Failure too_large(const std::string& file, std::uint64_t max_bytes) {
                          "--max-size raises the limit.", file));
 }
 
-// Fills `buffer` from `filled` on; fewer bytes than requested mean the end of the file. Errors: reading failed.
-Result<std::uint64_t> read_some(std::FILE* stream, ByteBuffer& buffer, std::uint64_t filled, std::uint64_t wanted,
-                                const std::string& name) {
-  const std::size_t got = std::fread(buffer.data() + filled, 1, static_cast<std::size_t>(wanted), stream);
-  if (got < wanted && std::ferror(stream) != 0) return Failure(reading_failed(name, filled + got, errno));
-  return got;
-}
-
 }  // namespace
 
 Result<InputFile> InputFile::open(const std::string& path, std::uint64_t max_bytes, ReadControl* control) {
@@ -60,13 +52,8 @@ Result<InputFile> InputFile::open(const std::string& path, std::uint64_t max_byt
     }
     if (!error && status.type() == fs::file_type::regular) file.size_ = size;
   }
-  auto first = ByteBuffer::allocate(first_bytes_most, file.name_);
-  if (!first) return Failure(std::move(first.error()));
-  const auto got = read_some(file.stream_.get(), *first, 0, first_bytes_most, file.name_);
-  if (!got) return Failure(got.error());
-  first->shrink(*got);
-  file.first_ = std::move(*first);
-  if (*got == 0)
+  if (auto found = file.find_levels(); !found) return Failure(std::move(found.error()));
+  if (file.first_.size() == 0)
     return Failure(is_stdin
                        ? refusal("nothing arrived", "Pipe a profile into it.", file.name_)
                        : refusal("the file is empty",
@@ -76,12 +63,68 @@ Result<InputFile> InputFile::open(const std::string& path, std::uint64_t max_byt
   return file;
 }
 
+Result<std::size_t> InputFile::read_file(std::span<std::uint8_t> into) {
+  const std::size_t got = std::fread(into.data(), 1, into.size(), stream_.get());
+  if (got < into.size() && std::ferror(stream_.get()) != 0)
+    return Failure(reading_failed(name_, file_bytes_ + got, errno));
+  file_bytes_ += got;
+  return got;
+}
+
+Result<std::size_t> InputFile::read_level(std::size_t number, std::span<std::uint8_t> into) {
+  Level& level = levels_[number];
+  if (level.at < level.head.size()) {
+    const std::size_t count = std::min(into.size(), level.head.size() - level.at);
+    std::memcpy(into.data(), level.head.data() + level.at, count);
+    level.at += count;
+    return count;
+  }
+  if (level.decompressor == nullptr) return read_file(into);
+  return level.decompressor->read([&](std::span<std::uint8_t> more) { return read_level(number - 1, more); }, into);
+}
+
+Result<std::size_t> InputFile::fill(std::span<std::uint8_t> into) {
+  std::size_t filled = 0;
+  while (filled < into.size()) {
+    const auto got = read_level(levels_.size() - 1, into.subspan(filled));
+    if (!got) return got;
+    if (*got == 0) break;
+    filled += *got;
+  }
+  return filled;
+}
+
+Result<void> InputFile::find_levels() {
+  constexpr std::size_t levels_max = 5;
+  levels_.emplace_back();
+  while (true) {
+    auto first = ByteBuffer::allocate(first_bytes_most, name_);
+    if (!first) return Failure(std::move(first.error()));
+    const auto got = fill({first->data(), static_cast<std::size_t>(first_bytes_most)});
+    if (!got) return Failure(got.error());
+    first->shrink(*got);
+    const Compression compression = find_compression(first->bytes());
+    const bool is_gzip_of_compressed =
+        compression == Compression::gzip && find_compression(inflate_beginning(first->bytes())) != Compression::none;
+    if (compression == Compression::none || (compression == Compression::gzip && !is_gzip_of_compressed)) {
+      first_ = std::move(*first);
+      return {};
+    }
+    if (levels_.size() == levels_max)
+      return Failure(
+          refusal("it is compressed more than four times over", "Unpack it, and open what is inside.", name_));
+    levels_.back().head.assign(first->bytes().begin(), first->bytes().end());
+    levels_.push_back({std::make_unique<Decompressor>(compression, name_), {}, 0});
+  }
+}
+
 // Reads until the end of the file regardless of its reported size: pipes have none, and files grow.
 Result<std::span<const std::uint8_t>> InputFile::bytes() {
   constexpr std::uint64_t step = std::uint64_t{4} << 20;
   if (is_read_) return all_.bytes();
   const std::uint64_t begun = first_.size();
-  auto buffer = ByteBuffer::allocate(std::max(size_.value_or(0), begun) + 1, name_);
+  const std::uint64_t expected = is_unpacked() ? begun * 4 : std::max(size_.value_or(0), begun);
+  auto buffer = ByteBuffer::allocate(expected + 1, name_);
   if (!buffer) return Failure(std::move(buffer.error()));
   std::memcpy(buffer->data(), first_.data(), begun);
   std::uint64_t filled = begun;
@@ -89,7 +132,7 @@ Result<std::span<const std::uint8_t>> InputFile::bytes() {
   while (true) {
     if (control_ != nullptr && control_->cancelled) return Failure(refusal("reading was cancelled", {}, name_));
     if (filled > max_bytes_) return too_large(name_, max_bytes_);
-    if (control_ != nullptr) control_->done_bytes = filled;
+    if (control_ != nullptr) control_->done_bytes = is_unpacked() ? file_bytes_ : filled;
     if (is_at_end) break;
     if (filled == buffer->size()) {
       auto larger = ByteBuffer::allocate(buffer->size() * 2, name_);
@@ -98,7 +141,7 @@ Result<std::span<const std::uint8_t>> InputFile::bytes() {
       buffer = std::move(larger);
     }
     const std::uint64_t wanted = std::min(step, buffer->size() - filled);
-    const auto got = read_some(stream_.get(), *buffer, filled, wanted, name_);
+    const auto got = fill({buffer->data() + filled, static_cast<std::size_t>(wanted)});
     if (!got) return Failure(got.error());
     filled += *got;
     is_at_end = *got < wanted;
@@ -109,13 +152,38 @@ Result<std::span<const std::uint8_t>> InputFile::bytes() {
   return all_.bytes();
 }
 
+// From first_, and then what follows it.
+Result<std::size_t> InputFile::read_content(std::span<std::uint8_t> into) {
+  const std::span<const std::uint8_t> known = is_read_ ? all_.bytes() : first_.bytes();
+  if (next_ < known.size()) {
+    const std::size_t count = std::min<std::size_t>(into.size(), known.size() - next_);
+    std::memcpy(into.data(), known.data() + next_, count);
+    next_ += count;
+    return count;
+  }
+  return is_read_ ? 0 : read_level(levels_.size() - 1, into);
+}
+
+Result<std::size_t> InputFile::read_next(std::span<std::uint8_t> into) {
+  if (control_ != nullptr && control_->cancelled) return Failure(refusal("reading was cancelled", {}, name_));
+  if (is_gzip_ && gzip_ == nullptr) gzip_ = std::make_unique<Decompressor>(Compression::gzip, name_);
+  const auto got = gzip_ != nullptr
+                       ? gzip_->read([&](std::span<std::uint8_t> more) { return read_content(more); }, into)
+                       : read_content(into);
+  if (!got) return got;
+  unpacked_bytes_ += *got;
+  if (unpacked_bytes_ > max_bytes_ && (is_gzip_ || is_unpacked())) return too_large(name_, max_bytes_);
+  if (control_ != nullptr) control_->done_bytes = file_bytes_;
+  return got;
+}
+
 Result<ByteBuffer> InputFile::take_bytes() {
   if (const auto read = bytes(); !read) return Failure(read.error());
   return std::move(all_);
 }
 
 std::FILE* InputFile::rewound_stream() {
-  if (!size_ || std::fseek(stream_.get(), 0, SEEK_SET) != 0) return nullptr;
+  if (!size_ || is_unpacked() || std::fseek(stream_.get(), 0, SEEK_SET) != 0) return nullptr;
   return stream_.get();
 }
 

@@ -1,5 +1,7 @@
 // An input file, opened once. Readers look at its beginning to recognise their format; one of them then takes all
-// bytes, or reads the stream piece by piece.
+// bytes, or reads the stream piece by piece. zstd, xz and bzip2 are taken off here, in up to four layers, so no reader
+// sees them; gzip directly around the content is left to the readers, because libdeflate inflates it much faster in one
+// piece.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +13,7 @@
 #include <vector>
 
 #include "analysis/model/result.h"
+#include "analysis/read/decompress.h"
 #include "analysis/read/file_bytes.h"
 #include "analysis/read/read_control.h"
 
@@ -23,7 +26,7 @@ class InputFile {
   static Result<InputFile> open(const std::string& path, std::uint64_t max_bytes, ReadControl* control = nullptr);
 
   const std::string& name() const { return name_; }  // As in messages: "standard input" for "-".
-  // The first 64 KiB, or all of a smaller file, without inflating.
+  // The first 64 KiB, or all of a smaller file, without inflating gzip.
   std::span<const std::uint8_t> first_bytes() const { return first_.bytes(); }
   // The beginning of the content, inflated if it is gzip: 64 bytes or more, if the content has that many.
   std::span<const std::uint8_t> beginning() const { return is_gzip_ ? std::span(inside_) : first_.bytes(); }
@@ -34,9 +37,13 @@ class InputFile {
   // Moves all bytes out; the file has none afterwards.
   Result<ByteBuffer> take_bytes();
 
-  // The stream of a regular file, at its start, for readers that don't keep everything in memory. Null for a pipe.
+  // The stream of a regular file, at its start, for readers that don't keep everything in memory. Null for a pipe, and
+  // for a file that is unpacked here.
   std::FILE* rewound_stream();
-  std::optional<std::uint64_t> size() const { return size_; }
+  // The next bytes of the content, also of gzip; 0: the end. For readers that go through it once. Errors: those of
+  // bytes(), damaged gzip.
+  Result<std::size_t> read_next(std::span<std::uint8_t> into);
+  std::optional<std::uint64_t> size() const { return size_; }  // On disk, of a regular file.
 
  private:
   struct Close {
@@ -45,11 +52,30 @@ class InputFile {
     }
   };
 
+  // The file itself, or what is inside one compression of it.
+  struct Level {
+    std::unique_ptr<Decompressor> decompressor;  // Null: the file.
+    std::vector<std::uint8_t> head;              // Read already, to find out what it is.
+    std::size_t at = 0;                          // In `head`.
+  };
+  Result<std::size_t> read_file(std::span<std::uint8_t> into);
+  Result<std::size_t> read_level(std::size_t level, std::span<std::uint8_t> into);
+  // As many bytes as there are, up to the size.
+  Result<std::size_t> fill(std::span<std::uint8_t> into);
+  Result<std::size_t> read_content(std::span<std::uint8_t> into);
+  Result<void> find_levels();
+  bool is_unpacked() const { return levels_.size() > 1; }
+
   std::string name_;
   std::unique_ptr<std::FILE, Close> stream_;
   std::optional<std::uint64_t> size_;
   std::uint64_t max_bytes_ = 0;
   ReadControl* control_ = nullptr;
+  std::vector<Level> levels_;
+  std::unique_ptr<Decompressor> gzip_;  // Of read_next.
+  std::uint64_t file_bytes_ = 0;        // Read from the stream so far.
+  std::uint64_t next_ = 0;              // Of read_next, in the content.
+  std::uint64_t unpacked_bytes_ = 0;    // By read_next.
   ByteBuffer first_, all_;
   std::vector<std::uint8_t> inside_;
   bool is_gzip_ = false, is_read_ = false;

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
+#include <vector>
 
-#include "analysis/read/gzip.h"
 #include "analysis/read/log/log_reader.h"
 #include "analysis/read/log/trace_from_log.h"
 #include "analysis/read/trace_content.h"
@@ -15,42 +14,17 @@ namespace {
 
 constexpr std::size_t piece_bytes = std::size_t{1} << 20;
 
-std::string_view text_of(std::span<const std::uint8_t> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-Result<Findings> read_stream(std::FILE* stream, const std::string& name, ReadControl* control) {
-  LogReader reader;
-  std::string piece(piece_bytes, '\0');
-  std::uint64_t done = 0;
-  while (true) {
-    if (control != nullptr && control->cancelled) return Failure(refusal("reading was cancelled", {}, name));
-    const std::size_t got = std::fread(piece.data(), 1, piece.size(), stream);
-    if (got < piece.size() && std::ferror(stream) != 0) return Failure(reading_failed(name, done + got, errno));
-    reader.feed(std::string_view(piece).substr(0, got));
-    done += got;
-    if (control != nullptr) control->done_bytes = done;
-    if (got < piece.size()) return reader.finish();
-  }
-}
-
 }  // namespace
 
-Result<Findings> read_findings(InputFile& file, const FileOptions& options, ReadControl* control) {
-  if (!file.is_gzip())
-    if (std::FILE* stream = file.rewound_stream()) return read_stream(stream, file.name(), control);
-  const auto bytes = file.bytes();
-  if (!bytes) return Failure(bytes.error());
-  ImportStatistics import;
-  const auto text = unzip(*bytes, file.name(), options.max_inflated_bytes, import);
-  if (!text) return Failure(text.error());
+Result<Findings> read_findings(InputFile& file) {
   LogReader reader;
-  for (std::string_view rest = text_of(text->bytes); !rest.empty();) {
-    if (control != nullptr && control->cancelled) return Failure(refusal("reading was cancelled", {}, file.name()));
-    reader.feed(rest.substr(0, piece_bytes));
-    rest.remove_prefix(std::min(piece_bytes, rest.size()));
+  std::vector<std::uint8_t> piece(piece_bytes);
+  while (true) {
+    const auto got = file.read_next(piece);
+    if (!got) return Failure(got.error());
+    if (*got == 0) return reader.finish();
+    reader.feed({reinterpret_cast<const char*>(piece.data()), *got});
   }
-  return reader.finish();
 }
 
 namespace {
@@ -64,8 +38,8 @@ bool is_text(InputFile& file) {
   return !first.empty() && std::all_of(first.begin(), first.end(), is_character);
 }
 
-Result<FileContent> read_log(InputFile& file, const FileOptions& options, ReadControl* control) {
-  auto findings = read_findings(file, options, control);
+Result<FileContent> read_log(InputFile& file, const FileOptions&, ReadControl*) {
+  auto findings = read_findings(file);
   if (!findings) return Failure(std::move(findings.error()));
   if (findings->failures.empty() && findings->accountings.empty()) return FileContent{};
   return content_from_trace(trace_from_log(*findings, file.name(), file.size().value_or(0)));

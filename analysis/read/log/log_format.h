@@ -8,8 +8,8 @@
 namespace hbmscope {
 
 namespace log {
-// Everything that the text says about memory. Errors: those of reading; cancelled.
-Result<Findings> read_findings(InputFile& file, const FileOptions& options, ReadControl* control);
+// Everything that the text says about memory, read piece by piece. Errors: those of reading; cancelled.
+Result<Findings> read_findings(InputFile& file);
 }  // namespace log
 
 extern const Format log_format;

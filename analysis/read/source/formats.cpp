@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/read/bfc/memory_dump_format.h"
+#include "analysis/read/decompress.h"
 #include "analysis/read/hlo/read_hlo.h"
 #include "analysis/read/kineto/read_kineto.h"
 #include "analysis/read/log/log_format.h"
@@ -22,11 +23,6 @@ constexpr std::array formats = {
     &workload_format, &recording_format,  &torch_format, &rmm_format,   &kineto_format, &memory_dump_format,
     &hlo_format,      &live_range_format, &log_format,   &pprof_format,  // What has no first bytes of its own is last.
 };
-
-std::string_view without_gz(std::string_view name) {
-  if (name.ends_with(".gz")) name.remove_suffix(3);
-  return name;
-}
 
 // ".pickle .pkl", one after the other.
 template <class Use>
@@ -67,7 +63,7 @@ const Format* find_format(InputFile& file) {
 }
 
 const Format* find_format_of_name(std::string_view name) {
-  name = without_gz(name);
+  name = without_compressed_endings(name);
   // The longest ending decides: ".trace.json" is a Chrome trace, though a workload may end with ".json" too.
   const auto length_of = [&](const Format* format) {
     return std::max(ending_length(name, format->endings), ending_length(name, format->other_endings));
@@ -78,7 +74,7 @@ const Format* find_format_of_name(std::string_view name) {
 }
 
 bool looks_like_profile(std::string_view name) {
-  name = without_gz(name);
+  name = without_compressed_endings(name);
   return std::any_of(formats.begin(), formats.end(),
                      [&](const Format* each) { return ending_length(name, each->endings) > 0; });
 }
