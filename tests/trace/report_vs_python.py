@@ -71,7 +71,7 @@ def check_real(file):
     expect(file.name, "free", actions.count("free_completed"), answer["events"]["free"])
     expect(file.name, "oom", actions.count("oom"), answer["events"]["oom"])
     expect(file.name, "failures", actions.count("oom"), len(answer["failures"]))
-    expect(file.name, "losses", [], [row["name"] for row in answer["import"] if row["severity"] in ("warning", "loss")])
+    expect(file.name, "losses", [], problems_of(answer))
     start = report(file, "--at", "start")["heaps"]
     live = live_at_start(snapshot)
     expect(file.name, "blocks at the start", len(live), sum(heap["live_blocks"] for heap in start))
@@ -97,6 +97,11 @@ def check_recording(file, answer):
         expect(file.name, "a device is written to, not replaced", True, pathlib.Path("/dev/full").is_char_device())
 
 
+# A peak that may be higher, because nothing shows where a block from before the first entry ends, is no mistake.
+def problems_of(answer):
+    return [name for name in rows_by_severity(answer, "warning", "loss") if name != "uncertain_sizes"]
+
+
 def check_made_up(seed, steps, history, devices):
     chance = random.Random(seed)
     allocators = []
@@ -111,7 +116,7 @@ def check_made_up(seed, steps, history, devices):
         answer = report(file)
         for allocator in allocators:
             check_moment(file.name, "the end", allocator.kept_moments()[-1], answer, allocator.device)
-        expect(file.name, "contradictions", [], [row["name"] for row in answer["import"] if row["severity"] in ("warning", "loss")])
+        expect(file.name, "contradictions", [], problems_of(answer))
         check_recording(file, answer)
         if devices > 1:
             return
