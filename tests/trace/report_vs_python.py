@@ -7,7 +7,9 @@ Real snapshots, snapshots of an allocator that is known at every moment (torch_a
 (rmm_log.py): what lives at a moment, events, failures. questions_vs_python.py asks for more.
 """
 
+import base64
 import gzip
+import json
 import pathlib
 import pickle
 import random
@@ -33,6 +35,44 @@ def heaps_at_end(snapshot):
                 heap["requested_bytes"] += block.get("requested_size", block["size"])
                 heap["live_blocks"] += 1
     return heaps
+
+
+# As torch/cuda/_memory_viz.py writes it.
+PAGE = """
+<!DOCTYPE html>
+<html>
+<head>
+</head>
+<body>
+<script type="module">
+import {add_local_files} from "https://cdn.jsdelivr.net/gh/pytorch/pytorch@main/torch/utils/viz/MemoryViz.js"
+const local_files = $SNAPSHOT
+add_local_files(local_files, 'Active Memory Timeline')
+</script>
+</body>
+"""
+
+
+def page_of(snapshot):
+    data = pickle.dumps(snapshot)
+    data += b"\x00" * (3 - len(data) % 3)
+    files = [{"name": "snapshot.pickle", "base64": base64.b64encode(data).decode()}]
+    return PAGE.replace("$SNAPSHOT", json.dumps(files)).encode()
+
+
+# The same snapshot in other forms is the same report, apart from the file's name.
+def check_other_forms(file, snapshot, answer):
+    def without_file(one):
+        return {key: value for key, value in one.items() if key not in ("file", "files", "inputs")}
+
+    page = page_of(snapshot)
+    forms = {"json": json.dumps(snapshot).encode(), "indented.json": json.dumps(snapshot, indent=2).encode(),
+             "html": page, "html.gz": gzip.compress(page)}
+    with tempfile.TemporaryDirectory() as folder:
+        for ending, data in forms.items():
+            other = pathlib.Path(folder) / f"{file.stem}.{ending}"
+            other.write_bytes(data)
+            expect(other.name, "report", without_file(answer), without_file(report(other)))
 
 
 # Blocks that were live before the first entry: the end with all entries undone; for each block only the facts in the
@@ -76,6 +116,7 @@ def check_real(file):
     live = live_at_start(snapshot)
     expect(file.name, "blocks at the start", len(live), sum(heap["live_blocks"] for heap in start))
     expect(file.name, "requested at the start", sum(live.values()), sum(heap["requested_bytes"] for heap in start))
+    check_other_forms(file, snapshot, answer)
     check_recording(file, answer)
 
 
