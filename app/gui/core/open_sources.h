@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,6 +26,7 @@ class OpenSources {
   void open_paths(const std::vector<std::string>& paths);
   void open_folder(const std::string& folder);
   SourceId open_file(const std::string& path, As as, const std::vector<WorkloadChange>& what_if = {});
+  void open_text(const std::string& text);  // As "pasted text", not a file.
   void close_source(SourceId id);
   void reload_source(SourceId id);
 
@@ -43,7 +45,8 @@ class OpenSources {
 
  private:
   void start_reading(SourceId id);
-  WorkerPool::Finish read_to_end(const std::string& path, const std::vector<WorkloadChange>& what_if,
+  WorkerPool::Finish read_to_end(const std::string& path, const std::optional<std::string>& pasted,
+                                 const std::vector<WorkloadChange>& what_if,
                                  const std::shared_ptr<ReadControl>& control);
   void show_part(const std::shared_ptr<ReadControl>& control, SourceContent part);
   void show_wanted_heaps(const Source& source);
@@ -62,6 +65,7 @@ class OpenSources {
   RecentFiles& recent_;
   WorkerPool& pool_;
   LiveLinks live_;
+  std::map<std::string, std::string> pasted_;  // Texts by the names of their sources.
   std::uint32_t next_source_ = 1;
 };
 
