@@ -46,6 +46,7 @@ struct Format {
   std::string_view beginning = {};  // "one begins with the letters \"hbmscope\"", for files with this ending.
   std::string_view hint = {};       // How to get such a file.
   bool is_workload = false;         // Takes FileOptions::what_if.
+  bool is_any_text = false;         // Only its reader finds out whether a text is of this format.
 };
 
 }  // namespace hbmscope

@@ -36,6 +36,8 @@ Result<InputFile> InputFile::open(const std::string& path, std::uint64_t max_byt
   } else {
     std::error_code error;
     const fs::file_status status = fs::status(path, error);
+    if (status.type() == fs::file_type::not_found && path.find("://") != std::string::npos)
+      return Failure(refusal("this is an address, and hbmscope opens files", "Download it first.", path));
     if (status.type() == fs::file_type::not_found)
       return Failure(refusal("there is no such file", "Check the path.", path));
     if (status.type() == fs::file_type::directory)

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <filesystem>
 
+#include <fmt/format.h>
+
 #include "analysis/query/merge.h"
 #include "analysis/read/source/profile_folder.h"
 #include "analysis/trace/join_traces.h"
 #include "analysis/units/format.h"
+#include "analysis/units/utf8.h"
 #include "app/cli/cli.h"
 #include "app/cli/terminal.h"
 
@@ -62,16 +65,48 @@ Result<std::shared_ptr<const Trace>> load_curves(const std::string& file, const 
   return read_curves(file, *wanted, &control);
 }
 
+namespace {
+
+Result<Source> load_file(const std::string& file, const SourceOptions& options) {
+  ReadControl control;
+  const ProgressLine progress(file, control);
+  return read_source(file, options, &control);
+}
+
+// A folder may hold files of other programs: those that can't be read are skipped, and named. Error: none can be read.
+Result<void> load_folder(const std::string& folder, const SourceOptions& options, std::vector<Source>& sources) {
+  constexpr std::size_t named_max = 3;
+  const auto files = find_profiles_in_folder(folder);
+  if (!files) return Failure(files.error());
+  std::vector<Error> skipped;
+  for (const std::string& file : *files) {
+    auto source = load_file(file, options);
+    if (source)
+      sources.push_back(std::move(*source));
+    else
+      skipped.push_back(std::move(source.error()));
+  }
+  if (skipped.size() == files->size()) return Failure(std::move(skipped.front()));
+  for (std::size_t i = 0; i < std::min(skipped.size(), named_max); ++i)
+    say(fmt::format("skipped {}: {}", printable(skipped[i].file), printable(skipped[i].what)));
+  if (skipped.size() > named_max)
+    say(fmt::format("skipped {} of {} files in {}", skipped.size(), files->size(), printable(folder)));
+  return {};
+}
+
+}  // namespace
+
 Result<std::vector<Source>> load_sources(const std::vector<std::string>& names, const LoadOptions& wanted) {
   const auto options = source_options(wanted);
   if (!options) return Failure(options.error());
-  const auto files = expand_files(names);
-  if (!files) return Failure(files.error());
   std::vector<Source> sources;
-  for (const std::string& file : *files) {
-    ReadControl control;
-    const ProgressLine progress(file, control);
-    auto source = read_source(file, *options, &control);
+  for (const std::string& name : names) {
+    std::error_code error;
+    if (std::filesystem::is_directory(name, error)) {
+      if (auto loaded = load_folder(name, *options, sources); !loaded) return Failure(std::move(loaded.error()));
+      continue;
+    }
+    auto source = load_file(name, *options);
     if (!source) return Failure(std::move(source.error()));
     sources.push_back(std::move(*source));
   }
@@ -79,16 +114,17 @@ Result<std::vector<Source>> load_sources(const std::vector<std::string>& names, 
 }
 
 Result<Source> load_merged(const std::vector<std::string>& names, const LoadOptions& options) {
-  const auto files = expand_files(names);
-  if (!files) return Failure(files.error());
-  if (files->size() == 1) {
-    auto sources = load_sources(*files, options);
+  std::error_code error;
+  if (names.size() == 1 && !std::filesystem::is_directory(names.front(), error)) {
+    auto sources = load_sources(names, options);
     if (!sources) return Failure(std::move(sources.error()));
     return std::move(sources->front());
   }
   // `at` is a time of all traces together.
-  auto sources = load_sources(*files, {options.max_size, {}, {}, options.what_if});
+  auto sources = load_sources(names, {options.max_size, {}, {}, options.what_if});
   if (!sources) return Failure(std::move(sources.error()));
+  if (sources->size() == 1 && sources->front().trace) return load_again(sources->front(), options);
+  if (sources->size() == 1) return std::move(sources->front());
   const auto is_trace = [](const Source& source) { return source.trace != nullptr; };
   if (std::all_of(sources->begin(), sources->end(), is_trace)) {
     std::vector<std::shared_ptr<const Trace>> traces;

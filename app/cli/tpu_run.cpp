@@ -62,7 +62,7 @@ std::optional<Error> find_other_format_of(const std::string& path, std::uint64_t
   if (path == "-") return std::nullopt;
   auto file = InputFile::open(path, max_size, nullptr);
   const Format* format = file ? find_format(*file) : nullptr;
-  if (format == nullptr || format->is_workload) return std::nullopt;
+  if (format == nullptr || format->is_workload || format->is_any_text) return std::nullopt;
   return refusal(fmt::format("this is {}, not a TPU workload", format->name),
                  "hbmscope open or report shows it; samples/tpu has workloads.", path);
 }

@@ -55,6 +55,7 @@ constinit const Format log_format = {
     .read = log::read_log,
     .beginning = "no line of it says that memory ran out",
     .hint = "Give the job's whole output, or the text of the error alone.",
+    .is_any_text = true,
 };
 
 }  // namespace hbmscope

@@ -79,6 +79,10 @@ bool looks_like_profile(std::string_view name) {
                      [&](const Format* each) { return ending_length(name, each->endings) > 0; });
 }
 
+bool looks_like_log(std::string_view name) {
+  return ending_length(without_compressed_endings(name), log_format.other_endings) > 0;
+}
+
 std::string text_from_folder_endings() {
   std::vector<std::string> words;
   for (const Format* each : formats)

@@ -40,13 +40,18 @@ bool natural_before(const std::string& a, const std::string& b) {
 }  // namespace
 
 Result<std::vector<std::string>> find_profiles_in_folder(const std::string& folder) {
-  std::vector<std::string> found;
+  std::vector<std::string> found, logs;
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     std::error_code ignored;
-    if (entry->is_regular_file(ignored) && looks_like_profile(entry->path().filename().string()))
+    if (!entry->is_regular_file(ignored)) continue;
+    const std::string name = entry->path().filename().string();
+    if (looks_like_profile(name))
       found.push_back(entry->path().string());
+    else if (looks_like_log(name))
+      logs.push_back(entry->path().string());
   }
+  if (found.empty()) found = std::move(logs);
   if (error)
     return Failure(refusal("cannot read the folder: " + error.message(), "Check its owner and permissions.", folder));
   if (found.empty())

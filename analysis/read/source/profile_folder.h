@@ -12,6 +12,8 @@ namespace hbmscope {
 
 // Whether a file is taken from a folder, by its ending (Format::endings).
 bool looks_like_profile(std::string_view name);
+// Whether it is taken from a folder that has none of those: the output of a job.
+bool looks_like_log(std::string_view name);
 
 // Paths ordered by name, with numbers as numbers: step_9 before step_10. Errors: a folder that can't be read, or that
 // has no profiles.

@@ -14,15 +14,21 @@ namespace {
 // Where the name promises a format, that one's words help the most.
 // `looked_like` is the format whose reader found nothing of its own; null: the content is of no format.
 Error unknown_format(const InputFile& file, const Format* looked_like) {
+  constexpr std::string_view text_name = "plain text";
   const std::string_view other = find_other_format(file.beginning());
-  const Format* named = find_format_of_name(file.name());
-  if (named == nullptr && other.empty()) named = looked_like;
-  if (named != nullptr)
+  const std::string opens = fmt::format("It reads: {}.", text_from_formats());
+  // What it is says more than what its name promises.
+  if (!other.empty() && other != text_name && other != "JSON" && other != "HTML or XML")
+    return refusal(fmt::format("this is {}", other), opens, file.name());
+  if (const Format* named = find_format_of_name(file.name()))
     return refusal(fmt::format("this is not {}: {}", named->name, named->beginning), std::string(named->hint),
                    file.name());
+  if (looked_like != nullptr && looked_like->is_any_text)
+    return refusal(fmt::format("this looks like {}, and {}", other.empty() ? text_name : other, looked_like->beginning),
+                   opens, file.name());
   return refusal(other.empty() ? "hbmscope cannot read this file"
                                : fmt::format("this looks like {}, not like a profile or a trace", other),
-                 fmt::format("It reads: {}.", text_from_formats()), file.name());
+                 opens, file.name());
 }
 
 Result<FileContent> read_content(Result<InputFile> file, const FileOptions& options, ReadControl* control,
