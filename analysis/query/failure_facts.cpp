@@ -146,6 +146,9 @@ FailureFacts compute_failure_facts(const Stream& stream, std::size_t index) {
   facts.event = failure.event;
   facts.since_start_ns = since_start(stream, failure.time_ns);
   facts.requested_bytes = failure.requested_bytes;
+  const FailureRow row = row_from_failure(stream, failure, nullptr);
+  facts.reason = row.reason;
+  facts.log_line = row.line;
   facts.needed_bytes = find_rounded_request(stream, failure).value_or(failure.requested_bytes);
   facts.is_inexact = state.is_inexact(failure.heap);
   facts.free_bytes = space.free_bytes();

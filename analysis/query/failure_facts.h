@@ -54,8 +54,10 @@ struct FailureFacts {
   FailureVerdict verdict = FailureVerdict::unknown;
   std::optional<std::uint64_t> last_fit;  // The number of events at that time.
   std::optional<std::int64_t> last_fit_since_start_ns;
-  std::optional<CheapestPlace> place;  // If the verdict is scattered, split or too_big.
-  std::uint32_t stack = 0;             // The stack of the request.
+  std::optional<CheapestPlace> place;     // If the verdict is scattered, split or too_big.
+  std::uint32_t stack = 0;                // The stack of the request.
+  std::string reason;                     // In the words of its source; may be empty.
+  std::optional<std::uint64_t> log_line;  // Of the log that tells of it, from 1; such a heap has no past.
 };
 // For the out-of-memory failures()[index] of the stream. Walks the heap and the timeline.
 FailureFacts compute_failure_facts(const Stream& stream, std::size_t index);

@@ -375,6 +375,26 @@ TEST(Log, a_tpu_report_is_found_among_other_lines_and_counted_once) {
   EXPECT_EQ(detail(row, "times"), "2");
 }
 
+TEST(Log, a_tpu_report_says_what_is_padding_and_fragmentation) {
+  const FailureRow row = only_failure(
+      "Ran out of memory in memory space hbm. Used 41.00G of 16.00G hbm. Exceeded hbm capacity by 25.00G.\n\n"
+      "Program hbm requirement 41.00G:\n    HLO temp         41.00G (24.2% utilization, 0.7% fragmentation "
+      "(256.00M))\n\n"
+      "  Largest program allocations in hbm:\n\n  1. Size: 32.00G\n"
+      "     Operator: op_name=\"jit(f)/tokamax:{\\\"op\\\": 1}/dot\" source_file=\"/a/b.py\" source_line=12\n"
+      "     Unpadded size: 1.00G\n     Extra memory due to padding: 31.00G (32.0x expansion)\n"
+      "     Allocation type: HLO temp\n     ==========================\n");
+  EXPECT_EQ(detail(row, "padding of the listed buffers"), "31.0 GiB");
+  EXPECT_EQ(detail(row, "lost to fragmentation of temporaries"), "256 MiB");
+  // A kernel whose sizes are cut off has failed too.
+  const FailureRow kernel = only_failure(
+      "RESOURCE_EXHAUSTED: Ran out of memory in memory space vmem while allocating on stack for %k.1 = f32[8]{0} "
+      "custom-call(%a)");
+  EXPECT_EQ(kernel.requested_bytes, 0);
+  EXPECT_EQ(kernel.memory_space, "vmem");
+  EXPECT_EQ(detail(kernel, "program"), "k.1");
+}
+
 TEST(Log, the_start_of_a_server_is_an_account_of_its_memory) {
   const Trace trace = trace_of(
       "(Worker_TP0 pid=7) INFO 05-06 20:59:59 [gpu_model_runner.py:4879] Model loading took 12.50 GiB memory and 31.6 "

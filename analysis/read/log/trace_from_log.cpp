@@ -220,8 +220,18 @@ class LogWriter {
   }
 
   void add_report(const Finding& finding) {
-    const auto event = reports_.add(*finding.report, owner_of(finding.speaker), stack_of(finding.frames));
-    if (event) add_details(*event, finding);
+    const tpu_oom::Report& report = *finding.report;
+    const auto event = reports_.add(report, owner_of(finding.speaker), stack_of(finding.frames));
+    if (!event) return;
+    add_details(*event, finding);
+    add_detail(*event, failure_detail::program, report.program);
+    if (report.fragmentation)
+      add_detail(*event, "lost to fragmentation of temporaries", text_from_printed(*report.fragmentation));
+    PrintedBytes padding;
+    for (const tpu_oom::Allocation& each : report.program_allocations)
+      if (each.size && each.unpadded && each.size->bytes > each.unpadded->bytes)
+        padding.bytes += each.size->bytes - each.unpadded->bytes;
+    if (padding.bytes > 0) add_detail(*event, "padding of the listed buffers", text_from_printed(padding));
   }
 
   void add(const Accounting& accounting) {

@@ -69,6 +69,7 @@ class TableReader {
       const bool is_there =
           std::any_of(parts.begin(), parts.end(), [&](const Part& part) { return part.name == name; });
       if (!is_there) parts.push_back({std::string(name), size_in(*rest)});
+      if (const auto fragmentation = after(*rest, "fragmentation (")) report_.fragmentation = size_in(*fragmentation);
       return;
     }
   }
@@ -104,11 +105,18 @@ class TableReader {
       allocation.type = *type;
   }
 
+  // Where the quote closes; a name may contain escaped quotes: "tokamax:{\"op\": 1}".
+  static std::size_t end_of_quoted(std::string_view text) {
+    std::size_t end = text.find('"');
+    while (end != std::string_view::npos && end > 0 && text[end - 1] == '\\') end = text.find('"', end + 1);
+    return end;
+  }
+
   // op_name="jit(f)/dot" source_file="/a/b.py" source_line=12
   static void read_operator(std::string_view line, Allocation& allocation) {
     const auto quoted = [&](std::string_view key) -> std::string {
       const auto rest = after(line, key);
-      return rest ? std::string(rest->substr(0, rest->find('"'))) : std::string();
+      return rest ? std::string(rest->substr(0, end_of_quoted(*rest))) : std::string();
     };
     allocation.op_name = quoted("op_name=\"");
     allocation.source_file = quoted("source_file=\"");

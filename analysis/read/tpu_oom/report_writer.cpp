@@ -35,7 +35,8 @@ bool is_repeat(const Report& now, const Report& before) {
 
 std::optional<std::uint64_t> ReportWriter::add(const Report& report, std::string_view owner, std::uint32_t stack) {
   note(report);
-  if (report.form != Form::statistics && !report.requested) return std::nullopt;  // check_report names it.
+  // check_report names what is cut off. A kernel's stack that is too large is a failure even without its sizes.
+  if (report.form != Form::statistics && report.form != Form::scoped && !report.requested) return std::nullopt;
   make_heap(report, owner);
   if (report.form == Form::statistics)
     add_statistics(report);
@@ -182,7 +183,7 @@ void ReportWriter::add_figure(std::string_view name, const MaybeBytes& value) {
 
 std::uint64_t ReportWriter::add_failure(const Report& report, std::uint32_t stack) {
   wire::OutOfMemoryRecord record;
-  record.requested = report.requested->bytes;
+  record.requested = bytes_of(report.requested);
   record.available = report.available ? report.available->bytes : wire::unknown_bytes;
   record.heap = heap_;
   record.stack = stack;

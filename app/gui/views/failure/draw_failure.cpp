@@ -6,6 +6,7 @@
 
 #include "analysis/query/trace_user_code.h"
 #include "analysis/units/format.h"
+#include "analysis/units/utf8.h"
 #include "app/gui/core/span_text.h"
 #include "app/gui/core/trace_tables.h"
 #include "app/gui/look/answer_state.h"
@@ -33,7 +34,8 @@ void draw_head(const AppState& state, const FailureAnswer& answer, CommandQueue&
   bold_text("! Out of memory" +
             (answer.of > 1 ? " " + text_from_count(answer.number) + " of " + text_from_count(answer.of) : "") +
             (facts.heap_name.empty() ? "" : " on " + facts.heap_name) + ", " +
-            when_text(facts.event, facts.since_start_ns));
+            (facts.log_line ? "line " + text_from_count(*facts.log_line) + " of the log"
+                            : when_text(facts.event, facts.since_start_ns)));
   const auto& moment = state.answers().moment;
   if (moment.value && moment.value->trace == answer.trace && moment.value->position(answer.heap) != facts.event) {
     ImGui::SameLine(0, ImGui::GetFontSize());
@@ -62,6 +64,7 @@ void draw_requested_by(const FailureAnswer& answer, CommandQueue& commands) {
 
 void draw_last_fit(const FailureAnswer& answer, CommandQueue& commands) {
   const FailureFacts& facts = answer.facts;
+  if (facts.log_line) return;  // A log has no past of the heap.
   if (facts.last_fit) {
     ImGui::AlignTextToFramePadding();
     dim_text("last time the request would have fit:");
@@ -142,6 +145,8 @@ void draw_failure(const AppState& state, FailureViewState& view, CommandQueue& c
   if (const std::string unknowns = unknowns_of(answer->facts); !unknowns.empty()) wrapped_text(unknowns, true);
   if (answer->free)
     draw_ruler(look, *answer->free, RulerRequest{answer->facts.requested_bytes, true, true, "the request"});
+  if (answer->facts.log_line && !answer->facts.reason.empty())
+    wrapped_text("\"" + printable(answer->facts.reason) + "\"", true);
   draw_requested_by(*answer, commands);
   draw_last_fit(*answer, commands);
   ImGui::Spacing();
