@@ -68,7 +68,8 @@ TEST_F(Formats, content_decides_and_not_the_name) {
 TEST_F(Formats, a_file_of_another_content_is_refused_in_the_words_of_its_ending) {
   EXPECT_EQ(
       "this is not an RMM log: one begins with the line Thread,Time,Action,Pointer,Size,Stream. Use the file that "
-      "rmm.enable_logging() wrote.",
+      "rmm.enable_logging() wrote. hbmscope opens: " +
+          text_from_formats() + ".",
       error_of("log.csv", "a,b,c\n1,2,3\n"));
   EXPECT_EQ(0U,
             error_of("a.trace.json", "something else").find("this is not a trace of PyTorch's profiler: one begins"));
@@ -76,10 +77,11 @@ TEST_F(Formats, a_file_of_another_content_is_refused_in_the_words_of_its_ending)
   EXPECT_EQ(0U, error_of("a.pickle", "something else").find("this is not a PyTorch memory snapshot: a pickle begins"));
   EXPECT_EQ(
       "this is not a log of a job that ran out of memory: no line of it says that memory ran out. Give the job's whole "
-      "output, or the text of the error alone.",
+      "output, or the text of the error alone. hbmscope opens: " +
+          text_from_formats() + ".",
       error_of("train.log", "step 1\n"));
   const std::string unknown = error_of("train.py", "print('hello')\n");
-  EXPECT_EQ(0U, unknown.find("this looks like plain text, not like a profile or a trace. It reads: a TPU workload, "))
+  EXPECT_EQ(0U, unknown.find("this is plain text, without anything that hbmscope looks for. hbmscope opens: a TPU "))
       << unknown;
 }
 

@@ -272,7 +272,8 @@ TEST(KinetoReader, refuses_with_the_byte_and_what_to_do) {
   std::string broken = whole;
   broken[broken.find("\"args\"")] = '\'';
   EXPECT_NE(std::string::npos, error_of_kineto(broken).find("invalid literal")) << error_of_kineto(broken);
-  EXPECT_NE(std::string::npos, error_of_kineto(file_of({})).find("has no memory events. Record one with"));
+  EXPECT_NE(std::string::npos,
+            error_of_kineto(file_of({})).find("this is a Chrome trace without memory events. Record one with"));
   EXPECT_NE(std::string::npos, error_of_kineto(R"({"a": 1})").find("it is not a Chrome trace"));
   ReadControl control;
   control.cancelled = true;
@@ -288,6 +289,24 @@ TEST(KinetoReader, looks_at_the_first_key) {
   EXPECT_FALSE(looks("{"));
   EXPECT_FALSE(looks(""));
   EXPECT_FALSE(looks("[{\"ph\": 1}]"));
+  EXPECT_TRUE(looks("{\"metadata\": {\"by\": \"a tool\"}, \"traceEvents\": []}"));
+  EXPECT_FALSE(looks("{\"metadata\": {\"by\": \"a tool\"}, \"events\": []}"));
+  EXPECT_FALSE(looks("{\"displayTimeUnit\":\"ns\",\"metadata\":{\"highres-ticks\":true},\"traceEvents\":[]}"))
+      << "a timeline of XLA's profiler";
+}
+
+TEST(KinetoReader, keys_of_a_tool_may_be_in_front_of_the_events_however_long) {
+  const std::string path =
+      (std::filesystem::temp_directory_path() / fmt::format("kineto_{}.json", ::getpid())).string();
+  for (const std::size_t size : {10UL, 200'000UL}) {
+    const std::string text = file_of({memory("1", 100, 4096)});
+    std::ofstream(path) << "{\"metadata\": {\"notes\": \"" << std::string(size, 'x') << "\"}," << text.substr(1);
+    const auto source = read_source(path, {});
+    ASSERT_TRUE(source.has_value()) << source.error().text();
+    ASSERT_NE(nullptr, source->trace);
+    EXPECT_EQ(100, source->profile->values[1][0]);
+  }
+  std::filesystem::remove(path);
 }
 
 TEST(KinetoReader, opens_bare_and_gzipped_files_by_what_is_in_them) {

@@ -73,8 +73,9 @@ std::optional<Error> SnapshotBuilder::no_snapshot() const {
       keys += (keys.empty() ? "" : ", ") + python_text(document_, key).substr(0, 40);
     holds = keys.empty() ? "an empty dict" : "a dict with " + keys;
   }
-  return refusal(
-      fmt::format("this pickle is not a memory snapshot: it has {}, but no segments or device_traces", holds),
+  return other_format(
+      fmt::format("this is a Python pickle, but not a memory snapshot: it has {}, but no segments or device_traces",
+                  holds),
       "Use the file that torch.cuda.memory._dump_snapshot() wrote.", snapshot_.file);
 }
 
