@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <filesystem>
 
+#include <fmt/format.h>
+
 #include "analysis/query/merge.h"
 #include "analysis/read/source/profile_folder.h"
 #include "analysis/trace/join_traces.h"
 #include "analysis/units/format.h"
+#include "analysis/units/utf8.h"
 #include "app/cli/cli.h"
 #include "app/cli/terminal.h"
 
@@ -30,19 +33,27 @@ Result<SourceOptions> source_options(const LoadOptions& wanted) {
 
 }  // namespace
 
-Result<std::vector<std::string>> expand_files(const std::vector<std::string>& names) {
-  std::vector<std::string> files;
+Result<std::vector<NamedFile>> expand_files(const std::vector<std::string>& names) {
+  std::vector<NamedFile> files;
   for (const std::string& name : names) {
     std::error_code error;
     if (!std::filesystem::is_directory(name, error)) {
-      files.push_back(name);
+      files.push_back({name, false});
       continue;
     }
     auto found = find_profiles_in_folder(name);
     if (!found) return Failure(std::move(found.error()));
-    files.insert(files.end(), found->begin(), found->end());
+    for (std::string& path : *found) files.push_back({std::move(path), true});
   }
   return files;
+}
+
+bool is_skipped(const NamedFile& file, const Error& error, SkippedFiles& skipped) {
+  return file.is_of_folder && skipped.add(error);
+}
+
+void print_skipped(const SkippedFiles& skipped) {
+  if (!skipped.empty()) fmt::print(stderr, "hbmscope: {}.\n", printable(skipped.text()));
 }
 
 LoadOptions load_options(const ViewOptions& view) {
@@ -62,33 +73,47 @@ Result<std::shared_ptr<const Trace>> load_curves(const std::string& file, const 
   return read_curves(file, *wanted, &control);
 }
 
-Result<std::vector<Source>> load_sources(const std::vector<std::string>& names, const LoadOptions& wanted) {
+namespace {
+
+Result<std::vector<Source>> load_files(const std::vector<NamedFile>& files, const LoadOptions& wanted) {
   const auto options = source_options(wanted);
   if (!options) return Failure(options.error());
+  std::vector<Source> sources;
+  SkippedFiles skipped;
+  for (const NamedFile& file : files) {
+    ReadControl control;
+    const ProgressLine progress(file.path, control);
+    auto source = read_source(file.path, *options, &control);
+    if (source)
+      sources.push_back(std::move(*source));
+    else if (!is_skipped(file, source.error(), skipped))
+      return Failure(std::move(source.error()));
+  }
+  if (sources.empty() && !skipped.empty()) return Failure(skipped.nothing_opens());
+  print_skipped(skipped);
+  return sources;
+}
+
+}  // namespace
+
+Result<std::vector<Source>> load_sources(const std::vector<std::string>& names, const LoadOptions& wanted) {
   const auto files = expand_files(names);
   if (!files) return Failure(files.error());
-  std::vector<Source> sources;
-  for (const std::string& file : *files) {
-    ReadControl control;
-    const ProgressLine progress(file, control);
-    auto source = read_source(file, *options, &control);
-    if (!source) return Failure(std::move(source.error()));
-    sources.push_back(std::move(*source));
-  }
-  return sources;
+  return load_files(*files, wanted);
 }
 
 Result<Source> load_merged(const std::vector<std::string>& names, const LoadOptions& options) {
   const auto files = expand_files(names);
   if (!files) return Failure(files.error());
   if (files->size() == 1) {
-    auto sources = load_sources(*files, options);
+    auto sources = load_files(*files, options);
     if (!sources) return Failure(std::move(sources.error()));
     return std::move(sources->front());
   }
   // `at` is a time of all traces together.
-  auto sources = load_sources(*files, {options.max_size, {}, {}, options.what_if});
+  auto sources = load_files(*files, {options.max_size, {}, {}, options.what_if});
   if (!sources) return Failure(std::move(sources.error()));
+  if (sources->size() == 1 && sources->front().trace) return load_again(sources->front(), options);
   const auto is_trace = [](const Source& source) { return source.trace != nullptr; };
   if (std::all_of(sources->begin(), sources->end(), is_trace)) {
     std::vector<std::shared_ptr<const Trace>> traces;
@@ -100,6 +125,7 @@ Result<Source> load_merged(const std::vector<std::string>& names, const LoadOpti
   if (!options.at.empty() && options.at != "end")
     return Failure(refusal("--at needs traces, and some of these files are profiles, which have only one time",
                            "Remove --at, or use traces only."));
+  if (sources->size() == 1) return std::move(sources->front());
   std::vector<std::shared_ptr<const Profile>> profiles;
   for (const Source& source : *sources) profiles.push_back(source.profile);
   auto merged = merge_profiles(profiles);
