@@ -57,19 +57,20 @@ class RowMaker {
 
  private:
   std::size_t row_of(const Definitions& definitions, std::uint32_t stack) {
-    const auto own = find_own_frame(definitions, stack);
+    const OwnPlace place = find_own_place(definitions, stack);
+    const auto& own = place.frame;
     const std::string function(own ? definitions.text(own->function) : "");
     const std::string file(own ? definitions.text(own->file) : "");
     const std::uint32_t line = own ? own->line : 0;
-    const auto [found, is_new] =
-        by_name_.try_emplace({function, std::string(file_tail(file)), is_by_id_ ? line : 0}, rows_.size());
-    if (is_new) rows_.push_back({function, file, line, {}});
+    const auto [found, is_new] = by_name_.try_emplace(
+        {function, std::string(file_tail(file)), is_by_id_ ? line : 0, place.is_autograd_thread}, rows_.size());
+    if (is_new) rows_.push_back({function, file, line, {}, place.is_autograd_thread});
     return found->second;
   }
 
   bool is_by_id_;
   std::map<std::pair<const Definitions*, std::uint32_t>, std::size_t> by_stack_;
-  std::map<std::tuple<std::string, std::string, std::uint32_t>, std::size_t> by_name_;
+  std::map<std::tuple<std::string, std::string, std::uint32_t, bool>, std::size_t> by_name_;
   std::vector<BlockDiffRow> rows_;
 };
 

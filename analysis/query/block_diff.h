@@ -13,9 +13,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/model/clamped.h"
+#include "analysis/query/own_frame.h"
 #include "analysis/trace/moment.h"
 
 namespace hbmscope {
@@ -42,9 +44,12 @@ struct BlockChanges {
 };
 
 struct BlockDiffRow {
-  std::string function, file;  // The innermost frame in your code; both empty: library code only, or no stack.
+  std::string function, file;  // The innermost frame in your code; both empty: none (no_line_text says which).
   std::uint32_t line = 0;      // Two traces are compared without lines; then a line of `now`. 0: unknown.
   BlockChanges changes;
+  bool is_autograd_thread = false;
+
+  std::string_view no_line_text() const { return text_without_line(is_autograd_thread); }
 };
 
 struct BlockDiff {

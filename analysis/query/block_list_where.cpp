@@ -19,12 +19,14 @@ WhereTerm positive_of(const WhereTerm& term) {
   return positive;
 }
 
-// By stack: does its frame in your code match? Stacks without one match no text.
+// By stack: does its frame in your code match, or the autograd thread? Stacks without both match no text.
 std::vector<std::uint8_t> match_user_code(const Definitions& definitions, const WhereTerm& term) {
   std::vector<std::uint8_t> stacks(definitions.stack_count(), 0);
   for (std::uint32_t i = 0; i < stacks.size(); ++i) {
-    const bool has_one = find_own_frame(definitions, i).has_value();
-    stacks[i] = term.matches_text(has_one ? user_code_text(definitions, i) : std::string()) ? 1 : 0;
+    const OwnPlace place = find_own_place(definitions, i);
+    stacks[i] =
+        term.matches_text(place.frame || place.is_autograd_thread ? user_code_text(definitions, i) : std::string()) ? 1
+                                                                                                                    : 0;
   }
   return stacks;
 }

@@ -49,12 +49,15 @@ std::string_view inside_python(std::string_view file) {
 }
 
 // C++ frames in mostly Python stacks: "??" if nothing is known, else a file name without folder, or a path relative to
-// a distribution's build folder (../csu/libc-start.c). A user's own C++ is built with its full paths.
+// a distribution's build folder (../csu/libc-start.c). The name may be that of an object file ("thread48.o", a part of
+// libstdc++) or of assembler (../sysdeps/unix/sysv/linux/x86_64/clone3.S). A user's own C++ is built with its full
+// paths.
 bool is_stripped_code(std::string_view file) {
   if (file == "??") return true;
   const bool is_relative = file.starts_with("./") || file.starts_with("../");
   if (!is_relative && file.find_first_of("/\\") != std::string_view::npos) return false;
-  constexpr std::array<std::string_view, 8> endings = {".c", ".cc", ".cpp", ".cxx", ".cu", ".cuh", ".h", ".hpp"};
+  constexpr std::array<std::string_view, 10> endings = {".c",   ".cc", ".cpp", ".cxx", ".cu",
+                                                        ".cuh", ".h",  ".hpp", ".S",   ".o"};
   for (const std::string_view ending : endings)
     if (file.ends_with(ending)) return true;
   return false;
@@ -81,13 +84,16 @@ bool is_trimmed_library(std::string_view file) {
          std::find(files.begin(), files.end(), file) != files.end();
 }
 
-// Headers of the system, whose templates are compiled into programs; CPython and the C and C++ libraries as
+// Headers of the system, whose templates are compiled into programs; CPython, PyTorch and the C and C++ libraries as
 // distributions build them: "/usr/include/c++/12/bits/vector.tcc", "/build/gcc/libstdc++-v3/src/c++11/thread.cc",
-// "/usr/local/src/conda/python-3.10.14/Objects/call.c", "/build/glibc-B3wQXB/glibc-2.31/nptl/pthread_create.c".
+// "/usr/local/src/conda/python-3.10.14/Objects/call.c", "/build/glibc-B3wQXB/glibc-2.31/nptl/pthread_create.c",
+// "/pytorch/torch/csrc/autograd/engine.cpp".
 bool is_runtime_source(std::string_view file) {
-  if (file.starts_with("/usr/include/") || file.find("libstdc++-v3/") != std::string_view::npos ||
-      file.find("/glibc-2.") != std::string_view::npos)
-    return true;
+  constexpr std::array<std::string_view, 10> parts = {
+      "/include/c++/",       "libstdc++-v3/",  "/glibc-2.",    "/sysdeps/",  "/nptl/",
+      "\\VC\\Tools\\MSVC\\", "\\crts\\ucrt\\", "/torch/csrc/", "/aten/src/", "/pytorch/c10/"};
+  const auto has = [&](std::string_view part) { return file.find(part) != std::string_view::npos; };
+  if (file.starts_with("/usr/include/") || std::any_of(parts.begin(), parts.end(), has)) return true;
   const std::size_t lower = file.find("/python-3"), upper = file.find("/Python-3");
   const std::size_t at = std::min(lower, upper);
   if (at == std::string_view::npos) return false;

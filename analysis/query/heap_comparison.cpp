@@ -160,10 +160,12 @@ void say_bytes(const HeapFacts& a, const HeapFacts& b, std::vector<std::string>&
 void say_inexact(const HeapFacts& a, const HeapFacts& b, std::vector<std::string>& sentences) {
   const auto is_peak_alone = [](const HeapFacts& facts) { return facts.row.is_peak_inexact && !facts.row.is_inexact; };
   if (is_peak_alone(a) || is_peak_alone(b))
-    sentences.push_back(fmt::format("{} inexact: events were lost or contradict each other.",
-                                    is_peak_alone(a) && is_peak_alone(b) ? "Both peaks are"
-                                    : is_peak_alone(a)                   ? "The peak of A is"
-                                                                         : "The peak of B is"));
+    sentences.push_back(
+        fmt::format("{} inexact: events were lost or contradict each other, or the sizes of some blocks "
+                    "are not certain.",
+                    is_peak_alone(a) && is_peak_alone(b) ? "Both peaks are"
+                    : is_peak_alone(a)                   ? "The peak of A is"
+                                                         : "The peak of B is"));
   if (!a.row.is_inexact && !b.row.is_inexact) return;
   const bool is_both = a.row.is_inexact && b.row.is_inexact;
   sentences.push_back(fmt::format(

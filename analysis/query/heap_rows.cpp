@@ -158,6 +158,7 @@ std::vector<HeapRow> compute_heap_rows(const Trace& trace, const std::vector<Str
       const HeapPeak peak = trace.streams[i].peak(info.id);
       row.peak_in_use_bytes = std::max(row.peak_in_use_bytes, peak.in_use_bytes);
       row.is_peak_inexact = peak.is_inexact;
+      row.is_peak_minimum = peak.is_minimum;
       row.live_blocks = heap.live_blocks;
       const PhysicalBytes physical = states[i].physical().heap(info.id);
       if (physical.has_any()) row.physical = physical;

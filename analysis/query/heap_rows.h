@@ -33,11 +33,11 @@ struct HeapRow {
   bool is_inside_of_driver = false;              // wire::heap_flag
   // Of the driver's memory: what no framework's pool has, where their inside is seen; absent elsewhere.
   std::optional<std::uint64_t> outside_pools_bytes;
-  std::optional<DriverPools> driver_pools;             // Of the driver's memory; absent: unknown.
-  std::optional<PhysicalBytes> physical;               // Handles, mappings, reservations; absent if there are none.
-  bool is_inexact = false;                             // Events were lost, and it was not listed since.
-  std::optional<std::int64_t> inexact_since_start_ns;  // Since when; absent if the source has no times.
-  bool is_peak_inexact = false;                        // See HeapPeak.
+  std::optional<DriverPools> driver_pools;                // Of the driver's memory; absent: unknown.
+  std::optional<PhysicalBytes> physical;                  // Handles, mappings, reservations; absent if there are none.
+  bool is_inexact = false;                                // Events were lost, and it was not listed since.
+  std::optional<std::int64_t> inexact_since_start_ns;     // Since when; absent if the source has no times.
+  bool is_peak_inexact = false, is_peak_minimum = false;  // See HeapPeak.
 };
 std::vector<HeapRow> compute_heap_rows(const Trace& trace, const std::vector<StreamState>& states);
 

@@ -10,7 +10,8 @@
 namespace hbmscope {
 
 // By the function's name, as in a symbol table or in C++, and its file, which must be unknown, the interpreter's or the
-// C library's. A user's function with such a name is recognised by its source file.
+// C library's. A user's function with such a name is recognised by its source file, except for names that are reserved
+// for the system's libraries, such as `__clone3`.
 bool is_interpreter_frame(std::string_view function, std::string_view file);
 
 }  // namespace hbmscope

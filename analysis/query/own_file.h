@@ -1,4 +1,4 @@
-// Which file of a stack identifies whose memory it is; used by user_code.h and trace_user_code.h. Python of the user
+// Which file of a stack identifies whose memory it is; own_frame.h decides by frame. Python of the user
 // may call C++ that is neither theirs nor recognisable as a library, so the innermost program file takes precedence
 // over other code.
 #pragma once

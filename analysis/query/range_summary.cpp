@@ -75,18 +75,18 @@ class RangeMeter {
   }
 
   void add_user_code() {
-    std::map<std::tuple<std::string_view, std::string_view, std::uint32_t>, RangeSums> rows;
+    std::map<std::tuple<std::string_view, std::string_view, std::uint32_t, bool>, RangeSums> rows;
     for (const RangeStackRow& row : summary_.stacks) {
       const Definitions& definitions = trace_.streams[row.stream].definitions();
-      const auto own = find_own_frame(definitions, row.stack);
-      if (own)
-        rows[{definitions.text(own->file), definitions.text(own->function), own->line}].add(row.sums);
+      const OwnPlace place = find_own_place(definitions, row.stack);
+      if (const auto& own = place.frame)
+        rows[{definitions.text(own->file), definitions.text(own->function), own->line, false}].add(row.sums);
       else
-        rows[{}].add(row.sums);
+        rows[{{}, {}, 0, place.is_autograd_thread}].add(row.sums);
     }
     for (const auto& [name, sums] : rows)
       summary_.user_code.push_back(
-          {std::string(std::get<1>(name)), std::string(std::get<0>(name)), std::get<2>(name), sums});
+          {std::string(std::get<1>(name)), std::string(std::get<0>(name)), std::get<2>(name), sums, std::get<3>(name)});
     std::stable_sort(
         summary_.user_code.begin(), summary_.user_code.end(), [](const RangeOwnRow& a, const RangeOwnRow& b) {
           const auto key = [](const RangeOwnRow& row) {

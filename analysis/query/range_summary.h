@@ -13,6 +13,7 @@
 
 #include "analysis/model/clamped.h"
 #include "analysis/query/heap_rows.h"
+#include "analysis/query/own_frame.h"
 #include "analysis/trace/pass_control.h"
 #include "analysis/trace/stream.h"
 
@@ -58,9 +59,12 @@ struct RangeStackRow {
 };
 
 struct RangeOwnRow {
-  std::string function, file;  // The innermost frame in your code; both empty: library code only, or no stack.
+  std::string function, file;  // The innermost frame in your code; both empty: none (no_line_text says which).
   std::uint32_t line = 0;      // 0: unknown.
   RangeSums sums;
+  bool is_autograd_thread = false;
+
+  std::string_view no_line_text() const { return text_without_line(is_autograd_thread); }
 };
 
 struct RangeSummary {

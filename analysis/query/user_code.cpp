@@ -1,21 +1,25 @@
 #include "analysis/query/user_code.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <tuple>
 #include <unordered_map>
 
 #include "analysis/query/interpreter_frame.h"
-#include "analysis/query/own_file.h"
+#include "analysis/query/own_frame.h"
 
 namespace hbmscope {
 namespace {
 
-// What identifies the owner of a stack: the innermost line of the user's program (own_file.h), and the outermost
+using Place = UserCodeRow::Place;
+
+// What identifies the owner of a stack: the innermost line of the user's program (own_frame.h), and the outermost
 // function of other files below it.
 struct Owner {
-  const Line* line = nullptr;  // Null: library code only.
+  const Line* line = nullptr;
   FunctionIndex through = FunctionIndex::none;
+  Place place = Place::line;  // Otherwise there is no line.
 };
 
 class OwnerFinder {
@@ -23,17 +27,18 @@ class OwnerFinder {
   explicit OwnerFinder(const ProfileView& view) : view_(view) {
     std::unordered_map<std::size_t, FileOwner> owners;  // By file: thousands of functions share each.
     for (const Function& function : view.profile->functions) {
-      const auto [owner, is_new] = owners.try_emplace(row(function.file), FileOwner::library);
-      if (is_new) owner->second = owner_of_file(view.profile->text(function.file));
-      owners_.push_back(owner->second);
       const std::string_view name = view.profile->text(function.name), file = view.profile->text(function.file);
-      is_wrapper_.push_back(owner->second == FileOwner::library &&
+      const auto [of_file, is_new] = owners.try_emplace(row(function.file), FileOwner::library);
+      if (is_new) of_file->second = owner_of_file(file);
+      owners_.push_back(owner_of_frame(of_file->second, name, file));
+      is_wrapper_.push_back(owners_.back() == FileOwner::library &&
                             (is_wrapper(file) || is_interpreter_frame(name, file)));
+      is_autograd_thread_.push_back(is_autograd_thread_frame(name));
     }
   }
 
   Owner find(std::uint32_t sample) const {
-    Owner code;
+    Owner code{nullptr, FunctionIndex::none, view_.stack(sample).empty() ? Place::no_stack : Place::library_only};
     FunctionIndex through = FunctionIndex::none;
     for (const LocationIndex location : view_.stack(sample)) {
       for (const Line& line : view_.lines(location)) {
@@ -41,6 +46,7 @@ class OwnerFinder {
         const FileOwner owner = owners_[row(line.function)];
         if (owner == FileOwner::program) return {&line, through};
         if (owner == FileOwner::code && code.line == nullptr) code = {&line, through};
+        if (is_autograd_thread_[row(line.function)] && code.line == nullptr) code.place = Place::autograd_thread;
         if (!is_wrapper_[row(line.function)]) through = line.function;
       }
     }
@@ -55,7 +61,7 @@ class OwnerFinder {
 
   const ProfileView& view_;
   std::vector<FileOwner> owners_;  // By function.
-  std::vector<bool> is_wrapper_;
+  std::vector<bool> is_wrapper_, is_autograd_thread_;
 };
 
 }  // namespace
@@ -64,15 +70,18 @@ std::vector<UserCodeRow> compute_user_code(const ProfileView& view) {
   const Profile& profile = *view.profile;
   const OwnerFinder finder(view);
   std::unordered_map<std::uint64_t, Weight> by_numbers;  // By the numbers of line and function.
-  Weight library_only, no_stack;
-  bool has_library_only = false, has_no_stack = false;
+  struct Sum {
+    Weight weight;
+    bool is_used = false;
+  };
+  std::array<Sum, 4> by_place;
   for (std::size_t i = 0; i < view.sample_count(); ++i) {
     const std::uint32_t sample = view.sample(i);
     const Owner owner = finder.find(sample);
     if (owner.line == nullptr) {
-      const bool has_stack = !view.stack(sample).empty();
-      (has_stack ? library_only : no_stack) += view.weight(sample);
-      (has_stack ? has_library_only : has_no_stack) = true;
+      Sum& sum = by_place[static_cast<std::size_t>(owner.place)];
+      sum.weight += view.weight(sample);
+      sum.is_used = true;
       continue;
     }
     const auto line = static_cast<std::uint64_t>(owner.line - profile.lines.data());
@@ -91,6 +100,11 @@ std::vector<UserCodeRow> compute_user_code(const ProfileView& view) {
     by_text[{function.name, function.file, line.line, through_name}] += weight;
   }
   std::vector<UserCodeRow> rows;
+  const auto add_place = [&](Place place) {
+    const Sum& sum = by_place[static_cast<std::size_t>(place)];
+    if (sum.is_used) rows.push_back({{}, {}, sum.weight, place});
+  };
+  add_place(Place::autograd_thread);
   for (const auto& [key, weight] : by_text) {
     const auto& [name, file, line, through] = key;
     UserCodeRow& own = rows.emplace_back();
@@ -106,9 +120,19 @@ std::vector<UserCodeRow> compute_user_code(const ProfileView& view) {
     return std::tie(a.frame.file, a.frame.line, a.frame.function, a.through) <
            std::tie(b.frame.file, b.frame.line, b.frame.function, b.through);
   });
-  if (has_library_only) rows.push_back({{}, {}, library_only, true});
-  if (has_no_stack) rows.push_back({{}, {}, no_stack, false});
+  add_place(Place::library_only);
+  add_place(Place::no_stack);
   return rows;
+}
+
+std::string_view UserCodeRow::label() const {
+  switch (place) {
+    case Place::autograd_thread: return autograd_thread_label;
+    case Place::no_stack: return no_stack_label;
+    case Place::library_only:
+    case Place::line: break;
+  }
+  return library_only_label;
 }
 
 }  // namespace hbmscope

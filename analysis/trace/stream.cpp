@@ -145,7 +145,9 @@ HeapPeak Stream::peak(std::uint32_t heap) const {
   if (heap >= has_.peaks.size()) return {};
   const HeapPeak &exact = has_.peaks[heap], &inexact = has_.inexact_peaks[heap].peak;
   HeapPeak peak = keeps_inexact_peak(heap) && inexact.in_use_bytes > exact.in_use_bytes ? inexact : exact;
-  peak.is_inexact = peak.is_inexact || contradicts_itself(heap);
+  peak.is_minimum = !peak.is_inexact && !contradicts_itself(heap) &&
+                    has_.definitions.heap(heap).has(wire::heap_flag::peak_is_minimum);
+  peak.is_inexact = peak.is_inexact || contradicts_itself(heap) || peak.is_minimum;
   return peak;
 }
 

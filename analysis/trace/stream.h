@@ -53,12 +53,14 @@ struct EventCounts {
 
 // The maximum of a heap's bytes in use, including the state before the first event. Figures between a loss of events
 // and the next listing of the heap are ignored; if there was no listing yet they are used, and marked as inexact. For a
-// heap that contradicts itself (heap_flag) all figures are used, and the peak is inexact.
+// heap that contradicts itself (heap_flag) all figures are used, and the peak is inexact. If blocks may be larger than
+// reported (heap_flag::peak_is_minimum), the peak is inexact too.
 struct HeapPeak {
   std::uint64_t in_use_bytes = 0;
   std::uint64_t position = 0;  // After that many events.
   std::int64_t time_ns = 0;
   bool is_inexact = false;
+  bool is_minimum = false;  // Inexact, and not lower than this, because blocks may be larger than reported.
 };
 
 // An out-of-memory or a driver's refusal, as the source reported it, with its place in the stream.

@@ -162,9 +162,10 @@ Json json_from_user_code(const std::vector<UserCodeRow>& rows, std::size_t limit
   for (std::size_t i = 0; i < at_most(rows.size(), limit); ++i) {
     Json json;
     add_frame(json, rows[i].frame);
-    json["name"] = text_or_null(rows[i].frame.function);  // Null: library code only.
+    json["name"] = text_or_null(rows[i].frame.function);  // Null: no line of your code.
     json["through"] = text_or_null(rows[i].through);
-    json["has_stack"] = rows[i].has_stack;
+    json["has_stack"] = rows[i].place != UserCodeRow::Place::no_stack;
+    json["thread"] = rows[i].place == UserCodeRow::Place::autograd_thread ? Json("autograd") : Json(nullptr);
     json.update(json_from_weight(rows[i].weight));
     list.push_back(std::move(json));
   }

@@ -50,8 +50,8 @@ std::string_view text_from_held_end(HeldEnd how) {
   return names[static_cast<std::size_t>(how)];
 }
 
-Json json_from_block(const Trace& trace, const std::vector<StreamState>& states, const std::vector<BlockLabels>& all_labels,
-                     const LiveRow& row) {
+Json json_from_block(const Trace& trace, const std::vector<StreamState>& states,
+                     const std::vector<BlockLabels>& all_labels, const LiveRow& row) {
   const BlockFacts facts = facts_of(trace, states, row);
   const Definitions& definitions = trace.streams[row.stream].definitions();
   const bool is_old = facts.block.event == wire::before_the_stream;
@@ -149,7 +149,8 @@ Json json_from_block_diff(const BlockDiff& diff, std::size_t limit) {
     if (limit != 0 && rows.size() == limit) break;
     Json entry = {{"name", or_null(row.function)},
                   {"file", or_null(row.file)},
-                  {"line", row.line == 0 ? Json(nullptr) : Json(row.line)}};
+                  {"line", row.line == 0 ? Json(nullptr) : Json(row.line)},
+                  {"thread", row.is_autograd_thread ? Json("autograd") : Json(nullptr)}};
     add_changes(entry, row.changes);
     rows.push_back(std::move(entry));
   }

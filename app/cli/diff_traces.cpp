@@ -33,7 +33,7 @@ std::string row_line(const BlockDiffRow& row, const Terminal& terminal) {
   add(changes.grown, "grown");
   add(changes.shrunk, "shrunk");
   add(changes.moved, "moved");
-  std::string where = "(library code only, or no stack)";
+  std::string where(row.no_line_text());
   if (!row.function.empty() || !row.file.empty())
     where = fmt::format("{}  {}", printable(row.function),
                         terminal.paint(fmt::format("{}:{}", printable(row.file), row.line), Ink::dim));

@@ -144,7 +144,7 @@ std::string lifetime_text(const Source&, const BlockFacts& facts) {
 std::string own_line_text(const Definitions& definitions, std::uint32_t stack) {
   if (stack == 0) return "(no stack)";
   const auto frame = find_own_frame(definitions, stack);
-  if (!frame) return "(library code only)";
+  if (!frame) return std::string(no_user_code_text(definitions, stack));
   return fmt::format("{}  {}:{}", printable(definitions.text(frame->function)),
                      printable(definitions.text(frame->file)), frame->line);
 }

@@ -36,7 +36,7 @@ std::string place_text(const Definitions& definitions, const CheapestPlace& plac
     const LiveBlock& block = place.blocks[i];
     const std::string line = own_line(definitions, block.stack);
     text += fmt::format("    {:#x}  {:>10}  {}\n", block.address, text_from_bytes(block.size),
-                        line.empty() ? "(library code only, or no stack)" : printable(line));
+                        line.empty() ? std::string(no_user_code_text(definitions, block.stack)) : printable(line));
   }
   if (count > blockers_shown) text += fmt::format("    and {} more\n", count - blockers_shown);
   return text;

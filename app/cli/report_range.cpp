@@ -99,7 +99,7 @@ std::string own_text(const RangeReport& report, const Terminal& terminal) {
       terminal.paint(fmt::format("\n{}  by your code, where it was allocated", figures_head), Ink::dim) + "\n";
   for (std::size_t i = 0; i < shown; ++i) {
     const RangeOwnRow& row = rows[i];
-    const std::string name = row.function.empty() ? "(library code only, or no stack)"
+    const std::string name = row.function.empty() ? std::string(row.no_line_text())
                                                   : fmt::format("{} {}:{}", row.function, row.file, row.line);
     text += figures_text(row.sums) + "  " + printable(name) + "\n";
   }
@@ -174,6 +174,7 @@ std::string json_report(const RangeReport& report) {
     const RangeOwnRow& row = summary.user_code[i];
     Json one = {{"name", or_null(row.function)}, {"file", or_null(row.file)}};
     one["line"] = row.line == 0 ? Json(nullptr) : Json(row.line);
+    one["thread"] = row.is_autograd_thread ? Json("autograd") : Json(nullptr);
     add_sums(one, row.sums);
     range["own_code"].push_back(std::move(one));
   }

@@ -68,10 +68,11 @@ std::string text_from_trace_series(const std::vector<TraceSeriesPoint>& points, 
     text += fmt::format("{}  {}\n", terminal.paint(printable(point.file), Ink::bold), head_of(point));
     for (const SeriesHeap& heap : point.heaps) {
       const std::string curve = terminal.curve(heap.curve, heap.peak_in_use_bytes);
-      text += fmt::format("{:>10}  {:>10}  {}{}{}\n", text_from_bytes(heap.peak_in_use_bytes),
-                          text_from_bytes(heap.in_use_bytes), printable(heap.label),
-                          heap.is_peak_inexact ? " (inexact: events were lost or contradict each other)" : "",
-                          curve.empty() ? "" : "  " + curve);
+      text += fmt::format(
+          "{:>10}  {:>10}  {}{}{}\n", text_from_bytes(heap.peak_in_use_bytes), text_from_bytes(heap.in_use_bytes),
+          printable(heap.label),
+          heap.is_peak_inexact ? " (inexact: events were lost or contradict each other, or sizes are not certain)" : "",
+          curve.empty() ? "" : "  " + curve);
     }
     if (point.heaps.empty()) text += "  no memory was ever in use\n";
   }

@@ -118,7 +118,7 @@ std::string text_from_top(const ProfileView& view, const std::vector<TopRow>& ro
 
 std::string text_from_user_code(const std::vector<UserCodeRow>& rows, std::size_t limit, const ReportStyle& style) {
   if (limit == 0) limit = rows.size();
-  if (rows.empty() || rows.front().has_no_user_code()) return {};
+  if (rows.empty() || !rows.front().has_place()) return {};
   const Terminal& terminal = style.terminal;
   const std::string head = fmt::format("{:>10} {:>8}  {:>10}  your code: the innermost line of each stack  (% of {})",
                                        style.unit.empty() ? "value" : style.unit, "share", "count", style.whole_text);

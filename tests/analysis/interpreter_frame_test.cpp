@@ -24,6 +24,31 @@ TEST(InterpreterFrame, their_files_may_be_known) {
   EXPECT_TRUE(is_interpreter_frame("libpython3.12.so.1.0+0x99", "/opt/lib/libpython3.12.so.1.0"));
 }
 
+TEST(InterpreterFrame, all_groups_of_functions_of_the_c_api_are_known_by_their_style) {
+  for (const char* function : {"PyDescr_IsData", "PyWeakref_NewProxy", "PyCallable_Check", "_PyHamt_Find",
+                               "PyUnstable_Code_New", "binary_op1", "builtin_exec_impl", "odict_dealloc"})
+    EXPECT_TRUE(is_interpreter_frame(function, "??")) << function;
+  EXPECT_FALSE(is_interpreter_frame("PyUFunc_GenericFunction", "??"));
+  EXPECT_FALSE(is_interpreter_frame("Pyramid_build", "??"));
+}
+
+TEST(InterpreterFrame, starters_of_threads_are_known_in_any_file) {
+  for (const char* file :
+       {"", "??", "thread48.o", "/opt/conda/gcc/libstdc++-v3/src/c++11/thread.cc", "/home/me/libstdc++/thread.cc"})
+    EXPECT_TRUE(is_interpreter_frame("execute_native_thread_routine", file)) << file;
+  EXPECT_TRUE(is_interpreter_frame("__clone3", "./misc/../sysdeps/unix/sysv/linux/x86_64/clone3.S"));
+  EXPECT_TRUE(is_interpreter_frame("__clone3", "/home/builder/libc/clone3.S"));
+  EXPECT_TRUE(is_interpreter_frame("__pthread_create_2_1", "/home/builder/libc/create.c"));
+  EXPECT_FALSE(is_interpreter_frame("start_thread", "/home/me/worker.c")) << "anybody may name a function so";
+  EXPECT_FALSE(is_interpreter_frame("__clone3", "/home/me/train.py"));
+}
+
+TEST(InterpreterFrame, python_may_have_been_built_in_any_folder) {
+  EXPECT_TRUE(is_interpreter_frame("_PyEval_EvalFrameDefault", "/home/conda/work/build/Python/ceval.c"));
+  EXPECT_TRUE(is_interpreter_frame("cfunction_call", "Objects/methodobject.c"));
+  EXPECT_FALSE(is_interpreter_frame("PyCounter_new", "/home/me/My_Objects/counter.c"));
+}
+
 TEST(InterpreterFrame, what_a_person_or_a_library_wrote_stays) {
   EXPECT_FALSE(is_interpreter_frame("run_mod", "/home/me/train.py")) << "a function of that name in Python";
   EXPECT_FALSE(is_interpreter_frame("run_mod", "/v/site-packages/torch/hub.py"));

@@ -11,16 +11,13 @@
 #include "analysis/read/bfc/trace_from_bfc.h"
 #include "analysis/trace/moment.h"
 #include "tests/analysis/proto_message.h"
+#include "tests/analysis/text_bytes.h"
 #include "tests/sizes.h"
 
 namespace hbmscope {
 namespace {
 
 using tests::Message;
-
-std::span<const std::uint8_t> bytes_of(const std::string& text) {
-  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
-}
 
 Message chunk(std::uint64_t address, std::uint64_t size, std::uint64_t requested, bool is_in_use) {
   return Message().number(1, address).number(2, size).number(3, requested).number(8, is_in_use ? 1 : 0);

@@ -209,7 +209,7 @@ TEST(Torch, empty_records_are_records) {
 TEST(Torch, other_files_are_named) {
   expect_error("", "empty");
   expect_error("RESOURCE_EXHAUSTED: Out of memory", "plain text");
-  expect_error("{\"segments\": []}", "JSON");
+  expect_error("{\"cells\": []}", "JSON");
   expect_error(
       "\x7f"
       "ELF",

@@ -29,8 +29,8 @@ TEST(UserCode, each_stack_counts_at_its_innermost_own_line) {
   EXPECT_EQ(rows[2].through, "");
   EXPECT_TRUE(rows[3].has_no_user_code()) << "last, though it is the largest";
   EXPECT_EQ(rows[3].weight.bytes, 1000);
-  EXPECT_TRUE(rows[3].has_stack);
-  EXPECT_FALSE(rows[4].has_stack);
+  EXPECT_EQ(rows[3].place, UserCodeRow::Place::library_only);
+  EXPECT_EQ(rows[4].place, UserCodeRow::Place::no_stack);
   EXPECT_EQ(rows[4].weight.bytes, 5000);
 }
 
@@ -90,6 +90,51 @@ TEST(UserCode, of_a_program_that_calls_other_code_is_the_programs_line_in_profil
   const Definitions& definitions = built.trace.streams.front().definitions();
   EXPECT_EQ(user_code_text(definitions, of_program), "main  train.py:20");
   EXPECT_EQ(user_code_text(definitions, stack), "start  main.cpp:3");
+}
+
+constexpr const char* backward =
+    "torch::autograd::python::PythonEngine::thread_init(int)@??:0;torch::autograd::Engine::thread_main(task)@??:0";
+
+TEST(UserCode, of_backward_passes_is_the_autograd_thread) {
+  const std::string started =
+      std::string("__clone3@/home/builder/clone3.S:1;execute_native_thread_routine@thread48.o:0;") + backward;
+  ProfileBuilder builder;
+  builder.sample(started + ";at::native::mm(...)@??:0", 100);
+  builder.sample(started + ";backward@/home/me/attention.py:7;at::empty(...)@??:0", 10);
+  builder.sample("main@train.py:5;at::empty(...)@??:0", 1000);
+  builder.sample(put, 5000);
+  const std::vector<UserCodeRow> rows = compute_user_code(view_of(builder));
+  ASSERT_EQ(rows.size(), 4U);
+  EXPECT_EQ(rows[0].frame.function, "main");
+  EXPECT_EQ(rows[1].place, UserCodeRow::Place::autograd_thread) << "sorted among the lines";
+  EXPECT_EQ(rows[1].label(), "(autograd thread)");
+  EXPECT_EQ(rows[1].weight.bytes, 100);
+  EXPECT_EQ(rows[2].frame.function, "backward") << "the person's own autograd function";
+  EXPECT_EQ(rows[3].place, UserCodeRow::Place::library_only);
+}
+
+TEST(UserCode, of_a_thread_is_not_what_started_it) {
+  TraceBuilder built;
+  std::uint32_t starter = 0, engine = 0;
+  const auto call = [&](std::uint32_t caller, const char* function, const char* file, std::uint32_t line) {
+    return built.writer.define_stack(caller, built.writer.define_frame(function, file, line));
+  };
+  starter = call(0, "__clone3", "/home/builder/clone3.S", 81);
+  starter = call(starter, "start_thread", "./nptl/pthread_create.c", 447);
+  starter = call(starter, "execute_native_thread_routine", "/home/builder/src/thread.cc", 82);
+  starter = call(starter, "_PyEval_EvalFrameDefault", "/home/builder/Python/ceval.c", 4000);
+  engine =
+      call(starter, "torch::autograd::Engine::thread_init(int, bool)", "/pytorch/torch/csrc/autograd/engine.cpp", 300);
+  const std::uint32_t kernel = call(engine, "apply", "/home/me/kernels/attention.cpp", 9);
+  built.heap("GPU 0", 0);
+  built.writer.flush();
+  const Definitions& definitions = built.trace.streams.front().definitions();
+  EXPECT_EQ(user_code_text(definitions, starter), "(library code only)");
+  EXPECT_EQ(user_code_text(definitions, engine), "(autograd thread)");
+  EXPECT_EQ(user_code_text(definitions, kernel), "apply  attention.cpp:9");
+  EXPECT_TRUE(find_own_place(definitions, engine).is_autograd_thread);
+  EXPECT_FALSE(find_own_place(definitions, kernel).is_autograd_thread);
+  EXPECT_FALSE(find_own_place(definitions, starter).is_autograd_thread);
 }
 
 TEST(UserCode, of_native_lines_is_what_no_installed_library_has) {

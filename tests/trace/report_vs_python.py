@@ -7,7 +7,9 @@ Real snapshots, snapshots of an allocator that is known at every moment (torch_a
 (rmm_log.py): what lives at a moment, events, failures. questions_vs_python.py asks for more.
 """
 
+import base64
 import gzip
+import json
 import pathlib
 import pickle
 import random
@@ -33,6 +35,44 @@ def heaps_at_end(snapshot):
                 heap["requested_bytes"] += block.get("requested_size", block["size"])
                 heap["live_blocks"] += 1
     return heaps
+
+
+# As torch/cuda/_memory_viz.py writes it.
+PAGE = """
+<!DOCTYPE html>
+<html>
+<head>
+</head>
+<body>
+<script type="module">
+import {add_local_files} from "https://cdn.jsdelivr.net/gh/pytorch/pytorch@main/torch/utils/viz/MemoryViz.js"
+const local_files = $SNAPSHOT
+add_local_files(local_files, 'Active Memory Timeline')
+</script>
+</body>
+"""
+
+
+def page_of(snapshot):
+    data = pickle.dumps(snapshot)
+    data += b"\x00" * (3 - len(data) % 3)
+    files = [{"name": "snapshot.pickle", "base64": base64.b64encode(data).decode()}]
+    return PAGE.replace("$SNAPSHOT", json.dumps(files)).encode()
+
+
+# The same snapshot in other forms is the same report, apart from the file's name.
+def check_other_forms(file, snapshot, answer):
+    def without_file(one):
+        return {key: value for key, value in one.items() if key not in ("file", "files", "inputs")}
+
+    page = page_of(snapshot)
+    forms = {"json": json.dumps(snapshot).encode(), "indented.json": json.dumps(snapshot, indent=2).encode(),
+             "html": page, "html.gz": gzip.compress(page)}
+    with tempfile.TemporaryDirectory() as folder:
+        for ending, data in forms.items():
+            other = pathlib.Path(folder) / f"{file.stem}.{ending}"
+            other.write_bytes(data)
+            expect(other.name, "report", without_file(answer), without_file(report(other)))
 
 
 # Blocks that were live before the first entry: the end with all entries undone; for each block only the facts in the
@@ -71,11 +111,12 @@ def check_real(file):
     expect(file.name, "free", actions.count("free_completed"), answer["events"]["free"])
     expect(file.name, "oom", actions.count("oom"), answer["events"]["oom"])
     expect(file.name, "failures", actions.count("oom"), len(answer["failures"]))
-    expect(file.name, "losses", [], [row["name"] for row in answer["import"] if row["severity"] in ("warning", "loss")])
+    expect(file.name, "losses", [], problems_of(answer))
     start = report(file, "--at", "start")["heaps"]
     live = live_at_start(snapshot)
     expect(file.name, "blocks at the start", len(live), sum(heap["live_blocks"] for heap in start))
     expect(file.name, "requested at the start", sum(live.values()), sum(heap["requested_bytes"] for heap in start))
+    check_other_forms(file, snapshot, answer)
     check_recording(file, answer)
 
 
@@ -97,6 +138,11 @@ def check_recording(file, answer):
         expect(file.name, "a device is written to, not replaced", True, pathlib.Path("/dev/full").is_char_device())
 
 
+# A peak that may be higher, because nothing shows where a block from before the first entry ends, is no mistake.
+def problems_of(answer):
+    return [name for name in rows_by_severity(answer, "warning", "loss") if name != "uncertain_sizes"]
+
+
 def check_made_up(seed, steps, history, devices):
     chance = random.Random(seed)
     allocators = []
@@ -111,7 +157,7 @@ def check_made_up(seed, steps, history, devices):
         answer = report(file)
         for allocator in allocators:
             check_moment(file.name, "the end", allocator.kept_moments()[-1], answer, allocator.device)
-        expect(file.name, "contradictions", [], [row["name"] for row in answer["import"] if row["severity"] in ("warning", "loss")])
+        expect(file.name, "contradictions", [], problems_of(answer))
         check_recording(file, answer)
         if devices > 1:
             return

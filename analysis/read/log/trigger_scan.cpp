@@ -2,7 +2,18 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
+#include <utility>
+
+// Compiled a second time for processors with vectors of 32 bytes; the dynamic linker chooses. Sanitizers can't have
+// functions that are chosen so early.
+#if defined(__x86_64__) && defined(__linux__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && \
+    !defined(__clang__)
+#define HBMSCOPE_CLONES [[gnu::target_clones("avx2", "default")]]
+#else
+#define HBMSCOPE_CLONES
+#endif
 
 namespace hbmscope::log {
 namespace {
@@ -24,14 +35,13 @@ constexpr std::array<std::string_view, 11> triggers = {
 };
 constexpr char fold = 0x20;
 
-using Bytes [[gnu::vector_size(16)]] = char;
-using Words [[gnu::vector_size(16)]] = std::uint64_t;
+using Bytes [[gnu::vector_size(32)]] = char;
+using Words [[gnu::vector_size(32)]] = std::uint64_t;
 constexpr std::size_t step = sizeof(Bytes);
 
-Bytes load(const char* at) {
-  Bytes bytes;
+// Vectors are passed by reference: how they are passed by value depends on the processor.
+[[gnu::always_inline]] inline void load(const char* at, Bytes& bytes) {
   std::memcpy(&bytes, at, sizeof bytes);
-  return bytes;
 }
 
 bool is_trigger(const char* at) {
@@ -42,36 +52,70 @@ bool is_trigger(const char* at) {
   });
 }
 
-// Whether a trigger begins at one of the 16 bytes.
-bool has_trigger(const char* at) {
-  const Bytes a = load(at) | fold, b = load(at + 1) | fold, c = load(at + 2) | fold, d = load(at + 3) | fold;
-  Bytes any = {};
-  for (const std::string_view trigger : triggers)
-    any |= (a == (trigger[0] | fold)) & (b == (trigger[1] | fold)) & (c == (trigger[2] | fold)) &
-           (d == (trigger[3] | fold));
-  const Words words = reinterpret_cast<Words&>(any);
-  return (words[0] | words[1]) != 0;
+constexpr char folded(std::size_t trigger, std::size_t letter) {
+  return static_cast<char>(triggers[trigger][letter] | fold);
+}
+
+// Unrolled, so that the letters are constants. A byte that isn't 0 stands for a place where the two letters are.
+template <std::size_t... trigger>
+[[gnu::always_inline]] inline void find_letters(const Bytes& second, const Bytes& fourth, Words& places,
+                                                std::index_sequence<trigger...>) {
+  const Bytes any = (((second == folded(trigger, 1)) & (fourth == folded(trigger, 3))) | ...);
+  std::memcpy(&places, &any, sizeof places);
+}
+
+// Those of the next 32 places after which the second and the fourth letter of a trigger are. Few words have them that
+// have no trigger.
+[[gnu::always_inline]] inline void find_places(const char* at, Words& places) {
+  Bytes second, fourth;
+  load(at + 1, second);
+  load(at + 3, fourth);
+  second |= fold;
+  fourth |= fold;
+  find_letters(second, fourth, places, std::make_index_sequence<triggers.size()>());
+}
+
+// The first of eight places at which a trigger begins; 8: none.
+std::size_t first_trigger(const char* at, std::uint64_t places) {
+  while (places != 0) {
+    const auto place = static_cast<std::size_t>(std::countr_zero(places)) / 8;
+    if (is_trigger(at + place)) return place;
+    places &= ~(std::uint64_t{0xff} << place * 8);
+  }
+  return 8;
 }
 
 }  // namespace
 
-std::size_t find_trigger(std::string_view text, std::size_t from) {
+HBMSCOPE_CLONES std::size_t find_trigger(std::string_view text, std::size_t from) {
   const char* begin = text.data();
   const std::size_t end = text.size() < trigger_size ? 0 : text.size() - trigger_size + 1;
   std::size_t at = from;
-  while (at + step + trigger_size <= text.size() && !has_trigger(begin + at)) at += step;
+  for (; at + step + trigger_size <= text.size(); at += step) {
+    Words places;
+    find_places(begin + at, places);
+    if ((places[0] | places[1] | places[2] | places[3]) == 0) continue;
+    for (std::size_t word = 0; word < step / 8; ++word) {
+      const std::size_t place = first_trigger(begin + at + word * 8, places[word]);
+      if (place < 8) return at + word * 8 + place;
+    }
+  }
   for (; at < end; ++at)
     if (is_trigger(begin + at)) return at;
   return std::string_view::npos;
 }
 
-std::uint64_t count_line_ends(std::string_view text) {
+HBMSCOPE_CLONES std::uint64_t count_line_ends(std::string_view text) {
   std::uint64_t count = 0;
   std::size_t at = 0;
   // Sums of at most 255 per byte.
   while (at + step <= text.size()) {
     Bytes sums = {};
-    for (int i = 0; i < 127 && at + step <= text.size(); ++i, at += step) sums -= load(text.data() + at) == '\n';
+    for (int i = 0; i < 127 && at + step <= text.size(); ++i, at += step) {
+      Bytes bytes;
+      load(text.data() + at, bytes);
+      sums -= bytes == '\n';
+    }
     std::array<unsigned char, step> each{};
     std::memcpy(each.data(), &sums, step);
     for (const unsigned char sum : each) count += sum;
@@ -81,3 +125,5 @@ std::uint64_t count_line_ends(std::string_view text) {
 }
 
 }  // namespace hbmscope::log
+
+#undef HBMSCOPE_CLONES

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "analysis/units/format.h"
+
 namespace hbmscope {
 namespace {
 
@@ -24,6 +26,20 @@ void add_statistics(const ConversionCounts& counts, ImportStatistics& import) {
   add("size_derived", Severity::notice, static_cast<std::int64_t>(counts.derived_sizes),
       "PyTorch's trace has requested sizes, not block sizes; the sizes of blocks that were freed before the snapshot "
       "follow from the allocator's rules.");
+  if (counts.uncertain_sizes > 0) {
+    const bool is_in_peak = counts.peak_excess_bytes_max > 0;
+    import.add(
+        "uncertain_sizes", is_in_peak ? Severity::warning : Severity::notice,
+        static_cast<std::int64_t>(counts.uncertain_sizes),
+        fmt::format("Blocks from before the first entry may be up to 1 MiB larger than was requested: PyTorch "
+                    "leaves no free space of 1 MiB or less after a large block, and nothing allocated later "
+                    "shows where they end. {}",
+                    is_in_peak
+                        ? fmt::format("The peak is inexact: it may be up to {} higher. Start the history "
+                                      "before the job allocates, or raise max_entries.",
+                                      exact_text_from_bytes(static_cast<std::int64_t>(counts.peak_excess_bytes_max)))
+                        : "They don't change the peak."));
+  }
   add("impossible_time", Severity::warning, counts.impossible_times,
       "Times before 1970 or after 2116 count as missing; such an entry has the time of the one before it.");
   add("merged_pools", Severity::warning, counts.has_merged_pools ? 1 : 0,

@@ -12,6 +12,8 @@ namespace hbmscope {
 struct ConversionCounts {
   std::uint64_t contradictions = 0;  // Entries that contradict the tables.
   std::uint64_t derived_sizes = 0, blocks_before = 0;
+  std::uint64_t uncertain_sizes = 0;        // Blocks that may be larger than their size in the trace.
+  std::uint64_t peak_excess_bytes_max = 0;  // By how much that may raise a peak.
   std::int64_t impossible_times = 0, late_entries = 0;
   bool has_merged_pools = false, has_history_overflowed = false;
 };

@@ -16,7 +16,9 @@
 #include "analysis/read/gzip.h"
 #include "analysis/read/other_format.h"
 #include "analysis/read/pickle/old_protocols.h"
+#include "analysis/read/torch/json_document.h"
 #include "analysis/read/torch/snapshot_builder.h"
+#include "analysis/read/torch/viewer_page.h"
 #include "analysis/read/torch/zip_entry.h"
 
 namespace hbmscope {
@@ -84,9 +86,12 @@ Result<TorchSnapshot> read_snapshot(const TorchSnapshot& begun, Place place, Rea
 
 Result<TorchSnapshot> read_snapshot(Bytes bytes, Place place, TorchSnapshot begun, const TorchReadOptions& options,
                                     ReadControl* control) {
-  if (!pickle::looks_like_pickle(bytes) && !pickle::find_old_pickle(bytes)) return not_a_pickle(bytes, begun.file);
+  const bool is_json = torch::looks_like_json_snapshot(bytes);
+  if (!is_json && !pickle::looks_like_pickle(bytes) && !pickle::find_old_pickle(bytes))
+    return not_a_pickle(bytes, begun.file);
   begun.pickle_bytes = bytes.size();
   return read_snapshot(begun, place, control, [&](pickle::Document& document, pickle::ItemTaker* taker) {
+    if (is_json) return torch::read_json(document, bytes, begun.file, control);
     return pickle::read_pickle(document, bytes, begun.file, options.pickle_limits, control, taker);
   });
 }
@@ -96,7 +101,7 @@ Result<TorchSnapshot> read_container(Bytes bytes, const std::string& name, const
   TorchSnapshot snapshot;
   snapshot.file = name;
   snapshot.file_bytes = bytes.size();
-  ByteBuffer inflated;
+  ByteBuffer inflated, of_page;
   Place place;
   for (int layer = 0; layer < 3 && is_gzip(bytes); ++layer) {
     auto next = inflate_gzip(bytes, name, options.max_inflated_bytes, snapshot.import);
@@ -106,6 +111,16 @@ Result<TorchSnapshot> read_container(Bytes bytes, const std::string& name, const
     place.inflated = true;
   }
   if (bytes.empty()) return Failure(refusal("nothing is inside the gzip data", "Save the snapshot again.", name));
+  if (torch::looks_like_viewer_page(bytes)) {
+    auto decoded = torch::read_viewer_page(bytes, name);
+    if (!decoded) {
+      decoded.error().inflated = place.inflated && decoded.error().offset;
+      return Failure(std::move(decoded.error()));
+    }
+    of_page = std::move(*decoded);
+    bytes = of_page.bytes();
+    place.inflated = true;
+  }
   if (!is_zip(bytes)) return read_snapshot(bytes, place, std::move(snapshot), options, control);
   const auto entry = read_pickle_of_zip(bytes, name, options.max_inflated_bytes, snapshot.import);
   if (!entry) return Failure(entry.error());
@@ -149,7 +164,8 @@ class FileSource final : public pickle::ByteSource {
 }  // namespace
 
 bool looks_like_torch(Bytes bytes) {
-  return pickle::looks_like_pickle(bytes) || is_zip(bytes) || pickle::find_old_pickle(bytes);
+  return pickle::looks_like_pickle(bytes) || is_zip(bytes) || torch::looks_like_json_snapshot(bytes) ||
+         torch::looks_like_viewer_page(bytes) || pickle::find_old_pickle(bytes);
 }
 
 std::optional<TorchSnapshot> read_torch_state(Bytes bytes, const std::string& name, const TorchReadOptions& options) {

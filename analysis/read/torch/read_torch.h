@@ -1,6 +1,7 @@
 // Reads a PyTorch CUDA memory snapshot into flat columns: a pickle as torch.cuda.memory._dump_snapshot() writes it,
-// bare, gzipped, or in a zip archive (torch.save, or a single pickle that was zipped for an upload). Nothing in the
-// file is ever executed (analysis/read/pickle).
+// bare, gzipped, in a zip archive (torch.save, or a single pickle that was zipped for an upload), or in a page of
+// PyTorch's memory viewer (viewer_page.h); or JSON (json_document.h). Nothing in the file is ever executed
+// (analysis/read/pickle).
 //
 // Errors have the file, the byte and a remedy; usable irregularities are counted in TorchSnapshot::import.
 #pragma once
@@ -23,7 +24,8 @@ struct TorchReadOptions {
   pickle::Limits pickle_limits;
 };
 
-// Decides by the first bytes: a pickle of protocol 2 or later, or a zip archive. Gzip has to be inflated first.
+// Decides by the first bytes: a pickle of protocol 2 or later, a zip archive, a snapshot in JSON, or a page of
+// PyTorch's memory viewer. Gzip has to be inflated first.
 bool looks_like_torch(std::span<const std::uint8_t> bytes);
 
 // Reads the part of a large snapshot before its history, which is the heap at the time of the snapshot, in a fraction

@@ -2,20 +2,20 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "analysis/heap/address_space.h"
 #include "analysis/heap/address_table.h"
 #include "analysis/heap/ordered_addresses.h"
+#include "analysis/read/torch/open_ends.h"
+#include "analysis/read/torch/size_rules.h"
 
 namespace hbmscope {
 namespace {
 
-constexpr std::uint64_t block_granularity = 512, small_request_max = std::uint64_t{1} << 20;
-
-std::uint64_t rounded(std::uint64_t bytes) {
-  if (bytes > AddressSpace::bytes_max - block_granularity) return bytes;
-  return std::max<std::uint64_t>(1, (bytes + block_granularity - 1) / block_granularity) * block_granularity;
-}
+using torch::excess_bytes_max;
+using torch::rounded_request;
+using torch::would_split;
 
 AddressRange range_from(std::uint64_t address, std::int64_t size) {
   const std::uint64_t end = address + bytes_or_0(size);
@@ -203,6 +203,7 @@ class Historian {
     for (std::size_t entry = 0; entry < trace_.size(); ++entry) redo(entry);
     const AddressProblems& problems = space_.problems();
     history_.contradictions += problems.overlaps + problems.region_overlaps + problems.region_missing;
+    bound_the_peaks();
     return std::move(history_);
   }
 
@@ -241,7 +242,8 @@ class Historian {
     widen_initial_blocks();
   }
 
-  // Free space after a block was split off at some time, or else it belongs to the block.
+  // Free space after a block was split off at some time, or else it belongs to the block. If either may be true, the
+  // block's end is open.
   void widen_initial_blocks() {
     std::vector<TorchInitialBlock>& blocks = history_.blocks;
     for (std::size_t i = 0; i < blocks.size(); ++i) {
@@ -249,9 +251,75 @@ class Historian {
       const RegionOwners::Owner owner = owners_.find(blocks[i].address);
       const std::uint64_t end = blocks[i].address + blocks[i].size_bytes;
       const std::uint64_t next = std::min(i + 1 < blocks.size() ? blocks[i + 1].address : owner.end, owner.end);
-      if (next > end && !would_split(blocks[i].size_bytes, next - end, owner.is_expandable))
+      if (next <= end) continue;
+      if (!would_split(blocks[i].size_bytes, next - end, owner.is_expandable)) {
         blocks[i].size_bytes += next - end;
+        continue;
+      }
+      blocks[i].excess_bytes_max = excess_bytes_max(blocks[i].size_bytes, next - end, owner.is_expandable);
+      if (blocks[i].excess_bytes_max > 0) open_ends_.add(end, {blocks[i].address, blocks[i].excess_bytes_max});
     }
+  }
+
+  // Something is allocated: the block below it ends there, or below the free space that it was taken from.
+  void close_end_below(std::uint64_t address) {
+    const auto chunk = space_.find(address);
+    if (!chunk || chunk->state != ChunkState::free) return;
+    const std::uint64_t known_end = chunk->range.begin;
+    const auto below = open_ends_.find_reaching(known_end, address);
+    if (!below) return;
+    open_ends_.close(known_end);
+    TorchInitialBlock& block = initial_block(below->address);
+    block.excess_bytes_max = 0;
+    LiveBlocks::Live* live = live_.find(block.address);
+    if (address == known_end || live == nullptr) return;
+    block.size_bytes = live->block.size_bytes = address - block.address;
+    space_.give_back(live->place);
+    live->place = space_.take(block.address, block.size_bytes);
+  }
+
+  TorchInitialBlock& initial_block(std::uint64_t address) {
+    return *std::lower_bound(history_.blocks.begin(), history_.blocks.end(), address,
+                             [](const TorchInitialBlock& block, std::uint64_t at) { return block.address < at; });
+  }
+
+  // Ends that stayed open may hide that a peak was higher, or at another time.
+  void bound_the_peaks() {
+    const auto is_open = [](const TorchInitialBlock& block) { return block.excess_bytes_max > 0; };
+    if (std::none_of(history_.blocks.begin(), history_.blocks.end(), is_open)) return;
+    torch::PeakBounds peaks;
+    live_.clear();
+    const auto take = [&](const TorchInitialBlock& block) {
+      live_.add(block);
+      peaks.take(pool_of(block), block.size_bytes, block.excess_bytes_max);
+    };
+    const auto give_back = [&](std::uint64_t address) {
+      const LiveBlocks::Live* live = live_.find(address);
+      if (live == nullptr) return;
+      peaks.give_back(pool_of(live->block), live->block.size_bytes, live->block.excess_bytes_max);
+      live_.remove(address);
+    };
+    for (const TorchInitialBlock& block : history_.blocks) take(block);
+    for (std::size_t entry = 0; entry < trace_.size(); ++entry) {
+      const TorchAction action = trace_.action[entry];
+      if (action == TorchAction::free || action == TorchAction::free_completed) give_back(trace_.address[entry]);
+      if (action != TorchAction::alloc) continue;
+      give_back(trace_.address[entry]);  // Its free is missing.
+      TorchInitialBlock block;
+      block.address = trace_.address[entry];
+      block.size_bytes = history_.entry_size_bytes[entry];
+      block.segment = history_.entry_segment[entry];
+      block.pool = trace_.pool[entry];
+      take(block);
+    }
+    history_.peak_excess_bytes_max = peaks.excess_bytes_max();
+  }
+
+  // The pool of the block's segment; without one, the reported pool or the main pool.
+  torch::PeakBounds::Pool pool_of(const TorchInitialBlock& block) const {
+    if (block.segment != TorchHistory::no_segment)
+      return {snapshot_.segments.pool_first[block.segment], snapshot_.segments.pool_second[block.segment]};
+    return {block.pool.first, block.pool.second};
   }
 
   void begin_again() {
@@ -323,7 +391,7 @@ class Historian {
       ++history_.contradictions;
       return;
     }
-    block.size_bytes = rounded(bytes_or_0(trace_.size_bytes[entry]));
+    block.size_bytes = rounded_request(bytes_or_0(trace_.size_bytes[entry]));
     block.requested_bytes = trace_.size_bytes[entry];
     block.segment = owners_.find(block.address).segment;
     block.pool = trace_.pool[entry];
@@ -364,6 +432,7 @@ class Historian {
     }
     history_.entry_segment[entry] = live->block.segment;
     if (trace_.action[entry] == TorchAction::free_requested) return;
+    if (!open_ends_.empty()) open_ends_.close(live->block.address + live->block.size_bytes);
     space_.give_back(live->place);
     live_.remove(trace_.address[entry]);
   }
@@ -374,9 +443,10 @@ class Historian {
       space_.give_back(live->place);
       live_.remove(address);
     }
+    if (!open_ends_.empty()) close_end_below(address);
     std::uint64_t& size = history_.entry_size_bytes[entry];
     if (size == 0) {  // It contradicts the final state, but it was requested.
-      size = rounded(bytes_or_0(trace_.size_bytes[entry]));
+      size = rounded_request(bytes_or_0(trace_.size_bytes[entry]));
       history_.is_entry_size_derived[entry] = 1;
     }
     const RegionOwners::Owner owner = owners_.find(address);
@@ -393,16 +463,12 @@ class Historian {
     add(block);
   }
 
-  static bool would_split(std::uint64_t size, std::uint64_t remaining, bool is_expandable) {
-    if (size <= small_request_max || is_expandable) return remaining >= block_granularity;
-    return remaining > small_request_max;
-  }
-
   const TorchSnapshot& snapshot_;
   const TorchTrace& trace_;
   AddressSpace space_;
   RegionOwners owners_;
   LiveBlocks live_;
+  torch::OpenEnds open_ends_;
   TorchHistory history_;
 };
 

@@ -2,11 +2,10 @@
 // from the final state, which the snapshot lists in full.
 //
 // A trace entry has the requested size, not the size of the block. Blocks that are live at the end have their size in
-// the snapshot. For freed blocks it follows from the allocator's own rules (c10/cuda/CUDACachingAllocator.cpp,
-// round_size and should_split, PyTorch 2.x): requests are rounded up to 512 bytes. The rest of the free block is split
-// off if it is at least 512 bytes and the request is at most 1 MiB or segments are expandable, and otherwise only if it
-// is more than 1 MiB. The free blocks are known because the addresses are. For blocks from before the first entry too:
-// a gap after one that is too small to have been split off belongs to it.
+// the snapshot. For freed blocks it follows from the allocator's own rules (size_rules.h): the free blocks are known
+// because the addresses are. For blocks from before the first entry too: a gap after one that is too small to have been
+// split off belongs to it, and what is allocated later in a gap above one shows where it ends. If nothing shows it, the
+// block may be up to 1 MiB larger (excess_bytes_max).
 //
 // Before March 2026 an entry does not name its pool, and addresses are reused: a range that the main pool returned may
 // belong to a graph's private pool at the end. So regions are tracked too. A region that exists at the end has the pool
@@ -15,10 +14,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
 #include "analysis/model/address_range.h"
+#include "analysis/read/torch/peak_bounds.h"
 #include "analysis/read/torch/torch_snapshot.h"
 
 namespace hbmscope {
@@ -33,6 +34,7 @@ struct TorchInitialBlock {
   std::int64_t stream = 0;
   bool is_pending = false;
   bool is_size_derived = false;
+  std::uint64_t excess_bytes_max = 0;  // It may be so much larger than size_bytes; 0: its size is certain.
 };
 
 struct TorchInitialRegion {
@@ -53,6 +55,9 @@ struct TorchHistory {
   std::vector<std::uint32_t> entry_segment;
   // Entries that contradict the final state: a block that should be live is not, or one is in the way.
   std::uint64_t contradictions = 0;
+  // By how much the peak of each pool may be higher than the sizes say, because some of them are not certain. Empty:
+  // all sizes are certain.
+  std::map<torch::PeakBounds::Pool, std::uint64_t> peak_excess_bytes_max;
 };
 
 // `trace` has the entries of one device, and `segments` are the snapshot's segments on it.

@@ -173,8 +173,8 @@ struct TorchSnapshot {
   static constexpr std::int64_t size_bytes_max = std::int64_t{1} << 48;
 
   std::string file;
-  std::uint64_t file_bytes = 0, pickle_bytes = 0;  // pickle_bytes: after gzip or zip.
-  int pickle_protocol = 0;
+  std::uint64_t file_bytes = 0, pickle_bytes = 0;  // pickle_bytes: after gzip, zip or base64.
+  int pickle_protocol = 0;   // 0: it was JSON.
   bool has_traces = false;  // False: only segments, as from torch.cuda.memory_snapshot().
 
   StringTable strings;

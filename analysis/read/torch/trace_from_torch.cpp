@@ -112,6 +112,8 @@ class TorchConverter {
       device.empty.device = number;
       device.trace = found.trace == nullptr ? &device.empty : found.trace;
       device.history = compute_torch_history(snapshot_, *device.trace, found.segments);
+      for (const auto& [pool, bytes] : device.history.peak_excess_bytes_max)
+        if (bytes > 0) uncertain_peaks_.emplace(number, pool.first, pool.second);
       device.main_heap = heap_of_pool(number, 0, 0);
       for (const std::uint32_t i : found.segments)
         heap_of_segment_[i] = heap_of_pool(number, snapshot_.segments.pool_first[i], snapshot_.segments.pool_second[i]);
@@ -132,6 +134,7 @@ class TorchConverter {
     heap.flags = wire::heap_flag::has_regions | wire::heap_flag::has_requested | wire::heap_flag::has_addresses |
                  wire::heap_flag::is_complete_at_start;
     if (contradicting_devices_.contains(device)) heap.flags |= wire::heap_flag::contradicts_itself;
+    if (uncertain_peaks_.contains({device, first, second})) heap.flags |= wire::heap_flag::peak_is_minimum;
     std::string name = fmt::format("GPU {}", device);
     if (is_private) name += fmt::format("{}({}, {})", private_pool_words, first, second);
     heap_names_.push_back(name);
@@ -360,8 +363,12 @@ class TorchConverter {
       counts.contradictions += device.history.contradictions;
       counts.blocks_before += device.history.blocks.size();
       for (const std::uint8_t is_derived : device.history.is_entry_size_derived) counts.derived_sizes += is_derived;
-      for (const TorchInitialBlock& block : device.history.blocks)
+      for (const TorchInitialBlock& block : device.history.blocks) {
         counts.derived_sizes += block.is_size_derived ? 1 : 0;
+        counts.uncertain_sizes += block.excess_bytes_max > 0 ? 1 : 0;
+      }
+      for (const auto& [pool, bytes] : device.history.peak_excess_bytes_max)
+        counts.peak_excess_bytes_max = std::max(counts.peak_excess_bytes_max, bytes);
     }
     for (const TorchSetting& setting : snapshot_.settings)
       if (snapshot_.text(setting.key) == "trace_alloc_overflowed" && snapshot_.text(setting.value) == "True")
@@ -455,8 +462,9 @@ class TorchConverter {
   wire::StreamWriter& writer_ = out_.events();
   std::vector<Device> devices_;
   std::map<std::tuple<std::int32_t, std::uint64_t, std::uint64_t>, std::uint32_t> heaps_;
-  std::vector<std::uint32_t> heap_of_segment_;  // By segment of the snapshot.
-  std::vector<std::string> heap_names_;         // By heap.
+  std::set<std::tuple<std::int32_t, std::uint64_t, std::uint64_t>> uncertain_peaks_;  // As above.
+  std::vector<std::uint32_t> heap_of_segment_;                                        // By segment of the snapshot.
+  std::vector<std::string> heap_names_;                                               // By heap.
   std::unordered_map<std::int64_t, std::uint32_t> streams_;
   std::vector<std::uint32_t> stacks_;  // By TorchStackId; 0: not converted yet.
   std::vector<std::uint32_t> frames_;  // By TorchFrameId, likewise.

@@ -56,9 +56,8 @@ std::string text_from_step(const PowerHistogram::Step& step, StepUnit unit) {
 }
 
 std::string own_line_text(const Definitions& definitions, std::uint32_t stack) {
-  if (stack == 0) return "(no stack was recorded)";
   const auto own = find_own_frame(definitions, stack);
-  if (!own) return "(library code only)";
+  if (!own) return std::string(no_user_code_text(definitions, stack));
   const std::string file = std::filesystem::path(definitions.text(own->file)).filename().string();
   return fmt::format("{}  {}:{}", definitions.text(own->function), file, own->line);
 }
@@ -102,7 +101,7 @@ TextTable table_from_range(const RangeAnswer& answer, bool by_stack) {
   for (const RangeOwnRow& row : answer.summary.user_code) {
     add_sums(table.rows.emplace_back(), row.sums);
     table.rows.back().push_back(text_cell(row.function.empty()
-                                              ? "(library code only, or no stack)"
+                                              ? std::string(row.no_line_text())
                                               : fmt::format("{} {}:{}", row.function, row.file, row.line)));
   }
   return table;

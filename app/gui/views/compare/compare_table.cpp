@@ -33,7 +33,7 @@ std::string compare_sentence(const CompareAnswer& answer) {
 }
 
 std::string own_line_text(const BlockDiffRow& row) {
-  if (row.function.empty() && row.file.empty()) return "(library code only, or no stack)";
+  if (row.function.empty() && row.file.empty()) return std::string(row.no_line_text());
   return fmt::format("{}  {}:{}", row.function, file_title(row.file), row.line);
 }
 

@@ -151,7 +151,7 @@ void draw_row(const AppState& state, const Look& look, const RangeViewState& vie
     draw_sums(look, row.sums, answer.summary.total);
     const bool is_own = !row.function.empty();
     const std::string name = is_own ? fmt::format("{}  {}:{}", row.function, file_name(row.file), row.line)
-                                    : std::string("(library code only, or no stack)");
+                                    : std::string(row.no_line_text());
     return draw_name(state, name, is_own ? FrameKey{row.function, row.file, row.line} : FrameKey{}, static_cast<int>(i),
                      commands);
   }

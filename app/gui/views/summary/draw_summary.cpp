@@ -71,7 +71,7 @@ void draw_groups(const Look& look, std::string_view key, const std::vector<Group
 void draw_user_code(const Look& look, const std::vector<UserCodeRow>& rows, const ProfileView& view, bool& shows_all,
                     CommandQueue& commands) {
   constexpr std::size_t rows_at_first = 5;
-  if (rows.empty() || rows.front().has_no_user_code()) return;
+  if (rows.empty() || !rows.front().has_place()) return;
   ImGui::SeparatorText("Held by your code");
   if (!ImGui::BeginTable("your code", 3, ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingStretchProp)) return;
   ImGui::TableSetupColumn("bytes", ImGuiTableColumnFlags_WidthFixed, look.px(96));

@@ -1,0 +1,17 @@
+#include "analysis/query/own_frame.h"
+
+#include "analysis/query/interpreter_frame.h"
+
+namespace hbmscope {
+
+FileOwner owner_of_frame(FileOwner of_file, std::string_view function, std::string_view file) {
+  return of_file != FileOwner::library && is_interpreter_frame(function, file) ? FileOwner::library : of_file;
+}
+
+bool is_autograd_thread_frame(std::string_view function) {
+  constexpr std::string_view engine = "torch::autograd::Engine::thread_";
+  constexpr std::string_view python_engine = "torch::autograd::python::PythonEngine::thread_";
+  return function.starts_with(engine) || function.starts_with(python_engine);
+}
+
+}  // namespace hbmscope
