@@ -18,6 +18,7 @@
 
 #include "analysis/query/block_history.h"
 #include "analysis/query/heap_rows.h"
+#include "analysis/query/trace_user_code.h"
 #include "analysis/read/source/read_source.h"
 #include "analysis/write/trace_table.h"
 #include "tests/analysis/text_bytes.h"
@@ -211,6 +212,7 @@ TEST(KinetoReader, bytes_that_no_event_names_are_a_block_without_an_address) {
   EXPECT_EQ(5000U, without[0].size);
   EXPECT_EQ("in use before the profile", stream.definitions().text(without[0].tag));
   EXPECT_EQ("in use before the profile", stack_text(stream.definitions(), without[0].stack));
+  EXPECT_EQ("(no stack was recorded)", user_code_text(stream.definitions(), without[0].stack));
   EXPECT_EQ(0U, stream.last_state().problems().total());
   EXPECT_FALSE(find_place(states[0], 1, without[0].address + 10).slot) << "nobody knows what lies there";
   const HeapRow row = compute_heap_rows(trace, states).front();
