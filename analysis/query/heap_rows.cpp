@@ -197,7 +197,10 @@ FailureRow row_from_failure(const Stream& stream, const FailureEvent& failure, c
   row.memory_space = requested.memory_kind;
   row.device = device_of(requested);
   if (state == nullptr) return row;
+  // A log tells of one allocator at a time, so the others' figures are of another moment.
+  const bool is_alone = row.line.has_value();
   for (const HeapInfo& heap : definitions.heaps()) {
+    if (is_alone && heap.id != requested.id) continue;
     if (heap.id == 0 || heap.device != requested.device || heap.layer != requested.layer ||
         heap.memory_kind != requested.memory_kind)
       continue;

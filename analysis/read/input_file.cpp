@@ -75,9 +75,29 @@ Result<InputFile> InputFile::open(const std::string& path, std::uint64_t max_byt
                        ? refusal("nothing arrived", "Pipe a profile into it.", file.name_)
                        : refusal("the file is empty",
                                  "The job may have been stopped while it was writing; save the profile again.", path));
-  file.is_gzip_ = hbmscope::is_gzip(file.first_.bytes());
-  if (file.is_gzip_) file.inside_ = inflate_beginning(file.first_.bytes());
+  file.note_gzip();
   return file;
+}
+
+Result<InputFile> InputFile::of_text(const std::string& name, std::string text, ReadControl* control) {
+  InputFile file;
+  file.name_ = name;
+  file.control_ = control;
+  file.max_bytes_ = text.size();
+  file.size_ = text.size();
+  file.text_ = std::make_unique<std::string>(std::move(text));
+  if (file.text_->empty()) return Failure(refusal("there is no text", "Copy the text of the error first.", name));
+  file.stream_.reset(fmemopen(file.text_->data(), file.text_->size(), "rb"));
+  if (file.stream_ == nullptr)
+    return Failure(refusal("there is not enough memory for it", "Close other programs.", name));
+  if (auto found = file.find_levels(); !found) return Failure(std::move(found.error()));
+  file.note_gzip();
+  return file;
+}
+
+void InputFile::note_gzip() {
+  is_gzip_ = hbmscope::is_gzip(first_.bytes());
+  if (is_gzip_) inside_ = inflate_beginning(first_.bytes());
 }
 
 Result<std::size_t> InputFile::read_file(std::span<std::uint8_t> into) {

@@ -24,6 +24,8 @@ class InputFile {
   // `path` is "-" for standard input. Errors: missing, a folder, not readable, empty, larger than max_bytes. `control`,
   // if not null, must outlive the file; it gets the progress and may cancel.
   static Result<InputFile> open(const std::string& path, std::uint64_t max_bytes, ReadControl* control = nullptr);
+  // A text that is no file, such as one from the clipboard. Errors: empty.
+  static Result<InputFile> of_text(const std::string& name, std::string text, ReadControl* control = nullptr);
 
   const std::string& name() const { return name_; }  // As in messages: "standard input" for "-".
   // The first 64 KiB, or all of a smaller file, without inflating gzip.
@@ -65,9 +67,11 @@ class InputFile {
   Result<std::size_t> fill(std::span<std::uint8_t> into);
   Result<std::size_t> read_content(std::span<std::uint8_t> into);
   Result<void> find_levels();
+  void note_gzip();
   bool is_unpacked() const { return levels_.size() > 1; }
 
   std::string name_;
+  std::unique_ptr<std::string> text_;  // Of of_text.
   std::unique_ptr<std::FILE, Close> stream_;
   std::optional<std::uint64_t> size_;
   std::uint64_t max_bytes_ = 0;

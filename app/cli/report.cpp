@@ -15,6 +15,7 @@
 #include "app/cli/load.h"
 #include "app/cli/options.h"
 #include "app/cli/report_blocks.h"
+#include "app/cli/report_follow.h"
 #include "app/cli/report_range.h"
 #include "app/cli/report_section.h"
 #include "app/cli/report_series.h"
@@ -114,6 +115,11 @@ Result<void> check_profile_options(const ReportOptions& options) {
 }  // namespace
 
 int run_report(const ReportOptions& options) {
+  if (options.used.has("--follow")) {
+    if (auto alone = options.used.refuse_all_but({"--follow", "--json"}, "can't be combined with --follow"); !alone)
+      return fail(alone.error());
+    return run_report_follow(options);
+  }
   if (options.used.has("--from")) return run_report_range(options);
   if (options.used.has("--blocks") || options.used.has("--address")) return run_report_blocks(options);
   if (auto combined = check_profile_options(options); !combined) return fail(combined.error());

@@ -6,6 +6,8 @@
 #include "analysis/query/failure_facts.h"
 #include "analysis/query/pending_requests.h"
 #include "analysis/query/trace_user_code.h"
+#include "analysis/trace/failure_details.h"
+#include "analysis/trace/layers.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/json_optional.h"
@@ -56,7 +58,67 @@ Json json_from_place(const Definitions& definitions, const std::optional<Cheapes
           {"blocks", std::move(blocks)}};
 }
 
+// Of a log: its own words, and what they say beyond the figures.
+std::string told_text(const FailureRow& row, const Terminal& terminal) {
+  constexpr std::size_t width = 240;
+  std::string text, details;
+  if (!row.reason.empty()) {
+    const std::string words = printable(std::string_view(row.reason).substr(0, width));
+    text += terminal.paint(fmt::format("  \"{}{}\"", words, row.reason.size() > width ? "…" : ""), Ink::dim) + "\n";
+  }
+  for (const auto& [key, value] : row.details)
+    if (key != failure_detail::byte)
+      details += fmt::format("{}{}: {}", details.empty() ? "" : "; ", printable(key), printable(value));
+  // Without a name of its own, the allocator is that of the framework: "xla:tpu".
+  if (row.allocator.find(':') == std::string::npos && !row.allocator.empty())
+    details = fmt::format("allocator: {}{}{}", printable(row.allocator), details.empty() ? "" : "; ", details);
+  if (!details.empty()) text += "  " + details + "\n";
+  return text;
+}
+
+std::string row_text(const FailureRow& row, bool is_emulated_gpu, const Terminal& terminal) {
+  std::string text =
+      terminal.paint(is_emulated_gpu ? "Out of memory in the emulated GPU pool" : "Out of memory", Ink::bad);
+  if (row.device && !is_emulated_gpu) text += fmt::format(" on device {}", *row.device);
+  if (row.since_start_ns) text += " at " + seconds_text(*row.since_start_ns);
+  text += row.line ? fmt::format(" at line {}", text_from_count(*row.line)) : fmt::format(" (event {})", row.event);
+  text += ": requested " + (row.requested_bytes == 0 ? "an unknown size" : text_from_bytes(row.requested_bytes));
+  if (row.total_free_bytes) text += fmt::format(", {} free in the pool", text_from_bytes(*row.total_free_bytes));
+  if (row.largest_free_bytes) text += fmt::format(" (largest free block {})", text_from_bytes(*row.largest_free_bytes));
+  text += ".\n";
+  if (!row.own_line.empty()) text += "  Requested by " + printable(row.own_line) + "\n";
+  std::string then;
+  const auto add = [&](const char* name, const std::optional<std::uint64_t>& bytes) {
+    if (bytes) then += fmt::format("{}{} {}", then.empty() ? "" : ", ", name, text_from_bytes(*bytes));
+  };
+  add("in use", row.used_bytes);
+  add("pool", row.pool_bytes);
+  add("free on the device outside the pool", row.available_bytes);
+  if (!then.empty()) text += "  At that time: " + then + "\n";
+  if (row.line) text += told_text(row, terminal);
+  return text;
+}
+
 }  // namespace
+
+std::vector<ShownFailure> find_failures(const Trace& trace) {
+  std::vector<ShownFailure> failures;
+  for (FailureRow& row : compute_failure_rows(trace)) failures.push_back({std::move(row), 0, 0});
+  std::size_t number = 0;
+  for (std::size_t stream = 0; stream < trace.streams.size(); ++stream)
+    for (std::size_t i = 0; i < trace.streams[stream].failures().size(); ++i) {
+      if (!trace.streams[stream].failures()[i].is_out_of_memory) continue;
+      failures[number].stream = stream;
+      failures[number++].index = i;
+    }
+  return failures;
+}
+
+std::string text_from_failure(const Trace& trace, const ShownFailure& failure, const Terminal& terminal) {
+  const Stream& stream = trace.streams[failure.stream];
+  return row_text(failure.row, is_of_extra_pool(stream, stream.failures()[failure.index]), terminal) +
+         text_from_failure_facts(trace, failure.stream, failure.index, terminal);
+}
 
 std::string text_from_failure_facts(const Trace& trace, std::size_t stream, std::size_t failure,
                                     const Terminal& terminal) {

@@ -1,13 +1,28 @@
 // Why requests failed: details in a report about the last out-of-memory failures.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include <cstddef>
 #include <string>
+#include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
+#include "analysis/query/heap_rows.h"
 #include "analysis/read/source/read_source.h"
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
+
+// An out-of-memory with its figures.
+struct ShownFailure {
+  FailureRow row;
+  std::size_t stream = 0, index = 0;  // In the stream's failures().
+};
+
+// The out-of-memories of all streams, as compute_failure_rows orders them.
+std::vector<ShownFailure> find_failures(const Trace& trace);
+// Its figures, what a log says of it, and why the request failed.
+std::string text_from_failure(const Trace& trace, const ShownFailure& failure, const Terminal& terminal);
 
 // About one failure, given by stream index and index in failures(): a sentence, the last time the request would have
 // fit, and the blocking allocations.

@@ -7,7 +7,6 @@
 #include "analysis/query/heap_rows.h"
 #include "analysis/query/log_headline.h"
 #include "analysis/read/source/read_source.h"
-#include "analysis/trace/failure_details.h"
 #include "analysis/trace/layers.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
@@ -81,56 +80,6 @@ std::string events_text(const Trace& trace) {
   return text + "\n";
 }
 
-// Of a log: its own words, and what they say beyond the figures.
-std::string told_text(const FailureRow& row, const Terminal& terminal) {
-  constexpr std::size_t width = 240;
-  std::string text, details;
-  if (!row.reason.empty()) {
-    const std::string words = printable(std::string_view(row.reason).substr(0, width));
-    text += terminal.paint(fmt::format("  \"{}{}\"", words, row.reason.size() > width ? "…" : ""), Ink::dim) + "\n";
-  }
-  for (const auto& [key, value] : row.details)
-    if (key != failure_detail::byte)
-      details += fmt::format("{}{}: {}", details.empty() ? "" : "; ", printable(key), printable(value));
-  // Without a name of its own, the allocator is that of the framework: "xla:tpu".
-  if (row.allocator.find(':') == std::string::npos && !row.allocator.empty())
-    details = fmt::format("allocator: {}{}{}", printable(row.allocator), details.empty() ? "" : "; ", details);
-  if (!details.empty()) text += "  " + details + "\n";
-  return text;
-}
-
-std::string failure_text(const FailureRow& row, bool is_emulated_gpu, const Terminal& terminal) {
-  std::string text =
-      terminal.paint(is_emulated_gpu ? "Out of memory in the emulated GPU pool" : "Out of memory", Ink::bad);
-  if (row.device && !is_emulated_gpu) text += fmt::format(" on device {}", *row.device);
-  if (row.since_start_ns) text += " at " + seconds_text(*row.since_start_ns);
-  text += row.line ? fmt::format(" at line {}", text_from_count(*row.line)) : fmt::format(" (event {})", row.event);
-  text += ": requested " + (row.requested_bytes == 0 ? "an unknown size" : text_from_bytes(row.requested_bytes));
-  if (row.total_free_bytes) text += fmt::format(", {} free in the pool", text_from_bytes(*row.total_free_bytes));
-  if (row.largest_free_bytes) text += fmt::format(" (largest free block {})", text_from_bytes(*row.largest_free_bytes));
-  text += ".\n";
-  if (!row.own_line.empty()) text += "  Requested by " + printable(row.own_line) + "\n";
-  std::string then;
-  const auto add = [&](const char* name, const std::optional<std::uint64_t>& bytes) {
-    if (bytes) then += fmt::format("{}{} {}", then.empty() ? "" : ", ", name, text_from_bytes(*bytes));
-  };
-  add("in use", row.used_bytes);
-  add("pool", row.pool_bytes);
-  add("free on the device outside the pool", row.available_bytes);
-  if (!then.empty()) text += "  At that time: " + then + "\n";
-  if (row.line) text += told_text(row, terminal);
-  return text;
-}
-
-// For each row of compute_failure_rows: the stream, and the index of the failure in it.
-std::vector<std::pair<std::size_t, std::size_t>> places_of(const Trace& trace) {
-  std::vector<std::pair<std::size_t, std::size_t>> places;
-  for (std::size_t stream = 0; stream < trace.streams.size(); ++stream)
-    for (std::size_t i = 0; i < trace.streams[stream].failures().size(); ++i)
-      if (trace.streams[stream].failures()[i].is_out_of_memory) places.emplace_back(stream, i);
-  return places;
-}
-
 Result<std::string> heaps_section_text(const ReportInput& input, const ReportStyle& style) {
   constexpr std::size_t failures_shown = 3;
   const Trace& trace = *input.source.trace;
@@ -140,16 +89,10 @@ Result<std::string> heaps_section_text(const ReportInput& input, const ReportSty
   // A log is opened for its failures; what was in use explains them.
   const bool is_log = is_of_log(trace);
   std::string text = is_log ? std::string() : heaps + events_text(trace);
-  const std::vector<FailureRow> failures = compute_failure_rows(trace);
-  const auto places = places_of(trace);
+  const std::vector<ShownFailure> failures = find_failures(trace);
   const std::size_t first = failures.size() > failures_shown ? failures.size() - failures_shown : 0;
   if (first > 0) text += fmt::format("The last {} of {} failures:\n", failures_shown, failures.size());
-  for (std::size_t i = first; i < failures.size(); ++i) {
-    const Stream& stream = trace.streams[places[i].first];
-    const bool is_emulated_gpu = is_of_extra_pool(stream, stream.failures()[places[i].second]);
-    text += failure_text(failures[i], is_emulated_gpu, style.terminal) +
-            text_from_failure_facts(trace, places[i].first, places[i].second, style.terminal);
-  }
+  for (std::size_t i = first; i < failures.size(); ++i) text += text_from_failure(trace, failures[i], style.terminal);
   return text + text_from_pending(trace) + (is_log ? heaps : std::string());
 }
 

@@ -16,4 +16,11 @@ Result<void> UsedOptions::refuse(std::span<const std::string_view> options, std:
   return {};
 }
 
+Result<void> UsedOptions::refuse_all_but(std::initializer_list<std::string_view> options, std::string_view why) const {
+  for (const std::string& name : names_)
+    if (name.starts_with("-") && std::find(options.begin(), options.end(), name) == options.end())
+      return refuse({name}, why);
+  return {};
+}
+
 }  // namespace hbmscope::cli

@@ -22,6 +22,8 @@ class UsedOptions {
   Result<void> refuse(std::initializer_list<std::string_view> options, std::string_view why) const {
     return refuse(std::span(options.begin(), options.size()), why);
   }
+  // Error if any other option was used. Files are no options.
+  Result<void> refuse_all_but(std::initializer_list<std::string_view> options, std::string_view why) const;
 
  private:
   std::vector<std::string> names_;  // "--by"

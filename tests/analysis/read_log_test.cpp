@@ -167,6 +167,28 @@ TEST(Log, the_sentence_after_a_dump_is_the_same_failure) {
   EXPECT_EQ(two.import.count_of("failures"), 2);
 }
 
+TEST(Log, allocators_of_one_device_keep_their_figures_apart) {
+  const Trace trace = trace_of(
+      "CUDA out of memory. Tried to allocate 64.00 MiB. GPU 0 has a total capacity of 4.00 GiB of "
+      "which 32.00 MiB is free.\n" +
+      joined(bfc_lines()));
+  const auto rows = compute_failure_rows(trace);
+  ASSERT_EQ(rows.size(), 2);
+  EXPECT_FALSE(rows[0].pool_bytes);
+  EXPECT_FALSE(rows[0].total_free_bytes);
+  EXPECT_EQ(rows[1].pool_bytes, 4 * mib);
+}
+
+TEST(Log, a_text_that_is_no_file_opens) {
+  const auto source = read_text_source(joined(bfc_lines()), "pasted text");
+  ASSERT_TRUE(source) << source.error().what;
+  EXPECT_EQ(compute_failure_rows(*source->trace).size(), 1);
+  EXPECT_FALSE(read_text_source("", "pasted text"));
+  const auto nothing = read_text_source("step 1\n", "pasted text");
+  ASSERT_FALSE(nothing);
+  EXPECT_EQ(nothing.error().file, "pasted text");
+}
+
 TEST(Log, what_an_allocator_can_do_without_is_no_failure) {
   const std::string note =
       "2023-01-01 10:00:00.0: W tensorflow/core/common_runtime/bfc_allocator.cc:290] Allocator (GPU_0_bfc) ran out of "

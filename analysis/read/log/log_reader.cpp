@@ -60,6 +60,7 @@ void LogReader::read_until(std::size_t limit) {
 void LogReader::read_physical_line(std::size_t begin, std::size_t end) {
   line_ += count_line_ends(std::string_view(buffer_).substr(counted_, begin - counted_));
   counted_ = line_begin_ = begin;
+  ++lines_read_;
   place_ = {line_, buffer_byte_ + begin};
   const std::vector<std::string> lines = lines_of(std::string_view(buffer_).substr(begin, end - begin));
   inner_ = &lines;

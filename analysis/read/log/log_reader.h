@@ -17,8 +17,11 @@ namespace hbmscope::log {
 class LogReader {
  public:
   void feed(std::string_view bytes);
-  // Reads what is left of the last line, and returns what was found.
+  // Reads what is left of the last line, and returns what was found. Of a log that grows, a copy of the reader can
+  // finish.
   Findings finish();
+  // The lines that could speak of memory, or that follow one.
+  std::uint64_t lines_read() const { return lines_read_; }
 
  private:
   // The lines around words of a TPU's report, of one speaker.
@@ -55,6 +58,7 @@ class LogReader {
   std::size_t line_begin_ = 0;     // Of the line that is being read.
   Place place_;                    // Of the same.
   std::uint64_t line_ = 1;
+  std::uint64_t lines_read_ = 0;
   std::uint64_t looked_at_ = 0;  // So many following lines are read whatever they contain.
 
   Findings findings_;

@@ -37,9 +37,8 @@ Failure with_formats(Error error) {
   return Failure(std::move(error));
 }
 
-Result<FileContent> read_content(const std::string& path, const FileOptions& options, ReadControl* control,
+Result<FileContent> read_content(Result<InputFile> file, const FileOptions& options, ReadControl* control,
                                  bool curves_only) {
-  auto file = InputFile::open(path, options.max_inflated_bytes, control);
   if (!file) return Failure(std::move(file.error()));
   const Format* format = find_format(*file);
   if (!options.what_if.empty() && (format == nullptr || !format->is_workload))
@@ -71,22 +70,33 @@ Result<Source> source_of(std::shared_ptr<const OpenedWorkload> workload, const S
   return source;
 }
 
-Result<Source> read_source(const std::string& file, const SourceOptions& options, ReadControl* control) {
-  auto content = read_content(file, options, control, false);
+namespace {
+
+Result<Source> source_of(Result<FileContent> content, const std::string& name, const SourceOptions& options) {
   if (!content) return Failure(std::move(content.error()));
   if (content->workload) return source_of(std::move(content->workload), options);
   if (content->trace) return source_at(std::move(content->trace), options);
   if (!options.at.empty() && options.at != "end")
-    return Failure(
-        refusal("a profile has only one time", "Remove --at and --from.", file == "-" ? "standard input" : file));
+    return Failure(refusal("a profile has only one time", "Remove --at and --from.", name));
   Source source;
   source.profile = std::move(content->profile);
   return source;
 }
 
+}  // namespace
+
+Result<Source> read_source(const std::string& file, const SourceOptions& options, ReadControl* control) {
+  return source_of(read_content(InputFile::open(file, options.max_inflated_bytes, control), options, control, false),
+                   file == "-" ? "standard input" : file, options);
+}
+
+Result<Source> read_text_source(const std::string& text, const std::string& name, ReadControl* control) {
+  return source_of(read_content(InputFile::of_text(name, text, control), {}, control, false), name, {});
+}
+
 Result<std::shared_ptr<const Trace>> read_curves(const std::string& file, const SourceOptions& options,
                                                  ReadControl* control) {
-  auto content = read_content(file, options, control, true);
+  auto content = read_content(InputFile::open(file, options.max_inflated_bytes, control), options, control, true);
   if (!content) return Failure(std::move(content.error()));
   return std::move(content->trace);
 }

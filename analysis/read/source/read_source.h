@@ -35,6 +35,9 @@ Result<Source> source_of(std::shared_ptr<const OpenedWorkload> workload, const S
 // "-" is standard input. Errors: those of the readers; a time that the file does not have.
 Result<Source> read_source(const std::string& file, const SourceOptions& options, ReadControl* control = nullptr);
 
+// The same of a text that is no file, such as one from the clipboard. `name` is for messages.
+Result<Source> read_text_source(const std::string& text, const std::string& name, ReadControl* control = nullptr);
+
 // Only a trace's definitions, counts, peaks and curves of bytes in use, for views of many files (Format::read_curves).
 // Null: the file is not a trace.
 Result<std::shared_ptr<const Trace>> read_curves(const std::string& file, const SourceOptions& options,

@@ -199,6 +199,8 @@ void add_report(CommandList& commands) {
   hbmscope report memory.prof --where 'size>1GiB' --by line       large arrays, by line of code
   hbmscope report snapshot.pickle --at oom                        the heap when a request failed, and why it failed
   hbmscope report snapshot.pickle --at oom --blocks 20            the 20 largest blocks
+  hbmscope report train.log                                       each failure in a job's output, whole or in part
+  kubectl logs trainer-0 | hbmscope report -                      the same of what a command prints
   hbmscope report profiles/ --series                              one line per file
   hbmscope report memory.prof --json --fail-if 'bytes>40GiB'      for scripts and CI)");
   const auto options = std::make_shared<ReportOptions>();
@@ -217,6 +219,8 @@ void add_report(CommandList& commands) {
                   "Print what was allocated and freed between this time of a trace and --at, and what survived");
   const std::string series_help = "Print one line per file (of traces: peaks and curves) instead of adding files up";
   command.add_flag("--series", series_help);
+  const std::string follow_help = "Print each failure of a log when the log has it, while the log grows";
+  command.add_flag("--follow", follow_help);
   command
       .add_option("--fail-if", options->fail_if,
                   "Exit with 1 if this is true, e.g. 'bytes>40GiB' or 'device:0 bytes>10GiB'")

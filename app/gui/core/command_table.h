@@ -40,6 +40,8 @@ enum class Needs {
   X(open_folder, "Open folder...", "", "File", nothing, "Opens all profiles of a folder: ranks, or a series.")         \
   X(show_jobs, "Attach to a running job...", "Ctrl+Shift+O", "File", nothing,                                          \
     "Lists the jobs of this machine, or of one that you can reach by ssh, and says what attaching does.")              \
+  X(paste, "Paste error text", "Ctrl+V", "File", nothing,                                                                \
+    "Opens what was copied: the text of an error, or a part of a job's log.")                                          \
   X(open_sample, "Open the sample profile", "", "File", nothing, "A small profile of a JAX training loop.")            \
   X(close_file, "Close file", "Ctrl+W", "File", profile, "Closes the file in front.")                                  \
   X(reload_file, "Reload the file", "F5", "File", profile, "Reads the file again, for one that was rewritten.")        \
@@ -178,6 +180,7 @@ enum class Needs {
   X(open_workload_path, FileWithChanges, "Opens a workload with changes.")                                            \
   X(show_tiles, std::string, "Shows the tiles of a layout in the whole window. Empty: no longer.")                    \
   X(open_paths, std::vector<std::string>, "Opens files; the last one comes to the front.")                            \
+  X(open_text, std::string, "Opens a text that is no file, from the clipboard.")                                      \
   X(open_baseline_path, std::string, "Opens a file and compares with it.")                                            \
   X(open_folder_path, std::string, "Opens all profiles of a folder.")                                                 \
   X(open_side_by_side, FileWithChanges, "Opens a file side by side with what is in front.")                           \

@@ -73,6 +73,18 @@ void OpenSources::open_folder(const std::string& folder) {
   open_paths({folder});
 }
 
+void OpenSources::open_text(const std::string& text) {
+  if (text.empty()) {
+    state_.window.notice = "The clipboard has no text. Copy the text of the error first.";
+    return;
+  }
+  std::string name = "pasted text";
+  for (int number = 2; pasted_.count(name) != 0 && pasted_[name] != text; ++number)
+    name = "pasted text " + std::to_string(number);
+  pasted_[name] = text;
+  open_file(name, As::source);
+}
+
 SourceId OpenSources::open_file(const std::string& path, As as, const std::vector<WorkloadChange>& what_if) {
   const std::string absolute = absolute_path(path);
   const auto open = std::find_if(state_.sources.begin(), state_.sources.end(), [&](const Source& source) {
@@ -119,16 +131,21 @@ void OpenSources::start_reading(SourceId id) {
     });
   };
   if (const std::string socket = view::socket_of(source.path); !socket.empty()) return start_live(source, socket);
-  pool_.post([this, path = source.path, what_if = source.what_if, control = source.control] {
-    return read_to_end(path, what_if, control);
+  const auto text = pasted_.find(source.path);
+  const auto pasted = text == pasted_.end() ? std::nullopt : std::optional(text->second);
+  pool_.post([this, path = source.path, pasted, what_if = source.what_if, control = source.control] {
+    return read_to_end(path, pasted, what_if, control);
   });
 }
 
-WorkerPool::Finish OpenSources::read_to_end(const std::string& path, const std::vector<WorkloadChange>& what_if,
+WorkerPool::Finish OpenSources::read_to_end(const std::string& path, const std::optional<std::string>& pasted,
+                                            const std::vector<WorkloadChange>& what_if,
                                             const std::shared_ptr<ReadControl>& control) {
   SourceOptions options;
   options.what_if = what_if;
-  const auto content = read_source(path, options, control.get()).and_then(content_of);
+  const auto content =
+      (pasted ? read_text_source(*pasted, path, control.get()) : read_source(path, options, control.get()))
+          .and_then(content_of);
   if (!content) {
     return [this, control, error = content.error()] {
       finish_reading(control, [&](Source& failed) {
@@ -141,7 +158,7 @@ WorkerPool::Finish OpenSources::read_to_end(const std::string& path, const std::
     finish_reading(control, [&](Source& ready) {
       if (ready.is_part()) renew_id(ready);
       ready.take(content);
-      recent_.remember(ready);
+      if (pasted_.count(ready.path) == 0) recent_.remember(ready);
     });
   };
 }

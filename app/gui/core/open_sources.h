@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -27,6 +28,7 @@ class OpenSources {
   void open_paths(const std::vector<std::string>& paths);
   void open_folder(const std::string& folder);
   SourceId open_file(const std::string& path, As as, const std::vector<WorkloadChange>& what_if = {});
+  void open_text(const std::string& text);  // As "pasted text", not a file.
   void close_source(SourceId id);
   void reload_source(SourceId id);
 
@@ -45,7 +47,8 @@ class OpenSources {
 
  private:
   void start_reading(SourceId id);
-  WorkerPool::Finish read_to_end(const std::string& path, const std::vector<WorkloadChange>& what_if,
+  WorkerPool::Finish read_to_end(const std::string& path, const std::optional<std::string>& pasted,
+                                 const std::vector<WorkloadChange>& what_if,
                                  const std::shared_ptr<ReadControl>& control);
   void show_part(const std::shared_ptr<ReadControl>& control, SourceContent part);
   void show_wanted_heaps(const Source& source);
@@ -66,8 +69,9 @@ class OpenSources {
   RecentFiles& recent_;
   WorkerPool& pool_;
   LiveLinks live_;
-  std::set<std::string> of_folders_;  // Paths being read that a folder contributed.
-  SkippedFiles skipped_;              // Of the folders opened last.
+  std::set<std::string> of_folders_;           // Paths being read that a folder contributed.
+  SkippedFiles skipped_;                       // Of the folders opened last.
+  std::map<std::string, std::string> pasted_;  // Texts by the names of their sources.
   std::uint32_t next_source_ = 1;
 };
 

@@ -96,8 +96,8 @@ void handle_keys(CommandQueue& commands) {
     // If a button has the keyboard focus, Space presses it.
     if (key == ImGuiKey_Space && io.NavVisible) continue;
     // Text fields have their own undo, copy and word jumps.
-    const bool for_text =
-        binding.id == CommandId::copy || key == ImGuiKey_Z || key == ImGuiKey_LeftArrow || key == ImGuiKey_RightArrow;
+    const bool for_text = binding.id == CommandId::copy || binding.id == CommandId::paste || key == ImGuiKey_Z ||
+                          key == ImGuiKey_LeftArrow || key == ImGuiKey_RightArrow;
     if (typing && for_text) continue;
     if (ImGui::IsKeyChordPressed(binding.chord)) commands.push(binding.id);
   }

@@ -125,6 +125,13 @@ void follow_clipboard(const AppState& state, ViewStates& views) {
   ImGui::SetClipboardText(state.window.clipboard.c_str());
 }
 
+void follow_paste(const AppState& state, ViewStates& views, CommandQueue& commands) {
+  if (views.paste_seen == state.window.paste_serial) return;
+  views.paste_seen = state.window.paste_serial;
+  const char* text = ImGui::GetClipboardText();
+  commands.push(command::open_text, std::string(text != nullptr ? text : ""));
+}
+
 }  // namespace
 
 ViewStates::ViewStates() {
@@ -142,6 +149,7 @@ void draw_shell(const AppState& state, ShellState& shell, CommandQueue& commands
   ViewStates& views = *shell.views;
   commands.begin_frame(state.active_context);
   follow_clipboard(state, views);
+  follow_paste(state, views, commands);
   handle_keys(commands);
   draw_ground(state, views, commands);
   const bool has_docks = !state.sources.empty() && !state.window.maximised && state.window.tiles.empty();

@@ -45,7 +45,7 @@ struct ViewStates {
   int reorder = 0;   // Frames until tabs are put in order, since a new tab appears at the end.
   int settling = 0;  // Frames until a focus change counts as the user's.
   std::optional<ViewKind> focused;
-  std::uint64_t clipboard_seen = 0;
+  std::uint64_t clipboard_seen = 0, paste_seen = 0;
   std::array<std::uint32_t, 2> frames_requested{};  // In the previous frame.
 };
 
