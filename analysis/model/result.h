@@ -21,6 +21,9 @@ struct Error {
   std::optional<std::uint64_t> offset;  // Byte in `file` (`inflated`: after decompression); without a file, in the text
                                         // that the user typed.
   bool inflated = false;
+  // The file is whole, but of a format that hbmscope doesn't read; `what` begins with "this is". Such a file in a
+  // folder is left out.
+  bool is_other_format = false;
 
   // "a.prof: byte 812 (after inflating): string 17 of 12 does not exist. Was the file cut off? ..."
   std::string text() const;
@@ -28,7 +31,12 @@ struct Error {
 
 // An error that does not point at a byte of a file.
 inline Error refusal(std::string what, std::string remedy, std::string file = {}) {
-  return {std::move(what), std::move(remedy), std::move(file), {}, false};
+  return {std::move(what), std::move(remedy), std::move(file), {}, false, false};
+}
+
+// A file of a format that hbmscope doesn't read.
+inline Error other_format(std::string what, std::string remedy, std::string file) {
+  return {std::move(what), std::move(remedy), std::move(file), {}, false, true};
 }
 
 template <class T>

@@ -25,7 +25,7 @@ std::vector<GroupRow> compute_groups(const ProfileView& view, std::string_view l
   for (std::size_t set = 0; set < sums.size(); ++set) {
     if (!used[set]) continue;
     const auto name = find_label_text(profile, static_cast<LabelSetIndex>(set), label_key);
-    if (!name) {
+    if (!name || name->empty()) {  // Old versions of JAX write devices without a name.
       if (!without) without = GroupRow{};
       without->weight += sums[set];
       continue;

@@ -17,7 +17,11 @@ FileOwner owner_of_frame(FileOwner of_file, std::string_view function, std::stri
 // passes; they have no frame of the program that called backward(), which waits in another thread.
 bool is_autograd_thread_frame(std::string_view function);
 
-// What to show for such a stack instead of a line.
+// What readers write in place of a file of which nothing is known. A stack of such frames alone says nothing of the
+// code: for example what PyTorch's profiler reports as in use before the profile began.
+constexpr std::string_view unknown_file = "<unknown>";
+
+// What to show for a stack without a frame in your code.
 constexpr std::string_view autograd_thread_label = "(autograd thread)";
 constexpr std::string_view library_only_label = "(library code only)";
 constexpr std::string_view no_stack_label = "(no stack was recorded)";

@@ -14,6 +14,7 @@ namespace hbmscope {
 struct OwnPlace {
   std::optional<TraceFrame> frame;
   bool is_autograd_thread = false;  // A stack of PyTorch's backward passes, without a frame in your code.
+  bool is_unknown = false;          // No stack, or one without any file.
 };
 OwnPlace find_own_place(const Definitions& definitions, std::uint32_t stack);
 

@@ -34,11 +34,12 @@ class OwnerFinder {
       is_wrapper_.push_back(owners_.back() == FileOwner::library &&
                             (is_wrapper(file) || is_interpreter_frame(name, file)));
       is_autograd_thread_.push_back(is_autograd_thread_frame(name));
+      has_file_.push_back(file != unknown_file);
     }
   }
 
   Owner find(std::uint32_t sample) const {
-    Owner code{nullptr, FunctionIndex::none, view_.stack(sample).empty() ? Place::no_stack : Place::library_only};
+    Owner code{nullptr, FunctionIndex::none, has_file(sample) ? Place::library_only : Place::no_stack};
     FunctionIndex through = FunctionIndex::none;
     for (const LocationIndex location : view_.stack(sample)) {
       for (const Line& line : view_.lines(location)) {
@@ -54,6 +55,17 @@ class OwnerFinder {
   }
 
  private:
+  // False: no stack was recorded. Addresses without a function are code of some library.
+  bool has_file(std::uint32_t sample) const {
+    const auto stack = view_.stack(sample);
+    return std::any_of(stack.begin(), stack.end(), [&](LocationIndex location) {
+      const auto lines = view_.lines(location);
+      return lines.empty() || std::any_of(lines.begin(), lines.end(), [&](const Line& line) {
+               return line.function == FunctionIndex::none || has_file_[row(line.function)];
+             });
+    });
+  }
+
   // JAX wraps its public functions to shorten tracebacks; the wrapper is in every stack and carries no information.
   static bool is_wrapper(std::string_view file) {
     return file.ends_with("jax/_src/traceback_util.py") || file.ends_with("/contextlib.py");
@@ -61,7 +73,7 @@ class OwnerFinder {
 
   const ProfileView& view_;
   std::vector<FileOwner> owners_;  // By function.
-  std::vector<bool> is_wrapper_, is_autograd_thread_;
+  std::vector<bool> is_wrapper_, is_autograd_thread_, has_file_;
 };
 
 }  // namespace

@@ -79,7 +79,7 @@ bool is_gzip(std::span<const std::uint8_t> bytes) {
 }
 
 std::vector<std::uint8_t> inflate_beginning(std::span<const std::uint8_t> bytes) {
-  std::vector<std::uint8_t> beginning(1024);
+  std::vector<std::uint8_t> beginning(std::size_t{64} << 10);
   z_stream stream{};
   if (inflateInit2(&stream, 16 + MAX_WBITS) != Z_OK) return {};
   stream.next_in = const_cast<Bytef*>(bytes.data());  // zlib does not write through it.

@@ -15,7 +15,7 @@ namespace hbmscope {
 
 bool is_gzip(std::span<const std::uint8_t> bytes);
 
-// The first 1,024 inflated bytes, or fewer: enough to recognise the content.
+// The first inflated bytes, at most 64 KiB: enough to recognise the content. Fewer if the rest is damaged or missing.
 std::vector<std::uint8_t> inflate_beginning(std::span<const std::uint8_t> bytes);
 
 // Inflates all members. Trailing bytes that are not a member are counted in `import` and ignored. Errors: cut off or

@@ -1,9 +1,11 @@
 #include "analysis/read/input_file.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -22,6 +24,22 @@ Failure too_large(const std::string& file, std::uint64_t max_bytes) {
                          "--max-size raises the limit.", file));
 }
 
+Error missing_file(const std::string& path) {
+  struct Scheme {
+    std::string_view begin, download;
+  };
+  constexpr std::array schemes = {Scheme{"http://", "curl -LO URL"},  Scheme{"https://", "curl -LO URL"},
+                                  Scheme{"ftp://", "curl -O URL"},    Scheme{"gs://", "gcloud storage cp URL ."},
+                                  Scheme{"s3://", "aws s3 cp URL ."}, Scheme{"hf://", "hf download"}};
+  for (const Scheme& scheme : schemes)
+    if (path.starts_with(scheme.begin))
+      return refusal("this is a URL, and hbmscope opens files",
+                     fmt::format("Download it first ({}), then give the name of the file.", scheme.download), path);
+  if (path.starts_with("file://"))
+    return refusal("this is a URL, and hbmscope opens files", "Leave out file://, so that the path remains.", path);
+  return refusal("there is no such file", "Check the path.", path);
+}
+
 }  // namespace
 
 Result<InputFile> InputFile::open(const std::string& path, std::uint64_t max_bytes, ReadControl* control) {
@@ -36,10 +54,7 @@ Result<InputFile> InputFile::open(const std::string& path, std::uint64_t max_byt
   } else {
     std::error_code error;
     const fs::file_status status = fs::status(path, error);
-    if (status.type() == fs::file_type::not_found && path.find("://") != std::string::npos)
-      return Failure(refusal("this is an address, and hbmscope opens files", "Download it first.", path));
-    if (status.type() == fs::file_type::not_found)
-      return Failure(refusal("there is no such file", "Check the path.", path));
+    if (status.type() == fs::file_type::not_found) return Failure(missing_file(path));
     if (status.type() == fs::file_type::directory)
       return Failure(refusal("this is a folder", "Name the files in it, for example with a * at the end.", path));
     file.stream_.reset(std::fopen(path.c_str(), "rb"));

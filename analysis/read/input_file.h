@@ -30,7 +30,8 @@ class InputFile {
   const std::string& name() const { return name_; }  // As in messages: "standard input" for "-".
   // The first 64 KiB, or all of a smaller file, without inflating gzip.
   std::span<const std::uint8_t> first_bytes() const { return first_.bytes(); }
-  // The beginning of the content, inflated if it is gzip: 64 bytes or more, if the content has that many.
+  // The first 64 KiB of the content, or all of a smaller one, inflated if it is gzip. Of a well packed gzip file they
+  // may be fewer, but at least some hundreds.
   std::span<const std::uint8_t> beginning() const { return is_gzip_ ? std::span(inside_) : first_.bytes(); }
   bool is_gzip() const { return is_gzip_; }
 

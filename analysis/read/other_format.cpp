@@ -8,47 +8,75 @@ namespace {
 
 using namespace std::string_view_literals;
 
+constexpr std::string_view memory_of_job =
+    "For memory, run the job with hbmscope run, or save a profile in it with jax.profiler.save_device_memory_profile() "
+    "or torch.cuda.memory._dump_snapshot().";
+constexpr std::string_view unpack = "Unpack it, and open what is inside.";
+constexpr std::string_view json_that_opens =
+    "A trace of PyTorch's profiler has a list traceEvents, and a TPU workload the key hbmscope_tpu_workload.";
+constexpr std::string_view data_of_job = "It holds data, not how memory was used.";
+
 struct Beginning {
-  std::string_view bytes, name;
+  std::string_view bytes, name, instead;
+  bool is_sure = true;
 };
 
 constexpr std::array beginnings = {
-    Beginning{"\x7f\x45LF"sv, "a program"},
-    Beginning{"PK\x03\x04"sv, "a zip archive"},
-    Beginning{"PK\x05\x06"sv, "an empty zip archive"},
-    Beginning{"\x1f\x8b"sv, "gzip data"},
-    Beginning{"\x28\xb5\x2f\xfd"sv, "zstd data"},
-    Beginning{"\xfd\x37zXZ"sv, "xz data"},
-    Beginning{"SQLite format 3"sv, "an SQLite database"},
-    Beginning{"\x93NUMPY"sv, "a NumPy array"},
-    Beginning{"\x89HDF"sv, "an HDF5 file"},
-    Beginning{R"({"config":{"total_bytes":)"sv, "requests for `hbmscope replay`"},
-    Beginning{"\x89PNG"sv, "a picture (PNG)"},
-    Beginning{"\xff\xd8\xff"sv, "a picture (JPEG)"},
-    Beginning{"GIF8"sv, "a picture (GIF)"},
-    Beginning{"%PDF"sv, "a PDF document"},
-    Beginning{"BZh"sv, "bzip2 data"},
-    Beginning{"\xff\xfe"sv, "text in UTF-16 (iconv -f UTF-16 -t UTF-8 converts it)"},
-    Beginning{"\xfe\xff"sv, "text in UTF-16 (iconv -f UTF-16 -t UTF-8 converts it)"},
-    Beginning{"{"sv, "JSON"},
-    Beginning{"[{"sv, "JSON"},
-    Beginning{"[\n"sv, "JSON"},
-    Beginning{"<"sv, "HTML or XML"},
+    Beginning{"\x7f\x45LF"sv, "a program or a library (ELF)", "To record a program, use hbmscope run -- PROGRAM."},
+    Beginning{"PK\x03\x04"sv, "a zip archive", unpack},
+    Beginning{"PK\x05\x06"sv, "an empty zip archive", {}},
+    Beginning{"7z\xbc\xaf\x27\x1c"sv, "a 7z archive", unpack},
+    Beginning{"\x1f\x8b"sv, "gzip data", unpack},
+    Beginning{"SQLite format 3\0"sv, "an SQLite database",
+              "hbmscope doesn't read Nsight Systems' exports, nor other databases. To record the job with hbmscope "
+              "itself, use hbmscope run."},
+    Beginning{"\x93NUMPY"sv, "a NumPy array", data_of_job},
+    Beginning{"\x89HDF"sv, "an HDF5 file", data_of_job},
+    Beginning{"PAR1"sv, "a Parquet file", data_of_job},
+    Beginning{"GGUF"sv, "a model in GGUF", data_of_job},
+    Beginning{"\x89PNG\r\n\x1a\n"sv, "a PNG picture", "Open the file from which the picture was made."},
+    Beginning{"\xff\xd8\xff"sv, "a JPEG picture", "Open the file from which the picture was made."},
+    Beginning{"GIF8"sv, "a GIF picture", "Open the file from which the picture was made."},
+    Beginning{"%PDF-"sv, "a PDF document", {}},
+    Beginning{"PERFILE2"sv, "a profile of Linux perf, with times and no device memory", memory_of_job},
+    Beginning{R"({"config":{"total_bytes":)"sv, "requests for `hbmscope replay`", "Use hbmscope replay FILE.", false},
+    Beginning{"{"sv, "JSON", json_that_opens, false},
+    Beginning{"[{"sv, "JSON", json_that_opens, false},
+    Beginning{"[\n"sv, "JSON", json_that_opens, false},
 };
 
-// Python's marshal of a dictionary whose keys are (file, line, function): what cProfile and pstats write. The high bit
-// of a type marks an object that is referred to later (Python/marshal.c, FLAG_REF).
-bool is_cprofile(std::string_view text) {
-  const auto type = [&](std::size_t at) { return static_cast<char>(text[at] & 0x7f); };
-  return text.size() > 3 && type(0) == '{' && type(1) == ')' && text[2] == 3;
+bool is_marshal_tuple_of_three(std::string_view text) {
+  constexpr char has_reference = '\x80';  // A flag of marshal's version 3 and later.
+  if (text.empty()) return false;
+  const char type = static_cast<char>(text[0] & ~has_reference);
+  return (type == ')' && text.substr(1).starts_with('\3')) || (type == '(' && text.substr(1).starts_with("\3\0\0\0"sv));
 }
 
-// tensorflow.profiler.XSpace: field 1, planes with names such as "/host:CPU" (xplane.proto).
+// cProfile and pstats marshal a dict whose keys are tuples: file, line, function.
+// https://github.com/python/cpython/blob/main/Lib/cProfile.py (dump_stats)
+bool is_python_profile(std::string_view text) {
+  return (text.starts_with('{') || text.starts_with('\xfb')) && is_marshal_tuple_of_three(text.substr(1));
+}
+
+// A message whose first field is an XPlane with a name, after an id if it has one: "/host:CPU", "/device:GPU:0", "Task
+// Environment". https://github.com/openxla/xla/blob/main/third_party/tsl/tsl/profiler/protobuf/xplane.proto
 bool is_xspace(std::string_view text) {
-  constexpr std::size_t looked_at = 96;
-  const std::string_view first = text.substr(0, looked_at);
-  return first.starts_with('\x0a') &&
-         (first.find("/host:") != std::string_view::npos || first.find("/device:") != std::string_view::npos);
+  const auto skip_varint = [&] {
+    std::size_t size = 0;
+    while (size < text.size() && (text[size] & '\x80') != 0) ++size;
+    text.remove_prefix(std::min(size + 1, text.size()));
+  };
+  if (!text.starts_with('\x0a')) return false;
+  text.remove_prefix(1);
+  skip_varint();  // The size of the plane.
+  if (text.starts_with('\x08')) {
+    text.remove_prefix(1);
+    skip_varint();
+  }
+  if (!text.starts_with('\x12') || text.size() < 2) return false;
+  text.remove_prefix(2);
+  return text.starts_with("/host:") || text.starts_with("/device:") || text.starts_with("Task Environment") ||
+         text.starts_with("#Chip");
 }
 
 bool is_tar(std::string_view text) {
@@ -56,30 +84,73 @@ bool is_tar(std::string_view text) {
   return text.size() > magic_at && text.substr(magic_at).starts_with("ustar");
 }
 
-// Latin text in UTF-16 without a mark: every second byte is 0.
+bool is_printable(char c) {
+  return (c >= ' ' && c <= '~') || c == '\n' || c == '\t' || c == '\r';
+}
+
+// With or without a byte order mark: nearly all characters of a log are ASCII, so every second byte is 0.
 bool is_utf16(std::string_view text) {
-  constexpr std::size_t looked_at = 32;
-  if (text.size() < looked_at) return false;
-  std::size_t zeros[2] = {0, 0};
-  for (std::size_t i = 0; i < looked_at; ++i) zeros[i % 2] += text[i] == '\0' ? 1 : 0;
-  return (zeros[0] == 0) != (zeros[1] == 0) && std::max(zeros[0], zeros[1]) == looked_at / 2;
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) return true;
+  constexpr std::size_t pairs_min = 4;
+  const std::size_t pairs = text.size() / 2;
+  if (pairs < pairs_min) return false;
+  std::size_t little = 0, big = 0;
+  for (std::size_t i = 0; i < pairs; ++i) {
+    little += is_printable(text[2 * i]) && text[2 * i + 1] == 0 ? 1 : 0;
+    big += text[2 * i] == 0 && is_printable(text[2 * i + 1]) ? 1 : 0;
+  }
+  return std::max(little, big) * 10 >= pairs * 9;
+}
+
+// jax.profiler.trace writes it beside the XSpace. PyTorch's traces don't have the key.
+bool is_xla_timeline(std::string_view text) {
+  return text.starts_with('{') && text.find("\"highres-ticks\"") != std::string_view::npos;
+}
+
+OtherFormat find_markup(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  if (!text.starts_with('<')) return {};
+  // torch.profiler's export_memory_timeline: only a picture and no data.
+  if (text.find("<title>GPU Memory Timeline HTML</title>") != std::string_view::npos)
+    return {"a page with a picture of torch.profiler's memory timeline",
+            "Export the same profile with export_chrome_trace(\"t.json\"), and open that.", true};
+  constexpr std::size_t tag_bytes = 14;
+  std::string tag(text.substr(0, tag_bytes));
+  std::transform(tag.begin(), tag.end(), tag.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? c + ' ' : c; });
+  if (tag.starts_with("<!doctype html") || tag.starts_with("<html"))
+    return {"a web page (HTML)",
+            "If it was downloaded, the address may lead to a page about the file; download the file itself.", true};
+  return {"HTML or XML", {}, false};
 }
 
 }  // namespace
 
-std::string_view find_other_format(std::span<const std::uint8_t> bytes) {
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), std::min<std::size_t>(bytes.size(), 512));
-  if (is_cprofile(text)) return "a profile of Python's cProfile, which has times and no memory";
+OtherFormat find_other_format(std::span<const std::uint8_t> bytes) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::string_view begin = text.substr(0, 512);
+  if (is_python_profile(begin))
+    return {"a cProfile profile: times of Python functions, without memory", memory_of_job, true};
+  if (is_xspace(begin))
+    return {
+        "an XSpace of XLA's profiler (.xplane.pb), a timeline of operations",
+        "hbmscope doesn't read it. Of a JAX job it opens what jax.profiler.save_device_memory_profile() saves, what "
+        "XLA_FLAGS=--xla_dump_to=FOLDER writes, and what hbmscope run records.",
+        true};
+  if (is_xla_timeline(text))
+    return {"a timeline of XLA's profiler (jax.profiler.trace), without memory events",
+            "Of a JAX job hbmscope opens what jax.profiler.save_device_memory_profile() saves, what "
+            "XLA_FLAGS=--xla_dump_to=FOLDER writes, and what hbmscope run records.",
+            true};
+  if (is_tar(begin)) return {"a tar archive", unpack, true};
+  if (is_utf16(begin))
+    return {"text in UTF-16, as PowerShell's > writes it",
+            "Convert it: iconv -f UTF-16 -t UTF-8 FILE >FILE.txt (-f UTF-16LE if FILE has no byte order mark).", true};
+  if (const OtherFormat markup = find_markup(text); !markup.name.empty()) return markup;
   for (const Beginning& beginning : beginnings)
-    if (text.starts_with(beginning.bytes)) return beginning.name;
-  if (is_xspace(text)) return "an XSpace (.xplane.pb) of jax.profiler or TensorFlow, which does not open yet";
-  if (is_tar(text)) return "a tar archive (tar -xf unpacks it)";
-  if (is_utf16(text)) return "text in UTF-16 (iconv -f UTF-16 -t UTF-8 converts it)";
-  if (text.size() > 1 && text[0] == '\x80' && text[1] >= 2 && text[1] <= 5)
-    return "a Python pickle, such as a PyTorch memory snapshot";
-  const bool is_text = std::all_of(
-      text.begin(), text.end(), [](char c) { return (c >= ' ' && c <= '~') || c == '\n' || c == '\t' || c == '\r'; });
-  return is_text && !text.empty() ? "plain text" : "";
+    if (begin.starts_with(beginning.bytes)) return {beginning.name, beginning.instead, beginning.is_sure};
+  if (begin.size() > 1 && begin[0] == '\x80' && begin[1] >= 2 && begin[1] <= 5)
+    return {"a Python pickle, such as a PyTorch memory snapshot", {}, false};
+  return {!begin.empty() && std::all_of(begin.begin(), begin.end(), is_printable) ? "plain text" : "", {}, false};
 }
 
 }  // namespace hbmscope

@@ -54,24 +54,28 @@ int run_check(const CheckOptions& options) {
   nlohmann::ordered_json json = {{"schema", json_schema}, {"files", nlohmann::ordered_json::array()}};
   std::string text;
   int code = exit_ok;
-  for (const std::string& file : *files) {
-    const auto sources = load_sources({file}, {options.max_size, {}, {}});
+  SkippedFiles skipped;
+  for (const NamedFile& file : *files) {
+    const auto sources = load_sources({file.path}, {options.max_size, {}, {}});
+    if (!sources && is_skipped(file, sources.error(), skipped)) continue;
     if (!sources) {
       // Check the other files too, so that all errors are shown.
       code = fail(sources.error());
-      json["files"].push_back({{"file", file}, {"error", sources.error().text()}, {"import", nullptr}});
+      json["files"].push_back({{"file", file.path}, {"error", sources.error().text()}, {"import", nullptr}});
       continue;
     }
     const Source& source = sources->front();
     const Profile& profile = *source.profile;
     text += (text.empty() ? "" : "\n") + check_text(source, terminal);
-    json["files"].push_back({{"file", file},
+    json["files"].push_back({{"file", file.path},
                              {"format", source.trace ? source.trace->format : "pprof"},
                              {"file_bytes", profile.file_bytes},
                              {"inflated_bytes", profile.inflated_bytes},
                              {"error", nullptr},
                              {"import", json_from_import(profile.import)}});
   }
+  if (json["files"].empty() && !skipped.empty()) return fail(skipped.nothing_opens());
+  print_skipped(skipped);
   if (!print_to_stdout(options.json ? text_from_json(json) : text)) return exit_unreadable;
   return code;
 }

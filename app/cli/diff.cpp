@@ -115,6 +115,22 @@ std::string diff_text(const ProfileDiff& diff, const std::optional<TraceDiff>& t
   return text;
 }
 
+enum class End { first, last };
+
+// The first or the last of the files that opens. Those of a folder that are of other formats are removed from the list;
+// a comparison needs two that remain.
+Result<Source> load_end(std::vector<NamedFile>& files, End end, const LoadOptions& options, SkippedFiles& skipped) {
+  while (true) {
+    const auto at = end == End::first ? files.begin() : files.end() - 1;
+    auto source = load_merged({at->path}, options);
+    if (source || !is_skipped(*at, source.error(), skipped)) return source;
+    files.erase(at);
+    if (files.size() < 2)
+      return Failure(refusal("a comparison needs two files, and this folder has fewer that open: " + skipped.text(),
+                             "Name the two files: hbmscope diff BASELINE NOW.", skipped.nothing_opens().file));
+  }
+}
+
 }  // namespace
 
 int run_diff(const DiffOptions& options) {
@@ -148,14 +164,16 @@ int run_diff(const DiffOptions& options) {
   // For a what-if, the unmodified workload is the baseline.
   const bool is_one_file = options.files.size() == 1;
   if (!is_one_file) load.what_if.clear();
-  auto before = load_merged({files->front()}, load);
+  SkippedFiles skipped;
+  auto before = load_end(*files, End::first, load, skipped);
   if (!before) return fail(before.error());
   // One trace at two times is read only once, so its blocks can be matched by id.
-  const bool is_one_trace =
-      before->trace != nullptr && files->front() == files->back() && (is_one_file || options.view.what_if.empty());
+  const bool is_one_trace = before->trace != nullptr && files->front().path == files->back().path &&
+                            (is_one_file || options.view.what_if.empty());
   auto after = is_one_trace ? load_again(*before, load_options(options.view))
-                            : load_merged({files->back()}, load_options(options.view));
+                            : load_end(*files, End::last, load_options(options.view), skipped);
   if (!after) return fail(after.error());
+  print_skipped(skipped);
   if (same) {
     Result<Source>& follows = baseline_leads ? after : before;
     const Source& leads = baseline_leads ? *before : *after;

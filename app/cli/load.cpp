@@ -33,19 +33,27 @@ Result<SourceOptions> source_options(const LoadOptions& wanted) {
 
 }  // namespace
 
-Result<std::vector<std::string>> expand_files(const std::vector<std::string>& names) {
-  std::vector<std::string> files;
+Result<std::vector<NamedFile>> expand_files(const std::vector<std::string>& names) {
+  std::vector<NamedFile> files;
   for (const std::string& name : names) {
     std::error_code error;
     if (!std::filesystem::is_directory(name, error)) {
-      files.push_back(name);
+      files.push_back({name, false});
       continue;
     }
     auto found = find_profiles_in_folder(name);
     if (!found) return Failure(std::move(found.error()));
-    files.insert(files.end(), found->begin(), found->end());
+    for (std::string& path : *found) files.push_back({std::move(path), true});
   }
   return files;
+}
+
+bool is_skipped(const NamedFile& file, const Error& error, SkippedFiles& skipped) {
+  return file.is_of_folder && skipped.add(error);
+}
+
+void print_skipped(const SkippedFiles& skipped) {
+  if (!skipped.empty()) fmt::print(stderr, "hbmscope: {}.\n", printable(skipped.text()));
 }
 
 LoadOptions load_options(const ViewOptions& view) {
@@ -67,64 +75,45 @@ Result<std::shared_ptr<const Trace>> load_curves(const std::string& file, const 
 
 namespace {
 
-Result<Source> load_file(const std::string& file, const SourceOptions& options) {
-  ReadControl control;
-  const ProgressLine progress(file, control);
-  return read_source(file, options, &control);
-}
-
-// A folder may hold files of other programs: those that can't be read are skipped, and named. Error: none can be read.
-Result<void> load_folder(const std::string& folder, const SourceOptions& options, std::vector<Source>& sources) {
-  constexpr std::size_t named_max = 3;
-  const auto files = find_profiles_in_folder(folder);
-  if (!files) return Failure(files.error());
-  std::vector<Error> skipped;
-  for (const std::string& file : *files) {
-    auto source = load_file(file, options);
+Result<std::vector<Source>> load_files(const std::vector<NamedFile>& files, const LoadOptions& wanted) {
+  const auto options = source_options(wanted);
+  if (!options) return Failure(options.error());
+  std::vector<Source> sources;
+  SkippedFiles skipped;
+  for (const NamedFile& file : files) {
+    ReadControl control;
+    const ProgressLine progress(file.path, control);
+    auto source = read_source(file.path, *options, &control);
     if (source)
       sources.push_back(std::move(*source));
-    else
-      skipped.push_back(std::move(source.error()));
+    else if (!is_skipped(file, source.error(), skipped))
+      return Failure(std::move(source.error()));
   }
-  if (skipped.size() == files->size()) return Failure(std::move(skipped.front()));
-  for (std::size_t i = 0; i < std::min(skipped.size(), named_max); ++i)
-    say(fmt::format("skipped {}: {}", printable(skipped[i].file), printable(skipped[i].what)));
-  if (skipped.size() > named_max)
-    say(fmt::format("skipped {} of {} files in {}", skipped.size(), files->size(), printable(folder)));
-  return {};
+  if (sources.empty() && !skipped.empty()) return Failure(skipped.nothing_opens());
+  print_skipped(skipped);
+  return sources;
 }
 
 }  // namespace
 
 Result<std::vector<Source>> load_sources(const std::vector<std::string>& names, const LoadOptions& wanted) {
-  const auto options = source_options(wanted);
-  if (!options) return Failure(options.error());
-  std::vector<Source> sources;
-  for (const std::string& name : names) {
-    std::error_code error;
-    if (std::filesystem::is_directory(name, error)) {
-      if (auto loaded = load_folder(name, *options, sources); !loaded) return Failure(std::move(loaded.error()));
-      continue;
-    }
-    auto source = load_file(name, *options);
-    if (!source) return Failure(std::move(source.error()));
-    sources.push_back(std::move(*source));
-  }
-  return sources;
+  const auto files = expand_files(names);
+  if (!files) return Failure(files.error());
+  return load_files(*files, wanted);
 }
 
 Result<Source> load_merged(const std::vector<std::string>& names, const LoadOptions& options) {
-  std::error_code error;
-  if (names.size() == 1 && !std::filesystem::is_directory(names.front(), error)) {
-    auto sources = load_sources(names, options);
+  const auto files = expand_files(names);
+  if (!files) return Failure(files.error());
+  if (files->size() == 1) {
+    auto sources = load_files(*files, options);
     if (!sources) return Failure(std::move(sources.error()));
     return std::move(sources->front());
   }
   // `at` is a time of all traces together.
-  auto sources = load_sources(names, {options.max_size, {}, {}, options.what_if});
+  auto sources = load_files(*files, {options.max_size, {}, {}, options.what_if});
   if (!sources) return Failure(std::move(sources.error()));
   if (sources->size() == 1 && sources->front().trace) return load_again(sources->front(), options);
-  if (sources->size() == 1) return std::move(sources->front());
   const auto is_trace = [](const Source& source) { return source.trace != nullptr; };
   if (std::all_of(sources->begin(), sources->end(), is_trace)) {
     std::vector<std::shared_ptr<const Trace>> traces;
@@ -136,6 +125,7 @@ Result<Source> load_merged(const std::vector<std::string>& names, const LoadOpti
   if (!options.at.empty() && options.at != "end")
     return Failure(refusal("--at needs traces, and some of these files are profiles, which have only one time",
                            "Remove --at, or use traces only."));
+  if (sources->size() == 1) return std::move(sources->front());
   std::vector<std::shared_ptr<const Profile>> profiles;
   for (const Source& source : *sources) profiles.push_back(source.profile);
   auto merged = merge_profiles(profiles);

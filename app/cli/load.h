@@ -8,13 +8,24 @@
 
 #include "analysis/query/profile_view.h"
 #include "analysis/read/source/read_source.h"
+#include "analysis/read/source/skipped_files.h"
 #include "app/cli/options.h"
 
 namespace hbmscope::cli {
 
+struct NamedFile {
+  std::string path;
+  bool is_of_folder = false;  // If it is of another format, it is skipped (read/source/skipped_files.h).
+};
+
 // Replaces folders by the files in them that look like profiles or traces (read/profile_folder.h), ordered by name with
 // numbers compared as numbers: step_9 before step_10. Errors: a folder without such files.
-Result<std::vector<std::string>> expand_files(const std::vector<std::string>& names);
+Result<std::vector<NamedFile>> expand_files(const std::vector<std::string>& names);
+
+// Whether a file that failed may be left out; it is noted then.
+bool is_skipped(const NamedFile& file, const Error& error, SkippedFiles& skipped);
+// One line on stderr, if there are any.
+void print_skipped(const SkippedFiles& skipped);
 
 // How files are read: the size limit, the time of traces, the values.
 struct LoadOptions {

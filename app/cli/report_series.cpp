@@ -87,11 +87,13 @@ int print_series(const ReportOptions& options, std::string_view format, const nl
 }
 
 // One file at a time, since a series can be larger than the memory.
-Result<std::vector<SeriesPoint>> load_points(const std::vector<std::string>& files, const ReportOptions& options,
+Result<std::vector<SeriesPoint>> load_points(const std::vector<NamedFile>& files, const ReportOptions& options,
                                              const ViewRequest& request, std::string& unit) {
   std::vector<SeriesPoint> points;
-  for (const std::string& file : files) {
-    const auto source = load_merged({file}, load_options(options.view));
+  SkippedFiles skipped;
+  for (const NamedFile& file : files) {
+    const auto source = load_merged({file.path}, load_options(options.view));
+    if (!source && is_skipped(file, source.error(), skipped)) continue;
     if (!source) return Failure(source.error());
     std::vector<ProfileView> views;
     auto view = make_view(source->profile, request);
@@ -100,26 +102,33 @@ Result<std::vector<SeriesPoint>> load_points(const std::vector<std::string>& fil
     views.push_back(std::move(*view));
     points.push_back(compute_series(views).front());
   }
+  if (points.empty() && !skipped.empty()) return Failure(skipped.nothing_opens());
+  print_skipped(skipped);
   sort_series(points);
   return points;
 }
 
 // Nothing if one of them is not a trace, or can be read only once.
-Result<std::optional<std::vector<TraceSeriesPoint>>> load_trace_points(const std::vector<std::string>& files,
+Result<std::optional<std::vector<TraceSeriesPoint>>> load_trace_points(const std::vector<NamedFile>& files,
                                                                        const ReportOptions& options) {
   std::vector<TraceSeriesPoint> points;
-  const auto can_be_read_twice = [](const std::string& file) {
+  SkippedFiles skipped;
+  const auto can_be_read_twice = [](const NamedFile& file) {
     std::error_code error;
-    return file != "-" && (std::filesystem::is_regular_file(file, error) || !std::filesystem::exists(file, error));
+    return file.path != "-" &&
+           (std::filesystem::is_regular_file(file.path, error) || !std::filesystem::exists(file.path, error));
   };
   if (!std::all_of(files.begin(), files.end(), can_be_read_twice))
     return std::optional<std::vector<TraceSeriesPoint>>();
-  for (const std::string& file : files) {
-    const auto trace = load_curves(file, load_options(options.view));
+  for (const NamedFile& file : files) {
+    const auto trace = load_curves(file.path, load_options(options.view));
+    if (!trace && is_skipped(file, trace.error(), skipped)) continue;
     if (!trace) return Failure(trace.error());
     if (*trace == nullptr) return std::optional<std::vector<TraceSeriesPoint>>();
     points.push_back(compute_trace_series_point(**trace, curve_characters));
   }
+  if (points.empty() && !skipped.empty()) return Failure(skipped.nothing_opens());
+  print_skipped(skipped);
   sort_trace_series(points);
   return std::optional(std::move(points));
 }

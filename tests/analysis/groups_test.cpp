@@ -27,6 +27,17 @@ TEST(Groups, devices_in_their_order_others_by_bytes_the_nameless_last) {
   EXPECT_EQ(rows_of(view, "nothing"), "-=15 ");
 }
 
+TEST(Groups, an_empty_name_is_no_name) {
+  ProfileBuilder builder;
+  builder.sample("f", 1, 1, {{"device", ""}, {"kind", "buffer"}})
+      .sample("f", 2, 1, {{"device", "cpu:0"}, {"kind", ""}})
+      .sample("f", 4);
+  for (Label& label : builder.profile().labels) label.is_number = false;
+  const ProfileView view = view_of(builder);
+  EXPECT_EQ(rows_of(view, "device"), "cpu:0=2 -=5 ");
+  EXPECT_EQ(rows_of(view, "kind"), "buffer=1 -=6 ");
+}
+
 TEST(Groups, add_up_to_what_is_selected) {
   for (std::uint32_t seed = 0; seed < 10; ++seed) {
     for (const char* where : {"", "f3"}) {

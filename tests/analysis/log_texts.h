@@ -1,9 +1,13 @@
-// Texts as allocators print them, for tests of the log reader.
+// Texts as allocators print them, and what the log reader makes of them.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "analysis/read/log/log_reader.h"
+#include "analysis/read/log/trace_from_log.h"
 
 namespace hbmscope::tests {
 
@@ -52,6 +56,18 @@ inline std::string joined(const std::vector<std::string>& lines, std::string_vie
   std::string text;
   for (const std::string& line : lines) text += line + std::string(end);
   return text;
+}
+
+// Read in pieces of that size.
+inline log::Findings findings_of(std::string_view text, std::size_t piece = std::string_view::npos) {
+  log::LogReader reader;
+  for (std::string_view rest = text; !rest.empty(); rest.remove_prefix(std::min(piece, rest.size())))
+    reader.feed(rest.substr(0, piece));
+  return reader.finish();
+}
+
+inline Trace trace_of(std::string_view text) {
+  return log::trace_from_log(findings_of(text), "job.log", text.size());
 }
 
 }  // namespace hbmscope::tests

@@ -18,6 +18,7 @@
 
 #include "analysis/query/block_history.h"
 #include "analysis/query/heap_rows.h"
+#include "analysis/query/trace_user_code.h"
 #include "analysis/read/source/read_source.h"
 #include "analysis/write/trace_table.h"
 #include "tests/analysis/text_bytes.h"
@@ -211,6 +212,7 @@ TEST(KinetoReader, bytes_that_no_event_names_are_a_block_without_an_address) {
   EXPECT_EQ(5000U, without[0].size);
   EXPECT_EQ("in use before the profile", stream.definitions().text(without[0].tag));
   EXPECT_EQ("in use before the profile", stack_text(stream.definitions(), without[0].stack));
+  EXPECT_EQ("(no stack was recorded)", user_code_text(stream.definitions(), without[0].stack));
   EXPECT_EQ(0U, stream.last_state().problems().total());
   EXPECT_FALSE(find_place(states[0], 1, without[0].address + 10).slot) << "nobody knows what lies there";
   const HeapRow row = compute_heap_rows(trace, states).front();
@@ -272,7 +274,8 @@ TEST(KinetoReader, refuses_with_the_byte_and_what_to_do) {
   std::string broken = whole;
   broken[broken.find("\"args\"")] = '\'';
   EXPECT_NE(std::string::npos, error_of_kineto(broken).find("invalid literal")) << error_of_kineto(broken);
-  EXPECT_NE(std::string::npos, error_of_kineto(file_of({})).find("has no memory events. Record one with"));
+  EXPECT_NE(std::string::npos,
+            error_of_kineto(file_of({})).find("this is a Chrome trace without memory events. Record one with"));
   EXPECT_NE(std::string::npos, error_of_kineto(R"({"a": 1})").find("it is not a Chrome trace"));
   ReadControl control;
   control.cancelled = true;
@@ -288,6 +291,24 @@ TEST(KinetoReader, looks_at_the_first_key) {
   EXPECT_FALSE(looks("{"));
   EXPECT_FALSE(looks(""));
   EXPECT_FALSE(looks("[{\"ph\": 1}]"));
+  EXPECT_TRUE(looks("{\"metadata\": {\"by\": \"a tool\"}, \"traceEvents\": []}"));
+  EXPECT_FALSE(looks("{\"metadata\": {\"by\": \"a tool\"}, \"events\": []}"));
+  EXPECT_FALSE(looks("{\"displayTimeUnit\":\"ns\",\"metadata\":{\"highres-ticks\":true},\"traceEvents\":[]}"))
+      << "a timeline of XLA's profiler";
+}
+
+TEST(KinetoReader, keys_of_a_tool_may_be_in_front_of_the_events_however_long) {
+  const std::string path =
+      (std::filesystem::temp_directory_path() / fmt::format("kineto_{}.json", ::getpid())).string();
+  for (const std::size_t size : {10UL, 200'000UL}) {
+    const std::string text = file_of({memory("1", 100, 4096)});
+    std::ofstream(path) << "{\"metadata\": {\"notes\": \"" << std::string(size, 'x') << "\"}," << text.substr(1);
+    const auto source = read_source(path, {});
+    ASSERT_TRUE(source.has_value()) << source.error().text();
+    ASSERT_NE(nullptr, source->trace);
+    EXPECT_EQ(100, source->profile->values[1][0]);
+  }
+  std::filesystem::remove(path);
 }
 
 TEST(KinetoReader, opens_bare_and_gzipped_files_by_what_is_in_them) {

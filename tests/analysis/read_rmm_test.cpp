@@ -331,5 +331,52 @@ TEST(RmmClock, does_not_run_over) {
   EXPECT_LT(0, clock.time_of_next_row("23:59:59"));
 }
 
+// Spark's RAPIDS plugin writes rows without the line of column names; a log that was cut begins inside of a row.
+TEST(RmmReader, rows_without_column_names_are_a_log_too) {
+  const std::string rows =
+      "1979,14:43:44:235126,allocate,0x7f0a2c000000,1048576,0x2\n"
+      "1979,14:43:44:235200,allocate,0x7f0a2c100000,256,0x2\n"
+      "1979,14:43:45:000000,free,0x7f0a2c000000,1048576,0x2\n";
+  EXPECT_TRUE(looks(rows));
+  EXPECT_TRUE(looks("c000000,1048576,0x2\n" + rows));
+  EXPECT_FALSE(looks("1,2,3,4,5,6\n"));
+  EXPECT_FALSE(looks("1979,noon,allocate,0x7f0a2c000000,1048576,0x2\n"));
+  const Trace whole = rmm_trace(rows), cut = rmm_trace("c000000,1048576,0x2\n" + rows);
+  for (const Trace* trace : {&whole, &cut}) {
+    EXPECT_EQ(3U, trace->streams.front().end_position());
+    EXPECT_EQ(256U, heap_of(*trace).in_use_bytes);
+  }
+  EXPECT_EQ(0, whole.import.count_of("bad_fields"));
+  EXPECT_EQ(1, cut.import.count_of("bad_fields"));
+}
+
+TEST(RmmReader, debug_log_has_requests_blocks_and_failures) {
+  const std::string first = "[  9259][13:52:25:387699][info  ] ----- RMM LOG BEGIN [PTDS DISABLED] -----\n";
+  const std::string rows =
+      "[  9259][13:52:25:390211][trace ] [A][stream 0x2][1000B]\n"
+      "[  9260][13:52:25:390212][trace ] [A][stream 0x3][300B]\n"
+      "[  9259][13:52:25:390214][trace ] [A][stream 0x2][1024B][0x7f0a2c000000]\n"
+      "[  9260][13:52:25:390215][trace ] [A][stream 0x3][512B][0x7f0a2c000400]\n"
+      "other output of the job\n"
+      "[  9259][13:52:25:391007][trace ] [D][stream 0x2][1024B][0x7f0a2c000000]\n"
+      "[  9259][13:52:25:395155][error ] [A][Stream 0x2][Upstream 15162789376B][FAILURE maximum pool size exceeded]\n";
+  EXPECT_TRUE(looks(first));
+  EXPECT_TRUE(looks(rows));
+  EXPECT_FALSE(looks("[  9259][13:52:25:387699][info  ] hello\n"));
+  const Trace trace = rmm_trace(first + rows);
+  EXPECT_EQ("RMM debug log", trace.producer);
+  EXPECT_EQ(4U, trace.streams.front().end_position());
+  EXPECT_EQ(512U, heap_of(trace).in_use_bytes);
+  EXPECT_EQ(300U, heap_of(trace).known_requested_bytes());
+  EXPECT_EQ(1, trace.import.count_of("other_lines"));
+  EXPECT_EQ("line 6", example_of(trace, "other_lines"));
+  EXPECT_EQ(2, trace.import.count_of("threads"));
+  EXPECT_EQ(0, trace.import.count_of("errors_only"));
+  // As most builds write it: errors alone.
+  const Trace failures = rmm_trace(first + rows.substr(rows.rfind("[  9259]")));
+  EXPECT_EQ(1U, failures.streams.front().end_position());
+  EXPECT_EQ(1, failures.import.count_of("errors_only"));
+}
+
 }  // namespace
 }  // namespace hbmscope

@@ -137,6 +137,18 @@ TEST(UserCode, of_a_thread_is_not_what_started_it) {
   EXPECT_FALSE(find_own_place(definitions, starter).is_autograd_thread);
 }
 
+TEST(UserCode, a_stack_without_any_file_is_no_stack) {
+  const ProfileView view = view_of(ProfileBuilder()
+                                       .sample("in use before the profile@<unknown>:0", 8)
+                                       .sample("f@/usr/lib/python3.11/site-packages/jax/a.py:1", 4));
+  const std::vector<UserCodeRow> rows = compute_user_code(view);
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].label(), "(library code only)");
+  EXPECT_EQ(rows[0].weight.bytes, 4);
+  EXPECT_EQ(rows[1].label(), "(no stack was recorded)");
+  EXPECT_EQ(rows[1].weight.bytes, 8);
+}
+
 TEST(UserCode, of_native_lines_is_what_no_installed_library_has) {
   constexpr const char* program = "/home/me/train";
   EXPECT_EQ(owner_of_source("/home/me/train.cpp", program), FileOwner::code);

@@ -201,6 +201,24 @@ TEST_F(AppTest, a_folder_opens_as_a_series_and_totals_are_of_every_file) {
   EXPECT_GE(state().ready_sources(), 7u);
 }
 
+TEST_F(AppTest, files_of_other_formats_in_a_folder_are_skipped_and_named) {
+  const fs::path folder = home_ / "mixed";
+  fs::create_directories(folder);
+  fs::copy_file(leak_200, folder / "a.pb.gz");
+  std::ofstream(folder / "profile.prof", std::ios::binary) << std::string("{)\3z\1~i\0\0\0\0z\1f)", 14);
+  std::ofstream(folder / "z.pkl", std::ios::binary) << "\x80\x04}.";
+  give(command::open_folder_path, folder.string());
+  ask_all();
+  ASSERT_EQ(state().sources.size(), 1u);
+  EXPECT_EQ(state().ready_sources(), 1u);
+  EXPECT_NE(state().window.notice.find("2 files were skipped: "), std::string::npos) << state().window.notice;
+  EXPECT_NE(state().window.notice.find("profile.prof is a cProfile profile"), std::string::npos);
+  // Named directly, such a file says why it does not open.
+  open({(folder / "profile.prof").string()});
+  ASSERT_EQ(state().sources.size(), 2u);
+  EXPECT_EQ(state().sources[1].state, AnswerState::failed);
+}
+
 TEST_F(AppTest, a_file_that_can_not_be_read_says_why_and_can_be_tried_again) {
   const fs::path file = home_ / "cut.prof";
   std::ofstream(file) << "not a profile";

@@ -2,6 +2,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <thread>
 
@@ -9,6 +10,7 @@
 
 #include "app/gui/core/app.h"
 #include "app/gui/core/copy_as_command.h"
+#include "app/gui/core/span_text.h"
 #include "app/gui/core/tables.h"
 #include "app/gui/core/trace_tables.h"
 #include "tests/gui_core/small_trace.h"
@@ -79,6 +81,28 @@ TEST_F(TraceMoments, trace_opens_at_its_failure_with_the_heap_map) {
   const HeapMapAnswer& map = *state().answers().heap_map.value;
   EXPECT_EQ((HeapKey{0, 1}), map.heap) << "the heap that failed";
   EXPECT_EQ(100 * mib, map.spans.region_bytes);
+}
+
+// PyTorch's profiler reports the pool's size, but not its regions.
+TEST_F(TraceMoments, free_memory_is_what_the_source_reports_where_regions_are_unknown) {
+  const std::string path = (home_ / "a.trace.json").string();
+  std::ofstream(path) << R"({"traceEvents": [
+    {"ph": "i", "name": "[memory]", "pid": 7, "tid": 7, "ts": 1, "args": {"Device Id": 0, "Device Type": 1,
+     "Bytes": 1048576, "Addr": 4096, "Total Allocated": 1048576, "Total Reserved": 4194304}},
+    {"ph": "i", "name": "[memory]", "pid": 7, "tid": 7, "ts": 2, "args": {"Device Id": 0, "Device Type": 1,
+     "Bytes": 1048576, "Addr": 2097152, "Total Allocated": 2097152, "Total Reserved": 4194304}}]})";
+  give(Command(command::open_paths, {path}));
+  give(CommandId::go_to_end);
+  ASSERT_TRUE(state().answers().heap_map.value);
+  EXPECT_EQ(0U, heap_sentence(*state().answers().heap_map.value)
+                    .find("2.00 MiB of 4.00 MiB in use, 2.00 MiB free; the largest free block is unknown."))
+      << heap_sentence(*state().answers().heap_map.value);
+  app_->commands().ask(Question::timeline);
+  settle();
+  const auto timeline = state().answers().timeline.value;
+  ASSERT_TRUE(timeline && !timeline->counters.empty());
+  EXPECT_EQ("total_allocated", timeline->counters[0].name);
+  EXPECT_EQ("2.00 MiB", text_from_counter(timeline->counters[0], 2 << 20));
 }
 
 TEST_F(TraceMoments, moment_moves_states_map_and_stacks) {

@@ -8,8 +8,10 @@
 
 #include <fmt/format.h>
 
+#include "analysis/read/decompress.h"
 #include "analysis/read/kineto/kineto_events.h"
 #include "analysis/read/kineto/kineto_stacks.h"
+#include "analysis/read/other_format.h"
 #include "analysis/read/trace_content.h"
 #include "analysis/trace/reported_figures.h"
 #include "analysis/trace/trace_writer.h"
@@ -218,42 +220,61 @@ bool looks_like_kineto(std::span<const std::uint8_t> bytes) {
     text.remove_prefix(std::min(text.size(), text.find_first_not_of(what)));
   };
   skip(" \t\r\n");
-  if (!text.starts_with('{')) return false;
+  if (!text.starts_with('{') || find_other_format(bytes).is_sure) return false;
   text.remove_prefix(1);
   skip(" \t\r\n");
-  constexpr std::string_view first_keys[] = {"schemaVersion"sv,      "traceEvents"sv,     "displayTimeUnit"sv,
-                                             "deviceProperties"sv,   "distributedInfo"sv, "traceName"sv,
-                                             "baseTimeNanoseconds"sv};
-  return std::any_of(std::begin(first_keys), std::end(first_keys), [&](std::string_view key) {
-    return text.size() > key.size() + 1 && text[0] == '"' && text.substr(1).starts_with(key) &&
-           text[key.size() + 1] == '"';
-  });
+  constexpr std::string_view first_keys[] = {"\"schemaVersion\""sv,       "\"displayTimeUnit\""sv,
+                                             "\"deviceProperties\""sv,    "\"distributedInfo\""sv,
+                                             "\"baseTimeNanoseconds\""sv, "\"traceName\""sv};
+  if (std::any_of(std::begin(first_keys), std::end(first_keys),
+                  [&](std::string_view key) { return text.starts_with(key); }))
+    return true;
+  // Tools put keys of their own in front, which may be long.
+  return text.starts_with('"') && text.find("\"traceEvents\"") != std::string_view::npos;
 }
 
 Result<Trace> read_kineto(std::span<const std::uint8_t> bytes, const std::string& name, ReadControl* control) {
   auto events = kineto::read_events(bytes, name, control);
   if (!events) return Failure(std::move(events.error()));
   if (events->memory.empty())
-    return Failure(refusal(events->without_address.count > 0
-                               ? "the memory events of this Chrome trace have no addresses"
-                               : "this Chrome trace has no memory events",
-                           "Record one with torch.profiler.profile(profile_memory=True, with_stack=True) of a "
-                           "newer PyTorch, and export_chrome_trace.",
-                           name));
+    return Failure(other_format(events->without_address.count > 0
+                                    ? "this is a Chrome trace whose memory events have no addresses"
+                                    : "this is a Chrome trace without memory events",
+                                "Record one with torch.profiler.profile(profile_memory=True, with_stack=True) of a "
+                                "newer PyTorch, and export_chrome_trace.",
+                                name));
   return TraceMaker(*events, name, bytes.size()).make();
 }
+
+namespace {
+
+// Where a tool put more in front of the events than the beginning has, a name that ends with .json decides whether to
+// search all of the file.
+bool looks_like_kineto_file(InputFile& file) {
+  const auto beginning = file.beginning();
+  if (looks_like_kineto(beginning)) return true;
+  const bool is_json = find_other_format(beginning).name == "JSON" && beginning.front() == '{';
+  if (!is_json || !without_compressed_endings(file.name()).ends_with(".json")) return false;
+  const auto bytes = file.bytes();
+  if (!bytes) return false;
+  ImportStatistics unused;
+  const auto text = unzip(*bytes, file.name(), FileOptions{}.max_inflated_bytes, unused);
+  return text && looks_like_kineto(text->bytes);
+}
+
+}  // namespace
 
 constinit const Format kineto_format = {
     .name = "a trace of PyTorch's profiler",
     .endings = ".trace.json",
-    .looks_like = [](InputFile& file) { return looks_like_kineto(file.beginning()); },
+    .looks_like = looks_like_kineto_file,
     .read =
         [](InputFile& file, const FileOptions& options, ReadControl* control) {
           return read_unzipped(file, options, [&](std::span<const std::uint8_t> text) {
             return read_kineto(text, file.name(), control);
           });
         },
-    .beginning = "one begins with { and the key schemaVersion, deviceProperties or traceEvents",
+    .beginning = "one begins with { and has a list traceEvents",
     .hint = "Record one with torch.profiler.profile(profile_memory=True, with_stack=True) and export_chrome_trace().",
 };
 

@@ -24,7 +24,8 @@
 
 namespace hbmscope {
 
-// Decides by the first key of the object; the rest of the bytes may be missing.
+// Decides by the first key of the object, or by the key traceEvents, which may come after keys of a tool; the rest of
+// the bytes may be missing. XLA's timelines, which have no memory events, are not meant.
 bool looks_like_kineto(std::span<const std::uint8_t> bytes);
 
 // Heaps are named by device type and number. Counters are "total_allocated" and "total_reserved" (bytes, per heap).

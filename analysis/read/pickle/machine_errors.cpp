@@ -8,6 +8,10 @@
 namespace hbmscope::pickle {
 namespace {
 
+// What a pickle that attacks would import; everything else that has a name is a class of some library.
+constexpr std::string_view modules_that_run[] = {"os",       "posix",       "nt",    "subprocess", "sys",
+                                                 "builtins", "__builtin__", "runpy", "importlib",  "shutil",
+                                                 "socket",   "pty",         "code",  "webbrowser", "commands"};
 constexpr std::string_view save_again = "Save the snapshot again with torch.cuda.memory._dump_snapshot().";
 
 constexpr std::size_t name_bytes_max = 128;
@@ -67,15 +71,18 @@ bool Machine::fail_global(std::string_view opcode) {
     function = builder_.text(stack_.back());
   }
   std::string named;
-  if (is_name(module) && is_name(function)) named = fmt::format(" ({}.{})", module, function);
-  const bool is_model = module.starts_with("torch") || module == "collections" || module.starts_with("numpy");
-  return fail(
-      fmt::format("this pickle wants to run code: opcode {}{} at byte {}", opcode, named, offset_of(opcode_at_)),
-      is_model && !named.empty()
-          ? "It looks like a saved model, optimizer or array. A memory snapshot is plain data: " +
-                std::string(save_again)
-          : "A memory snapshot never needs that. Don't load this file with Python's pickle either, unless you "
-            "trust who made it.");
+  if (is_name(module) && is_name(function)) named = fmt::format("{}.{}", module, function);
+  const std::string_view package = module.substr(0, module.find('.'));
+  const bool is_of_objects = !named.empty() && std::find(std::begin(modules_that_run), std::end(modules_that_run),
+                                                         package) == std::end(modules_that_run);
+  fail(is_of_objects ? fmt::format("this is a Python pickle of {}, not a memory snapshot, which is plain data", named)
+                     : fmt::format("this pickle wants to run code: opcode {}{} at byte {}", opcode,
+                                   named.empty() ? "" : " (" + named + ")", offset_of(opcode_at_)),
+       is_of_objects ? "It may be a saved model, optimizer, array or data set."
+                     : "A memory snapshot never needs that. Don't load this file with Python's pickle either, unless "
+                       "you trust who made it.");
+  error_->is_other_format = true;
+  return false;
 }
 
 bool Machine::fail_refused(Opcode opcode) {

@@ -23,7 +23,7 @@ namespace {
 using Bytes = std::span<const std::uint8_t>;
 
 Failure not_a_profile(Bytes bytes, const std::string& name, Error error) {
-  if (const std::string_view other = find_other_format(bytes); !other.empty()) {
+  if (const std::string_view other = find_other_format(bytes).name; !other.empty()) {
     error.what = fmt::format("this looks like {}, not like a pprof profile", other);
     error.remedy = "Use the file that jax.profiler.save_device_memory_profile() wrote.";
     error.offset.reset();
@@ -180,15 +180,30 @@ Result<Profile> read_pprof(const std::string& file, const ReadOptions& options, 
 
 namespace {
 
-// The message has no magic number, but its first byte must be the tag of one of its fields. Gzip that can't be inflated
-// counts as a profile too.
-bool looks_like_profile_message(InputFile& file) {
+// The tag of a field of a Profile: its number and its wire type, as in profile.proto; repeated integers may be packed.
+bool is_profile_tag(std::uint8_t tag) {
   using namespace std::string_view_literals;
   constexpr std::string_view tags =
-      "\x0a\x12\x1a\x22\x2a\x32\x38\x40\x48\x50\x5a\x60\x68\x6a\x70\x7a"sv;  // 1 to 15, as in profile.proto.
+      "\x0a\x12\x1a\x22\x2a\x32\x38\x40\x48\x50\x5a\x60\x68\x6a\x70\x78\x7a"sv;  // 1 to 15.
+  return tags.find(static_cast<char>(tag)) != std::string_view::npos;
+}
+
+// The message has no magic number, but it must begin with the tag of one of its fields, and another one follows the
+// first field. Gzip that can't be inflated counts as a profile too.
+bool looks_like_profile_message(InputFile& file) {
   const Bytes bytes = file.beginning();
   if (bytes.empty() || is_gzip(bytes)) return true;
-  return find_other_format(bytes).empty() && tags.find(static_cast<char>(bytes[0])) != std::string_view::npos;
+  if (!find_other_format(bytes).name.empty() || !is_profile_tag(bytes[0])) return false;
+  constexpr std::uint8_t length_delimited = 2;
+  std::uint64_t number = 0;  // The first field's: its size, or its value.
+  std::size_t next = 1;
+  for (int shift = 0; shift < 63 && next < bytes.size(); shift += 7) {
+    number |= std::uint64_t{bytes[next] & 0x7fU} << shift;
+    if ((bytes[next++] & 0x80) == 0) break;
+  }
+  if ((bytes[0] & 7) == length_delimited && number > bytes.size() - next) return true;  // Out of sight.
+  if ((bytes[0] & 7) == length_delimited) next += static_cast<std::size_t>(number);
+  return next == bytes.size() || is_profile_tag(bytes[next]);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/read/rmm/debug_line.h"
 #include "analysis/read/rmm/rmm_clock.h"
 #include "analysis/read/rmm/rmm_row.h"
 #include "analysis/read/trace_content.h"
@@ -54,16 +55,38 @@ std::optional<std::uint32_t> device_of_file(std::string_view name) {
   return error == std::errc() && is_whole && device < devices_max ? std::optional(device) : std::nullopt;
 }
 
+// Which of RMM's logs the text is: the event log, perhaps without its first line, as in Spark's output and in logs that
+// were cut; or the debug log.
+enum class LogKind : std::uint8_t { none, events, debug };
+
+LogKind find_log_kind(std::string_view text) {
+  constexpr std::size_t looked_at = 512, lines_max = 3;  // The first line may be the rest of a row.
+  text = text.substr(0, looked_at);
+  if (rmm::is_header(text.substr(0, text.find('\n')))) return LogKind::events;
+  for (std::size_t i = 0; i < lines_max && !text.empty(); ++i) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    rmm::Row row;
+    if (rmm::read_row(line, row) == rmm::RowFault::none && rmm::find_time(row.time)) return LogKind::events;
+    if (rmm::is_debug_log(line)) return LogKind::debug;
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+  }
+  return LogKind::none;
+}
+
 class RmmReader {
  public:
-  RmmReader(Bytes bytes, const std::string& name)
-      : text_(text_from_bytes(bytes)), out_({name, "rmm", "RMM log", "rmm", bytes.size()}) {
+  RmmReader(Bytes bytes, const std::string& name, LogKind kind)
+      : text_(text_from_bytes(bytes)),
+        is_debug_log_(kind == LogKind::debug),
+        out_({name, "rmm", is_debug_log_ ? "RMM debug log" : "RMM log", "rmm", bytes.size()}) {
     const std::optional<std::uint32_t> device = device_of_file(name);
     wire::HeapRecord heap;
     heap.device = device.value_or(wire::no_device);
     heap.layer = static_cast<std::uint8_t>(wire::Layer::pool);
-    // Block sizes are unknown, so there is no internal fragmentation: requests can't be compared with them.
-    heap.flags = wire::heap_flag::has_addresses | wire::heap_flag::has_requested | wire::heap_flag::sizes_are_requests;
+    // Block sizes are unknown in the event log, so there is no internal fragmentation: requests can't be compared with
+    // them. The debug log has both.
+    heap.flags = wire::heap_flag::has_addresses | wire::heap_flag::has_requested;
+    if (!is_debug_log_) heap.flags |= wire::heap_flag::sizes_are_requests;
     heap_ = writer_.define_heap(heap, device ? fmt::format("RMM on device {}", *device) : "RMM", "device");
     begin_clock();
   }
@@ -78,7 +101,12 @@ class RmmReader {
       const bool is_whole = found != nullptr;
       const std::size_t end =
           is_whole ? static_cast<std::size_t>(static_cast<const char*>(found) - text_.data()) : text_.size();
-      if (++line_ > 1) read_line(text_.substr(begin, end - begin), is_whole);
+      const std::string_view line = text_.substr(begin, end - begin);
+      const bool is_first_header = ++line_ == 1 && rmm::is_header(line);
+      if (is_debug_log_)
+        read_debug_line(line);
+      else if (!is_first_header)
+        read_line(line, is_whole);
       begin = end + 1;
       if (control == nullptr || line_ % lines_between_looks != 0) continue;
       if (control->cancelled) return false;
@@ -99,7 +127,9 @@ class RmmReader {
     for (std::size_t begin = 0; begin < text_.size();) {
       const std::size_t end = std::min(text_.find('\n', begin), text_.size());
       rmm::Row row;
-      if (rmm::read_row(text_.substr(begin, end - begin), row) == rmm::RowFault::none)
+      const std::string_view line = text_.substr(begin, end - begin);
+      if (is_debug_log_ ? rmm::read_debug_line(line, row) != rmm::DebugLine::other
+                        : rmm::read_row(line, row) == rmm::RowFault::none)
         if (const auto time = rmm::find_time(row.time)) {
           clock_.begin_at(*time);
           if (!time->is_of_day) out_.note_realtime(time->ns, time->ns);
@@ -120,6 +150,26 @@ class RmmReader {
       case rmm::RowFault::number: (is_whole ? bad_numbers_ : cut_off_).note(line_); break;
       case rmm::RowFault::action: (rmm::is_header(line) ? headers_ : unknown_actions_).note(line_); break;
     }
+  }
+
+  void read_debug_line(std::string_view line) {
+    rmm::Row row;
+    switch (rmm::read_debug_line(line, row)) {
+      case rmm::DebugLine::event: add_event(row); break;
+      case rmm::DebugLine::request: requests_[row.thread] = row.bytes; break;
+      case rmm::DebugLine::message: break;
+      case rmm::DebugLine::other:
+        if (line.find_first_not_of(" \t\r") != std::string_view::npos) other_lines_.note(line_);
+    }
+  }
+
+  // The bytes that the row's thread requested; the event log has only them.
+  std::uint64_t requested_by(const rmm::Row& row) {
+    const auto request = requests_.find(row.thread);
+    if (request == requests_.end()) return row.bytes;
+    const std::uint64_t bytes = request->second;
+    requests_.erase(request);
+    return bytes <= row.bytes ? bytes : row.bytes;
   }
 
   void add_event(const rmm::Row& row) {
@@ -152,10 +202,11 @@ class RmmReader {
     bytes_of_slot_[slot] = row.bytes;
     wire::AllocRecord record;
     record.address = row.address;
-    record.size = record.requested = row.bytes;
+    record.size = row.bytes;
+    record.requested = requested_by(row);
     record.heap = heap_;
     record.stream = number_of_stream(row.stream);
-    record.flags = wire::block_flag::is_size_derived;
+    if (!is_debug_log_) record.flags = wire::block_flag::is_size_derived;
     writer_.alloc(record, time_ns);
   }
 
@@ -203,7 +254,7 @@ class RmmReader {
     ImportStatistics& import = out_.trace().import;
     const EventCounts& counts = out_.stream().counts();
     import.add("threads", Severity::info, static_cast<std::int64_t>(threads_.size()));
-    if (counts.alloc > 0)
+    if (counts.alloc > 0 && !is_debug_log_)
       import.add(
           "sizes_as_asked", Severity::notice, static_cast<std::int64_t>(counts.alloc),
           "RMM's log has requested sizes, not block sizes: in use is the sum of requests, and free memory is unknown.");
@@ -211,6 +262,12 @@ class RmmReader {
       import.add("times_backward", Severity::notice, static_cast<std::int64_t>(clock_.backward_times()),
                  "Threads wrote these rows a little late; they stay in the order of the log, at the time of the row "
                  "above.");
+    if (is_debug_log_ && counts.alloc == 0)
+      import.add("errors_only", Severity::notice, 1,
+                 "This debug log has errors, but no allocations: RMM writes them only if it was compiled with "
+                 "RMM_LOG_ACTIVE_LEVEL=TRACE. For the memory in use, log with rmm.enable_logging().");
+    report_finding("other_lines", Severity::notice, other_lines_,
+                   "Lines that RMM did not write, such as other output of the job, were ignored.");
     report_finding("null_pointers", Severity::notice, null_pointers_,
                    "Rows without an address, such as requests of 0 bytes, are not blocks.");
     report_finding("other_size_freed", Severity::notice, other_sizes_,
@@ -238,6 +295,7 @@ class RmmReader {
   }
 
   std::string_view text_;
+  bool is_debug_log_;
   TraceWriter out_;
   wire::StreamWriter& writer_ = out_.events();
   std::uint32_t heap_ = 0;
@@ -250,24 +308,26 @@ class RmmReader {
   std::uint32_t last_number_ = 0;
   std::unordered_set<std::uint64_t> threads_;
   std::optional<std::uint64_t> last_thread_;
-  std::uint64_t line_ = 0;  // Counted from 1, the line of column names.
-  Finding null_pointers_, other_sizes_, unknown_frees_, missing_frees_, headers_, odd_times_;
+  std::unordered_map<std::uint64_t, std::uint64_t> requests_;  // By thread, until its block is logged.
+  std::uint64_t line_ = 0;                                     // Counted from 1, the line of column names.
+  Finding null_pointers_, other_sizes_, unknown_frees_, missing_frees_, headers_, odd_times_, other_lines_;
   Finding bad_fields_, bad_numbers_, unknown_actions_, impossible_sizes_, cut_off_;
 };
 
 }  // namespace
 
 bool looks_like_rmm(Bytes bytes) {
-  constexpr std::size_t header_bytes_max = 512;
-  const std::string_view text = text_from_bytes(bytes).substr(0, header_bytes_max);
-  return rmm::is_header(text.substr(0, text.find('\n')));
+  return find_log_kind(text_from_bytes(bytes)) != LogKind::none;
 }
 
 Result<Trace> read_rmm(Bytes bytes, const std::string& name, ReadControl* control) {
-  if (!looks_like_rmm(bytes))
-    return Failure(Error{"this is not a log of RMM: it does not begin with Thread,Time,Action,Pointer,Size,Stream",
-                         "RMM writes one with rmm.enable_logging or a logging_resource_adaptor.", name, 0, false});
-  RmmReader reader(bytes, name);
+  const LogKind kind = find_log_kind(text_from_bytes(bytes));
+  if (kind == LogKind::none)
+    return Failure(
+        Error{"this is not a log of RMM: it has neither Thread,Time,Action,Pointer,Size,Stream nor such a row "
+              "at its beginning",
+              "RMM writes one with rmm.enable_logging or a logging_resource_adaptor.", name, 0, false});
+  RmmReader reader(bytes, name, kind);
   if (!reader.read(control)) return Failure(refusal("reading was cancelled", {}, name));
   return reader.finish();
 }

@@ -12,28 +12,6 @@ bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\r' || c == '"';
 }
 
-// Also removes quotes: RMM writes none, but a spreadsheet that saves a log may.
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
-bool read_number(std::string_view text, int base, std::uint64_t& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
-// A pointer as C and C++ libraries print it: 0x7f..; for null (nil), 0 or 0x0.
-bool read_pointer(std::string_view text, std::uint64_t& pointer) {
-  if (text.starts_with("0x") || text.starts_with("0X")) text.remove_prefix(2);
-  if (text == "(nil)" || text == "nullptr") {
-    pointer = 0;
-    return true;
-  }
-  return read_number(text, 16, pointer);
-}
-
 bool read_action(std::string_view text, Action& action) {
   if (text == "allocate")
     action = Action::allocate;
@@ -57,6 +35,26 @@ bool take_field(std::string_view& line, std::string_view& field) {
 }
 
 }  // namespace
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+bool read_number(std::string_view text, int base, std::uint64_t& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+bool read_pointer(std::string_view text, std::uint64_t& pointer) {
+  if (text.starts_with("0x") || text.starts_with("0X")) text.remove_prefix(2);
+  if (text == "(nil)" || text == "nullptr") {
+    pointer = 0;
+    return true;
+  }
+  return read_number(text, 16, pointer);
+}
 
 RowFault read_row(std::string_view line, Row& row) {
   std::string_view thread, action, pointer, size;

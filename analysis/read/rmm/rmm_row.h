@@ -23,6 +23,14 @@ enum class RowFault : std::uint8_t { none, fields, number, action };
 // Fills `row` from a line without its line end. On failure, `row` has the fields before the fault.
 RowFault read_row(std::string_view line, Row& row);
 
+// Without spaces around it, a carriage return and quotes: RMM writes none, but a spreadsheet that saves a log may.
+std::string_view trimmed(std::string_view text);
+
+// False if the text is anything else than a number. Pointers are as C and C++ libraries print them: 0x7f..; for null
+// (nil), 0 or 0x0.
+bool read_number(std::string_view text, int base, std::uint64_t& number);
+bool read_pointer(std::string_view text, std::uint64_t& pointer);
+
 // Is this the line with the column names?
 bool is_header(std::string_view line);
 

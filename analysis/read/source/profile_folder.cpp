@@ -55,11 +55,12 @@ Result<std::vector<std::string>> find_profiles_in_folder(const std::string& fold
   if (error)
     return Failure(refusal("cannot read the folder: " + error.message(), "Check its owner and permissions.", folder));
   if (found.empty())
-    return Failure(refusal("this folder has no profiles or traces",
-                           "Files named " + text_from_folder_endings() +
-                               ", each also .gz, are found in a folder. Name other files, such as FOLDER/*.json or "
-                               "FOLDER/*.csv.",
-                           folder));
+    return Failure(refusal(
+        "this folder has no profiles or traces",
+        "Files named " + text_from_folder_endings() +
+            ", each also .gz, .zst, .xz or .bz2, are found in a folder. Name other files, such as FOLDER/*.json or "
+            "FOLDER/*.csv.",
+        folder));
   std::sort(found.begin(), found.end(), natural_before);
   return found;
 }

@@ -5,30 +5,36 @@
 #include <fmt/format.h>
 
 #include "analysis/read/other_format.h"
+#include "analysis/read/pprof/read_pprof.h"
 #include "analysis/read/source/formats.h"
 #include "analysis/read/tpu_workload/open_workload.h"
 
 namespace hbmscope {
 namespace {
 
-// Where the name promises a format, that one's words help the most.
-// `looked_like` is the format whose reader found nothing of its own; null: the content is of no format.
+// Where the name promises a format, that one's words help the most. A pprof profile's and a workload's endings promise
+// nothing: other profilers use .prof too, and any program .json. `looked_like` is the format whose reader found nothing
+// of its own; null: the content is of no format.
 Error unknown_format(const InputFile& file, const Format* looked_like) {
-  constexpr std::string_view text_name = "plain text";
-  const std::string_view other = find_other_format(file.beginning());
-  const std::string opens = fmt::format("It reads: {}.", text_from_formats());
-  // What it is says more than what its name promises.
-  if (!other.empty() && other != text_name && other != "JSON" && other != "HTML or XML")
-    return refusal(fmt::format("this is {}", other), opens, file.name());
-  if (const Format* named = find_format_of_name(file.name()))
-    return refusal(fmt::format("this is not {}: {}", named->name, named->beginning), std::string(named->hint),
-                   file.name());
-  if (looked_like != nullptr && looked_like->is_any_text)
-    return refusal(fmt::format("this looks like {}, and {}", other.empty() ? text_name : other, looked_like->beginning),
-                   opens, file.name());
-  return refusal(other.empty() ? "hbmscope cannot read this file"
-                               : fmt::format("this looks like {}, not like a profile or a trace", other),
-                 opens, file.name());
+  const OtherFormat other = find_other_format(file.beginning());
+  if (other.is_sure)
+    return other_format(fmt::format("this is {}", other.name), std::string(other.instead), file.name());
+  const Format* named = find_format_of_name(file.name());
+  if (named == &pprof_format || named == &workload_format) named = nullptr;
+  if (named == nullptr && other.name.empty()) named = looked_like;
+  if (named != nullptr)
+    return other_format(fmt::format("this is not {}: {}", named->name, named->beginning), std::string(named->hint),
+                        file.name());
+  return other_format(other.name.empty()
+                          ? "this is not a file that hbmscope knows"
+                          : fmt::format("this is {}, without anything that hbmscope looks for", other.name),
+                      std::string(other.instead), file.name());
+}
+
+Failure with_formats(Error error) {
+  if (error.is_other_format)
+    error.remedy += fmt::format("{}hbmscope opens: {}.", error.remedy.empty() ? "" : " ", text_from_formats());
+  return Failure(std::move(error));
 }
 
 Result<FileContent> read_content(Result<InputFile> file, const FileOptions& options, ReadControl* control,
@@ -37,11 +43,12 @@ Result<FileContent> read_content(Result<InputFile> file, const FileOptions& opti
   const Format* format = find_format(*file);
   if (!options.what_if.empty() && (format == nullptr || !format->is_workload))
     return Failure(refusal("only a workload file can be changed", "Leave --what-if out.", file->name()));
-  if (format == nullptr) return Failure(unknown_format(*file, nullptr));
+  if (format == nullptr) return with_formats(unknown_format(*file, nullptr));
   const ReadContent read = curves_only && format->read_curves != nullptr ? format->read_curves : format->read;
   auto content = read(*file, options, control);
   const bool is_empty = content && !content->trace && !content->profile && !content->workload;
-  return is_empty ? Failure(unknown_format(*file, format)) : std::move(content);
+  if (!content) return with_formats(std::move(content.error()));
+  return is_empty ? with_formats(unknown_format(*file, format)) : std::move(content);
 }
 
 }  // namespace

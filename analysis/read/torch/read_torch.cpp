@@ -49,7 +49,7 @@ std::size_t find_history(Bytes bytes) {
 }
 
 Failure not_a_pickle(Bytes bytes, const std::string& name) {
-  const std::string_view other = find_other_format(bytes);
+  const std::string_view other = find_other_format(bytes).name;
   return Failure(refusal(other.empty()
                              ? "this is not a PyTorch memory snapshot: a pickle begins with the bytes 80 02 to 80 05"
                              : fmt::format("this looks like {}, not like a PyTorch memory snapshot", other),

@@ -73,8 +73,10 @@ std::optional<Error> SnapshotBuilder::no_snapshot() const {
       keys += (keys.empty() ? "" : ", ") + python_text(document_, key).substr(0, 40);
     holds = keys.empty() ? "an empty dict" : "a dict with " + keys;
   }
-  return refusal(fmt::format("this is not a memory snapshot: it has {}, but no segments or device_traces", holds),
-                 "Use the file that torch.cuda.memory._dump_snapshot() wrote.", snapshot_.file);
+  // JSON has no protocol.
+  return other_format(fmt::format("this is {}, but not a memory snapshot: it has {}, but no segments or device_traces",
+                                  document_.protocol() > 0 ? "a Python pickle" : "JSON", holds),
+                      "Use the file that torch.cuda.memory._dump_snapshot() wrote.", snapshot_.file);
 }
 
 void SnapshotBuilder::add_statistics() {

@@ -174,8 +174,8 @@ struct TorchSnapshot {
 
   std::string file;
   std::uint64_t file_bytes = 0, pickle_bytes = 0;  // pickle_bytes: after gzip, zip or base64.
-  int pickle_protocol = 0;   // 0: it was JSON.
-  bool has_traces = false;  // False: only segments, as from torch.cuda.memory_snapshot().
+  int pickle_protocol = 0;                         // 0: it was JSON.
+  bool has_traces = false;                         // False: only segments, as from torch.cuda.memory_snapshot().
 
   StringTable strings;
   TorchStacks stacks;

@@ -99,8 +99,9 @@ Result<CentralEntry> find_entry(const std::vector<CentralEntry>& directory, cons
       return Failure(refusal(fmt::format("{} pickles are in this zip archive", count),
                              "Unpack it and give the snapshot that you mean.", name));
   }
-  return Failure(refusal(fmt::format("none of the {} files in this zip archive is a pickle", directory.size()),
-                         "Use the file that torch.cuda.memory._dump_snapshot() wrote.", name));
+  return Failure(
+      other_format(fmt::format("this is a zip archive, and none of its {} files is a pickle", directory.size()),
+                   "Unpack it, and open what is inside.", name));
 }
 
 struct FreeDecompressor {

@@ -45,6 +45,7 @@ OpenSources::OpenSources(AppState& state, Answering& asking, SideBySide& sides, 
 void OpenSources::open_paths(const std::vector<std::string>& paths) {
   pool_.post([this, paths]() -> WorkerPool::Finish {
     std::vector<std::string> files;
+    std::set<std::string> of_folders;
     std::string notice;
     for (const std::string& path : paths) {
       std::error_code error;
@@ -53,12 +54,15 @@ void OpenSources::open_paths(const std::vector<std::string>& paths) {
         continue;
       }
       const auto found = find_profiles_in_folder(path);
-      if (found)
+      if (found) {
         files.insert(files.end(), found->begin(), found->end());
-      else if (notice.empty())
+        of_folders.insert(found->begin(), found->end());
+      } else if (notice.empty())
         notice = found.error().text();
     }
-    return [this, files, notice] {
+    return [this, files, of_folders, notice] {
+      of_folders_ = of_folders;
+      skipped_.clear();
       for (const std::string& file : files) open_file(file, As::source);
       if (!notice.empty()) state_.window.notice = notice;
     };
@@ -211,6 +215,7 @@ void OpenSources::finish_reading(const std::shared_ptr<ReadControl>& control,
   const bool was_part = source->is_part();
   fill(*source);
   source->control = nullptr;
+  if (skip_foreign(*source)) return;
   show_wanted_heaps(*source);
   const SourceId id = source->id;
   // Summary explains why it could not be read.
@@ -225,6 +230,16 @@ void OpenSources::finish_reading(const std::shared_ptr<ReadControl>& control,
   if (source->trace && state_.window.view_serial == 0) show_view_of_source(state_, id, ViewKind::heap_map);
   // Cancel: as if it had never been opened.
   if (control->cancelled && source->state == AnswerState::failed) close_source(id);
+}
+
+// A file of another format in a folder is closed again and named in the notice, unless nothing else is open.
+bool OpenSources::skip_foreign(const Source& source) {
+  const bool is_of_folder = of_folders_.erase(source.path) > 0;
+  if (!is_of_folder || source.state != AnswerState::failed || state_.sources.size() < 2 || !skipped_.add(source.error))
+    return false;
+  close_source(source.id);
+  state_.window.notice = skipped_.text() + ".";
+  return true;
 }
 
 void OpenSources::close_all_links() {

@@ -5,9 +5,11 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "analysis/read/source/skipped_files.h"
 #include "app/gui/core/answering.h"
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/live_links.h"
@@ -53,6 +55,8 @@ class OpenSources {
   void finish_reading(const std::shared_ptr<ReadControl>& control, const std::function<void(Source&)>& fill);
   Source* find_reading(const std::shared_ptr<ReadControl>& control);  // nullptr if nobody waits for it any more.
 
+  bool skip_foreign(const Source& source);
+
   // open_live.cpp
   void start_live(const Source& source, const std::string& socket);
   WorkerPool::Finish end_live(const std::shared_ptr<ReadControl>& control, const std::string& name,
@@ -65,6 +69,8 @@ class OpenSources {
   RecentFiles& recent_;
   WorkerPool& pool_;
   LiveLinks live_;
+  std::set<std::string> of_folders_;           // Paths being read that a folder contributed.
+  SkippedFiles skipped_;                       // Of the folders opened last.
   std::map<std::string, std::string> pasted_;  // Texts by the names of their sources.
   std::uint32_t next_source_ = 1;
 };

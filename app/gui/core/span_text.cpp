@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include "analysis/model/clamped.h"
+#include "analysis/query/heap_rows.h"
 #include "analysis/query/trace_user_code.h"
+#include "analysis/trace/reported_figures.h"
 #include "analysis/units/format.h"
 
 namespace hbmscope::gui {
@@ -154,6 +156,11 @@ SpanText text_from_span(const HeapMapAnswer& answer, const HeapSpan& span) {
   return text;
 }
 
+std::optional<std::uint64_t> find_reported_pool(const TraceMoment& moment, HeapKey heap) {
+  const auto pool = find_reported(moment.stream(heap), reported_figure::pool, heap.heap, moment.position(heap));
+  return pool && *pool >= moment.heap(heap).in_use_bytes ? pool : std::nullopt;
+}
+
 std::string heap_sentence(const HeapMapAnswer& answer) {
   const HeapState& heap = answer.moment->heap(answer.heap);
   const auto pool = heap.space.region_bytes(), free = heap.space.free_bytes(), largest = heap.space.largest_free();
@@ -163,6 +170,9 @@ std::string heap_sentence(const HeapMapAnswer& answer) {
     if (*free > 0)
       text += " in " + text_from_count(heap.space.free_chunks()) +
               (heap.space.free_chunks() == 1 ? " block" : " blocks, the largest " + text_from_bytes(*largest));
+  } else if (const auto reported = find_reported_pool(*answer.moment, answer.heap)) {
+    text += " of " + text_from_bytes(*reported) + " in use, " + text_from_bytes(*reported - heap.in_use_bytes) +
+            " free; the largest free block is unknown";
   } else {
     text += " in use; free memory unknown";
   }

@@ -1,6 +1,8 @@
 // What is known about one span of a heap, as lines of text for the heap map's tooltip and for Copy.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,9 @@ struct SpanText {
   std::vector<std::string> lines;  // Size, requested, state, address, age, your frames of the stack.
 };
 SpanText text_from_span(const HeapMapAnswer& answer, const HeapSpan& span);
+
+// The pool size, of a source that reports it without the pool's regions; at least what is in use. Absent: unknown.
+std::optional<std::uint64_t> find_reported_pool(const TraceMoment& moment, HeapKey heap);
 
 // "7.54 GiB of 7.96 GiB in use, 426 MiB free in 231 blocks, the largest 162 MiB."
 std::string heap_sentence(const HeapMapAnswer& answer);

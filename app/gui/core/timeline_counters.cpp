@@ -5,15 +5,16 @@
 #include <utility>
 
 #include "analysis/query/attached_facts.h"
+#include "analysis/trace/reported_figures.h"
 #include "analysis/units/format.h"
 #include "app/gui/core/course.h"
 
 namespace hbmscope::gui {
 namespace {
 
-// The name includes the unit: "used_bytes", "cuMemGetInfo.free bytes".
+// The name includes the unit: "used_bytes", "cuMemGetInfo.free bytes"; the totals of PyTorch's profiler are bytes too.
 bool counts_bytes(std::string_view name) {
-  return name.find("bytes") != std::string_view::npos;
+  return name.find("bytes") != std::string_view::npos || name == "total_allocated" || name == reported_figure::pool;
 }
 
 std::vector<CounterBand> columns_of(const CounterSeries& series, const TimelineColumns& timeline) {

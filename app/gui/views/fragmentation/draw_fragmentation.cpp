@@ -118,7 +118,12 @@ void draw_fragmentation(const AppState& state, FragmentationState& view, Command
   const auto answer = state.answers().free.value;
   const Look look(state);
   if (!answer->free) {
-    wrapped_text("Free memory of this heap is unknown: its source does not report the regions of the pool.");
+    const auto pool = find_reported_pool(*answer->moment, answer->heap);
+    const std::uint64_t in_use = answer->moment->heap(answer->heap).in_use_bytes;
+    wrapped_text(pool ? text_from_bytes(*pool - in_use) +
+                            " of this heap's pool is free. How it is split into blocks is unknown: the source does not "
+                            "report the regions of the pool."
+                      : "Free memory of this heap is unknown: its source does not report the regions of the pool.");
     return;
   }
   // The answer may still be the history of another heap.

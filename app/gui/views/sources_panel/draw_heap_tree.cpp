@@ -46,7 +46,7 @@ std::string words_of(const DeviceHeap& heap, const HeapState& state, std::uint64
              text_from_bytes(state.space.free_bytes().value_or(0)) + ", largest free block " +
              text_from_bytes(state.space.largest_free().value_or(0)) + "\nThe full width of the bar is the pool size.";
   else
-    words += "\nThis source does not report the pool size. The full width of the bar is the peak.";
+    words += "\nThis source does not report the regions of the pool. The full width of the bar is the peak.";
   if (!heap.is_counted) words += "\nNot in the totals: another source reports the same bytes, or it is host memory.";
   return words;
 }

@@ -358,7 +358,7 @@ void draw_memory(ImDrawList& draw, const Look& look, const TimelinePicture& pict
   draw_bytes_scale(draw, look, picture.memory);
   std::string title = has_pool_line   ? "in use; upper line: pool"
                       : knows_regions ? "in use; the pool is far larger"
-                                      : "in use; pool unknown";
+                                      : "in use; the regions of the pool are unknown";
   if (picture.source.knows_requested) title += "; inner line: requested";
   if (fits_y) title += "; y axis fitted to the visible data (Y)";
   if (!fits_y && knows_regions && is_low(picture.source)) title += "; Y fits the y axis";
