@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Texts of real frameworks that ran out of memory, in every way that logs are cut and prefixed.
 
-    tests/real/log_texts.py HBMSCOPE EMULATED [FOLDER]     FOLDER: keeps the texts there
+    tests/real/log_texts.py HBMSCOPE EMULATED FOLDER [NAME ...]     FOLDER keeps the texts; NAME: environments of build/real
 
-Every environment of build/real runs out of memory on the emulated device, with several settings of its allocator. Its
+Every environment of build/real (or those that are named) runs out of memory on the emulated device, with several settings of its allocator. Its
 output, whole, cut, with the prefixes of launchers, with colours, as lines of JSON and interleaved with another one's, is
 then opened by hbmscope, and must give the framework's own figures, or say that they are unknown.
 """
@@ -13,7 +13,6 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 
 from emulated import environment
 
@@ -42,9 +41,12 @@ def run(emulated, name, variables, shape):
     given.update(variables, HBMSCOPE_DEVICE_BYTES=str(4 << 30), HBMSCOPE_DEVICE_CONTEXT_BYTES=str(300 << 20))
     given.update(TF_CPP_MIN_LOG_LEVEL="0", TF_CPP_MAX_LOG_LEVEL="0")
     program = HERE / f"oom_{name.split('-')[0]}.py"
-    done = subprocess.run(
-        [ENVIRONMENTS / name / "bin" / "python", program, shape], env=given, capture_output=True, text=True, timeout=300
-    )
+    try:
+        done = subprocess.run(
+            [ENVIRONMENTS / name / "bin" / "python", program, shape], env=given, capture_output=True, text=True, timeout=300
+        )
+    except subprocess.TimeoutExpired:
+        return None, "took more than 300 s"
     try:
         figures = json.loads(done.stdout.strip().splitlines()[-1])
     except (IndexError, ValueError):
@@ -115,11 +117,11 @@ class Judge:
 
 
 def main():
-    hbmscope, emulated, *kept = sys.argv[1:]
-    folder = pathlib.Path(kept[0] if kept else tempfile.mkdtemp())
+    hbmscope, emulated, kept, *names = sys.argv[1:]
+    folder = pathlib.Path(kept)
     folder.mkdir(parents=True, exist_ok=True)
     judge = Judge()
-    for name in sorted(path.name for path in ENVIRONMENTS.iterdir()):
+    for name in names or sorted(path.name for path in ENVIRONMENTS.iterdir()):
         framework = name.split("-")[0]
         for variables in SETTINGS.get(framework, []):
             for shape in SHAPES:

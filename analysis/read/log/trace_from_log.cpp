@@ -83,6 +83,22 @@ class LogWriter {
     known_figures_.insert(key);
   }
 
+  // What a heap holds in all, where the log has no list of it: one block without a place.
+  void hold(std::uint32_t heap, const MaybeBytes& used) {
+    constexpr std::uint64_t address = 0;
+    if (held_.count(heap) != 0) writer_.free(heap, address, held_[heap], 0, 0);
+    held_.erase(heap);
+    if (!used || used->bytes == 0) return;
+    wire::AllocRecord block;
+    block.address = address;
+    block.size = std::min(used->bytes, std::uint64_t{1} << 52);
+    block.requested = wire::unknown_bytes;
+    block.heap = heap;
+    block.tag = writer_.define_string("in use, not listed");
+    writer_.alloc(block, 0);
+    held_[heap] = block.size;
+  }
+
   std::uint32_t heap_of_dump(const Finding& finding) {
     const bfc::Dump& dump = *finding.dump;
     const std::string allocator = dump.allocator.empty() ? "BFC allocator" : dump.allocator;
@@ -91,7 +107,10 @@ class LogWriter {
     if (!is_whole) name += has_list ? " (list cut off)" : " (without a list)";
     std::uint32_t& heap = heaps_[name];
     if (heap == 0) heap = bfc::define_heap(writer_, dump, name);
-    if (has_list) bfc::list_chunks(writer_, heap, dump, out_.trace().import);
+    if (has_list)
+      bfc::list_chunks(writer_, heap, dump, out_.trace().import);
+    else
+      hold(heap, dump.in_use ? dump.in_use : dump.in_use_sum);
     bfc::check_sums(dump, out_.trace().import);
     if (!is_whole)
       out_.trace().import.add("dumps_cut_off", Severity::notice, 1,
@@ -134,6 +153,7 @@ class LogWriter {
       record.device = line.device ? *line.device : bfc::device_of_allocator(allocator);
       heap = writer_.define_heap(record, name, bfc::memory_kind_of_allocator(allocator));
     }
+    hold(heap, line.used);
     set_figure(heap, reported_figure::used, line.used);
     set_figure(heap, reported_figure::free, line.free);
     set_figure(heap, reported_figure::largest_free, line.largest);
@@ -277,7 +297,8 @@ class LogWriter {
   TraceWriter out_;
   wire::StreamWriter& writer_;
   tpu_oom::ReportWriter reports_;
-  std::map<std::string, std::uint32_t> heaps_;  // By name.
+  std::map<std::string, std::uint32_t> heaps_;   // By name.
+  std::map<std::uint32_t, std::uint64_t> held_;  // Bytes of the block of hold(), by heap.
   std::set<std::pair<std::uint32_t, std::string>> known_figures_;
 };
 
