@@ -73,6 +73,8 @@ TEST(Log, lines_inside_json_are_lines) {
   for (const char c : joined(bfc_lines()))
     escaped += c == '\n' ? "\\n" : c == '\t' ? "\\t" : c == '"' ? "\\\"" : std::string(1, c);
   expect_whole_dump("{\"message\": \"" + escaped + "\", \"severity\": \"ERROR\"}\n");
+  expect_whole_dump("{\"message\": \"" + escaped +
+                    "RESOURCE_EXHAUSTED: Out of memory while trying to allocate 2.00MiB.\\n\"}\n");
   std::string structured, notebook = "{\n \"cells\": [\n  {\n   \"text\": [\n";
   for (const std::string& line : bfc_lines()) {
     std::string inner;
@@ -149,6 +151,38 @@ TEST(Log, the_sentence_after_a_dump_is_the_same_failure) {
   // Another size is another failure.
   const Trace two = trace_of(dump + "RESOURCE_EXHAUSTED: Out of memory while trying to allocate 3.50MiB.\n");
   EXPECT_EQ(two.import.count_of("failures"), 2);
+}
+
+TEST(Log, cuda_async_tells_its_figures_and_the_exception_the_size) {
+  const std::string file =
+      "2026-11-27 02:26:43.65: E external/xla/xla/stream_executor/gpu/gpu_cudamallocasync_allocator.cc:";
+  std::string text = file +
+                     "361] gpu_async_0 cuMemAllocAsync failed to allocate 3221225472 bytes: RESOURCE_EXHAUSTED: : "
+                     "CUDA_ERROR_OUT_OF_MEMORY: out of memory\n Reported by CUDA: Free memory/Total memory: "
+                     "759169024/4294967296\n" +
+                     file +
+                     "366] Stats: Limit:                      3221225472\n"
+                     "InUse:                      1096810500\nMaxInUse:                   1096810504\n";
+  for (int i = 0; i < 40; ++i) text += file + "73] 1048576, 6\n";  // The histogram.
+  text += file +
+          "106] CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT: 2147483648\n"
+          "E1127 02:26:43.65    4798 pjrt_stream_executor_client.cc:2916] Execution of replica 0 failed: "
+          "RESOURCE_EXHAUSTED: Out of memory while trying to allocate 3221225472 bytes.\n";
+  const FailureRow row = only_failure(text);
+  EXPECT_EQ(row.requested_bytes, 3 * gib);
+  EXPECT_EQ(row.available_bytes, 759'169'024);
+  EXPECT_EQ(row.used_bytes, 1'096'810'500);
+  EXPECT_EQ(row.pool_bytes, 2 * gib);
+  EXPECT_EQ(row.limit_bytes, 3 * gib);
+}
+
+TEST(Log, a_list_without_its_beginning_may_lack_regions) {
+  std::vector<std::string> lines = bfc_lines();
+  lines.erase(lines.begin(), lines.begin() + 6);
+  const auto rows = compute_failure_rows(trace_of(joined(lines)));
+  ASSERT_EQ(rows.size(), 1);
+  EXPECT_EQ(rows[0].used_bytes, 3 * mib);  // By the statistics at its end.
+  EXPECT_EQ(trace_of(joined(lines)).import.count_of("dumps_cut_off"), 1);
 }
 
 TEST(Log, allocators_of_one_device_keep_their_figures_apart) {

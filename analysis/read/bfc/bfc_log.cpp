@@ -87,6 +87,9 @@ bool LogReader::add(Open& open, const Line& line, std::optional<ChunkLine> chunk
     case LineKind::bin: read_bin(line.text, dump); break;
     case LineKind::bin_chunk: read_bin_chunk(line.text, dump); break;
     case LineKind::region:
+      // Without anything from before the list, earlier regions may be cut off.
+      if (dump.regions.empty() && dump.allocator.empty() && dump.bins.empty() && !dump.requested)
+        dump.has_list_begin = false;
       dump.regions.emplace_back();
       if (const MaybeBytes size = read_size_after(line.text, "of size ")) dump.regions.back().size = size->bytes;
       open.next_address = 0;

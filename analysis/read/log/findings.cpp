@@ -51,7 +51,8 @@ bool is_same_sentence(const Finding& a, const Finding& b) {
   if (!is_same_device) return false;
   if (x.wording == y.wording)
     return is_same(x.requested, y.requested) && is_same(x.available, y.available) && is_same(x.used, y.used);
-  return x.requested && y.requested && can_be_equal(*x.requested, *y.requested) && !x.used && !y.used;
+  // The allocator's own words, and then the exception, which has only the size.
+  return x.requested && y.requested && can_be_equal(*x.requested, *y.requested) && !y.used && !y.available;
 }
 
 bool is_same_report(const Finding& a, const Finding& b) {
@@ -125,8 +126,10 @@ bool is_merged(std::vector<Finding>& kept, Finding& next) {
 }  // namespace
 
 void merge_findings(Findings& findings) {
-  std::stable_sort(findings.failures.begin(), findings.failures.end(),
-                   [](const Finding& a, const Finding& b) { return a.place.byte < b.place.byte; });
+  // Within one line, as when a whole log is one string of JSON, a dump comes before the sentence about it.
+  std::stable_sort(findings.failures.begin(), findings.failures.end(), [](const Finding& a, const Finding& b) {
+    return std::pair(a.place.byte, !a.dump.has_value()) < std::pair(b.place.byte, !b.dump.has_value());
+  });
   std::vector<Finding> kept;
   for (Finding& next : findings.failures) {
     if (is_note(next)) {

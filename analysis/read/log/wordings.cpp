@@ -76,7 +76,8 @@ constexpr std::array wordings = {
     Wording{failure, "xla:gpu", "XLA's device allocator", "OOM when allocating tensor with shape[{shape]}]",
             "and type {type_} on\ndevice:GPU:{device}\nby allocator {allocator_}"},
     Wording{failure, "xla:gpu", "cuda_async in XLA", "cuMemAllocAsync failed to allocate {requested}",
-            "Free memory/Total memory: {available}/{total}\nStats: Limit: {limit}\nInUse: {used}"},
+            "Free memory/Total memory: {available}/{total}\nStats: Limit: {limit}\nInUse: {used}\n"
+            "CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT: {pool}\ngpu_cudamallocasync_allocator.cc"},
     Wording{refusal, "xla:gpu", "GPU driver", "failed to allocate {requested} ({requested}) from device:"},
     Wording{failure, "cupy", "CuPy's memory pool", "Out of memory allocating {requested} (allocated so far: {used}",
             "limit set to: {limit}"},
