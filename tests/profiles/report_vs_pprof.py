@@ -81,7 +81,7 @@ def sums_by(path, key):
             if part == 3:
                 label = dict(fields(value))
                 labels.setdefault(texts[label.get(1, 0)], texts[label.get(2, 0)])
-        row = sums.setdefault(labels.get(key), [0, 0, 0])
+        row = sums.setdefault(labels.get(key) or None, [0, 0, 0])  # An empty name is none.
         if values[1] < 0 and labels.get("kind") == "executable":
             row[2] += values[0]
         else:
