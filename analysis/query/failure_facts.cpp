@@ -149,7 +149,7 @@ FailureFacts compute_failure_facts(const Stream& stream, std::size_t index) {
   const FailureRow row = row_from_failure(stream, failure, nullptr);
   facts.reason = row.reason;
   facts.log_line = row.line;
-  facts.needed_bytes = find_rounded_request(stream, failure).value_or(failure.requested_bytes);
+  facts.needed_bytes = row.rounded_bytes.value_or(failure.requested_bytes);
   facts.is_inexact = state.is_inexact(failure.heap);
   facts.free_bytes = space.free_bytes();
   facts.largest_free_bytes = space.largest_free();
@@ -208,8 +208,7 @@ std::string not_enough_text(const FailureFacts& facts) {
 }  // namespace
 
 std::string sentence_of(const FailureFacts& facts) {
-  const std::string requested =
-      "Requested " + (facts.requested_bytes == 0 ? "an unknown size" : text_from_bytes(facts.requested_bytes));
+  const std::string requested = "Requested " + text_from_request(facts.requested_bytes);
   if (facts.verdict == FailureVerdict::too_big) return not_enough_text(facts);
   if (facts.verdict == FailureVerdict::unknown && facts.is_inexact)
     return requested +

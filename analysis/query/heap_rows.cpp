@@ -8,12 +8,14 @@
 
 #include "allocator/interface/fragmentation.h"
 #include "analysis/model/clamped.h"
+#include "analysis/query/log_headline.h"
 #include "analysis/query/trace_user_code.h"
 #include "analysis/trace/device_labels.h"
 #include "analysis/trace/failure_details.h"
 #include "analysis/trace/layers.h"
 #include "analysis/trace/reported_figures.h"
 #include "analysis/trace/stream_names.h"
+#include "analysis/units/format.h"
 
 namespace hbmscope {
 namespace {
@@ -97,8 +99,8 @@ void find_what_pools_leave(std::span<HeapRow> rows) {
   }
 }
 
-}  // namespace
-
+// The block size that the allocator would have used for the failed request, as reported or by its rule; nothing if
+// neither is known.
 std::optional<std::uint64_t> find_rounded_request(const Stream& stream, const FailureEvent& failure) {
   if (const auto reported = find_reported(stream, reported_figure::rounded_request, failure.heap, failure.event))
     return reported;
@@ -107,6 +109,12 @@ std::optional<std::uint64_t> find_rounded_request(const Stream& stream, const Fa
       requested >= ~std::uint64_t{0} - pytorch_granularity)
     return std::nullopt;
   return (requested + pytorch_granularity - 1) / pytorch_granularity * pytorch_granularity;
+}
+
+}  // namespace
+
+std::string text_from_request(std::uint64_t requested_bytes) {
+  return requested_bytes == 0 ? "an unknown size" : text_from_bytes(requested_bytes);
 }
 
 std::optional<std::uint64_t> find_reported(const Stream& stream, std::string_view name, std::uint32_t heap,
@@ -149,7 +157,7 @@ std::vector<HeapRow> compute_heap_rows(const Trace& trace, const std::vector<Str
       row.free_bytes = heap.space.free_bytes();
       row.largest_free_bytes = heap.space.largest_free();
       row.driver_pools = find_driver_pools(trace.streams[i], info.id, states[i].position());
-      if (trace.format == "log" && heap.live_blocks == 0)
+      if (is_of_log(trace) && heap.live_blocks == 0)
         take_reported_use(trace.streams[i], info.id, states[i].position(), row);
       if (!row.pool_bytes) take_reported_pool(trace.streams[i], info.id, states[i].position(), row);
       row.external_fragmentation = external_fragmentation(heap);

@@ -65,9 +65,8 @@ struct FailureRow {
 // absent: none.
 std::optional<std::uint64_t> find_reported(const Stream& stream, std::string_view name, std::uint32_t heap,
                                            std::uint64_t position);
-// The block size that the allocator would have used for the failed request, as reported or by its rule; nothing if
-// neither is known.
-std::optional<std::uint64_t> find_rounded_request(const Stream& stream, const FailureEvent& failure);
+// "3.07 GiB"; "an unknown size" for 0.
+std::string text_from_request(std::uint64_t requested_bytes);
 
 // One failure, with the state just before it; null: figures that need the state are absent.
 FailureRow row_from_failure(const Stream& stream, const FailureEvent& failure, const StreamState* state);

@@ -15,6 +15,11 @@ struct PrintedBytes {
 };
 using MaybeBytes = std::optional<PrintedBytes>;
 
+// Both unknown, or printed the same.
+inline bool is_same(const MaybeBytes& a, const MaybeBytes& b) {
+  return a.has_value() == b.has_value() && (!a || a->bytes == b->bytes);
+}
+
 class WordCursor {
  public:
   WordCursor(std::string_view text, std::size_t at) : text_(text), at_(at) {}

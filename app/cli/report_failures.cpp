@@ -82,7 +82,7 @@ std::string row_text(const FailureRow& row, bool is_emulated_gpu, const Terminal
   if (row.device && !is_emulated_gpu) text += fmt::format(" on device {}", *row.device);
   if (row.since_start_ns) text += " at " + seconds_text(*row.since_start_ns);
   text += row.line ? fmt::format(" at line {}", text_from_count(*row.line)) : fmt::format(" (event {})", row.event);
-  text += ": requested " + (row.requested_bytes == 0 ? "an unknown size" : text_from_bytes(row.requested_bytes));
+  text += ": requested " + text_from_request(row.requested_bytes);
   if (row.total_free_bytes) text += fmt::format(", {} free in the pool", text_from_bytes(*row.total_free_bytes));
   if (row.largest_free_bytes) text += fmt::format(" (largest free block {})", text_from_bytes(*row.largest_free_bytes));
   text += ".\n";

@@ -58,6 +58,8 @@ struct Dump {
 
   std::uint64_t line = 0, byte = 0;  // Of its first line in the log; lines from 1, 0: not from a log.
 
+  // As the statistics say it, or else the sum.
+  MaybeBytes reported_in_use() const { return in_use ? in_use : MaybeBytes(in_use_sum); }
   // Every region is listed from its begin to its end.
   bool has_all_chunks() const;
 };

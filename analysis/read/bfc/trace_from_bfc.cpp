@@ -73,7 +73,7 @@ void check_sums(const Dump& dump, ImportStatistics& import) {
       if (chunk.is_in_use) in_use += chunk.size;
     }
   import.add("chunks", Severity::info, static_cast<std::int64_t>(chunks));
-  const MaybeBytes& sum = dump.in_use ? dump.in_use : dump.in_use_sum;
+  const MaybeBytes sum = dump.reported_in_use();
   if (!sum || !dump.has_all_chunks()) return;
   import.add("sums_checked", Severity::info, 1);
   if (std::max(in_use, sum->bytes) - std::min(in_use, sum->bytes) > sum->error)

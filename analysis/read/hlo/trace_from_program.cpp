@@ -1,4 +1,5 @@
 #include "analysis/read/hlo/trace_from_program.h"
+#include "analysis/read/attribute.h"
 
 #include <algorithm>
 #include <cctype>
@@ -168,15 +169,6 @@ class TraceMaker {
     return bytes && *bytes <= size ? *bytes : wire::unknown_bytes;
   }
 
-  void attribute(std::uint64_t block, std::string_view key, std::string_view value) {
-    if (value.empty()) return;
-    wire::AttributeRecord record;
-    record.allocation = block;
-    record.key = writer_.define_string(key);
-    record.value = writer_.define_string(value);
-    writer_.add(record, 0);
-  }
-
   // `buffer` may be null.
   void add_block(const Allocation& allocation, const LogicalBuffer* buffer, std::uint64_t offset, std::uint64_t size) {
     wire::AllocRecord block;
@@ -189,8 +181,8 @@ class TraceMaker {
                                       : program_.knows_kinds ? std::string(kind_of(allocation))
                                                              : fmt::format("allocation {}", allocation.index));
     const std::uint64_t number = writer_.alloc(block, 0);
-    if (program_.knows_kinds) attribute(number, "kind", kind_of(allocation));
-    if (buffer != nullptr) attribute(number, "shape", buffer->shape);
+    if (program_.knows_kinds) add_attribute(writer_, number, "kind", kind_of(allocation));
+    if (buffer != nullptr) add_attribute(writer_, number, "shape", buffer->shape);
   }
 
   // Collects the events of one arena in the order of the compiler's simulator. Buffers that share memory become one

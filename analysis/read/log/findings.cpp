@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/read/tpu_oom/report_writer.h"
+
 namespace hbmscope::log {
 namespace {
 
 // A failure's dump and the exception that Python prints about it are closer than this.
 constexpr std::uint64_t lines_apart_max = 5000;
-
-bool is_same(const MaybeBytes& a, const MaybeBytes& b) {
-  return a.has_value() == b.has_value() && (!a || a->bytes == b->bytes);
-}
 
 bool can_be_equal(const PrintedBytes& a, const PrintedBytes& b) {
   return std::max(a.bytes, b.bytes) - std::min(a.bytes, b.bytes) <= a.error + b.error;
@@ -56,10 +54,7 @@ bool is_same_sentence(const Finding& a, const Finding& b) {
 }
 
 bool is_same_report(const Finding& a, const Finding& b) {
-  if (!a.report || !b.report || !can_be_same_speaker(a, b)) return false;
-  const tpu_oom::Report &x = *a.report, &y = *b.report;
-  return x.form == y.form && x.memory_space == y.memory_space && is_same(x.requested, y.requested) &&
-         is_same(x.limit, y.limit) && is_same(x.free, y.free);
+  return a.report && b.report && can_be_same_speaker(a, b) && tpu_oom::has_same_figures(*a.report, *b.report);
 }
 
 bool is_same_dump(const Finding& a, const Finding& b) {

@@ -1,7 +1,6 @@
 #include "analysis/read/log/log_format.h"
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include "analysis/read/log/log_reader.h"
@@ -12,11 +11,8 @@ namespace hbmscope {
 namespace log {
 namespace {
 
-constexpr std::size_t piece_bytes = std::size_t{1} << 20;
-
-}  // namespace
-
 Result<Findings> read_findings(InputFile& file) {
+  constexpr std::size_t piece_bytes = std::size_t{1} << 20;
   LogReader reader;
   std::vector<std::uint8_t> piece(piece_bytes);
   while (true) {
@@ -26,8 +22,6 @@ Result<Findings> read_findings(InputFile& file) {
     reader.feed({reinterpret_cast<const char*>(piece.data()), *got});
   }
 }
-
-namespace {
 
 // Text in UTF-8 or any encoding of one byte.
 bool is_text(InputFile& file) {

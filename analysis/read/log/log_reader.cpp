@@ -64,10 +64,7 @@ void LogReader::read_physical_line(std::size_t begin, std::size_t end) {
   place_ = {line_, buffer_byte_ + begin};
   const std::vector<std::string> lines = lines_of(std::string_view(buffer_).substr(begin, end - begin));
   inner_ = &lines;
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    inner_count_ = i;
-    take_line(lines, i);
-  }
+  for (inner_count_ = 0; inner_count_ < lines.size(); ++inner_count_) take_line(lines[inner_count_]);
   inner_ = nullptr;
   close_old_windows();
 }
@@ -83,8 +80,7 @@ std::uint32_t LogReader::number_of(std::string_view name, std::optional<std::uin
   return number;
 }
 
-void LogReader::take_line(const std::vector<std::string>& lines, std::size_t index) {
-  const std::string_view line = lines[index];
+void LogReader::take_line(std::string_view line) {
   const Speaker found = find_speaker(line);
   const std::string_view text = line.substr(found.begin);
   const std::uint32_t speaker = number_of(found.name, found.rank);
@@ -92,16 +88,16 @@ void LogReader::take_line(const std::vector<std::string>& lines, std::size_t ind
     looked_at_ = std::max(looked_at_, dump_lines);
     return;
   }
-  const bool is_of_tpu = take_tpu(text, speaker);
-  if (!continue_failure(text, speaker) && !is_of_tpu) take_sentence(text, speaker);
+  const bool has_trigger = find_trigger(text, 0) != std::string_view::npos;
+  const bool is_of_tpu = take_tpu(text, speaker, has_trigger);
+  if (!continue_failure(text, speaker) && !is_of_tpu && has_trigger) take_sentence(text, speaker);
   previous_[speaker] = text;
 }
 
-bool LogReader::take_tpu(std::string_view text, std::uint32_t speaker) {
+bool LogReader::take_tpu(std::string_view text, std::uint32_t speaker, bool has_trigger) {
   auto window = windows_.find(speaker);
-  const bool is_trigger = find_trigger(text, 0) != std::string_view::npos;
   if (window == windows_.end()) {
-    if (!is_trigger) return false;
+    if (!has_trigger) return false;
     // The words may be wrapped.
     const auto previous = previous_.find(speaker);
     std::string both = previous == previous_.end() ? std::string() : previous->second + "\n";
@@ -119,7 +115,7 @@ bool LogReader::take_tpu(std::string_view text, std::uint32_t speaker) {
   open.lines.emplace_back(open.text.size(), place_);
   open.text += text;
   open.text += '\n';
-  if (is_trigger) {
+  if (has_trigger) {
     open.last_line = place_.line;
     looked_at_ = std::max(looked_at_, report_lines);
   }
@@ -155,13 +151,12 @@ void LogReader::add_failure(Finding finding) {
     ++findings_.left_out;
 }
 
-bool LogReader::take_sentence(std::string_view text, std::uint32_t speaker) {
-  if (find_trigger(text, 0) == std::string_view::npos) return false;
+void LogReader::take_sentence(std::string_view text, std::uint32_t speaker) {
   auto sentence = find_sentence(text);
-  if (!sentence) return false;
+  if (!sentence) return;
   if (sentence->wording->kind == SentenceKind::accounting) {
     add_accounting(std::move(*sentence), speaker);
-    return true;
+    return;
   }
   looked_at_ = std::max(looked_at_, sentence_lines);
   Finding finding;
@@ -171,7 +166,6 @@ bool LogReader::take_sentence(std::string_view text, std::uint32_t speaker) {
   if (findings_.failures.size() < failures_max) finding.frames = frames_before(speaker);
   continued_[speaker] = {findings_.failures.size(), place_.line, false};
   add_failure(std::move(finding));
-  return true;
 }
 
 bool LogReader::continue_failure(std::string_view text, std::uint32_t speaker) {

@@ -39,9 +39,9 @@ class LogReader {
 
   void read_until(std::size_t limit);
   void read_physical_line(std::size_t begin, std::size_t end);
-  void take_line(const std::vector<std::string>& lines, std::size_t index);
-  bool take_tpu(std::string_view text, std::uint32_t speaker);
-  bool take_sentence(std::string_view text, std::uint32_t speaker);
+  void take_line(std::string_view line);
+  bool take_tpu(std::string_view text, std::uint32_t speaker, bool has_trigger);
+  void take_sentence(std::string_view text, std::uint32_t speaker);
   bool continue_failure(std::string_view text, std::uint32_t speaker);
   void add_accounting(Sentence sentence, std::uint32_t speaker);
   void add_failure(Finding finding);

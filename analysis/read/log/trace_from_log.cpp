@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/read/attribute.h"
 #include "analysis/read/bfc/trace_from_bfc.h"
 #include "analysis/read/tpu_oom/report_writer.h"
 #include "analysis/trace/failure_details.h"
@@ -110,25 +111,30 @@ class LogWriter {
     if (has_list)
       bfc::list_chunks(writer_, heap, dump, out_.trace().import);
     else
-      hold(heap, dump.in_use ? dump.in_use : dump.in_use_sum);
+      hold(heap, dump.reported_in_use());
     bfc::check_sums(dump, out_.trace().import);
-    if (!is_whole)
-      out_.trace().import.add("dumps_cut_off", Severity::notice, 1,
-                              "The list of chunks is incomplete, so what is free is known only as far as the text says "
-                              "it. The whole output of the job may have the rest.",
-                              fmt::format("line {}: {}", finding.place.line, allocator));
-    if (!is_whole) set_figure(heap, reported_figure::used, dump.in_use ? dump.in_use : dump.in_use_sum);
-    if (!is_whole) set_figure(heap, reported_figure::free, dump.total_free ? dump.total_free : free_of(dump));
-    if (!is_whole) set_figure(heap, reported_figure::largest_free, largest_of(dump));
-    if (!is_whole) set_figure(heap, reported_figure::pool, dump.pool);
+    if (!is_whole) note_cut(heap, finding.place, dump);
     set_figure(heap, reported_figure::limit, dump.limit);
     set_figure(heap, reported_figure::rounded_request,
                dump.rounded ? MaybeBytes(PrintedBytes{*dump.rounded, 0}) : std::nullopt);
     return heap;
   }
 
+  // What is free follows from a whole list; of a part of it, only the dump's own figures are known.
+  void note_cut(std::uint32_t heap, const Place& place, const bfc::Dump& dump) {
+    out_.trace().import.add(
+        "dumps_cut_off", Severity::notice, 1,
+        "The list of chunks is incomplete, so what is free is known only as far as the text says "
+        "it. The whole output of the job may have the rest.",
+        fmt::format("line {}: {}", place.line, dump.allocator.empty() ? "BFC allocator" : dump.allocator));
+    set_figure(heap, reported_figure::used, dump.reported_in_use());
+    set_figure(heap, reported_figure::free, dump.total_free ? dump.total_free : free_of(dump));
+    set_figure(heap, reported_figure::largest_free, largest_of(dump));
+    set_figure(heap, reported_figure::pool, dump.pool);
+  }
+
   static MaybeBytes free_of(const bfc::Dump& dump) {
-    const MaybeBytes& used = dump.in_use ? dump.in_use : dump.in_use_sum;
+    const MaybeBytes used = dump.reported_in_use();
     if (!dump.pool || !used || dump.pool->bytes < used->bytes) return std::nullopt;
     return PrintedBytes{dump.pool->bytes - used->bytes, dump.pool->error + used->error};
   }
@@ -171,12 +177,7 @@ class LogWriter {
   }
 
   void add_detail(std::uint64_t event, std::string_view key, std::string_view value) {
-    if (value.empty()) return;
-    wire::AttributeRecord record;
-    record.allocation = event;
-    record.key = writer_.define_string(key);
-    record.value = writer_.define_string(value);
-    writer_.add(record, 0);
+    add_attribute(writer_, event, key, value);
   }
 
   void add_details(std::uint64_t event, const Finding& finding) {

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/read/json_fields.h"
 #include "analysis/read/pickle/document_builder.h"
 
 namespace hbmscope::torch {
@@ -50,10 +51,7 @@ class Handler final : public nlohmann::json_sax<nlohmann::json> {
 
   bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception& error) override {
     error_offset_ = position > 0 ? position - 1 : 0;
-    // "[json...] parse error at line 1, column 5: syntax error while parsing value - ...; ..."
-    const std::string_view text = error.what();
-    const std::size_t reason = text.rfind(" - ");
-    error_ = reason == std::string_view::npos ? "a number that is too large" : text.substr(reason + 3);
+    error_ = reason_of_json_error(error.what());
     return false;
   }
 

@@ -16,8 +16,11 @@ Result<Trace> read_tpu_oom(std::string_view text, const std::string& name) {
                          false});
   TraceWriter out({name, "tpu_oom", "TPU out-of-memory text", "xla:tpu", text.size()});
   tpu_oom::ReportWriter writer(out.events(), out.trace().import);
+  const auto is_repeat = [](const tpu_oom::Report& now, const tpu_oom::Report& before) {
+    return has_same_figures(now, before) && now.program_allocations.empty();
+  };
   for (std::size_t i = 0; i < reports.size(); ++i)
-    if (i == 0 || !tpu_oom::is_repeat(reports[i], reports[i - 1])) writer.add(reports[i]);
+    if (i == 0 || !is_repeat(reports[i], reports[i - 1])) writer.add(reports[i]);
   out.close();
   return std::move(out.trace());
 }

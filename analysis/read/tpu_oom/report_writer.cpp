@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/read/attribute.h"
 #include "analysis/read/op_name_stack.h"
 #include "analysis/trace/reported_figures.h"
 
@@ -12,10 +13,6 @@ namespace hbmscope::tpu_oom {
 namespace {
 
 constexpr std::uint64_t block_bytes_max = std::uint64_t{1} << 52;  // Keeps invented addresses from overflowing.
-
-bool is_same(const MaybeBytes& a, const MaybeBytes& b) {
-  return a.has_value() == b.has_value() && (!a || a->bytes == b->bytes);
-}
 
 std::uint64_t bytes_of(const MaybeBytes& size) {
   return size ? size->bytes : 0;
@@ -27,10 +24,9 @@ bool knows_padding(const std::vector<Allocation>& list) {
 
 }  // namespace
 
-bool is_repeat(const Report& now, const Report& before) {
-  return now.form == before.form && now.memory_space == before.memory_space &&
-         is_same(now.requested, before.requested) && is_same(now.limit, before.limit) &&
-         is_same(now.free, before.free) && now.program_allocations.empty();
+bool has_same_figures(const Report& a, const Report& b) {
+  return a.form == b.form && a.memory_space == b.memory_space && is_same(a.requested, b.requested) &&
+         is_same(a.limit, b.limit) && is_same(a.free, b.free);
 }
 
 std::optional<std::uint64_t> ReportWriter::add(const Report& report, std::string_view owner, std::uint32_t stack) {
@@ -100,15 +96,6 @@ void ReportWriter::begin_heap(wire::HeapRecord heap, std::string name, std::stri
   address_ = 0;
 }
 
-void ReportWriter::attribute(std::uint64_t block, std::string_view key, std::string_view value) {
-  if (value.empty()) return;
-  wire::AttributeRecord record;
-  record.allocation = block;
-  record.key = writer_.define_string(key);
-  record.value = writer_.define_string(value);
-  writer_.add(record, 0);
-}
-
 std::uint64_t ReportWriter::add_block(std::uint64_t bytes, const MaybeBytes& unpadded, std::uint32_t stack,
                                       std::string_view tag) {
   wire::AllocRecord block;
@@ -134,10 +121,10 @@ std::uint64_t ReportWriter::add_allocations(const std::vector<Allocation>& list)
     const std::string& label = allocation.label;
     const std::string tag = label.substr(0, label.find(" = "));
     const std::uint64_t block = add_block(bytes, allocation.unpadded, stack_of(allocation), tag);
-    attribute(block, "shape", allocation.shape);
-    attribute(block, "allocation_type", allocation.type);
-    attribute(block, "xla_label", label);
-    attribute(block, "buffer", allocation.tag);
+    add_attribute(writer_, block, "shape", allocation.shape);
+    add_attribute(writer_, block, "allocation_type", allocation.type);
+    add_attribute(writer_, block, "xla_label", label);
+    add_attribute(writer_, block, "buffer", allocation.tag);
     sum += bytes;
   }
   return sum;

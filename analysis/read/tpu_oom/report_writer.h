@@ -32,7 +32,6 @@ class ReportWriter {
   void note(const Report& report);
   void make_heap(const Report& report, std::string_view owner);
   void begin_heap(wire::HeapRecord heap, std::string name, std::string_view memory_kind);
-  void attribute(std::uint64_t block, std::string_view key, std::string_view value);
   std::uint64_t add_block(std::uint64_t bytes, const MaybeBytes& unpadded, std::uint32_t stack, std::string_view tag);
   std::uint32_t stack_of(const Allocation& allocation);
   // Returns their total size.
@@ -52,7 +51,7 @@ class ReportWriter {
   std::uint64_t address_ = 0;
 };
 
-// A repeated report: the same figures of the same memory.
-bool is_repeat(const Report& now, const Report& before);
+// The same figures of the same memory: one of them repeats the other, perhaps without the tables.
+bool has_same_figures(const Report& a, const Report& b);
 
 }  // namespace hbmscope::tpu_oom

@@ -1,4 +1,5 @@
 #include "analysis/read/tpu_workload/trace_from_emulation.h"
+#include "analysis/read/attribute.h"
 
 #include <algorithm>
 #include <array>
@@ -205,11 +206,7 @@ class TraceMaker {
   }
 
   void attribute(std::uint32_t heap, std::uint64_t address, std::string_view key, const std::string& value) {
-    wire::AttributeRecord record;
-    record.allocation = numbers_[{heap, address}];
-    record.key = writer_.define_string(key);
-    record.value = writer_.define_string(value);
-    writer_.add(record, 0);
+    add_attribute(writer_, numbers_[{heap, address}], key, value);
   }
 
   void move(const Event& event) {

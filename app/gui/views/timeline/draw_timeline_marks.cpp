@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/query/heap_rows.h"
 #include "analysis/units/format.h"
 #include "app/gui/look/drawing.h"
 
@@ -49,7 +50,7 @@ void draw_failure_flags(ImDrawList& draw, const Look& look, const TimelinePictur
       group.count += columns[next].count;
       group.bytes = std::max(group.bytes, columns[next].bytes);
     }
-    const std::string requested = text_from_bytes(group.bytes);
+    const std::string requested = text_from_request(group.bytes);
     const float y = std::min(lane.y_of(picture.fits ? static_cast<double>(group.bytes) : 0), lane.to.y - look.px(20));
     draw_flag(draw, look, group.x + look.px(3), std::max(lane.from.y, y), picture.right(),
               group.count == 1 ? "! requested " + requested
