@@ -58,27 +58,6 @@ bool is_python_profile(std::string_view text) {
   return (text.starts_with('{') || text.starts_with('\xfb')) && is_marshal_tuple_of_three(text.substr(1));
 }
 
-// A message whose first field is an XPlane with a name, after an id if it has one: "/host:CPU", "/device:GPU:0", "Task
-// Environment". https://github.com/openxla/xla/blob/main/third_party/tsl/tsl/profiler/protobuf/xplane.proto
-bool is_xspace(std::string_view text) {
-  const auto skip_varint = [&] {
-    std::size_t size = 0;
-    while (size < text.size() && (text[size] & '\x80') != 0) ++size;
-    text.remove_prefix(std::min(size + 1, text.size()));
-  };
-  if (!text.starts_with('\x0a')) return false;
-  text.remove_prefix(1);
-  skip_varint();  // The size of the plane.
-  if (text.starts_with('\x08')) {
-    text.remove_prefix(1);
-    skip_varint();
-  }
-  if (!text.starts_with('\x12') || text.size() < 2) return false;
-  text.remove_prefix(2);
-  return text.starts_with("/host:") || text.starts_with("/device:") || text.starts_with("Task Environment") ||
-         text.starts_with("#Chip");
-}
-
 bool is_tar(std::string_view text) {
   constexpr std::size_t magic_at = 257;
   return text.size() > magic_at && text.substr(magic_at).starts_with("ustar");
@@ -130,17 +109,9 @@ OtherFormat find_other_format(std::span<const std::uint8_t> bytes) {
   const std::string_view begin = text.substr(0, 512);
   if (is_python_profile(begin))
     return {"a cProfile profile: times of Python functions, without memory", memory_of_job, true};
-  if (is_xspace(begin))
-    return {
-        "an XSpace of XLA's profiler (.xplane.pb), a timeline of operations",
-        "hbmscope doesn't read it. Of a JAX job it opens what jax.profiler.save_device_memory_profile() saves, what "
-        "XLA_FLAGS=--xla_dump_to=FOLDER writes, and what hbmscope run records.",
-        true};
   if (is_xla_timeline(text))
     return {"a timeline of XLA's profiler (jax.profiler.trace), without memory events",
-            "Of a JAX job hbmscope opens what jax.profiler.save_device_memory_profile() saves, what "
-            "XLA_FLAGS=--xla_dump_to=FOLDER writes, and what hbmscope run records.",
-            true};
+            "Open the .xplane.pb in the same folder: it has the allocator's events, which this file leaves out.", true};
   if (is_tar(begin)) return {"a tar archive", unpack, true};
   if (is_utf16(begin))
     return {"text in UTF-16, as PowerShell's > writes it",

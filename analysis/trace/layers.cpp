@@ -58,6 +58,12 @@ std::vector<std::vector<bool>> find_counted_heaps(const Trace& trace) {
   });
   const bool has_own = std::any_of(sources.begin(), sources.end(),
                                    [](const auto& source) { return std::get<2>(source.first) != kind_of_extra_pool; });
+  const bool has_memory_of_device = std::any_of(sources.begin(), sources.end(), [](const auto& source) {
+    return std::get<2>(source.first) == "device" && source.second.layer < wire::Layer::program;
+  });
+  const auto is_only_a_plan = [&](const HeapInfo& heap) {
+    return has_memory_of_device && heap.layer == wire::Layer::program && kind_of(heap) == "device";
+  };
   std::vector<std::vector<bool>> counted;
   for (std::size_t i = 0; i < trace.streams.size(); ++i) {
     const std::vector<HeapInfo>& heaps = trace.streams[i].definitions().heaps();
@@ -66,7 +72,8 @@ std::vector<std::vector<bool>> find_counted_heaps(const Trace& trace) {
       if (heap.id == 0) continue;
       const Source& source = sources.at(place_of(i, heap));
       flags[heap.id] = heap.layer == source.layer && i == source.stream &&
-                       !(has_device && is_host_kind(kind_of(heap))) && !(has_own && is_extra_pool(heap));
+                       !(has_device && is_host_kind(kind_of(heap))) && !(has_own && is_extra_pool(heap)) &&
+                       !is_only_a_plan(heap);
     }
     // A parent is defined before its child. A larger parent id is damage, and could form a cycle.
     for (const HeapInfo& heap : heaps)

@@ -40,6 +40,8 @@ std::string short_file_of_stream(const Trace& trace, std::size_t stream) {
 
 std::string part_of_stream(const Trace& trace, std::size_t stream) {
   if (std::string file = short_file_of_stream(trace, stream); !file.empty() || trace.streams.size() < 2) return file;
+  if (const auto program = trace.streams[stream].definitions().job_fact("hlo_module"); !program.empty())
+    return std::string(program);
   const auto rank = rank_of_stream(trace, stream);
   return rank ? "rank " + std::to_string(*rank) : std::string();
 }

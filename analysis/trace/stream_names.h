@@ -19,7 +19,8 @@ std::optional<std::uint32_t> rank_of_stream(const Trace& trace, std::size_t stre
 // file.
 std::string short_file_of_stream(const Trace& trace, std::size_t stream);
 
-// Identifies one of several streams: "rank_1.pickle" in joined traces, else "rank 3". Empty: neither is known.
+// Identifies one of several streams: "rank_1.pickle" in joined traces, else the compiled program "jit_step", else
+// "rank 3". Empty: none is known.
 std::string part_of_stream(const Trace& trace, std::size_t stream);
 
 // By stream, all different: its part, else "process 531", else "stream 2". Empty if there is only one stream.

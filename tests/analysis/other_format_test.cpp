@@ -47,9 +47,6 @@ struct Case {
 const std::string cprofile =
     "\xfb)\x03\xfa\x01~\xe9\0\0\0\0\xfa\x30<method 'disable' of '_lsprof.Profiler' objects>)\x05\xe9\x01\0\0\0r\x04\0\0\0gX"s;
 const std::string python2_profile = "{(\x03\0\0\0s\x04\0\0\0a.pyi\x01\0\0\0s\x01\0\0\0f(\x05\0\0\0"s;
-const std::string xspace =
-    "\x0a\xf9\x39\x12\x0e/host:metadata\"\xb4\x06\x08\x03\x12\xaf\x06\x08\x03\x12\x17jit_broadcast"s;
-const std::string xspace_with_id = "\x0a\x9d\xb2\x08\x08\x01\x12\x0d/device:TPU:0\x1a\x05"s;
 const std::string xla_timeline =
     R"({"displayTimeUnit":"ns","metadata":{"highres-ticks":true},"traceEvents":[{"ph":"M","pid":1}]})";
 const std::string pickle_of_class =
@@ -59,9 +56,7 @@ const std::string pickle_of_dict = "\x80\x04}\x8c\x05layer\x4b\x03s."s;
 const Case cases[] = {
     {"profile.prof", cprofile, "this is a cProfile profile", "hbmscope run"},
     {"old.prof", python2_profile, "this is a cProfile profile", "save_device_memory_profile"},
-    {"job.xplane.pb", xspace, "this is an XSpace of XLA's profiler", "save_device_memory_profile"},
-    {"job.xplane.pb", xspace_with_id, "this is an XSpace of XLA's profiler", "xla_dump_to"},
-    {"host.trace.json", xla_timeline, "this is a timeline of XLA's profiler", "save_device_memory_profile"},
+    {"host.trace.json", xla_timeline, "this is a timeline of XLA's profiler", "Open the .xplane.pb in the same folder"},
     {"a.png", "\x89PNG\r\n\x1a\n\0\0\0\rIHDR"s, "this is a PNG picture", "from which the picture was made"},
     {"a.prof", "\x89PNG\r\n\x1a\n\0\0\0\rIHDR"s, "this is a PNG picture", "from which the picture was made"},
     {"a.jpg", "\xff\xd8\xff\xe0\0\x10JFIF"s, "this is a JPEG picture", "from which the picture was made"},
@@ -164,10 +159,10 @@ TEST_F(OtherFormats, skipped_files_are_counted_and_named) {
   EXPECT_TRUE(skipped.add(error_of("profile.prof", cprofile)));
   EXPECT_EQ(skipped.text(), "1 file was skipped: profile.prof is a cProfile profile");
   EXPECT_EQ(skipped.nothing_opens().what.find("this is a cProfile profile"), 0U);
-  EXPECT_TRUE(skipped.add(error_of("job.xplane.pb", xspace)));
+  EXPECT_TRUE(skipped.add(error_of("job.trace.json", xla_timeline)));
   EXPECT_EQ(skipped.text(),
-            "2 files were skipped: profile.prof is a cProfile profile and job.xplane.pb is an XSpace of XLA's profiler "
-            "(.xplane.pb)");
+            "2 files were skipped: profile.prof is a cProfile profile and job.trace.json is a timeline of XLA's "
+            "profiler (jax.profiler.trace)");
   EXPECT_TRUE(skipped.add(error_of("a.png.prof", cases[5].bytes)));
   EXPECT_TRUE(skipped.add(error_of("b.pkl", pickle_of_dict)));
   EXPECT_NE(skipped.text().find("4 files were skipped: "), std::string::npos) << skipped.text();

@@ -13,6 +13,7 @@
 #include "analysis/read/kineto/kineto_stacks.h"
 #include "analysis/read/other_format.h"
 #include "analysis/read/trace_content.h"
+#include "analysis/read/unnamed_block.h"
 #include "analysis/trace/reported_figures.h"
 #include "analysis/trace/trace_writer.h"
 #include "collector/wire/live_table.h"
@@ -28,7 +29,7 @@ constexpr std::string_view device_types[] = {"CPU",  "CUDA", "MKLDNN", "OpenGL",
                                              "FPGA", "MAIA", "XLA",    "Vulkan", "Metal",  "XPU",   "MPS",
                                              "Meta", "HPU",  "VE",     "Lazy",   "IPU",    "MTIA",  "PrivateUse1"};
 constexpr std::int32_t cpu = 0;
-constexpr std::string_view unnamed_block = "in use before the profile";
+constexpr std::string_view bytes_before = "in use before the profile";
 
 std::string name_of(const kineto::Device& device) {
   const auto type = static_cast<std::size_t>(device.type);
@@ -120,16 +121,11 @@ class TraceMaker {
   }
 
   void add_unnamed_block(std::uint16_t device, std::uint64_t bytes) {
-    wire::LiveRecord block;
-    block.heap = heaps_[device];
-    do ++block.address;
-    while (seen_.find(block.heap, block.address));  // An address that no event uses.
-    block.size = bytes;
-    block.requested = wire::unknown_bytes;
-    block.stack = writer_.define_stack(0, writer_.define_frame(unnamed_block, "<unknown>", 0));
-    block.tag = writer_.define_string(unnamed_block);
-    block.flags = wire::block_flag::has_no_address;
-    writer_.live(block);
+    const std::uint32_t heap = heaps_[device];
+    std::uint64_t address = 0;
+    do ++address;
+    while (seen_.find(heap, address));  // One that no event uses.
+    writer_.live(unnamed_block<wire::LiveRecord>(writer_, heap, address, bytes, bytes_before));
     out_.trace().import.add(
         "bytes_before_profile", Severity::notice, static_cast<std::int64_t>(bytes),
         "Bytes that were live before the profile began and that no event names; PyTorch's total includes them. They "

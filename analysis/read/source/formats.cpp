@@ -15,13 +15,15 @@
 #include "analysis/read/source/profile_folder.h"
 #include "analysis/read/torch/read_torch.h"
 #include "analysis/read/tpu_workload/open_workload.h"
+#include "analysis/read/xspace/xspace_format.h"
 
 namespace hbmscope {
 namespace {
 
 constexpr std::array formats = {
-    &workload_format, &recording_format,  &torch_format, &rmm_format,   &kineto_format, &memory_dump_format,
-    &hlo_format,      &live_range_format, &log_format,   &pprof_format,  // What has no first bytes of its own is last.
+    &workload_format,    &recording_format, &torch_format,      &rmm_format, &xspace_format, &kineto_format,
+    &memory_dump_format, &hlo_format,       &live_range_format, &log_format, &pprof_format,  // What has no first bytes
+                                                                                             // of its own is last.
 };
 
 // ".pickle .pkl", one after the other.

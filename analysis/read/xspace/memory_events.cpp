@@ -1,0 +1,383 @@
+#include "analysis/read/xspace/memory_events.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include <fmt/format.h>
+
+namespace hbmscope::xspace {
+namespace {
+
+using protobuf::ByteRange;
+using protobuf::bytes_key;
+using protobuf::varint_key;
+using protobuf::WireCursor;
+using protobuf::WireField;
+using protobuf::WireProblem;
+
+// No sum of live sizes overflows below it.
+constexpr std::uint64_t size_max = std::uint64_t{1} << 46;
+constexpr std::int64_t ps_per_ns = 1000;
+
+enum class Figure : std::uint8_t {
+  other,
+  allocator,
+  in_use,
+  available,
+  requested,
+  size,
+  address,
+  op,
+  region,
+  shape,
+  step,
+};
+
+struct FigureName {
+  std::string_view name;
+  Figure figure;
+};
+constexpr std::array figure_names = {
+    FigureName{"allocator_name", Figure::allocator},
+    FigureName{"bytes_allocated", Figure::in_use},
+    FigureName{"bytes_available", Figure::available},
+    FigureName{"requested_bytes", Figure::requested},
+    FigureName{"allocation_bytes", Figure::size},
+    FigureName{"addr", Figure::address},
+    FigureName{"tf_op", Figure::op},
+    FigureName{"region_type", Figure::region},
+    FigureName{"shape", Figure::shape},
+    FigureName{"step_num", Figure::step},
+};
+
+// What the ids of a plane's table stand for. Nearly all are small and consecutive.
+template <class Value>
+class ById {
+ public:
+  Value& operator[](std::uint64_t id) {
+    if (id >= small_max) return large_[id];
+    if (id >= small_.size()) small_.resize(id + 1);
+    return small_[id];
+  }
+
+ private:
+  static constexpr std::uint64_t small_max = 1 << 16;
+  std::vector<Value> small_;
+  std::unordered_map<std::uint64_t, Value> large_;
+};
+
+enum class SpanKind : std::uint8_t { unknown, other, allocation, free };
+
+struct SpanName {
+  SpanKind kind = SpanKind::unknown;
+  std::uint32_t frame = 0;    // 0: not defined yet.
+  std::uint32_t program = 0;  // String, if the span executes a program.
+};
+
+struct RawEvent {
+  std::uint64_t name = 0;
+  std::int64_t offset_ps = 0, duration_ps = 0;
+  ByteRange stats;  // From the first one to the end of the message; they are its last fields.
+};
+
+bool read_event(ByteRange message, RawEvent& event) {
+  event = {0, 0, 0, {message.end, message.end}};
+  WireCursor cursor(message);
+  for (WireField field; cursor.next_field(field);) switch (field.key) {
+      case varint_key(1): event.name = field.varint; break;
+      case varint_key(2): event.offset_ps = static_cast<std::int64_t>(field.varint); break;
+      case varint_key(3): event.duration_ps = static_cast<std::int64_t>(field.varint); break;
+      case bytes_key(4): event.stats.begin = cursor.field_begin(); return true;
+      default: break;
+    }
+  return cursor.problem() == WireProblem::none;
+}
+
+class PlaneReader {
+ public:
+  PlaneReader(const Plane& plane, std::size_t number, SpanFrames& frames, wire::StreamWriter& writer, Events& events)
+      : plane_(plane), number_(number), frames_(frames), writer_(writer), events_(events) {
+    for (const auto& [id, name] : plane.stat_names)
+      for (const FigureName& each : figure_names)
+        if (name == each.name) figures_[id] = each.figure;
+    has_steps_ = std::any_of(plane.stat_names.begin(), plane.stat_names.end(),
+                             [](const auto& each) { return each.second == "step_num"; });
+  }
+
+  void read_line(ByteRange line) {
+    line_begin_ns_ = 0;
+    const std::size_t memory = events_.memory.size(), steps = events_.steps.size();
+    const std::uint64_t events = events_.events, damaged = events_.damaged;
+    if (!read_in_file_order(line)) {
+      events_.memory.resize(memory);
+      events_.steps.resize(steps);
+      events_.events = events;
+      events_.damaged = damaged;
+      read_sorted(line);
+    }
+    if (events_.memory.size() > memory) ++events_.threads;
+  }
+
+ private:
+  struct Open {
+    std::int64_t end_ps = 0;
+    std::uint64_t name = 0;
+    std::uint32_t stack = 0;  // 0: not defined yet; few spans contain an allocation.
+  };
+
+  // Calls use(event), which returns whether to go on, for each event. False if it stopped.
+  template <class Use>
+  bool for_each_event(ByteRange line, const Use& use) {
+    WireCursor cursor(line);
+    for (WireField field; cursor.next_field(field);) {
+      if (field.key == varint_key(3)) line_begin_ns_ = static_cast<std::int64_t>(field.varint);
+      if (field.key != bytes_key(4)) continue;
+      RawEvent event;
+      if (!read_event(field.bytes, event) || events_.memory.size() == std::numeric_limits<std::uint32_t>::max())
+        ++events_.damaged;
+      else if (!use(event))
+        return false;
+    }
+    if (cursor.problem() != WireProblem::none) ++events_.damaged;
+    return true;
+  }
+
+  // XLA sorts the events of a line. False as soon as one is earlier than the one before it.
+  bool read_in_file_order(ByteRange line) {
+    open_.clear();
+    std::int64_t last_ps = std::numeric_limits<std::int64_t>::min();
+    return for_each_event(line, [&](const RawEvent& event) {
+      if (event.offset_ps < last_ps) return false;
+      last_ps = event.offset_ps;
+      take(event);
+      return true;
+    });
+  }
+
+  void read_sorted(ByteRange line) {
+    open_.clear();
+    std::vector<RawEvent> events;
+    for_each_event(line, [&](const RawEvent& event) {
+      events.push_back(event);
+      return true;
+    });
+    std::stable_sort(events.begin(), events.end(), [](const RawEvent& a, const RawEvent& b) {
+      return a.offset_ps != b.offset_ps ? a.offset_ps < b.offset_ps : a.duration_ps > b.duration_ps;
+    });
+    for (const RawEvent& event : events) take(event);
+  }
+
+  void take(const RawEvent& event) {
+    ++events_.events;
+    while (!open_.empty() && open_.back().end_ps < event.offset_ps) open_.pop_back();
+    SpanName& name = names_[event.name];
+    if (name.kind == SpanKind::unknown) name.kind = kind_of(event.name);
+    if (name.kind == SpanKind::other) {
+      if (event.duration_ps <= 0) return;
+      std::int64_t end = 0;
+      if (__builtin_add_overflow(event.offset_ps, event.duration_ps, &end)) return;
+      open_.push_back({end, event.name, 0});
+      if (has_steps_ && event.stats.begin != event.stats.end) take_step(event, end);
+    } else {
+      take_memory(event, name.kind == SpanKind::free);
+    }
+  }
+
+  SpanKind kind_of(std::uint64_t id) const {
+    const std::string_view name = text_of_event(id);
+    if (name == "MemoryAllocation") return SpanKind::allocation;
+    return name == "MemoryDeallocation" ? SpanKind::free : SpanKind::other;
+  }
+
+  std::string_view text_of_event(std::uint64_t id) const {
+    const auto found = plane_.event_names.find(id);
+    return found != plane_.event_names.end() ? found->second : std::string_view();
+  }
+
+  template <class Use>
+  void for_each_stat(ByteRange stats, const Use& use) {
+    WireCursor cursor(stats);
+    Stat stat;
+    for (WireField field; cursor.next_field(field);) {
+      if (field.key != bytes_key(4)) continue;
+      if (read_stat(field.bytes, stat))
+        use(stat, figures_[stat.name]);
+      else
+        ++events_.damaged;
+    }
+    if (cursor.problem() != WireProblem::none) ++events_.damaged;
+  }
+
+  // False if the time can't be.
+  bool time_of(std::int64_t offset_ps, std::int64_t& time_ns) const {
+    return !__builtin_add_overflow(line_begin_ns_, offset_ps / ps_per_ns, &time_ns);
+  }
+
+  void take_step(const RawEvent& event, std::int64_t end_ps) {
+    for_each_stat(event.stats, [&](const Stat& stat, Figure figure) {
+      if (figure != Figure::step || stat.is_reference) return;
+      Step step;
+      if (!time_of(event.offset_ps, step.begin_ns) || !time_of(end_ps, step.end_ns)) return;
+      step.name =
+          writer_.define_string(fmt::format("{} {}", text_of_event(event.name), static_cast<std::int64_t>(stat.value)));
+      events_.steps.push_back(step);
+    });
+  }
+
+  void take_memory(const RawEvent& raw, bool is_free) {
+    MemoryEvent event;
+    event.is_free = is_free;
+    std::uint64_t allocator = 0;
+    std::uint64_t available = wire::unknown_bytes;
+    bool has_size = false;
+    for_each_stat(raw.stats, [&](const Stat& stat, Figure figure) {
+      switch (figure) {
+        case Figure::allocator: allocator = stat.is_reference ? stat.value : 0; break;
+        case Figure::in_use: event.in_use = stat.value; break;
+        case Figure::available: available = stat.value; break;
+        case Figure::requested: event.requested = stat.value; break;
+        case Figure::size:
+          event.size = stat.value;
+          has_size = true;
+          break;
+        case Figure::address: event.address = stat.value; break;
+        case Figure::op: event.op = text_of(stat); break;
+        case Figure::region: event.region = text_of(stat); break;
+        case Figure::shape: event.shape = text_of(stat); break;
+        case Figure::step:
+        case Figure::other: break;
+      }
+    });
+    if (!has_size && event.requested != wire::unknown_bytes) event.size = event.requested;
+    if (event.address == 0 || event.size == 0) {
+      ++events_.without_address;
+      return;
+    }
+    if (event.in_use > size_max) event.in_use = wire::unknown_bytes;
+    // An allocator without a limit, such as that of the CPU, has nothing available.
+    if (available <= size_max && event.in_use != wire::unknown_bytes) event.limit = limit_of(available + event.in_use);
+    if (event.requested > event.size) event.requested = wire::unknown_bytes;
+    if (event.size > size_max || event.address + event.size < event.address || !time_of(raw.offset_ps, event.time_ns)) {
+      ++events_.impossible;
+      return;
+    }
+    event.allocator = allocator_of(allocator);
+    event.stack = find_stack();
+    event.program = find_program();
+    events_.memory.push_back(event);
+  }
+
+  // A value that looks like a number is stored as one, whatever it means: the shape "[]" is a text, the operation "7"
+  // is not.
+  std::uint32_t text_of(const Stat& stat) {
+    if (!stat.is_reference) return 0;
+    Text& text = texts_[stat.value];
+    if (!text.is_defined) {
+      const auto found = plane_.stat_names.find(stat.value);
+      text = {found != plane_.stat_names.end() ? writer_.define_string(found->second) : 0, true};
+    }
+    return text.string;
+  }
+
+  std::uint32_t limit_of(std::uint64_t bytes) {
+    if (events_.limits[last_limit_] == bytes) return last_limit_;
+    const auto found = std::find(events_.limits.begin(), events_.limits.end(), bytes);
+    last_limit_ = static_cast<std::uint32_t>(found - events_.limits.begin());
+    constexpr std::size_t limits_max = 1024;  // There is one per allocator; damaged files may have many.
+    if (found == events_.limits.end()) {
+      if (events_.limits.size() == limits_max) return last_limit_ = 0;
+      events_.limits.push_back(bytes);
+    }
+    return last_limit_;
+  }
+
+  std::uint32_t allocator_of(std::uint64_t id) {
+    std::uint32_t& number = allocators_[id];
+    if (number == 0) {
+      const auto name = plane_.stat_names.find(id);
+      events_.allocators.push_back({name != plane_.stat_names.end() ? name->second : std::string_view(), number_});
+      number = static_cast<std::uint32_t>(events_.allocators.size());
+    }
+    return number - 1;
+  }
+
+  std::uint32_t find_stack() {
+    std::size_t undefined = open_.size();
+    while (undefined > 0 && open_[undefined - 1].stack == 0) --undefined;
+    for (; undefined < open_.size(); ++undefined) {
+      SpanName& name = names_[open_[undefined].name];
+      if (name.frame == 0) {
+        const std::string_view text = text_of_event(open_[undefined].name);
+        name.frame = frames_.define(text);
+        if (const std::string_view program = executed_program(text); !program.empty())
+          name.program = writer_.define_string(program);
+      }
+      open_[undefined].stack = writer_.define_stack(undefined == 0 ? 0 : open_[undefined - 1].stack, name.frame);
+    }
+    return open_.empty() ? 0 : open_.back().stack;
+  }
+
+  // Of the innermost span that executes one.
+  std::uint32_t find_program() {
+    for (std::size_t i = open_.size(); i-- > 0;)
+      if (const std::uint32_t program = names_[open_[i].name].program; program != 0) return program;
+    return 0;
+  }
+
+  const Plane& plane_;
+  std::size_t number_;
+  SpanFrames& frames_;
+  wire::StreamWriter& writer_;
+  Events& events_;
+  bool has_steps_ = false;
+  ById<Figure> figures_;
+  ById<SpanName> names_;
+  struct Text {
+    std::uint32_t string = 0;
+    bool is_defined = false;
+  };
+  ById<Text> texts_;
+  ById<std::uint32_t> allocators_;  // Their number in Events, from 1; 0: not seen yet.
+  std::vector<Open> open_;          // The spans that contain the event, innermost last.
+  std::int64_t line_begin_ns_ = 0;
+  std::uint32_t last_limit_ = 0;
+};
+
+// Any plane can have them; that of the host's threads has them in practice.
+bool has_memory_events(const Plane& plane) {
+  return std::any_of(plane.event_names.begin(), plane.event_names.end(), [](const auto& each) {
+    return each.second == "MemoryAllocation" || each.second == "MemoryDeallocation";
+  });
+}
+
+std::uint64_t bytes_of(const Plane& plane) {
+  std::uint64_t bytes = 0;
+  for (const ByteRange& line : plane.lines) bytes += static_cast<std::uint64_t>(line.end - line.begin);
+  return bytes;
+}
+
+}  // namespace
+
+bool read_events(const Space& space, SpanFrames& frames, wire::StreamWriter& writer, ReadControl* control,
+                 Events& events) {
+  if (control != nullptr) {
+    control->done_bytes = 0;
+    control->total_bytes = 0;
+    for (const Plane& plane : space.planes)
+      if (has_memory_events(plane)) control->total_bytes += bytes_of(plane);
+  }
+  for (std::size_t i = 0; i < space.planes.size(); ++i) {
+    const Plane& plane = space.planes[i];
+    if (!has_memory_events(plane)) continue;
+    PlaneReader reader(plane, i, frames, writer, events);
+    for (const ByteRange& line : plane.lines) {
+      if (control != nullptr && control->cancelled) return false;
+      reader.read_line(line);
+      if (control != nullptr) control->done_bytes += static_cast<std::uint64_t>(line.end - line.begin);
+    }
+  }
+  return true;
+}
+
+}  // namespace hbmscope::xspace
