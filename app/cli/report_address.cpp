@@ -19,6 +19,7 @@
 #include "app/cli/figure_text.h"
 #include "app/cli/load.h"
 #include "app/cli/options.h"
+#include "app/cli/program_values.h"
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
@@ -99,6 +100,15 @@ std::string stack_text(const Definitions& definitions, std::uint32_t stack) {
   return own;
 }
 
+// The compiled program that lies in the block.
+std::string program_text(const Source& source, std::size_t stream, const LiveBlock& block) {
+  constexpr std::size_t values_shown = 40;
+  const std::vector<ProgramPart> parts = ProgramParts(*source.trace).find(stream, block);
+  if (parts.empty()) return {};
+  return fmt::format("  By its size: {}\n", printable(text_from_parts(parts))) +
+         text_from_program_values(*source.trace, parts, values_shown);
+}
+
 std::string block_text(const Source& source, const Found& found, const LiveRows& live) {
   const auto row = std::find_if(live.rows.begin(), live.rows.end(), [&](const LiveRow& one) {
     return one.stream == found.stream && one.slot == *found.place.slot;
@@ -120,7 +130,7 @@ std::string block_text(const Source& source, const Found& found, const LiveRows&
   text += facts.end_event
               ? fmt::format("; freed at event {}, lifetime {}\n", *facts.end_event, lifetime_text(source, facts))
               : "; not freed before the end\n";
-  return text + stack_text(stream.definitions(), block.stack);
+  return text + stack_text(stream.definitions(), block.stack) + program_text(source, found.stream, block);
 }
 
 std::string gap_text(const Source& source, const Found& found) {
@@ -213,8 +223,12 @@ Json json_from_found(const Source& source, const Found& found, const LiveRows& l
                {"size_bytes", place.range.empty() ? Json(nullptr) : Json(place.range.size())}};
   json["block"] = nullptr;
   for (const LiveRow& row : live.rows)
-    if (place.slot && row.stream == found.stream && row.slot == *place.slot)
+    if (place.slot && row.stream == found.stream && row.slot == *place.slot) {
       json["block"] = json_from_block(*source.trace, source.states, labels_of(*source.trace), row);
+      const LiveBlock block = source.states[found.stream].slots()[row.slot];
+      json["block"]["programs"] =
+          json_from_program_parts(*source.trace, ProgramParts(*source.trace).find(found.stream, block));
+    }
   const auto& since = found.history.since;
   json["free_since_event"] = place.what == PlaceAt::What::free && since ? Json(since->event) : Json(nullptr);
   json["history"] = json_from_address_history(stream, found.history, limit);

@@ -9,22 +9,24 @@
 
 namespace hbmscope::cli {
 
-ReportSection heaps_section();     // report_trace.cpp
-ReportSection labels_section();    // report_labels.cpp
-ReportSection executed_section();  // report_executed.cpp
-ReportSection program_section();   // report_program.cpp
-ReportSection job_section();       // report_job.cpp
-ReportSection metrics_section();   // report_metrics.cpp
-ReportSection import_section();    // report_rows.cpp, as all that follow
+ReportSection heaps_section();           // report_trace.cpp
+ReportSection labels_section();          // report_labels.cpp
+ReportSection executed_section();        // report_executed.cpp
+ReportSection program_section();         // report_program.cpp
+ReportSection program_blocks_section();  // report_program_blocks.cpp
+ReportSection job_section();             // report_job.cpp
+ReportSection metrics_section();         // report_metrics.cpp
+ReportSection import_section();          // report_rows.cpp, as all that follow
 ReportSection rows_section();
 ReportSection tree_section();
 ReportSection bottom_up_section();
 ReportSection peek_section();
 
 std::span<const ReportSection> report_sections() {
-  static const std::array sections = {heaps_section(), labels_section(),    executed_section(), program_section(),
-                                      job_section(),   metrics_section(),   import_section(),   rows_section(),
-                                      tree_section(),  bottom_up_section(), peek_section()};
+  static const std::array sections = {heaps_section(),   labels_section(),         executed_section(),
+                                      program_section(), program_blocks_section(), job_section(),
+                                      metrics_section(), import_section(),         rows_section(),
+                                      tree_section(),    bottom_up_section(),      peek_section()};
   return sections;
 }
 
