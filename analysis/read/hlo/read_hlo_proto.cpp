@@ -218,8 +218,11 @@ Result<Program> read_hlo_proto(std::span<const std::uint8_t> bytes, const std::s
   }
   if (!is_whole) return Failure(refusal("the message is cut off, or damaged", "Was the dump copied whole?", name));
   if (assignment.begin == nullptr)
-    return Failure(refusal("this HLO module has no buffer assignment",
-                           "XLA writes it for the module after optimizations: --xla_dump_hlo_as_proto.", name));
+    return Failure(
+        other_format("this is an HLO module without a buffer assignment",
+                     "XLA writes it for the module after optimizations: --xla_dump_hlo_as_proto. The text of "
+                     "the same module opens without it.",
+                     name));
   Program program;
   const Module module = is_module ? read_module(module_bytes) : Module{};
   program.name = module.name;
