@@ -1,11 +1,14 @@
 #include "analysis/read/hlo/read_hlo.h"
 
+#include <vector>
+
 #include "analysis/read/hlo/hlo_text.h"
 #include "analysis/read/hlo/live_ranges.h"
 #include "analysis/read/hlo/live_values.h"
 #include "analysis/read/hlo/read_buffer_assignment.h"
 #include "analysis/read/hlo/read_hlo_proto.h"
 #include "analysis/read/hlo/read_memory_usage_report.h"
+#include "analysis/read/hlo/trace_from_live_ranges.h"
 #include "analysis/read/hlo/trace_from_live_values.h"
 #include "analysis/read/hlo/trace_from_program.h"
 
@@ -30,6 +33,19 @@ bool looks_like_live_ranges(std::span<const std::uint8_t> bytes) {
   return hlo::looks_like_live_ranges(bytes);
 }
 
+Result<Trace> read_live_ranges_alone(std::span<const std::uint8_t> bytes, const std::string& name,
+                                     ReadControl* control) {
+  const auto ranges = hlo::read_live_ranges(bytes, name);
+  if (!ranges) return Failure(ranges.error());
+  const auto peak = hlo::read_live_peak(bytes);
+  if (!peak)
+    return Failure(
+        refusal("this text has the live ranges of values, but not their sizes and addresses",
+                "Put the -buffer-assignment.txt of the same module in the same folder, or open the HloProto.", name));
+  if (control != nullptr) control->done_bytes = bytes.size();
+  return hlo::trace_from_live_ranges(*ranges, *peak, name, bytes.size());
+}
+
 Result<Trace> read_hlo(std::span<const std::uint8_t> bytes, const std::string& name, ReadControl* control,
                        const HloExtras& beside) {
   if (control != nullptr) control->total_bytes = bytes.size();
@@ -42,6 +58,7 @@ Result<Trace> read_hlo(std::span<const std::uint8_t> bytes, const std::string& n
                                                               : hlo::read_hlo_proto(bytes, name);
   if (!program) return Failure(program.error());
   program->code_bytes = beside.code_bytes;
+  std::erase_if(program->traces, [](const hlo::HeapTrace& trace) { return trace.events.empty(); });
   if (program->traces.empty() && !beside.live_ranges.empty())
     if (const auto ranges = hlo::read_live_ranges(beside.live_ranges, name))
       program->without_ranges = hlo::add_heap_traces(*program, *ranges);

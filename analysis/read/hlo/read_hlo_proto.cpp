@@ -1,6 +1,7 @@
 #include "analysis/read/hlo/read_hlo_proto.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -155,6 +156,28 @@ class AssignmentReader {
   std::unordered_map<std::uint64_t, ShapeTree> shapes_;      // By instruction.
 };
 
+// On CPUs the trace names its arena by the number that it had before allocations were combined and numbered anew. The
+// values of the trace show which arena it is.
+void correct_arenas(Program& program) {
+  std::unordered_map<std::uint64_t, std::uint64_t> arena_of;  // By buffer: the index of the allocation.
+  for (const Allocation& allocation : program.allocations)
+    if (allocation.is_temporary())
+      for (const Assigned& assigned : allocation.assigned) arena_of[assigned.buffer] = allocation.index;
+  for (HeapTrace& trace : program.traces) {
+    std::optional<std::uint64_t> arena;
+    bool is_right = false;
+    for (const HeapEvent& event : trace.events) {
+      const auto found = arena_of.find(event.buffer);
+      if (found == arena_of.end()) continue;
+      is_right = is_right || found->second == trace.allocation;
+      if (!arena) arena = found->second;
+    }
+    const bool is_taken = std::any_of(program.traces.begin(), program.traces.end(),
+                                      [&](const HeapTrace& each) { return arena && each.allocation == *arena; });
+    if (arena && !is_right && !is_taken) trace.allocation = *arena;
+  }
+}
+
 // Printable characters only.
 bool is_name(ByteRange bytes) {
   return bytes.begin != bytes.end &&
@@ -229,6 +252,7 @@ Result<Program> read_hlo_proto(std::span<const std::uint8_t> bytes, const std::s
   program.source = module.source;
   if (!AssignmentReader(module, program).read(assignment))
     return Failure(refusal("the buffer assignment is cut off, or damaged", "Was the dump copied whole?", name));
+  correct_arenas(program);
   const bool has_vmem = std::any_of(program.allocations.begin(), program.allocations.end(),
                                     [](const Allocation& each) { return each.color == 1; });
   leave_out_impossible(program);
