@@ -84,7 +84,7 @@ class Liveness {
     };
     const auto attribute = [&](std::string_view key) { return find_attribute(of.attributes, key); };
     if (of.opcode == "while") {
-      called = {find_computation(attribute("body")), find_computation(attribute("condition"))};
+      called = {find_computation(attribute("condition")), find_computation(attribute("body"))};
     } else if (of.opcode == "call") {
       add(attribute("to_apply"));
     } else if (of.opcode == "conditional") {
@@ -267,7 +267,7 @@ class Liveness {
   void join_called(std::uint32_t instruction, const std::vector<std::uint32_t>& called,
                    const std::vector<Span>& spans) {
     const std::string_view opcode = at(instruction).opcode;
-    if (opcode == "while") return join_loop(instruction, called[0], called[1], spans);
+    if (opcode == "while") return join_loop(instruction, called[1], called[0], spans);
     if (opcode == "call") return join_call(instruction, called[0]);
     use(operand(instruction, 0), time_[instruction] - 1);
     for (std::size_t i = 0; i < called.size(); ++i) join_branch(instruction, i, called[i], spans[i]);
@@ -318,10 +318,11 @@ class Liveness {
         use_node(first, time_[loop]);
         continue;
       }
-      use_node(first, spans[0].begin);
-      starts_.emplace_back(inner, spans[0].begin);
+      use_node(first, spans[0].begin);  // The condition's, which runs first.
+      starts_.emplace_back(shape(tested) + i, spans[0].begin);
+      use_node(shape(tested) + i, spans[1].begin);
+      starts_.emplace_back(inner, spans[1].begin);
       use_node(last, time_[loop]);
-      use_node(shape(tested) + i, time_[loop]);
       if (!module_.is_scheduled) continue;
       for (const std::uint32_t each : {first, inner, last, shape(tested) + i}) memories_.join(own + i, each);
     }

@@ -1,9 +1,9 @@
 // When each value of a scheduled HLO module is live, from its text alone. There is no buffer assignment in the text, so
 // values have sizes (of their shapes, with layout) and times, but no addresses.
 //
-// Instructions are numbered in the order in which they run, as in XLA's flattened schedule: those of a loop's body and
-// condition before the loop itself (xla/hlo/analysis/hlo_live_range.cc). A value is live from the instruction that
-// makes it to the last one that reads it, both included:
+// Instructions are numbered in the order in which they run, as in XLA's flattened schedule: those of a loop's
+// condition, then those of its body, come before the loop itself (xla/hlo/analysis/hlo_live_range.cc). A value is live
+// from the instruction that makes it to the last one that reads it, both included:
 //
 //   0 x = parameter(0)   1 a = negate(x)   2 b = add(a, x)   3 ROOT c = copy(b)      a is live from 1 to 2
 //

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -156,25 +157,26 @@ class AssignmentReader {
   std::unordered_map<std::uint64_t, ShapeTree> shapes_;      // By instruction.
 };
 
-// On CPUs the trace names its arena by the number that it had before allocations were combined and numbered anew. The
-// values of the trace show which arena it is.
+// On CPUs the trace names its arena by the number that it had before allocations were numbered anew, which by now is
+// that of something else. The values of the trace show which arena it is.
 void correct_arenas(Program& program) {
   std::unordered_map<std::uint64_t, std::uint64_t> arena_of;  // By buffer: the index of the allocation.
-  for (const Allocation& allocation : program.allocations)
-    if (allocation.is_temporary())
-      for (const Assigned& assigned : allocation.assigned) arena_of[assigned.buffer] = allocation.index;
+  std::unordered_set<std::uint64_t> arenas;
+  for (const Allocation& allocation : program.allocations) {
+    if (!allocation.is_temporary()) continue;
+    arenas.insert(allocation.index);
+    for (const Assigned& assigned : allocation.assigned) arena_of[assigned.buffer] = allocation.index;
+  }
+  for (const HeapTrace& trace : program.traces) arenas.erase(trace.allocation);  // Those without a trace are left.
   for (HeapTrace& trace : program.traces) {
-    std::optional<std::uint64_t> arena;
-    bool is_right = false;
-    for (const HeapEvent& event : trace.events) {
-      const auto found = arena_of.find(event.buffer);
-      if (found == arena_of.end()) continue;
-      is_right = is_right || found->second == trace.allocation;
-      if (!arena) arena = found->second;
-    }
-    const bool is_taken = std::any_of(program.traces.begin(), program.traces.end(),
-                                      [&](const HeapTrace& each) { return arena && each.allocation == *arena; });
-    if (arena && !is_right && !is_taken) trace.allocation = *arena;
+    const bool is_right = std::any_of(program.allocations.begin(), program.allocations.end(), [&](const auto& each) {
+      return each.index == trace.allocation && each.is_temporary();
+    });
+    const auto known = std::find_if(trace.events.begin(), trace.events.end(),
+                                    [&](const HeapEvent& event) { return arena_of.contains(event.buffer); });
+    if (is_right || known == trace.events.end()) continue;
+    const std::uint64_t arena = arena_of[known->buffer];
+    if (arenas.erase(arena) > 0) trace.allocation = arena;
   }
 }
 

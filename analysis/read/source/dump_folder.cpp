@@ -130,9 +130,10 @@ std::string DumpFolder::text() const {
     others.insert(others.end(), program.others.begin(), program.others.end());
   std::string text;
   if (!others.empty())
-    text = others.size() == 1 ? fmt::format("1 more dump file of the same program was not added: {}", names_of(others))
-                              : fmt::format("{} more dump files of the same programs were not added: {}", others.size(),
-                                            names_of(others));
+    text = others.size() == 1
+               ? fmt::format("1 more dump file is of the same program, and was not added up: {}", names_of(others))
+               : fmt::format("{} more dump files are of the same programs, and were not added up: {}", others.size(),
+                             names_of(others));
   if (!without_memory.empty())
     text += fmt::format(
         "{}{} nothing about memory", text.empty() ? "" : "; ",

@@ -45,8 +45,8 @@ struct DumpFolder {
   std::vector<DumpedProgram> programs;
   std::vector<std::string> without_memory;  // Files of dumps.
 
-  // "8 more dump files of the same programs were not added: a.txt, b.txt, c.txt and 5 more; 3 dump files have nothing
-  // about memory". Empty: nothing was left out.
+  // "8 more dump files are of the same programs, and were not added up: a.txt, b.txt, c.txt and 5 more; 3 dump files
+  // have nothing about memory". Empty: nothing was left out.
   std::string text() const;
 };
 
