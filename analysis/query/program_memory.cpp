@@ -11,6 +11,15 @@ std::optional<std::uint64_t> ProgramMemoryRow::needed_without_code_bytes() const
   return all < *alias_bytes ? std::nullopt : std::optional(all - *alias_bytes);
 }
 
+std::uint64_t ProgramMemoryRow::roughly_needed_bytes() const {
+  ProgramMemoryRow row = *this;
+  if (!row.temp_bytes) row.temp_bytes = live_temp_bytes;
+  if (const auto needed = row.needed_without_code_bytes()) return *needed;
+  std::uint64_t bytes = 0;
+  for (const Space& space : by_space) bytes += space.bytes;
+  return bytes;
+}
+
 std::optional<ProgramMemoryRow> find_program_memory(const Trace& trace) {
   for (const Stream& stream : trace.streams) {
     const auto reported = [&](std::string_view name, std::uint32_t heap) {
@@ -21,6 +30,8 @@ std::optional<ProgramMemoryRow> find_program_memory(const Trace& trace) {
     row.output_bytes = reported(reported_figure::program_output, 0);
     row.alias_bytes = reported(reported_figure::program_alias, 0);
     row.temp_bytes = reported(reported_figure::program_temp, 0);
+    row.live_temp_bytes = reported(reported_figure::program_live_temp, 0);
+    row.is_scheduled = stream.definitions().job_fact("hlo_schedule") != "none";
     row.replayed_temp_bytes = reported(reported_figure::program_replayed_temp, 0);
     row.donatable_bytes = reported(reported_figure::program_donatable, 0);
     row.code_bytes = reported(reported_figure::program_code, 0);

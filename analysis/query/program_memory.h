@@ -14,6 +14,11 @@ struct ProgramMemoryRow {
   std::string name;  // The module's name; empty: unknown.
   // Device memory. Absent: unknown.
   std::optional<std::uint64_t> argument_bytes, output_bytes, alias_bytes, temp_bytes;
+  // If there is only the text of the HLO, without a buffer assignment: the most bytes of temporaries that are live at
+  // once, by their shapes. The compiler's arena may be smaller, because it lets more values share memory, or larger,
+  // because of gaps.
+  std::optional<std::uint64_t> live_temp_bytes;
+  bool is_scheduled = true;  // Otherwise the order of instructions is that of the text, and the real one is unknown.
   // The temporaries repacked by XLA's published algorithm, in the compiler's order of events.
   std::optional<std::uint64_t> replayed_temp_bytes;
   // Outputs as large as an argument that is kept, whose memory they could reuse if it were donated.
@@ -27,6 +32,9 @@ struct ProgramMemoryRow {
 
   // What a device needs to run it, apart from the code: argument + output - alias + temp. Absent if one of them is.
   std::optional<std::uint64_t> needed_without_code_bytes() const;
+  // The same with live_temp_bytes if temp_bytes is absent, and with the sum of `by_space` if even that is: for ordering
+  // programs by size.
+  std::uint64_t roughly_needed_bytes() const;
 };
 // For the first stream that has a program. Nothing if none has.
 std::optional<ProgramMemoryRow> find_program_memory(const Trace& trace);

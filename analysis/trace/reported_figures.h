@@ -22,6 +22,8 @@ inline constexpr std::string_view program_argument = "program_argument_bytes", p
                                   program_alias = "program_alias_bytes", program_temp = "program_temp_bytes",
                                   program_replayed_temp = "program_replayed_temp_bytes",
                                   program_donatable = "program_donatable_bytes", program_code = "program_code_bytes";
+// Of a program without a buffer assignment: the most bytes of temporaries that are live at once, by their shapes.
+inline constexpr std::string_view program_live_temp = "program_live_temp_bytes";
 // All memory that the program occupies in a heap.
 inline constexpr std::string_view program_space = "program_bytes";
 

@@ -43,7 +43,8 @@ Result<std::vector<NamedFile>> expand_files(const std::vector<std::string>& name
     }
     auto found = find_profiles_in_folder(name);
     if (!found) return Failure(std::move(found.error()));
-    for (std::string& path : *found) files.push_back({std::move(path), true});
+    for (std::string& path : found->files) files.push_back({std::move(path), true});
+    if (!found->left_out.empty()) fmt::print(stderr, "hbmscope: {}.\n", printable(found->left_out));
   }
   return files;
 }
@@ -102,7 +103,31 @@ Result<std::vector<Source>> load_sources(const std::vector<std::string>& names, 
   return load_files(*files, wanted);
 }
 
-Result<Source> load_merged(const std::vector<std::string>& names, const LoadOptions& options) {
+namespace {
+
+// The programs of a folder, the largest first, as `order` of `sources`. Empty: some source is something else.
+std::vector<NamedProgram> find_programs(const std::vector<NamedFile>& files, const std::vector<Source>& sources,
+                                        std::vector<std::size_t>& order) {
+  std::vector<NamedProgram> programs;
+  if (!std::all_of(files.begin(), files.end(), [](const NamedFile& file) { return file.is_of_folder; })) return {};
+  for (const Source& source : sources) {
+    auto memory = source.trace && source.trace->format == "hlo" ? find_program_memory(*source.trace) : std::nullopt;
+    if (!memory) return {};
+    programs.push_back({source.profile->files.front(), std::move(*memory)});
+  }
+  for (std::size_t i = 0; i < programs.size(); ++i) order.push_back(i);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return programs[a].memory.roughly_needed_bytes() > programs[b].memory.roughly_needed_bytes();
+  });
+  std::vector<NamedProgram> sorted;
+  for (const std::size_t each : order) sorted.push_back(std::move(programs[each]));
+  return sorted;
+}
+
+}  // namespace
+
+Result<Source> load_merged(const std::vector<std::string>& names, const LoadOptions& options,
+                           std::vector<NamedProgram>* programs) {
   const auto files = expand_files(names);
   if (!files) return Failure(files.error());
   if (files->size() == 1) {
@@ -114,6 +139,16 @@ Result<Source> load_merged(const std::vector<std::string>& names, const LoadOpti
   auto sources = load_files(*files, {options.max_size, {}, {}, options.what_if});
   if (!sources) return Failure(std::move(sources.error()));
   if (sources->size() == 1 && sources->front().trace) return load_again(sources->front(), options);
+  std::vector<std::size_t> order;
+  auto found = find_programs(*files, *sources, order);
+  if (!found.empty()) {
+    if (programs == nullptr)
+      fmt::print(stderr, "hbmscope: of {} programs {} was read, which needs the most memory.\n", found.size(),
+                 printable(found.front().file));
+    else
+      *programs = std::move(found);
+    return load_again((*sources)[order.front()], options);
+  }
   const auto is_trace = [](const Source& source) { return source.trace != nullptr; };
   if (std::all_of(sources->begin(), sources->end(), is_trace)) {
     std::vector<std::shared_ptr<const Trace>> traces;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/query/profile_view.h"
+#include "analysis/query/program_memory.h"
 #include "analysis/read/source/read_source.h"
 #include "analysis/read/source/skipped_files.h"
 #include "app/cli/options.h"
@@ -19,7 +20,8 @@ struct NamedFile {
 };
 
 // Replaces folders by the files in them that look like profiles or traces (read/profile_folder.h), ordered by name with
-// numbers compared as numbers: step_9 before step_10. Errors: a folder without such files.
+// numbers compared as numbers: step_9 before step_10. Of the dumps that XLA wrote of one program there is one file;
+// stderr says which are left out. Errors: a folder without such files.
 Result<std::vector<NamedFile>> expand_files(const std::vector<std::string>& names);
 
 // Whether a file that failed may be left out; it is noted then.
@@ -42,9 +44,17 @@ Result<std::vector<Source>> load_sources(const std::vector<std::string>& names, 
 // If the file is a trace, the data that a series needs (read_curves). Null if it is not a trace.
 Result<std::shared_ptr<const Trace>> load_curves(const std::string& file, const LoadOptions& options);
 
+struct NamedProgram {
+  std::string file;
+  ProgramMemoryRow memory;
+};
+
 // All files as one source: a single file unchanged; several traces as the ranks of one job, at one time; profiles, or a
-// mixture, as one profile.
-Result<Source> load_merged(const std::vector<std::string>& names, const LoadOptions& options);
+// mixture, as one profile. The compiled programs of a folder don't run at the same time: the one that needs the most
+// memory is the source, and `programs`, unless it is null, gets all of them, the largest first. Without `programs`
+// stderr says which one was taken.
+Result<Source> load_merged(const std::vector<std::string>& names, const LoadOptions& options,
+                           std::vector<NamedProgram>* programs = nullptr);
 
 // The same trace at another time.
 Result<Source> load_again(const Source& source, const LoadOptions& options);

@@ -130,12 +130,13 @@ int run_report(const ReportOptions& options) {
     request.by = *by;
   }
   if (options.used.has("--series")) return run_report_series(options, request);
-  const auto source = load_merged(options.files, load_options(options.view));
+  std::vector<NamedProgram> programs;
+  const auto source = load_merged(options.files, load_options(options.view), &programs);
   if (!source) return fail(source.error());
   if (auto known = check_label(options.by, *source); !known) return fail(known.error());
   const auto view = make_view(source->profile, request);
   if (!view) return fail(view.error());
-  const ReportInput input{options, *source, *view};
+  const ReportInput input{options, *source, *view, programs};
   const auto text = options.json ? json_report(input) : text_report(input);
   if (!text) return fail(text.error());
   std::optional<std::string> failure;

@@ -18,6 +18,7 @@ struct Source;
 
 namespace hbmscope::cli {
 
+struct NamedProgram;
 struct ReportOptions;
 struct ReportStyle;
 
@@ -25,6 +26,7 @@ struct ReportInput {
   const ReportOptions& options;
   const Source& source;
   const ProfileView& view;
+  std::span<const NamedProgram> programs{};  // If the source is one of a folder's programs: all of them.
 };
 
 struct ReportSection {

@@ -88,9 +88,9 @@ TEST_F(Formats, a_file_of_another_content_is_refused_in_the_words_of_its_ending)
 TEST_F(Formats, a_folder_without_profiles_is_one_of_logs) {
   write("rank_0.log", "x");
   write("rank_1.log.gz", "x");
-  EXPECT_EQ(find_profiles_in_folder(folder_.string()).value().size(), 2);
+  EXPECT_EQ(find_profiles_in_folder(folder_.string()).value().files.size(), 2);
   write("a.pickle", "x");
-  EXPECT_EQ(find_profiles_in_folder(folder_.string()).value().size(), 1);
+  EXPECT_EQ(find_profiles_in_folder(folder_.string()).value().files.size(), 1);
 }
 
 TEST_F(Formats, folders_are_searched_for_endings_that_are_a_formats_alone) {

@@ -14,6 +14,7 @@ namespace {
 using Bytes = std::span<const std::uint8_t>;
 
 constexpr std::string_view assignment_text = "buffer-assignment", live_range_text = "live-range";
+constexpr std::string_view message = ".hlo.pb", ranges_of_message = "-live-range.txt";
 
 // The file next to `file` whose name has `other` instead of `what`, unzipped; either may be gzipped.
 struct Neighbour {
@@ -43,9 +44,12 @@ std::optional<Neighbour> find_neighbour(const std::string& file, std::string_vie
   return std::nullopt;
 }
 
+// Some compilers write no times into the message, either.
 Result<FileContent> read_assignment(InputFile& file, const FileOptions& options, ReadControl* control) {
-  const auto neighbour = find_neighbour(file.name(), assignment_text, live_range_text, options.max_inflated_bytes);
   HloExtras more;
+  std::optional<Neighbour> neighbour;
+  for (const auto& [what, other] : {std::pair(assignment_text, live_range_text), std::pair(message, ranges_of_message)})
+    if (!neighbour) neighbour = find_neighbour(file.name(), what, other, options.max_inflated_bytes);
   if (neighbour && looks_like_live_ranges(neighbour->text.bytes)) more.live_ranges = neighbour->text.bytes;
   return read_unzipped(file, options, [&](Bytes text) { return read_hlo(text, file.name(), control, more); });
 }
@@ -53,9 +57,7 @@ Result<FileContent> read_assignment(InputFile& file, const FileOptions& options,
 Result<FileContent> read_live_ranges(InputFile& file, const FileOptions& options, ReadControl* control) {
   const auto neighbour = find_neighbour(file.name(), live_range_text, assignment_text, options.max_inflated_bytes);
   if (!neighbour || !looks_like_hlo(neighbour->text.bytes))
-    return Failure(refusal(
-        "this text has the live ranges of values, but not their addresses",
-        "Put the -buffer-assignment.txt of the same module in the same folder, or open the HloProto.", file.name()));
+    return read_unzipped(file, options, [&](Bytes text) { return read_live_ranges_alone(text, file.name(), control); });
   return read_unzipped(file, options, [&](Bytes text) {
     return read_hlo(neighbour->text.bytes, neighbour->name, control, {text, std::nullopt});
   });
@@ -67,7 +69,7 @@ constinit const Format hlo_format = {
     .name = "a dump of XLA's buffer assignment",
     .looks_like = [](InputFile& file) { return looks_like_hlo(file.beginning()); },
     .read = read_assignment,
-    .beginning = "one is an HloProto, or a text of buffer assignment or memory usage",
+    .beginning = "one is an HloProto, HLO text, or a text of buffer assignment or memory usage",
     .hint = "XLA writes one with --xla_dump_to and --xla_dump_hlo_as_proto.",
 };
 

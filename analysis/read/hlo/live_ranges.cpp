@@ -106,6 +106,27 @@ Result<LiveRanges> read_live_ranges(std::span<const std::uint8_t> bytes, const s
   return ranges;
 }
 
+std::optional<LivePeak> read_live_peak(std::span<const std::uint8_t> bytes) {
+  constexpr std::string_view head = "Live ranges at ", peak_word = " (peak):";
+  std::string_view text = text_view(bytes);
+  text.remove_prefix(std::min(text.find(head), text.size()));
+  std::string_view line = text.substr(0, text.find('\n'));
+  const auto position = number_after(line, head);
+  if (!position || !trimmed(line).ends_with(peak_word)) return std::nullopt;
+  constexpr std::uint64_t bytes_max = std::uint64_t{1} << 60;
+  LivePeak peak{*position, 0, {}};
+  while (line.size() < text.size()) {
+    text.remove_prefix(line.size() + 1);
+    line = text.substr(0, text.find('\n'));
+    const std::size_t colon = line.rfind("}: ");
+    const auto size = colon == std::string_view::npos ? std::nullopt : number_after(line.substr(colon), "}: ");
+    if (!size || *size > bytes_max - peak.bytes) break;
+    peak.bytes += *size;
+    peak.values.emplace_back(trimmed(line.substr(0, colon + 1)), *size);
+  }
+  return peak.values.empty() ? std::nullopt : std::optional(std::move(peak));
+}
+
 std::uint64_t add_heap_traces(Program& program, const LiveRanges& ranges) {
   std::uint64_t without = 0;
   for (const Allocation& arena : program.allocations) {

@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "analysis/model/result.h"
 #include "analysis/read/hlo/program.h"
@@ -17,11 +20,20 @@ struct LiveRange {
 };
 using LiveRanges = std::unordered_map<std::string, LiveRange>;  // By "fusion.3{1}"; "fusion.3{}" is the whole value.
 
+// "Live ranges at 23 (peak):" and the values below it, the only ones of which the text has the sizes.
+struct LivePeak {
+  std::uint64_t position = 0, bytes = 0;                      // In instruction order; of all values together.
+  std::vector<std::pair<std::string, std::uint64_t>> values;  // "fusion.3{1}" and its bytes, the largest first.
+};
+
 // Decides by the first 64 bytes.
 bool looks_like_live_ranges(std::span<const std::uint8_t> bytes);
 
 // Error: it contains no range.
 Result<LiveRanges> read_live_ranges(std::span<const std::uint8_t> bytes, const std::string& name);
+
+// Nothing: the text has no peak.
+std::optional<LivePeak> read_live_peak(std::span<const std::uint8_t> bytes);
 
 // Gives arenas whose values have ranges the order of allocations and frees that the compiler's simulator used: within
 // one instruction, allocations come before frees. A value in the place of a live one of the same size, or inside one

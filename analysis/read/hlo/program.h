@@ -79,6 +79,6 @@ struct Program {
 void leave_out_impossible(Program& program);
 
 // "hbm", "vmem", "sflag", "cmem", "host", "color_6" for a TPU program; "device", "host", ... for others.
-std::string space_name(const Program& program, std::uint64_t color);
+std::string space_name(bool is_tpu, std::uint64_t color);
 
 }  // namespace hbmscope::hlo

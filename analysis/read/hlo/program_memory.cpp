@@ -107,9 +107,9 @@ void leave_out_impossible(Program& program) {
   }
 }
 
-std::string space_name(const Program& program, std::uint64_t color) {
+std::string space_name(bool is_tpu, std::uint64_t color) {
   // For TPUs, as in xprof's memory viewer and libtpu's messages; 4 and 6 are small and have no confirmed name.
-  if (program.is_tpu) {
+  if (is_tpu) {
     switch (color) {
       case 0: return "hbm";
       case 1: return "vmem";
@@ -125,10 +125,12 @@ std::string space_name(const Program& program, std::uint64_t color) {
 
 ProgramMemory compute_program_memory(const Program& program) {
   ProgramMemory memory;
-  for (const auto& [color, bytes] : program.reported_space_bytes) memory.by_space[space_name(program, color)] = bytes;
+  for (const auto& [color, bytes] : program.reported_space_bytes)
+    memory.by_space[space_name(program.is_tpu, color)] = bytes;
   for (const Allocation& allocation : program.allocations) {
     if (allocation.is_thread_local) continue;
-    if (program.reported_space_bytes.empty()) memory.by_space[space_name(program, allocation.color)] += allocation.size;
+    if (program.reported_space_bytes.empty())
+      memory.by_space[space_name(program.is_tpu, allocation.color)] += allocation.size;
     if (allocation.color == host_color) continue;
     if (allocation.is_parameter) memory.argument_bytes += allocation.size;
     if (allocation.maybe_live_out) memory.output_bytes += allocation.size;

@@ -1,5 +1,5 @@
 // Reads XLA's dumps of a compiled program's memory as a trace: HloProto, BufferAssignmentProto, buffer-assignment.txt,
-// memory-usage-report.
+// memory-usage-report, live-range.txt, and the text of the HLO itself.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace hbmscope {
 
 // Decides by the first 64 bytes.
 bool looks_like_hlo(std::span<const std::uint8_t> bytes);
-// Recognises a -live-range.txt, which is not a trace by itself.
+// Recognises a -live-range.txt, which has the sizes of only some values.
 bool looks_like_live_ranges(std::span<const std::uint8_t> bytes);
 
 // Facts about the program that are not in the dump.
@@ -29,6 +29,10 @@ struct HloExtras {
 // formats.
 Result<Trace> read_hlo(std::span<const std::uint8_t> bytes, const std::string& name, ReadControl* control = nullptr,
                        const HloExtras& beside = {});
+
+// Without the buffer assignment: the values at the peak. Error: there is no peak in it.
+Result<Trace> read_live_ranges_alone(std::span<const std::uint8_t> bytes, const std::string& name,
+                                     ReadControl* control = nullptr);
 
 // A -live-range.txt is a separate format: it has the times of values, and the buffer assignment next to it the offsets.
 extern const Format hlo_format;

@@ -1,7 +1,9 @@
 #include "analysis/read/hlo/read_hlo_proto.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -155,6 +157,29 @@ class AssignmentReader {
   std::unordered_map<std::uint64_t, ShapeTree> shapes_;      // By instruction.
 };
 
+// On CPUs the trace names its arena by the number that it had before allocations were numbered anew, which by now is
+// that of something else. The values of the trace show which arena it is.
+void correct_arenas(Program& program) {
+  std::unordered_map<std::uint64_t, std::uint64_t> arena_of;  // By buffer: the index of the allocation.
+  std::unordered_set<std::uint64_t> arenas;
+  for (const Allocation& allocation : program.allocations) {
+    if (!allocation.is_temporary()) continue;
+    arenas.insert(allocation.index);
+    for (const Assigned& assigned : allocation.assigned) arena_of[assigned.buffer] = allocation.index;
+  }
+  for (const HeapTrace& trace : program.traces) arenas.erase(trace.allocation);  // Those without a trace are left.
+  for (HeapTrace& trace : program.traces) {
+    const bool is_right = std::any_of(program.allocations.begin(), program.allocations.end(), [&](const auto& each) {
+      return each.index == trace.allocation && each.is_temporary();
+    });
+    const auto known = std::find_if(trace.events.begin(), trace.events.end(),
+                                    [&](const HeapEvent& event) { return arena_of.contains(event.buffer); });
+    if (is_right || known == trace.events.end()) continue;
+    const std::uint64_t arena = arena_of[known->buffer];
+    if (arenas.erase(arena) > 0) trace.allocation = arena;
+  }
+}
+
 // Printable characters only.
 bool is_name(ByteRange bytes) {
   return bytes.begin != bytes.end &&
@@ -218,14 +243,18 @@ Result<Program> read_hlo_proto(std::span<const std::uint8_t> bytes, const std::s
   }
   if (!is_whole) return Failure(refusal("the message is cut off, or damaged", "Was the dump copied whole?", name));
   if (assignment.begin == nullptr)
-    return Failure(refusal("this HLO module has no buffer assignment",
-                           "XLA writes it for the module after optimizations: --xla_dump_hlo_as_proto.", name));
+    return Failure(
+        other_format("this is an HLO module without a buffer assignment",
+                     "XLA writes it for the module after optimizations: --xla_dump_hlo_as_proto. The text of "
+                     "the same module opens without it.",
+                     name));
   Program program;
   const Module module = is_module ? read_module(module_bytes) : Module{};
   program.name = module.name;
   program.source = module.source;
   if (!AssignmentReader(module, program).read(assignment))
     return Failure(refusal("the buffer assignment is cut off, or damaged", "Was the dump copied whole?", name));
+  correct_arenas(program);
   const bool has_vmem = std::any_of(program.allocations.begin(), program.allocations.end(),
                                     [](const Allocation& each) { return each.color == 1; });
   leave_out_impossible(program);

@@ -11,7 +11,7 @@
 
 #include "allocator/tpu/shape.h"
 #include "analysis/read/hlo/program_memory.h"
-#include "analysis/read/op_name_stack.h"
+#include "analysis/read/hlo/source_stacks.h"
 #include "analysis/trace/reported_figures.h"
 #include "analysis/trace/trace_writer.h"
 
@@ -90,7 +90,7 @@ class TraceMaker {
         add_figure(reported_figure::program_replayed_temp, *replayed);
     }
     for (const auto& [color, heap] : heaps_) {
-      const auto space = memory.by_space.find(space_name(program_, color));
+      const auto space = memory.by_space.find(space_name(program_.is_tpu, color));
       if (space != memory.by_space.end()) add_figure(reported_figure::program_space, space->second, heap);
     }
   }
@@ -102,7 +102,7 @@ class TraceMaker {
     heap.device = wire::no_device;
     heap.layer = static_cast<std::uint8_t>(wire::Layer::program);
     heap.flags = wire::heap_flag::has_addresses | wire::heap_flag::has_regions | wire::heap_flag::has_requested;
-    const std::string space = space_name(program_, color);
+    const std::string space = space_name(program_.is_tpu, color);
     std::string name = space;
     std::transform(name.begin(), name.end(), name.begin(),
                    [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
@@ -128,38 +128,6 @@ class TraceMaker {
     add_block(allocation, first, 0, allocation.size);
   }
 
-  // The source lines that led to it, outermost first, then the operation, which has no line of its own.
-  std::uint32_t stack_of(const LogicalBuffer& buffer) {
-    const std::uint32_t lines = stack_of_frame(buffer.source_frame);
-    return lines == 0 ? define_op_name_stack(writer_, buffer.op_name, buffer.source_file, buffer.source_line)
-                      : define_op_name_stack(writer_, buffer.op_name, {}, 0, lines);
-  }
-
-  std::uint32_t stack_of_frame(std::uint32_t innermost) {
-    constexpr std::size_t depth_max = 256;  // The chain may be a cycle.
-    const SourceFrames& source = program_.source;
-    std::vector<std::uint32_t> frames;  // Frames without a stack so far, innermost first.
-    std::uint32_t frame = innermost, stack = 0;
-    while (frame > 0 && frame <= source.frames.size() && frames.size() < depth_max) {
-      if (const auto known = stacks_.find(frame); known != stacks_.end()) {
-        stack = known->second;
-        break;
-      }
-      frames.push_back(frame);
-      frame = source.frames[frame - 1].caller;
-    }
-    for (; !frames.empty(); frames.pop_back()) {
-      const SourceFrame& one = source.frames[frames.back() - 1];
-      const auto text = [](const std::vector<std::string>& texts, std::uint32_t number) {
-        return number > 0 && number <= texts.size() ? std::string_view(texts[number - 1]) : std::string_view();
-      };
-      stack = writer_.define_stack(
-          stack, writer_.define_frame(text(source.functions, one.function), text(source.files, one.file), one.line));
-      stacks_[frames.back()] = stack;
-    }
-    return stack;
-  }
-
   // The bytes of the values themselves; the rest is padding. Unknown if there is no layout.
   static std::uint64_t data_bytes(const LogicalBuffer* buffer, std::uint64_t size) {
     if (buffer == nullptr) return wire::unknown_bytes;
@@ -176,7 +144,9 @@ class TraceMaker {
     block.size = size;
     block.requested = data_bytes(buffer, size);
     block.heap = heap_of(allocation.color);
-    block.stack = buffer != nullptr ? stack_of(*buffer) : 0;
+    block.stack = buffer != nullptr ? stacks_.stack_of(buffer->op_name, buffer->source_frame, buffer->source_file,
+                                                       buffer->source_line)
+                                    : 0;
     block.tag = writer_.define_string(buffer != nullptr      ? name_of(*buffer)
                                       : program_.knows_kinds ? std::string(kind_of(allocation))
                                                              : fmt::format("allocation {}", allocation.index));
@@ -315,7 +285,7 @@ class TraceMaker {
   std::map<std::uint64_t, std::uint32_t> heaps_;         // By color.
   std::map<std::uint64_t, std::uint64_t> next_address_;  // By color.
   std::unordered_map<const Allocation*, std::uint64_t> bases_;
-  std::unordered_map<std::uint32_t, std::uint32_t> stacks_;  // By source frame.
+  SourceStacks stacks_{writer_, program_.source};
   struct Place {
     const Allocation* arena = nullptr;
     const Assigned* assigned = nullptr;

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "analysis/read/source/dump_folder.h"
 #include "analysis/read/source/formats.h"
 
 namespace hbmscope {
@@ -39,29 +40,36 @@ bool natural_before(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-Result<std::vector<std::string>> find_profiles_in_folder(const std::string& folder) {
-  std::vector<std::string> found, logs;
+Result<FolderProfiles> find_profiles_in_folder(const std::string& folder) {
+  std::vector<std::string> all;
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     std::error_code ignored;
-    if (!entry->is_regular_file(ignored)) continue;
-    const std::string name = entry->path().filename().string();
-    if (looks_like_profile(name))
-      found.push_back(entry->path().string());
-    else if (looks_like_log(name))
-      logs.push_back(entry->path().string());
+    if (entry->is_regular_file(ignored)) all.push_back(entry->path().string());
   }
-  if (found.empty()) found = std::move(logs);
   if (error)
     return Failure(refusal("cannot read the folder: " + error.message(), "Check its owner and permissions.", folder));
-  if (found.empty())
+  std::sort(all.begin(), all.end(), natural_before);
+  const DumpFolder dumps = take_dumps(all);
+  FolderProfiles found{{}, dumps.text()};
+  for (const DumpedProgram& program : dumps.programs) found.files.push_back(program.file);
+  std::vector<std::string> logs;
+  for (std::string& path : all) {
+    const std::string name = fs::path(path).filename().string();
+    if (looks_like_profile(name))
+      found.files.push_back(std::move(path));
+    else if (looks_like_log(name))
+      logs.push_back(std::move(path));
+  }
+  if (found.files.empty()) found.files = std::move(logs);
+  if (found.files.empty())
     return Failure(refusal(
         "this folder has no profiles or traces",
         "Files named " + text_from_folder_endings() +
             ", each also .gz, .zst, .xz or .bz2, are found in a folder. Name other files, such as FOLDER/*.json or "
             "FOLDER/*.csv.",
         folder));
-  std::sort(found.begin(), found.end(), natural_before);
+  std::sort(found.files.begin(), found.files.end(), natural_before);
   return found;
 }
 

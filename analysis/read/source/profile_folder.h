@@ -15,8 +15,11 @@ bool looks_like_profile(std::string_view name);
 // Whether it is taken from a folder that has none of those: the output of a job.
 bool looks_like_log(std::string_view name);
 
-// Paths ordered by name, with numbers as numbers: step_9 before step_10. Errors: a folder that can't be read, or that
-// has no profiles.
-Result<std::vector<std::string>> find_profiles_in_folder(const std::string& folder);
+struct FolderProfiles {
+  std::vector<std::string> files;  // Ordered by name, with numbers as numbers: step_9 before step_10.
+  std::string left_out;            // Which dumps of XLA were left out (DumpFolder::text); empty: none.
+};
+// Of the dumps of one program there is one file. Errors: a folder that can't be read, or that has no profiles.
+Result<FolderProfiles> find_profiles_in_folder(const std::string& folder);
 
 }  // namespace hbmscope

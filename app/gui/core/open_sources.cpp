@@ -55,8 +55,9 @@ void OpenSources::open_paths(const std::vector<std::string>& paths) {
       }
       const auto found = find_profiles_in_folder(path);
       if (found) {
-        files.insert(files.end(), found->begin(), found->end());
-        of_folders.insert(found->begin(), found->end());
+        files.insert(files.end(), found->files.begin(), found->files.end());
+        of_folders.insert(found->files.begin(), found->files.end());
+        if (notice.empty() && !found->left_out.empty()) notice = found->left_out + ".";
       } else if (notice.empty())
         notice = found.error().text();
     }
