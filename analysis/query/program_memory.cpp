@@ -1,5 +1,8 @@
 #include "analysis/query/program_memory.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "analysis/query/heap_rows.h"
 #include "analysis/trace/reported_figures.h"
 
@@ -20,7 +23,8 @@ std::uint64_t ProgramMemoryRow::roughly_needed_bytes() const {
   return bytes;
 }
 
-std::optional<ProgramMemoryRow> find_program_memory(const Trace& trace) {
+std::vector<ProgramMemoryRow> find_programs(const Trace& trace) {
+  std::vector<ProgramMemoryRow> programs;
   for (const Stream& stream : trace.streams) {
     const auto reported = [&](std::string_view name, std::uint32_t heap) {
       return find_reported(stream, name, heap, stream.end_position());
@@ -40,9 +44,17 @@ std::optional<ProgramMemoryRow> find_program_memory(const Trace& trace) {
       if (heap.id != 0)
         if (const auto bytes = reported(reported_figure::program_space, heap.id))
           row.by_space.push_back({heap.memory_kind, *bytes});
-    if (row.argument_bytes || !row.by_space.empty()) return row;
+    if (row.argument_bytes || !row.by_space.empty()) programs.push_back(std::move(row));
   }
-  return std::nullopt;
+  std::stable_sort(programs.begin(), programs.end(), [](const ProgramMemoryRow& a, const ProgramMemoryRow& b) {
+    return a.roughly_needed_bytes() > b.roughly_needed_bytes();
+  });
+  return programs;
+}
+
+std::optional<ProgramMemoryRow> find_program_memory(const Trace& trace) {
+  std::vector<ProgramMemoryRow> programs = find_programs(trace);
+  return programs.empty() ? std::nullopt : std::optional(std::move(programs.front()));
 }
 
 }  // namespace hbmscope

@@ -36,7 +36,9 @@ struct ProgramMemoryRow {
   // programs by size.
   std::uint64_t roughly_needed_bytes() const;
 };
-// For the first stream that has a program. Nothing if none has.
+// Of all streams that have a program; the one that needs the most first.
+std::vector<ProgramMemoryRow> find_programs(const Trace& trace);
+// The one that needs the most. Nothing if there is none.
 std::optional<ProgramMemoryRow> find_program_memory(const Trace& trace);
 
 }  // namespace hbmscope

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -29,6 +30,27 @@ struct Source {
 
 bool is_better(const Source& one, const Source& other) {
   return one.is_inside != other.is_inside ? one.is_inside : one.layer < other.layer;
+}
+
+// The device's memory as a compiled program has planned it.
+bool is_of_plan(const Stream& stream, const HeapInfo& heap) {
+  return heap.layer == wire::Layer::program && kind_of(heap) == "device" &&
+         !stream.definitions().job_fact("hlo_module").empty();
+}
+
+// Programs of one file don't run at the same time. Nothing if there is none.
+std::optional<std::size_t> find_largest_plan(const Trace& trace) {
+  std::optional<std::size_t> largest;
+  std::uint64_t largest_bytes = 0;
+  for (std::size_t i = 0; i < trace.streams.size(); ++i)
+    for (const HeapInfo& heap : trace.streams[i].definitions().heaps())
+      if (heap.id != 0 && is_of_plan(trace.streams[i], heap))
+        if (const std::uint64_t bytes = trace.streams[i].peak(heap.id).in_use_bytes;
+            !largest || bytes > largest_bytes) {
+          largest = i;
+          largest_bytes = bytes;
+        }
+  return largest;
 }
 
 }  // namespace
@@ -61,8 +83,9 @@ std::vector<std::vector<bool>> find_counted_heaps(const Trace& trace) {
   const bool has_memory_of_device = std::any_of(sources.begin(), sources.end(), [](const auto& source) {
     return std::get<2>(source.first) == "device" && source.second.layer < wire::Layer::program;
   });
-  const auto is_only_a_plan = [&](const HeapInfo& heap) {
-    return has_memory_of_device && heap.layer == wire::Layer::program && kind_of(heap) == "device";
+  const std::optional<std::size_t> counted_plan = has_memory_of_device ? std::nullopt : find_largest_plan(trace);
+  const auto is_only_a_plan = [&](std::size_t stream, const HeapInfo& heap) {
+    return is_of_plan(trace.streams[stream], heap) && counted_plan != stream;
   };
   std::vector<std::vector<bool>> counted;
   for (std::size_t i = 0; i < trace.streams.size(); ++i) {
@@ -73,7 +96,7 @@ std::vector<std::vector<bool>> find_counted_heaps(const Trace& trace) {
       const Source& source = sources.at(place_of(i, heap));
       flags[heap.id] = heap.layer == source.layer && i == source.stream &&
                        !(has_device && is_host_kind(kind_of(heap))) && !(has_own && is_extra_pool(heap)) &&
-                       !is_only_a_plan(heap);
+                       !is_only_a_plan(i, heap);
     }
     // A parent is defined before its child. A larger parent id is damage, and could form a cycle.
     for (const HeapInfo& heap : heaps)

@@ -16,8 +16,8 @@ namespace hbmscope {
 // has outside of its pools is then a figure of its own (query/heap_rows.h). If two streams have a layer, the first
 // counts. A heap whose parent counts never does. Host and managed memory counts only in a trace that has no other
 // memory, and so do comparison pools (below). What a compiled program wants of the device's memory counts only in a
-// trace without any: where there is some, the program lies in it. The job's facts "pid" and "host" identify a process;
-// a stream without them is a process of its own.
+// trace without any (where there is some, the program lies in it), and only that of the largest program. The job's
+// facts "pid" and "host" identify a process; a stream without them is a process of its own.
 std::vector<std::vector<bool>> find_counted_heaps(const Trace& trace);
 
 // Memory of the host, pinned or managed, which is no memory of a device.

@@ -55,7 +55,13 @@ std::string value_text(const CounterRow& row, const std::optional<std::int64_t>&
   return row.name.find("bytes") != std::string::npos ? text_from_bytes(*value) : exact_text_from_count(*value);
 }
 
-std::string counters_text(const std::vector<CounterRow>& rows, const Terminal& terminal) {
+// The figures of compiled programs have a section of their own.
+bool is_of_program(const CounterRow& row) {
+  return row.name.starts_with("program_");
+}
+
+std::string counters_text(std::vector<CounterRow> rows, const Terminal& terminal) {
+  std::erase_if(rows, is_of_program);
   if (rows.empty()) return {};
   std::string text = terminal.paint(fmt::format("{:>16}  {:>16}  {:>16}  {:>9}  counter, up to this time", "value",
                                                 "min", "max", "samples"),

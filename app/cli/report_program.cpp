@@ -1,5 +1,8 @@
 // The report section about a compiled program, if the trace is a compiler dump.
 #include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -38,34 +41,39 @@ std::string by_shapes_text(const ProgramMemoryRow& row) {
   if (!row.live_temp_bytes) return {};
   std::string text =
       "  Temporaries: the most bytes live at once, by shapes. XLA's own assignment may let more values share memory, "
-      "or "
-      "leave gaps.\n";
+      "or leave gaps.\n";
   if (!row.is_scheduled)
     text += "  This module is not scheduled: the real order of its instructions is unknown, and so is the peak.\n";
   return text;
 }
 
-// Of a folder of dumps, the largest first.
+// Of a folder of dumps, or of a file that has several programs; the largest first.
+std::vector<NamedProgram> all_programs(const ReportInput& input) {
+  std::vector<NamedProgram> programs(input.programs.begin(), input.programs.end());
+  if (programs.empty())
+    for (ProgramMemoryRow& row : find_programs(*input.source.trace)) programs.push_back({{}, std::move(row)});
+  return programs;
+}
+
 std::string programs_text(const ReportInput& input, const ReportStyle& style) {
-  if (input.programs.size() < 2) return {};
-  std::string text =
-      fmt::format("{} programs, which aren't added up. This report is on the first, which needs the most.\n",
-                  input.programs.size());
+  const std::vector<NamedProgram> programs = all_programs(input);
+  if (programs.size() < 2) return {};
+  std::string text = fmt::format("{} programs, which aren't added up", programs.size());
+  text += input.programs.empty() ? ":\n" : ". This report is on the first, which needs the most.\n";
   text += style.terminal.paint(fmt::format("{:>10}  {:>10}  {:>10}  {:>10}  {:>11}  program", "needed", "arguments",
                                            "outputs", "aliased", "temporaries"),
                                Ink::dim) +
           "\n";
-  const std::size_t shown = style.top == 0 ? input.programs.size() : std::min(style.top, input.programs.size());
-  for (const NamedProgram& program : input.programs.first(shown)) {
+  const std::size_t shown = style.top == 0 ? programs.size() : std::min(style.top, programs.size());
+  for (const NamedProgram& program : std::span(programs).first(shown)) {
     const ProgramMemoryRow& row = program.memory;
     text += fmt::format("{:>10}  {:>10}  {:>10}  {:>10}  {:>11}  {}{}{}\n", text_from_bytes(row.roughly_needed_bytes()),
                         text_from_known_bytes(row.argument_bytes), text_from_known_bytes(row.output_bytes),
                         text_from_known_bytes(row.alias_bytes),
                         text_from_known_bytes(row.live_temp_bytes ? row.live_temp_bytes : row.temp_bytes),
-                        printable(row.name), row.name.empty() ? "" : "  ", printable(program.file));
+                        printable(row.name), row.name.empty() || program.file.empty() ? "" : "  ", printable(program.file));
   }
-  if (shown < input.programs.size())
-    text += fmt::format("{} of {} programs; --top 0 prints all\n", shown, input.programs.size());
+  if (shown < programs.size()) text += fmt::format("{} of {} programs; --top 0 prints all\n", shown, programs.size());
   return text;
 }
 
@@ -109,11 +117,12 @@ Result<void> add_program(nlohmann::ordered_json& json, const ReportInput& input)
   const auto row = find_program_memory(*input.source.trace);
   if (!row) return {};
   json["program"] = json_from_program(*row);
-  if (input.programs.size() < 2) return {};
+  const std::vector<NamedProgram> programs = all_programs(input);
+  if (programs.size() < 2) return {};
   json["programs"] = nlohmann::ordered_json::array();
-  for (const NamedProgram& program : input.programs) {
+  for (const NamedProgram& program : programs) {
     json["programs"].push_back(json_from_program(program.memory));
-    json["programs"].back()["file"] = valid_utf8(program.file);
+    json["programs"].back()["file"] = or_null(valid_utf8(program.file));
   }
   return {};
 }

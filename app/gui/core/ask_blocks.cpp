@@ -70,6 +70,21 @@ void ask_blocks(Answering& asking) {
       });
 }
 
+namespace {
+
+// What else the block is: memory of other heaps, and of compiled programs.
+void add_relations(AddressAnswer& answer, const LiveBlock& block) {
+  const TraceMoment& moment = *answer.moment;
+  answer.elsewhere = find_same_memory(*moment.trace, moment.states, answer.heap.stream, answer.heap.heap, answer.range);
+  answer.parts = ProgramParts(*moment.trace).find(answer.heap.stream, block);
+  if (answer.parts.empty() || !answer.parts.front().is_temporary()) return;
+  answer.values = find_program_values(*moment.trace, answer.parts.front());
+  std::stable_sort(answer.values.begin(), answer.values.end(),
+                   [](const ProgramValue& a, const ProgramValue& b) { return a.size > b.size; });
+}
+
+}  // namespace
+
 void ask_address(Answering& asking) {
   const Answer<HeapMapAnswer>& map = asking.answers().heap_map;
   const ViewPosition& position = asking.position();
@@ -79,13 +94,18 @@ void ask_address(Answering& asking) {
   const HeapSpan* span = map.value->spans.find(*position.address);
   if (span == nullptr) return asking.forget(&Answers::address);
   const AddressRange range{span->begin, span->end()};
+  const std::optional<std::uint32_t> slot =
+      span->kind == SpanKind::block ? std::optional<std::uint32_t>(span->slot) : std::nullopt;
   asking.ask<AddressAnswer>(
       &Answers::address, {position.source, options::Address{map.value->heap, range}, position.at},
-      [moment, heap = map.value->heap, range](Work& work) -> Result<Computed<AddressAnswer>> {
+      [moment, heap = map.value->heap, range, slot](Work& work) -> Result<Computed<AddressAnswer>> {
         auto history = compute_address_history(moment->stream(heap), heap.heap, range, moment->position(heap), &work);
         if (!history) return Failure(cancelled_error());
-        auto answer = std::make_shared<AddressAnswer>(AddressAnswer{heap, range, moment, std::move(*history)});
-        const std::size_t bytes = 4096 + answer->history.rows.size() * sizeof(HeldRow);
+        auto answer =
+            std::make_shared<AddressAnswer>(AddressAnswer{heap, range, moment, std::move(*history), {}, {}, {}});
+        if (slot) add_relations(*answer, moment->state_of(heap).slots()[*slot]);
+        const std::size_t bytes =
+            4096 + answer->history.rows.size() * sizeof(HeldRow) + answer->values.size() * sizeof(ProgramValue);
         return Computed<AddressAnswer>{std::move(answer), bytes};
       });
 }

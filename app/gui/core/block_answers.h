@@ -7,6 +7,8 @@
 #include "analysis/query/block_history.h"
 #include "analysis/query/block_labels.h"
 #include "analysis/query/block_list.h"
+#include "analysis/query/program_parts.h"
+#include "analysis/query/same_memory.h"
 #include "app/gui/sources/trace_moment.h"
 
 namespace hbmscope::gui {
@@ -50,6 +52,9 @@ struct AddressAnswer {
   AddressRange range;  // The selected block or gap.
   std::shared_ptr<const TraceMoment> moment;
   AddressHistory history;
+  std::vector<SameMemory> elsewhere;  // The block as other heaps see it.
+  std::vector<ProgramPart> parts;     // What it may be of compiled programs.
+  std::vector<ProgramValue> values;   // Of the first part, if it holds temporaries; the largest first.
 };
 
 }  // namespace hbmscope::gui

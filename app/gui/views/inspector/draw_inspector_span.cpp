@@ -16,6 +16,12 @@ void select(const HeapMapAnswer& map, std::uint64_t address, CommandQueue& comma
   commands.push(command::select_address, {address, span != nullptr ? frame_of_span(map, *span) : FrameKey{}});
 }
 
+void follow(const HeapMapAnswer& map, const DetailLine& line, CommandQueue& commands) {
+  if (!line.heap) return select(map, *line.address, commands);
+  commands.push(command::choose_heap, *line.heap);
+  commands.push(command::select_address, {*line.address, {}});
+}
+
 void draw_title(const SpanDetail& detail, const AddressAnswer* address, bool is_block, CommandQueue& commands) {
   ImGui::PushFont(bold_font(), ImGui::GetStyle().FontSizeBase * 1.1F);
   wrapped_text(detail.title);
@@ -52,7 +58,7 @@ void draw_sections(const Look& look, const HeapMapAnswer& map, const SpanDetail&
       } else {
         ImGui::PushID(static_cast<int>(i));
         if (ImGui::Selectable(shortened(line.value, ImGui::GetContentRegionAvail().x).c_str()))
-          select(map, *line.address, commands);
+          follow(map, line, commands);
         ImGui::PopID();
       }
       tooltip(line.address ? line.value + (line.exact.empty() ? "" : " (" + line.exact + ")") : line.exact);

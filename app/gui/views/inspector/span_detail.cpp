@@ -7,6 +7,7 @@
 #include "analysis/query/block_labels.h"
 #include "analysis/query/profile_view.h"
 #include "analysis/query/trace_user_code.h"
+#include "analysis/trace/stream_names.h"
 #include "analysis/units/format.h"
 #include "app/gui/core/block_table.h"
 #include "app/gui/core/span_text.h"
@@ -39,6 +40,8 @@ class Describer {
     add_amount(block);
     add_where(block.address);
     add_when(block);
+    add_elsewhere();
+    add_inside();
     add_neighbours();
     detail_.stack_heading = "Allocated by";
     add_stack(block.stack);
@@ -172,6 +175,45 @@ class Describer {
     } else if (row->how != HeldEnd::lives) {
       lines.push_back({"then", "no later block at this address", {}, {}});
     }
+  }
+
+  // The same bytes in other layers and files.
+  void add_elsewhere() {
+    if (address_ == nullptr || address_->elsewhere.empty()) return;
+    auto& lines = section("Same memory");
+    const auto labels = find_heap_labels(*map_.moment->trace, HeapLabels::streams);
+    for (const SameMemory& other : address_->elsewhere) {
+      const Definitions& definitions = map_.moment->trace->streams[other.stream].definitions();
+      const LiveBlock block = map_.moment->states[other.stream].slots()[*other.place.slot];
+      std::string what =
+          block.tag != 0 ? std::string(definitions.text(block.tag)) : user_code_text(definitions, block.stack);
+      lines.push_back({text_from_bytes(block.size), labels[other.stream][other.heap] + ": " + what, exact(block.size),
+                       block.address, HeapKey{static_cast<std::uint32_t>(other.stream), other.heap}});
+    }
+  }
+
+  // Values of a compiled program.
+  void add_inside() {
+    if (address_ == nullptr || address_->parts.empty()) return;
+    constexpr std::size_t values_shown = 12;
+    auto& lines = section("Program");
+    const ProgramPart& part = address_->parts.front();
+    const HeapKey key{static_cast<std::uint32_t>(part.stream), part.heap};
+    lines.push_back({"holds", text_from_parts(address_->parts),
+                     "Found by the size, which the compiler's plan has. Click to see the plan.", part.range.begin,
+                     key});
+    const Definitions& definitions = map_.moment->trace->streams[part.stream].definitions();
+    const std::uint64_t events = map_.moment->trace->streams[part.stream].end_position();
+    for (std::size_t i = 0; i < std::min(address_->values.size(), values_shown); ++i) {
+      const ProgramValue& value = address_->values[i];
+      lines.push_back({text_from_bytes(value.size),
+                       fmt::format("{}  {}", definitions.text(value.tag), user_code_text(definitions, value.stack)),
+                       fmt::format("{} at offset {}, live from event {} to {} of {}", value.shape, exact(value.offset),
+                                   value.begin, value.end, events),
+                       part.range.begin + value.offset, key});
+    }
+    if (address_->values.size() > values_shown)
+      lines.push_back({"", fmt::format("and {} more values", address_->values.size() - values_shown), {}, {}});
   }
 
   void add_since() {

@@ -17,6 +17,7 @@ struct DetailLine {
   std::string name, value;
   std::string exact;                     // For the tooltip; empty: none.
   std::optional<std::uint64_t> address;  // Address of another block, which a click selects.
+  std::optional<HeapKey> heap = {};      // A click shows this heap first; empty: the block is in the same heap.
 };
 
 struct DetailSection {
