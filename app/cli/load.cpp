@@ -105,6 +105,21 @@ Result<std::vector<Source>> load_sources(const std::vector<std::string>& names, 
 
 namespace {
 
+bool is_program(const Source& source) {
+  return source.trace && source.trace->format == "hlo" && find_program_memory(*source.trace);
+}
+
+// A folder with programs and with what a job held: programs are no part of that.
+void leave_out_programs(const std::vector<NamedFile>& files, std::vector<Source>& sources) {
+  const auto programs = std::count_if(sources.begin(), sources.end(), is_program);
+  const bool is_folder =
+      std::all_of(files.begin(), files.end(), [](const NamedFile& file) { return file.is_of_folder; });
+  if (!is_folder || programs == 0 || programs == std::ssize(sources)) return;
+  std::erase_if(sources, is_program);
+  fmt::print(stderr, "hbmscope: {} not added to what the job held. To see compiled programs, name their files.\n",
+             programs == 1 ? "1 compiled program was" : fmt::format("{} compiled programs were", programs));
+}
+
 // The programs of a folder, the largest first, as `order` of `sources`. Empty: some source is something else.
 std::vector<NamedProgram> find_programs(const std::vector<NamedFile>& files, const std::vector<Source>& sources,
                                         std::vector<std::size_t>& order) {
@@ -138,6 +153,7 @@ Result<Source> load_merged(const std::vector<std::string>& names, const LoadOpti
   // `at` is a time of all traces together.
   auto sources = load_files(*files, {options.max_size, {}, {}, options.what_if});
   if (!sources) return Failure(std::move(sources.error()));
+  leave_out_programs(*files, *sources);
   if (sources->size() == 1 && sources->front().trace) return load_again(sources->front(), options);
   std::vector<std::size_t> order;
   auto found = find_programs(*files, *sources, order);

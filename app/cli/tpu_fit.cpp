@@ -49,6 +49,11 @@ Result<Fit> fit_of_trace(const Trace* trace, const std::string& file) {
                            file));
   auto program = find_program_memory(*trace);
   const auto needed = program ? program->needed_without_code_bytes() : std::nullopt;
+  if (program && program->live_temp_bytes)
+    return Failure(refusal("this is HLO text, which has no buffer assignment, so what its temporaries need is unknown",
+                           "hbmscope report FILE shows the most that is live at once. XLA writes the assignment with "
+                           "--xla_dump_hlo_as_proto.",
+                           file));
   if (!needed)
     return Failure(refusal("this dump does not have the arguments, outputs and temporaries of a program",
                            "XLA writes them with --xla_dump_to and --xla_dump_hlo_as_proto.", file));

@@ -1,12 +1,11 @@
 // hbmscope tpu import: the programs in a folder of XLA dumps.
 #include <algorithm>
-#include <array>
 #include <filesystem>
-#include <map>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/read/source/dump_folder.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/json.h"
@@ -19,24 +18,6 @@
 
 namespace hbmscope::cli {
 namespace {
-
-// The most informative kind has rank 0; nothing for other kinds of dump.
-std::optional<std::size_t> rank_of(std::string_view rest) {
-  if (rest.ends_with(".gz")) rest.remove_suffix(3);
-  constexpr std::array<std::string_view, 3> kinds = {".hlo.pb", "_after_buffer_assignment.hlo.pb",
-                                                     "-buffer-assignment.txt"};
-  const auto found = std::find(kinds.begin(), kinds.end(), rest);
-  if (found == kinds.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - kinds.begin());
-}
-
-std::optional<std::size_t> rank_of_kept(std::string_view name) {
-  if (name.ends_with(".gz")) name.remove_suffix(3);
-  if (name.ends_with(".after_codegen.hlo.pb")) return std::nullopt;  // There is also one of after_optimizations.
-  if (name.ends_with(".hlo.pb")) return 0;
-  if (name.ends_with("buffer-assignment.txt")) return 1;
-  return std::nullopt;
-}
 
 Result<void> record(const Fit& fit, const std::string& output, const std::string& max_size) {
   const auto sources = load_sources({fit.file}, {max_size, {}, {}});
@@ -51,27 +32,26 @@ Result<void> record(const Fit& fit, const std::string& output, const std::string
 }  // namespace
 
 Result<std::vector<std::string>> find_dumps_in_folder(const std::string& folder) {
-  constexpr std::string_view stage = "after_optimizations";
   std::error_code error;
-  std::map<std::string, std::pair<std::size_t, std::string>> best;  // Keyed by module.
-  for (std::filesystem::directory_iterator each(folder, error), end; !error && each != end; each.increment(error)) {
-    const std::string name = each->path().filename().string();
-    // A name without a stage: a dump that the user kept, of one program, under any name.
-    const std::size_t at = name.find(stage);
-    const bool is_kept = at == std::string::npos && name.find("_optimizations") == std::string::npos;
-    if (at == std::string::npos && !is_kept) continue;
-    const auto rank = is_kept ? rank_of_kept(name) : rank_of(std::string_view(name).substr(at + stage.size()));
-    if (!rank) continue;
-    const auto [found, is_new] =
-        best.try_emplace(is_kept ? std::string() : name.substr(0, at), *rank, each->path().string());
-    if (!is_new && *rank < found->second.first) found->second = {*rank, each->path().string()};
-  }
+  std::vector<std::string> all;
+  for (std::filesystem::directory_iterator each(folder, error), end; !error && each != end; each.increment(error))
+    all.push_back(each->path().string());
   if (error) return Failure(refusal("cannot read the folder: " + error.message(), "Check the path.", folder));
-  if (best.empty())
+  std::sort(all.begin(), all.end());
+  std::vector<std::string> files;
+  for (DumpedProgram& program : take_dumps(all).programs) {
+    // What fits is known of an assignment only.
+    program.others.insert(program.others.begin(), program.file);
+    const auto found = std::find_if(program.others.begin(), program.others.end(), [](const std::string& file) {
+      const auto name = parse_dump_name(std::filesystem::path(file).filename().string());
+      return name &&
+             (name->content == DumpContent::module_with_assignment || name->content == DumpContent::assignment_text);
+    });
+    if (found != program.others.end()) files.push_back(*found);
+  }
+  if (files.empty())
     return Failure(refusal("it has no dump of a compiled program",
                            "XLA writes one with XLA_FLAGS=\"--xla_dump_to=FOLDER --xla_dump_hlo_as_proto\".", folder));
-  std::vector<std::string> files;
-  for (auto& [module, file] : best) files.push_back(std::move(file.second));
   return files;
 }
 

@@ -100,7 +100,13 @@ TEST(DumpFolder, is_searched_for_programs_and_for_profiles) {
                            "module_0010.jit_g.cpu_after_optimizations.txt", "live.prof", "job.log"})
     std::ofstream(folder / name) << "x";
   const auto found = find_profiles_in_folder(folder.string());
+  for (const char* name : {"module_0001.jit_f.cpu_after_optimizations.txt",
+                           "module_0010.jit_g.cpu_after_optimizations.txt", "live.prof", "job.log"})
+    std::filesystem::remove(folder / name);
+  const auto none = find_profiles_in_folder(folder.string());
   std::filesystem::remove_all(folder);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().what, "this folder has no profiles or traces; 1 dump file has nothing about memory");
   ASSERT_TRUE(found);
   EXPECT_EQ(found->files.size(), 3U);
   EXPECT_EQ(found->left_out, "1 dump file has nothing about memory");

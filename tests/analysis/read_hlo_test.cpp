@@ -192,6 +192,18 @@ TEST(Hlo, the_text_is_read_with_and_without_pages) {
   EXPECT_EQ(trace.import.count_of("unknown_buffers"), 0);
 }
 
+TEST(Hlo, the_oldest_texts_have_an_address_before_the_size) {
+  const Trace trace = program_trace(
+      "BufferAssignment:\nallocation 0: 0x55d3a8b0, size 4096, parameter 0, shape |f32[1024]| at ShapeIndex {}:\n"
+      " value: <1 x @0> (size=4096,offset=0): f32[1024]{0}\n"
+      "allocation 1: 0x55d3a9c0, size 64, preallocated-temp:\n value: <2 t @0> (size=64,offset=0): f32[16]{0}\n\n"
+      "Total bytes used: 4160 (4.1KiB)\n\nUsed values:\n<1 x @0>\n positions:\n  x\n uses:\n  t, operand 0\n");
+  const auto program = find_program_memory(trace);
+  ASSERT_TRUE(program);
+  EXPECT_EQ(program->argument_bytes, 4096);
+  EXPECT_EQ(program->temp_bytes, 64);
+}
+
 TEST(Hlo, an_arena_of_tables_alone_counts_as_nothing_on_a_tpu) {
   const Trace trace = program_trace(
       "BufferAssignment:\nallocation 0: size 512, preallocated-temp:\n"

@@ -1,6 +1,6 @@
-// Any bytes, alone and after the first line of the text, for the reader of XLA's buffer assignments. A part that begins
-// like a text of live ranges is read together with the part before it. Heaps must be the sums of their blocks, and no
-// block may be outside its memory.
+// Any bytes, alone, after the first line of the text, and inside of HLO text, for the reader of XLA's dumps. A part
+// that begins like a text of live ranges is read alone, and together with the part before it. Heaps must be the sums of
+// their blocks, and no block may be outside its memory.
 #include <cstdio>
 #include <string>
 
@@ -15,10 +15,7 @@ std::span<const std::uint8_t> bytes_of(const std::string& text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
-void read_hlo_text(const std::string& text) {
-  const std::size_t ranges = text.find("HloLiveRange (max ");
-  const std::string reported = text.substr(0, ranges), beside = ranges == std::string::npos ? "" : text.substr(ranges);
-  const auto trace = read_hlo(bytes_of(reported), "fuzz", nullptr, {bytes_of(beside), std::nullopt});
+void check(const Result<Trace>& trace) {
   if (!trace) {
     require(!trace.error().what.empty() && trace.error().file == "fuzz", "an error without words or file");
     return;
@@ -35,9 +32,17 @@ void read_hlo_text(const std::string& text) {
       for (const LiveBlock& block : state.slots())
         if (block.is_live() && block.heap == heap.id) bytes += block.size;
       require(state.heap(heap.id).in_use_bytes == bytes, "a heap is not the sum of its blocks");
+      if (!heap.has(wire::heap_flag::has_addresses)) continue;  // It has no size of its own.
       require(bytes <= state.heap(heap.id).space.region_bytes().value_or(0), "more is in use than there is");
     }
   }
+}
+
+void read_hlo_text(const std::string& text) {
+  const std::size_t ranges = text.find("HloLiveRange (max ");
+  const std::string reported = text.substr(0, ranges), beside = ranges == std::string::npos ? "" : text.substr(ranges);
+  check(read_hlo(bytes_of(reported), "fuzz", nullptr, {bytes_of(beside), std::nullopt}));
+  if (!beside.empty()) check(read_live_ranges_alone(bytes_of(beside), "fuzz"));
 }
 
 }  // namespace
@@ -46,5 +51,7 @@ FUZZ_TARGET(fuzz_read_hlo, data, size) {
   const std::string bytes(reinterpret_cast<const char*>(data), size);
   read_hlo_text(bytes);
   read_hlo_text("BufferAssignment:\n" + bytes);
+  read_hlo_text("HloModule m, is_scheduled=true\n" + bytes);
+  read_hlo_text("HloModule m, is_scheduled=true\nENTRY e {\n" + bytes + "\n}\n");
   return 0;
 }

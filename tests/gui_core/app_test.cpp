@@ -219,6 +219,22 @@ TEST_F(AppTest, files_of_other_formats_in_a_folder_are_skipped_and_named) {
   EXPECT_EQ(state().sources[1].state, AnswerState::failed);
 }
 
+TEST_F(AppTest, the_dumps_of_a_program_in_a_folder_open_once) {
+  const fs::path folder = home_ / "dumps";
+  fs::create_directories(folder);
+  const std::string module = "HloModule jit_f, is_scheduled=true\n\nENTRY e {\n  ROOT x = f32[4]{0} parameter(0)\n}\n";
+  for (const char* name : {"module_0001.jit_f.before_optimizations.txt", "module_0001.jit_f.after_optimizations.txt",
+                           "module_0001.jit_f.ptx"})
+    std::ofstream(folder / name) << module;
+  give(command::open_folder_path, folder.string());
+  ask_all();
+  ASSERT_EQ(state().sources.size(), 1u);
+  EXPECT_EQ(state().ready_sources(), 1u);
+  EXPECT_EQ(state().window.notice,
+            "1 more dump file is of the same program, and was not added up: "
+            "module_0001.jit_f.before_optimizations.txt; 1 dump file has nothing about memory.");
+}
+
 TEST_F(AppTest, a_file_that_can_not_be_read_says_why_and_can_be_tried_again) {
   const fs::path file = home_ / "cut.prof";
   std::ofstream(file) << "not a profile";

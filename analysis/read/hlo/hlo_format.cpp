@@ -66,7 +66,7 @@ Result<FileContent> read_live_ranges(InputFile& file, const FileOptions& options
 }  // namespace
 
 constinit const Format hlo_format = {
-    .name = "a dump of XLA's buffer assignment",
+    .name = "a dump of an XLA program",
     .looks_like = [](InputFile& file) { return looks_like_hlo(file.beginning()); },
     .read = read_assignment,
     .beginning = "one is an HloProto, HLO text, or a text of buffer assignment or memory usage",

@@ -18,9 +18,9 @@ constexpr int depth_max = 64;  // Nested calls.
 constexpr std::size_t name_bytes_max = 1024;
 
 // Truncated: each buffer of an instruction has a copy, so a file of a megabyte could expand to gigabytes.
-std::string name_in(ByteRange bytes) {
+std::string_view name_in(ByteRange bytes) {
   if (static_cast<std::size_t>(bytes.end - bytes.begin) > name_bytes_max) bytes.end = bytes.begin + name_bytes_max;
-  return text_of(bytes);
+  return {reinterpret_cast<const char*>(bytes.begin), static_cast<std::size_t>(bytes.end - bytes.begin)};
 }
 
 // Walks the schedule of a computation: called computations run before the calling instruction is done.
@@ -88,8 +88,8 @@ void read_schedule(ByteRange message, std::unordered_map<std::uint64_t, Numbers>
 void read_source_frames(ByteRange message, SourceFrames& source) {
   std::vector<SourceFrame> places;
   for_each_field(message, [&](const WireField& field) {
-    if (field.key == protobuf::bytes_key(1)) source.files.push_back(name_in(field.bytes));
-    if (field.key == protobuf::bytes_key(2)) source.functions.push_back(name_in(field.bytes));
+    if (field.key == protobuf::bytes_key(1)) source.files.emplace_back(name_in(field.bytes));
+    if (field.key == protobuf::bytes_key(2)) source.functions.emplace_back(name_in(field.bytes));
     if (field.key != protobuf::bytes_key(3) && field.key != protobuf::bytes_key(4)) return;
     SourceFrame frame;
     const bool is_place = field.key == protobuf::bytes_key(3);

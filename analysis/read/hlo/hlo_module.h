@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -12,7 +13,7 @@
 namespace hbmscope::hlo {
 
 struct Instruction {
-  std::string name, op_name, source_file;
+  std::string_view name, op_name, source_file;  // Parts of the message.
   std::uint32_t source_line = 0, source_frame = 0;
   protobuf::ByteRange shape;          // A ShapeProto.
   std::vector<std::uint64_t> called;  // Computations.
@@ -26,7 +27,7 @@ struct Module {
   bool has_tiles = false;
 };
 
-// Skips whatever is cut off; the caller has already validated the whole message.
+// Skips whatever is cut off; the caller has already validated the whole message, which must outlive the module.
 Module read_module(protobuf::ByteRange message);
 
 }  // namespace hbmscope::hlo

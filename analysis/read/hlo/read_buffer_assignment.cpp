@@ -13,7 +13,9 @@ constexpr std::string_view assignment_head = "BufferAssignment:", phi = " (phi)"
 
 // "allocation 18: size 34340864, color 1, page 0, preallocated-temp:"
 std::optional<Allocation> read_allocation(std::string_view line) {
-  const auto index = number_after(line, "allocation "), size = number_after(line, ": size ");
+  const auto index = number_after(line, "allocation ");
+  auto size = number_after(line, ": size ");
+  if (!size) size = number_after(line.substr(0, line.find('|')), ", size ");  // "allocation 0: 0x55d3a8b0, size 4096".
   if (!index || !size) return std::nullopt;
   Allocation allocation;
   allocation.index = *index;

@@ -5,8 +5,9 @@
 //    value: <108 a_1_.1 @0> (size=16777216,offset=0): bf16[2,8,4096,128]{3,2,1,0:T(8,128)(2,1)}
 //   allocation 18: size 34340864, color 1, page 0, preallocated-temp:
 //
-// Source: BufferAllocation::ToString of xla/service/buffer_assignment.cc. Older versions have no page. The color is
-// omitted if it is 0.
+// Source: BufferAllocation::ToString of xla/service/buffer_assignment.cc. Older versions have no page; the
+// oldest have the address of XLA's object before the size. The color is omitted if it is 0. Sections that follow a blank
+// line ("Total bytes used:", "Used values:") repeat what the allocations say, and have no times.
 #pragma once
 
 #include <cstdint>

@@ -50,7 +50,7 @@ Result<Trace> read_hlo(std::span<const std::uint8_t> bytes, const std::string& n
                        const HloExtras& beside) {
   if (control != nullptr) control->total_bytes = bytes.size();
   if (!looks_like_hlo(bytes))
-    return Failure(Error{"this is not a dump of XLA's buffer assignment",
+    return Failure(Error{"this is not a dump of an XLA program",
                          "XLA writes one with --xla_dump_to and --xla_dump_hlo_as_proto.", name, 0, false});
   if (hlo::looks_like_hlo_text(bytes)) return read_text(bytes, name, control);
   auto program = hlo::looks_like_buffer_assignment(bytes)     ? hlo::read_buffer_assignment(bytes, name)

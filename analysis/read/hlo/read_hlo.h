@@ -14,7 +14,7 @@
 
 namespace hbmscope {
 
-// Decides by the first 64 bytes.
+// Decides by the beginning.
 bool looks_like_hlo(std::span<const std::uint8_t> bytes);
 // Recognises a -live-range.txt, which has the sizes of only some values.
 bool looks_like_live_ranges(std::span<const std::uint8_t> bytes);

@@ -113,11 +113,17 @@ std::string ShapeTree::make_text() const {
   return text;
 }
 
+// Without making anything of the shape: it is asked of each instruction.
 bool has_tiles(ByteRange shape, int depth) {
-  const ShapeMessage message = read_shape(shape);
-  if (message.layout.begin != nullptr && !read_layout(message.layout).tiles.empty()) return true;
-  return depth > 0 && std::any_of(message.parts.begin(), message.parts.end(),
-                                  [&](ByteRange part) { return has_tiles(part, depth - 1); });
+  bool is_tiled = false;
+  for_each_field(shape, [&](const WireField& field) {
+    if (field.key == protobuf::bytes_key(4) && depth > 0 && !is_tiled) is_tiled = has_tiles(field.bytes, depth - 1);
+    if (field.key == protobuf::bytes_key(5))
+      for_each_field(field.bytes, [&](const WireField& part) {
+        if (part.key == protobuf::bytes_key(6)) is_tiled = true;
+      });
+  });
+  return is_tiled;
 }
 
 }  // namespace hbmscope::hlo

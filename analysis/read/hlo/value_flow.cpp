@@ -225,19 +225,25 @@ class FlowMaker {
 
   // If a fusion makes a part by updating one of its operands.
   void join_updated(std::uint32_t fusion, std::uint32_t part, std::uint32_t made) {
+    const auto [known, is_new] = updated_.try_emplace(made, no_index);
+    if (is_new) known->second = find_updated(made);
+    const std::uint32_t source = operand(fusion, known->second);
+    if (source != no_index && !node(part).is_tuple && !node(shape(source)).is_tuple) join_memory(part, shape(source));
+  }
+
+  // The number of the parameter whose update the instruction is; no_index: none.
+  std::uint32_t find_updated(std::uint32_t made) const {
     bool is_update = false;
     while (at(made).opcode != "parameter") {
       const std::string_view opcode = at(made).opcode;
       const bool is_one = opcode == "dynamic-update-slice" || (opcode == "scatter" && !node(shape(made)).is_tuple);
-      if (!is_one && opcode != "bitcast") return;
+      if (!is_one && opcode != "bitcast") return no_index;
       is_update = is_update || is_one;
       made = operand(made, 0);  // Before it in the text, so this ends.
-      if (made == no_index) return;
+      if (made == no_index) return no_index;
     }
     const auto number = number_after(at(made).literal, "");
-    const std::uint32_t source = number ? operand(fusion, *number) : no_index;
-    if (is_update && source != no_index && !node(part).is_tuple && !node(shape(source)).is_tuple)
-      join_memory(part, shape(source));
+    return is_update && number && *number < no_index ? static_cast<std::uint32_t>(*number) : no_index;
   }
 
   // The node at "{1,0}" of a shape.
@@ -347,6 +353,7 @@ class FlowMaker {
   std::vector<bool> is_walked_;  // By computation.
   std::unordered_map<std::string_view, std::uint32_t> computations_;
   std::unordered_map<std::uint64_t, std::uint32_t> parameters_;  // By computation and number.
+  std::unordered_map<std::uint32_t, std::uint32_t> updated_;     // find_updated, by instruction.
 };
 
 }  // namespace

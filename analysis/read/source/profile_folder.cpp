@@ -64,7 +64,7 @@ Result<FolderProfiles> find_profiles_in_folder(const std::string& folder) {
   if (found.files.empty()) found.files = std::move(logs);
   if (found.files.empty())
     return Failure(refusal(
-        "this folder has no profiles or traces",
+        "this folder has no profiles or traces" + (found.left_out.empty() ? "" : "; " + found.left_out),
         "Files named " + text_from_folder_endings() +
             ", each also .gz, .zst, .xz or .bz2, are found in a folder. Name other files, such as FOLDER/*.json or "
             "FOLDER/*.csv.",
