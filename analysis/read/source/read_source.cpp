@@ -1,5 +1,7 @@
 #include "analysis/read/source/read_source.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -75,7 +77,11 @@ namespace {
 Result<Source> source_of(Result<FileContent> content, const std::string& name, const SourceOptions& options) {
   if (!content) return Failure(std::move(content.error()));
   if (content->workload) return source_of(std::move(content->workload), options);
-  if (content->trace) return source_at(std::move(content->trace), options);
+  if (content->trace) {
+    auto source = source_at(std::move(content->trace), options);
+    if (source) source->piece = std::move(content->piece);
+    return source;
+  }
   if (!options.at.empty() && options.at != "end")
     return Failure(refusal("a profile has only one time", "Remove --at and --from.", name));
   Source source;
@@ -92,6 +98,33 @@ Result<Source> read_source(const std::string& file, const SourceOptions& options
 
 Result<Source> read_text_source(const std::string& text, const std::string& name, ReadControl* control) {
   return source_of(read_content(InputFile::of_text(name, text, control), {}, control, false), name, {});
+}
+
+Result<std::vector<Source>> join_pieces(std::vector<Source> sources, const SourceOptions& options) {
+  for (const Format* format : all_formats()) {
+    const auto is_piece = [&](const Source& source) {
+      return source.piece != nullptr && source.piece->format == format;
+    };
+    const auto first = std::find_if(sources.begin(), sources.end(), is_piece);
+    if (format->join == nullptr || std::count_if(sources.begin(), sources.end(), is_piece) < 2) continue;
+    const auto at = static_cast<std::size_t>(first - sources.begin());
+    std::vector<FileContent> pieces;
+    for (const Source& source : sources)
+      if (is_piece(source)) pieces.push_back(source);
+    const std::size_t before = pieces.size();
+    std::vector<FileContent> contents = format->join(std::move(pieces));
+    if (contents.size() == before) continue;
+    std::vector<Source> joined;
+    for (const FileContent& content : contents) {
+      auto source = source_at(content.trace, options);
+      if (!source) return Failure(std::move(source.error()));
+      joined.push_back(std::move(*source));
+    }
+    std::erase_if(sources, is_piece);
+    sources.insert(sources.begin() + static_cast<std::ptrdiff_t>(at), std::make_move_iterator(joined.begin()),
+                   std::make_move_iterator(joined.end()));
+  }
+  return sources;
 }
 
 Result<std::shared_ptr<const Trace>> read_curves(const std::string& file, const SourceOptions& options,
