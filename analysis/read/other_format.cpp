@@ -27,9 +27,7 @@ constexpr std::array beginnings = {
     Beginning{"PK\x05\x06"sv, "an empty zip archive", {}},
     Beginning{"7z\xbc\xaf\x27\x1c"sv, "a 7z archive", unpack},
     Beginning{"\x1f\x8b"sv, "gzip data", unpack},
-    Beginning{"SQLite format 3\0"sv, "an SQLite database",
-              "hbmscope doesn't read Nsight Systems' exports, nor other databases. To record the job with hbmscope "
-              "itself, use hbmscope run."},
+    Beginning{"SQLite format 3\0"sv, "an SQLite database", {}},
     Beginning{"\x93NUMPY"sv, "a NumPy array", data_of_job},
     Beginning{"\x89HDF"sv, "an HDF5 file", data_of_job},
     Beginning{"PAR1"sv, "a Parquet file", data_of_job},

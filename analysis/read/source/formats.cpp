@@ -9,6 +9,7 @@
 #include "analysis/read/hlo/read_hlo.h"
 #include "analysis/read/kineto/read_kineto.h"
 #include "analysis/read/log/log_format.h"
+#include "analysis/read/nsys/read_nsys.h"
 #include "analysis/read/pprof/read_pprof.h"
 #include "analysis/read/recording/read_recording.h"
 #include "analysis/read/rmm/read_rmm.h"
@@ -20,8 +21,9 @@ namespace hbmscope {
 namespace {
 
 constexpr std::array formats = {
-    &workload_format, &recording_format,  &torch_format, &rmm_format,   &kineto_format, &memory_dump_format,
-    &hlo_format,      &live_range_format, &log_format,   &pprof_format,  // What has no first bytes of its own is last.
+    &workload_format,    &recording_format, &torch_format,      &rmm_format, &kineto_format, &nsys_format,
+    &memory_dump_format, &hlo_format,       &live_range_format, &log_format, &pprof_format,  // What has no first bytes
+                                                                                             // of its own is last.
 };
 
 // ".pickle .pkl", one after the other.
