@@ -40,6 +40,7 @@ struct FilePiece {
 
 // What a reader makes of a file: a trace or a profile. A workload file becomes the trace of its emulation, and the
 // workload. Nothing: it turned out that the file is not of this format.
+// Whoever opened the file may still add to the import statistics, so neither may be an object that is const itself.
 struct FileContent {
   std::shared_ptr<const Trace> trace;
   std::shared_ptr<const Profile> profile;

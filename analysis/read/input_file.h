@@ -50,6 +50,8 @@ class InputFile {
   // The next bytes of the content, also of gzip; 0: the end. For readers that go through it once. Errors: those of
   // bytes(), damaged gzip.
   Result<std::size_t> read_next(std::span<std::uint8_t> into);
+  // What was ignored while unpacking (Decompressor::report), of the content read so far.
+  void report_unpacking(ImportStatistics& import) const;
   std::optional<std::uint64_t> size() const { return size_; }  // On disk, of a regular file.
 
  private:

@@ -39,6 +39,13 @@ Failure with_formats(Error error) {
   return Failure(std::move(error));
 }
 
+// Readers make these as objects that are not const, and nobody else has them yet.
+void report_unpacking(const InputFile& file, const FileContent& content) {
+  if (content.trace) file.report_unpacking(std::const_pointer_cast<Trace>(content.trace)->import);
+  if (content.profile) file.report_unpacking(std::const_pointer_cast<Profile>(content.profile)->import);
+  if (content.workload) file.report_unpacking(std::const_pointer_cast<Trace>(content.workload->trace)->import);
+}
+
 Result<FileContent> read_content(Result<InputFile> file, const FileOptions& options, ReadControl* control,
                                  bool curves_only) {
   if (!file) return Failure(std::move(file.error()));
@@ -50,6 +57,7 @@ Result<FileContent> read_content(Result<InputFile> file, const FileOptions& opti
   auto content = read(*file, options, control);
   const bool is_empty = content && !content->trace && !content->profile && !content->workload;
   if (!content) return with_formats(std::move(content.error()));
+  report_unpacking(*file, *content);
   return is_empty ? with_formats(unknown_format(*file, format)) : std::move(content);
 }
 
