@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include "analysis/read/bfc/dump_attempts.h"
 #include "analysis/read/bfc/memory_dump_format.h"
 #include "analysis/read/decompress.h"
 #include "analysis/read/hlo/read_hlo.h"
@@ -77,6 +78,7 @@ const Format* find_format_of_name(std::string_view name) {
 
 bool looks_like_profile(std::string_view name) {
   name = without_compressed_endings(name);
+  if (bfc::time_us_of_dump(name)) return true;
   return std::any_of(formats.begin(), formats.end(),
                      [&](const Format* each) { return ending_length(name, each->endings) > 0; });
 }
