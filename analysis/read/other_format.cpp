@@ -104,12 +104,12 @@ Utf16 find_utf16(std::string_view text) {
 
 std::string_view conversion_from(Utf16 order) {
   switch (order) {
-    case Utf16::little: return "Convert it: iconv -f UTF-16LE -t UTF-8 FILE >FILE.txt";
-    case Utf16::big: return "Convert it: iconv -f UTF-16BE -t UTF-8 FILE >FILE.txt";
+    case Utf16::little: return "Convert it (iconv -f UTF-16LE -t UTF-8 FILE >FILE.txt).";
+    case Utf16::big: return "Convert it (iconv -f UTF-16BE -t UTF-8 FILE >FILE.txt).";
     case Utf16::marked:
     case Utf16::none: break;
   }
-  return "Convert it: iconv -f UTF-16 -t UTF-8 FILE >FILE.txt";
+  return "Convert it (iconv -f UTF-16 -t UTF-8 FILE >FILE.txt).";
 }
 
 // The payload of a field of up to 127 bytes at the beginning of the text, which is removed; empty if there is none.
