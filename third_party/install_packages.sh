@@ -4,7 +4,7 @@
 set -eu
 
 packages="g++ cmake ninja-build pkg-config libdeflate-dev zlib1g-dev libprotobuf-dev protobuf-compiler libre2-dev libfmt-dev
-  libcli11-dev nlohmann-json3-dev libexpected-dev libzstd-dev liblzma-dev libbz2-dev libxxhash-dev libdw-dev python3"
+  libcli11-dev nlohmann-json3-dev libexpected-dev libzstd-dev liblzma-dev libbz2-dev libsqlite3-dev libxxhash-dev libdw-dev python3"
 for part in "$@"; do
   case $part in
     window) packages="$packages python3-pip ca-certificates libx11-dev libxrandr-dev libxinerama-dev libxcursor-dev libxi-dev

@@ -207,6 +207,27 @@ bool Decompressor::begins_another() {
   return find_compression({input_.get() + begin_, end_ - begin_}) == compression_;
 }
 
+Result<void> Decompressor::count_rest(const ByteSource& source) {
+  while (true) {
+    const std::span<const std::uint8_t> rest{input_.get() + begin_, end_ - begin_};
+    ignored_bytes_ += rest.size();
+    is_padding_ = is_padding_ && std::all_of(rest.begin(), rest.end(), [](std::uint8_t byte) { return byte == 0; });
+    begin_ = end_;
+    const auto more = refill(source);
+    if (!more) return Failure(more.error());
+    if (!*more) return {};
+  }
+}
+
+void Decompressor::report(ImportStatistics& import) const {
+  if (ignored_bytes() == 0) return;
+  const std::string_view name = text_from_compression(compression_);
+  import.add(
+      fmt::format("bytes_after_{}", name), Severity::warning, static_cast<std::int64_t>(ignored_bytes()),
+      fmt::format("Bytes after the end of the {} data were ignored; two files may have been concatenated.", name),
+      fmt::format("at byte {}", consumed_));
+}
+
 Result<std::size_t> Decompressor::read(const ByteSource& source, std::span<std::uint8_t> into) {
   constexpr std::size_t first_bytes = 6;
   std::span<std::uint8_t> out = into;
@@ -216,6 +237,7 @@ Result<std::size_t> Decompressor::read(const ByteSource& source, std::span<std::
         if (const auto more = refill(source); !more) return Failure(more.error());
       if (!begins_another()) {
         is_at_end_ = true;
+        if (auto counted = count_rest(source); !counted) return Failure(std::move(counted.error()));
         break;
       }
       if (!codec_->restart())

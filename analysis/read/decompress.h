@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "analysis/model/import_statistics.h"
 #include "analysis/model/result.h"
 
 namespace hbmscope {
@@ -34,12 +35,18 @@ class Decompressor {
 
   // Up to so many bytes of the content; 0: the end. `source` goes on where it stopped. Errors: those of the source;
   // damaged or cut off, with the byte of the compressed data. What follows the compressed data and isn't compressed so
-  // is ignored.
+  // is ignored, and counted.
   Result<std::size_t> read(const ByteSource& source, std::span<std::uint8_t> into);
+
+  // The bytes that were ignored, after the content was read to its end. Zeros alone are padding and count as none.
+  std::uint64_t ignored_bytes() const { return is_padding_ ? 0 : ignored_bytes_; }
+  // Adds a row "bytes_after_zstd" if there are any.
+  void report(ImportStatistics& import) const;
 
   struct Codec;  // One compression's library; public for the codecs alone.
 
  private:
+  Result<void> count_rest(const ByteSource& source);
   Result<bool> refill(const ByteSource& source);
   bool begins_another();
 
@@ -49,7 +56,9 @@ class Decompressor {
   std::unique_ptr<std::uint8_t[]> input_;
   std::size_t begin_ = 0, end_ = 0;  // What is left in `input_`.
   std::uint64_t consumed_ = 0;       // Compressed bytes.
-  bool is_inside_ = true;            // Of compressed data that has not ended yet.
+  std::uint64_t ignored_bytes_ = 0;
+  bool is_padding_ = true;
+  bool is_inside_ = true;  // Of compressed data that has not ended yet.
   bool is_source_at_end_ = false, is_at_end_ = false;
 };
 

@@ -23,14 +23,29 @@ struct Trace;
 struct FileOptions {
   std::uint64_t max_inflated_bytes = std::uint64_t{4} << 30;
   std::vector<WorkloadChange> what_if;  // Only for workload files; an error for others.
+  bool keeps_pieces = false;            // Fill in FileContent::piece: more files are read, which may belong together.
+};
+
+struct Format;
+
+// What a format keeps of a file to find out which files are parts of one, and to join them (Format::join).
+struct FilePiece {
+  explicit FilePiece(const Format& format) : format(&format) {}
+  FilePiece(const FilePiece&) = delete;
+  FilePiece& operator=(const FilePiece&) = delete;
+  virtual ~FilePiece() = default;
+
+  const Format* format;
 };
 
 // What a reader makes of a file: a trace or a profile. A workload file becomes the trace of its emulation, and the
 // workload. Nothing: it turned out that the file is not of this format.
+// Whoever opened the file may still add to the import statistics, so neither may be an object that is const itself.
 struct FileContent {
   std::shared_ptr<const Trace> trace;
   std::shared_ptr<const Profile> profile;
   std::shared_ptr<const OpenedWorkload> workload;
+  std::shared_ptr<const FilePiece> piece;  // Null unless FileOptions::keeps_pieces, and for most formats.
 };
 
 using ReadContent = Result<FileContent> (*)(InputFile& file, const FileOptions& options, ReadControl* control);
@@ -43,6 +58,10 @@ struct Format {
   ReadContent read = nullptr;
   // Reads only definitions, counts, peaks and curves of bytes in use, where that is faster; null: use `read`.
   ReadContent read_curves = nullptr;
+  // Joins files of this format that belong together, such as the history of one process that was saved in pieces. All
+  // have a piece. Returns what they make, in the order of their first files; files that belong to no other are as they
+  // were. Null: files of this format are never parts of one.
+  std::vector<FileContent> (*join)(std::vector<FileContent> files) = nullptr;
   std::string_view beginning = {};  // "one begins with the letters \"hbmscope\"", for files with this ending.
   std::string_view hint = {};       // How to get such a file.
   bool is_workload = false;         // Takes FileOptions::what_if.

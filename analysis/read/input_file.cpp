@@ -71,10 +71,10 @@ Result<InputFile> InputFile::open(const std::string& path, std::uint64_t max_byt
   }
   if (auto found = file.find_levels(); !found) return Failure(std::move(found.error()));
   if (file.first_.size() == 0)
-    return Failure(is_stdin
-                       ? refusal("nothing arrived", "Pipe a profile into it.", file.name_)
-                       : refusal("the file is empty",
-                                 "The job may have been stopped while it was writing; save the profile again.", path));
+    return Failure(
+        is_stdin ? refusal("nothing arrived", "Pipe a profile into it.", file.name_)
+                 : other_format("this is an empty file",
+                                "The job may have been stopped while it was writing; save the profile again.", path));
   file.note_gzip();
   return file;
 }
@@ -212,6 +212,12 @@ Result<std::size_t> InputFile::read_next(std::span<std::uint8_t> into) {
   if (unpacked_bytes_ > max_bytes_ && (is_gzip_ || is_unpacked())) return too_large(name_, max_bytes_);
   if (control_ != nullptr) control_->done_bytes = file_bytes_;
   return got;
+}
+
+void InputFile::report_unpacking(ImportStatistics& import) const {
+  for (const Level& level : levels_)
+    if (level.decompressor != nullptr) level.decompressor->report(import);
+  if (gzip_ != nullptr) gzip_->report(import);
 }
 
 Result<ByteBuffer> InputFile::take_bytes() {

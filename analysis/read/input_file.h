@@ -43,9 +43,15 @@ class InputFile {
   // The stream of a regular file, at its start, for readers that don't keep everything in memory. Null for a pipe, and
   // for a file that is unpacked here.
   std::FILE* rewound_stream();
+  // Whether name() is the path of a regular file that is not compressed: a library may open it itself.
+  bool is_plain_file() const {
+    return size_ && text_ == nullptr && stream_.get() != stdin && !is_gzip_ && !is_unpacked();
+  }
   // The next bytes of the content, also of gzip; 0: the end. For readers that go through it once. Errors: those of
   // bytes(), damaged gzip.
   Result<std::size_t> read_next(std::span<std::uint8_t> into);
+  // What was ignored while unpacking (Decompressor::report), of the content read so far.
+  void report_unpacking(ImportStatistics& import) const;
   std::optional<std::uint64_t> size() const { return size_; }  // On disk, of a regular file.
 
  private:

@@ -27,9 +27,6 @@ constexpr std::array beginnings = {
     Beginning{"PK\x05\x06"sv, "an empty zip archive", {}},
     Beginning{"7z\xbc\xaf\x27\x1c"sv, "a 7z archive", unpack},
     Beginning{"\x1f\x8b"sv, "gzip data", unpack},
-    Beginning{"SQLite format 3\0"sv, "an SQLite database",
-              "hbmscope doesn't read Nsight Systems' exports, nor other databases. To record the job with hbmscope "
-              "itself, use hbmscope run."},
     Beginning{"\x93NUMPY"sv, "a NumPy array", data_of_job},
     Beginning{"\x89HDF"sv, "an HDF5 file", data_of_job},
     Beginning{"PAR1"sv, "a Parquet file", data_of_job},
@@ -67,18 +64,55 @@ bool is_printable(char c) {
   return (c >= ' ' && c <= '~') || c == '\n' || c == '\t' || c == '\r';
 }
 
+enum class Utf16 : std::uint8_t { none, marked, little, big };
+
 // With or without a byte order mark: nearly all characters of a log are ASCII, so every second byte is 0.
-bool is_utf16(std::string_view text) {
-  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) return true;
+Utf16 find_utf16(std::string_view text) {
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) return Utf16::marked;
   constexpr std::size_t pairs_min = 4;
   const std::size_t pairs = text.size() / 2;
-  if (pairs < pairs_min) return false;
+  if (pairs < pairs_min) return Utf16::none;
   std::size_t little = 0, big = 0;
   for (std::size_t i = 0; i < pairs; ++i) {
     little += is_printable(text[2 * i]) && text[2 * i + 1] == 0 ? 1 : 0;
     big += text[2 * i] == 0 && is_printable(text[2 * i + 1]) ? 1 : 0;
   }
-  return std::max(little, big) * 10 >= pairs * 9;
+  if (std::max(little, big) * 10 < pairs * 9) return Utf16::none;
+  return little > big ? Utf16::little : Utf16::big;
+}
+
+std::string_view conversion_from(Utf16 order) {
+  switch (order) {
+    case Utf16::little: return "Convert it (iconv -f UTF-16LE -t UTF-8 FILE >FILE.txt).";
+    case Utf16::big: return "Convert it (iconv -f UTF-16BE -t UTF-8 FILE >FILE.txt).";
+    case Utf16::marked:
+    case Utf16::none: break;
+  }
+  return "Convert it (iconv -f UTF-16 -t UTF-8 FILE >FILE.txt).";
+}
+
+// The payload of a field of up to 127 bytes at the beginning of the text, which is removed; empty if there is none.
+std::string_view take_short_field(std::string_view& text, char key) {
+  if (text.size() < 2 || text[0] != key || (text[1] & '\x80') != 0) return {};
+  const std::string_view payload = text.substr(2, static_cast<std::size_t>(text[1]));
+  text.remove_prefix(std::min(2 + payload.size(), text.size()));
+  return payload;
+}
+
+// A graph of TensorFlow begins with a node, which begins with its name and its operation: "input", "Placeholder". An
+// HLO module begins with two names too, but the second one is of a computation ("main.42").
+// https://github.com/tensorflow/tensorflow/blob/master/tensorflow/core/framework/node_def.proto
+bool is_graph_def(std::string_view text) {
+  if (!text.starts_with('\x0a')) return false;
+  std::size_t varint = 1;
+  while (varint < text.size() && (text[varint] & '\x80') != 0) ++varint;
+  text.remove_prefix(std::min(varint + 1, text.size()));
+  const std::string_view name = take_short_field(text, '\x0a'), operation = take_short_field(text, '\x12');
+  const auto is_letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  };
+  return !name.empty() && std::all_of(name.begin(), name.end(), is_printable) && operation.size() > 1 &&
+         operation[0] >= 'A' && operation[0] <= 'Z' && std::all_of(operation.begin(), operation.end(), is_letter);
 }
 
 // jax.profiler.trace writes it beside the XSpace. PyTorch's traces don't have the key.
@@ -113,9 +147,9 @@ OtherFormat find_other_format(std::span<const std::uint8_t> bytes) {
     return {"a timeline of XLA's profiler (jax.profiler.trace), without memory events",
             "Open the .xplane.pb in the same folder: it has the allocator's events, which this file leaves out.", true};
   if (is_tar(begin)) return {"a tar archive", unpack, true};
-  if (is_utf16(begin))
-    return {"text in UTF-16, as PowerShell's > writes it",
-            "Convert it: iconv -f UTF-16 -t UTF-8 FILE >FILE.txt (-f UTF-16LE if FILE has no byte order mark).", true};
+  if (const Utf16 order = find_utf16(begin); order != Utf16::none)
+    return {"text in UTF-16, as PowerShell's > writes it", conversion_from(order), true};
+  if (is_graph_def(begin)) return {"a graph of TensorFlow (GraphDef)", data_of_job, true};
   if (const OtherFormat markup = find_markup(text); !markup.name.empty()) return markup;
   for (const Beginning& beginning : beginnings)
     if (begin.starts_with(beginning.bytes)) return {beginning.name, beginning.instead, beginning.is_sure};

@@ -13,7 +13,7 @@ inline Result<FileContent> content_from_trace(Result<Trace> trace) {
   if (!trace) return Failure(std::move(trace.error()));
   add_problem_statistics(*trace);
   FileContent content;
-  content.trace = std::make_shared<const Trace>(std::move(*trace));
+  content.trace = std::make_shared<Trace>(std::move(*trace));
   return content;
 }
 

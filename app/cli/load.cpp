@@ -76,9 +76,11 @@ Result<std::shared_ptr<const Trace>> load_curves(const std::string& file, const 
 
 namespace {
 
-Result<std::vector<Source>> load_files(const std::vector<NamedFile>& files, const LoadOptions& wanted) {
-  const auto options = source_options(wanted);
+Result<std::vector<Source>> load_files(const std::vector<NamedFile>& files, const LoadOptions& wanted,
+                                       bool joins_pieces = false) {
+  auto options = source_options(wanted);
   if (!options) return Failure(options.error());
+  options->keeps_pieces = joins_pieces;
   std::vector<Source> sources;
   SkippedFiles skipped;
   for (const NamedFile& file : files) {
@@ -92,7 +94,7 @@ Result<std::vector<Source>> load_files(const std::vector<NamedFile>& files, cons
   }
   if (sources.empty() && !skipped.empty()) return Failure(skipped.nothing_opens());
   print_skipped(skipped);
-  return sources;
+  return joins_pieces ? join_pieces(std::move(sources), *options) : std::move(sources);
 }
 
 }  // namespace
@@ -151,7 +153,7 @@ Result<Source> load_merged(const std::vector<std::string>& names, const LoadOpti
     return std::move(sources->front());
   }
   // `at` is a time of all traces together.
-  auto sources = load_files(*files, {options.max_size, {}, {}, options.what_if});
+  auto sources = load_files(*files, {options.max_size, {}, {}, options.what_if}, true);
   if (!sources) return Failure(std::move(sources.error()));
   leave_out_programs(*files, *sources);
   if (sources->size() == 1 && sources->front().trace) return load_again(sources->front(), options);

@@ -77,6 +77,11 @@ std::string events_text(const Trace& trace) {
     text += fmt::format(", {} refused by the driver", text_from_count(counts.driver_refusals));
   if (counts.lost > 0) text += fmt::format(", {} lost", text_from_count(counts.lost));
   if (counts.skipped > 0) text += fmt::format(", {} skipped", text_from_count(counts.skipped));
+  std::uint64_t numbers = 0;
+  for (const Stream& stream : trace.streams) numbers += stream.end_position();
+  if (own + emulated + counts.driver_refusals > 0 && numbers > counts.total)
+    text +=
+        fmt::format("; event numbers include {} markers, counters and notes", text_from_count(numbers - counts.total));
   return text + "\n";
 }
 

@@ -24,6 +24,8 @@
 namespace hbmscope {
 namespace {
 
+using namespace std::string_literals;
+
 std::string gzip(const std::string& text) {
   z_stream stream{};
   EXPECT_EQ(deflateInit2(&stream, 6, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY), Z_OK);
@@ -157,6 +159,31 @@ TEST_F(CompressedInput, every_format_opens_in_every_compression) {
       }
     }
   }
+}
+
+TEST_F(CompressedInput, bytes_after_the_compressed_data_are_counted) {
+  const std::string rmm =
+      "Thread,Time,Action,Pointer,Size,Stream\n1,10:00:00:000001,allocate,0x100,1024,0x0\n"
+      "1,10:00:00:000002,free,0x100,1024,0x0\n";
+  for (const std::string& bytes : {rmm, tests::joined(tests::bfc_lines())})
+    for (const Packer& packer : packers) {
+      const std::string packed = packer.pack(bytes),
+                        row = "bytes_after_" + std::string(packer.name == "zst"s   ? "zstd"
+                                                           : packer.name == "gz"s  ? "gzip"
+                                                           : packer.name == "bz2"s ? "bzip2"
+                                                                                   : "xz");
+      const auto source = read_source(write(packed + noise(300'000)), {});
+      ASSERT_TRUE(source) << source.error().text();
+      EXPECT_EQ(source->profile->import.count_of(row), 300'000) << row;
+      EXPECT_EQ(source->trace->import.count_of(row), 300'000) << row;
+      const auto plain = read_source(write(packed), {});
+      ASSERT_TRUE(plain) << plain.error().text();
+      EXPECT_EQ(plain->profile->import.count_of(row), 0) << row;
+    }
+  // Zeros are padding, as on tapes, and in xz itself.
+  const auto padded = read_source(write(zstd(rmm) + std::string(512, '\0')), {});
+  ASSERT_TRUE(padded) << padded.error().text();
+  EXPECT_EQ(padded->profile->import.count_of("bytes_after_zstd"), 0);
 }
 
 TEST(CompressedNames, endings_are_taken_off) {

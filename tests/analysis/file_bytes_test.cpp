@@ -38,7 +38,7 @@ TEST_F(FileBytes, whole_files_of_any_size) {
 TEST_F(FileBytes, refusals_say_what_and_what_to_do) {
   EXPECT_EQ(read_file((folder_ / "none").string(), 10).error().what, "there is no such file");
   EXPECT_EQ(read_file(folder_.string(), 10).error().what, "this is a folder");
-  EXPECT_EQ(read_file(write("empty", ""), 10).error().what, "the file is empty");
+  EXPECT_EQ(read_file(write("empty", ""), 10).error().what, "this is an empty file");
   const auto large = read_file(write("large", std::string(11, 'x')), 10);
   ASSERT_FALSE(large);
   EXPECT_NE(large.error().text().find("--max-size"), std::string::npos);

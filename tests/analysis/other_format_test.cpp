@@ -66,11 +66,22 @@ const Case cases[] = {
     {"a.tar", tar_of("a.prof"), "this is a tar archive", "Unpack it"},
     {"a.7z", "7z\xbc\xaf\x27\x1c\0\4"s, "this is a 7z archive", "Unpack it"},
     {"python3", "\x7f\x45LF\2\1\1"s, "this is a program or a library (ELF)", "hbmscope run -- PROGRAM"},
-    {"report.sqlite", "SQLite format 3\0\x10\0"s, "this is an SQLite database", "hbmscope run"},
     {"train.log", "\xff\xfe"s + utf16("step 1\r\nstep 2\r\n", false), "this is text in UTF-16", "iconv"},
     {"train.log", "\xfe\xff"s + utf16("step 1\r\nstep 2\r\n", true), "this is text in UTF-16", "iconv"},
     {"train.log", utf16("RESOURCE_EXHAUSTED: Out of memory\r\n", false), "this is text in UTF-16", "UTF-16LE"},
-    {"train.prof", utf16("hello, this is a log", true), "this is text in UTF-16", "iconv"},
+    {"train.prof", utf16("hello, this is a log", true), "this is text in UTF-16", "UTF-16BE"},
+    {"frozen_graph.pb", "\x0a\x16\x0a\x05input\x12\x0bPlaceholder\x1a\0\x22\3\x08\xc7\x0e"s,
+     "this is a graph of TensorFlow (GraphDef)", "data"},
+    {"cut_graph.pb", "\x0a\x10\x0a\x05input"s, "this is not a file that hbmscope knows", "hbmscope opens"},
+    // Its first message has a field that a sample type doesn't have.
+    {"other.pb", "\x0a\6\x08\1\x12\2\0\0"s, "this is not a file that hbmscope knows", "hbmscope opens"},
+    {"other.pb", "\x0a\6\x08\1\x12\2"s, "this is not a file that hbmscope knows", "hbmscope opens"},
+    {"old.pkl", "cos\nsystem\n(S'touch x'\ntR.", "this Python pickle of protocol 0 or 1 wants to run code",
+     "Don't load"},
+    {"old.pkl", "(lp0\nI1\na.", "this is a Python pickle of protocol 0 or 1", "protocol=4"},
+    {"set.pkl", "\x80\4\x8f\x94(K\1\x90."s, "this is a Python pickle with a set", "_dump_snapshot"},
+    {"module.pb", "\x0a\x11\x0a\x05jit_f\x12\x06main.4\x30\1\x12\0"s,
+     "this is an HLO module without a buffer assignment", "xla_dump_hlo_as_proto"},
     {"profile.prof", "<!DOCTYPE html>\n<html><body>404</body></html>", "this is a web page (HTML)",
      "download the file"},
     {"t.html", "<html>\n<head><meta charset=\"utf-8\" /><title>GPU Memory Timeline HTML</title></head>",
@@ -150,6 +161,14 @@ TEST_F(OtherFormats, damaged_files_of_our_own_formats_are_not_called_other_forma
   EXPECT_FALSE(error_of("cut.pickle", "\x80\x02K").is_other_format);
   EXPECT_FALSE(error_of("cut.prof", "\x0a\x04\x08\x01\x10\x02\x12\x70 cut off").is_other_format);
   EXPECT_FALSE(error_of("cut.prof.gz", packed_in_gzip(std::string(1000, 'x')).substr(0, 15)).is_other_format);
+}
+
+TEST_F(OtherFormats, an_empty_file_of_a_folder_is_skipped) {
+  const Error error = error_of("empty.prof", "");
+  EXPECT_EQ(error.what, "this is an empty file");
+  SkippedFiles skipped;
+  EXPECT_TRUE(skipped.add(error));
+  EXPECT_EQ(skipped.text(), "1 file was skipped: empty.prof is an empty file");
 }
 
 TEST_F(OtherFormats, skipped_files_are_counted_and_named) {

@@ -10,6 +10,7 @@
 #include "analysis/read/hlo/hlo_module.h"
 #include "analysis/read/hlo/shape_tree.h"
 #include "analysis/read/hlo/wire_values.h"
+#include "analysis/read/other_format.h"
 
 namespace hbmscope::hlo {
 namespace {
@@ -194,7 +195,7 @@ bool begins_with_name(ByteRange rest) {
   if (!cursor.read_varint(length) || length == 0) return false;
   const auto there = static_cast<std::uint64_t>(rest.end - cursor.at());
   if (!is_name({cursor.at(), cursor.at() + std::min(there, length)})) return false;
-  return there <= length || *(cursor.at() + length) == bytes_key(2);  // entry_computation_name follows.
+  return there > length && *(cursor.at() + length) == bytes_key(2);  // entry_computation_name follows.
 }
 
 // A LogicalBufferProto: numbers, and the location that defines it, which no message of a profile has.
@@ -216,7 +217,7 @@ bool is_buffer(ByteRange message) {
 }  // namespace
 
 bool looks_like_hlo_proto(std::span<const std::uint8_t> bytes) {
-  if (bytes.size() < 8 || bytes[0] != bytes_key(1)) return false;
+  if (bytes.size() < 8 || bytes[0] != bytes_key(1) || find_other_format(bytes).is_sure) return false;
   const ByteRange all = range_of(bytes);
   protobuf::WireCursor cursor({all.begin + 1, all.end});
   std::uint64_t length = 0;

@@ -51,10 +51,38 @@ void append_utf8(std::string& text, std::uint32_t code) {
     text += static_cast<char>(0xc0 | code >> 6);
     text += static_cast<char>(0x80 | (code & 0x3f));
   } else {
-    text += static_cast<char>(0xe0 | code >> 12);
+    if (code < 0x10000) {
+      text += static_cast<char>(0xe0 | code >> 12);
+    } else {
+      text += static_cast<char>(0xf0 | code >> 18);
+      text += static_cast<char>(0x80 | (code >> 12 & 0x3f));
+    }
     text += static_cast<char>(0x80 | (code >> 6 & 0x3f));
     text += static_cast<char>(0x80 | (code & 0x3f));
   }
+}
+
+// Up to four hexadecimal digits at `at`, which advances past them.
+std::uint32_t take_code_unit(std::string_view text, std::size_t& at) {
+  std::uint32_t code = 0;
+  const char* digits = text.data() + at;
+  const auto parsed = std::from_chars(digits, digits + std::min<std::size_t>(4, text.size() - at), code, 16);
+  at += static_cast<std::size_t>(parsed.ptr - digits);
+  return code;
+}
+
+// A character above U+FFFF is two escapes, a high and a low surrogate: \ud83d\ude00. One without the other is no
+// character; it becomes U+FFFD.
+std::uint32_t take_code_point(std::string_view text, std::size_t& at) {
+  constexpr std::uint32_t replacement = 0xfffd;
+  const std::uint32_t high = take_code_unit(text, at);
+  if (high < 0xd800 || high > 0xdfff) return high;
+  if (high > 0xdbff || text.substr(at, 2) != "\\u") return replacement;
+  std::size_t next = at + 2;
+  const std::uint32_t low = take_code_unit(text, next);
+  if (low < 0xdc00 || low > 0xdfff) return replacement;
+  at = next;
+  return 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
 }
 
 // The content of the JSON string that begins at `at`, after its quote; `at` advances past its end.
@@ -72,15 +100,10 @@ std::string decoded_string(std::string_view text, std::size_t& at) {
       case 'r': content += '\r'; break;
       case 'b':
       case 'f': break;
-      case 'u': {
-        std::uint32_t code = 0;
-        const char* digits = text.data() + at + 1;
-        const std::size_t count = std::min<std::size_t>(4, text.size() - at - 1);
-        const auto parsed = std::from_chars(digits, digits + count, code, 16);
-        append_utf8(content, code);
-        at += static_cast<std::size_t>(parsed.ptr - digits);
+      case 'u':
+        append_utf8(content, take_code_point(text, ++at));
+        --at;  // The loop advances past the last digit.
         break;
-      }
       default: content += kind;
     }
   }

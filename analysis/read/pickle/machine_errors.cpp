@@ -98,8 +98,11 @@ bool Machine::fail_refused(Opcode opcode) {
       return fail(fmt::format("opcode {} at byte {} is of pickle protocol 0 or 1", info.name, at),
                   "Save the snapshot again with pickle.dump(snapshot, file, protocol=4).");
     case OpcodeUse::set:
-      return fail(fmt::format("this pickle holds a set: opcode {} at byte {}", info.name, at),
-                  "A memory snapshot has none. " + std::string(save_again));
+      fail(fmt::format("this is a Python pickle with a set, and a memory snapshot has none: opcode {} at byte {}",
+                       info.name, at),
+           std::string(save_again));
+      error_->is_other_format = true;
+      return false;
     case OpcodeUse::plain:
     case OpcodeUse::unknown: break;
   }

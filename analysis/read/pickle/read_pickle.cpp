@@ -18,7 +18,10 @@ Error refusal_of(const OldPickle& old, const std::string& name) {
     return {"this is a Python pickle of protocol 0 or 1, which hbmscope cannot read",
             "Save the snapshot again with torch.cuda.memory._dump_snapshot(), or with pickle.dump(snapshot, file, "
             "protocol=4).",
-            name, 0, false};
+            name,
+            0,
+            false,
+            true};
   constexpr std::size_t shown_max = 200;
   std::string named(old.code_name.substr(0, shown_max));
   std::replace(named.begin(), named.end(), '\n', '.');
@@ -26,7 +29,10 @@ Error refusal_of(const OldPickle& old, const std::string& name) {
                       named.empty() ? "" : " (" + named + ")", old.code_at),
           "A memory snapshot never needs that. Don't load this file with Python's pickle either, unless you trust who "
           "made it.",
-          name, old.code_at, false};
+          name,
+          old.code_at,
+          false,
+          true};
 }
 
 }  // namespace

@@ -188,6 +188,17 @@ bool is_profile_tag(std::uint8_t tag) {
   return tags.find(static_cast<char>(tag)) != std::string_view::npos;
 }
 
+// A sample_type: numbers of two strings. What else begins with 0a is often another message with a name in it.
+bool is_value_type(Bytes message) {
+  while (!message.empty()) {
+    if (message[0] != 0x08 && message[0] != 0x10) return false;
+    std::size_t size = 1;
+    while (size < message.size() && (message[size] & 0x80) != 0) ++size;
+    message = message.subspan(std::min(size + 1, message.size()));
+  }
+  return true;
+}
+
 // The message has no magic number, but it must begin with the tag of one of its fields, and another one follows the
 // first field. Gzip that can't be inflated counts as a profile too.
 bool looks_like_profile_message(InputFile& file) {
@@ -201,8 +212,12 @@ bool looks_like_profile_message(InputFile& file) {
     number |= std::uint64_t{bytes[next] & 0x7fU} << shift;
     if ((bytes[next++] & 0x80) == 0) break;
   }
-  if ((bytes[0] & 7) == length_delimited && number > bytes.size() - next) return true;  // Out of sight.
-  if ((bytes[0] & 7) == length_delimited) next += static_cast<std::size_t>(number);
+  if ((bytes[0] & 7) == length_delimited) {
+    const std::uint64_t there = bytes.size() - next;
+    if (bytes[0] == 0x0a && !is_value_type(bytes.subspan(next, std::min(number, there)))) return false;
+    if (number > there) return true;  // Out of sight.
+    next += static_cast<std::size_t>(number);
+  }
   return next == bytes.size() || is_profile_tag(bytes[next]);
 }
 
@@ -220,7 +235,7 @@ constinit const Format pprof_format = {
       auto profile = read_pprof_bytes(*bytes, file.name(), pprof, control);
       if (!profile) return Failure(std::move(profile.error()));
       FileContent content;
-      content.profile = std::make_shared<const Profile>(std::move(*profile));
+      content.profile = std::make_shared<Profile>(std::move(*profile));
       return content;
     },
     .beginning = "one is a message of profile.proto, bare or in gzip",

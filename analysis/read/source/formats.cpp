@@ -4,11 +4,13 @@
 #include <array>
 #include <vector>
 
+#include "analysis/read/bfc/dump_attempts.h"
 #include "analysis/read/bfc/memory_dump_format.h"
 #include "analysis/read/decompress.h"
 #include "analysis/read/hlo/read_hlo.h"
 #include "analysis/read/kineto/read_kineto.h"
 #include "analysis/read/log/log_format.h"
+#include "analysis/read/nsys/read_nsys.h"
 #include "analysis/read/pprof/read_pprof.h"
 #include "analysis/read/recording/read_recording.h"
 #include "analysis/read/rmm/read_rmm.h"
@@ -21,9 +23,10 @@ namespace hbmscope {
 namespace {
 
 constexpr std::array formats = {
-    &workload_format,    &recording_format, &torch_format,      &rmm_format, &xspace_format, &kineto_format,
-    &memory_dump_format, &hlo_format,       &live_range_format, &log_format, &pprof_format,  // What has no first bytes
-                                                                                             // of its own is last.
+    &workload_format, &recording_format,  &torch_format, &rmm_format,
+    &xspace_format,   &kineto_format,     &nsys_format,  &memory_dump_format,
+    &hlo_format,      &live_range_format, &log_format,   &pprof_format,  // What has no first bytes
+                                                                         // of its own is last.
 };
 
 // ".pickle .pkl", one after the other.
@@ -77,6 +80,7 @@ const Format* find_format_of_name(std::string_view name) {
 
 bool looks_like_profile(std::string_view name) {
   name = without_compressed_endings(name);
+  if (bfc::time_us_of_dump(name)) return true;
   return std::any_of(formats.begin(), formats.end(),
                      [&](const Format* each) { return ending_length(name, each->endings) > 0; });
 }

@@ -10,7 +10,8 @@
 
 namespace hbmscope {
 
-// Whether a file is taken from a folder, by its ending (Format::endings).
+// Whether a file is taken from a folder, by its ending (Format::endings), or by the time at its end, as memory dumps of
+// BFC allocators have it (bfc/dump_attempts.h).
 bool looks_like_profile(std::string_view name);
 // Whether it is taken from a folder that has none of those: the output of a job.
 bool looks_like_log(std::string_view name);

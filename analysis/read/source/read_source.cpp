@@ -1,5 +1,7 @@
 #include "analysis/read/source/read_source.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -37,6 +39,13 @@ Failure with_formats(Error error) {
   return Failure(std::move(error));
 }
 
+// Readers make these as objects that are not const, and nobody else has them yet.
+void report_unpacking(const InputFile& file, const FileContent& content) {
+  if (content.trace) file.report_unpacking(std::const_pointer_cast<Trace>(content.trace)->import);
+  if (content.profile) file.report_unpacking(std::const_pointer_cast<Profile>(content.profile)->import);
+  if (content.workload) file.report_unpacking(std::const_pointer_cast<Trace>(content.workload->trace)->import);
+}
+
 Result<FileContent> read_content(Result<InputFile> file, const FileOptions& options, ReadControl* control,
                                  bool curves_only) {
   if (!file) return Failure(std::move(file.error()));
@@ -48,6 +57,7 @@ Result<FileContent> read_content(Result<InputFile> file, const FileOptions& opti
   auto content = read(*file, options, control);
   const bool is_empty = content && !content->trace && !content->profile && !content->workload;
   if (!content) return with_formats(std::move(content.error()));
+  report_unpacking(*file, *content);
   return is_empty ? with_formats(unknown_format(*file, format)) : std::move(content);
 }
 
@@ -75,7 +85,11 @@ namespace {
 Result<Source> source_of(Result<FileContent> content, const std::string& name, const SourceOptions& options) {
   if (!content) return Failure(std::move(content.error()));
   if (content->workload) return source_of(std::move(content->workload), options);
-  if (content->trace) return source_at(std::move(content->trace), options);
+  if (content->trace) {
+    auto source = source_at(std::move(content->trace), options);
+    if (source) source->piece = std::move(content->piece);
+    return source;
+  }
   if (!options.at.empty() && options.at != "end")
     return Failure(refusal("a profile has only one time", "Remove --at and --from.", name));
   Source source;
@@ -92,6 +106,33 @@ Result<Source> read_source(const std::string& file, const SourceOptions& options
 
 Result<Source> read_text_source(const std::string& text, const std::string& name, ReadControl* control) {
   return source_of(read_content(InputFile::of_text(name, text, control), {}, control, false), name, {});
+}
+
+Result<std::vector<Source>> join_pieces(std::vector<Source> sources, const SourceOptions& options) {
+  for (const Format* format : all_formats()) {
+    const auto is_piece = [&](const Source& source) {
+      return source.piece != nullptr && source.piece->format == format;
+    };
+    const auto first = std::find_if(sources.begin(), sources.end(), is_piece);
+    if (format->join == nullptr || std::count_if(sources.begin(), sources.end(), is_piece) < 2) continue;
+    const auto at = static_cast<std::size_t>(first - sources.begin());
+    std::vector<FileContent> pieces;
+    for (const Source& source : sources)
+      if (is_piece(source)) pieces.push_back(source);
+    const std::size_t before = pieces.size();
+    std::vector<FileContent> contents = format->join(std::move(pieces));
+    if (contents.size() == before) continue;
+    std::vector<Source> joined;
+    for (const FileContent& content : contents) {
+      auto source = source_at(content.trace, options);
+      if (!source) return Failure(std::move(source.error()));
+      joined.push_back(std::move(*source));
+    }
+    std::erase_if(sources, is_piece);
+    sources.insert(sources.begin() + static_cast<std::ptrdiff_t>(at), std::make_move_iterator(joined.begin()),
+                   std::make_move_iterator(joined.end()));
+  }
+  return sources;
 }
 
 Result<std::shared_ptr<const Trace>> read_curves(const std::string& file, const SourceOptions& options,

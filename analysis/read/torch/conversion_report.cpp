@@ -1,5 +1,6 @@
 #include "analysis/read/torch/conversion_report.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -17,6 +18,17 @@ std::string text_from_difference(const std::string& heap, std::string_view who, 
 }
 
 }  // namespace
+
+void add_history(const TorchHistory& history, ConversionCounts& counts) {
+  counts.contradictions += history.contradictions;
+  for (const std::uint8_t is_derived : history.is_entry_size_derived) counts.derived_sizes += is_derived;
+  for (const TorchInitialBlock& block : history.blocks) {
+    counts.derived_sizes += block.is_size_derived ? 1 : 0;
+    counts.uncertain_sizes += block.excess_bytes_max > 0 ? 1 : 0;
+  }
+  for (const auto& [pool, bytes] : history.peak_excess_bytes_max)
+    counts.peak_excess_bytes_max = std::max(counts.peak_excess_bytes_max, bytes);
+}
 
 void add_statistics(const ConversionCounts& counts, ImportStatistics& import) {
   const auto add = [&](std::string_view name, Severity severity, std::int64_t count, std::string_view remedy) {

@@ -6,6 +6,7 @@
 
 #include "analysis/model/import_statistics.h"
 #include "analysis/read/torch/table_sums.h"
+#include "analysis/read/torch/torch_history.h"
 
 namespace hbmscope {
 
@@ -17,6 +18,8 @@ struct ConversionCounts {
   std::int64_t impossible_times = 0, late_entries = 0;
   bool has_merged_pools = false, has_history_overflowed = false;
 };
+// The sizes and contradictions of one run of entries.
+void add_history(const TorchHistory& history, ConversionCounts& counts);
 void add_statistics(const ConversionCounts& counts, ImportStatistics& import);
 
 // `reported` is what the trace contains and `listed` what the snapshot lists. In the first function `reported` follows

@@ -33,7 +33,7 @@ std::vector<TorchTableSum> sum_up_tables(const TorchSnapshot& snapshot, std::spa
                                          std::size_t heaps) {
   const TorchSegments& segments = snapshot.segments;
   std::vector<TorchTableSum> sums(heaps);
-  for (std::uint32_t segment = 0; segment < segments.size(); ++segment) {
+  for (std::uint32_t segment = 0; segment < snapshot.segments_at_end(); ++segment) {
     TorchTableSum& sum = sums[heap_of_segment[segment]];
     add_bytes(sum.region_bytes, segments.total_bytes[segment]);
     for (std::uint32_t i = segments.block_begin[segment]; i < segments.block_begin[segment + 1]; ++i) {

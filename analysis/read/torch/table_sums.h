@@ -18,7 +18,7 @@ struct TorchTableSum {
   friend bool operator==(const TorchTableSum&, const TorchTableSum&) = default;
 };
 
-// By heap; `heap_of_segment` maps segments to heaps.
+// By heap, of the tables at the end; `heap_of_segment` maps segments to heaps.
 std::vector<TorchTableSum> sum_up_tables(const TorchSnapshot& snapshot, std::span<const std::uint32_t> heap_of_segment,
                                          std::size_t heaps);
 

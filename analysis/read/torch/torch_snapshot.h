@@ -154,6 +154,13 @@ struct TorchTrace {
   std::size_t size() const { return action.size(); }
 };
 
+// Of a history that was joined from several snapshots (join_pieces.h): the entries of one device up to a gap, and the
+// rows of `segments` that the device had then.
+struct TorchRun {
+  TorchTrace trace;
+  std::uint32_t segment_begin = 0, segment_end = 0;
+};
+
 // A range or mark recorded by the program, such as the profiler's "Optimizer.step#AdamW.step".
 struct TorchAnnotation {
   StringId stage = StringId::empty;  // "START" or "END".
@@ -181,12 +188,17 @@ struct TorchSnapshot {
   TorchStacks stacks;
   TorchSegments segments;
   TorchBlocks blocks;
-  std::vector<TorchTrace> traces;  // By device, as in the file; includes empty traces.
+  std::vector<TorchTrace> traces;      // By device, as in the file; includes empty traces.
+  std::vector<TorchRun> earlier_runs;  // Oldest first. After each, entries are missing; the device goes on in another.
   std::vector<TorchAnnotation> annotations;
   std::vector<TorchSetting> settings;
   ImportStatistics import;
 
   std::string_view text(StringId id) const { return strings.text(id); }
+  // The rows of `segments` before this one are the tables at the end; the others are those of earlier runs.
+  std::uint32_t segments_at_end() const {
+    return earlier_runs.empty() ? static_cast<std::uint32_t>(segments.size()) : earlier_runs.front().segment_begin;
+  }
   // Innermost frame first, as in PyTorch.
   std::vector<TorchFrame> stack_frames(TorchStackId stack) const;
 };

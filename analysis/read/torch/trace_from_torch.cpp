@@ -4,6 +4,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <optional>
 #include <queue>
 #include <set>
 #include <tuple>
@@ -12,9 +13,12 @@
 
 #include <fmt/format.h>
 
+#include "analysis/read/torch/blocks_by_place.h"
 #include "analysis/read/torch/conversion_report.h"
+#include "analysis/read/torch/stack_writer.h"
 #include "analysis/read/torch/table_sums.h"
 #include "analysis/read/torch/torch_history.h"
+#include "analysis/read/torch/torch_runs.h"
 #include "analysis/trace/stream_names.h"
 #include "analysis/trace/trace_writer.h"
 
@@ -47,8 +51,6 @@ class TorchConverter {
     // The functions that record stacks and allocate memory are in every C++ stack and say nothing about the program.
     trace_.drop_frames = std::string(machinery);
     trace_.import = snapshot.import;
-    stacks_.resize(snapshot.stacks.caller.size());
-    frames_.resize(snapshot.stacks.frames.size());
     heap_of_segment_.resize(snapshot.segments.size());
     heap_names_.emplace_back();  // Heaps count from 1.
   }
@@ -81,12 +83,17 @@ class TorchConverter {
 
  private:
   struct Device {
-    const TorchTrace* trace = nullptr;
     TorchTrace empty;  // For devices with segments but without a trace.
-    TorchHistory history;
+    std::vector<TorchDeviceRun> runs;
+    std::size_t run = 0;                       // The one that is being written.
+    std::optional<std::int64_t> gap_since_ns;  // Entries are missing since then; its heaps are to be listed again.
     std::uint32_t main_heap = 0;
     std::int64_t time_us = absent_time;                            // The time of the last entry with one.
-    std::size_t next = 0, next_out_of_memory = 0, next_other = 0;  // The next ones to write.
+    std::size_t next = 0, next_out_of_memory = 0, next_other = 0;  // The next ones to write, in the run.
+
+    std::int32_t number() const { return empty.device; }
+    const TorchTrace& trace() const { return *runs[run].trace; }
+    const TorchHistory& history() const { return runs[run].history; }
   };
 
   void write_job() {
@@ -97,26 +104,23 @@ class TorchConverter {
   }
 
   void find_devices() {
-    struct OfDevice {
-      const TorchTrace* trace = nullptr;
-      std::vector<std::uint32_t> segments;
-    };
-    std::map<std::int32_t, OfDevice> all;
-    for (std::uint32_t i = 0; i < snapshot_.segments.size(); ++i)
-      all[snapshot_.segments.device[i]].segments.push_back(i);
-    for (const TorchTrace& trace : snapshot_.traces)
-      if (trace.size() > 0) all[trace.device].trace = &trace;
-    devices_.reserve(all.size());
-    for (const auto& [number, found] : all) {
+    auto runs = compute_torch_runs(snapshot_);
+    devices_.reserve(runs.size());
+    for (auto& [number, of_device] : runs) {
       Device& device = devices_.emplace_back();
       device.empty.device = number;
-      device.trace = found.trace == nullptr ? &device.empty : found.trace;
-      device.history = compute_torch_history(snapshot_, *device.trace, found.segments);
-      for (const auto& [pool, bytes] : device.history.peak_excess_bytes_max)
-        if (bytes > 0) uncertain_peaks_.emplace(number, pool.first, pool.second);
+      device.runs = std::move(of_device);
+      if (device.runs.size() > 1) devices_with_gaps_.insert(number);
+      for (TorchDeviceRun& run : device.runs) {
+        if (run.trace == nullptr) run.trace = &device.empty;
+        for (const auto& [pool, bytes] : run.history.peak_excess_bytes_max)
+          if (bytes > 0) uncertain_peaks_.emplace(number, pool.first, pool.second);
+      }
       device.main_heap = heap_of_pool(number, 0, 0);
-      for (const std::uint32_t i : found.segments)
-        heap_of_segment_[i] = heap_of_pool(number, snapshot_.segments.pool_first[i], snapshot_.segments.pool_second[i]);
+      for (const TorchDeviceRun& run : device.runs)
+        for (const std::uint32_t i : run.segments)
+          heap_of_segment_[i] =
+              heap_of_pool(number, snapshot_.segments.pool_first[i], snapshot_.segments.pool_second[i]);
     }
   }
 
@@ -134,7 +138,8 @@ class TorchConverter {
     heap.flags = wire::heap_flag::has_regions | wire::heap_flag::has_requested | wire::heap_flag::has_addresses |
                  wire::heap_flag::is_complete_at_start;
     if (contradicting_devices_.contains(device)) heap.flags |= wire::heap_flag::contradicts_itself;
-    if (uncertain_peaks_.contains({device, first, second})) heap.flags |= wire::heap_flag::peak_is_minimum;
+    if (uncertain_peaks_.contains({device, first, second}) || devices_with_gaps_.contains(device))
+      heap.flags |= wire::heap_flag::peak_is_minimum;
     std::string name = fmt::format("GPU {}", device);
     if (is_private) name += fmt::format("{}({}, {})", private_pool_words, first, second);
     heap_names_.push_back(name);
@@ -145,37 +150,16 @@ class TorchConverter {
     return segment == TorchHistory::no_segment ? device.main_heap : heap_of_segment_[segment];
   }
   std::uint32_t heap_of_entry(const Device& device, std::size_t entry) {
-    return heap_of(device, device.history.entry_segment[entry], device.trace->pool[entry]);
+    return heap_of(device, device.history().entry_segment[entry], device.trace().pool[entry]);
   }
   // The pool of its segment; if the segment is gone at the end, the recorded pool.
   std::uint32_t heap_of(const Device& device, std::uint32_t segment, const TorchPoolId& pool) {
     if (pool.is_reported && segment == TorchHistory::no_segment)
-      return heap_of_pool(device.trace->device, pool.first, pool.second);
+      return heap_of_pool(device.number(), pool.first, pool.second);
     return heap_of_segment(device, segment);
   }
 
-  // Callers have smaller numbers, so the chain ends quickly: each stack is converted only once.
-  std::uint32_t stack_from(TorchStackId id) {
-    if (id == TorchStackId::none) return 0;
-    std::vector<std::uint32_t> chain;
-    auto at = static_cast<std::uint32_t>(id);
-    for (; at != 0 && stacks_[at] == 0; at = static_cast<std::uint32_t>(snapshot_.stacks.caller[at]))
-      chain.push_back(at);
-    std::uint32_t parent = at == 0 ? 0 : stacks_[at];
-    for (std::size_t i = chain.size(); i-- > 0;)
-      parent = stacks_[chain[i]] = writer_.define_stack(parent, frame_from(snapshot_.stacks.innermost[chain[i]]));
-    return parent;
-  }
-  // Many stacks have the same frames.
-  std::uint32_t frame_from(TorchFrameId id) {
-    std::uint32_t& converted = frames_[static_cast<std::size_t>(id)];
-    if (converted != 0) return converted;
-    const TorchFrame& frame = snapshot_.stacks.frames[static_cast<std::size_t>(id)];
-    // A C++ frame without debug information; PyTorch itself writes either nothing or "??".
-    const std::string_view file = snapshot_.text(frame.file);
-    return converted = writer_.define_frame(snapshot_.text(frame.function), file.empty() ? "??" : file,
-                                            static_cast<std::uint32_t>(std::max(0, frame.line)));
-  }
+  std::uint32_t stack_from(TorchStackId id) { return stacks_.stack_from(id); }
 
   // Converts cudaStream_t handles to small numbers, in order of appearance; 0 stays the default stream.
   std::uint32_t stream_from(std::int64_t handle) {
@@ -184,26 +168,54 @@ class TorchConverter {
   }
 
   void write_beginning(Device& device) {
-    for (const TorchInitialRegion& region : device.history.regions) {
-      wire::RegionLiveRecord record;
-      record.address = region.range.begin;
-      record.size = region.range.size();
-      record.heap = heap_of(device, region.segment, region.pool);
-      record.flags = region.is_expandable ? wire::region_flag::joins_neighbours : 0;
-      writer_.add(record, time_ns_);
+    for (const TorchInitialRegion& region : device.history().regions)
+      writer_.add(record_from(device, region), time_ns_);
+    for (const TorchInitialBlock& block : device.history().blocks) writer_.live(record_from(device, block));
+  }
+
+  wire::RegionLiveRecord record_from(const Device& device, const TorchInitialRegion& region) {
+    wire::RegionLiveRecord record;
+    record.address = region.range.begin;
+    record.size = region.range.size();
+    record.heap = heap_of(device, region.segment, region.pool);
+    record.flags = region.is_expandable ? wire::region_flag::joins_neighbours : 0;
+    return record;
+  }
+
+  wire::LiveRecord record_from(const Device& device, const TorchInitialBlock& block) {
+    wire::LiveRecord record;
+    record.address = block.address;
+    record.size = block.size_bytes;
+    record.requested = bytes_or_unknown(block.requested_bytes);
+    record.heap = heap_of(device, block.segment, block.pool);
+    record.stack = stack_from(block.stack);
+    record.stream = stream_from(block.stream);
+    record.tag = writer_.define_string(snapshot_.text(block.user_metadata));
+    record.flags = (block.is_pending ? wire::block_flag::is_pending : 0) |
+                   (block.is_size_derived ? wire::block_flag::is_size_derived : 0);
+    return record;
+  }
+
+  // Entries are missing: each heap of the device is listed again as the next run begins with it. A block that was there
+  // before the gap, with the same address, size and stack, is taken for the same allocation, as in list_the_tables().
+  void cross_gap(const Device& device, std::int64_t since_ns) {
+    std::map<std::uint32_t, std::vector<wire::RegionLiveRecord>> regions;
+    std::map<std::uint32_t, std::vector<wire::LiveRecord>> blocks;
+    writer_.flush();
+    const torch::BlocksByPlace before(out_.stream());
+    for (const TorchInitialRegion& each : device.history().regions) {
+      const wire::RegionLiveRecord record = record_from(device, each);
+      regions[record.heap].push_back(record);
     }
-    for (const TorchInitialBlock& block : device.history.blocks) {
-      wire::LiveRecord record;
-      record.address = block.address;
-      record.size = block.size_bytes;
-      record.requested = bytes_or_unknown(block.requested_bytes);
-      record.heap = heap_of(device, block.segment, block.pool);
-      record.stack = stack_from(block.stack);
-      record.stream = stream_from(block.stream);
-      record.tag = writer_.define_string(snapshot_.text(block.user_metadata));
-      record.flags = (block.is_pending ? wire::block_flag::is_pending : 0) |
-                     (block.is_size_derived ? wire::block_flag::is_size_derived : 0);
-      writer_.live(record);
+    for (const TorchInitialBlock& each : device.history().blocks) {
+      wire::LiveRecord record = record_from(device, each);
+      before.keep_event(record);
+      blocks[record.heap].push_back(record);
+    }
+    for (const auto& [pool, heap] : std::map(heaps_)) {
+      if (std::get<0>(pool) != device.number()) continue;
+      writer_.note_loss(0, since_ns, time_ns_, heap);
+      writer_.list_heap(heap, regions[heap], blocks[heap], time_ns_);
     }
   }
 
@@ -215,9 +227,18 @@ class TorchConverter {
           std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return is_possible_time(time_of(row)); });
       if (found != rows.end()) first_us = std::min(first_us, time_of(*found));
     };
-    for (const Device& device : devices_) look_at(device.trace->time_us, [](std::int64_t time_us) { return time_us; });
+    for (const Device& device : devices_) look_at(device.trace().time_us, [](std::int64_t time_us) { return time_us; });
     look_at(snapshot_.annotations, [](const TorchAnnotation& annotation) { return annotation.time_us; });
     return first_us > latest_time_us ? 0 : first_us * ns_per_us;
+  }
+
+  // False if there is none.
+  bool begin_next_run(Device& device) const {
+    if (device.run + 1 == device.runs.size() || device.runs[device.run + 1].trace->size() == 0) return false;
+    ++device.run;
+    device.next = device.next_out_of_memory = device.next_other = 0;
+    device.gap_since_ns = time_ns_;
+    return true;
   }
 
   // Each device's entries stay in order; devices are merged by time. In files without times (the oldest schema) the
@@ -227,8 +248,8 @@ class TorchConverter {
     std::priority_queue<Next, std::vector<Next>, std::greater<>> queue;
     for (std::size_t i = 0; i < devices_.size(); ++i) {
       Device& device = devices_[i];
-      if (device.trace->size() == 0) continue;
-      device.time_us = known_time(device.trace->time_us.front(), device.time_us);
+      if (device.trace().size() == 0) continue;
+      device.time_us = known_time(device.trace().time_us.front(), device.time_us);
       queue.emplace(device.time_us, i);
     }
     const auto& annotations = snapshot_.annotations;
@@ -244,9 +265,10 @@ class TorchConverter {
           write_annotation(annotations[annotation]);
         }
         if (is_possible_time(device.time_us)) time_ns_ = device.time_us * ns_per_us;
+        if (device.gap_since_ns) cross_gap(device, *std::exchange(device.gap_since_ns, std::nullopt));
         write_entry(device, device.next++, time_ns_);
-        if (device.next == device.trace->size()) break;
-        device.time_us = known_time(device.trace->time_us[device.next], device.time_us);
+        if (device.next == device.trace().size() && !begin_next_run(device)) break;
+        device.time_us = known_time(device.trace().time_us[device.next], device.time_us);
         if (queue.empty() || Next(device.time_us, number) < queue.top()) continue;
         queue.emplace(device.time_us, number);
         break;
@@ -276,12 +298,12 @@ class TorchConverter {
   }
 
   void write_entry(Device& device, std::size_t entry, std::int64_t time) {
-    const TorchTrace& trace = *device.trace;
+    const TorchTrace& trace = device.trace();
     const std::uint64_t address = trace.address[entry];
     const std::uint32_t stack = stack_from(trace.stack[entry]);
     if (const std::size_t later = entry + 8; later < trace.size()) {
       writer_.expect(heap_of_entry(device, later), trace.address[later]);
-      __builtin_prefetch(&stacks_[static_cast<std::size_t>(trace.stack[later])]);
+      stacks_.expect(trace.stack[later]);
     }
     switch (trace.action[entry]) {
       case TorchAction::alloc: write_alloc(device, entry, stack, time); break;
@@ -305,24 +327,24 @@ class TorchConverter {
   }
 
   void write_alloc(Device& device, std::size_t entry, std::uint32_t stack, std::int64_t time) {
-    const TorchTrace& trace = *device.trace;
+    const TorchTrace& trace = device.trace();
     wire::AllocRecord record;
     record.address = trace.address[entry];
-    record.size = device.history.entry_size_bytes[entry];
+    record.size = device.history().entry_size_bytes[entry];
     record.requested = bytes_or_unknown(trace.size_bytes[entry]);
     record.heap = heap_of_entry(device, entry);
     record.stack = stack;
     record.stream = stream_from(trace.stream[entry]);
     record.tag = writer_.define_string(snapshot_.text(trace.user_metadata[entry]));
-    record.flags = device.history.is_entry_size_derived[entry] != 0 ? wire::block_flag::is_size_derived : 0;
+    record.flags = device.history().is_entry_size_derived[entry] != 0 ? wire::block_flag::is_size_derived : 0;
     writer_.alloc(record, time);
   }
 
   template <class Record>
   void write_region(Device& device, std::size_t entry, std::uint32_t stack, std::int64_t time, std::uint32_t flags) {
     Record record;
-    record.address = device.trace->address[entry];
-    record.size = bytes_or_0(device.trace->size_bytes[entry]);
+    record.address = device.trace().address[entry];
+    record.size = bytes_or_0(device.trace().size_bytes[entry]);
     record.heap = heap_of_entry(device, entry);
     record.stack = stack;
     if constexpr (Record::kind == wire::RecordKind::region_grow) record.flags = flags;
@@ -338,9 +360,9 @@ class TorchConverter {
 
   void write_out_of_memory(Device& device, std::size_t entry, std::uint32_t stack, std::int64_t time) {
     wire::OutOfMemoryRecord record;
-    record.requested = bytes_or_0(device.trace->size_bytes[entry]);
+    record.requested = bytes_or_0(device.trace().size_bytes[entry]);
     record.available = wire::unknown_bytes;
-    if (const auto* reported = next_of_entry(device.trace->out_of_memory, device.next_out_of_memory, entry))
+    if (const auto* reported = next_of_entry(device.trace().out_of_memory, device.next_out_of_memory, entry))
       record.available = bytes_or_unknown(reported->device_free_bytes);
     record.heap = device.main_heap;
     record.stack = stack;
@@ -350,25 +372,18 @@ class TorchConverter {
   void write_mark(Device& device, std::size_t entry, std::int64_t time) {
     wire::MarkerRecord record;
     std::string_view name = "snapshot";
-    if (const auto* other = next_of_entry(device.trace->other_actions, device.next_other, entry))
+    if (const auto* other = next_of_entry(device.trace().other_actions, device.next_other, entry))
       name = snapshot_.text(other->action);
     record.name = writer_.define_string(name);
-    record.device = static_cast<std::uint32_t>(device.trace->device);
+    record.device = static_cast<std::uint32_t>(device.trace().device);
     writer_.add(record, time);
   }
 
   void report() {
     ConversionCounts counts = counts_;
     for (const Device& device : devices_) {
-      counts.contradictions += device.history.contradictions;
-      counts.blocks_before += device.history.blocks.size();
-      for (const std::uint8_t is_derived : device.history.is_entry_size_derived) counts.derived_sizes += is_derived;
-      for (const TorchInitialBlock& block : device.history.blocks) {
-        counts.derived_sizes += block.is_size_derived ? 1 : 0;
-        counts.uncertain_sizes += block.excess_bytes_max > 0 ? 1 : 0;
-      }
-      for (const auto& [pool, bytes] : device.history.peak_excess_bytes_max)
-        counts.peak_excess_bytes_max = std::max(counts.peak_excess_bytes_max, bytes);
+      counts.blocks_before += device.runs.front().history.blocks.size();
+      for (const TorchDeviceRun& run : device.runs) add_history(run.history, counts);
     }
     for (const TorchSetting& setting : snapshot_.settings)
       if (snapshot_.text(setting.key) == "trace_alloc_overflowed" && snapshot_.text(setting.value) == "True")
@@ -406,14 +421,11 @@ class TorchConverter {
     mark.name = writer_.define_string("what the snapshot lists");
     writer_.add(mark, time_ns_);
     writer_.flush();
-    std::map<std::pair<std::uint32_t, std::uint64_t>, LiveBlock> reported;
-    for (const LiveBlock& block : out_.stream().last_state().slots())
-      if (block.is_live()) reported.emplace(std::pair(block.heap, block.address), block);
-
+    const torch::BlocksByPlace reported(out_.stream());
     std::vector<wire::RegionLiveRecord> regions;
     std::vector<wire::LiveRecord> blocks;
     const TorchSegments& segments = snapshot_.segments;
-    for (std::uint32_t segment = 0; segment < segments.size(); ++segment) {
+    for (std::uint32_t segment = 0; segment < snapshot_.segments_at_end(); ++segment) {
       wire::RegionLiveRecord& region = regions.emplace_back();
       region.address = segments.address[segment];
       region.size = bytes_or_0(segments.total_bytes[segment]);
@@ -421,11 +433,7 @@ class TorchConverter {
       region.flags = segments.is_expandable[segment] != 0 ? wire::region_flag::joins_neighbours : 0;
       for (std::uint32_t i = segments.block_begin[segment]; i < segments.block_begin[segment + 1]; ++i) {
         if (!snapshot_.blocks.is_active(i)) continue;
-        wire::LiveRecord& block = blocks.emplace_back(listed_block(segment, i));
-        // The same allocation according to the entries: its id has the allocation time.
-        const auto was = reported.find({block.heap, block.address});
-        if (was != reported.end() && was->second.size == block.size && was->second.stack == block.stack)
-          block.event = was->second.event;
+        reported.keep_event(blocks.emplace_back(listed_block(segment, i)));
       }
     }
     constexpr std::uint32_t all_heaps = 0;
@@ -460,16 +468,16 @@ class TorchConverter {
   TraceWriter out_;
   Trace& trace_ = out_.trace();
   wire::StreamWriter& writer_ = out_.events();
+  torch::StackWriter stacks_{snapshot_, writer_};
   std::vector<Device> devices_;
   std::map<std::tuple<std::int32_t, std::uint64_t, std::uint64_t>, std::uint32_t> heaps_;
   std::set<std::tuple<std::int32_t, std::uint64_t, std::uint64_t>> uncertain_peaks_;  // As above.
-  std::vector<std::uint32_t> heap_of_segment_;                                        // By segment of the snapshot.
-  std::vector<std::string> heap_names_;                                               // By heap.
+  std::set<std::int32_t> devices_with_gaps_;    // What happened in a gap may have been their peak.
+  std::vector<std::uint32_t> heap_of_segment_;  // By segment of the snapshot.
+  std::vector<std::string> heap_names_;         // By heap.
   std::unordered_map<std::int64_t, std::uint32_t> streams_;
-  std::vector<std::uint32_t> stacks_;  // By TorchStackId; 0: not converted yet.
-  std::vector<std::uint32_t> frames_;  // By TorchFrameId, likewise.
-  std::int64_t time_ns_ = 0;           // The last written event.
-  ConversionCounts counts_;            // Counts for the written trace.
+  std::int64_t time_ns_ = 0;  // The last written event.
+  ConversionCounts counts_;   // Counts for the written trace.
 };
 
 }  // namespace

@@ -100,7 +100,9 @@ Result<CentralEntry> find_entry(const std::vector<CentralEntry>& directory, cons
                              "Unpack it and give the snapshot that you mean.", name));
   }
   return Failure(
-      other_format(fmt::format("this is a zip archive, and none of its {} files is a pickle", directory.size()),
+      other_format(directory.size() == 1
+                       ? std::string("this is a zip archive, and its only file is no pickle")
+                       : fmt::format("this is a zip archive, and none of its {} files is a pickle", directory.size()),
                    "Unpack it, and open what is inside.", name));
 }
 

@@ -107,7 +107,7 @@ bool read_ran_out(std::string_view text, WordCursor& cursor, Report& report) {
   report.requested = cursor.take_size();
   if (!report.requested || !cursor.take(") exceeds available") || !cursor.take_until("(", reason_bytes_max))
     return false;
-  report.available = report.limit = cursor.take_size();
+  report.limit = cursor.take_size();  // What the device has, not what was left of it.
   cursor.take(")");
   cursor.take(".");
   if (cursor.take("HLO module:")) report.program = cursor.take_name();
@@ -162,10 +162,22 @@ bool read_cores(WordCursor& cursor, Report& report) {
   if (!cursor.take(", SparseCore Hbm usage")) return false;
   const MaybeBytes sparse = cursor.take_size();
   if (!cursor.take(", exceeding available bytes:")) return false;
-  report.limit = report.available = cursor.take_size();
+  report.limit = cursor.take_size();  // As above.
   report.requested = sum(tensor, sparse);
   report.program_parts = {{"TensorCore", tensor}, {"SparseCore", sparse}};
   return report.requested && report.limit;
+}
+
+bool read_early(WordCursor& cursor, Report& report) {
+  report.form = Form::early;
+  report.memory_space = "hbm";
+  cursor.take("Aborting compilation early");
+  if (!cursor.take("because it's unlikely to have enough memory. Requires")) return false;
+  report.requested = cursor.take_size();
+  if (!report.requested || !cursor.take(", has")) return false;
+  report.limit = cursor.take_size();
+  cursor.take("available");
+  return report.limit.has_value();
 }
 
 bool read_attempt(std::string_view text, WordCursor& cursor, Report& report) {
@@ -262,7 +274,17 @@ bool read_statistics(WordCursor& cursor, Report& report) {
   return report.used && report.limit;
 }
 
-enum class Anchor : std::uint8_t { ran_out, allocation, cores, reserve, allocate, could_not, sparse, statistics };
+enum class Anchor : std::uint8_t {
+  ran_out,
+  allocation,
+  cores,
+  early,
+  reserve,
+  allocate,
+  could_not,
+  sparse,
+  statistics
+};
 struct AnchorWords {
   Anchor anchor;
   std::string_view words;
@@ -271,6 +293,7 @@ constexpr std::array anchors = {
     AnchorWords{Anchor::ran_out, "Ran out of memory"},
     AnchorWords{Anchor::allocation, "Allocation (size="},
     AnchorWords{Anchor::cores, "TPU TensorCore Hbm usage:"},
+    AnchorWords{Anchor::early, "Aborting compilation early"},
     AnchorWords{Anchor::reserve, "Attempting to reserve"},
     AnchorWords{Anchor::allocate, "Attempting to allocate"},
     AnchorWords{Anchor::could_not, "Could not allocate"},
@@ -283,6 +306,7 @@ bool read_at(std::string_view text, Anchor anchor, WordCursor& cursor, Report& r
     case Anchor::ran_out: return read_ran_out(text, cursor, report);
     case Anchor::allocation: return read_allocation(cursor, report);
     case Anchor::cores: return read_cores(cursor, report);
+    case Anchor::early: return read_early(cursor, report);
     case Anchor::reserve:
     case Anchor::allocate: return read_attempt(text, cursor, report);
     case Anchor::could_not: return read_could_not(cursor, report);

@@ -171,7 +171,7 @@ void ReportWriter::add_figure(std::string_view name, const MaybeBytes& value) {
 std::uint64_t ReportWriter::add_failure(const Report& report, std::uint32_t stack) {
   wire::OutOfMemoryRecord record;
   record.requested = bytes_of(report.requested);
-  record.available = report.available ? report.available->bytes : wire::unknown_bytes;
+  record.available = wire::unknown_bytes;
   record.heap = heap_;
   record.stack = stack;
   record.reason = writer_.define_string(report.headline);

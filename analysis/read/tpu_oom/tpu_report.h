@@ -9,6 +9,8 @@
 //   allocation  Allocation (size=400000) would exceed memory (size=2048) :: #allocation3 [shape = 's32[100000]{0}',
 //               space=sflag, size = 0x61a80, scoped, tag = 'scratch operand'] :: kernel.1
 //   cores       TPU TensorCore Hbm usage: 34.82G, SparseCore Hbm usage 174.10G, exceeding available bytes: 95.74G
+//   early       Aborting compilation early because it's unlikely to have enough memory. Requires 3.84T, has 90.96G
+//               available.
 //   buffer      Error allocating device buffer: Attempting to allocate 8.00M. That was not possible. There are 6.43M
 //               free. Due to fragmentation, the largest contiguous region of free memory is 16.0K.; (0x0x1_HBM0)
 //   program     Error loading program 'jit_x': Attempting to reserve 13.50G at the bottom of memory. That was not
@@ -36,6 +38,7 @@ enum class Form : std::uint8_t {
   scoped,
   allocation,
   cores,
+  early,
   buffer,
   program,
   sparse,
@@ -59,7 +62,7 @@ struct Report {
   std::string memory_space;  // In lower case: "hbm", "vmem", "smem", "sflag", "cmem".
   std::string program;       // Empty: unknown.
   std::string headline;      // On one line.
-  MaybeBytes requested, available, used, free, largest_free, limit, reserved;
+  MaybeBytes requested, used, free, largest_free, limit, reserved;
   MaybeBytes exceeded;
   // For the form `compile`.
   MaybeBytes total_usage, requirement, output, output_shared;

@@ -21,7 +21,7 @@ Result<OpenedWorkload> with_changes(OpenedWorkload opened, const std::vector<Wor
   Trace trace = trace_from_emulation(run->workload, run->emulation, opened.name, opened.file_bytes);
   add_problem_statistics(trace);
   if (cancelled != nullptr && *cancelled) return Failure(refusal("emulating was cancelled", {}, opened.name));
-  opened.trace = std::make_shared<const Trace>(std::move(trace));
+  opened.trace = std::make_shared<Trace>(std::move(trace));
   run->emulation.events = {};
   opened.now = std::make_shared<const EmulatedWorkload>(std::move(*run));
   if (changes.empty()) opened.unmodified = opened.now;
