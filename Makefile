@@ -111,7 +111,7 @@ fuzz:
 	@tests/fuzz/run.sh build/fuzz 600
 
 tidy:
-	@cmake --preset tidy $(CMAKE_FLAGS) && cmake --build --preset tidy --target hbmscope_pprof_proto
+	@cmake --preset tidy $(CMAKE_FLAGS) && cmake --build --preset tidy --target hbmscope_pprof_proto hlo_bench_proto
 	@tests/house/tidy.sh build/tidy
 
 format:

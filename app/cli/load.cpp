@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -132,11 +133,13 @@ std::vector<NamedProgram> find_programs(const std::vector<NamedFile>& files, con
     if (!memory) return {};
     programs.push_back({source.profile->files.front(), std::move(*memory)});
   }
-  for (std::size_t i = 0; i < programs.size(); ++i) order.push_back(i);
+  order.resize(programs.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return programs[a].memory.roughly_needed_bytes() > programs[b].memory.roughly_needed_bytes();
   });
   std::vector<NamedProgram> sorted;
+  sorted.reserve(programs.size());
   for (const std::size_t each : order) sorted.push_back(std::move(programs[each]));
   return sorted;
 }

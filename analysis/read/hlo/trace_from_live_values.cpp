@@ -42,8 +42,8 @@ class LiveTraceMaker {
 
   Trace make() {
     add_figures();
-    for (std::uint32_t i = 0; i < program_.values.size(); ++i)
-      if (program_.values[i].kind != ValueKind::temporary) add_block(program_.values[i]);
+    for (const LiveValue& value : program_.values)
+      if (value.kind != ValueKind::temporary) add_block(value);
     play_temporaries();
     report();
     out_.close();
