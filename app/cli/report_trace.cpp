@@ -22,7 +22,8 @@ namespace hbmscope::cli {
 namespace {
 
 std::string inexact_text(const HeapRow& row) {
-  if (!row.is_inexact && row.is_peak_minimum) return "the peak may be higher: the sizes of some blocks are not certain";
+  if (!row.is_inexact && row.is_peak_minimum)
+    return "the peak may be higher: the sizes of some blocks, or a part of the history, are unknown";
   std::string text = row.is_inexact ? "inexact" : "the peak is inexact";
   if (row.is_inexact && row.inexact_since_start_ns) text += " since " + seconds_text(*row.inexact_since_start_ns);
   text += ": events were lost or contradict each other";

@@ -101,7 +101,7 @@ constexpr std::uint32_t sizes_are_requests = 32;    // Block sizes are not repor
 constexpr std::uint32_t contradicts_itself = 64;
 // A framework's pool, seen from the inside: its regions are memory of the driver, so its blocks say what that is.
 constexpr std::uint32_t is_inside_of_driver = 128;
-// Some of its blocks may be larger than reported, so its peak may be higher than the sizes say.
+// Its peak may be higher: some of its blocks may be larger than reported, or a part of its history is missing.
 constexpr std::uint32_t peak_is_minimum = 256;
 }  // namespace heap_flag
 

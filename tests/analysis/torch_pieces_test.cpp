@@ -201,6 +201,28 @@ TEST(TorchPieces, ranks_and_later_runs_are_not_joined) {
   EXPECT_EQ(groups_of(files).size(), 4U);
 }
 
+TEST(TorchPieces, without_a_common_entry_only_a_series_of_files_is_joined) {
+  RecordedJob job(7);
+  job.run(200);
+  std::vector<TorchSnapshot> pieces = {job.save(100)};
+  job.run(20);
+  const std::size_t first = job.entries();
+  job.run(150);
+  pieces.push_back(job.save(first));
+  const std::pair<const char*, const char*> names[] = {{"out/step_9.pickle", "out/step_010.pickle"},
+                                                       {"a.1.pickle", "a.2.pickle"}};
+  for (const auto& [before, after] : names) {
+    pieces[0].file = before, pieces[1].file = after;
+    EXPECT_EQ(groups_of(pieces).size(), 1U) << before;
+  }
+  const std::pair<const char*, const char*> others[] = {
+      {"run_1/step_9.pickle", "run_2/step_10.pickle"}, {"before.pickle", "after.pickle"}, {"a1.pickle", "a1b.pickle"}};
+  for (const auto& [before, after] : others) {
+    pieces[0].file = before, pieces[1].file = after;
+    EXPECT_EQ(groups_of(pieces).size(), 2U) << before;
+  }
+}
+
 TEST(TorchPieces, pieces_of_several_processes_are_told_apart) {
   std::vector<RecordedJob> ranks;
   for (unsigned rank = 0; rank < 3; ++rank) ranks.emplace_back(rank);

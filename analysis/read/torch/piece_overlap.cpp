@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -49,6 +50,23 @@ std::vector<std::uint32_t> segments_on(const TorchSnapshot& snapshot, std::int32
   for (std::uint32_t i = 0; i < snapshot.segments.size(); ++i)
     if (snapshot.segments.device[i] == device) rows.push_back(i);
   return rows;
+}
+
+// "out/step_10.pickle" and "out/step_20.pickle".
+bool is_series(std::string_view a, std::string_view b) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const std::size_t folder = a.rfind('/') + 1;  // npos + 1 is 0.
+  if (b.rfind('/') + 1 != folder || a.substr(0, folder) != b.substr(0, folder)) return false;
+  std::size_t i = folder, j = folder;
+  while (i < a.size() && j < b.size()) {
+    if (!is_digit(a[i]) || !is_digit(b[j])) {
+      if (a[i++] != b[j++]) return false;
+      continue;
+    }
+    while (i < a.size() && is_digit(a[i])) ++i;
+    while (j < b.size() && is_digit(b[j])) ++j;
+  }
+  return i == a.size() && j == b.size();
 }
 
 // What the later snapshot began with, compared with the tables of the earlier one.
@@ -118,7 +136,8 @@ PieceRelation relation_between(const TorchSnapshot& earlier, const TorchSnapshot
     relation.is_one_process = relation.shared_entries > 0;
     if (relation.is_one_process || begin_us <= end_us) return relation;
   }
-  if (devices_with_entries(earlier) != devices_with_entries(later)) return relation;
+  if (!is_series(earlier.file, later.file) || devices_with_entries(earlier) != devices_with_entries(later))
+    return relation;
   Survivors survivors;
   for (const TorchTrace& trace : later.traces)
     if (trace.size() > 0) survivors.count(earlier, later, trace);

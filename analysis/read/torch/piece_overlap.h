@@ -4,10 +4,12 @@
 //   overlap   The later one begins with entries that are the last of the earlier one: the same actions, addresses,
 //             sizes and streams, at the same times. Times may differ by overlap_tolerance_us, because PyTorch converts
 //             its clock anew for every snapshot (c10::ApproximateClockToUnixTimeConverter); 1 us was seen.
-//   sequence  No entry is in both, as with a small max_entries. All entries of the later one are later, on the same
-//             devices; what it began with has at least half of the earlier one's segments, and blocks of it at the same
-//             addresses and of the same sizes. Two runs of a program, one after the other, could look like this only
-//             if the driver gave both the same addresses, and the second run's history had lost its beginning.
+//   sequence  No entry is in both, as with a small max_entries. The files are a series by their names: of one folder,
+//   and
+//             equal but for numbers. All entries of the later one are later, on the same devices; what it began with
+//             has at least half of the earlier one's segments, and blocks of it at the same addresses and of the same
+//             sizes. Two runs of a program, one after the other, could look like this only if their files had such
+//             names, the driver gave both the same addresses, and the second run's history had lost its beginning.
 //
 // Ranks overlap in time and share no entry, so they are never joined. Entries without times (before PyTorch 2.1) are
 // not joined either.
