@@ -74,7 +74,7 @@ TEST(DumpAttempts, a_folder_of_them_is_one_failure_with_the_last_heap) {
   std::vector<Source> sources;
   const auto files = find_profiles_in_folder(folder.string());
   ASSERT_TRUE(files) << files.error().text();
-  for (const std::string& file : *files) {
+  for (const std::string& file : files->files) {
     auto source = read_source(file, options);
     ASSERT_TRUE(source) << source.error().text();
     sources.push_back(std::move(*source));
