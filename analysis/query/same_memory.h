@@ -17,10 +17,8 @@ struct SameMemory {
   PlaceAt place;  // A block.
 };
 
-// Blocks of other heaps over the first byte of `range`, which is a block of a heap. Streams are of one process if their
-// facts "pid" and "host" agree. If one of them has no pid, they are taken for the same only if they come from different
-// sources, and the blocks are equal or one contains the other: ranks of a job use the same addresses for different
-// memory. Compiled programs have no addresses of a process (program_parts.h).
+// Blocks of other heaps of the same process (trace/same_process.h) over the first byte of `range`, which is a block of
+// a heap. Compiled programs have no addresses of a process (program_parts.h).
 std::vector<SameMemory> find_same_memory(const Trace& trace, const std::vector<StreamState>& states, std::size_t stream,
                                          std::uint32_t heap, AddressRange range);
 

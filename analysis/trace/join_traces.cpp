@@ -4,6 +4,7 @@
 #include <string>
 
 #include "analysis/model/clamped.h"
+#include "analysis/trace/same_process.h"
 
 namespace hbmscope {
 namespace {
@@ -38,6 +39,7 @@ Trace join_traces(std::span<const std::shared_ptr<const Trace>> traces) {
   }
   joined.format = common_of(formats, "several");
   joined.producer = common_of(producers, "Several traces");
+  joined.stream_processes = find_processes(joined);
   return joined;
 }
 

@@ -1,5 +1,6 @@
 // Combines the traces of several files into one: the ranks of a job, each of which saved its own. Streams stay separate
-// and unmodified. Their clock records, if any, relate them in time.
+// and unmodified. Their clock records, if any, relate them in time. Files about the same process are recognised
+// (same_process.h).
 #pragma once
 
 #include <memory>

@@ -16,6 +16,7 @@ std::string_view kind_of(const HeapInfo& heap) {
 }
 
 std::string process_of(const Trace& trace, std::size_t stream) {
+  if (!trace.stream_processes.empty()) return "process " + std::to_string(trace.stream_processes[stream]);
   const Definitions& definitions = trace.streams[stream].definitions();
   const std::string_view pid = definitions.job_fact("pid");
   if (pid.empty()) return "stream " + std::to_string(stream);
@@ -26,10 +27,15 @@ struct Source {
   wire::Layer layer = wire::Layer::program;
   std::size_t stream = 0;
   bool is_inside = false;  // Of pools whose blocks say what the driver's memory is.
+  bool has_failure = false;
+  bool has_addresses = false;
 };
 
 bool is_better(const Source& one, const Source& other) {
-  return one.is_inside != other.is_inside ? one.is_inside : one.layer < other.layer;
+  if (one.is_inside != other.is_inside) return one.is_inside;
+  if (one.layer != other.layer) return one.layer < other.layer;
+  if (one.has_addresses != other.has_addresses) return one.has_addresses;
+  return one.stream != other.stream && one.has_failure && !other.has_failure;
 }
 
 // The device's memory as a compiled program has planned it.
@@ -70,7 +76,8 @@ std::vector<std::vector<bool>> find_counted_heaps(const Trace& trace) {
     processes.push_back(process_of(trace, i));
     for (const HeapInfo& heap : trace.streams[i].definitions().heaps()) {
       if (heap.id == 0) continue;
-      const Source source{heap.layer, i, (heap.flags & wire::heap_flag::is_inside_of_driver) != 0};
+      const Source source{heap.layer, i, heap.has(wire::heap_flag::is_inside_of_driver),
+                          !trace.streams[i].failures().empty(), heap.has(wire::heap_flag::has_addresses)};
       const auto [found, is_new] = sources.try_emplace(place_of(i, heap), source);
       if (!is_new && is_better(source, found->second)) found->second = source;
     }

@@ -13,11 +13,12 @@ namespace hbmscope {
 // By stream and heap id: whether the heap counts. Among the heaps of one process, device and memory kind, those of the
 // lowest layer count, because the others are parts of them; but where a framework's pool is seen from the inside
 // (heap_flag::is_inside_of_driver), its layer counts, as the driver's one large block says nothing. What the process
-// has outside of its pools is then a figure of its own (query/heap_rows.h). If two streams have a layer, the first
-// counts. A heap whose parent counts never does. Host and managed memory counts only in a trace that has no other
-// memory, and so do comparison pools (below). What a compiled program wants of the device's memory counts only in a
-// trace without any (where there is some, the program lies in it), and only that of the largest program. The job's
-// facts "pid" and "host" identify a process; a stream without them is a process of its own.
+// has outside of its pools is then a figure of its own (query/heap_rows.h). If two streams have a layer, the one counts
+// that has addresses, or else the one in which a request failed, or else the first. A heap whose parent counts never
+// does. Host and managed memory counts only in a trace that has no other memory, and so do comparison pools (below).
+// What a compiled program wants of the device's memory counts only in a trace without any (where there is some, the
+// program lies in it), and only that of the largest program. The facts "pid" and "host" identify a process, and in
+// joined traces also what it holds (same_process.h); any other stream is a process of its own.
 std::vector<std::vector<bool>> find_counted_heaps(const Trace& trace);
 
 // Memory of the host, pinned or managed, which is no memory of a device.

@@ -24,6 +24,8 @@ struct Trace {
   ImportStatistics import;
   // By stream: its file, as in `files`. Empty if all come from one file (join_traces.h).
   std::vector<std::string> stream_files;
+  // By stream: the number of its process (same_process.h). Empty: the streams' own facts identify it.
+  std::vector<std::uint32_t> stream_processes = {};
 };
 
 // A stream keeps only curves, and they can't be computed (Stream::needs_everything).
