@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analysis/model/clamped.h"
+#include "analysis/trace/reported_figures.h"
 #include "analysis/trace/stream_names.h"
 
 namespace hbmscope {
@@ -30,6 +31,7 @@ std::vector<CounterRow> compute_counter_rows(const Trace& trace, const Moment& m
   for (std::size_t i = 0; i < trace.streams.size(); ++i) {
     const Stream& stream = trace.streams[i];
     for (const auto& [key, series] : stream.counters().series()) {
+      if (stream.definitions().text(key.first).starts_with(reported_figure::bin)) continue;
       CounterRow& row = rows.emplace_back();
       row.stream = i;
       row.name = stream.definitions().text(key.first);

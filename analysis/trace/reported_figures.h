@@ -12,6 +12,10 @@ inline constexpr std::string_view used = "used_bytes", free = "free_bytes", larg
                                   limit = "limit_bytes", reserved = "reserved_bytes";
 // Of a failed request, as its allocator rounded it.
 inline constexpr std::string_view rounded_request = "rounded_request_bytes";
+// Of a bin of a BFC allocator: "bfc_bin_256_bytes". They are shown as bins (query/bfc_bins.h), not as counters.
+inline constexpr std::string_view bin = "bfc_bin_", bin_chunks = "_chunks", bin_chunks_in_use = "_chunks_in_use",
+                                  bin_bytes = "_bytes", bin_in_use = "_in_use_bytes",
+                                  bin_requested = "_requested_bytes";
 // The device's whole memory.
 inline constexpr std::string_view device = "device_bytes";
 // The pool size under the name that PyTorch's profiler uses.

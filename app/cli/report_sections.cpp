@@ -10,6 +10,8 @@
 namespace hbmscope::cli {
 
 ReportSection heaps_section();           // report_trace.cpp
+ReportSection ranks_section();           // report_ranks.cpp
+ReportSection bins_section();            // report_bins.cpp
 ReportSection labels_section();          // report_labels.cpp
 ReportSection executed_section();        // report_executed.cpp
 ReportSection program_section();         // report_program.cpp
@@ -23,10 +25,10 @@ ReportSection bottom_up_section();
 ReportSection peek_section();
 
 std::span<const ReportSection> report_sections() {
-  static const std::array sections = {heaps_section(),   labels_section(),         executed_section(),
-                                      program_section(), program_blocks_section(), job_section(),
-                                      metrics_section(), import_section(),         rows_section(),
-                                      tree_section(),    bottom_up_section(),      peek_section()};
+  static const std::array sections = {
+      ranks_section(),   heaps_section(),          bins_section(),      labels_section(),  executed_section(),
+      program_section(), program_blocks_section(), job_section(),       metrics_section(), import_section(),
+      rows_section(),    tree_section(),           bottom_up_section(), peek_section()};
   return sections;
 }
 

@@ -15,6 +15,7 @@
 #include "app/cli/report_accounts.h"
 #include "app/cli/report_address.h"
 #include "app/cli/report_failures.h"
+#include "app/cli/report_ranks.h"
 #include "app/cli/report_section.h"
 #include "app/cli/report_text.h"
 
@@ -89,8 +90,17 @@ std::string events_text(const Trace& trace) {
 Result<std::string> heaps_section_text(const ReportInput& input, const ReportStyle& style) {
   constexpr std::size_t failures_shown = 3;
   const Trace& trace = *input.source.trace;
-  std::string heaps = heaps_text(compute_heap_rows(trace, input.source.states), style.terminal);
-  if (!heaps.empty()) heaps = fmt::format("\n{}:\n{}", moment_text(input.source), heaps);
+  std::vector<HeapRow> rows = compute_heap_rows(trace, input.source.states);
+  std::string head = moment_text(input.source);
+  if (trace.streams.size() > ranks_with_heaps_max) {
+    const std::vector<RankRow> ranks = compute_rank_rows(trace, input.source.states);
+    if (ranks.size() > ranks_with_heaps_max) {
+      head = "Heaps of " + printable(ranks.front().name);
+      std::erase_if(rows, [&](const HeapRow& row) { return row.stream != ranks.front().stream; });
+    }
+  }
+  std::string heaps = heaps_text(std::move(rows), style.terminal);
+  if (!heaps.empty()) heaps = fmt::format("\n{}:\n{}", head, heaps);
   heaps += text_from_accounts(find_device_accounts(trace, input.source.states), trace);
   // A log is opened for its failures; what was in use explains them.
   const bool is_log = is_of_log(trace);

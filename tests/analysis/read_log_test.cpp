@@ -441,6 +441,16 @@ TEST(Log, pieces_of_any_size_give_the_same) {
   }
 }
 
+TEST(Log, the_scan_takes_a_common_word_only_near_a_word_of_its_sentences) {
+  const auto has_trigger = [](std::string_view text) { return log::find_trigger(text, 0) != std::string_view::npos; };
+  EXPECT_FALSE(has_trigger("WARNING dataloader.py:7: worker 3 took 0.512 s for a batch"));
+  EXPECT_FALSE(has_trigger("secs and weights, far " + std::string(60, '.') + " took 1.00 GiB"));
+  EXPECT_FALSE(has_trigger("took"));
+  EXPECT_TRUE(has_trigger("Loading model weights took 14.96 GB"));
+  EXPECT_TRUE(has_trigger("Model loading\t \x1b[0m took 12.50 GiB"));
+  EXPECT_TRUE(has_trigger("Graph capturing finished in 20 secs, took 0.25 GiB"));
+}
+
 TEST(Log, the_scan_finds_what_a_search_finds) {
   std::string text(1000, 'x');
   for (std::size_t at = 0; at + 4 <= 200; ++at) {
@@ -452,6 +462,14 @@ TEST(Log, the_scan_finds_what_a_search_finds) {
     EXPECT_EQ(log::find_trigger(with, at + 1), std::string::npos);
     with[at] = '\n';
     EXPECT_EQ(log::count_line_ends(with), 1);
+  }
+  // At the end of a text of any length; "hbm" without what follows is none.
+  for (std::size_t size = 3; size <= 80; ++size) {
+    std::string with(size, 'x');
+    with.replace(size - 3, 3, "hbm");
+    EXPECT_EQ(log::find_trigger(with, 0), std::string::npos) << size;
+    EXPECT_EQ(log::find_trigger(with + "=", 0), size - 3) << size;
+    EXPECT_EQ(log::find_trigger(with + "=", size - 3), size - 3) << size;
   }
   EXPECT_EQ(log::count_line_ends(std::string(100'000, '\n')), 100'000);
 }

@@ -6,8 +6,8 @@ same minutes: the floor of whatever looks at every line.
 
 The lines are those of a training job: a time, a level, a step with its figures, now and then a warning, a progress bar
 or a line of JSON. One in two thousand speaks of memory without a failure. PyTorch's sentence stands near the end. In the
-second log the warnings, one line in twenty, have a word that a sentence about memory could have ("took"), so that they
-are read and not only scanned.
+second log the warnings, one line in twenty, have a common word of sentences about memory ("took"), in the third a rare
+one ("memory"), so that they are read and not only scanned.
 """
 
 import argparse
@@ -88,7 +88,7 @@ def main():
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     path = options.folder / "train.log"
-    for title, word in (("usual", "needed"), ("wordy", "took")):
+    for title, word in (("usual", "needed"), ("wordy", "took"), ("wordier", "memory")):
         with multiprocessing.get_context("fork").Pool(1) as pool:
             failure = pool.apply(make_log, (path, int(options.gigabytes * 1e9), word))
         measure(title, path, failure, options)

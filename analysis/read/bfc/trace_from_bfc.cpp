@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/read/bfc/reported_bins.h"
 #include "analysis/read/op_name_stack.h"
 #include "analysis/trace/trace_writer.h"
 
@@ -73,10 +74,11 @@ void check_sums(const Dump& dump, ImportStatistics& import) {
       if (chunk.is_in_use) in_use += chunk.size;
     }
   import.add("chunks", Severity::info, static_cast<std::int64_t>(chunks));
+  check_bins(dump, import);
   const MaybeBytes sum = dump.reported_in_use();
   if (!sum || !dump.has_all_chunks()) return;
   import.add("sums_checked", Severity::info, 1);
-  if (std::max(in_use, sum->bytes) - std::min(in_use, sum->bytes) > sum->error)
+  if (!is_printed_as(in_use, *sum))
     import.add("sums_differ", Severity::warning, 1,
                "The dump's own total of bytes in use differs from the sum of its chunks; the chunks are shown.");
 }
@@ -86,6 +88,14 @@ Trace trace_from_dump(const Dump& dump, const std::string& file, std::uint64_t f
   const std::uint32_t heap = define_heap(out.events(), dump, dump.allocator.empty() ? "BFC allocator" : dump.allocator);
   list_chunks(out.events(), heap, dump, out.trace().import);
   check_sums(dump, out.trace().import);
+  for_each_bin_figure(dump, [&](const std::string& name, const MaybeBytes& value) {
+    if (!value) return;
+    wire::CounterRecord counter;
+    counter.value = static_cast<std::int64_t>(std::min(value->bytes, std::uint64_t{1} << 62));
+    counter.name = out.events().define_string(name);
+    counter.heap = heap;
+    out.events().add(counter, 0);
+  });
   out.close();
   return std::move(out.trace());
 }

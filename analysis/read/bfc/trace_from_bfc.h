@@ -17,7 +17,7 @@ namespace hbmscope::bfc {
 std::uint32_t define_heap(wire::StreamWriter& writer, const Dump& dump, std::string_view name);
 // What the dump lists becomes all that the heap holds. Chunks that overlap are counted in `import`.
 void list_chunks(wire::StreamWriter& writer, std::uint32_t heap, const Dump& dump, ImportStatistics& import);
-// Compares the dump's own sums with those of its chunks, and counts differences.
+// Compares the dump's own sums, and its bins, with those of its chunks, and counts differences.
 void check_sums(const Dump& dump, ImportStatistics& import);
 
 // "GPU_0_bfc", and of collectives "GPU_collectivememory_0_bfc": the number is the device's; wire::no_device: none.

@@ -12,7 +12,7 @@ namespace log {
 namespace {
 
 Result<Findings> read_findings(InputFile& file) {
-  constexpr std::size_t piece_bytes = std::size_t{1} << 20;
+  constexpr std::size_t piece_bytes = std::size_t{256} << 10;  // It stays in the processor's cache.
   LogReader reader;
   std::vector<std::uint8_t> piece(piece_bytes);
   while (true) {

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t line_bytes_max = std::size_t{4} << 20;  // A longer line is read in pieces.
 constexpr std::size_t look_behind = std::size_t{64} << 10;    // What is kept for tracebacks.
 constexpr std::size_t traceback_bytes_max = std::size_t{32} << 10;
-constexpr std::size_t trimmed_at = std::size_t{1} << 20;
+constexpr std::size_t trimmed_at = std::size_t{256} << 10;
 constexpr std::size_t window_bytes_max = std::size_t{4} << 20;
 constexpr std::uint64_t dump_lines = 64, report_lines = 40, sentence_lines = 12, buffers_lines = 16;
 constexpr std::size_t failures_max = 4096, speakers_max = 4096;

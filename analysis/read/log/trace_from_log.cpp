@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "analysis/read/attribute.h"
+#include "analysis/read/bfc/reported_bins.h"
 #include "analysis/read/bfc/trace_from_bfc.h"
 #include "analysis/read/tpu_oom/report_writer.h"
 #include "analysis/trace/failure_details.h"
@@ -114,6 +115,8 @@ class LogWriter {
       hold(heap, dump.reported_in_use());
     bfc::check_sums(dump, out_.trace().import);
     if (!is_whole) note_cut(heap, finding.place, dump);
+    bfc::for_each_bin_figure(dump,
+                             [&](const std::string& name, const MaybeBytes& value) { set_figure(heap, name, value); });
     set_figure(heap, reported_figure::limit, dump.limit);
     set_figure(heap, reported_figure::rounded_request,
                dump.rounded ? MaybeBytes(PrintedBytes{*dump.rounded, 0}) : std::nullopt);

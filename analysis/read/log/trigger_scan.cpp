@@ -35,6 +35,12 @@ constexpr std::array<std::string_view, 11> triggers = {
 };
 constexpr char fold = 0x20;
 
+// A common word counts only shortly after one of these, which the sentences have: "model weights took", "Model loading
+// took", "finished in 20 secs, took".
+constexpr std::string_view common = "took";
+constexpr std::array<std::string_view, 3> before_common = {"ight", "oadi", "secs"};
+constexpr std::size_t before_common_max = 48;  // Bytes: blanks and colours may stand between.
+
 using Bytes [[gnu::vector_size(32)]] = char;
 using Words [[gnu::vector_size(32)]] = std::uint64_t;
 constexpr std::size_t step = sizeof(Bytes);
@@ -44,12 +50,23 @@ constexpr std::size_t step = sizeof(Bytes);
   std::memcpy(&bytes, at, sizeof bytes);
 }
 
-bool is_trigger(const char* at) {
-  return std::any_of(triggers.begin(), triggers.end(), [&](std::string_view trigger) {
-    for (std::size_t i = 0; i < trigger_size; ++i)
-      if ((at[i] | fold) != (trigger[i] | fold)) return false;
-    return true;
-  });
+bool is_word(const char* at, std::string_view word) {
+  for (std::size_t i = 0; i < trigger_size; ++i)
+    if ((at[i] | fold) != (word[i] | fold)) return false;
+  return true;
+}
+
+// `begin` is where the text begins.
+bool is_trigger(const char* begin, const char* at) {
+  const auto found =
+      std::find_if(triggers.begin(), triggers.end(), [&](std::string_view trigger) { return is_word(at, trigger); });
+  if (found == triggers.end()) return false;
+  if (*found != common) return true;
+  const char* before = at - std::min(static_cast<std::size_t>(at - begin), before_common_max);
+  for (; before < at; ++before)
+    if (std::any_of(before_common.begin(), before_common.end(), [&](auto word) { return is_word(before, word); }))
+      return true;
+  return false;
 }
 
 constexpr char folded(std::size_t trigger, std::size_t letter) {
@@ -76,32 +93,44 @@ template <std::size_t... trigger>
 }
 
 // The first of eight places at which a trigger begins; 8: none.
-std::size_t first_trigger(const char* at, std::uint64_t places) {
+std::size_t first_trigger(const char* begin, const char* at, std::uint64_t places) {
   while (places != 0) {
     const auto place = static_cast<std::size_t>(std::countr_zero(places)) / 8;
-    if (is_trigger(at + place)) return place;
+    if (is_trigger(begin, at + place)) return place;
     places &= ~(std::uint64_t{0xff} << place * 8);
   }
   return 8;
+}
+
+// The first of the next 32 places at which a trigger begins; `step`: none.
+[[gnu::always_inline]] inline std::size_t first_in_step(const char* begin, const char* at, const char* letters) {
+  Words places;
+  find_places(letters, places);
+  if ((places[0] | places[1] | places[2] | places[3]) == 0) return step;
+  for (std::size_t word = 0; word < step / 8; ++word) {
+    const std::size_t place = first_trigger(begin, at + word * 8, places[word]);
+    if (place < 8) return word * 8 + place;
+  }
+  return step;
 }
 
 }  // namespace
 
 HBMSCOPE_CLONES std::size_t find_trigger(std::string_view text, std::size_t from) {
   const char* begin = text.data();
-  const std::size_t end = text.size() < trigger_size ? 0 : text.size() - trigger_size + 1;
   std::size_t at = from;
   for (; at + step + trigger_size <= text.size(); at += step) {
-    Words places;
-    find_places(begin + at, places);
-    if ((places[0] | places[1] | places[2] | places[3]) == 0) continue;
-    for (std::size_t word = 0; word < step / 8; ++word) {
-      const std::size_t place = first_trigger(begin + at + word * 8, places[word]);
-      if (place < 8) return at + word * 8 + place;
-    }
+    const std::size_t place = first_in_step(begin, begin + at, begin + at);
+    if (place < step) return at + place;
   }
-  for (; at < end; ++at)
-    if (is_trigger(begin + at)) return at;
+  for (; at + trigger_size <= text.size(); at += step) {
+    // The rest, filled up with a letter that ends no trigger.
+    std::array<char, step + trigger_size> rest;
+    rest.fill('~');
+    std::memcpy(rest.data(), begin + at, std::min(rest.size(), text.size() - at));
+    const std::size_t place = first_in_step(begin, begin + at, rest.data());
+    if (place < step) return at + place;
+  }
   return std::string_view::npos;
 }
 

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "analysis/read/letter_pairs.h"
+
 namespace hbmscope::log {
 namespace {
 
@@ -217,7 +219,9 @@ void complete(Sentence& sentence) {
 }  // namespace
 
 std::optional<Sentence> find_sentence(std::string_view line) {
+  const LetterPairs pairs(line);
   for (const Wording& wording : all_wordings()) {
+    if (!pairs.may_have(wording.anchor)) continue;
     Sentence sentence;
     const std::size_t at = find_pattern(line, wording.anchor, 0, sentence);
     if (at == std::string_view::npos) continue;

@@ -53,6 +53,7 @@ void add_counters(const Stream& stream, TimelineColumns& timeline) {
   for (const auto& [key, series] : stream.counters().series()) {
     const std::string_view name = stream.definitions().text(key.first);
     const bool is_own = is_held_by_process(name);
+    if (name.starts_with(reported_figure::bin)) continue;
     if (key.second != 0 && key.second != timeline.heap.heap) continue;
     if (series.size() < 2 && !is_own && !timeline.heap.empty()) continue;
     const bool is_of_device = device != wire::no_device && name.starts_with(gpu);
