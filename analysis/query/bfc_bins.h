@@ -21,6 +21,13 @@ struct BfcBin {
   std::uint64_t from_bytes = 0;
   BfcBinFigures computed;  // From the heap's blocks and free blocks. Empty if its regions are unknown.
   BfcBinFigures reported;  // By the dump; printed sizes are rounded.
+
+  // The computed ones; where they are unknown, the reported ones.
+  const BfcBinFigures& known() const { return computed.blocks ? computed : reported; }
+  // A log lists blocks without their requested sizes, but reports their sum.
+  std::optional<std::uint64_t> known_requested_bytes() const {
+    return known().requested_bytes ? known().requested_bytes : reported.requested_bytes;
+  }
 };
 
 // Whether the heap has the name of a BFC allocator's pool, "GPU_0_bfc", or bins were reported of it.

@@ -13,9 +13,13 @@ bool is_of_log(const Trace& trace) {
 
 std::string headline_of_log(const Trace& trace) {
   const std::int64_t lines = trace.import.count_of("lines");
-  const std::string log = fmt::format("this log of {}", text_from_count_of(lines, "line"));
+  const std::size_t files = trace.files.size();
+  const std::string log =
+      fmt::format("{} of {}", files > 1 ? fmt::format("these {} logs", text_from_count(files)) : "this log",
+                  text_from_count_of(lines, "line"));
   const std::uint64_t failures = compute_event_counts(trace).out_of_memory;
-  if (failures == 0) return fmt::format("No failure in {}; it says where memory went at the start.", log);
+  if (failures == 0)
+    return fmt::format("No failure in {}; {} where memory went at the start.", log, files > 1 ? "they say" : "it says");
   return failures == 1 ? fmt::format("Out of memory once in {}.", log)
                        : fmt::format("Out of memory {} times in {}.", text_from_count(failures), log);
 }

@@ -40,11 +40,10 @@ std::string bins_text(std::string_view label, const std::vector<BfcBin>& bins, c
   const bool is_computed = bins.front().computed.blocks.has_value();
   std::vector<std::vector<std::string>> rows;
   for (const BfcBin& bin : bins) {
-    const BfcBinFigures& shown = is_computed ? bin.computed : bin.reported;
-    const auto requested = shown.requested_bytes ? shown.requested_bytes : bin.reported.requested_bytes;
+    const BfcBinFigures& shown = bin.known();
     rows.push_back({text_from_bytes(bin.from_bytes), count_or_dash(shown.blocks), count_or_dash(shown.blocks_in_use),
-                    text_or_dash(shown.bytes), text_or_dash(shown.in_use_bytes), text_or_dash(requested),
-                    reported_text(bin)});
+                    text_or_dash(shown.bytes), text_or_dash(shown.in_use_bytes),
+                    text_or_dash(bin.known_requested_bytes()), reported_text(bin)});
   }
   return fmt::format("\nBins of {}{}:\n", printable(label),
                      is_computed ? "" : ", as reported, because the list of blocks is incomplete") +

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/query/bfc_bins.h"
 #include "analysis/query/block_diff.h"
 #include "analysis/query/call_tree.h"
 #include "analysis/query/diff.h"
@@ -108,6 +109,7 @@ struct SizesAnswer {
   std::shared_ptr<const TraceMoment> moment;
   HeapKey heap;
   HeapMetrics metrics;
+  std::vector<BfcBin> bins;  // Empty: not of a BFC allocator.
 };
 
 struct Answers {

@@ -216,6 +216,9 @@ void ask_sizes(Answering& asking) {
                             answer->moment = moment;
                             answer->heap = heap;
                             answer->metrics = std::move((*all)[row_of_heap(*moment->trace, heap)]);
+                            const Stream& stream = moment->trace->streams[heap.stream];
+                            if (is_of_bfc(stream, heap.heap))
+                              answer->bins = compute_bfc_bins(stream, moment->states[heap.stream], heap.heap);
                             return Computed<SizesAnswer>{std::move(answer), sizeof(SizesAnswer)};
                           });
 }

@@ -28,6 +28,46 @@ void draw_lifetimes(const Look& look, const char* id, const char* title, const L
   tooltip("Allocated before the first event: age unknown.");
 }
 
+std::string text_from_bin(const BfcBin& bin) {
+  const auto bytes = [](const std::optional<std::uint64_t>& value) {
+    return value ? text_from_bytes(*value) : std::string("an unknown size");
+  };
+  const BfcBinFigures& known = bin.known();
+  std::string text = text_from_count_of(known.blocks.value_or(0), "block") + ", " +
+                     text_from_count(known.blocks_in_use.value_or(0)) + " in use: " + bytes(known.bytes) + ", " +
+                     bytes(known.in_use_bytes) + " in use";
+  if (bin.known_requested_bytes()) text += ", " + bytes(bin.known_requested_bytes()) + " requested";
+  return text;
+}
+
+// One row per bin: XLA's lists of blocks by size, used and free ones together.
+void draw_bins(const Look& look, const std::vector<BfcBin>& bins) {
+  bold_text(bins.front().computed.blocks ? "Bins" : "Bins, as reported");
+  tooltip(
+      "The BFC allocator's blocks and free blocks by size: it looks for a free block in the bin of the request's size, "
+      "then in the larger ones.");
+  std::uint64_t most = 1;
+  for (const BfcBin& bin : bins) most = std::max(most, bin.known().bytes.value_or(0));
+  if (!ImGui::BeginTable("bins", 3, ImGuiTableFlags_RowBg)) return;
+  ImGui::TableSetupColumn("From", ImGuiTableColumnFlags_WidthFixed, look.px(72));
+  ImGui::TableSetupColumn("In use", ImGuiTableColumnFlags_WidthFixed, look.px(64));
+  ImGui::TableSetupColumn("Bytes", ImGuiTableColumnFlags_WidthStretch, 1);
+  table_headers(0, 3);
+  for (const BfcBin& bin : bins) {
+    const BfcBinFigures& known = bin.known();
+    ImGui::TableNextRow();
+    ImGui::TableNextColumn();
+    right_text(text_from_bytes(bin.from_bytes));
+    tooltip(text_from_bin(bin));
+    ImGui::TableNextColumn();
+    right_text(text_from_count(known.blocks_in_use.value_or(0)) + " of " + text_from_count(known.blocks.value_or(0)));
+    ImGui::TableNextColumn();
+    const std::uint64_t bytes = known.bytes.value_or(0);
+    bar_cell(look, static_cast<double>(bytes) / static_cast<double>(most), text_from_bytes(bytes), look.bar());
+  }
+  ImGui::EndTable();
+}
+
 void draw_head(const AppState& state, SizesState& view, const SizesAnswer& answer, CommandQueue& commands) {
   if (draw_heap_chooser(state, *answer.moment->trace, answer.heap, commands)) ImGui::SameLine(0, ImGui::GetFontSize());
   ImGui::AlignTextToFramePadding();
@@ -56,12 +96,17 @@ void draw_sizes(const AppState& state, SizesState& view, CommandQueue& commands)
   const Look look(state);
   draw_head(state, view, *answer, commands);
   ImGui::BeginChild("body");
-  if (ImGui::BeginTable("histograms", columns_that_fit(look, 205, metrics.free_gaps ? 4 : 3))) {
+  const int columns = 3 + (metrics.free_gaps ? 1 : 0) + (answer->bins.empty() ? 0 : 1);
+  if (ImGui::BeginTable("histograms", columns_that_fit(look, 205, columns))) {
     ImGui::TableNextColumn();
     draw_step_table(look, "live", "Live blocks, by size", metrics.live_sizes, StepUnit::bytes);
     if (metrics.free_gaps) {
       ImGui::TableNextColumn();
       draw_step_table(look, "gaps", "Free gaps, by size", *metrics.free_gaps, StepUnit::bytes);
+    }
+    if (!answer->bins.empty()) {
+      ImGui::TableNextColumn();
+      draw_bins(look, answer->bins);
     }
     ImGui::TableNextColumn();
     draw_lifetimes(look, "ages", "Age of live blocks", metrics.ages, view.by_events);
