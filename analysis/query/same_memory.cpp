@@ -1,5 +1,7 @@
 #include "analysis/query/same_memory.h"
 
+#include "analysis/trace/stream_names.h"
+
 #include <string_view>
 
 namespace hbmscope {
@@ -22,6 +24,7 @@ bool is_same_device(const HeapInfo& one, const HeapInfo& other) {
 std::vector<SameMemory> find_same_memory(const Trace& trace, const std::vector<StreamState>& states, std::size_t stream,
                                          std::uint32_t heap, AddressRange range) {
   std::vector<SameMemory> found;
+  const auto labels = find_heap_labels(trace, HeapLabels::streams);
   const Definitions& own = trace.streams[stream].definitions();
   for (std::size_t i = 0; i < trace.streams.size(); ++i) {
     const Definitions& definitions = trace.streams[i].definitions();
@@ -30,7 +33,7 @@ std::vector<SameMemory> find_same_memory(const Trace& trace, const std::vector<S
       if (info.id == 0 || (i == stream && info.id == heap) || !info.has(wire::heap_flag::has_addresses)) continue;
       if (info.layer == wire::Layer::program || !is_same_device(info, own.heap(heap))) continue;
       const PlaceAt place = find_place(states[i], info.id, range.begin);
-      if (place.what == PlaceAt::What::block) found.push_back({i, info.id, place});
+      if (place.what == PlaceAt::What::block) found.push_back({i, info.id, place, labels[i][info.id]});
     }
   }
   return found;

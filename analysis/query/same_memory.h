@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "analysis/query/block_history.h"
@@ -14,7 +15,8 @@ namespace hbmscope {
 struct SameMemory {
   std::size_t stream = 0;
   std::uint32_t heap = 0;
-  PlaceAt place;  // A block.
+  PlaceAt place;      // A block.
+  std::string label;  // The heap's (trace/stream_names.h).
 };
 
 // Blocks of other heaps of the same process (trace/same_process.h) over the first byte of `range`, which is a block of

@@ -77,7 +77,7 @@ ProfileSummary compute_summary(const ProfileView& view) {
         fmt::format("{}: {} in {}.", summary.producer, text_from_value(summary.total.bytes, summary.unit),
                     text_from_count_of(samples, "stack", "stacks"));
   }
-  if (profile.files.size() > 1) summary.notes.push_back(fmt::format("{} files added up.", profile.files.size()));
+  if (profile.files.size() > 1) summary.notes.push_back(fmt::format("{} files together.", profile.files.size()));
   if (is_device_memory_profile(profile)) {
     summary.notes.push_back(
         "Sizes are those of the arrays, before the allocator rounds and a TPU pads them; temporaries inside compiled "

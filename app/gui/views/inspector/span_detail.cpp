@@ -7,7 +7,6 @@
 #include "analysis/query/block_labels.h"
 #include "analysis/query/profile_view.h"
 #include "analysis/query/trace_user_code.h"
-#include "analysis/trace/stream_names.h"
 #include "analysis/units/format.h"
 #include "app/gui/core/block_table.h"
 #include "app/gui/core/span_text.h"
@@ -181,14 +180,13 @@ class Describer {
   void add_elsewhere() {
     if (address_ == nullptr || address_->elsewhere.empty()) return;
     auto& lines = section("Same memory");
-    const auto labels = find_heap_labels(*map_.moment->trace, HeapLabels::streams);
     for (const SameMemory& other : address_->elsewhere) {
       const Definitions& definitions = map_.moment->trace->streams[other.stream].definitions();
       const LiveBlock block = map_.moment->states[other.stream].slots()[*other.place.slot];
       std::string what =
           block.tag != 0 ? std::string(definitions.text(block.tag)) : user_code_text(definitions, block.stack);
-      lines.push_back({text_from_bytes(block.size), labels[other.stream][other.heap] + ": " + what, exact(block.size),
-                       block.address, HeapKey{static_cast<std::uint32_t>(other.stream), other.heap}});
+      lines.push_back({text_from_bytes(block.size), other.label + ": " + what, exact(block.size), block.address,
+                       HeapKey{static_cast<std::uint32_t>(other.stream), other.heap}});
     }
   }
 
