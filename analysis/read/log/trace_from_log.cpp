@@ -115,8 +115,8 @@ class LogWriter {
       hold(heap, dump.reported_in_use());
     bfc::check_sums(dump, out_.trace().import);
     if (!is_whole) note_cut(heap, finding.place, dump);
-    bfc::for_each_bin_figure(dump,
-                             [&](const std::string& name, const MaybeBytes& value) { set_figure(heap, name, value); });
+    bfc::for_each_bin_figure(
+        dump, [&](const std::string& figure, const MaybeBytes& value) { set_figure(heap, figure, value); });
     set_figure(heap, reported_figure::limit, dump.limit);
     set_figure(heap, reported_figure::rounded_request,
                dump.rounded ? MaybeBytes(PrintedBytes{*dump.rounded, 0}) : std::nullopt);
