@@ -95,7 +95,12 @@ Result<std::vector<Source>> load_files(const std::vector<NamedFile>& files, cons
   }
   if (sources.empty() && !skipped.empty()) return Failure(skipped.nothing_opens());
   print_skipped(skipped);
-  return joins_pieces ? join_pieces(std::move(sources), *options) : std::move(sources);
+  if (!joins_pieces) return sources;
+  auto joined = join_pieces(std::move(sources), *options);
+  if (!joined) return Failure(std::move(joined.error()));
+  sources.clear();
+  for (JoinedSource& one : *joined) sources.push_back(std::move(one.source));
+  return sources;
 }
 
 }  // namespace

@@ -60,7 +60,19 @@ std::string Source::name() const {
   const std::string last = std::filesystem::path(path).filename().string();
   // The changes that are shown. The requested ones may still be running, or may be impossible.
   const std::vector<WorkloadChange>& changes = workload ? workload->answer->opened->changes : what_if;
-  return (last.empty() ? path : last) + (changes.empty() ? std::string() : " (" + text_from_changes(changes) + ")");
+  return (last.empty() ? path : last) +
+         (pieces.empty() ? std::string() : " and " + std::to_string(pieces.size() - 1) + " more") +
+         (changes.empty() ? std::string() : " (" + text_from_changes(changes) + ")");
+}
+
+std::vector<std::string> Source::files() const {
+  return pieces.empty() ? std::vector<std::string>{path} : pieces;
+}
+
+std::string Source::files_text() const {
+  std::string text;
+  for (const std::string& file : files()) text += (text.empty() ? "" : "\n") + file;
+  return text;
 }
 
 void cancel_emulating(const Source& source) {

@@ -1,0 +1,99 @@
+// Files that were opened together: those that belong together become one source, at the place of the first of them.
+#include <algorithm>
+#include <utility>
+
+#include "app/gui/core/open_sources.h"
+#include "app/gui/core/view_position.h"
+
+namespace hbmscope::gui {
+
+void OpenSources::finish_together(const std::shared_ptr<OpenedTogether>& together,
+                                  const std::shared_ptr<ReadControl>& control, const Result<ReadFile>& read) {
+  Source* source = find_reading(control);
+  if (source == nullptr) {
+    together->leave_out(control.get());
+  } else if (together->note_read(control, read)) {
+    source->waits_for = together;
+  } else {
+    show_read(control, read ? Result<SourceContent>(read->content) : Failure(read.error()));
+  }
+  arrange_together(together);
+}
+
+void OpenSources::arrange_together(const std::shared_ptr<OpenedTogether>& together) {
+  auto waiting = std::make_shared<OpenedTogether::Waiting>(together->take_waiting());
+  if (waiting->files.empty()) return;
+  pool_.post([this, together, waiting]() -> WorkerPool::Finish {
+    const auto arranged = std::make_shared<const std::vector<ArrangedSource>>(arrange(waiting->read));
+    return [this, together, waiting, arranged] {
+      for (const ArrangedSource& one : *arranged) show_arranged(*together, waiting->files, one);
+    };
+  });
+}
+
+void OpenSources::show_arranged(const OpenedTogether& together, const std::vector<OpenedTogether::File>& files,
+                                const ArrangedSource& arranged) {
+  std::shared_ptr<ReadControl> shown;  // Null: all of its files were closed in the meantime.
+  for (const std::size_t i : arranged.files) {
+    if (shown == nullptr && find_reading(files[i].control) != nullptr)
+      shown = files[i].control;
+    else if (shown != nullptr)
+      become_part_of(files[i].control, shown);
+  }
+  if (shown == nullptr) return;
+  Source& source = *find_reading(shown);
+  if (arranged.files.size() > 1) {
+    source.path = files[arranged.files.front()].path;
+    for (const std::size_t i : arranged.files) source.pieces.push_back(files[i].path);
+    source.folder = together.folder();
+  }
+  show_read(shown, arranged.content);
+}
+
+// Whoever shows the source of `piece` now shows that of `whole`.
+void OpenSources::become_part_of(const std::shared_ptr<ReadControl>& piece, const std::shared_ptr<ReadControl>& whole) {
+  const auto source = std::find_if(state_.sources.begin(), state_.sources.end(),
+                                   [&](const Source& one) { return one.control == piece; });
+  if (source == state_.sources.end()) return;
+  const SourceId from = source->id, to = find_reading(whole)->id;
+  for (Context& context : state_.contexts) {
+    if (context.notes.answered_source == from) context.notes.answered_source = SourceId::none;
+    if (context.notes.unread_source == from) context.notes.unread_source = to;
+  }
+  replace_everywhere(from, to);
+  for (Context& context : state_.contexts)
+    if (context.position.baseline == context.position.source) context.position.baseline = SourceId::none;
+  asking_.forget_source(from);
+  of_folders_.erase(source->path);
+  state_.sources.erase(source);
+}
+
+void OpenSources::cancel_reading(SourceId id) {
+  Source* source = state_.find_source(id);
+  if (source == nullptr || source->control == nullptr) return;
+  // Nobody reads it any more who would notice.
+  const auto together = source->waits_for;
+  const bool is_idle = together != nullptr || is_live(*source);
+  source->control->cancelled = true;
+  if (is_idle) close_source(id);
+}
+
+// All pieces of one source again. Its file may have changed since.
+Result<hbmscope::Source> read_pieces(const std::vector<std::string>& files, ReadControl* control) {
+  SourceOptions options;
+  options.keeps_pieces = true;
+  std::vector<hbmscope::Source> sources;
+  for (const std::string& file : files) {
+    auto source = read_source(file, options, control);
+    if (!source) return Failure(std::move(source.error()));
+    sources.push_back(std::move(*source));
+  }
+  auto joined = join_pieces(std::move(sources), options);
+  if (!joined) return Failure(std::move(joined.error()));
+  if (joined->size() != 1)
+    return Failure(Error{"these files no longer belong together: at least one of them has changed",
+                         "Close them and open them again.", files.front(), std::nullopt, false});
+  return std::move(joined->front().source);
+}
+
+}  // namespace hbmscope::gui
