@@ -57,4 +57,20 @@ std::optional<ProgramMemoryRow> find_program_memory(const Trace& trace) {
   return programs.empty() ? std::nullopt : std::optional(std::move(programs.front()));
 }
 
+bool is_program_dump(const Trace& trace) {
+  return trace.format == "hlo" && find_program_memory(trace);
+}
+
+std::vector<SortedProgram> sort_programs(std::span<const std::shared_ptr<const Trace>> traces) {
+  std::vector<SortedProgram> programs;
+  for (std::size_t i = 0; i < traces.size(); ++i) {
+    if (traces[i] == nullptr || !is_program_dump(*traces[i])) return {};
+    programs.push_back({i, *find_program_memory(*traces[i])});
+  }
+  std::stable_sort(programs.begin(), programs.end(), [](const SortedProgram& a, const SortedProgram& b) {
+    return a.memory.roughly_needed_bytes() > b.memory.roughly_needed_bytes();
+  });
+  return programs;
+}
+
 }  // namespace hbmscope

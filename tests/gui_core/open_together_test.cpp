@@ -1,4 +1,5 @@
 // Files that are opened together: pieces of one thing become one source, whatever else is opened with them.
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -126,6 +127,41 @@ TEST_F(OpenTogether, read_again_they_are_joined_again_or_it_says_why_not) {
   give(CommandId::reload_file);
   EXPECT_EQ(state().sources[0].state, AnswerState::failed);
   EXPECT_NE(state().sources[0].error.what.find("no longer belong together"), std::string::npos);
+}
+
+// Two programs of one array each, and the least one in front by name.
+TEST_F(OpenTogether, programs_of_a_folder_are_sorted_by_what_they_need) {
+  const auto write_program = [&](const char* name, int floats) {
+    std::ofstream(folder_ / ("module_000" + std::string(name) + ".after_optimizations.txt"))
+        << "HloModule jit_f, is_scheduled=true\n\nENTRY e {\n  ROOT x = f32[" << floats << "]{0} parameter(0)\n}\n";
+  };
+  write_program("1.jit_a", 16);
+  write_program("2.jit_b", 1024);
+  write_program("3.jit_c", 64);
+  give(command::open_folder_path, folder_.string());
+  ASSERT_EQ(state().sources.size(), 3u);
+  for (const Source& source : state().sources) ASSERT_EQ(source.state, AnswerState::ready) << source.error.text();
+  EXPECT_EQ(state().sources[0].name(), "module_0002.jit_b.after_optimizations.txt");
+  EXPECT_EQ(state().sources[1].name(), "module_0003.jit_c.after_optimizations.txt");
+  EXPECT_EQ(state().sources[2].name(), "module_0001.jit_a.after_optimizations.txt");
+  EXPECT_EQ(state().position().source, state().sources[0].id);
+  EXPECT_EQ(state().position().at, state().sources[0].opening_at);
+  // Named one by one, they keep their order.
+  for (int i = 0; i < 3; ++i) give(CommandId::close_file);
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder_)) names.push_back(entry.path().string());
+  std::sort(names.begin(), names.end());
+  give(Command(command::open_paths, names));
+  ASSERT_EQ(state().sources.size(), 3u);
+  EXPECT_EQ(state().sources[0].path, names[0]);
+  EXPECT_EQ(state().position().source, state().sources[2].id);
+  // Beside something else, they do, too.
+  for (int i = 0; i < 3; ++i) give(CommandId::close_file);
+  write_dump(0);
+  give(command::open_folder_path, folder_.string());
+  ASSERT_EQ(state().sources.size(), 4u);
+  for (const Source& source : state().sources) EXPECT_EQ(source.state, AnswerState::ready) << source.error.text();
+  EXPECT_EQ(state().sources[1].path, names[0]);
 }
 
 TEST_F(OpenTogether, a_file_that_waits_can_be_cancelled) {

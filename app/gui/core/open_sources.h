@@ -71,7 +71,8 @@ class OpenSources {
   void finish_together(const std::shared_ptr<OpenedTogether>& together, const std::shared_ptr<ReadControl>& control,
                        const Result<ReadFile>& read);
   void arrange_together(const std::shared_ptr<OpenedTogether>& together);
-  void show_arranged(const OpenedTogether& together, const std::vector<OpenedTogether::File>& files,
+  void sort_as(const std::vector<ArrangedSource>& arranged, const std::vector<WaitingFiles::File>& files);
+  void show_arranged(const OpenedTogether& together, const std::vector<WaitingFiles::File>& files,
                      const ArrangedSource& arranged);
   void become_part_of(const std::shared_ptr<ReadControl>& piece, const std::shared_ptr<ReadControl>& whole);
 

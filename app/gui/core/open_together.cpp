@@ -1,4 +1,5 @@
-// Files that were opened together: those that belong together become one source, at the place of the first of them.
+// Files that were opened together: those that belong together become one source, at the place of the first of them, and
+// the programs of a folder are sorted.
 #include <algorithm>
 #include <utility>
 
@@ -21,17 +22,41 @@ void OpenSources::finish_together(const std::shared_ptr<OpenedTogether>& togethe
 }
 
 void OpenSources::arrange_together(const std::shared_ptr<OpenedTogether>& together) {
-  auto waiting = std::make_shared<OpenedTogether::Waiting>(together->take_waiting());
+  const auto waiting = std::make_shared<const WaitingFiles>(together->take_waiting());
   if (waiting->files.empty()) return;
   pool_.post([this, together, waiting]() -> WorkerPool::Finish {
-    const auto arranged = std::make_shared<const std::vector<ArrangedSource>>(arrange(waiting->read));
+    const auto arranged = std::make_shared<const std::vector<ArrangedSource>>(arrange(*waiting));
     return [this, together, waiting, arranged] {
+      if (waiting->is_sorted) sort_as(*arranged, waiting->files);
       for (const ArrangedSource& one : *arranged) show_arranged(*together, waiting->files, one);
     };
   });
 }
 
-void OpenSources::show_arranged(const OpenedTogether& together, const std::vector<OpenedTogether::File>& files,
+// In the places that they have, and the first of them comes to the front if the last one was brought there by opening.
+void OpenSources::sort_as(const std::vector<ArrangedSource>& arranged, const std::vector<WaitingFiles::File>& files) {
+  const Source* last = find_reading(files.back().control);
+  const SourceId in_front = last == nullptr ? SourceId::none : last->id;
+  std::vector<std::size_t> places;
+  std::vector<Source> sorted;
+  for (const ArrangedSource& one : arranged) {
+    Source* source = find_reading(files[one.files.front()].control);
+    if (source == nullptr) continue;
+    places.push_back(static_cast<std::size_t>(source - state_.sources.data()));
+    sorted.push_back(std::move(*source));
+    source->control = nullptr;
+  }
+  std::sort(places.begin(), places.end());
+  for (std::size_t i = 0; i < places.size(); ++i) state_.sources[places[i]] = std::move(sorted[i]);
+  if (places.empty() || in_front == SourceId::none) return;
+  const SourceId first = state_.sources[places.front()].id;
+  for (Context& context : state_.contexts) {
+    if (context.position.source == in_front) context.position.source = first;
+    if (context.notes.unread_source == in_front) context.notes.unread_source = first;
+  }
+}
+
+void OpenSources::show_arranged(const OpenedTogether& together, const std::vector<WaitingFiles::File>& files,
                                 const ArrangedSource& arranged) {
   std::shared_ptr<ReadControl> shown;  // Null: all of its files were closed in the meantime.
   for (const std::size_t i : arranged.files) {

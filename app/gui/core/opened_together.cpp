@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/query/program_memory.h"
+
 namespace hbmscope::gui {
 
 Result<ReadFile> content_of_file(Result<hbmscope::Source> read) {
@@ -12,20 +14,35 @@ Result<ReadFile> content_of_file(Result<hbmscope::Source> read) {
   return ReadFile{std::make_shared<const hbmscope::Source>(std::move(*read)), std::move(*content)};
 }
 
-std::vector<ArrangedSource> arrange(const std::vector<ReadFile>& waiting) {
+namespace {
+
+std::vector<ArrangedSource> sorted_programs(const std::vector<ReadFile>& files) {
+  std::vector<std::shared_ptr<const Trace>> traces;
+  for (const ReadFile& file : files) traces.push_back(file.source->trace);
+  std::vector<ArrangedSource> arranged;
+  for (const SortedProgram& program : sort_programs(traces))
+    arranged.push_back({files[program.index].content, {program.index}});
+  return arranged;
+}
+
+}  // namespace
+
+std::vector<ArrangedSource> arrange(const WaitingFiles& waiting) {
+  if (waiting.is_sorted) return sorted_programs(waiting.read);
   std::vector<hbmscope::Source> sources;
-  sources.reserve(waiting.size());
-  for (const ReadFile& file : waiting) sources.push_back(*file.source);
+  sources.reserve(waiting.read.size());
+  for (const ReadFile& file : waiting.read) sources.push_back(*file.source);
   auto joined = join_pieces(std::move(sources), {});
   std::vector<ArrangedSource> arranged;
   if (!joined) {  // Each by itself.
-    for (std::size_t i = 0; i < waiting.size(); ++i) arranged.push_back({waiting[i].content, {i}});
+    for (std::size_t i = 0; i < waiting.read.size(); ++i) arranged.push_back({waiting.read[i].content, {i}});
     return arranged;
   }
   for (JoinedSource& one : *joined) {
     const bool is_joined = one.files.size() > 1;
-    arranged.push_back({is_joined ? content_of(one.source) : Result<SourceContent>(waiting[one.files.front()].content),
-                        std::move(one.files)});
+    arranged.push_back(
+        {is_joined ? content_of(one.source) : Result<SourceContent>(waiting.read[one.files.front()].content),
+         std::move(one.files)});
   }
   return arranged;
 }
@@ -39,7 +56,10 @@ bool OpenedTogether::note_read(const std::shared_ptr<ReadControl>& control, cons
       std::find_if(members_.begin(), members_.end(), [&](const Member& one) { return one.file.control == control; });
   if (member == members_.end()) return false;
   member->is_read = true;
-  if (!read || read->source->piece == nullptr || members_.size() < 2) return false;
+  if (!read) return false;
+  const auto& trace = read->source->trace;
+  if (trace == nullptr || !is_program_dump(*trace)) has_only_programs_ = false;
+  if (read->source->piece == nullptr && !has_only_programs_) return false;
   member->waiting = *read;
   return true;
 }
@@ -48,11 +68,14 @@ void OpenedTogether::leave_out(const ReadControl* control) {
   std::erase_if(members_, [&](const Member& one) { return one.file.control.get() == control; });
 }
 
-OpenedTogether::Waiting OpenedTogether::take_waiting() {
-  Waiting taken;
-  if (!std::all_of(members_.begin(), members_.end(), [](const Member& one) { return one.is_read; })) return taken;
+WaitingFiles OpenedTogether::take_waiting() {
+  WaitingFiles taken;
+  const bool are_all_read =
+      std::all_of(members_.begin(), members_.end(), [](const Member& one) { return one.is_read; });
+  taken.is_sorted = has_only_programs_;
   for (Member& member : members_) {
     if (member.waiting.source == nullptr) continue;
+    if (!are_all_read && (has_only_programs_ || member.waiting.source->piece != nullptr)) continue;
     taken.files.push_back(member.file);
     taken.read.push_back(std::exchange(member.waiting, {}));
   }
