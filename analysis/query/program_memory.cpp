@@ -23,29 +23,32 @@ std::uint64_t ProgramMemoryRow::roughly_needed_bytes() const {
   return bytes;
 }
 
+std::optional<ProgramMemoryRow> find_program(const Stream& stream) {
+  const auto reported = [&](std::string_view name, std::uint32_t heap) {
+    return find_reported(stream, name, heap, stream.end_position());
+  };
+  ProgramMemoryRow row;
+  row.argument_bytes = reported(reported_figure::program_argument, 0);
+  row.output_bytes = reported(reported_figure::program_output, 0);
+  row.alias_bytes = reported(reported_figure::program_alias, 0);
+  row.temp_bytes = reported(reported_figure::program_temp, 0);
+  row.live_temp_bytes = reported(reported_figure::program_live_temp, 0);
+  row.is_scheduled = stream.definitions().job_fact("hlo_schedule") != "none";
+  row.replayed_temp_bytes = reported(reported_figure::program_replayed_temp, 0);
+  row.donatable_bytes = reported(reported_figure::program_donatable, 0);
+  row.code_bytes = reported(reported_figure::program_code, 0);
+  row.name = stream.definitions().job_fact("hlo_module");
+  for (const HeapInfo& heap : stream.definitions().heaps())
+    if (heap.id != 0)
+      if (const auto bytes = reported(reported_figure::program_space, heap.id))
+        row.by_space.push_back({heap.memory_kind, *bytes});
+  return row.argument_bytes || !row.by_space.empty() ? std::optional(std::move(row)) : std::nullopt;
+}
+
 std::vector<ProgramMemoryRow> find_programs(const Trace& trace) {
   std::vector<ProgramMemoryRow> programs;
-  for (const Stream& stream : trace.streams) {
-    const auto reported = [&](std::string_view name, std::uint32_t heap) {
-      return find_reported(stream, name, heap, stream.end_position());
-    };
-    ProgramMemoryRow row;
-    row.argument_bytes = reported(reported_figure::program_argument, 0);
-    row.output_bytes = reported(reported_figure::program_output, 0);
-    row.alias_bytes = reported(reported_figure::program_alias, 0);
-    row.temp_bytes = reported(reported_figure::program_temp, 0);
-    row.live_temp_bytes = reported(reported_figure::program_live_temp, 0);
-    row.is_scheduled = stream.definitions().job_fact("hlo_schedule") != "none";
-    row.replayed_temp_bytes = reported(reported_figure::program_replayed_temp, 0);
-    row.donatable_bytes = reported(reported_figure::program_donatable, 0);
-    row.code_bytes = reported(reported_figure::program_code, 0);
-    row.name = stream.definitions().job_fact("hlo_module");
-    for (const HeapInfo& heap : stream.definitions().heaps())
-      if (heap.id != 0)
-        if (const auto bytes = reported(reported_figure::program_space, heap.id))
-          row.by_space.push_back({heap.memory_kind, *bytes});
-    if (row.argument_bytes || !row.by_space.empty()) programs.push_back(std::move(row));
-  }
+  for (const Stream& stream : trace.streams)
+    if (auto program = find_program(stream)) programs.push_back(std::move(*program));
   std::stable_sort(programs.begin(), programs.end(), [](const ProgramMemoryRow& a, const ProgramMemoryRow& b) {
     return a.roughly_needed_bytes() > b.roughly_needed_bytes();
   });

@@ -39,6 +39,8 @@ struct ProgramMemoryRow {
   // programs by size.
   std::uint64_t roughly_needed_bytes() const;
 };
+// Of one stream. Nothing if it has no program.
+std::optional<ProgramMemoryRow> find_program(const Stream& stream);
 // Of all streams that have a program; the one that needs the most first.
 std::vector<ProgramMemoryRow> find_programs(const Trace& trace);
 // The one that needs the most. Nothing if there is none.

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "analysis/query/program_memory.h"
+
 namespace hbmscope::gui {
 namespace {
 
@@ -42,6 +44,8 @@ Result<SourceContent> content_of(const hbmscope::Source& read) {
   content.accounts = compute_accounts(*view);
   if (!read.trace) return content;
   content.devices = find_device_heaps(*read.trace);
+  content.programs = find_program_heaps(*read.trace);
+  if (is_program_dump(*read.trace)) content.needed_bytes = find_program_memory(*read.trace)->roughly_needed_bytes();
   content.attached = find_attached(*read.trace);
   content.warnings = find_job_warnings(*read.trace);
   content.opening_at = opening_moment(*read.trace);

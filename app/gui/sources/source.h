@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,6 +33,8 @@ struct SourceContent {
   std::shared_ptr<const ProfileSummary> summary;  // Of the whole file, without the filter.
   std::vector<DeviceAccount> accounts;            // Of the whole file, without the filter.
   std::vector<DeviceHeaps> devices;               // Of the trace.
+  std::vector<ProgramHeap> programs;              // Of the trace.
+  std::optional<std::uint64_t> needed_bytes;      // By a compiled program, if the file is the dump of one.
   std::vector<AttachedFacts> attached;            // Attached processes in the trace.
   std::vector<JobWarning> warnings;               // About the settings of the trace's job.
   std::optional<WorkloadPanel> workload;          // For a workload file.

@@ -120,8 +120,10 @@ void draw_legend(const Look& look, const std::vector<DeviceAccount>& accounts, s
   }
 }
 
-// "2.86 GiB in 447 blocks at the end": for a trace, the bars above show the end, whatever the current time is.
+// "needs 8.28 GiB", by which the programs of a folder are sorted; or "2.86 GiB in 447 blocks at the end": for a trace,
+// the bars above show the end, whatever the current time is.
 std::string held_text(const Source& source) {
+  if (source.needed_bytes) return "needs " + text_from_bytes(*source.needed_bytes);
   const Weight& total = source.summary->total;
   if (!source.attached.empty() && source.devices.empty()) return "no blocks known";
   const std::string what = !source.trace ? " allocations" : total.count == 1 ? " block" : " blocks";
