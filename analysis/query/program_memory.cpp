@@ -23,29 +23,32 @@ std::uint64_t ProgramMemoryRow::roughly_needed_bytes() const {
   return bytes;
 }
 
+std::optional<ProgramMemoryRow> find_program(const Stream& stream) {
+  const auto reported = [&](std::string_view name, std::uint32_t heap) {
+    return find_reported(stream, name, heap, stream.end_position());
+  };
+  ProgramMemoryRow row;
+  row.argument_bytes = reported(reported_figure::program_argument, 0);
+  row.output_bytes = reported(reported_figure::program_output, 0);
+  row.alias_bytes = reported(reported_figure::program_alias, 0);
+  row.temp_bytes = reported(reported_figure::program_temp, 0);
+  row.live_temp_bytes = reported(reported_figure::program_live_temp, 0);
+  row.is_scheduled = stream.definitions().job_fact("hlo_schedule") != "none";
+  row.replayed_temp_bytes = reported(reported_figure::program_replayed_temp, 0);
+  row.donatable_bytes = reported(reported_figure::program_donatable, 0);
+  row.code_bytes = reported(reported_figure::program_code, 0);
+  row.name = stream.definitions().job_fact("hlo_module");
+  for (const HeapInfo& heap : stream.definitions().heaps())
+    if (heap.id != 0)
+      if (const auto bytes = reported(reported_figure::program_space, heap.id))
+        row.by_space.push_back({heap.memory_kind, *bytes});
+  return row.argument_bytes || !row.by_space.empty() ? std::optional(std::move(row)) : std::nullopt;
+}
+
 std::vector<ProgramMemoryRow> find_programs(const Trace& trace) {
   std::vector<ProgramMemoryRow> programs;
-  for (const Stream& stream : trace.streams) {
-    const auto reported = [&](std::string_view name, std::uint32_t heap) {
-      return find_reported(stream, name, heap, stream.end_position());
-    };
-    ProgramMemoryRow row;
-    row.argument_bytes = reported(reported_figure::program_argument, 0);
-    row.output_bytes = reported(reported_figure::program_output, 0);
-    row.alias_bytes = reported(reported_figure::program_alias, 0);
-    row.temp_bytes = reported(reported_figure::program_temp, 0);
-    row.live_temp_bytes = reported(reported_figure::program_live_temp, 0);
-    row.is_scheduled = stream.definitions().job_fact("hlo_schedule") != "none";
-    row.replayed_temp_bytes = reported(reported_figure::program_replayed_temp, 0);
-    row.donatable_bytes = reported(reported_figure::program_donatable, 0);
-    row.code_bytes = reported(reported_figure::program_code, 0);
-    row.name = stream.definitions().job_fact("hlo_module");
-    for (const HeapInfo& heap : stream.definitions().heaps())
-      if (heap.id != 0)
-        if (const auto bytes = reported(reported_figure::program_space, heap.id))
-          row.by_space.push_back({heap.memory_kind, *bytes});
-    if (row.argument_bytes || !row.by_space.empty()) programs.push_back(std::move(row));
-  }
+  for (const Stream& stream : trace.streams)
+    if (auto program = find_program(stream)) programs.push_back(std::move(*program));
   std::stable_sort(programs.begin(), programs.end(), [](const ProgramMemoryRow& a, const ProgramMemoryRow& b) {
     return a.roughly_needed_bytes() > b.roughly_needed_bytes();
   });
@@ -55,6 +58,22 @@ std::vector<ProgramMemoryRow> find_programs(const Trace& trace) {
 std::optional<ProgramMemoryRow> find_program_memory(const Trace& trace) {
   std::vector<ProgramMemoryRow> programs = find_programs(trace);
   return programs.empty() ? std::nullopt : std::optional(std::move(programs.front()));
+}
+
+bool is_program_dump(const Trace& trace) {
+  return trace.format == "hlo" && find_program_memory(trace);
+}
+
+std::vector<SortedProgram> sort_programs(std::span<const std::shared_ptr<const Trace>> traces) {
+  std::vector<SortedProgram> programs;
+  for (std::size_t i = 0; i < traces.size(); ++i) {
+    if (traces[i] == nullptr || !is_program_dump(*traces[i])) return {};
+    programs.push_back({i, *find_program_memory(*traces[i])});
+  }
+  std::stable_sort(programs.begin(), programs.end(), [](const SortedProgram& a, const SortedProgram& b) {
+    return a.memory.roughly_needed_bytes() > b.memory.roughly_needed_bytes();
+  });
+  return programs;
 }
 
 }  // namespace hbmscope

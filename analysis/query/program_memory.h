@@ -1,8 +1,11 @@
 // The memory of a compiled program, as its dump or its compiler reported it (counters of trace/reported_figures.h).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,9 +39,21 @@ struct ProgramMemoryRow {
   // programs by size.
   std::uint64_t roughly_needed_bytes() const;
 };
+// Of one stream. Nothing if it has no program.
+std::optional<ProgramMemoryRow> find_program(const Stream& stream);
 // Of all streams that have a program; the one that needs the most first.
 std::vector<ProgramMemoryRow> find_programs(const Trace& trace);
 // The one that needs the most. Nothing if there is none.
 std::optional<ProgramMemoryRow> find_program_memory(const Trace& trace);
+
+// The dump of a compiled program, such as a folder of --xla_dump_to has one for each program.
+bool is_program_dump(const Trace& trace);
+struct SortedProgram {
+  std::size_t index = 0;  // In the list that was sorted.
+  ProgramMemoryRow memory;
+};
+// Programs of one folder, the one that needs the most memory first: they don't run at the same time. Empty if one of
+// the traces is no such dump. A null trace is not, either.
+std::vector<SortedProgram> sort_programs(std::span<const std::shared_ptr<const Trace>> traces);
 
 }  // namespace hbmscope

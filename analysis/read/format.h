@@ -3,6 +3,7 @@
 // reader, folder walks, help and error texts follow from that list.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -48,6 +49,11 @@ struct FileContent {
   std::shared_ptr<const FilePiece> piece;  // Null unless FileOptions::keeps_pieces, and for most formats.
 };
 
+// What files become when those that belong together are joined.
+struct JoinedContent : FileContent {
+  std::vector<std::size_t> files;  // Its files, as ascending indices into what was joined.
+};
+
 using ReadContent = Result<FileContent> (*)(InputFile& file, const FileOptions& options, ReadControl* control);
 
 struct Format {
@@ -61,7 +67,7 @@ struct Format {
   // Joins files of this format that belong together, such as the history of one process that was saved in pieces. All
   // have a piece. Returns what they make, in the order of their first files; files that belong to no other are as they
   // were. Null: files of this format are never parts of one.
-  std::vector<FileContent> (*join)(std::vector<FileContent> files) = nullptr;
+  std::vector<JoinedContent> (*join)(std::vector<FileContent> files) = nullptr;
   std::string_view beginning = {};  // "one begins with the letters \"hbmscope\"", for files with this ending.
   std::string_view hint = {};       // How to get such a file.
   bool is_workload = false;         // Takes FileOptions::what_if.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <numeric>
 
 #include <fmt/format.h>
 
@@ -95,7 +94,12 @@ Result<std::vector<Source>> load_files(const std::vector<NamedFile>& files, cons
   }
   if (sources.empty() && !skipped.empty()) return Failure(skipped.nothing_opens());
   print_skipped(skipped);
-  return joins_pieces ? join_pieces(std::move(sources), *options) : std::move(sources);
+  if (!joins_pieces) return sources;
+  auto joined = join_pieces(std::move(sources), *options);
+  if (!joined) return Failure(std::move(joined.error()));
+  sources.clear();
+  for (JoinedSource& one : *joined) sources.push_back(std::move(one.source));
+  return sources;
 }
 
 }  // namespace
@@ -109,39 +113,20 @@ Result<std::vector<Source>> load_sources(const std::vector<std::string>& names, 
 namespace {
 
 bool is_program(const Source& source) {
-  return source.trace && source.trace->format == "hlo" && find_program_memory(*source.trace);
+  return source.trace && is_program_dump(*source.trace);
+}
+
+bool is_folder(const std::vector<NamedFile>& files) {
+  return std::all_of(files.begin(), files.end(), [](const NamedFile& file) { return file.is_of_folder; });
 }
 
 // A folder with programs and with what a job held: programs are no part of that.
 void leave_out_programs(const std::vector<NamedFile>& files, std::vector<Source>& sources) {
   const auto programs = std::count_if(sources.begin(), sources.end(), is_program);
-  const bool is_folder =
-      std::all_of(files.begin(), files.end(), [](const NamedFile& file) { return file.is_of_folder; });
-  if (!is_folder || programs == 0 || programs == std::ssize(sources)) return;
+  if (!is_folder(files) || programs == 0 || programs == std::ssize(sources)) return;
   std::erase_if(sources, is_program);
   fmt::print(stderr, "hbmscope: {} not added to what the job held. To see compiled programs, name their files.\n",
              programs == 1 ? "1 compiled program was" : fmt::format("{} compiled programs were", programs));
-}
-
-// The programs of a folder, the largest first, as `order` of `sources`. Empty: some source is something else.
-std::vector<NamedProgram> find_programs(const std::vector<NamedFile>& files, const std::vector<Source>& sources,
-                                        std::vector<std::size_t>& order) {
-  std::vector<NamedProgram> programs;
-  if (!std::all_of(files.begin(), files.end(), [](const NamedFile& file) { return file.is_of_folder; })) return {};
-  for (const Source& source : sources) {
-    auto memory = source.trace && source.trace->format == "hlo" ? find_program_memory(*source.trace) : std::nullopt;
-    if (!memory) return {};
-    programs.push_back({source.profile->files.front(), std::move(*memory)});
-  }
-  order.resize(programs.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return programs[a].memory.roughly_needed_bytes() > programs[b].memory.roughly_needed_bytes();
-  });
-  std::vector<NamedProgram> sorted;
-  sorted.reserve(programs.size());
-  for (const std::size_t each : order) sorted.push_back(std::move(programs[each]));
-  return sorted;
 }
 
 }  // namespace
@@ -160,20 +145,21 @@ Result<Source> load_merged(const std::vector<std::string>& names, const LoadOpti
   if (!sources) return Failure(std::move(sources.error()));
   leave_out_programs(*files, *sources);
   if (sources->size() == 1 && sources->front().trace) return load_again(sources->front(), options);
-  std::vector<std::size_t> order;
-  auto found = find_programs(*files, *sources, order);
-  if (!found.empty()) {
+  std::vector<std::shared_ptr<const Trace>> traces;
+  for (const Source& source : *sources) traces.push_back(source.trace);
+  const auto sorted = is_folder(*files) ? sort_programs(traces) : std::vector<SortedProgram>();
+  if (!sorted.empty()) {
+    const Source& largest = (*sources)[sorted.front().index];
     if (programs == nullptr)
-      fmt::print(stderr, "hbmscope: of {} programs {} was read, which needs the most memory.\n", found.size(),
-                 printable(found.front().file));
+      fmt::print(stderr, "hbmscope: of {} programs {} was read, which needs the most memory.\n", sorted.size(),
+                 printable(largest.profile->files.front()));
     else
-      *programs = std::move(found);
-    return load_again((*sources)[order.front()], options);
+      for (const SortedProgram& one : sorted)
+        programs->push_back({(*sources)[one.index].profile->files.front(), one.memory});
+    return load_again(largest, options);
   }
   const auto is_trace = [](const Source& source) { return source.trace != nullptr; };
   if (std::all_of(sources->begin(), sources->end(), is_trace)) {
-    std::vector<std::shared_ptr<const Trace>> traces;
-    for (const Source& source : *sources) traces.push_back(source.trace);
     const auto wanted = source_options(options);
     if (!wanted) return Failure(wanted.error());
     return source_at(std::make_shared<const Trace>(join_traces(traces)), *wanted);

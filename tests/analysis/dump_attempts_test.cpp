@@ -84,7 +84,8 @@ TEST(DumpAttempts, a_folder_of_them_is_one_failure_with_the_last_heap) {
   const auto joined = join_pieces(std::move(sources), options);
   ASSERT_TRUE(joined);
   ASSERT_EQ(joined->size(), 1U);
-  const Source& source = joined->front();
+  EXPECT_EQ(joined->front().files, (std::vector<std::size_t>{0, 1, 2}));
+  const Source& source = joined->front().source;
   const auto rows = compute_heap_rows(*source.trace, source.states);
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows.front().in_use_bytes, 6 * mib);

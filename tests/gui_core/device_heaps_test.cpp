@@ -1,8 +1,12 @@
 // Heaps under their devices, and which heaps are views of the same bytes.
 #include "app/gui/sources/device_heaps.h"
 
+#include <memory>
+#include <vector>
+
 #include <gtest/gtest.h>
 
+#include "analysis/trace/join_traces.h"
 #include "app/gui/views/device_cards/device_cards.h"
 #include "collector/wire/reported_names.h"
 #include "tests/gui_core/small_trace.h"
@@ -37,6 +41,35 @@ TEST(DeviceHeaps, heaps_stand_under_their_device_and_totals_are_of_the_moment) {
   EXPECT_EQ(30 * mib, total_of(devices[1], moment_of(trace.trace(), "end")));
   EXPECT_EQ(0U, total_of(devices[1], moment_of(trace.trace(), "#2")));
   EXPECT_EQ(10 * mib, total_of(devices[0], moment_of(trace.trace(), "#2")));
+}
+
+TEST(DeviceHeaps, programs_are_a_group_of_their_own_and_small_ones_need_no_row) {
+  const auto write_program = [](test::SmallTrace& program, const std::string& name, std::uint64_t bytes) {
+    program.add_layer("DEVICE", wire::Layer::program);
+    program.region(0, bytes);
+    program.alloc(0, bytes);
+    program.fact("hlo_module", name);
+  };
+  test::SmallTrace job;
+  job.region(0, 100 * mib);
+  job.alloc(0, 10 * mib);
+  std::vector<std::shared_ptr<const Trace>> traces = {{&job.trace(), [](const Trace*) {}}};
+  std::vector<std::unique_ptr<test::SmallTrace>> programs;
+  for (int i = 1; i <= 7; ++i) {
+    programs.push_back(std::make_unique<test::SmallTrace>());
+    write_program(*programs.back(), "jit_" + std::to_string(i), i < 3 ? static_cast<std::uint64_t>(i) * mib : 4096);
+    traces.emplace_back(&programs.back()->trace(), [](const Trace*) {});
+  }
+  const Trace joined = join_traces(traces);
+  for (const DeviceHeaps& device : find_device_heaps(joined)) EXPECT_EQ(std::string::npos, device.name.find("jit_"));
+  const auto found = find_program_heaps(joined);
+  ASSERT_EQ(7U, found.size());
+  EXPECT_EQ("jit_2", found[0].name);
+  EXPECT_EQ(2 * mib, found[0].needed_bytes);
+  EXPECT_EQ("jit_1", found[1].name);
+  EXPECT_EQ(2U, count_large(found));
+  EXPECT_EQ(5U, count_large({found.begin(), found.begin() + 5})) << "few enough";
+  EXPECT_TRUE(find_program_heaps(programs[0]->trace()).empty()) << "a single one is shown as a device";
 }
 
 TEST(DeviceCards, each_device_has_one_with_its_room_and_its_failures_so_far) {

@@ -1,5 +1,6 @@
 #include "analysis/read/bfc/memory_dump_format.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -57,15 +58,16 @@ FileContent content_of_attempts(const std::vector<const DumpPiece*>& attempts) {
   return std::move(*content);
 }
 
-std::vector<FileContent> join_attempts(std::vector<FileContent> files) {
+std::vector<JoinedContent> join_attempts(std::vector<FileContent> files) {
   std::vector<bfc::NamedDump> dumps;
   const auto piece_of = [&](std::size_t i) { return static_cast<const DumpPiece*>(files[i].piece.get()); };
   for (std::size_t i = 0; i < files.size(); ++i) dumps.push_back({piece_of(i)->file, &piece_of(i)->dump});
-  std::vector<FileContent> joined;
-  for (const std::vector<std::size_t>& failure : bfc::find_attempts(dumps)) {
+  std::vector<JoinedContent> joined;
+  for (std::vector<std::size_t>& failure : bfc::find_attempts(dumps)) {
     std::vector<const DumpPiece*> attempts;
     for (const std::size_t i : failure) attempts.push_back(piece_of(i));
-    joined.push_back(failure.size() == 1 ? files[failure.front()] : content_of_attempts(attempts));
+    std::sort(failure.begin(), failure.end());
+    joined.push_back({failure.size() == 1 ? files[failure.front()] : content_of_attempts(attempts), failure});
   }
   return joined;
 }

@@ -1,7 +1,6 @@
 #include "analysis/read/source/read_source.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -108,31 +107,34 @@ Result<Source> read_text_source(const std::string& text, const std::string& name
   return source_of(read_content(InputFile::of_text(name, text, control), {}, control, false), name, {});
 }
 
-Result<std::vector<Source>> join_pieces(std::vector<Source> sources, const SourceOptions& options) {
+Result<std::vector<JoinedSource>> join_pieces(std::vector<Source> sources, const SourceOptions& options) {
+  std::vector<JoinedSource> joined;
   for (const Format* format : all_formats()) {
-    const auto is_piece = [&](const Source& source) {
-      return source.piece != nullptr && source.piece->format == format;
-    };
-    const auto first = std::find_if(sources.begin(), sources.end(), is_piece);
-    if (format->join == nullptr || std::count_if(sources.begin(), sources.end(), is_piece) < 2) continue;
-    const auto at = static_cast<std::size_t>(first - sources.begin());
+    if (format->join == nullptr) continue;
+    std::vector<std::size_t> files;
     std::vector<FileContent> pieces;
-    for (const Source& source : sources)
-      if (is_piece(source)) pieces.push_back(source);
-    const std::size_t before = pieces.size();
-    std::vector<FileContent> contents = format->join(std::move(pieces));
-    if (contents.size() == before) continue;
-    std::vector<Source> joined;
-    for (const FileContent& content : contents) {
-      auto source = source_at(content.trace, options);
-      if (!source) return Failure(std::move(source.error()));
-      joined.push_back(std::move(*source));
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      if (sources[i].piece == nullptr || sources[i].piece->format != format) continue;
+      files.push_back(i);
+      pieces.push_back(sources[i]);
     }
-    std::erase_if(sources, is_piece);
-    sources.insert(sources.begin() + static_cast<std::ptrdiff_t>(at), std::make_move_iterator(joined.begin()),
-                   std::make_move_iterator(joined.end()));
+    if (pieces.size() < 2) continue;
+    for (JoinedContent& content : format->join(std::move(pieces))) {
+      if (content.files.size() < 2) continue;
+      auto source = source_at(std::move(content.trace), options);
+      if (!source) return Failure(std::move(source.error()));
+      for (std::size_t& file : content.files) file = files[file];
+      joined.push_back({std::move(*source), std::move(content.files)});
+    }
   }
-  return sources;
+  std::vector<bool> is_joined(sources.size());
+  for (const JoinedSource& one : joined)
+    for (const std::size_t file : one.files) is_joined[file] = true;
+  for (std::size_t i = 0; i < sources.size(); ++i)
+    if (!is_joined[i]) joined.push_back({std::move(sources[i]), {i}});
+  std::sort(joined.begin(), joined.end(),
+            [](const JoinedSource& a, const JoinedSource& b) { return a.files.front() < b.files.front(); });
+  return joined;
 }
 
 Result<std::shared_ptr<const Trace>> read_curves(const std::string& file, const SourceOptions& options,

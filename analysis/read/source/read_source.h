@@ -3,6 +3,7 @@
 // about stacks work on both.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -38,9 +39,13 @@ Result<Source> read_source(const std::string& file, const SourceOptions& options
 // The same of a text that is no file, such as one from the clipboard. `name` is for messages.
 Result<Source> read_text_source(const std::string& text, const std::string& name, ReadControl* control = nullptr);
 
+struct JoinedSource {
+  Source source;
+  std::vector<std::size_t> files;  // Its files, as ascending indices into what was joined. One: it was not joined.
+};
 // Joins sources that are parts of one (Format::join), read with SourceOptions::keeps_pieces; the others stay as they
 // are, and the order is that of the first files. Errors: a time that a joined trace does not have.
-Result<std::vector<Source>> join_pieces(std::vector<Source> sources, const SourceOptions& options);
+Result<std::vector<JoinedSource>> join_pieces(std::vector<Source> sources, const SourceOptions& options);
 
 // Only a trace's definitions, counts, peaks and curves of bytes in use, for views of many files (Format::read_curves).
 // Null: the file is not a trace.

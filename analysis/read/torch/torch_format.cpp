@@ -1,5 +1,6 @@
 // The format row of PyTorch's snapshots. A large one is read piece by piece; if someone is waiting, the heap at the
 // time of the snapshot is read first and the history afterwards.
+#include <algorithm>
 #include <utility>
 
 #include "analysis/read/torch/join_pieces.h"
@@ -22,18 +23,19 @@ Result<FileContent> content_from_snapshot(Result<TorchSnapshot> snapshot, bool k
   return content;
 }
 
-std::vector<FileContent> join_snapshots(std::vector<FileContent> files) {
+std::vector<JoinedContent> join_snapshots(std::vector<FileContent> files) {
   std::vector<const TorchSnapshot*> snapshots;
   for (const FileContent& file : files) snapshots.push_back(&static_cast<const TorchPiece&>(*file.piece).snapshot);
-  std::vector<FileContent> joined;
-  for (const std::vector<std::size_t>& group : find_torch_pieces(snapshots)) {
+  std::vector<JoinedContent> joined;
+  for (std::vector<std::size_t>& group : find_torch_pieces(snapshots)) {
     if (group.size() == 1) {
-      joined.push_back(files[group.front()]);
+      joined.push_back({files[group.front()], std::move(group)});
       continue;
     }
     std::vector<const TorchSnapshot*> pieces;
     for (const std::size_t i : group) pieces.push_back(snapshots[i]);
-    joined.push_back(std::move(*content_from_trace(trace_from_torch(join_torch_pieces(pieces)))));
+    std::sort(group.begin(), group.end());
+    joined.push_back({std::move(*content_from_trace(trace_from_torch(join_torch_pieces(pieces)))), std::move(group)});
   }
   return joined;
 }

@@ -28,14 +28,7 @@ bool apply_to_files(AppState& state, OpenSources& sources, RecentFiles& recent, 
     case close_file: sources.close_source(state.position().source); return true;
     case close_source: sources.close_source(command.as<SourceId>()); return true;
     case reload_file: sources.reload_source(state.position().source); return true;
-    case cancel_loading:
-      if (Source* source = state.find_source(command.as<SourceId>()); source != nullptr && source->control) {
-        if (sources.is_live(*source))
-          sources.close_source(command.as<SourceId>());
-        else
-          source->control->cancelled = true;
-      }
-      return true;
+    case cancel_loading: sources.cancel_reading(command.as<SourceId>()); return true;
     case stop_reading:
       if (Source* source = state.find_source(command.as<SourceId>()); source != nullptr && source->control)
         source->control->stop_here = true;

@@ -33,6 +33,10 @@ void add_changes(CommandLine& line, std::string_view option, const Source& sourc
   for (const WorkloadChange& change : source.what_if) line.add_option(option, text_from_workload_change(change));
 }
 
+void add_files(CommandLine& line, const Source& source) {
+  for (const std::string& file : source.files()) line.add(file);
+}
+
 // The source on the right side.
 SourceId other_side_id(const AppState& state) {
   return state.is_split() ? state.contexts[1].position.source : SourceId::none;
@@ -80,9 +84,9 @@ std::string open_command(const AppState& state) {
   // The active file comes last, since the last opened file becomes active.
   for (const Source& source : state.sources)
     if (source.id != left.source && source.id != position.baseline && source.id != other_side_id(state))
-      line.add(source.path);
+      add_files(line, source);
   if (const Source* source = state.find_source(left.source)) {
-    line.add(source->path);
+    add_files(line, *source);
     add_changes(line, "--what-if", *source);
   }
   if (state.is_split()) {
@@ -136,7 +140,7 @@ std::string report_command(const AppState& state) {
   if (view_exists(state, position.view) && row.report_command != nullptr)
     if (std::string line = row.report_command(state); !line.empty()) return line;
   CommandLine line("hbmscope report");
-  line.add(source->path);
+  add_files(line, *source);
   if (source->trace) line.add_option("--at", position.at.text());
   if (view_exists(state, position.view) && row.add_report_options != nullptr) row.add_report_options(state, line);
   if (position.request.by != FrameBy::function) line.add_option("--by", text_from_frame_by(position.request.by));

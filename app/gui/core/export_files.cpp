@@ -54,10 +54,11 @@ void start_export(AppState& state, WorkerPool& pool, const std::string& path) {
   window.dialog = WindowState::Dialog::none;
   if (path.empty()) return;
   for (const Source& source : state.sources)
-    if (is_same_file(source.path, path)) {
-      window.notice = path + " is open here, and is not written over.";
-      return;
-    }
+    for (const std::string& file : source.files())
+      if (is_same_file(file, path)) {
+        window.notice = path + " is open here, and is not written over.";
+        return;
+      }
   if (window.export_format == "png") {
     window.picture_file = path;
     ++window.picture_serial;

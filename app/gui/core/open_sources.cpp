@@ -61,10 +61,13 @@ void OpenSources::open_paths(const std::vector<std::string>& paths) {
       } else if (notice.empty())
         notice = found.error().text();
     }
-    return [this, files, of_folders, notice] {
+    const std::string folder = paths.size() == 1 && !of_folders.empty() ? paths.front() : std::string();
+    return [this, files, of_folders, folder, notice] {
       of_folders_ = of_folders;
       skipped_.clear();
-      for (const std::string& file : files) open_file(file, As::source);
+      const auto together = std::make_shared<OpenedTogether>(folder);
+      for (const std::string& file : files)
+        open_file(file, &file == &files.back() ? As::source : As::behind, {}, files.size() > 1 ? together : nullptr);
       if (!notice.empty()) state_.window.notice = notice;
     };
   });
@@ -86,10 +89,14 @@ void OpenSources::open_text(const std::string& text) {
   open_file(name, As::source);
 }
 
-SourceId OpenSources::open_file(const std::string& path, As as, const std::vector<WorkloadChange>& what_if) {
+SourceId OpenSources::open_file(const std::string& path, As as, const std::vector<WorkloadChange>& what_if,
+                                const std::shared_ptr<OpenedTogether>& together) {
   const std::string absolute = absolute_path(path);
   const auto open = std::find_if(state_.sources.begin(), state_.sources.end(), [&](const Source& source) {
-    return absolute_path(source.path) == absolute && source.what_if == what_if;
+    const auto files = source.files();
+    return source.what_if == what_if && std::any_of(files.begin(), files.end(), [&](const std::string& file) {
+             return absolute_path(file) == absolute;
+           });
   });
   SourceId id = SourceId::none;
   if (open != state_.sources.end() && open->state != AnswerState::failed) {
@@ -102,7 +109,7 @@ SourceId OpenSources::open_file(const std::string& path, As as, const std::vecto
     source.path = path;
     source.what_if = what_if;
     state_.sources.push_back(std::move(source));
-    start_reading(id);
+    start_reading(id, together);
   }
   ViewPosition& position = state_.context().position;
   if (as == As::side_by_side) {
@@ -110,19 +117,19 @@ SourceId OpenSources::open_file(const std::string& path, As as, const std::vecto
   } else if (as == As::baseline) {
     position.baseline = id;
     if (position.source != SourceId::none) show_view(state_, ViewKind::diff);
-  } else {
+  } else if (as == As::source) {
     if (position.source != id) sides_.enter_source(state_.context_index(), id);
   }
   return id;
 }
 
-void OpenSources::start_reading(SourceId id) {
+void OpenSources::start_reading(SourceId id, const std::shared_ptr<OpenedTogether>& together) {
   Source& source = *state_.find_source(id);
   source.state = AnswerState::pending;
   source.control = std::make_shared<ReadControl>();
   source.started = std::chrono::steady_clock::now();
   // Another worker processes each part while this one reads on. The weak pointer avoids a control that owns itself.
-  source.control->take_part = [this, weak = std::weak_ptr(source.control)](std::shared_ptr<const Trace> trace) {
+  const auto take_part = [this, weak = std::weak_ptr(source.control)](std::shared_ptr<const Trace> trace) {
     pool_.post([this, weak, trace]() -> WorkerPool::Finish {
       const auto control = weak.lock();
       if (control == nullptr || control->cancelled) return nullptr;
@@ -131,37 +138,45 @@ void OpenSources::start_reading(SourceId id) {
       return [this, control, part = *part] { show_part(control, part); };
     });
   };
+  if (source.pieces.empty()) source.control->take_part = take_part;
   if (const std::string socket = view::socket_of(source.path); !socket.empty()) return start_live(source, socket);
   const auto text = pasted_.find(source.path);
   const auto pasted = text == pasted_.end() ? std::nullopt : std::optional(text->second);
-  pool_.post([this, path = source.path, pasted, what_if = source.what_if, control = source.control] {
-    return read_to_end(path, pasted, what_if, control);
+  if (together != nullptr) together->add(source.path, source.control);
+  pool_.post([this, file = FileToRead{source.files(), pasted, source.what_if, source.control, together}] {
+    return read_to_end(file);
   });
 }
 
-WorkerPool::Finish OpenSources::read_to_end(const std::string& path, const std::optional<std::string>& pasted,
-                                            const std::vector<WorkloadChange>& what_if,
-                                            const std::shared_ptr<ReadControl>& control) {
+WorkerPool::Finish OpenSources::read_to_end(const FileToRead& file) {
   SourceOptions options;
-  options.what_if = what_if;
-  const auto content =
-      (pasted ? read_text_source(*pasted, path, control.get()) : read_source(path, options, control.get()))
-          .and_then(content_of);
-  if (!content) {
-    return [this, control, error = content.error()] {
-      finish_reading(control, [&](Source& failed) {
-        failed.state = AnswerState::failed;
-        failed.error = error;
-      });
+  options.what_if = file.what_if;
+  options.keeps_pieces = file.together != nullptr;
+  ReadControl* control = file.control.get();
+  auto read = content_of_file(file.pasted              ? read_text_source(*file.pasted, file.files.front(), control)
+                              : file.files.size() == 1 ? read_source(file.files.front(), options, control)
+                                                       : read_pieces(file.files, control));
+  if (file.together != nullptr)
+    return [this, together = file.together, control = file.control, read = std::move(read)] {
+      finish_together(together, control, read);
     };
-  }
-  return [this, control, content = *content] {
-    finish_reading(control, [&](Source& ready) {
-      if (ready.is_part()) renew_id(ready);
-      ready.take(content);
-      if (pasted_.count(ready.path) == 0) recent_.remember(ready);
-    });
+  return [this, control = file.control, read = std::move(read)] {
+    show_read(control, read ? Result<SourceContent>(read->content) : Failure(read.error()));
   };
+}
+
+void OpenSources::show_read(const std::shared_ptr<ReadControl>& control, const Result<SourceContent>& content) {
+  finish_reading(control, [&](Source& source) {
+    source.waits_for = nullptr;
+    if (!content) {
+      source.state = AnswerState::failed;
+      source.error = content.error();
+      return;
+    }
+    if (source.is_part()) renew_id(source);
+    source.take(*content);
+    if (pasted_.count(source.path) == 0) recent_.remember(source);
+  });
 }
 
 // Answers about the previous part stay on the screen until those about this one are ready.
@@ -173,7 +188,11 @@ void OpenSources::renew_id(Source& source) {
     if (context.notes.answered_source == old) context.notes.answered_source = source.id;
     if (context.notes.unread_source == old) context.notes.unread_source = source.id;
   }
-  for_all_positions(state_.contexts, [&](ViewPosition& position) { replace_id(position, old, source.id); });
+  replace_everywhere(old, source.id);
+}
+
+void OpenSources::replace_everywhere(SourceId from, SourceId to) {
+  for_all_positions(state_.contexts, [&](ViewPosition& position) { replace_id(position, from, to); });
 }
 
 void OpenSources::show_part(const std::shared_ptr<ReadControl>& control, SourceContent part) {
@@ -252,6 +271,7 @@ void OpenSources::close_source(SourceId id) {
                                   [id](const Source& source) { return source.id == id; });
   if (found == state_.sources.end()) return;
   if (found->control) found->control->cancelled = true;
+  if (found->waits_for != nullptr) found->waits_for->leave_out(found->control.get());
   cancel_emulating(*found);
   live_.close(*found);
   const auto next = state_.sources.erase(found);
@@ -287,16 +307,19 @@ void OpenSources::reload_source(SourceId id) {
   Source* source = state_.find_source(id);
   if (source == nullptr) return;
   if (source->control) source->control->cancelled = true;
+  if (source->waits_for != nullptr) source->waits_for->leave_out(source->control.get());
   cancel_emulating(*source);
   live_.close(*source);
   const auto renewed = new_id();
   Source fresh;
   fresh.id = renewed;
   fresh.path = source->path;
+  fresh.pieces = source->pieces;
+  fresh.folder = source->folder;
   fresh.what_if = source->what_if;
   *source = std::move(fresh);
   asking_.forget_source(id);
-  for_all_positions(state_.contexts, [id, renewed](ViewPosition& position) { replace_id(position, id, renewed); });
+  replace_everywhere(id, renewed);
   start_reading(renewed);
 }
 

@@ -13,6 +13,7 @@
 #include "app/gui/core/answering.h"
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/live_links.h"
+#include "app/gui/core/opened_together.h"
 #include "app/gui/core/recent_files.h"
 #include "app/gui/core/side_by_side.h"
 #include "app/gui/core/worker_pool.h"
@@ -24,13 +25,15 @@ class OpenSources {
  public:
   OpenSources(AppState& state, Answering& asking, SideBySide& sides, RecentFiles& recent, WorkerPool& pool);
 
-  enum class As { source, baseline, side_by_side };
+  enum class As { source, behind, baseline, side_by_side };  // behind: what is in front stays there.
   void open_paths(const std::vector<std::string>& paths);
   void open_folder(const std::string& folder);
-  SourceId open_file(const std::string& path, As as, const std::vector<WorkloadChange>& what_if = {});
+  SourceId open_file(const std::string& path, As as, const std::vector<WorkloadChange>& what_if = {},
+                     const std::shared_ptr<OpenedTogether>& together = nullptr);
   void open_text(const std::string& text);  // As "pasted text", not a file.
   void close_source(SourceId id);
   void reload_source(SourceId id);
+  void cancel_reading(SourceId id);
 
   SourceId new_id() { return static_cast<SourceId>(next_source_++); }
   void renew_id(Source& source);
@@ -46,16 +49,32 @@ class OpenSources {
   std::function<std::optional<Error>(const std::string& name)> why_nothing_came;
 
  private:
-  void start_reading(SourceId id);
-  WorkerPool::Finish read_to_end(const std::string& path, const std::optional<std::string>& pasted,
-                                 const std::vector<WorkloadChange>& what_if,
-                                 const std::shared_ptr<ReadControl>& control);
+  struct FileToRead {
+    std::vector<std::string> files;  // More than one: pieces of one source.
+    std::optional<std::string> pasted;
+    std::vector<WorkloadChange> what_if;
+    std::shared_ptr<ReadControl> control;
+    std::shared_ptr<OpenedTogether> together;
+  };
+  void start_reading(SourceId id, const std::shared_ptr<OpenedTogether>& together = nullptr);
+  WorkerPool::Finish read_to_end(const FileToRead& file);
+  void show_read(const std::shared_ptr<ReadControl>& control, const Result<SourceContent>& content);
+  void replace_everywhere(SourceId from, SourceId to);  // In all positions.
   void show_part(const std::shared_ptr<ReadControl>& control, SourceContent part);
   void show_wanted_heaps(const Source& source);
   void finish_reading(const std::shared_ptr<ReadControl>& control, const std::function<void(Source&)>& fill);
   Source* find_reading(const std::shared_ptr<ReadControl>& control);  // nullptr if nobody waits for it any more.
 
   bool skip_foreign(const Source& source);
+
+  // open_together.cpp
+  void finish_together(const std::shared_ptr<OpenedTogether>& together, const std::shared_ptr<ReadControl>& control,
+                       const Result<ReadFile>& read);
+  void arrange_together(const std::shared_ptr<OpenedTogether>& together);
+  void sort_as(const std::vector<ArrangedSource>& arranged, const std::vector<WaitingFiles::File>& files);
+  void show_arranged(const OpenedTogether& together, const std::vector<WaitingFiles::File>& files,
+                     const ArrangedSource& arranged);
+  void become_part_of(const std::shared_ptr<ReadControl>& piece, const std::shared_ptr<ReadControl>& whole);
 
   // open_live.cpp
   void start_live(const Source& source, const std::string& socket);
@@ -74,5 +93,8 @@ class OpenSources {
   std::map<std::string, std::string> pasted_;  // Texts by the names of their sources.
   std::uint32_t next_source_ = 1;
 };
+
+// The pieces of one source, which were joined before. Errors: those of reading; they no longer belong together.
+Result<hbmscope::Source> read_pieces(const std::vector<std::string>& files, ReadControl* control);
 
 }  // namespace hbmscope::gui

@@ -21,8 +21,10 @@ RecentFiles::RecentFiles(AppState& state, WorkerPool& pool, bool leaves_no_trace
 
 void RecentFiles::remember(const Source& source) {
   if (source.path == "-") return;
-  add_recent(state_.recent,
-             {absolute_path(source.path), source.summary->headline, source.profile->file_bytes, seconds_now(), false});
+  // A list of files can't be opened from here.
+  if (!source.pieces.empty() && source.folder.empty()) return;
+  add_recent(state_.recent, {absolute_path(source.pieces.empty() ? source.path : source.folder),
+                             source.summary->headline, source.profile->file_bytes, seconds_now(), false});
   is_changed_ = true;
 }
 

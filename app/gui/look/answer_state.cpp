@@ -15,6 +15,8 @@ using Clock = std::chrono::steady_clock;
 constexpr auto patience = std::chrono::milliseconds(300);
 
 std::string reading_text(const Source& source) {
+  if (source.waits_for != nullptr)
+    return source.name() + " is read. It is shown when the files that were opened with it are read, too.";
   std::string words = "Reading " + source.name();
   std::uint64_t events = 0;
   if (source.is_part() && source.trace)
@@ -40,7 +42,7 @@ void draw_reading(const Source& source, CommandQueue& commands) {
   if (Clock::now() - source.started < patience) return;
   wrapped_text(reading_text(source));
   const std::uint64_t total = source.control ? source.control->total_bytes.load() : 0;
-  if (total > 0) {
+  if (total > 0 && source.waits_for == nullptr) {
     const auto share =
         static_cast<float>(static_cast<double>(source.control->done_bytes.load()) / static_cast<double>(total));
     ImGui::ProgressBar(
@@ -50,7 +52,7 @@ void draw_reading(const Source& source, CommandQueue& commands) {
   }
   ImGui::PushID(static_cast<int>(source.id));
   if (ImGui::Button("Cancel")) commands.push(command::cancel_loading, source.id);
-  if (source.is_part()) {
+  if (source.is_part() && source.waits_for == nullptr) {
     if (ImGui::Button("Stop here and show")) commands.push(command::stop_reading, source.id);
     tooltip("Stops reading here, keeps what was read and leaves out the rest of the file.");
   }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/query/program_memory.h"
 #include "analysis/trace/device_labels.h"
 #include "analysis/trace/layers.h"
 #include "analysis/trace/stream_names.h"
@@ -37,13 +38,48 @@ std::string name_of_device(const Trace& trace, std::size_t stream, const HeapInf
   return part.empty() ? name : name + " (" + part + ")";
 }
 
+bool is_program_of_several(const Trace& trace, HeapKey key) {
+  const Definitions& definitions = trace.streams[key.stream].definitions();
+  return trace.streams.size() > 1 && definitions.heap(key.heap).layer == wire::Layer::program &&
+         !definitions.job_fact("hlo_module").empty();
+}
+
 }  // namespace
+
+std::vector<ProgramHeap> find_program_heaps(const Trace& trace) {
+  std::vector<ProgramHeap> programs;
+  for (const NamedHeap& heap : heaps_of(trace)) {
+    if (!is_program_of_several(trace, heap.key)) continue;
+    const Stream& stream = trace.streams[heap.key.stream];
+    const HeapInfo& info = stream.definitions().heap(heap.key.heap);
+    std::string name(stream.definitions().job_fact("hlo_module"));
+    std::uint64_t needed = stream.peak(heap.key.heap).in_use_bytes;
+    if (!info.memory_kind.empty() && info.memory_kind != "device")
+      name += ", " + info.memory_kind;
+    else if (const auto program = find_program(stream))
+      needed = program->roughly_needed_bytes();
+    programs.push_back({heap.key, std::move(name), needed});
+  }
+  std::stable_sort(programs.begin(), programs.end(),
+                   [](const ProgramHeap& a, const ProgramHeap& b) { return a.needed_bytes > b.needed_bytes; });
+  return programs;
+}
+
+std::size_t count_large(const std::vector<ProgramHeap>& programs) {
+  constexpr std::size_t few = 5, most = 12;
+  if (programs.size() <= few) return programs.size();
+  const auto is_small = [&](const ProgramHeap& one) { return one.needed_bytes < programs.front().needed_bytes / 100; };
+  const auto large =
+      static_cast<std::size_t>(std::find_if(programs.begin(), programs.end(), is_small) - programs.begin());
+  return std::min(large, most);
+}
 
 std::vector<DeviceHeaps> find_device_heaps(const Trace& trace) {
   std::vector<DeviceHeaps> devices;
   const auto counted = find_counted_heaps(trace);
   const auto device_names = find_device_names(trace);
   for (NamedHeap& heap : heaps_of(trace)) {
+    if (is_program_of_several(trace, heap.key)) continue;
     const Stream& stream = trace.streams[heap.key.stream];
     const HeapInfo& info = stream.definitions().heap(heap.key.heap);
     const std::string& identified = device_names[heap.key.stream][heap.key.heap];

@@ -1,5 +1,5 @@
-// The heaps of a trace, grouped by device, for the tree in Sources. The list of heaps never changes; their contents are
-// looked up at the selected time.
+// The heaps of a trace, grouped by device, and its compiled programs, for the tree in Sources. The list of heaps never
+// changes; their contents are looked up at the selected time.
 #pragma once
 
 #include <string>
@@ -24,8 +24,21 @@ struct DeviceHeaps {
   std::vector<DeviceHeap> heaps;
 };
 
-// Heaps that ever held something, in the order of the file; for ranks, in the order of the ranks.
+// Heaps that ever held something, in the order of the file; for ranks, in the order of the ranks. Without the plans of
+// find_program_heaps.
 std::vector<DeviceHeaps> find_device_heaps(const Trace& trace);
+
+// The memory that a compiled program has planned: it lies in memory of a device while the program runs.
+struct ProgramHeap {
+  HeapKey key;
+  std::string name;  // "jit_loss_fn(17)"; with the kind of memory if that is not the device's.
+  std::uint64_t needed_bytes = 0;
+};
+// Of a trace with several streams; a single program is shown as the device that it was compiled for. The one that needs
+// the most first.
+std::vector<ProgramHeap> find_program_heaps(const Trace& trace);
+// How many of them are worth a row: all if there are few, otherwise those that need at least a hundredth of the first.
+std::size_t count_large(const std::vector<ProgramHeap>& programs);
 
 // Bytes in use at the selected time, in the heaps that count.
 std::uint64_t total_of(const DeviceHeaps& device, const TraceMoment& moment);

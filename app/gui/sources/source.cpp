@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "analysis/query/program_memory.h"
+
 namespace hbmscope::gui {
 namespace {
 
@@ -42,6 +44,8 @@ Result<SourceContent> content_of(const hbmscope::Source& read) {
   content.accounts = compute_accounts(*view);
   if (!read.trace) return content;
   content.devices = find_device_heaps(*read.trace);
+  content.programs = find_program_heaps(*read.trace);
+  if (is_program_dump(*read.trace)) content.needed_bytes = find_program_memory(*read.trace)->roughly_needed_bytes();
   content.attached = find_attached(*read.trace);
   content.warnings = find_job_warnings(*read.trace);
   content.opening_at = opening_moment(*read.trace);
@@ -60,7 +64,19 @@ std::string Source::name() const {
   const std::string last = std::filesystem::path(path).filename().string();
   // The changes that are shown. The requested ones may still be running, or may be impossible.
   const std::vector<WorkloadChange>& changes = workload ? workload->answer->opened->changes : what_if;
-  return (last.empty() ? path : last) + (changes.empty() ? std::string() : " (" + text_from_changes(changes) + ")");
+  return (last.empty() ? path : last) +
+         (pieces.empty() ? std::string() : " and " + std::to_string(pieces.size() - 1) + " more") +
+         (changes.empty() ? std::string() : " (" + text_from_changes(changes) + ")");
+}
+
+std::vector<std::string> Source::files() const {
+  return pieces.empty() ? std::vector<std::string>{path} : pieces;
+}
+
+std::string Source::files_text() const {
+  std::string text;
+  for (const std::string& file : files()) text += (text.empty() ? "" : "\n") + file;
+  return text;
 }
 
 void cancel_emulating(const Source& source) {

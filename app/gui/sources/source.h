@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,6 +33,8 @@ struct SourceContent {
   std::shared_ptr<const ProfileSummary> summary;  // Of the whole file, without the filter.
   std::vector<DeviceAccount> accounts;            // Of the whole file, without the filter.
   std::vector<DeviceHeaps> devices;               // Of the trace.
+  std::vector<ProgramHeap> programs;              // Of the trace.
+  std::optional<std::uint64_t> needed_bytes;      // By a compiled program, if the file is the dump of one.
   std::vector<AttachedFacts> attached;            // Attached processes in the trace.
   std::vector<JobWarning> warnings;               // About the settings of the trace's job.
   std::optional<WorkloadPanel> workload;          // For a workload file.
@@ -39,19 +42,26 @@ struct SourceContent {
 };
 Result<SourceContent> content_of(const hbmscope::Source& read);
 
+class OpenedTogether;
+
 struct Source : SourceContent {
   SourceId id = SourceId::none;
   std::string path;
+  std::vector<std::string> pieces;  // The files that became this source, `path` first; empty: only `path`.
+  std::string folder;               // Of the pieces, if a folder was opened.
   AnswerState state = AnswerState::pending;
   std::shared_ptr<ReadControl> control;  // Progress of reading; only App sets `cancelled` and `stop_here`.
   std::chrono::steady_clock::time_point started;
-  std::optional<LiveStatus> live;       // For a running job.
-  std::optional<EndedLive> ended;       // For a watched job that has ended.
-  std::vector<WorkloadChange> what_if;  // The requested changes of a workload file.
+  std::shared_ptr<OpenedTogether> waits_for;  // It is read, and is shown when the files opened with it are, too.
+  std::optional<LiveStatus> live;             // For a running job.
+  std::optional<EndedLive> ended;             // For a watched job that has ended.
+  std::vector<WorkloadChange> what_if;        // The requested changes of a workload file.
   Error error;
 
   void take(SourceContent content);  // Makes the source ready with this content.
   std::string name() const;          // The path's last part.
+  std::vector<std::string> files() const;
+  std::string files_text() const;  // A line for each file.
   bool is_part() const { return state == AnswerState::ready && control != nullptr; }
   // Also true for the previous version of a running job, which may lack the latest events, and for the previous
   // emulation of a workload with the same heaps.

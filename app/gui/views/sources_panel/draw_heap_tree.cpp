@@ -93,6 +93,42 @@ DeviceHeaps known_by(const TraceMoment& moment, DeviceHeaps device) {
   return device;
 }
 
+void draw_program(const ProgramHeap& program, HeapKey shown, CommandQueue& commands) {
+  const std::string figure = text_from_bytes(program.needed_bytes);
+  const float right = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x;
+  const std::string label =
+      shortened(program.name, room_for_name(figure)) + "###heap " + text_from_heap_key(program.key);
+  const bool is_shown = program.key == shown;
+  if (ImGui::Selectable(label.c_str(), is_shown, ImGuiSelectableFlags_AllowOverlap) && !is_shown)
+    commands.push(command::choose_heap, program.key);
+  tooltip(program.name + "\nneeds " + figure + "\nClick to show what it has planned.");
+  put_figure(figure, right);
+}
+
+// Small programs are folded. The one that is shown always has its row.
+void draw_programs(const Look& look, const std::vector<ProgramHeap>& programs, HeapKey shown, CommandQueue& commands) {
+  if (programs.empty()) return;
+  const float right = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x;
+  bold_text("Programs");
+  tooltip(
+      "The compiled programs in this file, with what each needs on a device: arguments + outputs - aliased + "
+      "temporaries, without its code.\nThey lie in the memory of the device while they run, and are not added up.");
+  ImGui::SameLine();
+  ImGui::SetCursorPosX(right - ImGui::CalcTextSize("needs").x);
+  dim_text("needs");
+  ImGui::Indent(look.px(8));
+  const std::size_t large = count_large(programs);
+  for (std::size_t i = 0; i < large; ++i) draw_program(programs[i], shown, commands);
+  if (large < programs.size()) {
+    const std::string more = text_from_count(programs.size() - large) + " more, up to " +
+                             text_from_bytes(programs[large].needed_bytes) + "###more programs";
+    const bool is_open = ImGui::TreeNodeEx(more.c_str(), ImGuiTreeNodeFlags_NoTreePushOnOpen);
+    for (std::size_t i = large; i < programs.size(); ++i)
+      if (is_open || programs[i].key == shown) draw_program(programs[i], shown, commands);
+  }
+  ImGui::Unindent(look.px(8));
+}
+
 }  // namespace
 
 void draw_heap_tree(const AppState& state, CommandQueue& commands) {
@@ -101,16 +137,18 @@ void draw_heap_tree(const AppState& state, CommandQueue& commands) {
   if (source == nullptr || !source->trace || !moment || !source->is_source_of(*moment)) return;
   const Look look(state);
   const HeapKey shown = choose_heap(*source->trace, state.position().heap);
-  if (source->devices.empty()) return;
-  const std::string head = "Heaps " + phrase_of(moment->moment);
-  dim_text(shortened(head.substr(0, head.find(" (")), ImGui::GetContentRegionAvail().x));
-  tooltip(head);
+  if (!source->devices.empty()) {
+    const std::string head = "Heaps " + phrase_of(moment->moment);
+    dim_text(shortened(head.substr(0, head.find(" (")), ImGui::GetContentRegionAvail().x));
+    tooltip(head);
+  }
   for (const DeviceHeaps& all : source->devices) {
     if (moment->trace == source->trace)
       draw_device(look, all, *moment, shown, commands);
     else
       draw_device(look, known_by(*moment, all), *moment, shown, commands);
   }
+  draw_programs(look, source->programs, shown, commands);
 }
 
 }  // namespace hbmscope::gui

@@ -1,4 +1,5 @@
-// The heaps of a trace, grouped by device, with their bytes at the current time. A click shows a heap in all views.
+// The heaps of a trace, grouped by device, with their bytes at the current time, and its compiled programs with what
+// they need. A click shows a heap in all views.
 #pragma once
 
 #include "app/gui/core/app_state.h"

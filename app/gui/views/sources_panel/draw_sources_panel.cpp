@@ -87,7 +87,8 @@ void draw_file_menu(const AppState& state, const Source& source, CommandQueue& c
     commands.push(command::compare_with, source.id);
   if (ImGui::MenuItem("Show side by side with the file in front", nullptr, false, source.state == AnswerState::ready))
     commands.push(command::split_with, source.id);
-  if (ImGui::MenuItem("Copy path")) commands.push(command::set_clipboard, source.path);
+  if (ImGui::MenuItem(source.pieces.empty() ? "Copy path" : "Copy paths"))
+    commands.push(command::set_clipboard, source.files_text());
   if (ImGui::MenuItem("Close")) commands.push(command::close_source, source.id);
   ImGui::EndPopup();
 }
@@ -119,8 +120,10 @@ void draw_legend(const Look& look, const std::vector<DeviceAccount>& accounts, s
   }
 }
 
-// "2.86 GiB in 447 blocks at the end": for a trace, the bars above show the end, whatever the current time is.
+// "needs 8.28 GiB", by which the programs of a folder are sorted; or "2.86 GiB in 447 blocks at the end": for a trace,
+// the bars above show the end, whatever the current time is.
 std::string held_text(const Source& source) {
+  if (source.needed_bytes) return "needs " + text_from_bytes(*source.needed_bytes);
   const Weight& total = source.summary->total;
   if (!source.attached.empty() && source.devices.empty()) return "no blocks known";
   const std::string what = !source.trace ? " allocations" : total.count == 1 ? " block" : " blocks";
@@ -148,7 +151,7 @@ void draw_file(const AppState& state, const Look& look, const Source& source, Co
   if (ImGui::Selectable(name.c_str(), in_front)) commands.push(command::show_source_file, source.id);
   if (in_front) ImGui::PopFont();
   draw_file_menu(state, source, commands);
-  tooltip(source.path);
+  tooltip(source.files_text());
   ImGui::Indent(look.px(10));
   draw_source_state(state, source);
   if (source.control && !source.live) draw_reading(source, commands);

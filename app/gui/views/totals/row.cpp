@@ -8,7 +8,8 @@ namespace hbmscope::gui {
 std::string totals_report_command(const AppState& state) {
   CommandLine line("hbmscope report");
   for (const Source& source : state.sources)
-    if (source.state == AnswerState::ready) line.add(source.path);
+    if (source.state == AnswerState::ready)
+      for (const std::string& file : source.files()) line.add(file);
   line.add_filters(state.position().request);
   return line.take();
 }
