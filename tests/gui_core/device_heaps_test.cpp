@@ -6,7 +6,6 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/trace/join_traces.h"
 #include "app/gui/views/device_cards/device_cards.h"
 #include "collector/wire/reported_names.h"
 #include "tests/gui_core/small_trace.h"
@@ -53,14 +52,14 @@ TEST(DeviceHeaps, programs_are_a_group_of_their_own_and_small_ones_need_no_row) 
   test::SmallTrace job;
   job.region(0, 100 * mib);
   job.alloc(0, 10 * mib);
-  std::vector<std::shared_ptr<const Trace>> traces = {{&job.trace(), [](const Trace*) {}}};
+  Trace joined;  // All of one file.
+  joined.streams.push_back(job.trace().streams[0].version());
   std::vector<std::unique_ptr<test::SmallTrace>> programs;
   for (int i = 1; i <= 7; ++i) {
     programs.push_back(std::make_unique<test::SmallTrace>());
     write_program(*programs.back(), "jit_" + std::to_string(i), i < 3 ? static_cast<std::uint64_t>(i) * mib : 4096);
-    traces.emplace_back(&programs.back()->trace(), [](const Trace*) {});
+    joined.streams.push_back(programs.back()->trace().streams[0].version());
   }
-  const Trace joined = join_traces(traces);
   for (const DeviceHeaps& device : find_device_heaps(joined)) EXPECT_EQ(std::string::npos, device.name.find("jit_"));
   const auto found = find_program_heaps(joined);
   ASSERT_EQ(7U, found.size());
