@@ -316,6 +316,7 @@ std::map<std::optional<std::string>, OracleSum> oracle_sums_by_label(std::string
     std::optional<std::string> name;
     for (const pprof::Label& label : sample.label())
       if (!name && text[label.key()] == label_key) name = text[label.str()];
+    if (name && name->empty()) name.reset();  // A device without a name is none.
     OracleSum& sum = sums[name];
     if (is_unknown_size(parsed, sample)) {
       sum.unknown += sample.value(0);

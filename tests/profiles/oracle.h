@@ -31,7 +31,8 @@ struct OracleSum {
   std::int64_t unknown_bytes = 0;  // The values that stand for their size in the file, -1 each.
   friend bool operator==(const OracleSum&, const OracleSum&) = default;
 };
-// For a profile whose values are allocations and space, by the text of a label; no key: the samples without it.
+// For a profile whose values are allocations and space, by the text of a label; no key: the samples without it, or
+// with an empty one.
 std::map<std::optional<std::string>, OracleSum> oracle_sums_by_label(std::string_view message,
                                                                      std::string_view label_key);
 std::int64_t oracle_sample_count(std::string_view message);
