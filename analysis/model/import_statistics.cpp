@@ -24,6 +24,12 @@ void ImportStatistics::add(std::string_view name, Severity severity, std::int64_
   rows_.push_back({std::string(name), severity, count, std::string(remedy), std::string(example)});
 }
 
+void ImportStatistics::add_if_any(std::string_view name, Severity severity, std::uint64_t count,
+                                  std::string_view remedy, std::string_view example) {
+  constexpr std::uint64_t count_max = std::uint64_t{1} << 62;
+  if (count > 0) add(name, severity, static_cast<std::int64_t>(std::min(count, count_max)), remedy, example);
+}
+
 std::int64_t ImportStatistics::count_of(std::string_view name) const {
   for (const ImportStatistic& statistic : rows_)
     if (statistic.name == name) return statistic.count;

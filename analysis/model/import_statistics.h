@@ -32,6 +32,9 @@ class ImportStatistics {
   // Adds `count` to the row of that name; the first call creates the row.
   void add(std::string_view name, Severity severity, std::int64_t count, std::string_view remedy = {},
            std::string_view example = {});
+  // The same if the count is not 0: what was found of a kind of trouble. Counts are limited to 2^62.
+  void add_if_any(std::string_view name, Severity severity, std::uint64_t count, std::string_view remedy,
+                  std::string_view example = {});
   std::int64_t count_of(std::string_view name) const;  // 0 if there is no such row.
   Severity worst() const;                              // info if there are no rows.
   const std::vector<ImportStatistic>& rows() const { return rows_; }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/units/ascii.h"
 #include "analysis/units/format.h"
 
 namespace hbmscope {
@@ -14,10 +15,6 @@ std::string_view trimmed(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
   return text;
-}
-
-bool is_digit(char character) {
-  return std::isdigit(static_cast<unsigned char>(character)) != 0;
 }
 
 }  // namespace

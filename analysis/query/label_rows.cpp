@@ -5,6 +5,7 @@
 #include <map>
 
 #include "analysis/trace/layers.h"
+#include "analysis/units/ascii.h"
 
 namespace hbmscope {
 namespace {
@@ -17,10 +18,6 @@ void for_each_block(const Trace& trace, const std::vector<StreamState>& states, 
   for (std::size_t i = 0; i < states.size(); ++i)
     for (const LiveBlock& block : states[i].slots())
       if (block.is_live() && block.heap < counted[i].size() && counted[i][block.heap]) visit(labels[i], block);
-}
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
 }
 
 }  // namespace

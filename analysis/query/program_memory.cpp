@@ -23,6 +23,10 @@ std::uint64_t ProgramMemoryRow::roughly_needed_bytes() const {
   return bytes;
 }
 
+bool ProgramMemoryRow::needs_more_than(const ProgramMemoryRow& other) const {
+  return roughly_needed_bytes() > other.roughly_needed_bytes();
+}
+
 std::optional<ProgramMemoryRow> find_program(const Stream& stream) {
   const auto reported = [&](std::string_view name, std::uint32_t heap) {
     return find_reported(stream, name, heap, stream.end_position());
@@ -49,9 +53,8 @@ std::vector<ProgramMemoryRow> find_programs(const Trace& trace) {
   std::vector<ProgramMemoryRow> programs;
   for (const Stream& stream : trace.streams)
     if (auto program = find_program(stream)) programs.push_back(std::move(*program));
-  std::stable_sort(programs.begin(), programs.end(), [](const ProgramMemoryRow& a, const ProgramMemoryRow& b) {
-    return a.roughly_needed_bytes() > b.roughly_needed_bytes();
-  });
+  std::stable_sort(programs.begin(), programs.end(),
+                   [](const ProgramMemoryRow& a, const ProgramMemoryRow& b) { return a.needs_more_than(b); });
   return programs;
 }
 
@@ -60,19 +63,19 @@ std::optional<ProgramMemoryRow> find_program_memory(const Trace& trace) {
   return programs.empty() ? std::nullopt : std::optional(std::move(programs.front()));
 }
 
-bool is_program_dump(const Trace& trace) {
-  return trace.format == "hlo" && find_program_memory(trace);
+std::optional<ProgramMemoryRow> find_dumped_program(const Trace& trace) {
+  return trace.format == "hlo" ? find_program_memory(trace) : std::nullopt;
 }
 
 std::vector<SortedProgram> sort_programs(std::span<const std::shared_ptr<const Trace>> traces) {
   std::vector<SortedProgram> programs;
   for (std::size_t i = 0; i < traces.size(); ++i) {
-    if (traces[i] == nullptr || !is_program_dump(*traces[i])) return {};
-    programs.push_back({i, *find_program_memory(*traces[i])});
+    auto memory = traces[i] == nullptr ? std::nullopt : find_dumped_program(*traces[i]);
+    if (!memory) return {};
+    programs.push_back({i, std::move(*memory)});
   }
-  std::stable_sort(programs.begin(), programs.end(), [](const SortedProgram& a, const SortedProgram& b) {
-    return a.memory.roughly_needed_bytes() > b.memory.roughly_needed_bytes();
-  });
+  std::stable_sort(programs.begin(), programs.end(),
+                   [](const SortedProgram& a, const SortedProgram& b) { return a.memory.needs_more_than(b.memory); });
   return programs;
 }
 

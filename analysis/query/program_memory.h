@@ -38,6 +38,7 @@ struct ProgramMemoryRow {
   // The same with live_temp_bytes if temp_bytes is absent, and with the sum of `by_space` if even that is: for ordering
   // programs by size.
   std::uint64_t roughly_needed_bytes() const;
+  bool needs_more_than(const ProgramMemoryRow& other) const;  // By that.
 };
 // Of one stream. Nothing if it has no program.
 std::optional<ProgramMemoryRow> find_program(const Stream& stream);
@@ -46,8 +47,9 @@ std::vector<ProgramMemoryRow> find_programs(const Trace& trace);
 // The one that needs the most. Nothing if there is none.
 std::optional<ProgramMemoryRow> find_program_memory(const Trace& trace);
 
-// The dump of a compiled program, such as a folder of --xla_dump_to has one for each program.
-bool is_program_dump(const Trace& trace);
+// Of the dump of a compiled program, such as a folder of --xla_dump_to has one for each program. Nothing: the trace is
+// something else, which may contain programs.
+std::optional<ProgramMemoryRow> find_dumped_program(const Trace& trace);
 struct SortedProgram {
   std::size_t index = 0;  // In the list that was sorted.
   ProgramMemoryRow memory;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -77,16 +79,15 @@ void ProgramParts::add_program(std::size_t number) {
 std::vector<ProgramPart> ProgramParts::find(std::size_t stream, const LiveBlock& block) const {
   std::vector<ProgramPart> found;
   if (parts_.empty() || is_program_[stream] || !block.has_address()) return found;
-  const auto add_of_size = [&](std::uint64_t size) {
-    const auto [begin, end] = by_size_.equal_range(size);
-    for (auto each = begin; each != end; ++each) found.push_back(parts_[each->second]);
-  };
-  if (block.requested != wire::unknown_bytes)
-    add_of_size(block.requested);
-  else if (block.size >= rounding)
-    for (std::uint64_t size = block.size - rounding + 1; size <= block.size; ++size) add_of_size(size);
-
-  // The order of a map must not show.
+  // Without the requested size, whatever the allocator rounds up to the block's.
+  const bool is_known = block.requested != wire::unknown_bytes;
+  const std::uint64_t most = is_known ? block.requested : block.size;
+  const std::uint64_t least = is_known ? most : most - std::min(most, rounding - 1);
+  if (!is_known && most < rounding) return found;
+  for (auto each = by_size_.lower_bound(least); each != by_size_.end() && each->first <= most; ++each)
+    found.push_back(parts_[each->second]);
+  if (found.empty()) return found;
+  // Not by size.
   std::sort(found.begin(), found.end(), [](const ProgramPart& a, const ProgramPart& b) {
     return std::tuple(a.stream, a.heap, a.range.begin) < std::tuple(b.stream, b.heap, b.range.begin);
   });

@@ -9,9 +9,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "analysis/model/address_range.h"
@@ -52,9 +52,9 @@ class ProgramParts {
 
   const Trace& trace_;
   std::vector<ProgramPart> parts_;
-  std::unordered_multimap<std::uint64_t, std::size_t> by_size_;
-  std::vector<BlockLabels> labels_;  // By stream.
-  std::vector<bool> is_program_;     // By stream.
+  std::multimap<std::uint64_t, std::size_t> by_size_;  // Index in `parts_`.
+  std::vector<BlockLabels> labels_;                    // By stream.
+  std::vector<bool> is_program_;                       // By stream.
 };
 
 // Its values in the order in which they begin.

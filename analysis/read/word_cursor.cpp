@@ -1,4 +1,5 @@
 #include "analysis/read/word_cursor.h"
+#include "analysis/units/ascii.h"
 
 #include <array>
 #include <charconv>
@@ -9,9 +10,6 @@ namespace {
 
 constexpr bool is_space(char c) {
   return c == ' ' || c == '\n' || c == '\t' || c == '\r';
-}
-constexpr bool is_digit(char c) {
-  return c >= '0' && c <= '9';
 }
 constexpr bool is_name(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.' || c == '-';

@@ -7,20 +7,14 @@
 #include <string_view>
 #include <tuple>
 
+#include "analysis/trace/same_process.h"
+
 namespace hbmscope {
 namespace {
 
 // A device's own memory has several names; CUDA and TPU users also say HBM.
 std::string_view kind_of(const HeapInfo& heap) {
   return heap.memory_kind.empty() || heap.memory_kind == "hbm" ? "device" : std::string_view(heap.memory_kind);
-}
-
-std::string process_of(const Trace& trace, std::size_t stream) {
-  if (!trace.stream_processes.empty()) return "process " + std::to_string(trace.stream_processes[stream]);
-  const Definitions& definitions = trace.streams[stream].definitions();
-  const std::string_view pid = definitions.job_fact("pid");
-  if (pid.empty()) return "stream " + std::to_string(stream);
-  return std::string(definitions.job_fact("host")) + " pid " + std::string(pid);
 }
 
 struct Source {

@@ -1,11 +1,14 @@
 #include "analysis/trace/same_process.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "analysis/trace/layers.h"
 
@@ -30,12 +33,30 @@ struct Seen {
   bool has_addresses = false;
 };
 
-Seen see(const Stream& stream) {
+// Empty: it has none.
+std::string pid_of(const Definitions& definitions) {
+  const std::string_view pid = definitions.job_fact("pid");
+  return pid.empty() ? std::string() : fmt::format("{} pid {}", definitions.job_fact("host"), pid);
+}
+
+// Whether streams without a pid can be of the process of another one.
+bool can_be_recognised(const Trace& trace) {
+  std::set<std::string_view> sources;
+  bool has_nameless = false;
+  for (const Stream& stream : trace.streams) {
+    sources.insert(stream.definitions().job_fact("hbmscope.source"));
+    has_nameless = has_nameless || stream.definitions().job_fact("pid").empty();
+  }
+  return sources.size() > 1 && has_nameless;
+}
+
+// `with_memory`: also what it holds, which takes a state of the stream.
+Seen see(const Stream& stream, bool with_memory) {
   const Definitions& definitions = stream.definitions();
   Seen seen;
   seen.source = definitions.job_fact("hbmscope.source");
-  if (const std::string_view pid = definitions.job_fact("pid"); !pid.empty())
-    seen.pid = std::string(definitions.job_fact("host")) + " " + std::string(pid);
+  seen.pid = pid_of(definitions);
+  if (!with_memory) return seen;
   std::map<std::uint32_t, std::size_t> of_heap;
   for (const HeapInfo& heap : definitions.heaps()) {
     if (heap.id == 0 || heap.layer == wire::Layer::program || !heap.has(wire::heap_flag::has_addresses)) continue;
@@ -63,13 +84,10 @@ bool is_same_device(std::uint32_t one, std::uint32_t other) {
 
 bool has_same_blocks(const Holding& one, const Holding& other) {
   if (one.is_host != other.is_host || !is_same_device(one.device, other.device)) return false;
-  std::size_t common = 0;
-  for (std::size_t i = 0, j = 0; i < one.blocks.size() && j < other.blocks.size();) {
-    if (one.blocks[i] == other.blocks[j]) ++common;
-    const bool is_before = one.blocks[i] < other.blocks[j];
-    if (one.blocks[i] == other.blocks[j] || is_before) ++i;
-    if (!is_before) ++j;
-  }
+  std::vector<Span> shared;
+  std::set_intersection(one.blocks.begin(), one.blocks.end(), other.blocks.begin(), other.blocks.end(),
+                        std::back_inserter(shared));
+  const std::size_t common = shared.size();
   return common >= common_min && 2 * common >= std::min(one.blocks.size(), other.blocks.size());
 }
 
@@ -97,28 +115,32 @@ bool is_same_memory(const Seen& one, const Seen& other) {
 }  // namespace
 
 std::vector<std::uint32_t> find_processes(const Trace& trace) {
+  const bool with_memory = can_be_recognised(trace);
   std::vector<std::uint32_t> processes;
   std::vector<Seen> seen;
   std::map<std::string, std::uint32_t> of_pid;
   std::vector<std::set<std::string>> sources;  // By process.
-  const auto add = [&](Seen&& stream, std::uint32_t process) {
-    if (process == sources.size()) sources.emplace_back();
-    sources[process].insert(stream.source);
-    if (!stream.pid.empty()) of_pid.emplace(stream.pid, process);
-    processes.push_back(process);
-    seen.push_back(std::move(stream));
-  };
   for (const Stream& stream : trace.streams) {
-    Seen now = see(stream);
+    Seen now = see(stream, with_memory);
     const auto known = now.pid.empty() ? of_pid.end() : of_pid.find(now.pid);
     std::uint32_t process = known != of_pid.end() ? known->second : static_cast<std::uint32_t>(sources.size());
     for (std::size_t i = 0; i < seen.size() && process == sources.size(); ++i) {
       const bool may_be_same = (now.pid.empty() || seen[i].pid.empty()) && !sources[processes[i]].contains(now.source);
       if (may_be_same && is_same_memory(now, seen[i])) process = processes[i];
     }
-    add(std::move(now), process);
+    if (process == sources.size()) sources.emplace_back();
+    sources[process].insert(now.source);
+    if (!now.pid.empty()) of_pid.emplace(now.pid, process);
+    processes.push_back(process);
+    seen.push_back(std::move(now));
   }
   return processes;
+}
+
+std::string process_of(const Trace& trace, std::size_t stream) {
+  if (!trace.stream_processes.empty()) return fmt::format("process {}", trace.stream_processes[stream]);
+  const std::string pid = pid_of(trace.streams[stream].definitions());
+  return pid.empty() ? fmt::format("stream {}", stream) : pid;
 }
 
 }  // namespace hbmscope

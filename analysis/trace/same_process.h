@@ -2,7 +2,9 @@
 // Their bytes are the same, so a total counts them once (layers.h).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "analysis/trace/trace.h"
@@ -16,5 +18,9 @@ namespace hbmscope {
 // size failed in both, and one of them has no blocks with addresses. A process has at most one stream of a source:
 // ranks of a job can hold the same sizes at the same addresses. Compiled programs are processes of their own.
 std::vector<std::uint32_t> find_processes(const Trace& trace);
+
+// Equal for streams of one process: in a joined trace by those numbers, otherwise by the facts "pid" and "host". A
+// stream without them is a process of its own.
+std::string process_of(const Trace& trace, std::size_t stream);
 
 }  // namespace hbmscope

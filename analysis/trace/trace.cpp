@@ -21,26 +21,28 @@ AddressProblems& operator+=(AddressProblems& sum, const AddressProblems& more) {
   return sum;
 }
 
-template <class Add>
-void add_physical(const PhysicalProblems& problems, const Add& add) {
-  add("handle_release_unknown", Severity::notice, problems.unknown_releases,
+void add_physical(const PhysicalProblems& problems, ImportStatistics& import) {
+  import.add_if_any(
+      "handle_release_unknown", Severity::notice, problems.unknown_releases,
       "Unknown physical handles were released or exported: released twice, or created before the recording.");
-  add("handle_release_missed", Severity::warning, problems.missed_releases,
+  import.add_if_any(
+      "handle_release_missed", Severity::warning, problems.missed_releases,
       "The driver reused the number of a handle without a release; the release is assumed to be just before.");
-  add("map_of_unknown_handle", Severity::notice, problems.unknown_handles,
-      "Mappings of handles that were created before the recording; the owner of their bytes is unknown.");
-  add("map_beyond_handle", Severity::warning, problems.beyond_handle,
-      "Mappings that extend past the end of their handle; counted as reported.");
-  add("unmap_missed", Severity::warning, problems.missed_unmaps,
+  import.add_if_any("map_of_unknown_handle", Severity::notice, problems.unknown_handles,
+                    "Mappings of handles that were created before the recording; the owner of their bytes is unknown.");
+  import.add_if_any("map_beyond_handle", Severity::warning, problems.beyond_handle,
+                    "Mappings that extend past the end of their handle; counted as reported.");
+  import.add_if_any(
+      "unmap_missed", Severity::warning, problems.missed_unmaps,
       "Overlapping mappings, which CUDA refuses: the source lost an unmap. The older ones count as unmapped.");
-  add("unmap_unknown", Severity::notice, problems.unknown_unmaps,
-      "Addresses were unmapped where nothing was mapped: the mapping was made before the recording.");
-  add("unmap_partial", Severity::notice, problems.partial_unmaps,
-      "Parts of mappings were unmapped, which CUDA refuses; the rest stays mapped.");
-  add("reservation_contradicts", Severity::warning, problems.bad_reservations,
-      "Addresses were reserved twice, or released without being reserved: the source lost an event.");
-  add("physical_size_impossible", Severity::loss, problems.impossible_sizes,
-      "Handles, mappings or reservations that are empty or larger than any device; ignored.");
+  import.add_if_any("unmap_unknown", Severity::notice, problems.unknown_unmaps,
+                    "Addresses were unmapped where nothing was mapped: the mapping was made before the recording.");
+  import.add_if_any("unmap_partial", Severity::notice, problems.partial_unmaps,
+                    "Parts of mappings were unmapped, which CUDA refuses; the rest stays mapped.");
+  import.add_if_any("reservation_contradicts", Severity::warning, problems.bad_reservations,
+                    "Addresses were reserved twice, or released without being reserved: the source lost an event.");
+  import.add_if_any("physical_size_impossible", Severity::loss, problems.impossible_sizes,
+                    "Handles, mappings or reservations that are empty or larger than any device; ignored.");
 }
 
 }  // namespace
@@ -71,44 +73,48 @@ void add_problem_statistics(Trace& trace) {
     damaged += stream.counts().damaged_blocks;
     missing_blocks += stream.counts().missing_blocks;
   }
-  const auto add = [&](std::string_view name, Severity severity, std::uint64_t count, std::string_view remedy) {
-    if (count > 0)
-      trace.import.add(name, severity, static_cast<std::int64_t>(std::min<std::uint64_t>(count, 1ULL << 62)), remedy);
-  };
-  add("unknown_free", Severity::notice, problems.unknown_frees,
+  ImportStatistics& import = trace.import;
+  import.add_if_any(
+      "unknown_free", Severity::notice, problems.unknown_frees,
       "Frees of addresses without a live block: the blocks were allocated before the recording, or while events were "
       "lost.");
-  add("block_overlap", Severity::warning, space.overlaps,
-      "Blocks that overlap a live block: the source lost a free. Both count as in use.");
-  add("block_outside", Severity::warning, space.outside,
+  import.add_if_any("block_overlap", Severity::warning, space.overlaps,
+                    "Blocks that overlap a live block: the source lost a free. Both count as in use.");
+  import.add_if_any(
+      "block_outside", Severity::warning, space.outside,
       "Blocks outside all regions of their heap: the source did not report a region. They count as in use.");
-  add("block_size_zero", Severity::notice, space.zero_sizes, "Blocks of 0 bytes; they are counted, but use no memory.");
-  add("block_size_impossible", Severity::loss, space.impossible_sizes,
-      "Blocks larger than any device; they are counted, but their bytes are not.");
-  add("blocks_without_region", Severity::warning, space.blocks_removed,
-      "Live blocks whose region was released; they still count as in use.");
-  add("region_overlap", Severity::warning, space.region_overlaps, "Overlapping regions; only the new part counts.");
-  add("region_missing", Severity::warning, space.region_missing,
-      "Regions were released that the heap never reserved: the source lost an event.");
-  add("region_size_impossible", Severity::loss, space.region_sizes,
-      "Regions that are empty or larger than any device; ignored.");
-  add("bad_slot", Severity::loss, problems.bad_slots,
+  import.add_if_any("block_size_zero", Severity::notice, space.zero_sizes,
+                    "Blocks of 0 bytes; they are counted, but use no memory.");
+  import.add_if_any("block_size_impossible", Severity::loss, space.impossible_sizes,
+                    "Blocks larger than any device; they are counted, but their bytes are not.");
+  import.add_if_any("blocks_without_region", Severity::warning, space.blocks_removed,
+                    "Live blocks whose region was released; they still count as in use.");
+  import.add_if_any("region_overlap", Severity::warning, space.region_overlaps,
+                    "Overlapping regions; only the new part counts.");
+  import.add_if_any("region_missing", Severity::warning, space.region_missing,
+                    "Regions were released that the heap never reserved: the source lost an event.");
+  import.add_if_any("region_size_impossible", Severity::loss, space.region_sizes,
+                    "Regions that are empty or larger than any device; ignored.");
+  import.add_if_any(
+      "bad_slot", Severity::loss, problems.bad_slots,
       "Frees of an unknown block: parts of the stream are missing; heaps are inexact from there until they are listed "
       "again.");
-  add_physical(physical, add);
-  add("undefined_heap", Severity::loss, problems.undefined_heaps + physical.undefined_heaps,
-      "Records of heaps that were never defined; ignored.");
-  add("bad_definition", Severity::loss, bad, "Definitions that are invalid or contradict others; ignored.");
-  add("missing_definition", Severity::loss, missing,
-      "Names, frames or stacks whose definition is missing; they are shown as unknown.");
-  add("missing_block", Severity::loss, missing_blocks,
-      "Blocks of the recording are missing; heaps are inexact from there until they are listed again.");
-  add("damaged_block", Severity::loss, damaged, "Blocks that can't be read were ignored.");
-  add("counters_left_out", Severity::notice, counters_left_out,
-      "Samples of more counters than any source has; the stream is damaged.");
+  add_physical(physical, import);
+  import.add_if_any("undefined_heap", Severity::loss, problems.undefined_heaps + physical.undefined_heaps,
+                    "Records of heaps that were never defined; ignored.");
+  import.add_if_any("bad_definition", Severity::loss, bad,
+                    "Definitions that are invalid or contradict others; ignored.");
+  import.add_if_any("missing_definition", Severity::loss, missing,
+                    "Names, frames or stacks whose definition is missing; they are shown as unknown.");
+  import.add_if_any("missing_block", Severity::loss, missing_blocks,
+                    "Blocks of the recording are missing; heaps are inexact from there until they are listed again.");
+  import.add_if_any("damaged_block", Severity::loss, damaged, "Blocks that can't be read were ignored.");
+  import.add_if_any("counters_left_out", Severity::notice, counters_left_out,
+                    "Samples of more counters than any source has; the stream is damaged.");
   for (const auto& [kind, count] : passed_over) {
     const wire::RecordDescription* known = wire::find_record(kind);
-    add(known != nullptr ? fmt::format("passed_over_{}", known->name) : fmt::format("passed_over_record_{}", kind),
+    import.add_if_any(
+        known != nullptr ? fmt::format("passed_over_{}", known->name) : fmt::format("passed_over_record_{}", kind),
         Severity::notice, count, "Unknown kinds of records; a newer hbmscope reads them.");
   }
 }

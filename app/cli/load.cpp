@@ -113,7 +113,7 @@ Result<std::vector<Source>> load_sources(const std::vector<std::string>& names, 
 namespace {
 
 bool is_program(const Source& source) {
-  return source.trace && is_program_dump(*source.trace);
+  return source.trace && find_dumped_program(*source.trace).has_value();
 }
 
 bool is_folder(const std::vector<NamedFile>& files) {

@@ -101,15 +101,16 @@ std::string stack_text(const Definitions& definitions, std::uint32_t stack) {
 }
 
 // The compiled program that lies in the block.
-std::string program_text(const Source& source, std::size_t stream, const LiveBlock& block) {
+std::string program_text(const Source& source, const ProgramParts& programs, std::size_t stream,
+                         const LiveBlock& block) {
   constexpr std::size_t values_shown = 40;
-  const std::vector<ProgramPart> parts = ProgramParts(*source.trace).find(stream, block);
+  const std::vector<ProgramPart> parts = programs.find(stream, block);
   if (parts.empty()) return {};
   return fmt::format("  By its size: {}\n", printable(text_from_parts(parts))) +
          text_from_program_values(*source.trace, parts, values_shown);
 }
 
-std::string block_text(const Source& source, const Found& found, const LiveRows& live) {
+std::string block_text(const Source& source, const ProgramParts& programs, const Found& found, const LiveRows& live) {
   const auto row = std::find_if(live.rows.begin(), live.rows.end(), [&](const LiveRow& one) {
     return one.stream == found.stream && one.slot == *found.place.slot;
   });
@@ -130,7 +131,7 @@ std::string block_text(const Source& source, const Found& found, const LiveRows&
   text += facts.end_event
               ? fmt::format("; freed at event {}, lifetime {}\n", *facts.end_event, lifetime_text(source, facts))
               : "; not freed before the end\n";
-  return text + stack_text(stream.definitions(), block.stack) + program_text(source, found.stream, block);
+  return text + stack_text(stream.definitions(), block.stack) + program_text(source, programs, found.stream, block);
 }
 
 std::string gap_text(const Source& source, const Found& found) {
@@ -193,15 +194,15 @@ std::string history_text(const Source& source, const Found& found, std::size_t l
   return text;
 }
 
-std::string text_from_found(const Source& source, const Found& found, std::uint64_t address, const LiveRows& live,
-                            std::size_t limit) {
+std::string text_from_found(const Source& source, const ProgramParts& programs, const Found& found,
+                            std::uint64_t address, const LiveRows& live, std::size_t limit) {
   const HeapInfo& heap = source.trace->streams[found.stream].definitions().heap(found.heap);
   const auto lowest = lowest_address(source.states[found.stream], found.heap);
   std::string text = fmt::format("{}: 0x{:x} in {}", moment_text(source), address, printable(name_of_heap(heap)));
   if (lowest && *lowest <= address) text += fmt::format(", at +{}", text_from_bytes(address - *lowest));
   text += " is ";
   const PlaceAt& place = found.place;
-  if (place.what == PlaceAt::What::block) text += block_text(source, found, live);
+  if (place.what == PlaceAt::What::block) text += block_text(source, programs, found, live);
   if (place.what == PlaceAt::What::free) text += gap_text(source, found);
   if (place.what == PlaceAt::What::not_identified) text += "unknown: the source does not report free memory\n";
   if (place.what == PlaceAt::What::no_memory) text += "not in this heap\n";
@@ -212,7 +213,8 @@ std::string text_from_found(const Source& source, const Found& found, std::uint6
   return text + history_text(source, found, limit);
 }
 
-Json json_from_found(const Source& source, const Found& found, const LiveRows& live, std::size_t limit) {
+Json json_from_found(const Source& source, const ProgramParts& programs, const Found& found, const LiveRows& live,
+                     std::size_t limit) {
   static constexpr std::string_view kinds[] = {"block", "free", "not_identified", "no_memory"};
   const Stream& stream = source.trace->streams[found.stream];
   const PlaceAt& place = found.place;
@@ -226,8 +228,7 @@ Json json_from_found(const Source& source, const Found& found, const LiveRows& l
     if (place.slot && row.stream == found.stream && row.slot == *place.slot) {
       json["block"] = json_from_block(*source.trace, source.states, labels_of(*source.trace), row);
       const LiveBlock block = source.states[found.stream].slots()[row.slot];
-      json["block"]["programs"] =
-          json_from_program_parts(*source.trace, ProgramParts(*source.trace).find(found.stream, block));
+      json["block"]["programs"] = json_from_program_parts(*source.trace, programs.find(found.stream, block));
     }
   const auto& since = found.history.since;
   json["free_since_event"] = place.what == PlaceAt::What::free && since ? Json(since->event) : Json(nullptr);
@@ -245,6 +246,7 @@ int run_report_address(const ReportOptions& options, const Source& source) {
     return fail(refusal(fmt::format("no heap ever had memory at 0x{:x}", *address),
                         "report --blocks 0 --order address lists all blocks."));
   const auto live = collect_live_rows(*source.trace, source.states, true);
+  const ProgramParts programs(*source.trace);
   const std::size_t limit = options.top == 0 ? static_cast<std::size_t>(-1) : options.top;
   if (options.json) {
     Json json = {{"schema", json_schema},
@@ -252,12 +254,12 @@ int run_report_address(const ReportOptions& options, const Source& source) {
                  {"moment", json_from_moment(*source.trace, source.moment)},
                  {"address", fmt::format("0x{:x}", *address)}};
     json["found"] = Json::array();
-    for (const Found& one : found) json["found"].push_back(json_from_found(source, one, *live, limit));
+    for (const Found& one : found) json["found"].push_back(json_from_found(source, programs, one, *live, limit));
     return print_to_stdout(text_from_json(json)) ? exit_ok : exit_unreadable;
   }
   std::string text;
   for (const Found& one : found)
-    text += (text.empty() ? "" : "\n") + text_from_found(source, one, *address, *live, limit);
+    text += (text.empty() ? "" : "\n") + text_from_found(source, programs, one, *address, *live, limit);
   return print_to_stdout(text) ? exit_ok : exit_unreadable;
 }
 

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/query/bfc_bins.h"
-#include "analysis/query/heap_rows.h"
 #include "analysis/read/source/read_source.h"
+#include "analysis/trace/stream_names.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/json_optional.h"
@@ -60,12 +60,11 @@ std::string bins_text(std::string_view label, const std::vector<BfcBin>& bins, c
 Result<std::string> bins_section_text(const ReportInput& input, const ReportStyle& style) {
   const Trace& trace = *input.source.trace;
   std::string text;
-  std::size_t shown = 0, left_out = 0, row = 0;
-  const std::vector<HeapRow> heaps = compute_heap_rows(trace, input.source.states);
+  std::size_t shown = 0, left_out = 0;
+  const auto labels = find_heap_labels(trace, HeapLabels::streams);
   for (std::size_t i = 0; i < input.source.states.size(); ++i)
     for (const HeapInfo& info : trace.streams[i].definitions().heaps()) {
       if (info.id == 0) continue;
-      const std::string& label = heaps[row++].label;
       // Of a pool whose bins nobody reported, they are one more table of sizes.
       const bool is_shown = has_reported_bins(trace.streams[i], info.id) ||
                             (input.options.used.has("--metrics") && is_of_bfc(trace.streams[i], info.id));
@@ -77,7 +76,7 @@ Result<std::string> bins_section_text(const ReportInput& input, const ReportStyl
         continue;
       }
       ++shown;
-      text += bins_text(label, bins, style.terminal);
+      text += bins_text(labels[i][info.id], bins, style.terminal);
     }
   if (left_out > 0) text += fmt::format("The bins of {} more; --json has all\n", text_from_count_of(left_out, "heap"));
   return text;

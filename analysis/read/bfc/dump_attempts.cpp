@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analysis/read/decompress.h"
+#include "analysis/read/file_groups.h"
 
 namespace hbmscope::bfc {
 namespace {
@@ -76,9 +77,7 @@ std::vector<std::vector<std::size_t>> find_attempts(std::span<const NamedDump> d
         });
     found != failures.end() ? found->push_back(i) : failures.emplace_back().push_back(i);
   }
-  std::sort(failures.begin(), failures.end(), [](const auto& a, const auto& b) {
-    return *std::min_element(a.begin(), a.end()) < *std::min_element(b.begin(), b.end());
-  });
+  sort_by_first_file(failures);
   return failures;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/read/bfc/reported_bins.h"
+#include "analysis/read/counter.h"
 #include "analysis/read/op_name_stack.h"
 #include "analysis/trace/trace_writer.h"
 
@@ -89,12 +90,9 @@ Trace trace_from_dump(const Dump& dump, const std::string& file, std::uint64_t f
   list_chunks(out.events(), heap, dump, out.trace().import);
   check_sums(dump, out.trace().import);
   for_each_bin_figure(dump, [&](const std::string& name, const MaybeBytes& value) {
-    if (!value) return;
-    wire::CounterRecord counter;
-    counter.value = static_cast<std::int64_t>(std::min(value->bytes, std::uint64_t{1} << 62));
-    counter.name = out.events().define_string(name);
-    counter.heap = heap;
-    out.events().add(counter, 0);
+    if (value)
+      add_counter(out.events(), name, static_cast<std::int64_t>(std::min(value->bytes, std::uint64_t{1} << 62)), heap,
+                  0);
   });
   out.close();
   return std::move(out.trace());

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <vector>
 
+#include "analysis/read/counter.h"
 #include "analysis/trace/reported_figures.h"
 #include "analysis/trace/trace_writer.h"
 
@@ -26,11 +27,7 @@ Trace trace_from_live_ranges(const LiveRanges& ranges, const LivePeak& peak, con
   heap.device = wire::no_device;
   heap.layer = static_cast<std::uint8_t>(wire::Layer::program);
   const std::uint32_t id = writer.define_heap(heap, "ALL MEMORY SPACES", "all memory spaces");
-  wire::CounterRecord counter;
-  counter.value = static_cast<std::int64_t>(peak.bytes);
-  counter.name = writer.define_string(reported_figure::program_space);
-  counter.heap = id;
-  writer.add(counter, 0);
+  add_counter(writer, reported_figure::program_space, static_cast<std::int64_t>(peak.bytes), id, 0);
   std::uint64_t last = 0;  // What ends here is live when the program ends, too.
   for (const auto& [value, range] : ranges) last = std::max(last, range.end);
   std::vector<Edge> edges;

@@ -1,16 +1,15 @@
 #include "analysis/read/hlo/trace_from_live_values.h"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "allocator/tpu/shape.h"
 #include "analysis/read/attribute.h"
-#include "analysis/read/hlo/program.h"
+#include "analysis/read/counter.h"
 #include "analysis/read/hlo/source_stacks.h"
+#include "analysis/read/hlo/space_heaps.h"
 #include "analysis/read/hlo/text_scan.h"
 #include "analysis/read/hlo/text_values.h"
 #include "analysis/trace/reported_figures.h"
@@ -52,11 +51,7 @@ class LiveTraceMaker {
 
  private:
   void add_figure(std::string_view name, std::uint64_t value, std::uint32_t heap = 0) {
-    wire::CounterRecord counter;
-    counter.value = static_cast<std::int64_t>(value);
-    counter.name = writer_.define_string(name);
-    counter.heap = heap;
-    writer_.add(counter, 0);
+    add_counter(writer_, name, static_cast<std::int64_t>(value), heap, 0);
   }
 
   void add_figures() {
@@ -74,23 +69,7 @@ class LiveTraceMaker {
   std::uint32_t heap_of(std::uint32_t space) {
     const auto found = heaps_.find(space);
     if (found != heaps_.end()) return found->second;
-    wire::HeapRecord heap;
-    heap.device = wire::no_device;
-    heap.layer = static_cast<std::uint8_t>(wire::Layer::program);
-    heap.flags = wire::heap_flag::has_requested;
-    const std::string kind = space_name(program_.is_tpu, space);
-    std::string name = kind;
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-    return heaps_[space] = writer_.define_heap(heap, name, kind);
-  }
-
-  // The bytes of the elements themselves; the rest is padding.
-  static std::uint64_t data_bytes(const ShapeNode& node, std::uint64_t size) {
-    if (node.is_tuple) return size;
-    const auto shape = allocator::tpu::parse_shape(node.text);
-    const auto bytes = shape ? allocator::tpu::compute_unpadded_bytes(*shape) : std::nullopt;
-    return bytes && *bytes <= size ? *bytes : wire::unknown_bytes;
+    return heaps_[space] = define_space_heap(writer_, program_.is_tpu, space, wire::heap_flag::has_requested);
   }
 
   std::uint32_t stack_of(const TextInstruction& instruction) {
@@ -111,7 +90,7 @@ class LiveTraceMaker {
     wire::AllocRecord block;
     block.address = next_address_;
     block.size = value.bytes;
-    block.requested = data_bytes(node, value.bytes);
+    block.requested = find_data_bytes(node.text, node.is_tuple, value.bytes);
     block.heap = heap_of(value.space);
     block.stack = stack_of(instruction);
     block.tag = writer_.define_string(std::string(instruction.name.substr(0, text_bytes_max)) +
@@ -148,24 +127,26 @@ class LiveTraceMaker {
     ImportStatistics& import = out_.trace().import;
     import.add("instructions", Severity::info, static_cast<std::int64_t>(program_.instructions));
     import.add("values", Severity::info, static_cast<std::int64_t>(program_.values.size()));
-    const auto note = [&](std::string_view name, Severity severity, std::uint64_t count, std::string_view remedy) {
-      if (count > 0) import.add(name, severity, static_cast<std::int64_t>(count), remedy);
-    };
-    note("by_shapes", Severity::notice, 1,
-         "HLO text has no buffer assignment: sizes are those of the shapes, addresses are unknown, and XLA's own "
-         "assignment may let more values share memory, or leave gaps. The -buffer-assignment.txt or the .hlo.pb "
-         "(--xla_dump_hlo_as_proto) of the same module has it.");
-    note("not_scheduled", Severity::warning, module_.is_scheduled ? 0 : 1,
-         "This module is not scheduled: instructions are in the order of the text, the real order is unknown, and so "
-         "is the peak. The text after optimizations is scheduled.");
-    note("unknown_operands", Severity::warning, module_.unknown_operands,
-         "Operands that no earlier instruction defines were ignored.");
-    note("ignored_lines", Severity::notice, module_.ignored_lines,
-         "Lines inside of computations that are not instructions, such as those of large constants.");
-    note("unknown_shapes", Severity::loss, program_.unknown_shapes, "Values of an unknown type count as 0.");
-    note("mismatched_shapes", Severity::warning, program_.mismatched,
-         "Instructions whose operands don't have the shape that they need: their results count by themselves.");
-    note("impossible_sizes", Severity::loss, program_.impossible, "Values of impossible sizes were left out.");
+    import.add_if_any(
+        "by_shapes", Severity::notice, 1,
+        "HLO text has no buffer assignment: sizes are those of the shapes, addresses are unknown, and XLA's own "
+        "assignment may let more values share memory, or leave gaps. The -buffer-assignment.txt or the .hlo.pb "
+        "(--xla_dump_hlo_as_proto) of the same module has it.");
+    import.add_if_any(
+        "not_scheduled", Severity::warning, module_.is_scheduled ? 0 : 1,
+        "This module is not scheduled: instructions are in the order of the text, the real order is unknown, and so "
+        "is the peak. The text after optimizations is scheduled.");
+    import.add_if_any("unknown_operands", Severity::warning, module_.unknown_operands,
+                      "Operands that no earlier instruction defines were ignored.");
+    import.add_if_any("ignored_lines", Severity::notice, module_.ignored_lines,
+                      "Lines inside of computations that are not instructions, such as those of large constants.");
+    import.add_if_any("unknown_shapes", Severity::loss, program_.unknown_shapes,
+                      "Values of an unknown type count as 0.");
+    import.add_if_any(
+        "mismatched_shapes", Severity::warning, program_.mismatched,
+        "Instructions whose operands don't have the shape that they need: their results count by themselves.");
+    import.add_if_any("impossible_sizes", Severity::loss, program_.impossible,
+                      "Values of impossible sizes were left out.");
   }
 
   const TextModule& module_;

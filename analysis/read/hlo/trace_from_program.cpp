@@ -1,17 +1,17 @@
 #include "analysis/read/hlo/trace_from_program.h"
-#include "analysis/read/attribute.h"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <string_view>
 #include <unordered_map>
 
 #include <fmt/format.h>
 
-#include "allocator/tpu/shape.h"
+#include "analysis/read/attribute.h"
+#include "analysis/read/counter.h"
 #include "analysis/read/hlo/program_memory.h"
 #include "analysis/read/hlo/source_stacks.h"
+#include "analysis/read/hlo/space_heaps.h"
 #include "analysis/trace/reported_figures.h"
 #include "analysis/trace/trace_writer.h"
 
@@ -68,11 +68,7 @@ class TraceMaker {
 
  private:
   void add_figure(std::string_view name, std::uint64_t value, std::uint32_t heap = 0) {
-    wire::CounterRecord counter;
-    counter.value = static_cast<std::int64_t>(value);
-    counter.name = writer_.define_string(name);
-    counter.heap = heap;
-    writer_.add(counter, 0);
+    add_counter(writer_, name, static_cast<std::int64_t>(value), heap, 0);
   }
 
   void add_figures() {
@@ -98,15 +94,9 @@ class TraceMaker {
   std::uint32_t heap_of(std::uint64_t color) {
     const auto found = heaps_.find(color);
     if (found != heaps_.end()) return found->second;
-    wire::HeapRecord heap;
-    heap.device = wire::no_device;
-    heap.layer = static_cast<std::uint8_t>(wire::Layer::program);
-    heap.flags = wire::heap_flag::has_addresses | wire::heap_flag::has_regions | wire::heap_flag::has_requested;
-    const std::string space = space_name(program_.is_tpu, color);
-    std::string name = space;
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-    return heaps_[color] = writer_.define_heap(heap, name, space);
+    constexpr std::uint32_t flags =
+        wire::heap_flag::has_addresses | wire::heap_flag::has_regions | wire::heap_flag::has_requested;
+    return heaps_[color] = define_space_heap(writer_, program_.is_tpu, color, flags);
   }
 
   void lay_out(const Allocation& allocation) {
@@ -128,21 +118,12 @@ class TraceMaker {
     add_block(allocation, first, 0, allocation.size);
   }
 
-  // The bytes of the values themselves; the rest is padding. Unknown if there is no layout.
-  static std::uint64_t data_bytes(const LogicalBuffer* buffer, std::uint64_t size) {
-    if (buffer == nullptr) return wire::unknown_bytes;
-    if (buffer->is_tuple) return size;
-    const auto shape = allocator::tpu::parse_shape(buffer->shape);
-    const auto bytes = shape ? allocator::tpu::compute_unpadded_bytes(*shape) : std::nullopt;
-    return bytes && *bytes <= size ? *bytes : wire::unknown_bytes;
-  }
-
   // `buffer` may be null.
   void add_block(const Allocation& allocation, const LogicalBuffer* buffer, std::uint64_t offset, std::uint64_t size) {
     wire::AllocRecord block;
     block.address = bases_[&allocation] + offset;
     block.size = size;
-    block.requested = data_bytes(buffer, size);
+    block.requested = buffer != nullptr ? find_data_bytes(buffer->shape, buffer->is_tuple, size) : wire::unknown_bytes;
     block.heap = heap_of(allocation.color);
     block.stack = buffer != nullptr ? stacks_.stack_of(buffer->op_name, buffer->source_frame, buffer->source_file,
                                                        buffer->source_line)
@@ -251,32 +232,35 @@ class TraceMaker {
     ImportStatistics& import = out_.trace().import;
     import.add("buffers", Severity::info, static_cast<std::int64_t>(program_.buffers.size()));
     import.add("allocations", Severity::info, static_cast<std::int64_t>(program_.allocations.size()));
-    const auto note = [&](std::string_view name, Severity severity, std::uint64_t count, std::string_view remedy) {
-      if (count > 0) import.add(name, severity, static_cast<std::int64_t>(count), remedy);
-    };
     const auto is_local = [](const Allocation& each) { return each.is_thread_local; };
-    note("thread_local_allocations", Severity::notice,
-         static_cast<std::uint64_t>(std::count_if(program_.allocations.begin(), program_.allocations.end(), is_local)),
-         "Memory of a computation while it runs; these may overlap, and no sum includes them.");
-    note("arenas_without_times", Severity::notice, untimed_,
-         "The dump does not have the live ranges of the values in these arenas, so each arena is one block. The "
-         "HloProto (--xla_dump_hlo_as_proto) has them, and so has the -live-range.txt of the same module next to a "
-         "buffer-assignment.txt.");
-    note("values_without_ranges", Severity::warning, program_.without_ranges,
-         "The text of live ranges does not name these values, so they were ignored. Check that it is from the same "
-         "compilation.");
-    note("written_in_place", Severity::notice, in_place_,
-         "Values whose memory the compiler reuses for a value made from them before their live range ends; they end "
-         "there.");
+    import.add_if_any(
+        "thread_local_allocations", Severity::notice,
+        static_cast<std::uint64_t>(std::count_if(program_.allocations.begin(), program_.allocations.end(), is_local)),
+        "Memory of a computation while it runs; these may overlap, and no sum includes them.");
+    import.add_if_any(
+        "arenas_without_times", Severity::notice, untimed_,
+        "The dump does not have the live ranges of the values in these arenas, so each arena is one block. The "
+        "HloProto (--xla_dump_hlo_as_proto) has them, and so has the -live-range.txt of the same module next to a "
+        "buffer-assignment.txt.");
+    import.add_if_any(
+        "values_without_ranges", Severity::warning, program_.without_ranges,
+        "The text of live ranges does not name these values, so they were ignored. Check that it is from the same "
+        "compilation.");
+    import.add_if_any(
+        "written_in_place", Severity::notice, in_place_,
+        "Values whose memory the compiler reuses for a value made from them before their live range ends; they end "
+        "there.");
     if (!program_.knows_kinds)
-      note("kinds_not_told", Severity::notice, program_.allocations.size(),
-           "A memory usage report does not say what is an argument, an output or a temporary: each allocation is one "
-           "block. The HloProto and buffer-assignment.txt do.");
-    note("unknown_buffers", Severity::warning, program_.unknown_buffers,
-         "Buffers that are named but not described were ignored.");
-    note("unplaced_buffers", Severity::warning, unplaced_, "Events of buffers that have no place in their arena.");
-    note("impossible_sizes", Severity::loss, program_.impossible,
-         "Impossible sizes count as 0; values outside their allocation were ignored.");
+      import.add_if_any(
+          "kinds_not_told", Severity::notice, program_.allocations.size(),
+          "A memory usage report does not say what is an argument, an output or a temporary: each allocation is one "
+          "block. The HloProto and buffer-assignment.txt do.");
+    import.add_if_any("unknown_buffers", Severity::warning, program_.unknown_buffers,
+                      "Buffers that are named but not described were ignored.");
+    import.add_if_any("unplaced_buffers", Severity::warning, unplaced_,
+                      "Events of buffers that have no place in their arena.");
+    import.add_if_any("impossible_sizes", Severity::loss, program_.impossible,
+                      "Impossible sizes count as 0; values outside their allocation were ignored.");
   }
 
   const Program& program_;

@@ -26,16 +26,11 @@ std::uint32_t Stacks::find(std::uint32_t thread, std::int64_t time_ns) {
   Thread& now = threads_[thread];
   for (; now.next < now.end && events_.spans[now.next].begin_ns <= time_ns; ++now.next) {
     const Span& span = events_.spans[now.next];
-    while (!now.open.empty() && now.open.back().end_ns < span.begin_ns) now.open.pop_back();
-    if (span.end_ns >= time_ns) now.open.push_back({span.end_ns, span.name, 0});
+    now.open.close_before(span.begin_ns);
+    if (span.end_ns >= time_ns) now.open.open(span.end_ns, span.name);
   }
-  while (!now.open.empty() && now.open.back().end_ns < time_ns) now.open.pop_back();
-  std::size_t undefined = now.open.size();
-  while (undefined > 0 && now.open[undefined - 1].stack == 0) --undefined;
-  for (; undefined < now.open.size(); ++undefined)
-    now.open[undefined].stack = writer_.define_stack(undefined == 0 ? 0 : now.open[undefined - 1].stack,
-                                                     define_frame(now.open[undefined].name));
-  return now.open.empty() ? 0 : now.open.back().stack;
+  now.open.close_before(time_ns);
+  return now.open.stack(writer_, [&](std::uint64_t name) { return define_frame(static_cast<std::uint32_t>(name)); });
 }
 
 namespace {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/read/kineto/kineto_events.h"
+#include "analysis/read/open_spans.h"
 #include "collector/wire/stream_writer.h"
 
 namespace hbmscope::kineto {
@@ -19,14 +20,9 @@ class Stacks {
   std::uint32_t find(std::uint32_t thread, std::int64_t time_ns);
 
  private:
-  struct Open {
-    std::int64_t end_ns = 0;
-    std::uint32_t name = 0;
-    std::uint32_t stack = 0;  // 0: not defined yet; most spans contain no memory event.
-  };
   struct Thread {
     std::size_t next = 0, end = 0;  // Range in Events::spans.
-    std::vector<Open> open;         // Innermost last.
+    OpenSpans open;
   };
   std::uint32_t define_frame(std::uint32_t name);
 

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/read/counter.h"
 #include "analysis/read/decompress.h"
 #include "analysis/read/kineto/kineto_events.h"
 #include "analysis/read/kineto/kineto_stacks.h"
@@ -163,11 +164,7 @@ class TraceMaker {
   void add_total(std::uint32_t name, std::int64_t& last, std::int64_t total, const MemoryEvent& event) {
     if (total < 0 || total == last) return;
     last = total;
-    wire::CounterRecord record;
-    record.value = total;
-    record.name = name;
-    record.heap = heaps_[event.device];
-    writer_.add(record, event.time_ns);
+    add_counter(writer_, name, total, heaps_[event.device], event.time_ns);
   }
 
   void report_finding(std::string_view name, const kineto::Finding& finding, std::string_view remedy) {

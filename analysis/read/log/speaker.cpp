@@ -1,14 +1,11 @@
 #include "analysis/read/log/speaker.h"
+#include "analysis/units/ascii.h"
 
 #include <algorithm>
 #include <charconv>
 
 namespace hbmscope::log {
 namespace {
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 std::optional<std::uint32_t> number_of(std::string_view text) {
   std::uint32_t value = 0;

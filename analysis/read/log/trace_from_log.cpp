@@ -10,6 +10,7 @@
 #include "analysis/read/attribute.h"
 #include "analysis/read/bfc/reported_bins.h"
 #include "analysis/read/bfc/trace_from_bfc.h"
+#include "analysis/read/counter.h"
 #include "analysis/read/tpu_oom/report_writer.h"
 #include "analysis/trace/failure_details.h"
 #include "analysis/trace/reported_figures.h"
@@ -76,12 +77,9 @@ class LogWriter {
   void set_figure(std::uint32_t heap, std::string_view name, const MaybeBytes& value) {
     const auto key = std::pair(heap, std::string(name));
     if (!value && known_figures_.count(key) == 0) return;
-    wire::CounterRecord counter;
     // A figure that an earlier failure had, and this one has not, is unknown.
-    counter.value = value ? static_cast<std::int64_t>(std::min(value->bytes, std::uint64_t{1} << 62)) : -1;
-    counter.name = writer_.define_string(name);
-    counter.heap = heap;
-    writer_.add(counter, 0);
+    add_counter(writer_, name, value ? static_cast<std::int64_t>(std::min(value->bytes, std::uint64_t{1} << 62)) : -1,
+                heap, 0);
     known_figures_.insert(key);
   }
 

@@ -13,10 +13,12 @@
 
 #include <fmt/format.h>
 
+#include "analysis/read/counter.h"
 #include "analysis/read/nsys/database.h"
 #include "analysis/read/nsys/memory_events.h"
 #include "analysis/read/trace_content.h"
 #include "analysis/trace/trace_writer.h"
+#include "analysis/units/ascii.h"
 
 namespace hbmscope {
 namespace {
@@ -34,14 +36,19 @@ bool is_of_device(MemoryKind kind) {
   return kind == MemoryKind::device || kind == MemoryKind::array || kind == MemoryKind::device_static;
 }
 
+// Of all processes.
 struct Counts {
-  std::int64_t unknown_kind = 0, unknown_frees = 0, missing_frees = 0, too_many_bytes = 0;
+  std::uint64_t unknown_kind = 0, unknown_frees = 0, missing_frees = 0, too_many_bytes = 0;
 };
 
 class ProcessWriter {
  public:
-  ProcessWriter(const Export& exported, std::uint64_t process, const std::string& name, std::uint64_t file_bytes)
-      : exported_(exported), process_(process), out_({name, "nsys", "Nsight Systems export", "cuda", file_bytes}) {
+  ProcessWriter(const Export& exported, std::uint64_t process, const std::string& name, std::uint64_t file_bytes,
+                Counts& counts)
+      : exported_(exported),
+        process_(process),
+        counts_(counts),
+        out_({name, "nsys", "Nsight Systems export", "cuda", file_bytes}) {
     writer_.add_job_fact("process", fmt::to_string(process));
     const auto process_name = exported.process_names.find(process);
     if (process_name != exported.process_names.end()) writer_.add_job_fact("command", process_name->second);
@@ -72,7 +79,6 @@ class ProcessWriter {
     write_until(std::numeric_limits<std::int64_t>::max());
   }
 
-  const Counts& counts() const { return counts_; }
   Trace finish() {
     out_.close();
     return std::move(out_.trace());
@@ -115,11 +121,7 @@ class ProcessWriter {
     const std::uint32_t heap = heap_of(event);
     const auto [size, is_new] = pool_bytes_.try_emplace(heap, event.pool_bytes);
     if (!is_new && std::exchange(size->second, event.pool_bytes) == event.pool_bytes) return;
-    wire::CounterRecord counter;
-    counter.name = writer_.define_string("pool_size");
-    counter.heap = heap;
-    counter.value = event.pool_bytes;
-    writer_.add(counter, event.time_ns);
+    add_counter(writer_, "pool_size", event.pool_bytes, heap, event.time_ns);
   }
 
   void write_alloc(const MemoryEvent& event) {
@@ -186,8 +188,7 @@ class ProcessWriter {
   static std::string_view without_version(std::string_view name) {
     const std::size_t at = name.rfind("_v");
     const bool is_version = at != std::string_view::npos && name.size() - at == 6 &&
-                            std::all_of(name.begin() + static_cast<std::ptrdiff_t>(at) + 2, name.end(),
-                                        [](char c) { return c >= '0' && c <= '9'; });
+                            std::all_of(name.begin() + static_cast<std::ptrdiff_t>(at) + 2, name.end(), is_digit);
     return is_version ? name.substr(0, at) : name;
   }
 
@@ -218,6 +219,7 @@ class ProcessWriter {
 
   const Export& exported_;
   std::uint64_t process_;
+  Counts& counts_;
   TraceWriter out_;
   wire::StreamWriter& writer_ = out_.events();
   std::map<HeapKey, std::uint32_t> heaps_;
@@ -226,23 +228,21 @@ class ProcessWriter {
   std::uint64_t live_bytes_ = 0;
   std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> stacks_;  // By name and chain.
   std::int64_t failed_until_ns_ = -1;
-  Counts counts_;
 };
 
 void report(const Export& exported, const Counts& counts, ImportStatistics& import) {
-  const auto add = [&](std::string_view name, Severity severity, std::int64_t count, std::string_view remedy) {
-    if (count > 0) import.add(name, severity, count, remedy);
-  };
   import.add("memory_events", Severity::info, static_cast<std::int64_t>(exported.events.size()));
-  add("unknown_frees", Severity::warning, counts.unknown_frees,
+  import.add_if_any(
+      "unknown_frees", Severity::warning, counts.unknown_frees,
       "There was no live block: it was allocated before the collection began, so figures are too low until then.");
-  add("missing_frees", Severity::warning, counts.missing_frees,
-      "An address was allocated again without a free; the free is assumed to be just before.");
-  add("unknown_kind", Severity::loss, counts.unknown_kind,
-      "Nsight Systems did not record what kind of memory this is, so it is in no figure.");
-  add("impossible_rows", Severity::loss, static_cast<std::int64_t>(exported.impossible),
-      "Rows with an impossible size, time or operation were ignored.");
-  add("impossible_sizes", Severity::loss, counts.too_many_bytes, "More bytes than can be added up were ignored.");
+  import.add_if_any("missing_frees", Severity::warning, counts.missing_frees,
+                    "An address was allocated again without a free; the free is assumed to be just before.");
+  import.add_if_any("unknown_kind", Severity::loss, counts.unknown_kind,
+                    "Nsight Systems did not record what kind of memory this is, so it is in no figure.");
+  import.add_if_any("impossible_rows", Severity::loss, exported.impossible,
+                    "Rows with an impossible size, time or operation were ignored.");
+  import.add_if_any("impossible_sizes", Severity::loss, counts.too_many_bytes,
+                    "More bytes than can be added up were ignored.");
 }
 
 bool is_sqlite(std::span<const std::uint8_t> bytes) {
@@ -294,16 +294,11 @@ Trace trace_from_nsys(const Export& exported, const std::string& name, std::uint
     if (const auto found = processes.find(marker.process); found != processes.end())
       found->second.markers.push_back(&marker);
   if (processes.empty()) processes[0];
-  Counts sum;
+  Counts counts;
   std::optional<Trace> trace;
   for (const auto& [process, of_process] : processes) {
-    ProcessWriter writer(exported, process, name, file_bytes);
+    ProcessWriter writer(exported, process, name, file_bytes, counts);
     writer.write(of_process.events, of_process.failures, of_process.markers);
-    const Counts& counts = writer.counts();
-    sum.unknown_kind += counts.unknown_kind;
-    sum.unknown_frees += counts.unknown_frees;
-    sum.missing_frees += counts.missing_frees;
-    sum.too_many_bytes += counts.too_many_bytes;
     Trace written = writer.finish();
     if (!trace) {
       trace = std::move(written);
@@ -313,7 +308,7 @@ Trace trace_from_nsys(const Export& exported, const std::string& name, std::uint
     for (const ImportStatistic& row : written.import.rows())
       trace->import.add(row.name, row.severity, row.count, row.remedy, row.example);
   }
-  report(exported, sum, trace->import);
+  report(exported, counts, trace->import);
   return std::move(*trace);
 }
 

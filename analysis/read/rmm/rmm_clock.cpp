@@ -1,4 +1,5 @@
 #include "analysis/read/rmm/rmm_clock.h"
+#include "analysis/units/ascii.h"
 
 namespace hbmscope::rmm {
 namespace {
@@ -9,10 +10,6 @@ constexpr std::int64_t ns_per_day = ns_per_s * 24 * 3600;
 constexpr std::int64_t s_max = 9'000'000'000;
 // The limit of midnights, for the same reason. A log with that many jumps about; it does not cover 270 years.
 constexpr std::int64_t midnights_max = 100'000;
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 // Parses leading digits, at most `digits_max`, as a number, and removes them.
 std::optional<std::int64_t> take_number(std::string_view& text, std::size_t digits_max) {

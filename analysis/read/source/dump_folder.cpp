@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <filesystem>
 #include <map>
 
 #include <fmt/format.h>
 
 #include "analysis/read/decompress.h"
+#include "analysis/units/ascii.h"
 
 namespace hbmscope {
 namespace {
@@ -26,10 +26,6 @@ constexpr std::array endings = {
     Ending{"memory-usage-report.txt", DumpContent::usage_report_text},
     Ending{"live-range.txt", DumpContent::live_ranges},
 };
-
-bool is_digit(char c) {
-  return std::isdigit(static_cast<unsigned char>(c)) != 0;
-}
 
 bool is_number_of_pass(std::string_view part) {
   constexpr std::size_t digits = 4;

@@ -1,12 +1,12 @@
 #include "analysis/read/source/profile_folder.h"
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <system_error>
 
 #include "analysis/read/source/dump_folder.h"
 #include "analysis/read/source/formats.h"
+#include "analysis/units/ascii.h"
 
 namespace hbmscope {
 namespace {
@@ -15,7 +15,6 @@ namespace fs = std::filesystem;
 
 // "step_9" before "step_10": runs of digits are compared as numbers.
 bool natural_before(const std::string& a, const std::string& b) {
-  const auto is_digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
   std::size_t i = 0, j = 0;
   while (i < a.size() && j < b.size()) {
     if (is_digit(a[i]) && is_digit(b[j])) {

@@ -31,11 +31,9 @@ void add_history(const TorchHistory& history, ConversionCounts& counts) {
 }
 
 void add_statistics(const ConversionCounts& counts, ImportStatistics& import) {
-  const auto add = [&](std::string_view name, Severity severity, std::int64_t count, std::string_view remedy) {
-    if (count > 0) import.add(name, severity, count, remedy);
-  };
   import.add("blocks_before_the_first_event", Severity::info, static_cast<std::int64_t>(counts.blocks_before));
-  add("size_derived", Severity::notice, static_cast<std::int64_t>(counts.derived_sizes),
+  import.add_if_any(
+      "size_derived", Severity::notice, static_cast<std::int64_t>(counts.derived_sizes),
       "PyTorch's trace has requested sizes, not block sizes; the sizes of blocks that were freed before the snapshot "
       "follow from the allocator's rules.");
   if (counts.uncertain_sizes > 0) {
@@ -52,16 +50,18 @@ void add_statistics(const ConversionCounts& counts, ImportStatistics& import) {
                                       exact_text_from_bytes(static_cast<std::int64_t>(counts.peak_excess_bytes_max)))
                         : "They don't change the peak."));
   }
-  add("impossible_time", Severity::warning, counts.impossible_times,
+  import.add_if_any(
+      "impossible_time", Severity::warning, counts.impossible_times,
       "Times before 1970 or after 2116 count as missing; such an entry has the time of the one before it.");
-  add("merged_pools", Severity::warning, counts.has_merged_pools ? 1 : 0,
-      "More than 4,096 pools: blocks of further private pools are counted in the heap of their device.");
-  add("late_entries", Severity::notice, counts.late_entries,
-      "Entries with an earlier time than the entry before them; they keep their place in the file.");
-  add("history_overflowed", Severity::notice, counts.has_history_overflowed ? 1 : 0,
-      "PyTorch keeps this many entries and drops the oldest, so earlier events are not in the file. "
-      "_record_memory_history(max_entries=...) keeps more.");
-  add("contradiction", Severity::warning, static_cast<std::int64_t>(counts.contradictions),
+  import.add_if_any("merged_pools", Severity::warning, counts.has_merged_pools ? 1 : 0,
+                    "More than 4,096 pools: blocks of further private pools are counted in the heap of their device.");
+  import.add_if_any("late_entries", Severity::notice, counts.late_entries,
+                    "Entries with an earlier time than the entry before them; they keep their place in the file.");
+  import.add_if_any("history_overflowed", Severity::notice, counts.has_history_overflowed ? 1 : 0,
+                    "PyTorch keeps this many entries and drops the oldest, so earlier events are not in the file. "
+                    "_record_memory_history(max_entries=...) keeps more.");
+  import.add_if_any(
+      "contradiction", Severity::warning, static_cast<std::int64_t>(counts.contradictions),
       "Entries of the trace contradict the blocks of the snapshot: another thread allocated while the history was "
       "recorded, or the trace is from another snapshot. Earlier times are inexact.");
 }

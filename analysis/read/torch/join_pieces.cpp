@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/read/file_groups.h"
 #include "analysis/read/torch/piece_overlap.h"
 #include "analysis/units/format.h"
 
@@ -295,9 +296,7 @@ std::vector<std::vector<std::size_t>> find_torch_pieces(std::span<const TorchSna
     if (chosen == nullptr) chosen = &groups.emplace_back();
     chosen->push_back(i);
   }
-  std::sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) {
-    return *std::min_element(a.begin(), a.end()) < *std::min_element(b.begin(), b.end());
-  });
+  sort_by_first_file(groups);
   return groups;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/read/torch/torch_history.h"
+#include "analysis/units/ascii.h"
 
 namespace hbmscope::torch {
 namespace {
@@ -54,7 +55,6 @@ std::vector<std::uint32_t> segments_on(const TorchSnapshot& snapshot, std::int32
 
 // "out/step_10.pickle" and "out/step_20.pickle".
 bool is_series(std::string_view a, std::string_view b) {
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   const std::size_t folder = a.rfind('/') + 1;  // npos + 1 is 0.
   if (b.rfind('/') + 1 != folder || a.substr(0, folder) != b.substr(0, folder)) return false;
   std::size_t i = folder, j = folder;

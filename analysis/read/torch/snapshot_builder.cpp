@@ -81,32 +81,32 @@ std::optional<Error> SnapshotBuilder::no_snapshot() const {
 
 void SnapshotBuilder::add_statistics() {
   ImportStatistics& import = snapshot_.import;
-  const auto add = [&](std::string_view name, Severity severity, std::int64_t count, std::string_view remedy,
-                       std::string_view example = {}) {
-    if (count > 0) import.add(name, severity, count, remedy, example);
-  };
   constexpr std::string_view left_out =
       "They are not what PyTorch writes there and were ignored; the file may be damaged.";
-  add("odd_segments", Severity::loss, odd_.segments, left_out);
-  add("odd_blocks", Severity::loss, odd_.blocks, left_out);
-  add("odd_traces", Severity::loss, odd_.traces, left_out);
-  add("odd_entries", Severity::loss, odd_.entries, left_out);
-  add("odd_frames", Severity::warning, stacks_.odd_frames(), left_out);
-  add("odd_annotations", Severity::warning, odd_.annotations, left_out);
-  add("settings_left_out", Severity::notice, odd_.settings, "More than 4,096 allocator settings.");
-  add("cut_stacks", Severity::notice, stacks_.cut_stacks(),
+  import.add_if_any("odd_segments", Severity::loss, odd_.segments, left_out);
+  import.add_if_any("odd_blocks", Severity::loss, odd_.blocks, left_out);
+  import.add_if_any("odd_traces", Severity::loss, odd_.traces, left_out);
+  import.add_if_any("odd_entries", Severity::loss, odd_.entries, left_out);
+  import.add_if_any("odd_frames", Severity::warning, stacks_.odd_frames(), left_out);
+  import.add_if_any("odd_annotations", Severity::warning, odd_.annotations, left_out);
+  import.add_if_any("settings_left_out", Severity::notice, odd_.settings, "More than 4,096 allocator settings.");
+  import.add_if_any(
+      "cut_stacks", Severity::notice, stacks_.cut_stacks(),
       "Stacks of more than 4,096 frames; the innermost frames were kept. The program may recurse without end.");
   numbers_.add_statistics(import);
-  add("missing_size", Severity::loss, odd_.without_size, "Blocks or entries without a size count as 0 bytes.");
-  add("missing_address", Severity::warning, odd_.entries_without_address,
-      "Entries without an address can't be matched with their allocation.");
-  add("unknown_action", Severity::warning, odd_.actions,
-      "Entries with an unknown action are kept but not counted; a newer hbmscope may know them.", odd_.first_action);
-  add("unknown_block_state", Severity::warning, odd_.block_states,
-      "Blocks in an unknown state count as free; a newer hbmscope may know it.", odd_.first_state);
-  add("unknown_segment_type", Severity::notice, odd_.segment_types, "Segments that are neither small nor large.");
-  add("segment_sum", Severity::warning, odd_.segment_sums,
-      "Segments whose blocks do not add up to the segment's size.");
+  import.add_if_any("missing_size", Severity::loss, odd_.without_size,
+                    "Blocks or entries without a size count as 0 bytes.");
+  import.add_if_any("missing_address", Severity::warning, odd_.entries_without_address,
+                    "Entries without an address can't be matched with their allocation.");
+  import.add_if_any("unknown_action", Severity::warning, odd_.actions,
+                    "Entries with an unknown action are kept but not counted; a newer hbmscope may know them.",
+                    odd_.first_action);
+  import.add_if_any("unknown_block_state", Severity::warning, odd_.block_states,
+                    "Blocks in an unknown state count as free; a newer hbmscope may know it.", odd_.first_state);
+  import.add_if_any("unknown_segment_type", Severity::notice, odd_.segment_types,
+                    "Segments that are neither small nor large.");
+  import.add_if_any("segment_sum", Severity::warning, odd_.segment_sums,
+                    "Segments whose blocks do not add up to the segment's size.");
   if (!fields_.unknown_keys().empty())
     import.add("unknown_fields", Severity::notice, static_cast<std::int64_t>(fields_.unknown_keys().size()),
                "Unknown fields were skipped; a newer hbmscope may read them.",

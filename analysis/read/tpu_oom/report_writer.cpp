@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "analysis/read/attribute.h"
+#include "analysis/read/counter.h"
 #include "analysis/read/op_name_stack.h"
 #include "analysis/trace/reported_figures.h"
 
@@ -161,11 +162,7 @@ void ReportWriter::add_statistics(const Report& report) {
 
 void ReportWriter::add_figure(std::string_view name, const MaybeBytes& value) {
   if (!value) return;
-  wire::CounterRecord counter;
-  counter.value = static_cast<std::int64_t>(std::min(value->bytes, std::uint64_t{1} << 62));
-  counter.name = writer_.define_string(name);
-  counter.heap = heap_;
-  writer_.add(counter, 0);
+  add_counter(writer_, name, static_cast<std::int64_t>(std::min(value->bytes, std::uint64_t{1} << 62)), heap_, 0);
 }
 
 std::uint64_t ReportWriter::add_failure(const Report& report, std::uint32_t stack) {

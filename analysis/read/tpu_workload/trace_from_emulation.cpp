@@ -1,5 +1,6 @@
 #include "analysis/read/tpu_workload/trace_from_emulation.h"
 #include "analysis/read/attribute.h"
+#include "analysis/read/counter.h"
 
 #include <algorithm>
 #include <array>
@@ -115,10 +116,7 @@ class TraceMaker {
   }
 
   void add_figure(std::string_view name, std::uint64_t value) {
-    wire::CounterRecord counter;
-    counter.value = static_cast<std::int64_t>(value);
-    counter.name = writer_.define_string(name);
-    writer_.add(counter, 0);
+    add_counter(writer_, name, static_cast<std::int64_t>(value), 0, 0);
   }
 
   // Figures of the program with the largest need.
@@ -227,12 +225,7 @@ class TraceMaker {
 
   void add_figure(std::string_view name, const std::optional<std::uint64_t>& value, std::uint32_t heap,
                   std::int64_t time_ns) {
-    if (!value) return;
-    wire::CounterRecord counter;
-    counter.value = static_cast<std::int64_t>(*value);
-    counter.name = writer_.define_string(name);
-    counter.heap = heap;
-    writer_.add(counter, time_ns);
+    if (value) add_counter(writer_, name, static_cast<std::int64_t>(*value), heap, time_ns);
   }
 
   void fail(const Event& event) {

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "analysis/read/open_spans.h"
+
 namespace hbmscope::xspace {
 namespace {
 
@@ -120,12 +122,6 @@ class PlaneReader {
   }
 
  private:
-  struct Open {
-    std::int64_t end_ps = 0;
-    std::uint64_t name = 0;
-    std::uint32_t stack = 0;  // 0: not defined yet; few spans contain an allocation.
-  };
-
   // Calls use(event), which returns whether to go on, for each event. False if it stopped.
   template <class Use>
   bool for_each_event(ByteRange line, const Use& use) {
@@ -170,14 +166,14 @@ class PlaneReader {
 
   void take(const RawEvent& event) {
     ++events_.events;
-    while (!open_.empty() && open_.back().end_ps < event.offset_ps) open_.pop_back();
+    open_.close_before(event.offset_ps);
     SpanName& name = names_[event.name];
     if (name.kind == SpanKind::unknown) name.kind = kind_of(event.name);
     if (name.kind == SpanKind::other) {
       if (event.duration_ps <= 0) return;
       std::int64_t end = 0;
       if (__builtin_add_overflow(event.offset_ps, event.duration_ps, &end)) return;
-      open_.push_back({end, event.name, 0});
+      open_.open(end, event.name);
       if (has_steps_ && event.stats.begin != event.stats.end) take_step(event, end);
     } else {
       take_memory(event, name.kind == SpanKind::free);
@@ -303,26 +299,21 @@ class PlaneReader {
   }
 
   std::uint32_t find_stack() {
-    std::size_t undefined = open_.size();
-    while (undefined > 0 && open_[undefined - 1].stack == 0) --undefined;
-    for (; undefined < open_.size(); ++undefined) {
-      SpanName& name = names_[open_[undefined].name];
+    return open_.stack(writer_, [&](std::uint64_t id) {
+      SpanName& name = names_[id];
       if (name.frame == 0) {
-        const std::string_view text = text_of_event(open_[undefined].name);
+        const std::string_view text = text_of_event(id);
         name.frame = frames_.define(text);
         if (const std::string_view program = executed_program(text); !program.empty())
           name.program = writer_.define_string(program);
       }
-      open_[undefined].stack = writer_.define_stack(undefined == 0 ? 0 : open_[undefined - 1].stack, name.frame);
-    }
-    return open_.empty() ? 0 : open_.back().stack;
+      return name.frame;
+    });
   }
 
   // Of the innermost span that executes one.
   std::uint32_t find_program() {
-    for (std::size_t i = open_.size(); i-- > 0;)
-      if (const std::uint32_t program = names_[open_[i].name].program; program != 0) return program;
-    return 0;
+    return open_.find_innermost([&](std::uint64_t id) { return names_[id].program; });
   }
 
   const Plane& plane_;
@@ -339,7 +330,7 @@ class PlaneReader {
   };
   ById<Text> texts_;
   ById<std::uint32_t> allocators_;  // Their number in Events, from 1; 0: not seen yet.
-  std::vector<Open> open_;          // The spans that contain the event, innermost last.
+  OpenSpans open_;                  // Those that contain the event; times in ps.
   std::int64_t line_begin_ns_ = 0;
   std::uint32_t last_limit_ = 0;
 };

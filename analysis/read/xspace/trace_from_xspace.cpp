@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "analysis/read/bfc/trace_from_bfc.h"
+#include "analysis/read/counter.h"
 #include "analysis/read/hlo/read_hlo_proto.h"
 #include "analysis/read/hlo/trace_from_program.h"
 #include "analysis/read/other_format.h"
@@ -206,11 +207,8 @@ class TraceMaker {
     std::uint32_t& limit = limits_[event.allocator];
     if (event.limit == 0 || event.limit == limit) return;
     limit = event.limit;
-    wire::CounterRecord record;
-    record.value = static_cast<std::int64_t>(events_.limits[limit]);
-    record.name = limit_name_;
-    record.heap = heaps_[event.allocator];
-    writer_.add(record, event.time_ns);
+    add_counter(writer_, limit_name_, static_cast<std::int64_t>(events_.limits[limit]), heaps_[event.allocator],
+                event.time_ns);
   }
 
   void add_alloc(const MemoryEvent& event) {
@@ -240,48 +238,47 @@ class TraceMaker {
 
   void report() {
     ImportStatistics& import = out_.trace().import;
-    const auto add = [&](std::string_view name, Severity severity, std::uint64_t count, std::string_view remedy,
-                         std::string_view example = {}) {
-      if (count > 0) import.add(name, severity, static_cast<std::int64_t>(count), remedy, example);
-    };
-    add("profiler_events", Severity::info, events_.events, {});
-    add("threads", Severity::info, events_.threads, {});
-    add("programs", Severity::info, programs_.size(), {});
-    add("checked_figures", Severity::info, chain_.checked, {});
-    add("older_blocks", Severity::notice, first_.blocks.size(),
-        "Blocks that were live before the profile began, known from their frees. They have no stack.");
+    import.add_if_any("profiler_events", Severity::info, events_.events, {});
+    import.add_if_any("threads", Severity::info, events_.threads, {});
+    import.add_if_any("programs", Severity::info, programs_.size(), {});
+    import.add_if_any("checked_figures", Severity::info, chain_.checked, {});
+    import.add_if_any("older_blocks", Severity::notice, first_.blocks.size(),
+                      "Blocks that were live before the profile began, known from their frees. They have no stack.");
     for (std::size_t i = 0; i < first_.unnamed_bytes.size(); ++i)
-      add("bytes_before_profile", Severity::notice, first_.unnamed_bytes[i],
+      import.add_if_any(
+          "bytes_before_profile", Severity::notice, first_.unnamed_bytes[i],
           "Bytes that were in use before the profile began and that no event names; the allocator's own figure "
-          "includes "
-          "them. They are shown as one block without an address, \"in use before the profile\".",
+          "includes them. They are shown as one block without an address, \"in use before the profile\".",
           events_.allocators[i].name);
-    add("programs_without_memory", Severity::notice, programs_without_memory_,
-        "Compiled programs without a buffer assignment; their memory is unknown.");
+    import.add_if_any("programs_without_memory", Severity::notice, programs_without_memory_,
+                      "Compiled programs without a buffer assignment; their memory is unknown.");
     if (events_.memory.empty())
-      add("without_allocator_events", Severity::notice, 1,
+      import.add(
+          "without_allocator_events", Severity::notice, 1,
           "No allocator reported events in this profile, so only what its programs need is known. Some versions of JAX "
           "leave the events out (0.6.2), and the CPU has none; hbmscope run records the allocations.");
-    add("reordered_events", Severity::notice, chain_.reordered,
-        "Events of several threads at the same time; the allocator's figures tell their order.");
-    add("gaps", Severity::loss, chain_.gaps.size(),
+    import.add_if_any("reordered_events", Severity::notice, chain_.reordered,
+                      "Events of several threads at the same time; the allocator's figures tell their order.");
+    import.add_if_any(
+        "gaps", Severity::loss, chain_.gaps.size(),
         "The allocator's figures don't follow from one event to the next: the profiler lost events in between. What "
         "they changed is known, but not which blocks. Profile fewer steps, or with python_tracer_level=0.",
         chain_.gaps.empty() ? "" : fmt::format("{:+} bytes", chain_.gaps.front().change_bytes));
-    add("missing_frees", Severity::warning, writer_.missed_frees(),
-        "An address was allocated again without a free; the free is assumed to be just before.");
-    add("without_address", Severity::loss, events_.without_address,
-        "Events without an address or a size were ignored.");
-    add("bad_fields", Severity::loss, events_.impossible, "Events with an impossible size or time were ignored.");
-    add("damaged_events", Severity::loss, events_.damaged, "Events that can't be decoded were ignored.");
+    import.add_if_any("missing_frees", Severity::warning, writer_.missed_frees(),
+                      "An address was allocated again without a free; the free is assumed to be just before.");
+    import.add_if_any("without_address", Severity::loss, events_.without_address,
+                      "Events without an address or a size were ignored.");
+    import.add_if_any("bad_fields", Severity::loss, events_.impossible,
+                      "Events with an impossible size or time were ignored.");
+    import.add_if_any("damaged_events", Severity::loss, events_.damaged, "Events that can't be decoded were ignored.");
     if (space_.damaged_at)
-      add("cut_off", Severity::loss, 1,
-          "The file is cut off or damaged; what was before that place was read. Copy it again.",
-          fmt::format("byte {}", *space_.damaged_at));
+      import.add("cut_off", Severity::loss, 1,
+                 "The file is cut off or damaged; what was before that place was read. Copy it again.",
+                 fmt::format("byte {}", *space_.damaged_at));
     for (const std::string_view error : space_.errors)
-      add("profiler_errors", Severity::warning, 1, "XLA's profiler reported errors.", error);
+      import.add("profiler_errors", Severity::warning, 1, "XLA's profiler reported errors.", error);
     for (const std::string_view warning : space_.warnings)
-      add("profiler_warnings", Severity::notice, 1, "XLA's profiler reported warnings.", warning);
+      import.add("profiler_warnings", Severity::notice, 1, "XLA's profiler reported warnings.", warning);
   }
 
   const Space& space_;

@@ -58,7 +58,7 @@ bool OpenedTogether::note_read(const std::shared_ptr<ReadControl>& control, cons
   member->is_read = true;
   if (!read) return false;
   const auto& trace = read->source->trace;
-  if (trace == nullptr || !is_program_dump(*trace)) has_only_programs_ = false;
+  if (trace == nullptr || !find_dumped_program(*trace)) has_only_programs_ = false;
   if (read->source->piece == nullptr && !has_only_programs_) return false;
   member->waiting = *read;
   return true;

@@ -45,7 +45,7 @@ Result<SourceContent> content_of(const hbmscope::Source& read) {
   if (!read.trace) return content;
   content.devices = find_device_heaps(*read.trace);
   content.programs = find_program_heaps(*read.trace);
-  if (is_program_dump(*read.trace)) content.needed_bytes = find_program_memory(*read.trace)->roughly_needed_bytes();
+  if (const auto program = find_dumped_program(*read.trace)) content.needed_bytes = program->roughly_needed_bytes();
   content.attached = find_attached(*read.trace);
   content.warnings = find_job_warnings(*read.trace);
   content.opening_at = opening_moment(*read.trace);
