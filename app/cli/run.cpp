@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "allocator/device/model/accounts.h"
 #include "analysis/units/utf8.h"
