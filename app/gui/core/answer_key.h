@@ -54,6 +54,10 @@ struct Listing {
   FrameKey frame;
   bool operator==(const Listing&) const = default;
 };
+struct LogLines {
+  std::uint64_t line = 0;
+  bool operator==(const LogLines&) const = default;
+};
 struct Series {
   std::vector<SourceId> sources;
   bool operator==(const Series&) const = default;
@@ -141,10 +145,11 @@ struct Sizes {
 // The type of the alternative identifies the question.
 using AnswerOptions =
     std::variant<std::monostate, options::Stacks, options::Summary, options::Top, options::Flame, options::Search,
-                 options::Tree, options::Detail, options::Diff, options::Listing, options::Series, options::Settings,
-                 options::State, options::Compare, options::SideBySide, options::HeapMap, options::LiveBlocks,
-                 options::Blocks, options::Address, options::Events, options::Timeline, options::AddressTime,
-                 options::Range, options::Free, options::FreeHistory, options::Failure, options::Sizes>;
+                 options::Tree, options::Detail, options::Diff, options::Listing, options::LogLines, options::Series,
+                 options::Settings, options::State, options::Compare, options::SideBySide, options::HeapMap,
+                 options::LiveBlocks, options::Blocks, options::Address, options::Events, options::Timeline,
+                 options::AddressTime, options::Range, options::Free, options::FreeHistory, options::Failure,
+                 options::Sizes>;
 
 struct AnswerKey {
   SourceId source = SourceId::none;

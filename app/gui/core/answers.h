@@ -24,6 +24,7 @@
 #include "analysis/query/summary.h"
 #include "analysis/query/top.h"
 #include "analysis/query/user_code.h"
+#include "analysis/read/log/log_excerpt.h"
 #include "app/gui/core/address_time.h"
 #include "app/gui/core/answer.h"
 #include "app/gui/core/block_answers.h"
@@ -141,6 +142,7 @@ struct Answers {
   Answer<TraceMoment> baseline_moment;          // When both files are traces.
   Answer<std::vector<SettingChange>> settings;  // The settings that differ, when both files are traces.
   Answer<SourceListing> listing;
+  Answer<log::LogExcerpt> log_lines;
   Answer<std::vector<SeriesPoint>> series;  // One point per source that is there.
 };
 
@@ -176,6 +178,7 @@ void for_each_answer(Each& answers, const Visit& visit) {
   visit(answers.baseline_moment, "the time of the baseline");
   visit(answers.settings, "the settings of both jobs");
   visit(answers.listing, "the source");
+  visit(answers.log_lines, "the log");
   visit(answers.series, "the totals");
 }
 

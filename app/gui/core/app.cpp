@@ -125,6 +125,7 @@ void App::Parts::apply(const Command& command) {
 void App::Parts::apply_in_context(const Command& command) {
   const ViewPosition before = state.position();
   if (apply_to_blocks(state, command)) {
+    if (state.position().selection != before.selection) state.context().position.log_line.reset();
     if (state.position() != before) remember(state, before);
     return;
   }

@@ -75,11 +75,17 @@ bool apply_to_position(AppState& state, SideBySide& sides, const Command& comman
     case select_function:
       position.selection =
           command.id == select_frame ? command.as<FrameKey>() : FrameKey{command.as<std::string>(), {}, 0};
+      position.log_line.reset();
       position.address.reset();
       position.cell.reset();
       return true;
+    case show_log_line:
+      position.log_line = command.as<std::uint64_t>();
+      show_view(state, ViewKind::source);
+      return true;
     case clear_selection:
       position.selection = {};
+      position.log_line.reset();
       position.address.reset();
       position.cell.reset();
       return true;

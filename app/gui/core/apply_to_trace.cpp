@@ -125,6 +125,7 @@ bool apply_to_trace(AppState& state, const Command& command) {
       if (place.heap) position.heap = *place.heap;
       position.address = place.address;
       position.selection = place.frame;
+      position.log_line.reset();
       position.cell = place.cell;
       return true;
     }

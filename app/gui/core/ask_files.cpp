@@ -104,4 +104,24 @@ void ask_series(Answering& asking, const AnswerKey& base) {
       });
 }
 
+void ask_log_lines(Answering& asking) {
+  constexpr std::uint64_t around = 300;
+  const Source* source = asking.state().source();
+  const auto line = asking.position().log_line;
+  if (source == nullptr || !line) return asking.forget(&Answers::log_lines);
+  asking.ask<log::LogExcerpt>(
+      &Answers::log_lines, {source->id, options::LogLines{*line}},
+      [path = source->path, is_file = !source->is_pasted && source->path != "-",
+       line = *line](const std::atomic<bool>& cancelled) -> Result<Computed<log::LogExcerpt>> {
+        if (!is_file)
+          return Failure(refusal("this text is in no file, so its lines can't be shown",
+                                 "Save the text as a file and open that.", path));
+        auto excerpt = log::read_log_excerpt(path, line, around, cancelled);
+        if (!excerpt) return Failure(std::move(excerpt.error()));
+        std::size_t bytes = 0;
+        for (const log::LogExcerpt::Line& one : excerpt->lines) bytes += sizeof(one) + one.text.size();
+        return Computed<log::LogExcerpt>{std::make_shared<const log::LogExcerpt>(std::move(*excerpt)), bytes};
+      });
+}
+
 }  // namespace hbmscope::gui

@@ -40,7 +40,7 @@ enum class Needs {
   X(open_folder, "Open folder...", "", "File", nothing, "Opens all profiles of a folder: ranks, or a series.")         \
   X(show_jobs, "Attach to a running job...", "Ctrl+Shift+O", "File", nothing,                                          \
     "Lists the jobs of this machine, or of one that you can reach by ssh, and says what attaching does.")              \
-  X(paste, "Paste error text", "Ctrl+V", "File", nothing,                                                                \
+  X(paste, "Paste error text", "Ctrl+V", "File", nothing,                                                              \
     "Opens what was copied: the text of an error, or a part of a job's log.")                                          \
   X(open_sample, "Open the sample profile", "", "File", nothing, "A small profile of a JAX training loop.")            \
   X(close_file, "Close file", "Ctrl+W", "File", profile, "Closes the file in front.")                                  \
@@ -203,6 +203,7 @@ enum class Needs {
   X(set_theme, Theme, "Sets the colours.")                                                                            \
   X(select_frame, FrameKey, "Selects the frame in all views.")                                                        \
   X(select_function, std::string, "Selects the function with this name.")                                             \
+  X(show_log_line, std::uint64_t, "Shows the log around this line in Source.")                                        \
   X(zoom_flame, std::vector<FrameKey>, "Shows what lies below this path in the flame graph.")                         \
   X(set_moment, MomentName, "Shows this time of the trace.")                                                          \
   X(set_pin, MomentName, "Pins this time. Empty: unpins.")                                                            \

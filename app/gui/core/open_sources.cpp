@@ -142,6 +142,7 @@ void OpenSources::start_reading(SourceId id, const std::shared_ptr<OpenedTogethe
   if (const std::string socket = view::socket_of(source.path); !socket.empty()) return start_live(source, socket);
   const auto text = pasted_.find(source.path);
   const auto pasted = text == pasted_.end() ? std::nullopt : std::optional(text->second);
+  source.is_pasted = pasted.has_value();
   if (together != nullptr) together->add(source.path, source.control);
   pool_.post([this, file = FileToRead{source.files(), pasted, source.what_if, source.control, together}] {
     return read_to_end(file);

@@ -53,6 +53,7 @@ constexpr std::pair<Question, Ask> of_trace[] = {
     {Question::blocks, ask_blocks},
     {Question::address, ask_address},
     {Question::events, ask_events},
+    {Question::listing, ask_log_lines},
 };
 constexpr std::pair<Question, AskAboutView> of_stacks[] = {
     {Question::summary, ask_summary}, {Question::top, ask_top},         {Question::flame, ask_flame},

@@ -22,7 +22,8 @@ void ask_tree(Answering& asking, const AnswerKey& base);
 void ask_detail(Answering& asking, const AnswerKey& base);
 void ask_listing(Answering& asking, const AnswerKey& base);
 
-// ask_files.cpp: questions about two files, or about all of them.
+// ask_files.cpp: questions about two files, about all of them, or about the text of one.
+void ask_log_lines(Answering& asking);
 void ask_baseline(Answering& asking);
 void ask_diff(Answering& asking, const AnswerKey& base);
 void ask_series(Answering& asking, const AnswerKey& base);

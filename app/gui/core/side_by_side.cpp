@@ -114,6 +114,7 @@ void SideBySide::enter_source(std::size_t context, SourceId id) {
   forget_followed();
   state_.contexts[context].notes.unread_source = is_ready ? SourceId::none : id;
   if (is_first) return;
+  position.log_line.reset();
   position.pin.clear();
   if (position.coloring == HeapColoring::change) position.coloring = HeapColoring::automatic;
   position.heap = {};

@@ -162,6 +162,15 @@ TextTable table_from_listing(const SourceListing& listing, const ProfileView& vi
   return table;
 }
 
+TextTable table_from_log(const log::LogExcerpt& log) {
+  TextTable table;
+  table.head = log.file + " around line " + text_from_count(log.focus);
+  table.columns = {{"Line", true}, {"Log"}};
+  for (const log::LogExcerpt::Line& line : log.lines)
+    table.rows.push_back({text_cell(std::to_string(line.number)), text_cell(line.text)});
+  return table;
+}
+
 TextTable table_from_series(const std::vector<SeriesPoint>& series) {
   TextTable table;
   table.head = "Totals over files; the change is since the previous file.";

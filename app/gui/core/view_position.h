@@ -34,6 +34,7 @@ struct ViewPosition {
   SourceId baseline = SourceId::none;  // none: no comparison.
   ViewKind view = ViewKind::summary;
   FrameKey selection;
+  std::optional<std::uint64_t> log_line;  // Source shows the log around this line, not the code of the selected frame.
   ViewRequest request;
   FlameValue value = FlameValue::bytes;
   TreeDirection flame_direction = TreeDirection::callees;

@@ -49,6 +49,7 @@ struct Source : SourceContent {
   std::string path;
   std::vector<std::string> pieces;  // The files that became this source, `path` first; empty: only `path`.
   std::string folder;               // Of the pieces, if a folder was opened.
+  bool is_pasted = false;           // It is no file, but a text from the clipboard.
   AnswerState state = AnswerState::pending;
   std::shared_ptr<ReadControl> control;  // Progress of reading; only App sets `cancelled` and `stop_here`.
   std::chrono::steady_clock::time_point started;

@@ -33,9 +33,14 @@ void draw_head(const AppState& state, const FailureAnswer& answer, CommandQueue&
   ImGui::AlignTextToFramePadding();
   bold_text("! Out of memory" +
             (answer.of > 1 ? " " + text_from_count(answer.number) + " of " + text_from_count(answer.of) : "") +
-            (facts.heap_name.empty() ? "" : " on " + facts.heap_name) + ", " +
-            (facts.log_line ? "line " + text_from_count(*facts.log_line) + " of the log"
-                            : when_text(facts.event, facts.since_start_ns)));
+            (facts.heap_name.empty() ? "" : " on " + facts.heap_name) + "," +
+            (facts.log_line ? "" : " " + when_text(facts.event, facts.since_start_ns)));
+  if (facts.log_line) {
+    ImGui::SameLine();
+    if (link(("line " + text_from_count(*facts.log_line) + " of the log###log line").c_str()))
+      commands.push(command::show_log_line, *facts.log_line);
+    tooltip("Shows the log around this line.");
+  }
   const auto& moment = state.answers().moment;
   if (moment.value && moment.value->trace == answer.trace && moment.value->position(answer.heap) != facts.event) {
     ImGui::SameLine(0, ImGui::GetFontSize());

@@ -10,6 +10,7 @@
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/frame_menu.h"
 #include "app/gui/views/drawn_view.h"
+#include "app/gui/views/source/draw_log_lines.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -45,6 +46,7 @@ void draw_line(const Look& look, const SourceListing& listing, const ProfileView
 
 void draw_source(const AppState& state, SourceViewState& source, CommandQueue& commands) {
   if (!draw_source_state(state)) return;
+  if (state.position().log_line) return draw_log_lines(state, source, commands);
   if (state.position().selection.empty()) {
     wrapped_text("Select a frame in any view to see its source code here, with the bytes of each line.", true);
     return;
@@ -79,16 +81,16 @@ void draw_source(const AppState& state, SourceViewState& source, CommandQueue& c
     ImGui::TableSetupColumn("Line", ImGuiTableColumnFlags_WidthFixed, look.px(44));
     ImGui::TableSetupColumn("Source");
     table_headers(0, 3);
-    const float row_height = look.px(20) + 0.0F;
-    if (source.shown != answer.value) {
-      source.shown = answer.value;
-      ImGui::SetScrollY(
-          std::max(0.0F, (static_cast<float>(listing.focus) - 1) * row_height - ImGui::GetWindowHeight() * 0.4F));
-    }
+    const auto focus = source.shown == answer.value ? 0 : static_cast<int>(listing.focus);  // 0: it was scrolled to.
+    source.shown = answer.value;
     ImGuiListClipper clipper;
     clipper.Begin(static_cast<int>(listing.lines.size()));
+    if (focus > 0 && focus <= static_cast<int>(listing.lines.size())) clipper.IncludeItemByIndex(focus - 1);
     while (clipper.Step())
-      for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) draw_line(look, listing, *view, i + 1);
+      for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
+        draw_line(look, listing, *view, i + 1);
+        if (i + 1 == focus) ImGui::SetScrollHereY(0.4F);
+      }
     ImGui::EndTable();
   }
   if (take_copy(state, ViewKind::source, source.copy_seen))

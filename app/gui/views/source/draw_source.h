@@ -1,4 +1,5 @@
-// The source code of the selected frame with the bytes of each line, if the file is on this machine.
+// The source code of the selected frame with the bytes of each line, if the file is on this machine. Or the log around
+// a failure, if its line was clicked.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,8 @@
 namespace hbmscope::gui {
 
 struct SourceViewState {
-  std::shared_ptr<const SourceListing> shown;  // The listing that was already scrolled to its line.
+  std::shared_ptr<const SourceListing> shown;        // The listing that was already scrolled to its line.
+  std::shared_ptr<const log::LogExcerpt> shown_log;  // The same of a log.
   std::uint64_t copy_seen = 0;
 };
 

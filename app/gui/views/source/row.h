@@ -9,7 +9,7 @@ inline constexpr ViewRow source_row{
     .key = "source",
     .title = "Source",
     .command = "Show source",
-    .help = "The source code of the selected frame.",
+    .help = "The source code of the selected frame, or the log around a failure.",
     .shortcut = "Ctrl+6",
     .asks = {Question::listing},
 };

@@ -1,0 +1,86 @@
+// Why it failed, of a log: a click on the line shows the log there.
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+
+#include <imgui_internal.h>
+
+#include "tests/gui/gui_test.h"
+
+namespace hbmscope::test {
+namespace {
+
+using gui::ViewKind;
+
+// The scrolled part of Source.
+const ImGuiWindow* find_table() {
+  for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows)
+    if (window->Active && std::string_view(window->Name).starts_with("Source/log")) return window;
+  return nullptr;
+}
+
+class FailureView : public GuiTest {
+ protected:
+  std::string write_log() {
+    std::ofstream log(path("train.log"));
+    for (int i = 1; i <= 2000; ++i) log << "step " << i << " loss 0.5\n";
+    log << "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 4.43 GiB (GPU 0; 23.48 GiB total capacity; "
+           "17.83 GiB already allocated; 3.75 GiB free; 19.39 GiB reserved in total by PyTorch)\n";
+    for (int i = 1; i <= 500; ++i) log << "the other rank goes on " << i << "\n";
+    return path("train.log");
+  }
+};
+
+TEST_F(FailureView, a_click_on_the_line_of_the_log_shows_the_log_there) {
+  const std::string file = write_log();
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {file});
+    commands().push(gui::command::set_view, ViewKind::failure);
+    ASSERT_TRUE(wait_until_idle(hand));
+    ASSERT_NE(nullptr, state().answers().failure.value);
+    hand.ItemClick("//Why it failed/###log line");
+    ASSERT_TRUE(wait_until(hand, [&] { return state().answers().log_lines.value != nullptr; }));
+    EXPECT_EQ(ViewKind::source, state().position().view);
+    EXPECT_EQ(2001U, state().position().log_line);
+    const log::LogExcerpt& log = *state().answers().log_lines.value;
+    EXPECT_EQ(2001U, log.focus);
+    EXPECT_EQ(1701U, log.lines.front().number);
+    EXPECT_EQ(2301U, log.lines.back().number);
+    EXPECT_EQ("the other rank goes on 1", log.lines[301].text);
+    hand.Yield(3);
+    const ImGuiWindow* window = find_table();
+    ASSERT_NE(nullptr, window);
+    const float row_height = window->ContentSize.y / static_cast<float>(log.lines.size());
+    const float top = 300 * row_height - window->Scroll.y;
+    EXPECT_GT(top, 0) << "the line is in sight";
+    EXPECT_LT(top, window->InnerRect.GetHeight() - row_height);
+  });
+  take_picture("log_lines");
+  run([&](ImGuiTestContext& hand) {
+    commands().select({"step", "train.py", 1});
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_FALSE(state().position().log_line) << "the code of a frame replaces it";
+  });
+}
+
+TEST_F(FailureView, a_log_that_is_gone_or_was_pasted_says_so) {
+  const std::string file = write_log();
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {file});
+    std::filesystem::remove(file);
+    commands().push(gui::command::show_log_line, std::uint64_t{2001});
+    ASSERT_TRUE(wait_until(hand, [&] { return state().answers().log_lines.failed(); }));
+    EXPECT_EQ(file, state().answers().log_lines.error.file);
+    commands().push(gui::command::open_text, std::string("RESOURCE_EXHAUSTED: Out of memory allocating 8589934592 "
+                                                         "bytes."));
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_FALSE(state().position().log_line) << "that was in another file";
+    commands().push(gui::command::show_log_line, std::uint64_t{1});
+    ASSERT_TRUE(wait_until(hand, [&] { return state().answers().log_lines.failed(); }));
+    EXPECT_NE(std::string::npos, state().answers().log_lines.error.what.find("in no file"));
+  });
+  take_picture("log_lines_pasted");
+}
+
+}  // namespace
+}  // namespace hbmscope::test
