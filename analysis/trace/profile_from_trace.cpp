@@ -11,6 +11,7 @@
 #include "analysis/model/clamped.h"
 #include "analysis/trace/device_labels.h"
 #include "analysis/trace/layers.h"
+#include "analysis/trace/lent_stacks.h"
 #include "analysis/trace/pass.h"
 #include "analysis/trace/stream_names.h"
 
@@ -27,9 +28,12 @@ std::string_view text_from_kind(SampleKind kind) {
   return "block";
 }
 
+constexpr std::uint32_t no_lender = 0xffffffff;
+
 // The key of a sample. The size is part of it, so that a filter by size filters blocks.
 struct SampleKey {
   std::uint32_t stack = 0, heap = 0, tag = 0;
+  std::uint32_t lender = no_lender;  // The stream whose definitions have the stack; no_lender: the block's own.
   SampleKind kind = SampleKind::block;
   std::uint64_t size = 0;
 
@@ -38,7 +42,7 @@ struct SampleKey {
 
 struct SampleKeyHash {
   std::size_t operator()(const SampleKey& key) const {
-    std::uint64_t hash = (std::uint64_t{key.stack} << 32 | key.heap) * 0x9e3779b97f4a7c15U;
+    std::uint64_t hash = (std::uint64_t{key.stack} << 32 | (key.heap ^ key.lender)) * 0x9e3779b97f4a7c15U;
     hash = (hash ^ hash >> 32 ^ key.size) * 0xd6e8feb86659fd93U;
     hash = (hash ^ hash >> 32 ^ (std::uint64_t{key.tag} << 8 | static_cast<std::uint64_t>(key.kind))) *
            0x9e3779b97f4a7c15U;
@@ -63,7 +67,8 @@ bool add_allocated(const Stream& stream, std::uint64_t end, const std::vector<bo
                    Samples& samples) {
   const auto add = [&](const auto& record, std::uint32_t tag, SampleKind kind) {
     if (record.heap == 0 || record.heap >= counted.size() || !counted[record.heap]) return;
-    add_one(samples, {record.stack, record.heap, tag, kind, possible_size(record)}, allocated_blocks, allocated_space);
+    add_one(samples, {record.stack, record.heap, tag, no_lender, kind, possible_size(record)}, allocated_blocks,
+            allocated_space);
   };
   return pass_over_records(stream, end, control, [&](const wire::DecodedBlock& block, const RecordPlace& place) {
     if (place.kind == wire::RecordKind::alloc) {
@@ -78,8 +83,9 @@ bool add_allocated(const Stream& stream, std::uint64_t end, const std::vector<bo
 
 class ProfileMaker {
  public:
-  ProfileMaker(const Trace& trace, ProfileValues values)
+  ProfileMaker(const Trace& trace, const std::vector<StreamState>& states, ProfileValues values)
       : trace_(trace),
+        lent_(find_lent_stacks(trace, states)),
         counted_(find_counted_heaps(trace)),
         heap_labels_(find_heap_labels(trace, HeapLabels::parts)),
         device_labels_(find_device_labels(trace, heap_labels_)),
@@ -106,18 +112,24 @@ class ProfileMaker {
   // Returns false if it was cancelled.
   bool add(std::size_t stream, const StreamState& state, PassControl* control) {
     const Definitions& definitions = trace_.streams[stream].definitions();
-    locations_.assign(definitions.frame_count(), no_location);
     Samples samples;
+    const std::vector<LentStack>& lent = lent_[stream];
     const auto add_live = [&](const SampleKey& key) {
       if (counted_[stream][key.heap]) add_one(samples, key, live_blocks, live_space);
     };
-    for (const LiveBlock& block : state.slots())
-      if (block.is_live())
-        add_live({block.stack, block.heap, block.tag, block.is_pending() ? SampleKind::pending : SampleKind::block,
-                  block.size});
+    for (const LiveBlock& block : state.slots()) {
+      if (!block.is_live()) continue;
+      const SampleKind kind = block.is_pending() ? SampleKind::pending : SampleKind::block;
+      SampleKey key{block.stack, block.heap, block.tag, no_lender, kind, block.size};
+      if (!lent.empty() && lent[block.slot].stack != 0) {
+        key.stack = lent[block.slot].stack;
+        key.lender = lent[block.slot].stream;
+      }
+      add_live(key);
+    }
     for (const PhysicalHandle& handle : state.physical().handles())
       if (handle.is_live() && !handle.is_imported)
-        add_live({handle.stack, handle.heap, 0, SampleKind::handle, handle.size});
+        add_live({handle.stack, handle.heap, 0, no_lender, SampleKind::handle, handle.size});
     if (values_ == ProfileValues::live_and_allocated &&
         !add_allocated(trace_.streams[stream], state.position(), counted_[stream], control, samples))
       return false;
@@ -130,7 +142,7 @@ class ProfileMaker {
       for (std::size_t column = 0; column < profile_.values.size(); ++column)
         profile_.values[column].push_back(values[column]);
       profile_.label_set.push_back(label_set(stream, definitions, key));
-      add_stack(definitions, key.stack);
+      add_stack(key.lender == no_lender ? stream : key.lender, key.stack);
     }
     return true;
   }
@@ -156,31 +168,34 @@ class ProfileMaker {
     }
   }
 
-  void add_stack(const Definitions& definitions, std::uint32_t id) {
+  void add_stack(std::size_t stream, std::uint32_t id) {
+    const Definitions& definitions = trace_.streams[stream].definitions();
+    std::vector<std::uint32_t>& locations = locations_[stream];
+    locations.resize(definitions.frame_count(), no_location);
     std::size_t frames = 0;
     for (; id != 0 && frames < stack_frames_max; ++frames) {
       const TraceStack stack = definitions.stack(id);
-      profile_.stack_locations.push_back(location(definitions, stack.frame));
+      profile_.stack_locations.push_back(location(definitions, stack.frame, locations));
       id = stack.parent;
     }
     profile_.stack_begin.push_back(profile_.stack_locations.size());
   }
 
-  LocationIndex location(const Definitions& definitions, std::uint32_t frame) {
-    if (frame >= locations_.size()) frame = 0;
-    if (locations_[frame] != no_location) return static_cast<LocationIndex>(locations_[frame]);
+  LocationIndex location(const Definitions& definitions, std::uint32_t frame, std::vector<std::uint32_t>& known) {
+    if (frame >= known.size()) frame = 0;
+    if (known[frame] != no_location) return static_cast<LocationIndex>(known[frame]);
     const TraceFrame source = definitions.frame(frame);
     const StringId name = intern(definitions.text(source.function)), file = intern(definitions.text(source.file));
     const auto [found, is_new] =
         functions_.try_emplace({name, file}, static_cast<std::uint32_t>(profile_.functions.size()));
     if (is_new) profile_.functions.push_back({name, name, file, 0});
-    locations_[frame] = static_cast<std::uint32_t>(profile_.location_count());
+    known[frame] = static_cast<std::uint32_t>(profile_.location_count());
     profile_.location_address.push_back(0);
     profile_.location_mapping.push_back(MappingIndex::none);
     profile_.location_folded.push_back(0);
     profile_.lines.push_back({static_cast<FunctionIndex>(found->second), source.line, 0});
     profile_.line_begin.push_back(static_cast<std::uint32_t>(profile_.lines.size()));
-    return static_cast<LocationIndex>(locations_[frame]);
+    return static_cast<LocationIndex>(known[frame]);
   }
 
   LabelSetIndex label_set(std::size_t stream, const Definitions& definitions, const SampleKey& key) {
@@ -201,12 +216,13 @@ class ProfileMaker {
   }
 
   const Trace& trace_;
+  std::vector<std::vector<LentStack>> lent_;
   std::vector<std::vector<bool>> counted_;  // By stream and heap: the other heaps are views of the same bytes.
   std::vector<std::vector<std::string>> heap_labels_, device_labels_;
   Profile profile_;
   ProfileValues values_;
   Values totals_{};
-  std::vector<std::uint32_t> locations_;  // By frame of the current stream.
+  std::map<std::size_t, std::vector<std::uint32_t>> locations_;  // By stream and frame.
   std::map<std::pair<StringId, StringId>, std::uint32_t> functions_;
   std::map<std::tuple<std::size_t, std::uint32_t, std::uint32_t, SampleKind>, std::uint32_t> label_sets_;
 };
@@ -217,7 +233,7 @@ std::optional<Profile> profile_from_trace(const Trace& trace, const std::vector<
                                           ProfileValues values, PassControl* control) {
   if (control != nullptr)
     for (const Stream& stream : trace.streams) control->total_events += stream.end_position();
-  ProfileMaker maker(trace, values);
+  ProfileMaker maker(trace, states, values);
   for (std::size_t i = 0; i < states.size(); ++i)
     if (!maker.add(i, states[i], control)) return std::nullopt;
   return maker.finish();

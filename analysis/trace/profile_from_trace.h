@@ -1,5 +1,6 @@
 // Converts the live blocks at one time of a trace into a profile: blocks with the same stack, heap, state, tag and size
-// become one sample. All queries on pprof profiles (top, flame graph, diff, folded stacks) thereby work on traces, and
+// become one sample; blocks without a stack take that of another file of the job, if it is certain (lent_stacks.h).
+// All queries on pprof profiles (top, flame graph, diff, folded stacks) thereby work on traces, and
 // a filter by size filters blocks.
 #pragma once
 

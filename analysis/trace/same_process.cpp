@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <set>
 #include <string>
 #include <string_view>
@@ -16,14 +17,17 @@ namespace hbmscope {
 namespace {
 
 constexpr std::size_t common_min = 3;
+constexpr std::uint64_t telling_bytes_min = 4096;  // Every job has small arrays.
 
 using Span = std::pair<std::uint64_t, std::uint64_t>;  // Address and size.
 
-// What a stream holds at its end on a device, as far as it can be compared.
+// What a heap holds at the end of its stream, as far as it can be compared.
 struct Holding {
   std::uint32_t device = wire::no_device;
   bool is_host = false;
-  std::vector<Span> blocks;  // Sorted.
+  bool has_addresses = false;
+  std::vector<Span> blocks;          // Sorted. Empty without addresses.
+  std::vector<std::uint64_t> sizes;  // Size classes of those that are large enough to tell something, sorted.
 };
 
 struct Seen {
@@ -59,17 +63,23 @@ Seen see(const Stream& stream, bool with_memory) {
   if (!with_memory) return seen;
   std::map<std::uint32_t, std::size_t> of_heap;
   for (const HeapInfo& heap : definitions.heaps()) {
-    if (heap.id == 0 || heap.layer == wire::Layer::program || !heap.has(wire::heap_flag::has_addresses)) continue;
+    if (heap.id == 0 || heap.layer == wire::Layer::program) continue;
     of_heap[heap.id] = seen.holdings.size();
-    seen.holdings.push_back({heap.device, is_host_kind(heap.memory_kind), {}});
+    seen.holdings.push_back(
+        {heap.device, is_host_kind(heap.memory_kind), heap.has(wire::heap_flag::has_addresses), {}, {}});
   }
   if (of_heap.empty() && stream.failures().empty()) return seen;
   const StreamState state = stream.state_at(stream.end_position());
-  for (const LiveBlock& block : state.slots())
-    if (const auto heap = of_heap.find(block.heap); block.is_live() && block.has_address() && heap != of_heap.end())
-      seen.holdings[heap->second].blocks.emplace_back(block.address, block.size);
+  for (const LiveBlock& block : state.slots()) {
+    const auto heap = of_heap.find(block.heap);
+    if (!block.is_live() || !block.has_address() || heap == of_heap.end()) continue;
+    Holding& holding = seen.holdings[heap->second];
+    if (holding.has_addresses) holding.blocks.emplace_back(block.address, block.size);
+    if (block.size >= telling_bytes_min) holding.sizes.push_back(size_class_of(block));
+  }
   for (Holding& holding : seen.holdings) {
     std::sort(holding.blocks.begin(), holding.blocks.end());
+    std::sort(holding.sizes.begin(), holding.sizes.end());
     seen.has_addresses = seen.has_addresses || !holding.blocks.empty();
   }
   for (const FailureEvent& failure : stream.failures())
@@ -91,6 +101,22 @@ bool has_same_blocks(const Holding& one, const Holding& other) {
   return common >= common_min && 2 * common >= std::min(one.blocks.size(), other.blocks.size());
 }
 
+std::uint64_t sum_of(const std::vector<std::uint64_t>& sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0});
+}
+
+// One of them has no addresses.
+bool has_same_sizes(const Holding& one, const Holding& other) {
+  if (one.has_addresses == other.has_addresses) return false;
+  if (one.is_host != other.is_host || !is_same_device(one.device, other.device)) return false;
+  std::vector<std::uint64_t> shared;
+  std::set_intersection(one.sizes.begin(), one.sizes.end(), other.sizes.begin(), other.sizes.end(),
+                        std::back_inserter(shared));
+  const Holding& listing = one.has_addresses ? other : one;
+  return shared.size() >= std::min(common_min, listing.sizes.size()) && !shared.empty() &&
+         2 * sum_of(shared) >= sum_of(listing.sizes);
+}
+
 // Texts round to three digits or so.
 bool is_about(std::uint64_t one, std::uint64_t other) {
   constexpr std::uint64_t percent = 100;
@@ -105,14 +131,33 @@ bool failed_alike(const Seen& one, const Seen& other) {
 }
 
 bool is_same_memory(const Seen& one, const Seen& other) {
-  if (!one.has_addresses || !other.has_addresses) return failed_alike(one, other);
+  const bool can_compare_addresses = one.has_addresses && other.has_addresses;
+  if (!can_compare_addresses && failed_alike(one, other)) return true;
   return std::any_of(one.holdings.begin(), one.holdings.end(), [&](const Holding& a) {
-    return std::any_of(other.holdings.begin(), other.holdings.end(),
-                       [&](const Holding& b) { return has_same_blocks(a, b); });
+    return std::any_of(other.holdings.begin(), other.holdings.end(), [&](const Holding& b) {
+      return can_compare_addresses ? has_same_blocks(a, b) : has_same_sizes(a, b);
+    });
   });
 }
 
 }  // namespace
+
+bool can_share_memory(const HeapInfo& one, const HeapInfo& other) {
+  const auto is_of_process = [](const HeapInfo& heap) { return heap.id != 0 && heap.layer != wire::Layer::program; };
+  return is_of_process(one) && is_of_process(other) && is_same_device(one.device, other.device) &&
+         is_host_kind(one.memory_kind) == is_host_kind(other.memory_kind);
+}
+
+bool can_be_same(const LiveBlock& one, const LiveBlock& other) {
+  if (one.requested != wire::unknown_bytes && other.requested != wire::unknown_bytes)
+    return one.requested == other.requested;
+  return size_class_of(one) == size_class_of(other);
+}
+
+std::uint64_t size_class_of(const LiveBlock& block) {
+  constexpr std::uint64_t step = 512;  // XLA's BFC allocator rounds up to 256 B, its TPU runtime and PyTorch to 512.
+  return (std::min(block.size, block.requested) + step - 1) / step;
+}
 
 std::vector<std::uint32_t> find_processes(const Trace& trace) {
   const bool with_memory = can_be_recognised(trace);

@@ -7,7 +7,6 @@
 
 #include "analysis/query/merge.h"
 #include "analysis/read/source/profile_folder.h"
-#include "analysis/trace/join_traces.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "app/cli/cli.h"
@@ -158,11 +157,10 @@ Result<Source> load_merged(const std::vector<std::string>& names, const LoadOpti
         programs->push_back({(*sources)[one.index].profile->files.front(), one.memory});
     return load_again(largest, options);
   }
-  const auto is_trace = [](const Source& source) { return source.trace != nullptr; };
-  if (std::all_of(sources->begin(), sources->end(), is_trace)) {
+  if (auto together = join_sources(*sources)) {
     const auto wanted = source_options(options);
     if (!wanted) return Failure(wanted.error());
-    return source_at(std::make_shared<const Trace>(join_traces(traces)), *wanted);
+    return source_at(std::move(together), *wanted);
   }
   if (!options.at.empty() && options.at != "end")
     return Failure(refusal("--at needs traces, and some of these files are profiles, which have only one time",

@@ -9,6 +9,7 @@
 #include "analysis/model/clamped.h"
 #include "analysis/query/block_history.h"
 #include "analysis/query/profile_view.h"
+#include "analysis/query/same_memory.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/json.h"
@@ -110,6 +111,22 @@ std::string program_text(const Source& source, const ProgramParts& programs, std
          text_from_program_values(*source.trace, parts, values_shown);
 }
 
+// What files without addresses have of it.
+std::string listed_text(const Source& source, const Found& found) {
+  std::string text;
+  for (const SameMemory& same :
+       find_same_memory(*source.trace, source.states, found.stream, found.heap, found.place.range)) {
+    if (!same.is_by_size) continue;  // They are found at the address, too.
+    const Definitions& definitions = source.trace->streams[same.stream].definitions();
+    const LiveBlock& block = source.states[same.stream].slots()[*same.place.slot];
+    const std::string doubt = ambiguity_text(same);
+    text += fmt::format("  By its size in {}{}: {}\n", printable(same.label), doubt.empty() ? "" : " (" + doubt + ")",
+                        block.tag != 0 ? printable(definitions.text(block.tag)) : "an array");
+    text += stack_text(definitions, block.stack);
+  }
+  return text;
+}
+
 std::string block_text(const Source& source, const ProgramParts& programs, const Found& found, const LiveRows& live) {
   const auto row = std::find_if(live.rows.begin(), live.rows.end(), [&](const LiveRow& one) {
     return one.stream == found.stream && one.slot == *found.place.slot;
@@ -131,7 +148,8 @@ std::string block_text(const Source& source, const ProgramParts& programs, const
   text += facts.end_event
               ? fmt::format("; freed at event {}, lifetime {}\n", *facts.end_event, lifetime_text(source, facts))
               : "; not freed before the end\n";
-  return text + stack_text(stream.definitions(), block.stack) + program_text(source, programs, found.stream, block);
+  return text + stack_text(stream.definitions(), block.stack) + listed_text(source, found) +
+         program_text(source, programs, found.stream, block);
 }
 
 std::string gap_text(const Source& source, const Found& found) {

@@ -11,6 +11,7 @@ namespace hbmscope::cli {
 
 ReportSection heaps_section();           // report_trace.cpp
 ReportSection ranks_section();           // report_ranks.cpp
+ReportSection shared_section();          // report_shared.cpp
 ReportSection bins_section();            // report_bins.cpp
 ReportSection labels_section();          // report_labels.cpp
 ReportSection executed_section();        // report_executed.cpp
@@ -26,9 +27,9 @@ ReportSection peek_section();
 
 std::span<const ReportSection> report_sections() {
   static const std::array sections = {
-      ranks_section(),   heaps_section(),          bins_section(),      labels_section(),  executed_section(),
-      program_section(), program_blocks_section(), job_section(),       metrics_section(), import_section(),
-      rows_section(),    tree_section(),           bottom_up_section(), peek_section()};
+      ranks_section(),    heaps_section(),   shared_section(),         bins_section(),      labels_section(),
+      executed_section(), program_section(), program_blocks_section(), job_section(),       metrics_section(),
+      import_section(),   rows_section(),    tree_section(),           bottom_up_section(), peek_section()};
   return sections;
 }
 

@@ -9,6 +9,8 @@
 #include "analysis/read/pprof/read_pprof.h"
 #include "analysis/read/source/formats.h"
 #include "analysis/read/tpu_workload/open_workload.h"
+#include "analysis/trace/join_traces.h"
+#include "analysis/trace/trace_from_profile.h"
 
 namespace hbmscope {
 namespace {
@@ -135,6 +137,20 @@ Result<std::vector<JoinedSource>> join_pieces(std::vector<Source> sources, const
   std::sort(joined.begin(), joined.end(),
             [](const JoinedSource& a, const JoinedSource& b) { return a.files.front() < b.files.front(); });
   return joined;
+}
+
+std::shared_ptr<const Trace> join_sources(std::span<const Source> sources) {
+  const auto is_trace = [](const Source& source) { return source.trace != nullptr; };
+  if (std::none_of(sources.begin(), sources.end(), is_trace)) return nullptr;
+  std::vector<std::shared_ptr<const Trace>> traces;
+  for (const Source& source : sources) {
+    traces.push_back(source.trace);
+    if (is_trace(source)) continue;
+    auto arrays = trace_from_profile(*source.profile);
+    if (!arrays) return nullptr;
+    traces.back() = std::make_shared<const Trace>(std::move(*arrays));
+  }
+  return std::make_shared<const Trace>(join_traces(traces));
 }
 
 Result<std::shared_ptr<const Trace>> read_curves(const std::string& file, const SourceOptions& options,

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,10 @@ struct JoinedSource {
 // Joins sources that are parts of one (Format::join), read with SourceOptions::keeps_pieces; the others stay as they
 // are, and the order is that of the first files. Errors: a time that a joined trace does not have.
 Result<std::vector<JoinedSource>> join_pieces(std::vector<Source> sources, const SourceOptions& options);
+
+// Several files as one trace: their traces, and the arrays of JAX's device memory profiles beside them
+// (trace/trace_from_profile.h). Null: none of them is a trace, or one is a profile of another kind.
+std::shared_ptr<const Trace> join_sources(std::span<const Source> sources);
 
 // Only a trace's definitions, counts, peaks and curves of bytes in use, for views of many files (Format::read_curves).
 // Null: the file is not a trace.

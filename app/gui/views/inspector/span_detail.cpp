@@ -185,6 +185,7 @@ class Describer {
       const LiveBlock block = map_.moment->states[other.stream].slots()[*other.place.slot];
       std::string what =
           block.tag != 0 ? std::string(definitions.text(block.tag)) : user_code_text(definitions, block.stack);
+      if (const std::string doubt = ambiguity_text(other); !doubt.empty()) what += " (" + doubt + ")";
       lines.push_back({text_from_bytes(block.size), other.label + ": " + what, exact(block.size), block.address,
                        HeapKey{static_cast<std::uint32_t>(other.stream), other.heap}});
     }
