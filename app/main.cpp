@@ -12,6 +12,7 @@ namespace {
 hbmscope::Result<int> open_window(const hbmscope::cli::OpenRequest& request) {
   hbmscope::gui::WindowRequest window;
   window.files = request.files;
+  window.as_one_job = request.as_one_job;
   window.baseline = request.baseline;
   window.other_side = request.other_side;
   window.other_at = request.other_at;

@@ -66,6 +66,10 @@ int run_open(OpenRequest& request, const std::string& size, const OpenWindow& op
       return fail(refusal(fmt::format("{} needs a file to open", option), "Use hbmscope open FILE."));
   if (request.other_side.empty() && !(request.lock + request.other_at + request.other_pin).empty())
     return fail(refusal("--lock, --compare-at and --compare-pin need a second file", "Add --compare-with FILE."));
+  if (request.as_one_job && request.files.empty())
+    return fail(refusal("--as-one-job needs files to open", "Use hbmscope open FILE FILE, or a folder."));
+  if (request.as_one_job && !request.what_if.empty())
+    return fail(refusal("--as-one-job and --what-if can't be combined", "Leave one of them out."));
   if (const auto refused = find_wrong_change(request)) return fail(*refused);
   return open_window_or_say(request, open_window);
 }

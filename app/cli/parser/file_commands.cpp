@@ -171,6 +171,8 @@ void add_open(CommandList& commands) {
                   "Profiles, snapshots, recordings, folders of them, or a running job: live:PID, live:HOST:PID or "
                   "tcp:HOST:PORT")
       ->type_name("");
+  command.add_flag("--as-one-job", options->request.as_one_job,
+                   "Show the files as one job: its ranks, or a log, a memory dump and a profile of one process");
   add_open_options(command, options->request, options->size, commands.open_window());
   constexpr const char* group = "A running job";
   add_max_memory_option(command, options->max_memory);

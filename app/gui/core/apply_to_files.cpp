@@ -10,6 +10,8 @@ bool apply_to_files(AppState& state, OpenSources& sources, RecentFiles& recent, 
       state.window.dialog = WindowState::Dialog::none;
       sources.open_paths(command.as<std::vector<std::string>>());
       return true;
+    case open_as_one_job: sources.open_paths(command.as<std::vector<std::string>>(), true); return true;
+    case join_files: sources.join_open_files(); return true;
     case open_baseline_path:
       state.window.dialog = WindowState::Dialog::none;
       sources.open_file(command.as<std::string>(), OpenSources::As::baseline);

@@ -38,6 +38,8 @@ enum class Needs {
 #define HBMSCOPE_MENU_COMMANDS(X, V)                                                                                   \
   X(open_file, "Open file...", "Ctrl+O", "File", nothing, "Opens a profile next to those that are open.")              \
   X(open_folder, "Open folder...", "", "File", nothing, "Opens all profiles of a folder: ranks, or a series.")         \
+  X(join_files, "Show the open files as one job", "", "File", two_files,                                                \
+    "Joins ranks, or what one process left behind: a log, a memory dump, a recording, a memory profile.")              \
   X(show_jobs, "Attach to a running job...", "Ctrl+Shift+O", "File", nothing,                                          \
     "Lists the jobs of this machine, or of one that you can reach by ssh, and says what attaching does.")              \
   X(paste, "Paste error text", "Ctrl+V", "File", nothing,                                                              \
@@ -180,6 +182,7 @@ enum class Needs {
   X(open_workload_path, FileWithChanges, "Opens a workload with changes.")                                            \
   X(show_tiles, std::string, "Shows the tiles of a layout in the whole window. Empty: no longer.")                    \
   X(open_paths, std::vector<std::string>, "Opens files; the last one comes to the front.")                            \
+  X(open_as_one_job, std::vector<std::string>, "Opens files and shows them as one job.")                              \
   X(open_text, std::string, "Opens a text that is no file, from the clipboard.")                                      \
   X(open_baseline_path, std::string, "Opens a file and compares with it.")                                            \
   X(open_folder_path, std::string, "Opens all profiles of a folder.")                                                 \

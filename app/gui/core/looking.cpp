@@ -89,12 +89,27 @@ void pin(AppState& state, const MomentName& moment) {
     position.coloring = HeapColoring::automatic;
 }
 
+namespace {
+
+// Where the selected block is in another heap; nothing if that is unknown or uncertain.
+std::optional<std::uint64_t> selected_in(const AppState& state, HeapKey heap) {
+  const auto& address = state.answers().address;
+  const ViewPosition& position = state.position();
+  if (address.state != AnswerState::ready || !position.address || !address.value->range.contains(*position.address))
+    return std::nullopt;
+  for (const SameMemory& same : address.value->elsewhere)
+    if (same.stream == heap.stream && same.heap == heap.heap && !same.is_ambiguous()) return same.place.range.begin;
+  return std::nullopt;
+}
+
+}  // namespace
+
 void show_heap(AppState& state, HeapKey heap) {
   ViewPosition& position = state.context().position;
   if (heap.stream != position.heap.stream) position.span = {};  // Each stream has its own axis.
+  position.address = selected_in(state, heap);
   position.heap = heap;
   position.addresses = {};
-  position.address.reset();
 }
 
 bool show_heap_named(AppState& state, const std::string& name) {

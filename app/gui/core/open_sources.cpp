@@ -42,8 +42,8 @@ OpenSources::OpenSources(AppState& state, Answering& asking, SideBySide& sides, 
     : state_(state), asking_(asking), sides_(sides), recent_(recent), pool_(pool) {}
 
 // Dropped or named paths may be folders. This is checked on a worker, since a folder may be on a slow disk.
-void OpenSources::open_paths(const std::vector<std::string>& paths) {
-  pool_.post([this, paths]() -> WorkerPool::Finish {
+void OpenSources::open_paths(const std::vector<std::string>& paths, bool as_one_job) {
+  pool_.post([this, paths, as_one_job]() -> WorkerPool::Finish {
     std::vector<std::string> files;
     std::set<std::string> of_folders;
     std::string notice;
@@ -62,10 +62,10 @@ void OpenSources::open_paths(const std::vector<std::string>& paths) {
         notice = found.error().text();
     }
     const std::string folder = paths.size() == 1 && !of_folders.empty() ? paths.front() : std::string();
-    return [this, files, of_folders, folder, notice] {
+    return [this, files, of_folders, folder, notice, as_one_job] {
       of_folders_ = of_folders;
       skipped_.clear();
-      const auto together = std::make_shared<OpenedTogether>(folder);
+      const auto together = std::make_shared<OpenedTogether>(folder, as_one_job);
       for (const std::string& file : files)
         open_file(file, &file == &files.back() ? As::source : As::behind, {}, files.size() > 1 ? together : nullptr);
       if (!notice.empty()) state_.window.notice = notice;
@@ -144,9 +144,8 @@ void OpenSources::start_reading(SourceId id, const std::shared_ptr<OpenedTogethe
   const auto pasted = text == pasted_.end() ? std::nullopt : std::optional(text->second);
   source.is_pasted = pasted.has_value();
   if (together != nullptr) together->add(source.path, source.control);
-  pool_.post([this, file = FileToRead{source.files(), pasted, source.what_if, source.control, together}] {
-    return read_to_end(file);
-  });
+  pool_.post([this, file = FileToRead{source.files(), source.is_joined, pasted, source.what_if, source.control,
+                                      together}] { return read_to_end(file); });
 }
 
 WorkerPool::Finish OpenSources::read_to_end(const FileToRead& file) {
@@ -156,7 +155,7 @@ WorkerPool::Finish OpenSources::read_to_end(const FileToRead& file) {
   ReadControl* control = file.control.get();
   auto read = content_of_file(file.pasted              ? read_text_source(*file.pasted, file.files.front(), control)
                               : file.files.size() == 1 ? read_source(file.files.front(), options, control)
-                                                       : read_pieces(file.files, control));
+                                                       : read_pieces(file.files, file.are_of_one_job, control));
   if (file.together != nullptr)
     return [this, together = file.together, control = file.control, read = std::move(read)] {
       finish_together(together, control, read);
@@ -316,6 +315,7 @@ void OpenSources::reload_source(SourceId id) {
   fresh.id = renewed;
   fresh.path = source->path;
   fresh.pieces = source->pieces;
+  fresh.is_joined = source->is_joined;
   fresh.folder = source->folder;
   fresh.what_if = source->what_if;
   *source = std::move(fresh);

@@ -26,7 +26,8 @@ class OpenSources {
   OpenSources(AppState& state, Answering& asking, SideBySide& sides, RecentFiles& recent, WorkerPool& pool);
 
   enum class As { source, behind, baseline, side_by_side };  // behind: what is in front stays there.
-  void open_paths(const std::vector<std::string>& paths);
+  void open_paths(const std::vector<std::string>& paths, bool as_one_job = false);
+  void join_open_files();  // Shows all open files as one job.
   void open_folder(const std::string& folder);
   SourceId open_file(const std::string& path, As as, const std::vector<WorkloadChange>& what_if = {},
                      const std::shared_ptr<OpenedTogether>& together = nullptr);
@@ -51,6 +52,7 @@ class OpenSources {
  private:
   struct FileToRead {
     std::vector<std::string> files;  // More than one: pieces of one source.
+    bool are_of_one_job = false;
     std::optional<std::string> pasted;
     std::vector<WorkloadChange> what_if;
     std::shared_ptr<ReadControl> control;
@@ -95,6 +97,6 @@ class OpenSources {
 };
 
 // The pieces of one source, which were joined before. Errors: those of reading; they no longer belong together.
-Result<hbmscope::Source> read_pieces(const std::vector<std::string>& files, ReadControl* control);
+Result<hbmscope::Source> read_pieces(const std::vector<std::string>& files, bool are_of_one_job, ReadControl* control);
 
 }  // namespace hbmscope::gui

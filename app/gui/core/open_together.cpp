@@ -71,6 +71,7 @@ void OpenSources::show_arranged(const OpenedTogether& together, const std::vecto
     source.path = files[arranged.files.front()].path;
     for (const std::size_t i : arranged.files) source.pieces.push_back(files[i].path);
     source.folder = together.folder();
+    source.is_joined = together.is_one_job();
   }
   show_read(shown, arranged.content);
 }
@@ -93,6 +94,38 @@ void OpenSources::become_part_of(const std::shared_ptr<ReadControl>& piece, cons
   state_.sources.erase(source);
 }
 
+// What is open already isn't read again, and stays open.
+void OpenSources::join_open_files() {
+  Source joined;
+  const auto files = std::make_shared<std::vector<hbmscope::Source>>();
+  for (const Source& source : state_.sources) {
+    if (source.state != AnswerState::ready || source.live || source.is_part() || source.is_pasted || source.is_joined)
+      continue;
+    hbmscope::Source& file = files->emplace_back();
+    file.trace = source.trace;
+    file.profile = source.profile;
+    const auto paths = source.files();
+    joined.pieces.insert(joined.pieces.end(), paths.begin(), paths.end());
+  }
+  if (files->size() < 2) {
+    state_.window.notice = "Open at least two files of the job first.";
+    return;
+  }
+  joined.id = new_id();
+  joined.path = joined.pieces.front();
+  joined.is_joined = true;
+  joined.control = std::make_shared<ReadControl>();
+  joined.started = std::chrono::steady_clock::now();
+  const auto control = joined.control;
+  const SourceId id = joined.id;
+  state_.sources.push_back(std::move(joined));
+  sides_.enter_source(state_.context_index(), id);
+  pool_.post([this, files, control]() -> WorkerPool::Finish {
+    const auto content = join_job(*files).and_then(content_of);
+    return [this, control, content] { show_read(control, content); };
+  });
+}
+
 void OpenSources::cancel_reading(SourceId id) {
   Source* source = state_.find_source(id);
   if (source == nullptr || source->control == nullptr) return;
@@ -104,7 +137,7 @@ void OpenSources::cancel_reading(SourceId id) {
 }
 
 // All pieces of one source again. Its file may have changed since.
-Result<hbmscope::Source> read_pieces(const std::vector<std::string>& files, ReadControl* control) {
+Result<hbmscope::Source> read_pieces(const std::vector<std::string>& files, bool are_of_one_job, ReadControl* control) {
   SourceOptions options;
   options.keeps_pieces = true;
   std::vector<hbmscope::Source> sources;
@@ -113,6 +146,7 @@ Result<hbmscope::Source> read_pieces(const std::vector<std::string>& files, Read
     if (!source) return Failure(std::move(source.error()));
     sources.push_back(std::move(*source));
   }
+  if (are_of_one_job) return join_job(sources);
   auto joined = join_pieces(std::move(sources), options);
   if (!joined) return Failure(std::move(joined.error()));
   if (joined->size() != 1)

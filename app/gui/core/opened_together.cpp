@@ -1,6 +1,7 @@
 #include "app/gui/core/opened_together.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "analysis/query/program_memory.h"
@@ -27,11 +28,25 @@ std::vector<ArrangedSource> sorted_programs(const std::vector<ReadFile>& files) 
 
 }  // namespace
 
+Result<hbmscope::Source> join_job(std::span<const hbmscope::Source> files) {
+  auto trace = join_sources(files);
+  if (trace != nullptr) return source_at(std::move(trace), {});
+  return Failure(
+      refusal("these files can't be shown as one job: none of them is a trace, or one is a profile of "
+              "another kind than JAX's of device memory",
+              "Leave that file out."));
+}
+
 std::vector<ArrangedSource> arrange(const WaitingFiles& waiting) {
   if (waiting.is_sorted) return sorted_programs(waiting.read);
   std::vector<hbmscope::Source> sources;
   sources.reserve(waiting.read.size());
   for (const ReadFile& file : waiting.read) sources.push_back(*file.source);
+  if (waiting.is_one_job && sources.size() > 1) {
+    std::vector<std::size_t> all(sources.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    return {{join_job(sources).and_then(content_of), std::move(all)}};
+  }
   auto joined = join_pieces(std::move(sources), {});
   std::vector<ArrangedSource> arranged;
   if (!joined) {  // Each by itself.
@@ -59,7 +74,7 @@ bool OpenedTogether::note_read(const std::shared_ptr<ReadControl>& control, cons
   if (!read) return false;
   const auto& trace = read->source->trace;
   if (trace == nullptr || !find_dumped_program(*trace)) has_only_programs_ = false;
-  if (read->source->piece == nullptr && !has_only_programs_) return false;
+  if (read->source->piece == nullptr && !has_only_programs_ && !is_one_job_) return false;
   member->waiting = *read;
   return true;
 }
@@ -73,9 +88,10 @@ WaitingFiles OpenedTogether::take_waiting() {
   const bool are_all_read =
       std::all_of(members_.begin(), members_.end(), [](const Member& one) { return one.is_read; });
   taken.is_sorted = has_only_programs_;
+  taken.is_one_job = is_one_job_;
   for (Member& member : members_) {
     if (member.waiting.source == nullptr) continue;
-    if (!are_all_read && (has_only_programs_ || member.waiting.source->piece != nullptr)) continue;
+    if (!are_all_read && (has_only_programs_ || is_one_job_ || member.waiting.source->piece != nullptr)) continue;
     taken.files.push_back(member.file);
     taken.read.push_back(std::exchange(member.waiting, {}));
   }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct WaitingFiles {
   std::vector<File> files;
   std::vector<ReadFile> read;  // Of each.
   bool is_sorted = false;      // They are the programs of a folder, which has nothing else.
+  bool is_one_job = false;     // All of them become one source.
 };
 // What waiting files become, in the order in which they are shown.
 struct ArrangedSource {
@@ -36,12 +38,17 @@ struct ArrangedSource {
 // Joins what belongs together, or sorts programs, the one that needs the most first.
 std::vector<ArrangedSource> arrange(const WaitingFiles& waiting);
 
+// Files of one job as one trace (join_sources). Errors: none of them is a trace, or one can't be joined.
+Result<hbmscope::Source> join_job(std::span<const hbmscope::Source> files);
+
 class OpenedTogether {
  public:
-  // `folder` if they are all of one folder, otherwise empty.
-  explicit OpenedTogether(std::string folder) : folder_(std::move(folder)), has_only_programs_(!folder_.empty()) {}
+  // `folder` if they are all of one folder, otherwise empty. `is_one_job`: they become one source, whatever they are.
+  explicit OpenedTogether(std::string folder, bool is_one_job = false)
+      : folder_(std::move(folder)), is_one_job_(is_one_job), has_only_programs_(!folder_.empty() && !is_one_job) {}
 
   const std::string& folder() const { return folder_; }
+  bool is_one_job() const { return is_one_job_; }
   void add(std::string path, std::shared_ptr<ReadControl> control);
   // It is read. True if it waits for the others.
   bool note_read(const std::shared_ptr<ReadControl>& control, const Result<ReadFile>& read);
@@ -57,6 +64,7 @@ class OpenedTogether {
     ReadFile waiting;  // Without a source: it does not wait.
   };
   std::string folder_;
+  bool is_one_job_;
   bool has_only_programs_;       // As far as they are read.
   std::vector<Member> members_;  // In the order in which they were opened.
 };

@@ -37,7 +37,9 @@ void push_open(CommandQueue& commands, const std::vector<std::string>& paths) {
 void push_initial_commands(CommandQueue& commands, const WindowRequest& request) {
   if (!request.theme.empty()) commands.push(command::set_theme, request.theme == "light" ? Theme::light : Theme::dark);
   if (!request.tiles.empty()) commands.push(command::show_tiles, request.tiles);
-  if (request.what_if.empty() || request.files.empty()) {
+  if (request.as_one_job) {
+    commands.push(command::open_as_one_job, request.files);
+  } else if (request.what_if.empty() || request.files.empty()) {
     push_open(commands, request.files);
   } else {
     push_open(commands, {request.files.begin(), request.files.end() - 1});

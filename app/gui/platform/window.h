@@ -11,6 +11,7 @@ namespace hbmscope::gui {
 
 struct WindowRequest {
   std::vector<std::string> files;    // Opened at start; empty: the first-launch screen.
+  bool as_one_job = false;           // They are shown as one job.
   std::string baseline;              // Not empty: also opened, and compared with (open A --baseline B).
   std::string other_side;            // Not empty: shown side by side with it.
   std::string other_heap;            // By name, like `heap`.

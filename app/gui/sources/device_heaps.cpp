@@ -24,6 +24,15 @@ std::string name_of_tier(std::string_view kind) {
   return {};
 }
 
+// That of the first stream of its process; empty if there is only one process.
+std::string part_of_process(const Trace& trace, std::size_t stream) {
+  const std::vector<std::uint32_t>& processes = trace.stream_processes;
+  if (processes.empty()) return part_of_stream(trace, stream);
+  if (std::all_of(processes.begin(), processes.end(), [](std::uint32_t one) { return one == 0; })) return {};
+  const auto first = std::find(processes.begin(), processes.end(), processes[stream]);
+  return part_of_stream(trace, static_cast<std::size_t>(first - processes.begin()));
+}
+
 std::string name_of_device(const Trace& trace, std::size_t stream, const HeapInfo& heap) {
   const bool is_device = heap.memory_kind.empty() || heap.memory_kind == "device" || heap.memory_kind == "hbm";
   std::string name = is_device ? "device" : heap.memory_kind + " memory";
@@ -34,7 +43,7 @@ std::string name_of_device(const Trace& trace, std::size_t stream, const HeapInf
     name = "compared GPU";
   else if (has_number)
     name += fmt::format(" {}", heap.device);
-  const std::string part = part_of_stream(trace, stream);
+  const std::string part = part_of_process(trace, stream);
   return part.empty() ? name : name + " (" + part + ")";
 }
 
