@@ -10,11 +10,10 @@
 #include "analysis/trace/join_traces.h"
 #include "analysis/trace/layers.h"
 #include "tests/analysis/trace_builder.h"
+#include "tests/sizes.h"
 
 namespace hbmscope {
 namespace {
-
-constexpr std::uint64_t kib = 1024;
 
 struct Job {
   TraceBuilder builder;

@@ -179,5 +179,40 @@ TEST_F(OpenTogether, a_file_that_waits_can_be_cancelled) {
   for (const Source& source : state().sources) EXPECT_EQ(source.state, AnswerState::ready);
 }
 
+// What two sources of one process have at the same addresses counts once, and selecting it in one selects it in the
+// other.
+TEST_F(OpenTogether, files_of_one_job_become_one_source_on_request) {
+  const std::string first = write_dump(0), other = write_dump(0, "GPU_1_bfc");
+  give(Command(command::open_paths, {first, other}));
+  ASSERT_EQ(state().sources.size(), 2u);
+  give(CommandId::join_files);
+  ASSERT_EQ(state().sources.size(), 3u);
+  const Source& joined = state().sources.back();
+  ASSERT_EQ(joined.state, AnswerState::ready) << joined.error.text();
+  EXPECT_TRUE(joined.is_joined);
+  EXPECT_EQ(joined.id, state().position().source);
+  EXPECT_EQ(joined.files(), (std::vector<std::string>{first, other}));
+  EXPECT_EQ(joined.trace->streams.size(), 2u);
+  give(CommandId::reload_file);
+  ASSERT_EQ(state().sources.back().state, AnswerState::ready) << state().sources.back().error.text();
+  EXPECT_EQ(state().sources.back().trace->streams.size(), 2u);
+}
+
+TEST_F(OpenTogether, as_one_job_all_files_wait_for_each_other) {
+  const std::string first = write_dump(0), other = write_dump(0, "GPU_1_bfc");
+  give(Command(command::open_as_one_job, {first, other}));
+  ASSERT_EQ(state().sources.size(), 1u);
+  EXPECT_EQ(state().sources[0].trace->streams.size(), 2u);
+  EXPECT_EQ(state().position().source, state().sources[0].id);
+}
+
+TEST_F(OpenTogether, profiles_alone_are_no_job) {
+  give(Command(command::open_as_one_job,
+               {HBMSCOPE_SAMPLES "/leak_step_010.pprof.gz", HBMSCOPE_SAMPLES "/leak_step_050.pprof.gz"}));
+  ASSERT_EQ(state().sources.size(), 1u);
+  EXPECT_EQ(state().sources[0].state, AnswerState::failed);
+  EXPECT_NE(state().sources[0].error.what.find("none of them is a trace"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace hbmscope::gui

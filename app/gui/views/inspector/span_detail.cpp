@@ -34,7 +34,8 @@ class Describer {
 
   SpanDetail block() {
     const LiveBlock block = state_.slots()[span_.slot];
-    detail_.title = user_code_text(definitions_, block.stack);
+    const KnownStack known = stack_of(block);
+    detail_.title = user_code_text(*known.definitions, known.stack);
     add_what(block);
     add_amount(block);
     add_where(block.address);
@@ -42,8 +43,8 @@ class Describer {
     add_elsewhere();
     add_inside();
     add_neighbours();
-    detail_.stack_heading = "Allocated by";
-    add_stack(block.stack);
+    detail_.stack_heading = "Allocated by" + (known.source.empty() ? "" : ", from " + known.source);
+    add_stack(known);
     return std::move(detail_);
   }
 
@@ -234,7 +235,7 @@ class Describer {
             {"before it", "a block of " + text_from_bytes(since->size) + " by " + code, exact(since->size), {}});
         if (since->stack != 0) {
           detail_.stack_heading = "Released by";
-          add_stack(since->stack);
+          add_stack({&definitions_, since->stack, {}});
         }
         break;
       case FreeSince::Why::region_grew:
@@ -243,7 +244,7 @@ class Describer {
                          exact(since->size),
                          {}});
         detail_.stack_heading = "Pool grown by";
-        add_stack(since->stack);
+        add_stack({&definitions_, since->stack, {}});
         break;
       case FreeSince::Why::other:
         lines.push_back({"before it", "a block of " + text_from_bytes(since->size), {}, {}});
@@ -267,13 +268,30 @@ class Describer {
     add("after", map_.spans.find(span_.end()));
   }
 
-  void add_stack(std::uint32_t stack) {
+  struct KnownStack {
+    const Definitions* definitions;
+    std::uint32_t stack = 0;
+    std::string source;  // The heap that has it; empty: the block's own.
+  };
+  // Without a stack of its own, that of the same memory in another file.
+  KnownStack stack_of(const LiveBlock& block) const {
+    if (block.stack == 0 && address_ != nullptr)
+      for (const SameMemory& same : address_->elsewhere)
+        if (const LiveBlock& other = map_.moment->states[same.stream].slots()[*same.place.slot];
+            other.stack != 0 && !same.is_ambiguous())
+          return {&map_.moment->trace->streams[same.stream].definitions(), other.stack, same.label};
+    return {&definitions_, block.stack, {}};
+  }
+
+  void add_stack(const KnownStack& known) {
     constexpr std::size_t frames_max = 4096;  // A damaged file may contain a stack of any length.
-    for (; stack != 0 && detail_.stack.size() < frames_max; stack = definitions_.stack(stack).parent) {
-      const TraceFrame frame = definitions_.frame(definitions_.stack(stack).frame);
-      const std::string_view file = definitions_.text(frame.file);
+    const Definitions& definitions = *known.definitions;
+    for (std::uint32_t stack = known.stack; stack != 0 && detail_.stack.size() < frames_max;
+         stack = definitions.stack(stack).parent) {
+      const TraceFrame frame = definitions.frame(definitions.stack(stack).frame);
+      const std::string_view file = definitions.text(frame.file);
       StackLine line;
-      line.frame = {std::string(definitions_.text(frame.function)), std::string(file), frame.line};
+      line.frame = {std::string(definitions.text(frame.function)), std::string(file), frame.line};
       line.text =
           line.frame.function + "  " + file_title(file) + (frame.line > 0 ? ":" + std::to_string(frame.line) : "");
       line.is_own = file.ends_with(".py") && !is_library_file(file);
