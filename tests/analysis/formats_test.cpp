@@ -85,12 +85,14 @@ TEST_F(Formats, a_file_of_another_content_is_refused_in_the_words_of_its_ending)
       << unknown;
 }
 
-TEST_F(Formats, a_folder_without_profiles_is_one_of_logs) {
+TEST_F(Formats, a_folder_has_logs_and_texts_only_without_anything_else) {
+  write("notes.txt", "x");
+  EXPECT_EQ(find_profiles_in_folder(folder_.string()).value().files.size(), 1);
   write("rank_0.log", "x");
-  write("rank_1.log.gz", "x");
+  write("rank_1.err.gz", "x");
   EXPECT_EQ(find_profiles_in_folder(folder_.string()).value().files.size(), 2);
   write("a.pickle", "x");
-  EXPECT_EQ(find_profiles_in_folder(folder_.string()).value().files.size(), 1);
+  EXPECT_EQ(find_profiles_in_folder(folder_.string()).value().files.size(), 3);
 }
 
 TEST_F(Formats, folders_are_searched_for_endings_that_are_a_formats_alone) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "analysis/read/decompress.h"
 #include "analysis/read/source/dump_folder.h"
 #include "analysis/read/source/formats.h"
 #include "analysis/units/ascii.h"
@@ -52,15 +53,16 @@ Result<FolderProfiles> find_profiles_in_folder(const std::string& folder) {
   const DumpFolder dumps = take_dumps(all);
   FolderProfiles found{{}, dumps.text()};
   for (const DumpedProgram& program : dumps.programs) found.files.push_back(program.file);
-  std::vector<std::string> logs;
+  std::vector<std::string> texts;  // Any program writes .txt files.
   for (std::string& path : all) {
     const std::string name = fs::path(path).filename().string();
-    if (looks_like_profile(name))
+    const bool is_log = looks_like_log(name), is_text = is_log && without_compressed_endings(name).ends_with(".txt");
+    if (looks_like_profile(name) || (is_log && !is_text))
       found.files.push_back(std::move(path));
-    else if (looks_like_log(name))
-      logs.push_back(std::move(path));
+    else if (is_text)
+      texts.push_back(std::move(path));
   }
-  if (found.files.empty()) found.files = std::move(logs);
+  if (found.files.empty()) found.files = std::move(texts);
   if (found.files.empty())
     return Failure(refusal(
         "this folder has no profiles or traces" + (found.left_out.empty() ? "" : "; " + found.left_out),

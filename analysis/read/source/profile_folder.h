@@ -13,7 +13,7 @@ namespace hbmscope {
 // Whether a file is taken from a folder, by its ending (Format::endings), or by the time at its end, as memory dumps of
 // BFC allocators have it (bfc/dump_attempts.h).
 bool looks_like_profile(std::string_view name);
-// Whether it is taken from a folder that has none of those: the output of a job.
+// The same of the output of a job, by its ending: .log .out .err, and .txt if the folder has nothing else.
 bool looks_like_log(std::string_view name);
 
 struct FolderProfiles {
