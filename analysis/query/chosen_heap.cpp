@@ -50,6 +50,17 @@ std::vector<NamedHeap> heaps_of(const Trace& trace) {
   return heaps;
 }
 
+std::vector<NamedHeap> heaps_with_failure(const Trace& trace) {
+  std::vector<NamedHeap> heaps = heaps_of(trace);
+  std::erase_if(heaps, [&](const NamedHeap& heap) {
+    const auto& failures = trace.streams[heap.key.stream].failures();
+    return std::none_of(failures.begin(), failures.end(), [&](const FailureEvent& failure) {
+      return failure.is_out_of_memory && failure.heap == heap.key.heap;
+    });
+  });
+  return heaps;
+}
+
 Result<HeapKey> find_heap(const Trace& trace, std::string_view name) {
   std::string names;
   for (const NamedHeap& heap : heaps_of(trace)) {

@@ -28,6 +28,8 @@ struct NamedHeap {
 };
 // Heaps that ever held something or on which a request failed, in file order; those of ranks in rank order.
 std::vector<NamedHeap> heaps_of(const Trace& trace);
+// Those of them on which a request failed for lack of memory.
+std::vector<NamedHeap> heaps_with_failure(const Trace& trace);
 // Error: no heap has that name; the message lists the existing ones.
 Result<HeapKey> find_heap(const Trace& trace, std::string_view name);
 

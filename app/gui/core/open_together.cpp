@@ -146,7 +146,7 @@ Result<hbmscope::Source> read_pieces(const std::vector<std::string>& files, bool
     if (!source) return Failure(std::move(source.error()));
     sources.push_back(std::move(*source));
   }
-  if (are_of_one_job) return join_job(sources);
+  if (are_of_one_job) return join_job(std::move(sources));
   auto joined = join_pieces(std::move(sources), options);
   if (!joined) return Failure(std::move(joined.error()));
   if (joined->size() != 1)

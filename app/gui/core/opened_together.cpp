@@ -28,8 +28,13 @@ std::vector<ArrangedSource> sorted_programs(const std::vector<ReadFile>& files) 
 
 }  // namespace
 
-Result<hbmscope::Source> join_job(std::span<const hbmscope::Source> files) {
-  auto trace = join_sources(files);
+Result<hbmscope::Source> join_job(std::vector<hbmscope::Source> files) {
+  auto pieces = join_pieces(std::move(files), {});
+  if (!pieces) return Failure(std::move(pieces.error()));
+  std::vector<hbmscope::Source> whole;
+  for (JoinedSource& one : *pieces) whole.push_back(std::move(one.source));
+  if (whole.size() == 1 && whole.front().trace) return std::move(whole.front());
+  auto trace = join_sources(whole);
   if (trace != nullptr) return source_at(std::move(trace), {});
   return Failure(
       refusal("these files can't be shown as one job: none of them is a trace, or one is a profile of "
@@ -45,7 +50,7 @@ std::vector<ArrangedSource> arrange(const WaitingFiles& waiting) {
   if (waiting.is_one_job && sources.size() > 1) {
     std::vector<std::size_t> all(sources.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
-    return {{join_job(sources).and_then(content_of), std::move(all)}};
+    return {{join_job(std::move(sources)).and_then(content_of), std::move(all)}};
   }
   auto joined = join_pieces(std::move(sources), {});
   std::vector<ArrangedSource> arranged;

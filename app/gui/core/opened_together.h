@@ -5,7 +5,6 @@
 #pragma once
 
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -38,8 +37,8 @@ struct ArrangedSource {
 // Joins what belongs together, or sorts programs, the one that needs the most first.
 std::vector<ArrangedSource> arrange(const WaitingFiles& waiting);
 
-// Files of one job as one trace (join_sources). Errors: none of them is a trace, or one can't be joined.
-Result<hbmscope::Source> join_job(std::span<const hbmscope::Source> files);
+// Files of one job as one trace (join_pieces, join_sources). Errors: none of them is a trace, or one can't be joined.
+Result<hbmscope::Source> join_job(std::vector<hbmscope::Source> files);
 
 class OpenedTogether {
  public:

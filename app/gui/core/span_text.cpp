@@ -13,6 +13,10 @@
 namespace hbmscope::gui {
 namespace {
 
+bool has_addresses(const HeapMapAnswer& answer) {
+  return answer.moment->stream(answer.heap).definitions().heap(answer.heap.heap).has(wire::heap_flag::has_addresses);
+}
+
 constexpr std::size_t frames_shown = 3;
 
 std::string exact_bytes(std::uint64_t bytes) {
@@ -90,7 +94,8 @@ void describe_block(const HeapMapAnswer& answer, const HeapSpan& span, SpanText&
   const char* end = span.ends == SpanEnd::lower   ? ", from the lower end"
                     : span.ends == SpanEnd::upper ? ", from the upper end"
                                                   : "";
-  text.lines.push_back(address_text(block.address) + ", " + offset_text(answer.spans, block.address) + end);
+  if (has_addresses(answer))
+    text.lines.push_back(address_text(block.address) + ", " + offset_text(answer.spans, block.address) + end);
   if (answer.pinned) text.lines.push_back(change_text(span.shade));
   if (block.event == wire::before_the_stream) {
     text.lines.emplace_back("allocated before the recording began");
@@ -176,6 +181,8 @@ std::string heap_sentence(const HeapMapAnswer& answer) {
   } else {
     text += " in use; free memory unknown";
   }
+  if (!has_addresses(answer))
+    text += ". This source has no addresses: the blocks are drawn one after the other, in its order";
   if (heap.pending_bytes > 0)
     text += ", " + text_from_bytes(heap.pending_bytes) + " of it freed, but still needed by a stream";
   text += ".";

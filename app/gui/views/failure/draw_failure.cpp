@@ -135,8 +135,9 @@ void draw_failure(const AppState& state, FailureViewState& view, CommandQueue& c
   if (!draw_answer_state(state, state.answers().failure, "why it failed")) {
     const bool is_known = state.answers().moment.state == AnswerState::ready;
     if (is_known && state.answers().failure.state == AnswerState::absent) {
-      wrapped_text("No request failed on this heap; one did on another heap of this file.");
-      draw_heap_chooser(state, *state.answers().moment.value->trace, state.position().heap, commands);
+      wrapped_text("No request failed on this heap; one did on another one:");
+      for (const NamedHeap& heap : heaps_with_failure(*state.answers().moment.value->trace))
+        if (link(heap.name.c_str())) commands.push(command::choose_heap, heap.key);
     }
     return;
   }

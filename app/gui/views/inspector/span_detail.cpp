@@ -121,6 +121,7 @@ class Describer {
     const HeapInfo& heap = definitions_.heap(map_.heap.heap);
     if (heap.device != wire::no_device) lines.push_back({"device", std::to_string(heap.device), {}, {}});
     lines.push_back({"heap", name_of_heap(heap) + ", " + std::string(text_from_layer(heap.layer)), {}, {}});
+    if (!heap.has(wire::heap_flag::has_addresses)) return;
     lines.push_back({"address", address_text(address), "to " + address_text(span_.end()), {}});
     const std::uint64_t lowest = map_.spans.regions.front().range.begin;
     lines.push_back(
