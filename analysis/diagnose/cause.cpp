@@ -84,7 +84,8 @@ class Finder {
     const std::uint64_t needed = facts_.needed_bytes;
     if (is_host_kind(heap_.memory_kind) || has(row_.allocator, "host")) return Cause::host_memory;
     if (detail_of(row_, failure_detail::stage) == failure_detail::compiler) return Cause::compile_time;
-    if (found_.framework == Framework::library) return Cause::outside_pool_starved;
+    if (found_.framework == Framework::library) return cause_of_library();
+    if (has(row_.reason, "Maximum pool size exceeded")) return Cause::pool_limit;  // RMM says so, without figures.
     if (facts_.requested_bytes == 0) return Cause::unknown;
     if (device_bytes_ && needed > *device_bytes_) return Cause::too_big;
     if (facts_.limit_bytes && needed > *facts_.limit_bytes) return Cause::too_big;
@@ -92,12 +93,25 @@ class Finder {
     if (facts_.largest_free_bytes && needed <= *facts_.largest_free_bytes)
       return heap_.has(wire::heap_flag::has_two_ends) ? Cause::wrong_end : Cause::unknown;
     if (facts_.largest_free_bytes && facts_.requested_bytes <= *facts_.largest_free_bytes) return Cause::alignment;
-    if (!facts_.free_bytes) return Cause::unknown;
+    if (!facts_.free_bytes) return is_over_limit() ? Cause::pool_limit : Cause::unknown;
     if (needed <= *facts_.free_bytes) return Cause::fragmentation;
     if (facts_.is_pool_at_limit()) return Cause::pool_limit;
     if (!facts_.driver_bytes) return facts_.limit_bytes ? Cause::pool_limit : Cause::too_big;
     if (needed <= *facts_.driver_bytes) return Cause::pool_limit;
     return needed - *facts_.free_bytes <= *facts_.driver_bytes ? Cause::cannot_grow : Cause::too_big;
+  }
+
+  // Libraries that can't be initialised most often lack memory, but not always.
+  Cause cause_of_library() const {
+    constexpr std::uint64_t little = std::uint64_t{1} << 30;  // Handles and workspaces take some hundred MiB.
+    const bool may_be_other = has(row_.reason, "NOT_INITIALIZED") && facts_.driver_bytes.value_or(little) >= little;
+    return may_be_other ? Cause::unknown : Cause::outside_pool_starved;
+  }
+
+  // What is free in the pool is unknown, but no pool within its limit could have held the request too.
+  bool is_over_limit() const {
+    return facts_.limit_bytes && row_.used_bytes &&
+           clamped_sum(*row_.used_bytes, facts_.needed_bytes) > *facts_.limit_bytes;
   }
 
   std::string sentence() const {
@@ -116,10 +130,13 @@ class Finder {
         return fmt::format("Requested {}, which the allocator rounds to {}; the largest free block is {}.", requested,
                            exact_text_from_bytes(signed_from(facts_.needed_bytes)),
                            exact_text_from_bytes(signed_from(*facts_.largest_free_bytes)));
-      case Cause::pool_limit:
-        return fmt::format("The pool is full{}: requested {}, {} of it is free.",
-                           facts_.limit_bytes ? ", and at its limit of " + text_from_bytes(*facts_.limit_bytes) : "",
-                           requested, text_from_bytes(*facts_.free_bytes));
+      case Cause::pool_limit: return pool_limit_sentence(requested);
+      case Cause::unknown:
+        if (found_.framework != Framework::library) return sentence_of(facts_);
+        return fmt::format(
+            "{} could not be initialized, most often because too little memory is left outside the "
+            "framework's pool; the text does not say whether that is the reason.",
+            row_.allocator);
       case Cause::too_big:
         if (device_bytes_ && facts_.needed_bytes > *device_bytes_)
           return fmt::format("Requested {}, more than the whole device has ({}).", requested,
@@ -130,6 +147,14 @@ class Finder {
         return sentence_of(facts_);
       default: return sentence_of(facts_);
     }
+  }
+
+  std::string pool_limit_sentence(const std::string& requested) const {
+    std::string text = "The pool is full";
+    if (facts_.limit_bytes) text += ", and at its limit of " + text_from_bytes(*facts_.limit_bytes);
+    text += ": requested " + requested;
+    if (facts_.free_bytes) return text + ", " + text_from_bytes(*facts_.free_bytes) + " is free in it.";
+    return text + (row_.used_bytes ? ", and " + text_from_bytes(*row_.used_bytes) + " is in use." : ".");
   }
 
   std::string limited() const {
