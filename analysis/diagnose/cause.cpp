@@ -190,7 +190,10 @@ class Finder {
       add(fmt::format("The free {} is in {}, the largest {}.", text_from_bytes(*facts_.free_bytes),
                       text_from_count_of(*facts_.free_blocks, "block"), text_from_bytes(*facts_.largest_free_bytes)));
     if (facts_.last_fit)
-      add(fmt::format("The request would have fit until event {}.", text_from_count(*facts_.last_fit)));
+      add(fmt::format("The request would have fit until event {}{}.", text_from_count(*facts_.last_fit),
+                      facts_.last_fit_since_start_ns
+                          ? ", " + text_from_value(*facts_.last_fit_since_start_ns, "nanoseconds") + " after the start"
+                          : ""));
     for (const auto& [key, value] : row_.details)
       if (key.starts_with("process ") || key == "this process" || has(key, "padding") || has(key, "fragmentation"))
         add(fmt::format("{}: {}.", key, value));

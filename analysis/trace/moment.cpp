@@ -82,26 +82,36 @@ Result<Moment> find_peak(const Trace& trace) {
 }
 
 // Failures of comparison pools (layers.h) count only if there are no others.
-Result<Moment> find_out_of_memory(const Trace& trace, bool in_extra_pools = false) {
-  const FailureEvent* last = nullptr;
-  std::size_t last_stream = 0;
-  for (std::size_t i = 0; i < trace.streams.size(); ++i) {
-    const SharedLog<FailureEvent>& failures = trace.streams[i].failures();
-    std::size_t at = failures.size();
-    while (at > 0 && !(failures[at - 1].is_out_of_memory &&
-                       (in_extra_pools || !is_of_extra_pool(trace.streams[i], failures[at - 1]))))
-      --at;
-    if (at == 0) continue;
-    const FailureEvent& failure = failures[at - 1];
-    if (last != nullptr && time_on(trace.streams[i], failure.time_ns, trace.streams[last_stream]) < last->time_ns)
-      continue;
-    last = &failure;
-    last_stream = i;
+enum class Which : std::uint8_t { first, last };
+
+// The first or last out-of-memory of a stream; null: it has none.
+const FailureEvent* find_out_of_memory(const Stream& stream, Which which, bool in_extra_pools) {
+  const SharedLog<FailureEvent>& failures = stream.failures();
+  for (std::size_t i = 0; i < failures.size(); ++i) {
+    const FailureEvent& failure = failures[which == Which::first ? i : failures.size() - 1 - i];
+    if (failure.is_out_of_memory && (in_extra_pools || !is_of_extra_pool(stream, failure))) return &failure;
   }
-  if (last == nullptr && !in_extra_pools) return find_out_of_memory(trace, true);
-  if (last == nullptr)
+  return nullptr;
+}
+
+Result<Moment> find_out_of_memory(const Trace& trace, Which which, bool in_extra_pools = false) {
+  const FailureEvent* found = nullptr;
+  std::size_t found_stream = 0;
+  for (std::size_t i = 0; i < trace.streams.size(); ++i) {
+    const FailureEvent* failure = find_out_of_memory(trace.streams[i], which, in_extra_pools);
+    if (failure == nullptr) continue;
+    if (found != nullptr) {
+      const std::int64_t time_ns = time_on(trace.streams[i], failure->time_ns, trace.streams[found_stream]);
+      if (which == Which::first ? time_ns >= found->time_ns : time_ns < found->time_ns) continue;
+    }
+    found = failure;
+    found_stream = i;
+  }
+  if (found == nullptr && !in_extra_pools) return find_out_of_memory(trace, which, true);
+  if (found == nullptr)
     return Failure(refusal("this trace has no out-of-memory error", "Use --at peak, or remove --at for the end."));
-  return moment_of_event(trace, last_stream, last->event, last->time_ns, "the last out-of-memory");
+  return moment_of_event(trace, found_stream, found->event, found->time_ns,
+                         which == Which::first ? "the first out-of-memory" : "the last out-of-memory");
 }
 
 std::optional<std::int64_t> parse_time_ns(std::string_view text) {
@@ -182,14 +192,15 @@ Result<Moment> find_moment(const Trace& trace, std::string_view text) {
     return moment;
   }
   if (text == "peak") return find_peak(trace);
-  if (text == "oom") return find_out_of_memory(trace);
+  if (text == "oom") return find_out_of_memory(trace, Which::last);
+  if (text == "first-oom") return find_out_of_memory(trace, Which::first);
   if (const std::size_t mark = text.find('#'); mark != std::string_view::npos)
     return find_event(trace, text.substr(0, mark), text.substr(mark + 1));
   const auto since = parse_time_ns(text);
   if (!since)
-    return Failure(
-        refusal(fmt::format("'{}' is not a time", text),
-                "Write start, end, peak, oom, a time since the first event such as 12.5s or 300ms, or #EVENT."));
+    return Failure(refusal(
+        fmt::format("'{}' is not a time", text),
+        "Write start, end, peak, oom, first-oom, a time since the first event such as 12.5s or 300ms, or #EVENT."));
   if (std::none_of(trace.streams.begin(), trace.streams.end(), [](const Stream& s) { return s.has_times(); }))
     return Failure(refusal("this file has no times", "Name an event: --at '#4711'."));
   // Times are relative to the stream that began first.

@@ -2,6 +2,7 @@
 //
 //   start     before the first event: blocks already live     end      after the last one (the default)
 //   peak      the highest peak of all heaps                   oom      when the last out-of-memory was reported
+//   first-oom when the first one was
 //   #4711     after that many events                          12.5s, 300ms, 40us   since the first event
 //   2#4711    after that many events of the second stream, if there are several; clocks place the others
 #pragma once

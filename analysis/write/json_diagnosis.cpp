@@ -56,7 +56,7 @@ Json json_from_diagnosis(const Trace& trace, const Diagnosis& diagnosis) {
   for (const Evidence& one : cause.evidence)
     evidence.push_back({{"text", one.text}, {"line", or_null(one.line)}, {"event", or_null(one.event)}});
   json["evidence"] = std::move(evidence);
-  json["unknowns"] = or_null(cause.unknowns);
+  json["unknown"] = or_null(cause.unknowns);
   json["how_to_know"] = or_null(cause.how_to_know);
   json["last_fit_events"] = or_null(diagnosis.facts.last_fit);
   json["holders_by"] = text_from_by(diagnosis.holders.by);

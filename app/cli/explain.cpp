@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/query/trace_user_code.h"
+#include "analysis/trace/stream_names.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/json.h"
@@ -23,18 +24,20 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t holders_shown = 5, blockers_shown = 5, line_failures_max = 256;
 
-// "on GPU_0_bfc at line 13 of the log"
-std::string place_text(const Diagnosis& diagnosis) {
+// " on GPU_0_bfc (rank_1.log), line 13 of the log"
+std::string place_text(const Trace& trace, const Diagnosis& diagnosis) {
   std::string text = diagnosis.facts.heap_name.empty() ? std::string() : " on " + printable(diagnosis.facts.heap_name);
+  if (const std::string part = part_of_stream(trace, diagnosis.stream); trace.streams.size() > 1 && !part.empty())
+    text += " (" + printable(part) + ")";
   if (diagnosis.row.line) return text + fmt::format(", line {} of the log", text_from_count(*diagnosis.row.line));
   text += fmt::format(", event {}", text_from_count(diagnosis.row.event));
   if (diagnosis.row.since_start_ns) text += fmt::format(" ({})", seconds_text(*diagnosis.row.since_start_ns));
   return text;
 }
 
-std::string head_text(const Diagnosis& diagnosis, std::size_t failures, const Terminal& terminal) {
+std::string head_text(const Trace& trace, const Diagnosis& diagnosis, std::size_t failures, const Terminal& terminal) {
   const std::string times = failures > 1 ? fmt::format(" {} times; the first", text_from_count(failures)) : "";
-  return terminal.paint("Out of memory" + times + place_text(diagnosis) + ".", Ink::bad) + "\n" +
+  return terminal.paint("Out of memory" + times + place_text(trace, diagnosis) + ".", Ink::bad) + "\n" +
          printable(diagnosis.cause.sentence) + "\n";
 }
 
@@ -112,8 +115,8 @@ std::string unknown_text(const CauseOfFailure& cause) {
          (cause.how_to_know.empty() ? "" : "\n  To know next time: " + printable(cause.how_to_know)) + "\n";
 }
 
-std::string line_text(const Diagnosis& diagnosis) {
-  return fmt::format("  Out of memory{}: {}\n", place_text(diagnosis), printable(diagnosis.cause.sentence));
+std::string line_text(const Trace& trace, const Diagnosis& diagnosis) {
+  return fmt::format("  Out of memory{}: {}\n", place_text(trace, diagnosis), printable(diagnosis.cause.sentence));
 }
 
 // A trace in which nothing failed, at its peak.
@@ -141,12 +144,12 @@ std::string text_from_failures(const Trace& trace, const Terminal& terminal) {
   const auto requests = find_failed_requests(trace);
   if (requests.empty()) return peak_text(trace, terminal);
   const Diagnosis first = diagnose(trace, requests.front());
-  std::string text = head_text(first, requests.size(), terminal) + evidence_text(first, terminal) +
+  std::string text = head_text(trace, first, requests.size(), terminal) + evidence_text(first, terminal) +
                      holders_text(first.holders, terminal) + advice_text(first.advice, terminal) +
                      blockers_text(trace, first) + unknown_text(first.cause);
   if (requests.size() > 1) text += "\nThe other failures\n";
   for (std::size_t i = 1; i < std::min(line_failures_max, requests.size()); ++i)
-    text += line_text(diagnose(trace, requests[i]));
+    text += line_text(trace, diagnose(trace, requests[i]));
   if (requests.size() > line_failures_max) text += fmt::format("  and {} more\n", requests.size() - line_failures_max);
   return text;
 }

@@ -5,12 +5,14 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/diagnose/diagnosis.h"
 #include "analysis/query/log_headline.h"
 #include "analysis/trace/profile_from_trace.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/json.h"
 #include "app/cli/cli.h"
+#include "app/cli/explain.h"
 #include "app/cli/gate.h"
 #include "app/cli/load.h"
 #include "app/cli/options.h"
@@ -42,8 +44,12 @@ Result<std::string> text_report(const ReportInput& input) {
                           text_from_value(whole.bytes, unit) + (options.view.relative ? " after filtering" : " total"),
                           unit, options.top};
   const bool is_log = input.source.trace != nullptr && is_of_log(*input.source.trace);
-  std::string text = is_log ? terminal.paint(headline_of_log(*input.source.trace), Ink::bold) + "\n"
-                            : text_from_summary(summary, input.view, style);
+  std::string text;
+  if (input.has_failed()) text = text_from_failures(*input.source.trace, terminal) + (is_log ? "" : "\n");
+  if (!is_log)
+    text += text_from_summary(summary, input.view, style);
+  else if (!input.has_failed())
+    text += terminal.paint(headline_of_log(*input.source.trace), Ink::bold) + "\n";
   const auto sections = report_sections();
   const bool has_rows = std::none_of(sections.begin(), sections.end(), [&](const ReportSection& section) {
     return section.replaces_rows && is_wanted(section, input);
@@ -114,6 +120,20 @@ Result<void> check_profile_options(const ReportOptions& options) {
 
 }  // namespace
 
+namespace {
+
+// Unless a time is given, a trace in which a request failed is shown as it was then. Heaps of a log have no past.
+Result<Source> load_at_failure(const ReportOptions& options, std::vector<NamedProgram>& programs) {
+  auto source = load_merged(options.files, load_options(options.view), &programs);
+  if (!source || !source->trace || !options.view.at.empty()) return source;
+  if (is_of_log(*source->trace) || find_failed_requests(*source->trace).empty()) return source;
+  LoadOptions at_failure = load_options(options.view);
+  at_failure.at = "first-oom";
+  return load_again(*source, at_failure);
+}
+
+}  // namespace
+
 int run_report(const ReportOptions& options) {
   if (options.used.has("--follow")) {
     if (auto alone = options.used.refuse_all_but({"--follow", "--json"}, "can't be combined with --follow"); !alone)
@@ -131,7 +151,7 @@ int run_report(const ReportOptions& options) {
   }
   if (options.used.has("--series")) return run_report_series(options, request);
   std::vector<NamedProgram> programs;
-  const auto source = load_merged(options.files, load_options(options.view), &programs);
+  const auto source = load_at_failure(options, programs);
   if (!source) return fail(source.error());
   if (auto known = check_label(options.by, *source); !known) return fail(known.error());
   const auto view = make_view(source->profile, request);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/diagnose/diagnosis.h"
 #include "analysis/query/failure_facts.h"
 #include "analysis/query/pending_requests.h"
 #include "analysis/query/trace_user_code.h"
@@ -10,6 +11,7 @@
 #include "analysis/trace/layers.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
+#include "analysis/write/json_diagnosis.h"
 #include "analysis/write/json_optional.h"
 #include "analysis/write/json_trace.h"
 #include "app/cli/figure_text.h"
@@ -137,16 +139,19 @@ std::string text_from_failure_facts(const Trace& trace, std::size_t stream, std:
 
 void add_failure_facts(nlohmann::ordered_json& failures, const Trace& trace) {
   std::size_t row = 0;
-  for (const Stream& stream : trace.streams) {
+  for (std::size_t number = 0; number < trace.streams.size(); ++number) {
+    const Stream& stream = trace.streams[number];
     for (std::size_t i = 0; i < stream.failures().size(); ++i) {
       if (!stream.failures()[i].is_out_of_memory) continue;
       Json& json = failures[row++];
       const bool has_facts = i + failures_with_facts >= stream.failures().size();
-      const FailureFacts facts = has_facts ? compute_failure_facts(stream, i) : FailureFacts{};
-      json["verdict"] = has_facts ? Json(text_from_verdict(facts.verdict)) : Json(nullptr);
-      json["sentence"] = has_facts ? Json(sentence_of(facts)) : Json(nullptr);
+      const Diagnosis found = has_facts ? diagnose(trace, {number, i}) : Diagnosis{};
+      const FailureFacts& facts = found.facts;
+      if (has_facts)
+        json.update(json_from_diagnosis(trace, found));
+      else
+        for (const char* key : {"verdict", "sentence", "last_fit_events"}) json[key] = nullptr;
       json["free_pieces"] = or_null(facts.free_blocks);
-      json["last_fit_events"] = or_null(facts.last_fit);
       json["last_fit_since_start_ns"] = or_null(facts.last_fit_since_start_ns);
       json["cheapest_place"] = json_from_place(stream.definitions(), facts.place);
     }
@@ -158,7 +163,7 @@ void add_pending(nlohmann::ordered_json& failures, const Trace& trace) {
   std::erase_if(rows, [](const FailureRow& row) { return !row.is_pending; });
   for (Json& json : json_from_failure_rows(rows)) {
     for (const char* key :
-         {"verdict", "sentence", "free_pieces", "last_fit_events", "last_fit_since_start_ns", "cheapest_place"})
+         {"verdict", "sentence", "last_fit_events", "free_pieces", "last_fit_since_start_ns", "cheapest_place"})
       json[key] = nullptr;
     failures.push_back(std::move(json));
   }

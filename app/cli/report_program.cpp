@@ -67,11 +67,12 @@ std::string programs_text(const ReportInput& input, const ReportStyle& style) {
   const std::size_t shown = style.top == 0 ? programs.size() : std::min(style.top, programs.size());
   for (const NamedProgram& program : std::span(programs).first(shown)) {
     const ProgramMemoryRow& row = program.memory;
-    text += fmt::format("{:>10}  {:>10}  {:>10}  {:>10}  {:>11}  {}{}{}\n", text_from_bytes(row.roughly_needed_bytes()),
-                        text_from_known_bytes(row.argument_bytes), text_from_known_bytes(row.output_bytes),
-                        text_from_known_bytes(row.alias_bytes),
-                        text_from_known_bytes(row.live_temp_bytes ? row.live_temp_bytes : row.temp_bytes),
-                        printable(row.name), row.name.empty() || program.file.empty() ? "" : "  ", printable(program.file));
+    text +=
+        fmt::format("{:>10}  {:>10}  {:>10}  {:>10}  {:>11}  {}{}{}\n", text_from_bytes(row.roughly_needed_bytes()),
+                    text_from_known_bytes(row.argument_bytes), text_from_known_bytes(row.output_bytes),
+                    text_from_known_bytes(row.alias_bytes),
+                    text_from_known_bytes(row.live_temp_bytes ? row.live_temp_bytes : row.temp_bytes),
+                    printable(row.name), row.name.empty() || program.file.empty() ? "" : "  ", printable(program.file));
   }
   if (shown < programs.size()) text += fmt::format("{} of {} programs; --top 0 prints all\n", shown, programs.size());
   return text;

@@ -27,6 +27,8 @@ struct ReportInput {
   const Source& source;
   const ProfileView& view;
   std::span<const NamedProgram> programs{};  // If the source is one of a folder's programs: all of them.
+
+  bool has_failed() const;  // A request of its trace failed.
 };
 
 struct ReportSection {

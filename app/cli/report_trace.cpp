@@ -88,7 +88,6 @@ std::string events_text(const Trace& trace) {
 }
 
 Result<std::string> heaps_section_text(const ReportInput& input, const ReportStyle& style) {
-  constexpr std::size_t failures_shown = 3;
   const Trace& trace = *input.source.trace;
   std::vector<HeapRow> rows = compute_heap_rows(trace, input.source.states);
   std::string head = moment_text(input.source);
@@ -105,10 +104,11 @@ Result<std::string> heaps_section_text(const ReportInput& input, const ReportSty
   // A log is opened for its failures; what was in use explains them.
   const bool is_log = is_of_log(trace);
   std::string text = is_log ? std::string() : heaps + events_text(trace);
-  const std::vector<ShownFailure> failures = find_failures(trace);
-  const std::size_t first = failures.size() > failures_shown ? failures.size() - failures_shown : 0;
-  if (first > 0) text += fmt::format("The last {} of {} failures:\n", failures_shown, failures.size());
-  for (std::size_t i = first; i < failures.size(); ++i) text += text_from_failure(trace, failures[i], style.terminal);
+  // The others are explained above.
+  for (const ShownFailure& failure : find_failures(trace))
+    if (const Stream& stream = trace.streams[failure.stream];
+        is_of_extra_pool(stream, stream.failures()[failure.index]))
+      text += text_from_failure(trace, failure, style.terminal);
   return text + text_from_pending(trace) + (is_log ? heaps : std::string());
 }
 

@@ -198,7 +198,7 @@ TEST(Diagnosis, as_json_has_the_figures_and_the_answer) {
   EXPECT_EQ(2U, json["holders"].size());
   EXPECT_DOUBLE_EQ(0.6, json["holders"][0]["share"].get<double>());
   EXPECT_FALSE(json["advice"].empty());
-  EXPECT_TRUE(json["unknowns"].is_null());
+  EXPECT_TRUE(json["unknown"].is_null());
 }
 
 }  // namespace
