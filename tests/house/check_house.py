@@ -32,6 +32,7 @@ MAY_INCLUDE = {
     "analysis/trace": ["analysis/model", "analysis/heap", "collector/wire", "allocator/interface"],
     "analysis/read": ["analysis/model", "analysis/units", "analysis/heap", "analysis/trace", "collector/wire", "allocator"],
     "analysis/query": ["analysis/model", "analysis/units", "analysis/heap", "analysis/trace", "collector/wire", "allocator"],
+    "analysis/diagnose": ["analysis/model", "analysis/units", "analysis/trace", "analysis/query", "collector/wire"],
     "analysis/write": ["analysis/model", "analysis/units", "analysis/trace", "analysis/query", "collector/wire"],
     "app/cli": ["analysis", "collector/link", "collector/attach", "collector/serve", "collector/view", "allocator"],
     "app/gui/sources": ["analysis", "allocator", "collector/view"],
