@@ -10,11 +10,21 @@ bool is_cancelled(const PassControl* control) {
   return control != nullptr && control->cancelled;
 }
 
+// Limits the time of a search: numbers looked at, of which a processor manages a few hundred million a second.
+class SearchBudget {
+ public:
+  void spend(std::uint64_t numbers) { left_ -= std::min(left_, numbers); }
+  bool is_spent() const { return left_ == 0; }
+
+ private:
+  std::uint64_t left_ = 100'000'000;
+};
+
 // The smallest set that covers a few times, by trying. Each level takes a time that is not covered yet and branches
 // over the sites that are live then; a site that was tried is not tried again below its siblings.
 class SetSearch {
  public:
-  SetSearch(const std::vector<std::uint64_t>& cost, std::uint64_t steps_max) : cost_(cost), steps_left_(steps_max) {}
+  SetSearch(const std::vector<std::uint64_t>& cost, SearchBudget& budget) : cost_(cost), budget_(budget) {}
 
   // At that time the chosen sites must have at least so many bytes. `live`: by site; 0 for sites that are no
   // candidates.
@@ -30,7 +40,7 @@ class SetSearch {
   // The set with the fewest sites, then the least cost; at least `sites_min` sites, and at most `sites_max`. Empty:
   // there is none, or it takes too long.
   std::vector<std::uint32_t> find(std::size_t sites_min, std::size_t sites_max) {
-    for (std::size_t sites = sites_min; sites <= sites_max && !is_exhausted(); ++sites) {
+    for (std::size_t sites = sites_min; sites <= sites_max && !budget_.is_spent(); ++sites) {
       best_.clear();
       best_cost_ = std::numeric_limits<std::uint64_t>::max();
       is_tried_.assign(cost_.size(), false);
@@ -38,11 +48,10 @@ class SetSearch {
       chosen_.clear();
       chosen_cost_ = 0;
       descend(sites);
-      if (!best_.empty() && !is_exhausted()) return best_;
+      if (!best_.empty() && !budget_.is_spent()) return best_;
     }
     return {};
   }
-  bool is_exhausted() const { return steps_left_ == 0; }
 
  private:
   struct Time {
@@ -53,21 +62,22 @@ class SetSearch {
 
   bool is_covered(std::size_t time) const { return covered_[time] >= times_[time].needed; }
   // Whether so many more sites could be enough at that time.
-  bool can_cover(std::size_t time, std::size_t sites_left) const {
-    std::uint64_t bytes = covered_[time];
+  bool can_cover(std::size_t time, std::size_t sites_left) {
+    std::uint64_t bytes = covered_[time], looked_at = 1;
     for (const std::uint32_t site : times_[time].largest) {
+      ++looked_at;
       if (bytes >= times_[time].needed || sites_left == 0) break;
       if (is_tried_[site]) continue;
       bytes += times_[time].live[site];
       --sites_left;
     }
+    budget_.spend(looked_at);
     return bytes >= times_[time].needed;
   }
 
   void descend(std::size_t sites_left) {
-    if (steps_left_ < times_.size()) steps_left_ = 0;
-    if (is_exhausted()) return;
-    steps_left_ -= times_.size();
+    budget_.spend(4 * times_.size());
+    if (budget_.is_spent()) return;
     std::size_t open = times_.size();
     for (std::size_t time = 0; time < times_.size(); ++time) {
       if (is_covered(time)) continue;
@@ -107,7 +117,7 @@ class SetSearch {
   }
 
   const std::vector<std::uint64_t>& cost_;  // By site.
-  std::uint64_t steps_left_;                // A step looks at one time.
+  SearchBudget& budget_;
   std::vector<Time> times_;
   std::vector<std::uint64_t> covered_;  // By time: bytes of the chosen sites.
   std::vector<bool> is_tried_;          // By site.
@@ -121,7 +131,8 @@ std::vector<std::uint64_t> live_of_candidates(std::vector<std::uint64_t> live, c
   return live;
 }
 
-// Takes the site with the most bytes at the highest time again and again, then leaves out what is not needed.
+// At the highest time, takes the sites with the most bytes until it is covered; and again at the time that is then the
+// highest. Leaves out in the end what is not needed.
 std::vector<std::uint32_t> grow_set(const HighTimes& times, const std::vector<bool>& is_candidate,
                                     const std::vector<std::uint64_t>& cost, const PassControl* control) {
   std::vector<bool> without(cost.size(), false);
@@ -129,16 +140,19 @@ std::vector<std::uint32_t> grow_set(const HighTimes& times, const std::vector<bo
   while (!is_cancelled(control)) {
     const HighTimes::Highest highest = times.highest_without(without);
     if (highest.point.in_use_bytes <= times.most_bytes()) break;
-    std::uint32_t most = 0;
-    std::uint64_t most_bytes = 0;
-    for (std::uint32_t site = 0; site < cost.size(); ++site) {
-      if (!is_candidate[site] || without[site] || highest.live[site] <= most_bytes) continue;
-      most = site;
-      most_bytes = highest.live[site];
+    std::vector<std::uint32_t> largest;
+    for (std::uint32_t site = 0; site < cost.size(); ++site)
+      if (is_candidate[site] && !without[site] && highest.live[site] > 0) largest.push_back(site);
+    std::stable_sort(largest.begin(), largest.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return highest.live[a] > highest.live[b]; });
+    std::uint64_t over = highest.point.in_use_bytes - times.most_bytes();
+    if (largest.empty()) break;
+    for (const std::uint32_t site : largest) {
+      without[site] = true;
+      sites.push_back(site);
+      if (highest.live[site] >= over) break;
+      over -= highest.live[site];
     }
-    if (most_bytes == 0) break;
-    without[most] = true;
-    sites.push_back(most);
   }
   constexpr std::size_t tried_max = 64;  // Each try walks over all high times.
   if (sites.size() > tried_max) return sites;
@@ -209,8 +223,6 @@ HighTimes::Highest HighTimes::highest_without(const std::vector<bool>& without) 
 
 SiteChoice choose_sites(const HighTimes& times, const std::vector<bool>& is_candidate,
                         const std::vector<std::uint64_t>& bytes_at_peak, const PassControl* control) {
-  constexpr std::uint64_t steps_max = 10'000'000;
-  constexpr std::size_t times_max = 400;
   const std::size_t count = times.sites();
   SiteChoice choice;
   for (std::uint32_t site = 0; site < count; ++site)
@@ -218,11 +230,13 @@ SiteChoice choose_sites(const HighTimes& times, const std::vector<bool>& is_cand
   if (times.highest_without(is_candidate).point.in_use_bytes > times.most_bytes()) return choice;
   choice.is_reached = true;
   choice.sites = grow_set(times, is_candidate, bytes_at_peak, control);
-  SetSearch search(bytes_at_peak, steps_max);
+  SearchBudget budget;
+  SetSearch search(bytes_at_peak, budget);
   std::size_t least = 1;
   std::vector<bool> without(count, false);
-  for (std::size_t round = 0; round < times_max && !is_cancelled(control); ++round) {
+  while (!budget.is_spent() && !is_cancelled(control)) {
     HighTimes::Highest highest = times.highest_without(without);
+    budget.spend(times.size() + 2 * count);
     if (highest.point.in_use_bytes <= times.most_bytes()) {
       choice.is_smallest = true;
       choice.sites.clear();

@@ -3,7 +3,8 @@
 // A set is large enough if it covers, at every time, what the heap has above that size. Of a million such times few
 // matter. The search begins with the peak alone, finds the smallest set for it, looks for the time at which the heap
 // without that set is highest, adds it, and repeats this until a set covers all times. Sets of up to about four sites
-// are found so. After a fixed number of steps the search gives up, and a set that grew site by site is the answer.
+// are found so. If that takes too long, a set that grew
+// time by time is the answer.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +25,7 @@ class HighTimes {
 
   std::uint64_t most_bytes() const { return most_bytes_; }
   std::size_t sites() const { return now_.size(); }
+  std::size_t size() const { return times_.size() + changes_.size(); }  // What highest_without() looks at.
 
   // The highest point without these sites, or one as high, if that is above most_bytes(). Only the highest of a run of
   // allocations is kept: at the others the heap is no higher, whatever is left out.
@@ -59,7 +61,8 @@ struct SiteChoice {
 };
 
 // `bytes_at_peak` by site: of the sets with the fewest sites the one is chosen that holds the least at the peak. Sites
-// that are no candidates stay. The steps are limited to about a second; cancelled: any choice.
+// that are no candidates stay. The
+// search takes a second or two at most, and a few walks over the high times. Cancelled: any choice.
 SiteChoice choose_sites(const HighTimes& times, const std::vector<bool>& is_candidate,
                         const std::vector<std::uint64_t>& bytes_at_peak, const PassControl* control);
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <map>
 #include <random>
+#include <set>
 #include <tuple>
 
 #include "tests/analysis/trace_builder.h"
@@ -408,6 +409,33 @@ TEST(SavingsSet, is_the_smallest_of_all_sets_on_random_programs) {
   EXPECT_GT(sizes[1], 50);
   EXPECT_GT(sizes[2], 50);
   EXPECT_GT(sizes[3], 10);
+}
+
+// 300 lines with random sizes, live at random times: too many for a complete search.
+TEST(SavingsSet, of_many_lines_lowers_the_peak_even_if_it_may_not_be_the_smallest) {
+  TraceBuilder builder;
+  const std::uint32_t heap = builder.heap("pool", wire::heap_flag::has_addresses);
+  std::vector<std::uint32_t> stacks;
+  for (int line = 0; line < 300; ++line) stacks.push_back(builder.stack("main;line" + std::to_string(line)));
+  std::mt19937 random(7);
+  std::set<std::uint64_t> live;
+  for (int i = 0; i < 4000; ++i) {
+    const std::uint64_t address = 0x100000 * (1 + random() % 400);
+    if (live.erase(address) > 0) {
+      builder.free(heap, address);
+      continue;
+    }
+    live.insert(address);
+    builder.alloc(heap, address, 0x1000 + random() % 0xf0000, stacks[random() % stacks.size()]);
+  }
+  builder.states_at();
+  const std::uint64_t peak = builder.trace.streams.front().peak(heap).in_use_bytes;
+  const SavingsSet set = savings_of(builder.trace, heap_key, {SiteBy::line, peak / 2}).set.value();
+  EXPECT_TRUE(set.is_reached);
+  EXPECT_FALSE(set.is_smallest);
+  EXPECT_GE(set.saves_bytes, peak / 2);
+  EXPECT_LT(set.sites.size(), 150U);
+  EXPECT_EQ(set.next_peak.in_use_bytes, peak - set.saves_bytes);
 }
 
 }  // namespace
