@@ -2,7 +2,7 @@
 //
 // It keeps only points that are not exceeded by a later one. Of the curve 5, 9, 3, 7, 4 these are 9, 7 and 4: the
 // highest since the first point is 9, since the third is 7, and since the last is 4. They are ordered, so a query is a
-// binary search among them.
+// binary search among them. A curve that only falls keeps all its points, 32 bytes each.
 #pragma once
 
 #include <algorithm>

@@ -93,20 +93,24 @@ class SiteWalk {
       if (in_use > in_use_) add(sites_.number_of(allocated_block(change)), in_use - in_use_);
     } else if (change.what == HeapChange::What::freed && change.block->heap == heap_) {
       remove(sites_.number_of(*change.block), change.block->size);
-    } else if (change.place.kind == wire::RecordKind::physical_create && in_use > in_use_) {
-      const auto& made = block.rows<wire::PhysicalCreateRecord>()[change.place.row];
-      PhysicalHandle handle;
-      handle.event = change.place.event;
-      handle.size = made.size;
-      handle.stack = made.stack;
-      add(sites_.number_of(handle), in_use - in_use_);
     } else if (change.place.kind != wire::RecordKind::heap_gone) {
-      for (const PhysicalHandle& handle : change.ended)
-        if (handle.heap == heap_ && !handle.is_imported) remove(sites_.number_of(handle), handle.size);
+      take_handles(change, block);
     }
     // Whatever else an event did: a heap that is gone, one event that ended handles of several heaps.
     if (sum_ + without_site_ != in_use) recount(state);
     finish(state, {in_use, change.position, change.time_ns});
+  }
+  void take_handles(const HeapChange& change, const wire::DecodedBlock& block) {
+    if (change.place.kind == wire::RecordKind::physical_create) {
+      const auto& made = block.rows<wire::PhysicalCreateRecord>()[change.place.row];
+      PhysicalHandle handle;
+      handle.event = change.place.event;
+      handle.size = possible_size(made);
+      handle.stack = made.stack;
+      if (made.heap == heap_) add(sites_.number_of(handle), handle.size);
+    }
+    for (const PhysicalHandle& handle : change.ended)
+      if (handle.heap == heap_ && !handle.is_imported) remove(sites_.number_of(handle), handle.size);
   }
   void list(const StreamState& state, UsePoint point) {
     recount(state);

@@ -38,7 +38,17 @@ TEST(Savings, are_those_of_the_states_on_random_streams_with_handles_and_listing
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE(seed);
     RandomSource source(seed);
-    for (int i = 0; i < 300; ++i) source.step();
+    for (int i = 0; i < 300; ++i) {
+      source.step();
+      if (source.heaps.empty() || source.pick(12) > 0) continue;
+      // Few numbers: some are used again before their release.
+      wire::PhysicalCreateRecord made;
+      made.handle = 1'000'000 + source.pick(4);
+      made.size = RandomSource::page * (1 + source.pick(4));
+      made.heap = source.heaps[source.pick(source.heaps.size())];
+      made.stack = source.stacks[source.pick(source.stacks.size())];
+      source.writer.add(made, source.time_ns);
+    }
     source.writer.flush();
     Trace trace{{"made-up.trace"}, "test", "Test", {}, 0, 0, std::vector<Stream>(1), {}, {}};
     Stream& stream = trace.streams.front();
