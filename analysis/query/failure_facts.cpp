@@ -136,6 +136,10 @@ std::optional<std::uint64_t> find_last_fit(const Stream& stream, std::uint32_t h
   return fitted ? end : found;
 }
 
+bool FailureFacts::is_pool_at_limit() const {
+  return limit_bytes && pool_bytes && clamped_sum(*pool_bytes, needed_bytes) > *limit_bytes;
+}
+
 FailureFacts compute_failure_facts(const Stream& stream, std::size_t index) {
   const FailureEvent& failure = stream.failures()[index];
   const StreamState state = stream.state_at(failure.event);
@@ -158,6 +162,8 @@ FailureFacts compute_failure_facts(const Stream& stream, std::size_t index) {
   if (!facts.free_bytes) facts.free_bytes = reported(reported_figure::free);
   if (!facts.largest_free_bytes) facts.largest_free_bytes = reported(reported_figure::largest_free);
   facts.limit_bytes = reported(reported_figure::limit);
+  facts.pool_bytes = space.region_bytes();
+  if (!facts.pool_bytes) facts.pool_bytes = reported(reported_figure::pool);
   facts.driver_bytes = failure.available_bytes;
   facts.stack = failure.stack;
   facts.verdict = verdict_of(facts);
@@ -176,10 +182,12 @@ std::string amount_text(std::uint64_t bytes) {
   return bytes == 0 ? "Nothing" : text_from_bytes(bytes);
 }
 
-// " 6.00 GiB was free on the device, outside the pool."; empty where that is unknown.
+// " 6.00 GiB was free on the device, outside the pool."; where that is unknown, that the pool is at its limit, or
+// nothing.
 std::string device_text(const FailureFacts& facts) {
-  return facts.driver_bytes ? " " + amount_text(*facts.driver_bytes) + " was free on the device, outside the pool."
-                            : std::string();
+  if (facts.driver_bytes) return " " + amount_text(*facts.driver_bytes) + " was free on the device, outside the pool.";
+  return facts.is_pool_at_limit() ? " The pool is at its limit of " + text_from_bytes(*facts.limit_bytes) + "."
+                                  : std::string();
 }
 
 // " (8 blocks)"; empty where the source does not report how many.
@@ -242,7 +250,8 @@ std::string unknowns_of(const FailureFacts& facts) {
         "; neither is exact.");
   else if (facts.verdict == FailureVerdict::unknown)
     add("The free memory of this heap is unknown, because its regions are not reported.");
-  if (!facts.driver_bytes) add("The free memory on the device outside the pool is unknown.");
+  if (!facts.driver_bytes && !facts.is_pool_at_limit())
+    add("The free memory on the device outside the pool is unknown.");
   if (facts.verdict == FailureVerdict::had_room)
     add("Which free blocks the request may use is unknown: not those of another stream or of a private pool.");
   if (facts.verdict == FailureVerdict::limit) add("The limit is unknown.");

@@ -51,10 +51,13 @@ struct FailureFacts {
   std::optional<std::uint64_t> free_bytes, free_blocks, largest_free_bytes;
   std::optional<std::uint64_t> driver_bytes;  // Free on the device, outside the pool; absent: unknown.
   std::optional<std::uint64_t> limit_bytes;   // The limit of the pool; absent: unknown.
+  std::optional<std::uint64_t> pool_bytes;    // What the pool has taken from the device; absent: unknown.
   FailureVerdict verdict = FailureVerdict::unknown;
   std::optional<std::uint64_t> last_fit;  // The number of events at that time.
   std::optional<std::int64_t> last_fit_since_start_ns;
-  std::optional<CheapestPlace> place;     // If the verdict is scattered, split or too_big.
+  std::optional<CheapestPlace> place;  // If the verdict is scattered, split or too_big.
+  // The limit leaves no room for a region of the needed size, however much is free on the device.
+  bool is_pool_at_limit() const;
   std::uint32_t stack = 0;                // The stack of the request.
   std::string reason;                     // In the words of its source; may be empty.
   std::optional<std::uint64_t> log_line;  // Of the log that tells of it, from 1; such a heap has no past.

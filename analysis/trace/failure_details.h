@@ -14,6 +14,8 @@ inline constexpr std::string_view rank = "rank";
 inline constexpr std::string_view program = "program";  // "jit_step"
 inline constexpr std::string_view operation = "operation";
 inline constexpr std::string_view shape = "shape";
+inline constexpr std::string_view stage = "found by";  // `compiler`, if the program never ran.
+inline constexpr std::string_view compiler = "the compiler";
 inline constexpr std::string_view times = "times";  // How often the log says it, if more than once.
 
 }  // namespace hbmscope::failure_detail

@@ -43,6 +43,12 @@ struct ReportOptions {
   BlockReportOptions blocks;
 };
 
+struct ExplainOptions {
+  std::vector<std::string> files;
+  std::string max_size = "4GiB";
+  bool json = false;
+};
+
 struct DiffOptions {
   std::vector<std::string> files;
   UsedOptions used;
@@ -94,6 +100,7 @@ struct ExportOptions {
 
 // Each returns the exit code.
 int run_report(const ReportOptions& options);
+int run_explain(const ExplainOptions& options);
 int run_diff(const DiffOptions& options);
 int run_check(const CheckOptions& options);
 int run_export(const ExportOptions& options);

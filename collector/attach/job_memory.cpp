@@ -56,7 +56,7 @@ std::uint64_t find_by_gnu_hash(const JobMemory& memory, const Module& module, co
   for (const char letter : name) hash = hash * 33 + static_cast<unsigned char>(letter);
   const auto head = memory.get<std::array<std::uint32_t, 4>>(tables.gnu_hash);
   if (!head || (*head)[0] == 0) return 0;
-  const auto [buckets, first, filter_words, shift] = *head;
+  const std::uint32_t buckets = (*head)[0], first = (*head)[1], filter_words = (*head)[2];
   const std::uint64_t bucket = tables.gnu_hash + sizeof(*head) + filter_words * std::uint64_t{8};
   const auto chain = [&](std::uint32_t index) { return bucket + (buckets + std::uint64_t{index} - first) * 4; };
   auto index = memory.get<std::uint32_t>(bucket + hash % buckets * std::uint64_t{4});

@@ -124,7 +124,8 @@ class LiveTable {
 
   std::size_t home_of(std::uint32_t heap, std::uint64_t address) const {
     // Addresses are multiples of 256 and more; the multiplication carries their high bits down (Fibonacci hashing).
-    const std::uint64_t mixed = (address ^ static_cast<std::uint64_t>(heap) << 56) * 0x9e3779b97f4a7c15U;
+    // Heaps that have the same addresses, such as those of several devices, must not share homes: hence the first one.
+    const std::uint64_t mixed = (address ^ heap * 0xff51afd7ed558ccdU) * 0x9e3779b97f4a7c15U;
     return static_cast<std::size_t>((mixed ^ mixed >> 32) & (entries_.size() - 1));
   }
   std::size_t find_place(std::uint32_t heap, std::uint64_t address) const {

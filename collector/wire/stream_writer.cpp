@@ -35,13 +35,14 @@ std::uint32_t StreamWriter::define_frame(std::string_view function, std::string_
 }
 
 std::uint32_t StreamWriter::define_stack(std::uint32_t parent, std::uint32_t frame) {
-  const auto [found, is_new] = stacks_.try_emplace({parent, frame}, static_cast<std::uint32_t>(stacks_.size() + 1));
+  const auto [id, is_new] = stacks_.find_or_add(parent, frame);
+  if (!is_new) return id;
   StackRecord record;
-  record.id = found->second;
+  record.id = id;
   record.parent = parent;
   record.frame = frame;
-  if (is_new) add(record, time_ns_);
-  return found->second;
+  add(record, time_ns_);
+  return id;
 }
 
 std::uint32_t StreamWriter::define_module(ModuleRecord module, std::string_view path, std::string_view build_id) {

@@ -15,6 +15,7 @@
 
 #include "collector/wire/block_encoder.h"
 #include "collector/wire/live_table.h"
+#include "collector/wire/stack_ids.h"
 #include "collector/wire/written_state.h"
 
 namespace hbmscope::wire {
@@ -130,7 +131,8 @@ class StreamWriter {
   std::unique_ptr<WrittenState> state_;  // Null: no state is kept.
   LiveTable table_;
   std::unordered_map<std::string, std::uint32_t> strings_;
-  PairIds frames_, stacks_;
+  PairIds frames_;
+  StackIds stacks_;
   void free_unseen(std::uint32_t slot, std::int64_t time_ns);
   template <class BySlot, class ByAddress>
   bool add_free(std::optional<std::uint32_t> slot, std::uint32_t heap, std::uint64_t address, std::uint64_t size,

@@ -108,7 +108,7 @@ TEST(DumpFolder, is_searched_for_programs_and_for_profiles) {
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().what, "this folder has no profiles or traces; 1 dump file has nothing about memory");
   ASSERT_TRUE(found);
-  EXPECT_EQ(found->files.size(), 3U);
+  EXPECT_EQ(found->files.size(), 4U);
   EXPECT_EQ(found->left_out, "1 dump file has nothing about memory");
 }
 

@@ -82,6 +82,8 @@ const Case cases[] = {
     {"set.pkl", "\x80\4\x8f\x94(K\1\x90."s, "this is a Python pickle with a set", "_dump_snapshot"},
     {"module.pb", "\x0a\x11\x0a\x05jit_f\x12\x06main.4\x30\1\x12\0"s,
      "this is an HLO module without a buffer assignment", "xla_dump_hlo_as_proto"},
+    {"module_alone.pb", "\x0a\x05jit_f\x12\x06main.4\x1a\x08\x0a\x06main.4"s,
+     "this is an HLO module without a buffer assignment", "compiled.as_text()"},
     {"profile.prof", "<!DOCTYPE html>\n<html><body>404</body></html>", "this is a web page (HTML)",
      "download the file"},
     {"t.html", "<html>\n<head><meta charset=\"utf-8\" /><title>GPU Memory Timeline HTML</title></head>",

@@ -135,6 +135,23 @@ TEST(XSpaceReader, lines_out_of_order_are_sorted) {
   EXPECT_EQ(3, trace.import.count_of("profiler_events"));
 }
 
+TEST(XSpaceReader, memory_of_the_driver_is_counted) {
+  PlaneByHand device("/device:GPU:0");
+  device.line();
+  device.device_event("MemAlloc", 5, "memalloc_details", "kind:device num_bytes:4096");
+  device.device_event("MemFree", 9, "MemFree_details", "kind:device num_bytes:0");
+  device.device_event("Memory device", 6, "MemoryResidency_details",
+                      "kind:device num_bytes:2097152 addr:0x00007f0000000000");
+  PlaneByHand host("/host:CPU");
+  host.line();
+  host.alloc(10, {0x1000, 256, 256});
+  const auto trace = read_xspace(bytes_of(Message().add(1, device.message()).add(1, host.message()).bytes), "x");
+  ASSERT_TRUE(trace);
+  EXPECT_EQ(2, trace->import.count_of("driver_allocations"));
+  EXPECT_EQ(1, trace->import.count_of("driver_frees"));
+  EXPECT_EQ((std::vector<std::uint64_t>{0, 256}), in_use_over_time(*trace));
+}
+
 TEST(XSpaceReader, a_file_that_is_cut_off_keeps_its_whole_planes) {
   PlaneByHand plane("/host:CPU");
   plane.line();

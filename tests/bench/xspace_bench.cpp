@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
-#include <iterator>
 #include <random>
 #include <string>
 #include <vector>
@@ -108,37 +107,49 @@ std::uint64_t run_floor(Range file) {
   return sum;
 }
 
-// Four threads, with as many spans between the allocator's events as a trace with Python's functions has.
+// A process with four devices and two threads for each of them, whose events alternate. Between those of the allocators
+// are as many spans as a trace with Python's functions has. Addresses are used again, and 20,000 blocks are live.
 std::string make_profile(std::size_t bytes_wanted) {
+  using Block = hbmscope::tests::PlaneByHand::Block;
+  constexpr std::size_t devices = 4, threads = 8, live_blocks = 20'000;
+  struct Pool {
+    std::vector<Block> live;
+    std::vector<std::uint64_t> freed;  // Addresses.
+    std::uint64_t in_use = 0, next_address = 0;
+  };
   std::mt19937_64 random(1);
-  std::string file;
-  while (file.size() < bytes_wanted) {
-    hbmscope::tests::PlaneByHand plane("/host:CPU");
-    std::vector<hbmscope::tests::PlaneByHand::Block> live;
-    std::uint64_t in_use = 0, time_ns = 0, next_address = 1 << 20;
-    for (int thread = 0; thread < 4; ++thread) {
-      plane.line(1000);
-      for (int i = 0; i < 20'000; ++i) {
-        time_ns += 1000;
-        for (int span = 0; span < 4; ++span)
-          plane.span("$model.py:" + std::to_string(100 * span + i / 8 % 20) + " layer", time_ns + span, 900 - 2 * span);
-        if (!live.empty() && random() % 2 == 0) {
-          std::swap(live[random() % live.size()], live.back());
-          in_use -= live.back().size;
-          live.back().in_use = in_use;
-          plane.free(time_ns + 100, live.back());
-          live.pop_back();
-        } else {
-          const std::uint64_t size = 256 * (1 + random() % 16);
-          in_use += size;
-          live.push_back({next_address += 1 << 13, size, in_use});
-          plane.alloc(time_ns + 100, live.back());
-        }
-      }
+  hbmscope::tests::PlaneByHand plane("/host:CPU");
+  std::vector<Pool> pools(devices);
+  for (std::size_t device = 0; device < devices; ++device) pools[device].next_address = (device + 1) << 38;
+  for (std::size_t thread = 0; thread < threads; ++thread) plane.line(1000);
+  for (std::uint64_t i = 0; i % 1024 != 0 || plane.line_bytes() < bytes_wanted; ++i) {
+    const std::uint64_t time_ns = 1000 * i;
+    const std::size_t thread = random() % threads, device = thread % devices;
+    Pool& pool = pools[device];
+    plane.return_to_line(thread);
+    for (std::uint64_t span = 0; span < 4; ++span)
+      plane.span("$model.py:" + std::to_string(100 * span + i / 64 % 20) + " layer", time_ns + span, 900 - 2 * span);
+    if (pool.live.size() >= live_blocks && random() % 2 == 0) {
+      std::swap(pool.live[random() % pool.live.size()], pool.live.back());
+      Block block = pool.live.back();
+      pool.live.pop_back();
+      pool.freed.push_back(block.address);
+      block.in_use = pool.in_use -= block.size;
+      plane.free(time_ns + 100, block);
+      continue;
     }
-    file += hbmscope::tests::Message().add(1, plane.message()).bytes;
+    Block block;
+    if (pool.freed.empty()) pool.freed.push_back(pool.next_address += 1 << 13);
+    block.address = pool.freed.back();
+    pool.freed.pop_back();
+    block.size = 256 * (1 + random() % 16);
+    block.in_use = pool.in_use += block.size;
+    block.allocator = "GPU_" + std::to_string(device) + "_bfc";
+    block.limit = std::uint64_t{60} << 30;
+    plane.alloc(time_ns + 100, block);
+    pool.live.push_back(block);
   }
-  return file;
+  return hbmscope::tests::Message().add(1, plane.message()).bytes;
 }
 
 double processor_seconds() {
@@ -148,10 +159,16 @@ double processor_seconds() {
          static_cast<double>(use.ru_utime.tv_usec + use.ru_stime.tv_usec) * 1e-6;
 }
 
+// From now on, peak_megabytes() is of what follows. Needs Linux.
+void reset_peak() {
+  std::ofstream("/proc/self/clear_refs") << 5;
+}
+
 double peak_megabytes() {
-  rusage use{};
-  getrusage(RUSAGE_SELF, &use);
-  return static_cast<double>(use.ru_maxrss) / 1000;
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;)
+    if (double kibibytes = 0; word == "VmHWM:" && status >> kibibytes) return kibibytes * 1024 / 1e6;
+  return 0;
 }
 
 }  // namespace
@@ -164,9 +181,10 @@ int main(int count, char** arguments) {
   if (parsed.ec == std::errc() && parsed.ptr == argument.data() + argument.size()) {
     file = make_profile(megabytes * 1'000'000);
   } else {
-    std::ifstream stream(arguments[1], std::ios::binary);
-    file.assign(std::istreambuf_iterator<char>(stream), {});
-    if (file.empty()) return std::fprintf(stderr, "xspace_bench: can't read %s\n", arguments[1]), 1;
+    std::ifstream stream(arguments[1], std::ios::binary | std::ios::ate);
+    file.resize(stream ? static_cast<std::size_t>(stream.tellg()) : 0);
+    if (!stream.seekg(0).read(file.data(), static_cast<std::streamsize>(file.size())) || file.empty())
+      return std::fprintf(stderr, "xspace_bench: can't read %s\n", arguments[1]), 1;
   }
   const auto* begin = reinterpret_cast<const Byte*>(file.data());
   const double file_megabytes = static_cast<double>(file.size()) / 1e6;
@@ -175,10 +193,12 @@ int main(int count, char** arguments) {
   double floor_seconds = 1e9, reader_seconds = 1e9, floor_peak = 0, reader_peak = 0;
   std::uint64_t sum = 0;
   for (int round = 0; round < 3; ++round) {
+    reset_peak();
     double start = processor_seconds();
     sum += run_floor({begin, begin + file.size()});
     floor_seconds = std::min(floor_seconds, processor_seconds() - start);
     if (round == 0) floor_peak = peak_megabytes();
+    reset_peak();
     start = processor_seconds();
     const auto trace = hbmscope::read_xspace({begin, file.size()}, "made-up.xplane.pb");
     reader_seconds = std::min(reader_seconds, processor_seconds() - start);

@@ -33,7 +33,7 @@ MAY_INCLUDE = {
     "analysis/read": ["analysis/model", "analysis/units", "analysis/heap", "analysis/trace", "collector/wire", "allocator"],
     "analysis/query": ["analysis/model", "analysis/units", "analysis/heap", "analysis/trace", "collector/wire", "allocator"],
     "analysis/diagnose": ["analysis/model", "analysis/units", "analysis/trace", "analysis/query", "collector/wire"],
-    "analysis/write": ["analysis/model", "analysis/units", "analysis/trace", "analysis/query", "collector/wire"],
+    "analysis/write": ["analysis/model", "analysis/units", "analysis/trace", "analysis/query", "analysis/diagnose", "collector/wire"],
     "app/cli": ["analysis", "collector/link", "collector/attach", "collector/serve", "collector/view", "allocator"],
     "app/gui/sources": ["analysis", "allocator", "collector/view"],
     "app/gui/core": ["app/gui/sources", "analysis", "collector/view"],

@@ -198,6 +198,24 @@ bool begins_with_name(ByteRange rest) {
   return there > length && *(cursor.at() + length) == bytes_key(2);  // entry_computation_name follows.
 }
 
+// An HloModuleProto that is not inside an HloProto: its name, that of its entry, and its computations.
+bool is_module_alone(ByteRange message) {
+  protobuf::WireCursor cursor(message);
+  for (const std::uint32_t number : {1U, 2U}) {
+    WireField field;
+    if (!cursor.next_field(field) || field.key != bytes_key(number) || !is_name(field.bytes)) return false;
+  }
+  return cursor.at() != message.end && *cursor.at() == bytes_key(3);
+}
+
+Failure without_assignment(const std::string& name) {
+  return Failure(
+      other_format("this is an HLO module without a buffer assignment",
+                   "XLA writes it for the module after optimizations: --xla_dump_hlo_as_proto. The text of "
+                   "the same module opens without it: the .txt of the same dump, or compiled.as_text() of JAX.",
+                   name));
+}
+
 // A LogicalBufferProto: numbers, and the location that defines it, which no message of a profile has.
 bool is_buffer(ByteRange message) {
   bool has_place = false, has_others = false;
@@ -223,12 +241,13 @@ bool looks_like_hlo_proto(std::span<const std::uint8_t> bytes) {
   std::uint64_t length = 0;
   if (!cursor.read_varint(length)) return false;
   const auto there = static_cast<std::uint64_t>(all.end - cursor.at());
-  if (begins_with_name({cursor.at(), all.end}) && length > 8) return true;
+  if ((begins_with_name({cursor.at(), all.end}) && length > 8) || is_module_alone(all)) return true;
   return length <= there && is_buffer({cursor.at(), cursor.at() + length});
 }
 
 Result<Program> read_hlo_proto(std::span<const std::uint8_t> bytes, const std::string& name) {
   const ByteRange all = range_of(bytes);
+  if (is_module_alone(all)) return without_assignment(name);
   ByteRange module_bytes, assignment;
   bool is_whole = true;
   protobuf::WireCursor cursor({all.begin + 1, all.end});
@@ -243,12 +262,7 @@ Result<Program> read_hlo_proto(std::span<const std::uint8_t> bytes, const std::s
     assignment = all;
   }
   if (!is_whole) return Failure(refusal("the message is cut off, or damaged", "Was the dump copied whole?", name));
-  if (assignment.begin == nullptr)
-    return Failure(
-        other_format("this is an HLO module without a buffer assignment",
-                     "XLA writes it for the module after optimizations: --xla_dump_hlo_as_proto. The text of "
-                     "the same module opens without it.",
-                     name));
+  if (assignment.begin == nullptr) return without_assignment(name);
   Program program;
   const Module module = is_module ? read_module(module_bytes) : Module{};
   program.name = module.name;

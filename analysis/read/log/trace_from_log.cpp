@@ -223,12 +223,7 @@ class LogWriter {
     }
     wire::OutOfMemoryRecord record;
     record.requested = requested_of(finding);
-    // A pool that has claimed all it may claim can't use the device's memory, however much is free there.
-    const bool is_pool_full = finding.dump && finding.dump->unallocated && finding.dump->unallocated->bytes == 0;
-    if (finding.sentence && finding.sentence->available)
-      record.available = finding.sentence->available->bytes;
-    else if (is_pool_full)
-      record.available = 0;
+    if (finding.sentence && finding.sentence->available) record.available = finding.sentence->available->bytes;
     record.heap = heap;
     record.stack = stack_of(finding.frames);
     record.reason = writer_.define_string(finding.sentence ? finding.sentence->text : finding.dump->headline);
@@ -247,6 +242,7 @@ class LogWriter {
     if (!event) return;
     add_details(*event, finding);
     add_detail(*event, failure_detail::program, report.program);
+    if (is_of_compiler(report.form)) add_detail(*event, failure_detail::stage, failure_detail::compiler);
     if (report.fragmentation)
       add_detail(*event, "lost to fragmentation of temporaries", text_from_printed(*report.fragmentation));
     PrintedBytes padding;

@@ -45,6 +45,11 @@ enum class Form : std::uint8_t {
   statistics,
 };
 
+// Of a program that was never loaded.
+constexpr bool is_of_compiler(Form form) {
+  return form != Form::buffer && form != Form::program && form != Form::statistics;
+}
+
 struct Part {
   std::string name;  // "HLO temp", "reserved", "arguments"
   MaybeBytes size;   // Nothing: "unknown size".

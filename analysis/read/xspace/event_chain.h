@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <vector>
 
 #include "analysis/read/xspace/memory_events.h"
@@ -24,7 +23,7 @@ struct Chain {
 };
 
 // Orders by time, then follows the chain of each allocator. An event that moves gets the time of its new place.
-Chain order_events(std::deque<MemoryEvent>& events, std::size_t allocators);
+Chain order_events(MemoryEvents& events, std::size_t allocators);
 
 // What the allocator had in use before the event; wraps around.
 inline std::uint64_t in_use_before(const MemoryEvent& event) {

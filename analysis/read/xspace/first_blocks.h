@@ -7,7 +7,6 @@
 
 #include "analysis/read/xspace/event_chain.h"
 #include "analysis/read/xspace/memory_events.h"
-#include "collector/wire/live_table.h"
 
 namespace hbmscope::xspace {
 
@@ -23,15 +22,10 @@ struct FirstBlocks {
     std::vector<FirstBlock> blocks;
     std::uint64_t unnamed_bytes = 0;
   };
-  std::vector<InGap> in_gaps;  // By index of Chain::gaps.
-  wire::LiveTable addresses;   // All that events name, by allocator + 1; never removed.
+  std::vector<InGap> in_gaps;      // By index of Chain::gaps.
+  std::uint64_t address_last = 0;  // The highest of all events.
 };
 
-// A heap's number in the tables is never 0.
-inline std::uint32_t table_key(std::uint32_t allocator) {
-  return allocator + 1;
-}
-
-FirstBlocks find_first_blocks(const std::deque<MemoryEvent>& events, const Chain& chain, std::size_t allocators);
+FirstBlocks find_first_blocks(const MemoryEvents& events, const Chain& chain, std::size_t allocators);
 
 }  // namespace hbmscope::xspace

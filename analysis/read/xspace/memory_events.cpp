@@ -83,7 +83,7 @@ struct RawEvent {
   ByteRange stats;  // From the first one to the end of the message; they are its last fields.
 };
 
-bool read_event(ByteRange message, RawEvent& event) {
+[[gnu::always_inline]] inline bool read_event(ByteRange message, RawEvent& event) {
   event = {0, 0, 0, {message.end, message.end}};
   WireCursor cursor(message);
   for (WireField field; cursor.next_field(field);) switch (field.key) {
@@ -95,6 +95,14 @@ bool read_event(ByteRange message, RawEvent& event) {
     }
   return cursor.problem() == WireProblem::none;
 }
+
+struct TextsHash {
+  std::size_t operator()(const EventTexts& texts) const {
+    const std::uint64_t names = std::uint64_t{texts.op} << 32 | texts.shape;
+    const std::uint64_t places = std::uint64_t{texts.program} << 32 | texts.region;
+    return static_cast<std::size_t>((names * 0x9e3779b97f4a7c15U ^ places) * 0xff51afd7ed558ccdU >> 7);
+  }
+};
 
 class PlaneReader {
  public:
@@ -112,7 +120,7 @@ class PlaneReader {
     const std::size_t memory = events_.memory.size(), steps = events_.steps.size();
     const std::uint64_t events = events_.events, damaged = events_.damaged;
     if (!read_in_file_order(line)) {
-      events_.memory.resize(memory);
+      events_.memory.shrink(memory);
       events_.steps.resize(steps);
       events_.events = events;
       events_.damaged = damaged;
@@ -227,6 +235,7 @@ class PlaneReader {
     std::uint64_t allocator = 0;
     std::uint64_t available = wire::unknown_bytes;
     bool has_size = false;
+    EventTexts texts;
     for_each_stat(raw.stats, [&](const Stat& stat, Figure figure) {
       switch (figure) {
         case Figure::allocator: allocator = stat.is_reference ? stat.value : 0; break;
@@ -238,9 +247,9 @@ class PlaneReader {
           has_size = true;
           break;
         case Figure::address: event.address = stat.value; break;
-        case Figure::op: event.op = text_of(stat); break;
-        case Figure::region: event.region = text_of(stat); break;
-        case Figure::shape: event.shape = text_of(stat); break;
+        case Figure::op: texts.op = text_of(stat); break;
+        case Figure::region: texts.region = text_of(stat); break;
+        case Figure::shape: texts.shape = text_of(stat); break;
         case Figure::step:
         case Figure::other: break;
       }
@@ -260,8 +269,18 @@ class PlaneReader {
     }
     event.allocator = allocator_of(allocator);
     event.stack = find_stack();
-    event.program = find_program();
+    if (!is_free) {
+      texts.program = find_program();
+      event.texts = number_of(texts);
+    }
     events_.memory.push_back(event);
+  }
+
+  std::uint32_t number_of(const EventTexts& texts) {
+    if (events_.texts[last_texts_] == texts) return last_texts_;
+    const auto [found, is_new] = text_numbers_.try_emplace(texts, static_cast<std::uint32_t>(events_.texts.size()));
+    if (is_new) events_.texts.push_back(texts);
+    return last_texts_ = found->second;
   }
 
   // A value that looks like a number is stored as one, whatever it means: the shape "[]" is a text, the operation "7"
@@ -276,10 +295,10 @@ class PlaneReader {
     return text.string;
   }
 
-  std::uint32_t limit_of(std::uint64_t bytes) {
+  std::uint16_t limit_of(std::uint64_t bytes) {
     if (events_.limits[last_limit_] == bytes) return last_limit_;
     const auto found = std::find(events_.limits.begin(), events_.limits.end(), bytes);
-    last_limit_ = static_cast<std::uint32_t>(found - events_.limits.begin());
+    last_limit_ = static_cast<std::uint16_t>(found - events_.limits.begin());
     constexpr std::size_t limits_max = 1024;  // There is one per allocator; damaged files may have many.
     if (found == events_.limits.end()) {
       if (events_.limits.size() == limits_max) return last_limit_ = 0;
@@ -332,7 +351,9 @@ class PlaneReader {
   ById<std::uint32_t> allocators_;  // Their number in Events, from 1; 0: not seen yet.
   OpenSpans open_;                  // Those that contain the event; times in ps.
   std::int64_t line_begin_ns_ = 0;
-  std::uint32_t last_limit_ = 0;
+  std::uint16_t last_limit_ = 0;
+  std::uint32_t last_texts_ = 0;
+  std::unordered_map<EventTexts, std::uint32_t, TextsHash> text_numbers_;  // Index in Events::texts.
 };
 
 // Any plane can have them; that of the host's threads has them in practice.

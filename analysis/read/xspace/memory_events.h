@@ -3,8 +3,8 @@
 // allocator's figures just after it. And the steps that the program marks (StepTraceAnnotation).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <string_view>
 #include <vector>
 
@@ -20,11 +20,56 @@ struct MemoryEvent {
   std::uint64_t address = 0;
   std::uint64_t size = 0;  // Of the block, rounding included.
   std::uint64_t requested = wire::unknown_bytes;
-  std::uint64_t in_use = wire::unknown_bytes;                           // In the whole allocator, after the event.
-  std::uint32_t allocator = 0;                                          // Index in Events::allocators.
-  std::uint32_t limit = 0;                                              // Index in Events::limits.
-  std::uint32_t stack = 0, op = 0, shape = 0, region = 0, program = 0;  // Stack and strings of the trace; 0: none.
+  std::uint64_t in_use = wire::unknown_bytes;  // In the whole allocator, after the event.
+  std::uint32_t allocator = 0;                 // Index in Events::allocators.
+  std::uint32_t stack = 0;                     // Of the trace; 0: none.
+  std::uint32_t texts = 0;                     // Index in Events::texts.
+  std::uint16_t limit = 0;                     // Index in Events::limits.
   bool is_free = false;
+};
+static_assert(sizeof(MemoryEvent) == 56, "a profile of a gigabyte has eight million");
+
+// What an allocation says about itself in words: strings of the trace; 0: none.
+struct EventTexts {
+  std::uint32_t op = 0, shape = 0, region = 0, program = 0;
+
+  bool operator==(const EventTexts&) const = default;
+};
+
+// Grows without ever moving what it holds.
+class MemoryEvents {
+ public:
+  void push_back(const MemoryEvent& event) {
+    if (size_ % chunk_events == 0) {
+      chunks_.emplace_back();
+      chunks_.back().reserve(chunk_events);
+    }
+    chunks_.back().push_back(event);
+    ++size_;
+  }
+  void shrink(std::size_t size) {
+    size_ = size;
+    chunks_.resize((size + chunk_events - 1) / chunk_events);
+    if (size % chunk_events != 0) chunks_.back().resize(size % chunk_events);
+  }
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  MemoryEvent& operator[](std::size_t at) { return chunks_[at / chunk_events][at % chunk_events]; }
+  const MemoryEvent& operator[](std::size_t at) const { return chunks_[at / chunk_events][at % chunk_events]; }
+
+  // For passes in the order of time, which jump between the lines: most of their time is waiting for memory. Always
+  // inlined, as in LiveTable.
+  static constexpr std::size_t prefetched_ahead = 24;
+  [[gnu::always_inline]] void prefetch(std::size_t at) const {
+    const MemoryEvent& event = (*this)[at];
+    __builtin_prefetch(&event);
+    __builtin_prefetch(&event.is_free);  // May be in the next cache line.
+  }
+
+ private:
+  static constexpr std::size_t chunk_events = 1 << 18;  // Large enough for large pages.
+  std::vector<std::vector<MemoryEvent>> chunks_;
+  std::size_t size_ = 0;
 };
 
 struct Allocator {
@@ -38,7 +83,8 @@ struct Step {
 };
 
 struct Events {
-  std::deque<MemoryEvent> memory;                          // Line by line, each in the order of time. At most 2^32.
+  MemoryEvents memory;                                     // Line by line, each in the order of time. At most 2^32.
+  std::vector<EventTexts> texts{{}};                       // The different ones.
   std::vector<std::uint64_t> limits{wire::unknown_bytes};  // The different limits of the allocators, in bytes.
   std::vector<Allocator> allocators;
   std::vector<Step> steps;

@@ -13,6 +13,7 @@
 #include "analysis/read/hlo/trace_from_program.h"
 #include "analysis/read/other_format.h"
 #include "analysis/read/unnamed_block.h"
+#include "analysis/read/xspace/driver_memory.h"
 #include "analysis/read/xspace/event_chain.h"
 #include "analysis/read/xspace/first_blocks.h"
 #include "analysis/read/xspace/memory_events.h"
@@ -120,7 +121,7 @@ class TraceMaker {
     for (std::uint32_t i = 0; i < heaps_.size(); ++i)
       if (const std::uint64_t bytes = first_.unnamed_bytes[i]; bytes > 0)
         writer_.live(
-            unnamed_block<wire::LiveRecord>(writer_, heaps_[i], next_free_address(i), bytes, before_the_profile));
+            unnamed_block<wire::LiveRecord>(writer_, heaps_[i], next_free_address(), bytes, before_the_profile));
   }
 
   void add_events() {
@@ -129,6 +130,8 @@ class TraceMaker {
     std::int64_t last_ns = event_at(0).time_ns;
     limits_.assign(heaps_.size(), 0);
     for (std::size_t i = 0; i < events_.memory.size(); ++i) {
+      if (const std::size_t later = i + MemoryEvents::prefetched_ahead; later < events_.memory.size())
+        events_.memory.prefetch(chain_.order[later]);
       const MemoryEvent& event = event_at(i);
       for (; mark < marks.size() && marks[mark].is_before(event.time_ns); ++mark) add(marks[mark]);
       for (; gap < chain_.gaps.size() && chain_.gaps[gap].before == i; ++gap) add_gap(gap, last_ns);
@@ -191,17 +194,12 @@ class TraceMaker {
       writer_.alloc(record, next.time_ns);
     }
     if (const std::uint64_t bytes = first_.in_gaps[number].unnamed_bytes; bytes > 0)
-      writer_.alloc(
-          unnamed_block<wire::AllocRecord>(writer_, heap, next_free_address(next.allocator), bytes, event_is_missing),
-          next.time_ns);
+      writer_.alloc(unnamed_block<wire::AllocRecord>(writer_, heap, next_free_address(), bytes, event_is_missing),
+                    next.time_ns);
   }
 
   // One that no event has, and no earlier call returned.
-  std::uint64_t next_free_address(std::uint32_t allocator) {
-    do ++last_free_address_;
-    while (first_.addresses.find(table_key(allocator), last_free_address_));
-    return last_free_address_;
-  }
+  std::uint64_t next_free_address() { return first_.address_last + ++unnamed_blocks_; }
 
   void add_limit(const MemoryEvent& event) {
     std::uint32_t& limit = limits_[event.allocator];
@@ -218,11 +216,12 @@ class TraceMaker {
     record.requested = event.requested;
     record.heap = heaps_[event.allocator];
     record.stack = event.stack;
-    record.tag = event.op;
+    const EventTexts& texts = events_.texts[event.texts];
+    record.tag = texts.op;
     const std::uint64_t number = writer_.alloc(record, event.time_ns);
-    add_text(number, shape_key_, event.shape, event.time_ns);
-    add_text(number, region_key_, event.region, event.time_ns);
-    add_text(number, program_key_, event.program, event.time_ns);
+    add_text(number, shape_key_, texts.shape, event.time_ns);
+    add_text(number, region_key_, texts.region, event.time_ns);
+    add_text(number, program_key_, texts.program, event.time_ns);
   }
 
   void add_text(std::uint64_t allocation, std::uint32_t key, std::uint32_t value, std::int64_t time_ns) {
@@ -252,6 +251,7 @@ class TraceMaker {
           events_.allocators[i].name);
     import.add_if_any("programs_without_memory", Severity::notice, programs_without_memory_,
                       "Compiled programs without a buffer assignment; their memory is unknown.");
+    report_driver_memory(import);
     if (events_.memory.empty())
       import.add(
           "without_allocator_events", Severity::notice, 1,
@@ -281,6 +281,16 @@ class TraceMaker {
       import.add("profiler_warnings", Severity::notice, 1, "XLA's profiler reported warnings.", warning);
   }
 
+  void report_driver_memory(ImportStatistics& import) const {
+    const DriverMemory driver = count_driver_memory(space_);
+    import.add_if_any("driver_allocations", Severity::notice, driver.allocations + driver.residencies,
+                      "Allocations of the driver's memory (cuMemAlloc and the like), reported by CUPTI. They are not "
+                      "shown as blocks: frees can't be matched, and what was allocated before the profile is missing. "
+                      "hbmscope run records them. The example is the largest one.",
+                      driver.largest);
+    import.add_if_any("driver_frees", Severity::info, driver.frees, {});
+  }
+
   const Space& space_;
   TraceWriter out_;
   wire::StreamWriter& writer_ = out_.events();
@@ -290,7 +300,7 @@ class TraceMaker {
   Events events_;
   Chain chain_;
   FirstBlocks first_;
-  std::uint64_t last_free_address_ = 0;
+  std::uint64_t unnamed_blocks_ = 0;
   std::vector<std::uint32_t> heaps_;   // By allocator.
   std::vector<std::uint32_t> limits_;  // By allocator, as last reported: index in Events::limits.
   std::uint32_t limit_name_ = writer_.define_string(reported_figure::limit);

@@ -114,7 +114,7 @@ bool looks_like_xspace(std::span<const std::uint8_t> bytes) {
          text.starts_with("#Chip");
 }
 
-bool read_stat(ByteRange message, Stat& stat) {
+bool read_any_stat(ByteRange message, Stat& stat) {
   stat = {};
   WireCursor cursor(message);
   for (WireField field; cursor.next_field(field);) switch (field.key) {

@@ -53,7 +53,23 @@ bool looks_like_xspace(std::span<const std::uint8_t> bytes);
 Space index_planes(std::span<const std::uint8_t> bytes);
 
 // False if the message is damaged.
-bool read_stat(protobuf::ByteRange message, Stat& stat);
+bool read_any_stat(protobuf::ByteRange message, Stat& stat);
+
+// The same, inlined for nearly all of them: XLA writes the name first, which has a small id, and then one integer.
+[[gnu::always_inline]] inline bool read_stat(protobuf::ByteRange message, Stat& stat) {
+  const std::uint8_t *const begin = message.begin, *const end = message.end;
+  if (end - begin >= 4 && begin[0] == protobuf::varint_key(1) && begin[1] < 0x80) {
+    const std::uint8_t key = begin[2];
+    protobuf::WireCursor cursor(protobuf::ByteRange{begin + 3, end});
+    const bool is_integer =
+        key == protobuf::varint_key(3) || key == protobuf::varint_key(4) || key == protobuf::varint_key(7);
+    if (std::uint64_t value = 0; is_integer && cursor.read_varint(value) && cursor.at() == end) {
+      stat = {begin[1], value, {}, key == protobuf::varint_key(7)};
+      return true;
+    }
+  }
+  return read_any_stat(message, stat);
+}
 
 inline std::string_view text_from(protobuf::ByteRange range) {
   return {reinterpret_cast<const char*>(range.begin), static_cast<std::size_t>(range.end - range.begin)};

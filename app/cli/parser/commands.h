@@ -48,6 +48,7 @@ class CommandList {
 // One function per command. They are called in the order of the help.
 void add_open(CommandList& commands);
 void add_report(CommandList& commands);
+void add_explain(CommandList& commands);
 void add_diff(CommandList& commands);
 void add_savings(CommandList& commands);
 void add_check(CommandList& commands);

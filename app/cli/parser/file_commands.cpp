@@ -236,6 +236,20 @@ void add_report(CommandList& commands) {
   });
 }
 
+void add_explain(CommandList& commands) {
+  CLI::App& command = commands.add("explain", "Say why a job ran out of memory, what held it, and what would help", R"(
+  hbmscope explain train.log                                      from a job's output
+  hbmscope explain snapshot.pickle                                from a snapshot or a recording
+  hbmscope explain job/                                           from all that a job left behind
+  kubectl logs trainer-0 | hbmscope explain -                     from what a command prints)");
+  const auto options = std::make_shared<ExplainOptions>();
+  add_files(command, options->files,
+            "Logs, memory dumps, snapshots, recordings, or folders of them; several are joined. - is standard input");
+  add_json_option(command, options->json);
+  add_max_size_option(command, options->max_size);
+  commands.set_action(command, [options] { return run_explain(*options); });
+}
+
 void add_diff(CommandList& commands) {
   CLI::App& command =
       commands.add("diff", "Compare two files, or two times of one trace: what changed, now - baseline", R"(

@@ -38,6 +38,7 @@ void add_commands(CommandList& commands) {
   commands.begin_group("What holds the memory, and what changed");
   add_open(commands);
   add_report(commands);
+  add_explain(commands);
   add_diff(commands);
   add_savings(commands);
   add_check(commands);

@@ -1,0 +1,206 @@
+#include "analysis/diagnose/advice.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "analysis/model/clamped.h"
+#include "analysis/trace/reported_figures.h"
+#include "analysis/units/format.h"
+
+namespace hbmscope {
+namespace {
+
+constexpr double default_fraction = 0.75;  // Of JAX and XLA (xla/pjrt/plugin/xla_gpu/xla_gpu_allocator_config.h).
+constexpr double fraction_max = 0.95;      // More leaves the driver and the libraries too little.
+
+class Adviser {
+ public:
+  Adviser(const Trace& trace, std::size_t stream, const CauseOfFailure& cause, const FailureRow& row,
+          const FailureFacts& facts, const Holders& holders)
+      : stream_(trace.streams[stream]), cause_(cause), row_(row), facts_(facts), holders_(holders) {}
+
+  std::vector<Advice> find() {
+    switch (cause_.framework) {
+      case Framework::jax_gpu:
+      case Framework::tensorflow: advise_xla(); break;
+      case Framework::pytorch: advise_pytorch(); break;
+      case Framework::tpu: advise_tpu(); break;
+      case Framework::triton:
+        add("smaller block sizes, or a smaller num_stages", "A kernel's shared memory grows with both.",
+            "The kernel may become slower.");
+        break;
+      case Framework::vllm:
+        add("--gpu-memory-utilization 0.95, a smaller --max-model-len, or more GPUs (--tensor-parallel-size)",
+            "The first leaves more memory for the KV cache, the second needs less of it.",
+            "Less memory is left for other processes; or requests must be shorter.");
+        break;
+      case Framework::library: advise_outside(); break;
+      default: break;
+    }
+    advise_release();
+    advise_less();
+    return std::move(advice_);
+  }
+
+ private:
+  void add(std::string change, std::string why, std::string price, AdviceProof proof = AdviceProof::rule) {
+    advice_.push_back({std::move(change), std::move(why), std::move(price), proof});
+  }
+
+  std::optional<double> fraction() const {
+    for (const char* name : {"variable.XLA_PYTHON_CLIENT_MEM_FRACTION", "variable.XLA_CLIENT_MEM_FRACTION"}) {
+      const std::string_view text = stream_.definitions().job_fact(name);
+      double value = 0;
+      if (std::from_chars(text.data(), text.data() + text.size(), value).ec == std::errc() && value > 0) return value;
+    }
+    return std::nullopt;
+  }
+
+  bool grows() const {
+    const std::string_view preallocate = stream_.definitions().job_fact("variable.XLA_PYTHON_CLIENT_PREALLOCATE");
+    const bool is_below_limit = facts_.limit_bytes && row_.pool_bytes && *row_.pool_bytes < *facts_.limit_bytes;
+    return is_below_limit || preallocate == "false" || preallocate == "False" || preallocate == "0";
+  }
+
+  void advise_xla() {
+    const bool is_jax = cause_.framework == Framework::jax_gpu;
+    if (is_jax && (cause_.cause == Cause::pool_limit || cause_.cause == Cause::too_big)) advise_larger_fraction();
+    if (cause_.cause == Cause::outside_pool_starved) advise_outside();
+    if (cause_.cause != Cause::fragmentation && cause_.cause != Cause::cannot_grow) return;
+    if (is_jax && grows())
+      add("XLA_PYTHON_CLIENT_PREALLOCATE=true",
+          "Free memory of different regions can't be joined; with preallocation there is one region.",
+          "Other processes can't use that memory of the GPU.");
+    if (!is_jax)
+      return add("TF_GPU_ALLOCATOR=cuda_malloc_async",
+                 "The driver's pool can map free memory from anywhere to one range of addresses, so it fragments less.",
+                 "");
+    add("XLA_PYTHON_CLIENT_ALLOCATOR=cuda_async",
+        "The driver's pool can map free memory from anywhere to one range of addresses, so it fragments less.",
+        "JAX has no statistics of this allocator's free blocks.");
+    add("XLA_PYTHON_CLIENT_ALLOCATOR=platform", "Without a pool, nothing fragments inside of it.",
+        "Each array calls the driver, which makes small operations slow.");
+  }
+
+  // The fraction of the device at which the pool would have held what was in use and the request.
+  void advise_larger_fraction() {
+    if (!facts_.limit_bytes || !row_.used_bytes) return;
+    const auto known = find_reported(stream_, reported_figure::device, facts_.heap, facts_.event);
+    const double used_fraction = fraction().value_or(default_fraction);
+    const double device =
+        known ? static_cast<double>(*known) : static_cast<double>(*facts_.limit_bytes) / used_fraction;
+    const double needed = static_cast<double>(clamped_sum(*row_.used_bytes, facts_.needed_bytes));
+    const double wanted = std::ceil(needed / device * 100 + 1) / 100;  // One percent for rounding and gaps.
+    const bool is_assumed = !known && !fraction();
+    const std::string basis = is_assumed ? ", if the job ran with the default of 0.75" : "";
+    if (wanted > fraction_max) {
+      if (needed > device)
+        without_setting_ = fmt::format("No fraction is enough: {} would be needed, and the device has about {}{}.",
+                                       text_from_bytes(needed), text_from_bytes(device), basis);
+      return;
+    }
+    if (wanted <= used_fraction) return;
+    add(fmt::format("XLA_PYTHON_CLIENT_MEM_FRACTION={:.2f}", wanted),
+        fmt::format("In use and requested together are {}; the pool could have {}{}.", text_from_bytes(needed),
+                    text_from_bytes(wanted * device), basis),
+        fmt::format("It leaves {} outside the pool, for cuBLAS, cuDNN, NCCL, CUDA graphs and other processes.",
+                    text_from_bytes((1 - wanted) * device)),
+        is_assumed ? AdviceProof::rule : AdviceProof::computed);
+  }
+
+  void advise_outside() {
+    const std::string price = "The pool becomes smaller, so less memory is left for arrays.";
+    add("XLA_PYTHON_CLIENT_MEM_FRACTION=0.65 (JAX), or torch.cuda.set_per_process_memory_fraction(0.8) (PyTorch)",
+        "Libraries allocate outside of the framework's pool: a smaller pool leaves them more.", price);
+  }
+
+  void advise_pytorch() {
+    const bool is_fragmented = cause_.cause == Cause::fragmentation || cause_.cause == Cause::cannot_grow;
+    const std::string_view expandable = stream_.definitions().job_fact("torch.allocator.expandable_segments");
+    if (is_fragmented && expandable != "True" && expandable != "true" && expandable != "1")
+      add("PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
+          "Segments then grow in place, so free memory isn't split among segments.",
+          "Tensors can't be shared with other processes by CUDA IPC in older versions.");
+    if (cause_.cause == Cause::cannot_grow)
+      add("torch.cuda.empty_cache() before the request",
+          fmt::format("It returns unused segments of the {} that is free in the pool to the device.",
+                      text_from_bytes(facts_.free_bytes.value_or(0))),
+          "The driver must allocate them again, and only wholly free segments are returned.");
+    if (cause_.cause == Cause::pool_limit)
+      add("a larger torch.cuda.set_per_process_memory_fraction()", "The process was limited below what the device has.",
+          "Less is left for other processes.");
+  }
+
+  void advise_tpu() {
+    if (cause_.cause != Cause::compile_time && cause_.cause != Cause::too_big) return;
+    for (const auto& [key, value] : row_.details)
+      if (key.starts_with("padding"))
+        add("arrays whose last two dimensions are multiples of 8 and 128",
+            fmt::format("{} of the program is padding to tiles.", value), "");
+    if (row_.memory_space == "vmem")
+      return add("smaller blocks in the kernel, or --xla_tpu_scoped_vmem_limit_kib in LIBTPU_INIT_ARGS",
+                 "The kernel's buffers must fit in VMEM.", "The kernel may become slower.");
+    add("jax.jit(..., donate_argnums=...) for arguments that are replaced, such as parameters and optimizer state",
+        "Outputs then take the place of donated arguments.", "Donated arrays can't be used afterwards.");
+    add("jax.checkpoint", "Activations are computed again in the backward pass instead of being kept.",
+        "The backward pass takes longer.");
+    add("sharding over more devices", "Each device then holds a part of the arrays.", "It takes more devices.");
+  }
+
+  void advise_release() {
+    if (!facts_.place || facts_.place->blocks.empty() || cause_.cause != Cause::fragmentation) return;
+    const CheapestPlace& place = *facts_.place;
+    add(fmt::format("release the {} in the way (below)", text_from_count_of(place.blocks.size(), "block")),
+        fmt::format("{} in use between {:#x} and {:#x}; without that, the request would have fit.",
+                    text_from_bytes(place.in_use_bytes), place.range.begin, place.range.end),
+        "", AdviceProof::computed);
+  }
+
+  // What must go if no setting helps.
+  void advise_less() {
+    if (cause_.cause == Cause::too_big && facts_.limit_bytes && facts_.needed_bytes > *facts_.limit_bytes &&
+        cause_.framework != Framework::tpu)
+      return add("request less at once",
+                 fmt::format("{}The request alone is {} more than the limit; releasing other memory doesn't help.",
+                             without_setting_.empty() ? "" : without_setting_ + " ",
+                             text_from_bytes(facts_.needed_bytes - *facts_.limit_bytes)),
+                 "", AdviceProof::computed);
+    const bool is_full = cause_.cause == Cause::too_big || cause_.cause == Cause::pool_limit;
+    if (!is_full || !facts_.free_bytes || facts_.needed_bytes == 0) return;
+    std::uint64_t there =
+        clamped_sum(*facts_.free_bytes, cause_.cause == Cause::too_big ? facts_.driver_bytes.value_or(0) : 0);
+    if (facts_.needed_bytes <= there) return;
+    std::string why = fmt::format("{} more must be free.", text_from_bytes(facts_.needed_bytes - there));
+    if (!holders_.rows.empty())
+      why += fmt::format(" The most is held by {}: {}.", holders_.rows.front().name,
+                         text_from_bytes(holders_.rows.front().bytes));
+    if (!without_setting_.empty()) why = without_setting_ + " " + why;
+    add("hold or request less: a smaller batch, checkpointing, donation, a lower precision", std::move(why), "",
+        AdviceProof::computed);
+  }
+
+  const Stream& stream_;
+  const CauseOfFailure& cause_;
+  const FailureRow& row_;
+  const FailureFacts& facts_;
+  const Holders& holders_;
+  std::string without_setting_;
+  std::vector<Advice> advice_;
+};
+
+}  // namespace
+
+std::string_view text_from_proof(AdviceProof proof) {
+  return proof == AdviceProof::computed ? "computed" : "rule";
+}
+
+std::vector<Advice> find_advice(const Trace& trace, std::size_t stream, const CauseOfFailure& cause,
+                                const FailureRow& row, const FailureFacts& facts, const Holders& holders) {
+  return Adviser(trace, stream, cause, row, facts, holders).find();
+}
+
+}  // namespace hbmscope

@@ -1,0 +1,32 @@
+// Changes that would have helped a request that failed: in words to paste, with their price, and whether it is certain
+// that they help.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/diagnose/cause.h"
+#include "analysis/diagnose/holders.h"
+
+namespace hbmscope {
+
+enum class AdviceProof : std::uint8_t {
+  computed,  // Follows from the figures of the failure.
+  rule,      // Follows from a rule of the allocator; whether it is enough depends on what the job requests then.
+};
+std::string_view text_from_proof(AdviceProof proof);  // "computed", "rule"
+
+struct Advice {
+  std::string change;  // What to paste or do: "XLA_PYTHON_CLIENT_MEM_FRACTION=0.86"
+  std::string why;     // A whole sentence, with figures.
+  std::string price;   // A whole sentence; empty: none is known.
+  AdviceProof proof = AdviceProof::rule;
+};
+
+// The most certain and cheapest first. Sources of the rules: jaxlib's xla_client.py (variables of JAX on GPUs),
+// xla/tsl/framework/bfc_allocator.cc, PyTorch's CUDA memory notes and c10/cuda/CUDAAllocatorConfig.h.
+std::vector<Advice> find_advice(const Trace& trace, std::size_t stream, const CauseOfFailure& cause,
+                                const FailureRow& row, const FailureFacts& facts, const Holders& holders);
+
+}  // namespace hbmscope

@@ -1,0 +1,84 @@
+#include "analysis/diagnose/holders.h"
+
+#include <algorithm>
+#include <map>
+
+#include "analysis/query/block_labels.h"
+#include "analysis/query/block_list_rows.h"
+#include "analysis/query/trace_user_code.h"
+#include "analysis/units/format.h"
+
+namespace hbmscope {
+namespace {
+
+// The block's stack, or that of the same memory in another file.
+LentStack stack_of(std::size_t stream, const std::vector<LentStack>& lent, const LiveBlock& block) {
+  if (block.stack == 0 && !lent.empty() && lent[block.slot].stack != 0) return lent[block.slot];
+  return {static_cast<std::uint32_t>(stream), block.stack};
+}
+
+class Sums {
+ public:
+  void add(const std::string& name, const LiveBlock& block, std::optional<std::int64_t> age_ns) {
+    Holder& holder = holders_[name];
+    holder.bytes += block.size;
+    ++holder.blocks;
+    if (age_ns) holder.oldest_ns = std::max(*age_ns, holder.oldest_ns.value_or(0));
+  }
+
+  std::vector<Holder> take() {
+    std::vector<Holder> rows;
+    for (auto& [name, holder] : holders_) {
+      holder.name = name;
+      rows.push_back(std::move(holder));
+    }
+    std::stable_sort(rows.begin(), rows.end(), [](const Holder& a, const Holder& b) { return a.bytes > b.bytes; });
+    return rows;
+  }
+
+ private:
+  std::map<std::string, Holder> holders_;
+};
+
+}  // namespace
+
+Holders find_holders(const Trace& trace, const std::vector<StreamState>& states, HeapKey heap) {
+  const Stream& stream = trace.streams[heap.stream];
+  const StreamState& state = states[heap.stream];
+  const Definitions& definitions = stream.definitions();
+  const std::vector<LentStack> lent = find_lent_stacks(trace, states)[heap.stream];
+  const BlockLabels labels(stream);
+  Holders found;
+  std::uint64_t with_stack = 0, with_category = 0, with_tag = 0;
+  const LiveRows live = *collect_live_rows(trace, states, false);
+  const auto for_each = [&](const auto& visit) {
+    for (const LiveRow& row : live.rows)
+      if (const LiveBlock& block = state.slots()[row.slot]; row.stream == heap.stream && block.heap == heap.heap)
+        visit(block, row);
+  };
+  for_each([&](const LiveBlock& block, const LiveRow&) {
+    found.bytes += block.size;
+    if (stack_of(heap.stream, lent, block).stack != 0) with_stack += block.size;
+    if (labels.category(block) != Category::unknown) with_category += block.size;
+    if (block.tag != 0) with_tag += block.size;
+  });
+  using enum Holders::By;
+  if (2 * with_stack < found.bytes)
+    found.by = with_category >= with_tag && with_category > 0 ? category : with_tag > 0 ? tag : size;
+  Sums sums;
+  for_each([&](const LiveBlock& block, const LiveRow& row) {
+    const LentStack stack = stack_of(heap.stream, lent, block);
+    std::string name;
+    switch (found.by) {
+      case code: name = user_code_text(trace.streams[stack.stream].definitions(), stack.stack); break;
+      case category: name = text_from_category(labels.category(block)); break;
+      case tag: name = block.tag == 0 ? "(no tag)" : definitions.text(block.tag); break;
+      case size: name = "blocks of " + text_from_bytes(block.size); break;
+    }
+    sums.add(name, block, facts_of(trace, states, row).age_ns);
+  });
+  found.rows = sums.take();
+  return found;
+}
+
+}  // namespace hbmscope

@@ -1,0 +1,76 @@
+#include "analysis/write/json_diagnosis.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "analysis/query/trace_user_code.h"
+#include "analysis/write/json_optional.h"
+#include "analysis/write/json_trace.h"
+
+namespace hbmscope {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json json_from_holders(const Holders& holders) {
+  Json rows = Json::array();
+  for (const Holder& one : holders.rows)
+    rows.push_back(
+        {{"name", one.name},
+         {"bytes", one.bytes},
+         {"blocks", one.blocks},
+         {"share", holders.bytes == 0 ? Json(nullptr)
+                                      : Json(static_cast<double>(one.bytes) / static_cast<double>(holders.bytes))},
+         {"oldest_age_ns", or_null(one.oldest_ns)}});
+  return rows;
+}
+
+Json json_from_blockers(const Definitions& definitions, const std::optional<CheapestPlace>& place) {
+  Json rows = Json::array();
+  if (!place) return rows;
+  for (const LiveBlock& block : place->blocks)
+    rows.push_back({{"address", fmt::format("{:#x}", block.address)},
+                    {"size_bytes", block.size},
+                    {"your_code", user_code_text(definitions, block.stack)}});
+  return rows;
+}
+
+std::string_view text_from_by(Holders::By by) {
+  switch (by) {
+    case Holders::By::code: return "code";
+    case Holders::By::category: return "category";
+    case Holders::By::tag: return "tag";
+    case Holders::By::size: return "size";
+  }
+  return "code";
+}
+
+}  // namespace
+
+Json json_from_diagnosis(const Trace& trace, const Diagnosis& diagnosis) {
+  Json json = json_from_failure_rows({diagnosis.row}).front();
+  const CauseOfFailure& cause = diagnosis.cause;
+  json["verdict"] = text_from_cause(cause.cause);
+  json["sentence"] = cause.sentence;
+  Json evidence = Json::array();
+  for (const Evidence& one : cause.evidence)
+    evidence.push_back({{"text", one.text}, {"line", or_null(one.line)}, {"event", or_null(one.event)}});
+  json["evidence"] = std::move(evidence);
+  json["unknowns"] = or_null(cause.unknowns);
+  json["how_to_know"] = or_null(cause.how_to_know);
+  json["last_fit_events"] = or_null(diagnosis.facts.last_fit);
+  json["holders_by"] = text_from_by(diagnosis.holders.by);
+  json["holders_bytes"] = diagnosis.holders.bytes;
+  json["holders"] = json_from_holders(diagnosis.holders);
+  json["blockers"] = json_from_blockers(trace.streams[diagnosis.stream].definitions(), diagnosis.facts.place);
+  Json advice = Json::array();
+  for (const Advice& one : diagnosis.advice)
+    advice.push_back({{"change", one.change},
+                      {"why", one.why},
+                      {"price", or_null(one.price)},
+                      {"proof", text_from_proof(one.proof)}});
+  json["advice"] = std::move(advice);
+  return json;
+}
+
+}  // namespace hbmscope

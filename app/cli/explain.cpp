@@ -1,0 +1,165 @@
+#include "app/cli/explain.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "analysis/query/trace_user_code.h"
+#include "analysis/units/format.h"
+#include "analysis/units/utf8.h"
+#include "analysis/write/json.h"
+#include "analysis/write/json_diagnosis.h"
+#include "app/cli/cli.h"
+#include "app/cli/figure_text.h"
+#include "app/cli/load.h"
+#include "app/cli/options.h"
+#include "app/cli/text_columns.h"
+
+namespace hbmscope::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t holders_shown = 5, blockers_shown = 5, line_failures_max = 256;
+
+// "on GPU_0_bfc at line 13 of the log"
+std::string place_text(const Diagnosis& diagnosis) {
+  std::string text = diagnosis.facts.heap_name.empty() ? std::string() : " on " + printable(diagnosis.facts.heap_name);
+  if (diagnosis.row.line) return text + fmt::format(", line {} of the log", text_from_count(*diagnosis.row.line));
+  text += fmt::format(", event {}", text_from_count(diagnosis.row.event));
+  if (diagnosis.row.since_start_ns) text += fmt::format(" ({})", seconds_text(*diagnosis.row.since_start_ns));
+  return text;
+}
+
+std::string head_text(const Diagnosis& diagnosis, std::size_t failures, const Terminal& terminal) {
+  const std::string times = failures > 1 ? fmt::format(" {} times; the first", text_from_count(failures)) : "";
+  return terminal.paint("Out of memory" + times + place_text(diagnosis) + ".", Ink::bad) + "\n" +
+         printable(diagnosis.cause.sentence) + "\n";
+}
+
+std::string evidence_text(const Diagnosis& diagnosis, const Terminal& terminal) {
+  std::string text;
+  for (const Evidence& one : diagnosis.cause.evidence) text += "  " + printable(one.text) + "\n";
+  if (diagnosis.row.line && !diagnosis.row.reason.empty()) {
+    constexpr std::size_t width = 200;
+    const std::string_view reason = diagnosis.row.reason;
+    text +=
+        terminal.paint(fmt::format("  \"{}{}\"", printable(reason.substr(0, width)), reason.size() > width ? "…" : ""),
+                       Ink::dim) +
+        "\n";
+  }
+  if (!diagnosis.row.own_line.empty()) text += "  Requested by " + printable(diagnosis.row.own_line) + "\n";
+  return text.empty() ? text : "\nWhy\n" + text;
+}
+
+std::string holders_text(const Holders& holders, const Terminal& terminal) {
+  if (holders.rows.empty()) return {};
+  constexpr std::string_view names[] = {"your code", "used for", "tag", "size"};
+  std::vector<std::vector<std::string>> cells;
+  for (std::size_t i = 0; i < std::min(holders_shown, holders.rows.size()); ++i) {
+    const Holder& one = holders.rows[i];
+    cells.push_back(
+        {text_from_bytes(one.bytes),
+         fmt::format("{:.1f} %", 100.0 * static_cast<double>(one.bytes) / static_cast<double>(holders.bytes)),
+         text_from_count(one.blocks), one.oldest_ns ? text_from_value(*one.oldest_ns, "nanoseconds") : "",
+         printable(one.name)});
+  }
+  std::string text = fmt::format("\nWhat held the memory ({} in use)\n", text_from_bytes(holders.bytes));
+  text += text_from_columns({{"bytes", true},
+                             {"share", true},
+                             {"blocks", true},
+                             {"oldest", true},
+                             {std::string(names[static_cast<std::size_t>(holders.by)]), false}},
+                            cells, terminal, Ink::dim);
+  if (holders.rows.size() > holders_shown)
+    text += fmt::format("and {} more\n", text_from_count(holders.rows.size() - holders_shown));
+  return text;
+}
+
+std::string advice_text(const std::vector<Advice>& advice, const Terminal& terminal) {
+  if (advice.empty()) return {};
+  std::string text = "\nWhat would help\n";
+  for (std::size_t i = 0; i < advice.size(); ++i) {
+    const Advice& one = advice[i];
+    text += fmt::format("  {}. {}{}\n", i + 1, printable(one.change),
+                        one.proof == AdviceProof::computed ? "" : terminal.paint("  (may not be enough)", Ink::dim));
+    text += "     " + printable(one.why) + (one.price.empty() ? "" : " Price: " + printable(one.price)) + "\n";
+  }
+  return text;
+}
+
+std::string blockers_text(const Trace& trace, const Diagnosis& diagnosis) {
+  const auto& place = diagnosis.facts.place;
+  if (!place || place->blocks.empty() || diagnosis.cause.cause != Cause::fragmentation) return {};
+  const Definitions& definitions = trace.streams[diagnosis.stream].definitions();
+  std::string text =
+      fmt::format("\nBlocking allocations (the fewest bytes whose release makes room): {}, {}\n",
+                  text_from_count_of(place->blocks.size(), "block"), text_from_bytes(place->in_use_bytes));
+  std::vector<LiveBlock> blocks = place->blocks;
+  std::stable_sort(blocks.begin(), blocks.end(),
+                   [](const LiveBlock& a, const LiveBlock& b) { return a.size > b.size; });
+  for (std::size_t i = 0; i < std::min(blockers_shown, blocks.size()); ++i)
+    text += fmt::format("  {:#x}  {:>10}  {}\n", blocks[i].address, text_from_bytes(blocks[i].size),
+                        printable(user_code_text(definitions, blocks[i].stack)));
+  if (blocks.size() > blockers_shown) text += fmt::format("  and {} more\n", blocks.size() - blockers_shown);
+  return text;
+}
+
+std::string unknown_text(const CauseOfFailure& cause) {
+  if (cause.unknowns.empty()) return {};
+  return "\nUnknown\n  " + printable(cause.unknowns) +
+         (cause.how_to_know.empty() ? "" : "\n  To know next time: " + printable(cause.how_to_know)) + "\n";
+}
+
+std::string line_text(const Diagnosis& diagnosis) {
+  return fmt::format("  Out of memory{}: {}\n", place_text(diagnosis), printable(diagnosis.cause.sentence));
+}
+
+// A trace in which nothing failed, at its peak.
+std::string peak_text(const Trace& trace, const Terminal& terminal) {
+  const HeapKey heap = choose_heap(trace, {});
+  std::string text = "No request failed in this file.\n";
+  if (heap.empty()) return text;
+  const auto moment = find_moment(trace, "peak");
+  if (!moment) return text;
+  return text + "\nAt the peak:" + holders_text(find_holders(trace, compute_states(trace, *moment), heap), terminal);
+}
+
+Json json_of_trace(const Trace& trace) {
+  Json failures = Json::array();
+  const auto requests = find_failed_requests(trace);
+  for (std::size_t i = 0; i < std::min(line_failures_max, requests.size()); ++i)
+    failures.push_back(json_from_diagnosis(trace, diagnose(trace, requests[i])));
+  return {
+      {"schema", json_schema}, {"files", trace.files}, {"failed", requests.size()}, {"failures", std::move(failures)}};
+}
+
+}  // namespace
+
+std::string text_from_failures(const Trace& trace, const Terminal& terminal) {
+  const auto requests = find_failed_requests(trace);
+  if (requests.empty()) return peak_text(trace, terminal);
+  const Diagnosis first = diagnose(trace, requests.front());
+  std::string text = head_text(first, requests.size(), terminal) + evidence_text(first, terminal) +
+                     holders_text(first.holders, terminal) + advice_text(first.advice, terminal) +
+                     blockers_text(trace, first) + unknown_text(first.cause);
+  if (requests.size() > 1) text += "\nThe other failures\n";
+  for (std::size_t i = 1; i < std::min(line_failures_max, requests.size()); ++i)
+    text += line_text(diagnose(trace, requests[i]));
+  if (requests.size() > line_failures_max) text += fmt::format("  and {} more\n", requests.size() - line_failures_max);
+  return text;
+}
+
+int run_explain(const ExplainOptions& options) {
+  const auto source = load_merged(options.files, {options.max_size, {}, {}, {}});
+  if (!source) return fail(source.error());
+  if (!source->trace)
+    return fail(refusal("a profile does not say whether a request failed: it has sizes and stacks at one time",
+                        "Use the log of the job, a memory dump, a snapshot or a recording; or hbmscope report."));
+  const std::string text = options.json ? text_from_json(json_of_trace(*source->trace))
+                                        : text_from_failures(*source->trace, Terminal::of_stdout());
+  return print_to_stdout(text) ? exit_ok : exit_unreadable;
+}
+
+}  // namespace hbmscope::cli

@@ -1,0 +1,14 @@
+// hbmscope explain: why requests failed, what held the memory, and what would help.
+#pragma once
+
+#include <string>
+
+#include "analysis/diagnose/diagnosis.h"
+#include "app/cli/terminal.h"
+
+namespace hbmscope::cli {
+
+// The first failure of a trace in full, the others in a line each.
+std::string text_from_failures(const Trace& trace, const Terminal& terminal);
+
+}  // namespace hbmscope::cli

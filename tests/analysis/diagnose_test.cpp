@@ -1,0 +1,205 @@
+// Failures of a known cause must be named right, and those whose text leaves it open, unknown.
+#include "analysis/diagnose/diagnosis.h"
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "analysis/trace/reported_figures.h"
+#include "analysis/write/json_diagnosis.h"
+#include "tests/analysis/log_texts.h"
+#include "tests/analysis/trace_builder.h"
+#include "tests/sizes.h"
+
+namespace hbmscope {
+namespace {
+
+Diagnosis first_of(const Trace& trace) {
+  const auto requests = find_failed_requests(trace);
+  EXPECT_FALSE(requests.empty());
+  return requests.empty() ? Diagnosis{} : diagnose(trace, requests.front());
+}
+
+bool has_advice(const Diagnosis& diagnosis, std::string_view words) {
+  return std::any_of(diagnosis.advice.begin(), diagnosis.advice.end(),
+                     [&](const Advice& one) { return one.change.find(words) != std::string::npos; });
+}
+
+struct KnownText {
+  Cause cause;
+  const char* text;
+};
+
+constexpr const char* torch_middle = " Including non-PyTorch memory, this process has 3.97 GiB memory in use. ";
+
+TEST(Cause, of_texts) {
+  using enum Cause;
+  const std::string fragmented = std::string(
+                                     "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 64.00 MiB. GPU 0 "
+                                     "has a total capacity of 4.00 GiB of which 32.00 MiB is free.") +
+                                 torch_middle +
+                                 "Of the allocated memory 3.89 GiB is allocated by PyTorch, and 80.00 MiB is reserved "
+                                 "by PyTorch but unallocated.";
+  const std::string full = std::string(
+                               "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a "
+                               "total capacity of 4.00 GiB of which 32.00 MiB is free.") +
+                           torch_middle +
+                           "Of the allocated memory 3.89 GiB is allocated by PyTorch, and 80.00 MiB is reserved by "
+                           "PyTorch but unallocated.";
+  const KnownText known[] = {
+      {fragmentation, fragmented.c_str()},
+      {too_big, full.c_str()},
+      {too_big,
+       "CUDA out of memory. Tried to allocate 100.00 GiB. GPU 0 has a total capacity of 80.00 GiB of which 79.00 GiB "
+       "is "
+       "free."},
+      {cannot_grow,
+       "CUDA out of memory. Tried to allocate 4.43 GiB (GPU 0; 23.48 GiB total capacity; 17.83 GiB already allocated; "
+       "3.75 GiB free; 19.39 GiB reserved in total by PyTorch)"},
+      {unknown, "CUDA out of memory. Tried to allocate 4.43 GiB"},
+      {unknown, "Out of memory while trying to allocate 34359738496 bytes."},
+      {unknown,
+       "ggml_backend_cuda_buffer_type_alloc_buffer: allocating 5000.00 MiB on device 0: cudaMalloc failed: out "
+       "of memory"},
+      {compile_time,
+       "Ran out of memory in memory space hbm. Used 68.98M of 64.00M hbm. Exceeded hbm capacity by 4.98M."},
+      {compile_time,
+       "Ran out of memory on HBM, the total memory required for HLO temporaries (400.35G) exceeds available HBM "
+       "(15.75G). HLO module: jit_step."},
+      {compile_time,
+       "Aborting compilation early because it's unlikely to have enough memory. Requires 3.84T, has 90.96G available."},
+      {compile_time,
+       "Ran out of memory in memory space vmem while allocating on stack for %kernel = f32[8,128]{1,0} custom-call(). "
+       "Scoped allocation with size 64.00M and limit 16.00M exceeded scoped vmem limit by 48.00M."},
+      {too_big,
+       "Error allocating device buffer: Attempting to allocate 8.00M. That was not possible. There are 6.43M "
+       "free.; (0x0x1_HBM0)"},
+      {fragmentation,
+       "Error allocating device buffer: Attempting to allocate 4.00M. That was not possible. There are "
+       "6.43M free. Due to fragmentation, the largest contiguous region of free memory is 16.0K.; "
+       "(0x0x1_HBM0)"},
+      {too_big,
+       "Error loading program 'jit_x': Attempting to reserve 13.50G at the bottom of memory. That was not "
+       "possible. There are 7.48G free, 0B reserved, and 7.48G reservable."},
+      {outside_pool_starved,
+       "RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"},
+      {unknown, "RuntimeError: CUDA error: CUBLAS_STATUS_NOT_INITIALIZED when calling `cublasCreate(handle)`"},
+      {unknown, "RuntimeError: cuDNN error: CUDNN_STATUS_NOT_INITIALIZED"},
+      {outside_pool_starved, "node1:4711:4800 [0] NCCL WARN Cuda failure 2 'out of memory'"},
+      {too_big,
+       "triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 147456, Hardware "
+       "limit: 101376. Reducing block sizes or `num_stages` may help."},
+      {host_memory, "Out of host memory while trying to allocate 4294967296 bytes."},
+      {pool_limit,
+       "RMM failure at: pool_memory_resource.hpp:277: Maximum pool size exceeded (failed to allocate 1.00 "
+       "GiB)"},
+      {pool_limit,
+       "cupy.cuda.memory.OutOfMemoryError: Out of memory allocating 8,589,934,592 bytes (allocated so far: "
+       "17,179,869,184 bytes, limit set to: 20,000,000,000 bytes)."},
+      {unknown,
+       "cupy.cuda.memory.OutOfMemoryError: Out of memory allocating 8,589,934,592 bytes (allocated so far: "
+       "17,179,869,184 bytes)."},
+  };
+  for (const KnownText& one : known) {
+    const Diagnosis found = first_of(tests::trace_of(std::string(one.text) + "\n"));
+    EXPECT_EQ(text_from_cause(one.cause), text_from_cause(found.cause.cause)) << one.text << "\n"
+                                                                              << found.cause.sentence;
+    EXPECT_FALSE(found.cause.sentence.empty());
+    EXPECT_EQ(one.cause == unknown, !found.cause.how_to_know.empty()) << one.text;
+  }
+}
+
+TEST(Cause, of_a_full_pool_and_the_fraction_that_would_have_held_it) {
+  const Diagnosis found = first_of(tests::trace_of(tests::joined(tests::bfc_lines())));
+  EXPECT_EQ(Cause::pool_limit, found.cause.cause);
+  EXPECT_EQ(Framework::jax_gpu, found.cause.framework);
+  // 3 MiB in use and 2 MiB requested, of a device with 4 / 0.75 MiB: 93.75 %, and one percent.
+  EXPECT_TRUE(has_advice(found, "XLA_PYTHON_CLIENT_MEM_FRACTION=0.95")) << found.advice.size();
+  EXPECT_FALSE(found.row.available_bytes) << "a pool at its limit says nothing of the device";
+}
+
+// A pool of 100 MiB with a block of 10 MiB at every 20 MiB: five free blocks of 10 MiB.
+Trace comb(std::uint64_t requested, std::uint64_t device_free, std::uint32_t flags = 0, std::uint64_t rounded = 0,
+           const char* memory_kind = "device") {
+  TraceBuilder builder;
+  wire::HeapRecord record;
+  record.device = 0;
+  record.flags = wire::heap_flag::has_regions | wire::heap_flag::has_requested | wire::heap_flag::has_addresses | flags;
+  const std::uint32_t heap = builder.writer.define_heap(record, "GPU_0_bfc", memory_kind);
+  builder.grow(heap, 0, 100 * mib);
+  for (std::uint64_t i = 0; i < 5; ++i)
+    builder.alloc(heap, i * 20 * mib, 10 * mib, builder.stack("main;f" + std::to_string(i % 2)));
+  if (rounded != 0) {
+    wire::CounterRecord counter;
+    counter.heap = heap;
+    counter.name = builder.writer.define_string(reported_figure::rounded_request);
+    counter.value = static_cast<std::int64_t>(rounded);
+    builder.writer.add(counter, builder.time_ns);
+  }
+  wire::OutOfMemoryRecord failure;
+  failure.requested = requested;
+  failure.available = device_free;
+  failure.heap = heap;
+  builder.writer.add(failure, builder.time_ns += 1000);
+  builder.writer.flush();
+  return std::move(builder.trace);
+}
+
+TEST(Cause, of_heaps) {
+  using enum Cause;
+  EXPECT_EQ(fragmentation, first_of(comb(15 * mib, wire::unknown_bytes)).cause.cause);
+  EXPECT_EQ(pool_limit, first_of(comb(200 * mib, 500 * mib)).cause.cause);
+  EXPECT_EQ(cannot_grow, first_of(comb(60 * mib, 20 * mib)).cause.cause);
+  EXPECT_EQ(too_big, first_of(comb(200 * mib, 20 * mib)).cause.cause);
+  EXPECT_EQ(wrong_end, first_of(comb(5 * mib, 0, wire::heap_flag::has_two_ends)).cause.cause);
+  EXPECT_EQ(unknown, first_of(comb(5 * mib, 0)).cause.cause) << "there was room: why it was not used is unknown";
+  EXPECT_EQ(alignment, first_of(comb(10 * mib, 0, 0, 11 * mib)).cause.cause);
+  EXPECT_EQ(host_memory, first_of(comb(15 * mib, 0, 0, 0, "host_pinned")).cause.cause);
+}
+
+TEST(Cause, free_memory_of_the_device_is_explained_before_it_is_asked) {
+  const Diagnosis found = first_of(comb(15 * mib, 500 * mib));
+  EXPECT_EQ(Cause::fragmentation, found.cause.cause);
+  const auto& evidence = found.cause.evidence;
+  EXPECT_TRUE(std::any_of(evidence.begin(), evidence.end(), [](const Evidence& one) {
+    return one.text ==
+           "500 MiB was free on the device outside the pool, but the pool did not grow: one that was "
+           "preallocated never does.";
+  }));
+}
+
+TEST(Holders, are_the_lines_with_the_most_bytes) {
+  const Diagnosis found = first_of(comb(15 * mib, 0));
+  EXPECT_EQ(50 * mib, found.holders.bytes);
+  ASSERT_EQ(2U, found.holders.rows.size());
+  EXPECT_EQ("f0  f0.py:7", found.holders.rows[0].name);
+  EXPECT_EQ(30 * mib, found.holders.rows[0].bytes);
+  EXPECT_EQ(3U, found.holders.rows[0].blocks);
+  EXPECT_EQ(Holders::By::code, found.holders.by);
+}
+
+TEST(Advice, on_fragmentation_names_the_blocks_in_the_way) {
+  const Diagnosis found = first_of(comb(15 * mib, 0));
+  EXPECT_TRUE(has_advice(found, "XLA_PYTHON_CLIENT_ALLOCATOR=cuda_async"));
+  EXPECT_TRUE(has_advice(found, "release the 1 block"));
+  for (const Advice& one : found.advice)
+    EXPECT_EQ(one.change.starts_with("release"), one.proof == AdviceProof::computed) << one.change;
+}
+
+TEST(Diagnosis, as_json_has_the_figures_and_the_answer) {
+  const Trace trace = comb(15 * mib, 0);
+  const nlohmann::ordered_json json = json_from_diagnosis(trace, first_of(trace));
+  EXPECT_EQ("fragmentation", json["verdict"]);
+  EXPECT_EQ(15 * mib, json["asked_bytes"]);
+  EXPECT_EQ(1U, json["blockers"].size());
+  EXPECT_EQ(2U, json["holders"].size());
+  EXPECT_DOUBLE_EQ(0.6, json["holders"][0]["share"].get<double>());
+  EXPECT_FALSE(json["advice"].empty());
+  EXPECT_TRUE(json["unknowns"].is_null());
+}
+
+}  // namespace
+}  // namespace hbmscope
