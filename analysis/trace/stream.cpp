@@ -138,7 +138,10 @@ bool Stream::contradicts_itself(std::uint32_t heap) const {
 // The next listing corrects whatever was counted between a loss and it. If the source contradicts itself, there is
 // nothing better than the counted figures.
 bool Stream::keeps_inexact_peak(std::uint32_t heap) const {
-  return growth_ == nullptr || growth_->last.is_inexact(heap) || contradicts_itself(heap);
+  if (growth_ == nullptr || contradicts_itself(heap)) return true;
+  const StreamState& last = growth_->last;
+  // An earlier loss was corrected, even if nothing as high followed the last one.
+  return last.is_inexact(heap) && last.inexact_since_ns(heap) == has_.inexact_peaks[heap].since_ns;
 }
 
 HeapPeak Stream::peak(std::uint32_t heap) const {

@@ -387,6 +387,9 @@ TEST(Stream, a_peak_between_a_loss_and_the_next_listing_is_no_peak) {
     EXPECT_FALSE(peak.is_inexact);
   }
   lose(0, 40);
+  writer.flush();
+  EXPECT_EQ(stream.peak(1).in_use_bytes, 300U) << "nothing is above it since the loss";
+  EXPECT_EQ(stream.version().peak(1).in_use_bytes, 300U);
   take(16384, 50, 50);
   lose(0, 60);
   writer.flush();

@@ -50,6 +50,7 @@ void add_open(CommandList& commands);
 void add_report(CommandList& commands);
 void add_explain(CommandList& commands);
 void add_diff(CommandList& commands);
+void add_savings(CommandList& commands);
 void add_check(CommandList& commands);
 void add_convert(CommandList& commands);
 void add_export(CommandList& commands);

@@ -40,6 +40,7 @@ void add_commands(CommandList& commands) {
   add_report(commands);
   add_explain(commands);
   add_diff(commands);
+  add_savings(commands);
   add_check(commands);
 #ifdef HBMSCOPE_RUN
   commands.begin_group("What a running job does");

@@ -1,0 +1,22 @@
+// hbmscope savings: what would lower the peak?
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace hbmscope::cli {
+
+struct SavingsOptions {
+  std::vector<std::string> files;
+  std::string by = "line";  // line, function, category or tag.
+  std::string heap;         // Its name; empty: the most relevant one.
+  std::string lower_by;     // Bytes, "500MiB"; empty: not requested.
+  std::size_t top = 10;     // 0: all rows.
+  std::string max_size = "4GiB";
+  bool json = false;
+};
+
+int run_savings(const SavingsOptions& options);  // Returns the exit code.
+
+}  // namespace hbmscope::cli
