@@ -5,7 +5,7 @@
 
 Every environment of build/real (or those that are named) runs out of memory on the emulated device, with several settings of its allocator. Its
 output, whole, cut, with the prefixes of launchers, with colours, as lines of JSON and interleaved with another one's, is
-then opened by hbmscope, and must give the framework's own figures, or say that they are unknown.
+then opened by hbmscope, and must give the framework's own figures, or say that they are unknown. The cause that it names must follow from them.
 """
 
 import json
@@ -83,10 +83,35 @@ def is_close(ours, theirs, printed):
     return ours is None or abs(ours - theirs) <= (max(theirs * 0.006, 1) if printed else 0)
 
 
+def true_causes(figures, is_jax):
+    """What the framework's own figures at that moment leave as the cause; empty: they don't decide."""
+    asked = figures["asked"]
+    if not is_jax:
+        unused = figures["pool"] - figures["used"]
+        return {"too_big"} if asked > figures["available"] + unused else {"fragmentation", "cannot_grow"}
+    statistics = figures["statistics"] or {}
+    limit, used = statistics.get("bytes_limit"), statistics.get("bytes_in_use")
+    if not limit or used is None or "pool_bytes" not in statistics:
+        return set()
+    if asked > limit:
+        return {"too_big"}
+    if asked <= statistics["pool_bytes"] - used:
+        return {"fragmentation"}
+    return {"pool_limit"} if statistics["pool_bytes"] + asked > limit else {"cannot_grow", "too_big"}
+
+
 class Judge:
     def __init__(self):
-        self.texts = self.figures = self.unknown = 0
+        self.texts = self.figures = self.unknown = self.causes = self.unknown_causes = 0
         self.wrong = []
+
+    def check_cause(self, where, row, causes):
+        if row["verdict"] == "unknown":
+            self.unknown_causes += 1
+        elif row["verdict"] in causes:
+            self.causes += 1
+        elif causes:
+            self.wrong.append(f"{where}: the cause is {row['verdict']}, the framework's figures say {sorted(causes)}")
 
     def check(self, where, row, key, theirs, printed=True):
         ours = row[key]
@@ -105,6 +130,7 @@ class Judge:
             return
         for row in failures or []:
             self.check(where, row, "asked_bytes", figures["asked"])
+            self.check_cause(where, row, true_causes(figures, is_jax))
             if is_jax:
                 statistics = figures["statistics"] or {}
                 if statistics.get("bytes_in_use") and row["used_bytes"] is not None and row["pool_bytes"] is not None:
@@ -138,7 +164,10 @@ def main():
                 print(f"{name} {setting} {shape}: {judge.texts - before} texts", flush=True)
     for wrong in judge.wrong[:50]:
         print(wrong)
-    print(f"{judge.texts} texts, {judge.figures} figures agree, {judge.unknown} are unknown, {len(judge.wrong)} are wrong")
+    print(
+        f"{judge.texts} texts, {judge.figures} figures agree, {judge.unknown} are unknown; {judge.causes} causes agree, "
+        f"{judge.unknown_causes} are unknown; {len(judge.wrong)} figures and causes are wrong"
+    )
     return 1 if judge.wrong or judge.texts == 0 else 0
 
 
