@@ -38,6 +38,10 @@ class Adviser {
             "The first leaves more memory for the KV cache, the second needs less of it.",
             "Less memory is left for other processes; or requests must be shorter.");
         break;
+      case Framework::sglang:
+        add("--mem-fraction-static 0.9, or more GPUs (--tp-size)", "SGLang takes its KV cache from that fraction.",
+            "Less memory is left for activations and CUDA graphs.");
+        break;
       case Framework::library: advise_outside(); break;
       default: break;
     }
@@ -69,7 +73,6 @@ class Adviser {
   void advise_xla() {
     const bool is_jax = cause_.framework == Framework::jax_gpu;
     if (is_jax && (cause_.cause == Cause::pool_limit || cause_.cause == Cause::too_big)) advise_larger_fraction();
-    if (cause_.cause == Cause::outside_pool_starved) advise_outside();
     if (cause_.cause != Cause::fragmentation && cause_.cause != Cause::cannot_grow) return;
     if (is_jax && grows())
       add("XLA_PYTHON_CLIENT_PREALLOCATE=true",
@@ -90,9 +93,9 @@ class Adviser {
   void advise_larger_fraction() {
     if (!facts_.limit_bytes || !row_.used_bytes) return;
     const auto known = find_reported(stream_, reported_figure::device, facts_.heap, facts_.event);
-    const double used_fraction = fraction().value_or(default_fraction);
-    const double device =
-        known ? static_cast<double>(*known) : static_cast<double>(*facts_.limit_bytes) / used_fraction;
+    const auto limit = static_cast<double>(*facts_.limit_bytes);
+    const double used_fraction = known ? limit / static_cast<double>(*known) : fraction().value_or(default_fraction);
+    const double device = limit / used_fraction;
     const double needed = static_cast<double>(clamped_sum(*row_.used_bytes, facts_.needed_bytes));
     const double wanted = std::ceil(needed / device * 100 + 1) / 100;  // One percent for rounding and gaps.
     const bool is_assumed = !known && !fraction();
@@ -113,9 +116,13 @@ class Adviser {
   }
 
   void advise_outside() {
-    const std::string price = "The pool becomes smaller, so less memory is left for arrays.";
-    add("XLA_PYTHON_CLIENT_MEM_FRACTION=0.65 (JAX), or torch.cuda.set_per_process_memory_fraction(0.8) (PyTorch)",
-        "Libraries allocate outside of the framework's pool: a smaller pool leaves them more.", price);
+    const std::string_view why = "Libraries allocate outside of the framework's pool: a smaller pool leaves them more.";
+    const std::string_view price = "The pool becomes smaller, so less memory is left for arrays.";
+    const std::optional<double> now = fraction();
+    const std::string jax = now ? fmt::format("XLA_PYTHON_CLIENT_MEM_FRACTION={:.2f}", std::max(0.1, *now - 0.1))
+                                : std::string("a smaller XLA_PYTHON_CLIENT_MEM_FRACTION (0.75 unless it is set)");
+    add(jax + " for JAX, torch.cuda.set_per_process_memory_fraction() for PyTorch", std::string(why),
+        std::string(price));
   }
 
   void advise_pytorch() {
@@ -175,7 +182,7 @@ class Adviser {
         clamped_sum(*facts_.free_bytes, cause_.cause == Cause::too_big ? facts_.driver_bytes.value_or(0) : 0);
     if (facts_.needed_bytes <= there) return;
     std::string why = fmt::format("{} more must be free.", text_from_bytes(facts_.needed_bytes - there));
-    if (!holders_.rows.empty())
+    if (!holders_.rows.empty() && holders_.by == Holders::By::code)
       why += fmt::format(" The most is held by {}: {}.", holders_.rows.front().name,
                          text_from_bytes(holders_.rows.front().bytes));
     if (!without_setting_.empty()) why = without_setting_ + " " + why;

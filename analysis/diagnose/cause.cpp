@@ -27,16 +27,15 @@ std::string_view detail_of(const FailureRow& row, std::string_view key) {
 
 // The name of the allocator decides; a log can contain the failures of several frameworks.
 Framework framework_of(const Definitions& definitions, const FailureRow& row, const HeapInfo& heap) {
-  constexpr std::array<std::pair<std::string_view, Framework>, 16> allocators = {{
+  constexpr std::array<std::pair<std::string_view, Framework>, 15> allocators = {{
       {"cuBLAS", Framework::library},
       {"cuDNN", Framework::library},
       {"NCCL", Framework::library},
       {"cuSOLVER", Framework::library},
       {"TensorRT", Framework::library},
-      {"GPU driver", Framework::library},
       {"Triton", Framework::triton},
       {"vLLM", Framework::vllm},
-      {"SGLang", Framework::vllm},
+      {"SGLang", Framework::sglang},
       {"PyTorch", Framework::pytorch},
       {"pytorch", Framework::pytorch},
       {"xla:tpu", Framework::tpu},
@@ -73,13 +72,17 @@ class Finder {
     found_.sentence = sentence();
     add_figures();
     add_contradictions();
-    if (found_.cause != Cause::unknown) return std::move(found_);
-    found_.unknowns = unknowns_of(facts_);
-    found_.how_to_know = how_to_know();
+    if (rests_on_pool()) found_.unknowns = unknowns_of(facts_);
+    if (found_.cause == Cause::unknown) found_.how_to_know = how_to_know();
     return std::move(found_);
   }
 
  private:
+  bool rests_on_pool() const {
+    return found_.cause != Cause::compile_time && found_.cause != Cause::outside_pool_starved &&
+           found_.cause != Cause::host_memory && found_.framework != Framework::tpu;
+  }
+
   Cause cause() const {
     const std::uint64_t needed = facts_.needed_bytes;
     if (is_host_kind(heap_.memory_kind) || has(row_.allocator, "host")) return Cause::host_memory;
@@ -95,10 +98,29 @@ class Finder {
     if (facts_.largest_free_bytes && facts_.requested_bytes <= *facts_.largest_free_bytes) return Cause::alignment;
     if (!facts_.free_bytes) return is_over_limit() ? Cause::pool_limit : Cause::unknown;
     if (needed <= *facts_.free_bytes) return Cause::fragmentation;
-    if (facts_.is_pool_at_limit()) return Cause::pool_limit;
-    if (!facts_.driver_bytes) return facts_.limit_bytes ? Cause::pool_limit : Cause::too_big;
-    if (needed <= *facts_.driver_bytes) return Cause::pool_limit;
-    return needed - *facts_.free_bytes <= *facts_.driver_bytes ? Cause::cannot_grow : Cause::too_big;
+    return cause_of_full_pool(needed, *facts_.free_bytes);
+  }
+
+  // All that is free in the pool would not be enough, even as one block.
+  Cause cause_of_full_pool(std::uint64_t needed, std::uint64_t free) const {
+    if (found_.framework == Framework::tpu) return Cause::too_big;  // Its pool is the device's memory.
+    if (const auto left = left_to_grow()) {
+      if (*left >= needed) return Cause::cannot_grow;  // The limit allows it, so the device had no room.
+      return clamped_sum(free, *left) >= needed && free > 0 && *left > 0 ? Cause::cannot_grow : Cause::pool_limit;
+    }
+    if (facts_.limit_bytes && !facts_.driver_bytes) return is_over_limit() ? Cause::pool_limit : Cause::unknown;
+    if (!facts_.driver_bytes) return Cause::unknown;
+    if (needed - free > *facts_.driver_bytes) return Cause::too_big;
+    if (needed > *facts_.driver_bytes) return Cause::cannot_grow;
+    // The device had room. Only a limit keeps XLA's allocator from taking it; of others the reason is unknown.
+    const bool is_xla = found_.framework == Framework::jax_gpu || found_.framework == Framework::tensorflow;
+    return is_xla ? Cause::pool_limit : Cause::unknown;
+  }
+
+  // By its limit.
+  std::optional<std::uint64_t> left_to_grow() const {
+    if (!facts_.limit_bytes || !facts_.pool_bytes) return std::nullopt;
+    return *facts_.limit_bytes - std::min(*facts_.limit_bytes, *facts_.pool_bytes);
   }
 
   // Libraries that can't be initialised most often lack memory, but not always.
@@ -145,13 +167,23 @@ class Finder {
           return fmt::format("Requested {}, more than the limit of {} ({}).", requested, limited(),
                              text_from_bytes(*facts_.limit_bytes));
         return sentence_of(facts_);
+      case Cause::cannot_grow:
+        if (const auto left = left_to_grow(); left && !facts_.driver_bytes)
+          return fmt::format("Requested {}; {} is free in the pool, and its limit leaves {} to grow{}.", requested,
+                             text_from_bytes(*facts_.free_bytes), text_from_bytes(*left),
+                             *left >= facts_.needed_bytes ? ", which the device did not give" : ": neither is enough");
+        return sentence_of(facts_);
       default: return sentence_of(facts_);
     }
   }
 
   std::string pool_limit_sentence(const std::string& requested) const {
     std::string text = "The pool is full";
-    if (facts_.limit_bytes) text += ", and at its limit of " + text_from_bytes(*facts_.limit_bytes);
+    const auto left = left_to_grow();
+    if (facts_.limit_bytes)
+      text += fmt::format("{} its limit of {}", left && *left > 0 ? ", and near" : ", and at",
+                          text_from_bytes(*facts_.limit_bytes));
+    if (left && *left > 0) text += fmt::format(" ({} less)", text_from_bytes(*left));
     text += ": requested " + requested;
     if (facts_.free_bytes) return text + ", " + text_from_bytes(*facts_.free_bytes) + " is free in it.";
     return text + (row_.used_bytes ? ", and " + text_from_bytes(*row_.used_bytes) + " is in use." : ".");
@@ -189,17 +221,21 @@ class Finder {
     if (found_.cause == Cause::fragmentation && facts_.free_blocks && facts_.largest_free_bytes)
       add(fmt::format("The free {} is in {}, the largest {}.", text_from_bytes(*facts_.free_bytes),
                       text_from_count_of(*facts_.free_blocks, "block"), text_from_bytes(*facts_.largest_free_bytes)));
-    if (facts_.last_fit)
-      add(fmt::format("The request would have fit until event {}{}.", text_from_count(*facts_.last_fit),
-                      facts_.last_fit_since_start_ns
-                          ? ", " + text_from_value(*facts_.last_fit_since_start_ns, "nanoseconds") + " after the start"
-                          : ""));
+    if (facts_.last_fit) {
+      const std::string when =
+          facts_.last_fit_since_start_ns
+              ? ", " + text_from_value(*facts_.last_fit_since_start_ns, "nanoseconds") + " after the start"
+              : std::string();
+      found_.evidence.push_back(
+          {fmt::format("The request would have fit until event {}{}.", text_from_count(*facts_.last_fit), when),
+           std::nullopt, facts_.last_fit});
+    }
     for (const auto& [key, value] : row_.details)
       if (key.starts_with("process ") || key == "this process" || has(key, "padding") || has(key, "fragmentation"))
         add(fmt::format("{}: {}.", key, value));
   }
 
-  // What a reader would object.
+  // Facts that seem to speak against the cause, explained.
   void add_contradictions() {
     const bool device_had_room =
         facts_.driver_bytes && facts_.needed_bytes > 0 && *facts_.driver_bytes >= facts_.needed_bytes;
@@ -213,7 +249,7 @@ class Finder {
     }
     if (found_.cause == Cause::pool_limit && facts_.largest_free_bytes && facts_.free_bytes &&
         *facts_.largest_free_bytes < *facts_.free_bytes)
-      add("It is not fragmentation: one free block of all that is free would be too small, too.");
+      add("It is not fragmentation: even if all free memory were one block, it would be too small.");
   }
 
   std::string how_to_know() const {

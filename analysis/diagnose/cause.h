@@ -18,7 +18,7 @@ enum class Cause : std::uint8_t {
   too_big,               // More than the limit, the device, or everything that was free.
   pool_limit,            // The pool was full at its limit, which is below what the device has.
   fragmentation,         // Enough was free in the pool, but in blocks that are all too small.
-  cannot_grow,           // Enough was free in the pool and on the device together, but in neither alone.
+  cannot_grow,           // The pool may grow, but the device has no room; or the rest is split between both.
   wrong_end,             // A free block is large enough, but belongs to the other end of a pool with two ends.
   alignment,             // A free block is large enough for the requested bytes, but not for what they are rounded to.
   compile_time,          // A compiler found that the program doesn't fit; nothing ran.
@@ -35,13 +35,13 @@ struct Evidence {
 };
 
 // Who allocates, as far as advice differs.
-enum class Framework : std::uint8_t { unknown, jax_gpu, tensorflow, tpu, pytorch, rmm, triton, vllm, library };
+enum class Framework : std::uint8_t { unknown, jax_gpu, tensorflow, tpu, pytorch, rmm, triton, vllm, sglang, library };
 
 struct CauseOfFailure {
   Cause cause = Cause::unknown;
   Framework framework = Framework::unknown;
   std::string sentence;            // "Fragmented: requested 2.35 GiB; 5.90 GiB is free in total, but ..."
-  std::vector<Evidence> evidence;  // The figures first, then what would contradict the cause at first sight.
+  std::vector<Evidence> evidence;  // The figures first, then what seems to speak against the cause.
   std::string unknowns;            // What the source can't say and would decide; empty: nothing.
   std::string how_to_know;         // How to get it next time; empty if there are no unknowns.
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "analysis/diagnose/advice.h"
@@ -10,6 +11,7 @@
 #include "analysis/diagnose/holders.h"
 #include "analysis/query/failure_facts.h"
 #include "analysis/query/heap_rows.h"
+#include "analysis/trace/moment.h"
 #include "analysis/trace/trace.h"
 
 namespace hbmscope {
@@ -19,18 +21,13 @@ struct Diagnosis {
   FailureRow row;
   FailureFacts facts;
   CauseOfFailure cause;
-  Holders holders;  // Just before the failure.
+  Holders holders;  // Just before the failure; empty in a brief one.
   std::vector<Advice> advice;
 };
 
-// An out-of-memory of a trace, in the order of compute_failure_rows.
-struct FailedRequest {
-  std::size_t stream = 0, index = 0;
-};
-// Without those of pools that only serve as a comparison.
-std::vector<FailedRequest> find_failed_requests(const Trace& trace);
-
-// Walks the heap, the timeline and the attributes of the failure's stream.
-Diagnosis diagnose(const Trace& trace, const FailedRequest& request);
+// Walks the heap and the timeline of the failure's stream; in full also the blocks, attributes and times of all
+// streams.
+enum class Depth : std::uint8_t { brief, full };
+Diagnosis diagnose(const Trace& trace, const FailedRequest& request, Depth depth);
 
 }  // namespace hbmscope

@@ -52,9 +52,10 @@ Holders find_holders(const Trace& trace, const std::vector<StreamState>& states,
   std::uint64_t with_stack = 0, with_category = 0, with_tag = 0;
   const LiveRows live = *collect_live_rows(trace, states, false);
   const auto for_each = [&](const auto& visit) {
-    for (const LiveRow& row : live.rows)
-      if (const LiveBlock& block = state.slots()[row.slot]; row.stream == heap.stream && block.heap == heap.heap)
-        visit(block, row);
+    for (const LiveRow& row : live.rows) {
+      if (row.stream != heap.stream) continue;
+      if (const LiveBlock& block = state.slots()[row.slot]; block.heap == heap.heap) visit(block, row);
+    }
   };
   for_each([&](const LiveBlock& block, const LiveRow&) {
     found.bytes += block.size;
@@ -66,11 +67,17 @@ Holders find_holders(const Trace& trace, const std::vector<StreamState>& states,
   if (2 * with_stack < found.bytes)
     found.by = with_category >= with_tag && with_category > 0 ? category : with_tag > 0 ? tag : size;
   Sums sums;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> names;  // By stream and stack.
   for_each([&](const LiveBlock& block, const LiveRow& row) {
     const LentStack stack = stack_of(heap.stream, lent, block);
     std::string name;
     switch (found.by) {
-      case code: name = user_code_text(trace.streams[stack.stream].definitions(), stack.stack); break;
+      case code: {
+        std::string& known = names[{stack.stream, stack.stack}];
+        if (known.empty()) known = user_code_text(trace.streams[stack.stream].definitions(), stack.stack);
+        name = known;
+        break;
+      }
       case category: name = text_from_category(labels.category(block)); break;
       case tag: name = block.tag == 0 ? "(no tag)" : definitions.text(block.tag); break;
       case size: name = "blocks of " + text_from_bytes(block.size); break;

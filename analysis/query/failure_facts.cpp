@@ -64,18 +64,6 @@ FailureVerdict verdict_of(const FailureFacts& facts) {
 
 }  // namespace
 
-std::string_view text_from_verdict(FailureVerdict verdict) {
-  switch (verdict) {
-    case FailureVerdict::unknown: return "unknown";
-    case FailureVerdict::too_big: return "too_big";
-    case FailureVerdict::fragmented: return "scattered";
-    case FailureVerdict::split: return "split";
-    case FailureVerdict::limit: return "limit";
-    case FailureVerdict::had_room: return "had_room";
-  }
-  return "unknown";
-}
-
 std::optional<CheapestPlace> find_cheapest_place(const StreamState& state, std::uint32_t heap, std::uint64_t bytes) {
   const AddressSpace& space = state.heap(heap).space;
   if (!space.knows_regions() || bytes == 0) return std::nullopt;

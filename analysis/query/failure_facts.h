@@ -25,7 +25,6 @@ enum class FailureVerdict : std::uint8_t {
   limit,       // More than that was free on the device: a limit of the process or of the allocator prevented it.
   had_room,    // A free block was large enough, and the allocator did not use it.
 };
-std::string_view text_from_verdict(FailureVerdict verdict);  // "too_big"
 
 // The range of adjacent chunks in one region that is large enough for the request and has the fewest bytes in use.
 struct CheapestPlace {
@@ -55,7 +54,7 @@ struct FailureFacts {
   FailureVerdict verdict = FailureVerdict::unknown;
   std::optional<std::uint64_t> last_fit;  // The number of events at that time.
   std::optional<std::int64_t> last_fit_since_start_ns;
-  std::optional<CheapestPlace> place;  // If the verdict is scattered, split or too_big.
+  std::optional<CheapestPlace> place;  // If the verdict is fragmented, split or too_big.
   // The limit leaves no room for a region of the needed size, however much is free on the device.
   bool is_pool_at_limit() const;
   std::uint32_t stack = 0;                // The stack of the request.

@@ -42,7 +42,7 @@ struct SharedHeap {
   std::uint32_t heap = 0, other_heap = 0;
   std::string label, other_label;
   std::uint64_t blocks = 0, found = 0, bytes = 0, found_bytes = 0;
-  std::uint64_t stacks_lent = 0;  // Blocks of the other heap whose stack it tells (trace/lent_stacks.h).
+  std::uint64_t stacks_lent = 0;  // Blocks of the other heap whose stack it has (trace/lent_stacks.h).
   bool is_by_size = false;
 };
 std::vector<SharedHeap> find_shared_heaps(const Trace& trace, const std::vector<StreamState>& states);

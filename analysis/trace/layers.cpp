@@ -88,6 +88,15 @@ std::vector<std::vector<bool>> find_counted_heaps(const Trace& trace) {
   const auto is_only_a_plan = [&](std::size_t stream, const HeapInfo& heap) {
     return is_of_plan(trace.streams[stream], heap) && counted_plan != stream;
   };
+  // A list of arrays beside a pool of the same process that can hold them, also where one of them has no device.
+  const auto is_only_a_listing = [&](std::size_t stream, const HeapInfo& heap) {
+    if (heap.layer != wire::Layer::framework || heap.has(wire::heap_flag::has_addresses)) return false;
+    for (std::size_t j = 0; j < trace.streams.size(); ++j)
+      if (j != stream && processes[j] == processes[stream])
+        for (const HeapInfo& other : trace.streams[j].definitions().heaps())
+          if (other.layer < wire::Layer::framework && can_share_memory(heap, other)) return true;
+    return false;
+  };
   std::vector<std::vector<bool>> counted;
   for (std::size_t i = 0; i < trace.streams.size(); ++i) {
     const std::vector<HeapInfo>& heaps = trace.streams[i].definitions().heaps();
@@ -97,7 +106,7 @@ std::vector<std::vector<bool>> find_counted_heaps(const Trace& trace) {
       const Source& source = sources.at(place_of(i, heap));
       flags[heap.id] = heap.layer == source.layer && i == source.stream &&
                        !(has_device && is_host_kind(kind_of(heap))) && !(has_own && is_extra_pool(heap)) &&
-                       !is_only_a_plan(i, heap);
+                       !is_only_a_plan(i, heap) && !is_only_a_listing(i, heap);
     }
     // A parent is defined before its child. A larger parent id is damage, and could form a cycle.
     for (const HeapInfo& heap : heaps)

@@ -17,8 +17,8 @@ struct LentStack {
 
 // By stream and slot, at the time of `states`; empty for streams to which nothing is lent, as those of a trace of one
 // file. Only for blocks without a stack in heaps that count (layers.h), and only where it is certain: another stream of
-// the process has the same block at its address, or, where one of both has no addresses, at least as many of that size,
-// all with the same stack.
+// the process has the same block at its address, or, where one of both has no addresses, at least as many of that size
+// (4 KiB or more), all with the same stack; and no other stream offers a different one.
 std::vector<std::vector<LentStack>> find_lent_stacks(const Trace& trace, const std::vector<StreamState>& states);
 
 }  // namespace hbmscope

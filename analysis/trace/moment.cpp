@@ -11,6 +11,7 @@
 #include "analysis/model/clamped.h"
 #include "analysis/model/time_unit.h"
 #include "analysis/trace/layers.h"
+#include "analysis/trace/same_process.h"
 
 namespace hbmscope {
 namespace {
@@ -26,11 +27,14 @@ std::int64_t time_on(const Stream& from, std::int64_t time_ns, const Stream& to)
   return &from == &to ? time_ns : from.clocks().time_on(to.clocks(), time_ns).value_or(time_ns);
 }
 
-// The position of every stream at a time on the clock of one of them.
+// The position of every stream at a time on the clock of one of them. Those that can't be placed, because one of both
+// has no times, are at their end.
 std::vector<std::uint64_t> positions_at_time(const Trace& trace, const Stream& reference, std::int64_t time_ns) {
   std::vector<std::uint64_t> positions;
   for (const Stream& stream : trace.streams)
-    positions.push_back(stream.position_of_time(time_on(reference, time_ns, stream)));
+    positions.push_back(stream.has_times() && reference.has_times()
+                            ? stream.position_of_time(time_on(reference, time_ns, stream))
+                            : stream.end_position());
   return positions;
 }
 
@@ -81,36 +85,30 @@ Result<Moment> find_peak(const Trace& trace) {
   return moment_of_event(trace, best_stream, best.position, best.time_ns, "the peak");
 }
 
-// Failures of comparison pools (layers.h) count only if there are no others.
 enum class Which : std::uint8_t { first, last };
 
-// The first or last out-of-memory of a stream; null: it has none.
-const FailureEvent* find_out_of_memory(const Stream& stream, Which which, bool in_extra_pools) {
-  const SharedLog<FailureEvent>& failures = stream.failures();
-  for (std::size_t i = 0; i < failures.size(); ++i) {
-    const FailureEvent& failure = failures[which == Which::first ? i : failures.size() - 1 - i];
-    if (failure.is_out_of_memory && (in_extra_pools || !is_of_extra_pool(stream, failure))) return &failure;
+// Whether the job's memory at a failure of this stream is better seen in another one: a log tells of a failure that a
+// snapshot or recording of the same process has too.
+bool is_seen_elsewhere(const Trace& trace, std::size_t stream, const FailureEvent& failure) {
+  if (trace.stream_processes.empty() || trace.streams[stream].has_times()) return false;
+  for (std::size_t i = 0; i < trace.streams.size(); ++i) {
+    if (i == stream || trace.stream_processes[i] != trace.stream_processes[stream]) continue;
+    if (!trace.streams[i].has_times()) continue;
+    const auto& failures = trace.streams[i].failures();
+    for (std::size_t j = 0; j < failures.size(); ++j)
+      if (failures[j].is_out_of_memory && is_about(failures[j].requested_bytes, failure.requested_bytes)) return true;
   }
-  return nullptr;
+  return false;
 }
 
-Result<Moment> find_out_of_memory(const Trace& trace, Which which, bool in_extra_pools = false) {
-  const FailureEvent* found = nullptr;
-  std::size_t found_stream = 0;
-  for (std::size_t i = 0; i < trace.streams.size(); ++i) {
-    const FailureEvent* failure = find_out_of_memory(trace.streams[i], which, in_extra_pools);
-    if (failure == nullptr) continue;
-    if (found != nullptr) {
-      const std::int64_t time_ns = time_on(trace.streams[i], failure->time_ns, trace.streams[found_stream]);
-      if (which == Which::first ? time_ns >= found->time_ns : time_ns < found->time_ns) continue;
-    }
-    found = failure;
-    found_stream = i;
-  }
-  if (found == nullptr && !in_extra_pools) return find_out_of_memory(trace, which, true);
-  if (found == nullptr)
+Result<Moment> find_out_of_memory(const Trace& trace, Which which) {
+  std::vector<FailedRequest> requests = find_failed_requests(trace);
+  if (requests.empty()) requests = find_failed_requests(trace, ExtraPools::only);
+  if (requests.empty())
     return Failure(refusal("this trace has no out-of-memory error", "Use --at peak, or remove --at for the end."));
-  return moment_of_event(trace, found_stream, found->event, found->time_ns,
+  const FailedRequest& found = which == Which::first ? requests.front() : requests.back();
+  const FailureEvent& failure = trace.streams[found.stream].failures()[found.index];
+  return moment_of_event(trace, found.stream, failure.event, failure.time_ns,
                          which == Which::first ? "the first out-of-memory" : "the last out-of-memory");
 }
 
@@ -172,6 +170,30 @@ Result<Moment> find_moment(const Trace& trace, std::size_t stream_index, std::ui
   moment.positions = {position};
   moment.text = fmt::format("after {} of {}", position, text_from_places(stream));
   return moment;
+}
+
+std::vector<FailedRequest> find_failed_requests(const Trace& trace, ExtraPools extra) {
+  std::vector<FailedRequest> found;
+  for (std::size_t stream = 0; stream < trace.streams.size(); ++stream) {
+    const auto& failures = trace.streams[stream].failures();
+    for (std::size_t i = 0; i < failures.size(); ++i) {
+      if (!failures[i].is_out_of_memory || is_seen_elsewhere(trace, stream, failures[i])) continue;
+      const bool is_extra = is_of_extra_pool(trace.streams[stream], failures[i]);
+      if (is_extra == (extra == ExtraPools::only)) found.push_back({stream, i});
+    }
+  }
+  // On the clock of the first stream that has times; without times in the order of streams, last.
+  const Stream* reference = nullptr;
+  for (const FailedRequest& one : found)
+    if (reference == nullptr && trace.streams[one.stream].has_times()) reference = &trace.streams[one.stream];
+  const auto time_of = [&](const FailedRequest& one) {
+    const Stream& stream = trace.streams[one.stream];
+    if (reference == nullptr || !stream.has_times()) return std::numeric_limits<std::int64_t>::max();
+    return time_on(stream, stream.failures()[one.index].time_ns, *reference);
+  };
+  std::stable_sort(found.begin(), found.end(),
+                   [&](const FailedRequest& a, const FailedRequest& b) { return time_of(a) < time_of(b); });
+  return found;
 }
 
 std::string text_from_moment(const Moment& moment) {

@@ -22,6 +22,16 @@ struct Moment {
   std::string text;                      // "the end (event 8,301, 2.41 s)"
 };
 
+// An out-of-memory: failures()[index] of that stream.
+struct FailedRequest {
+  std::size_t stream = 0, index = 0;
+};
+// In the order of time, as far as the clocks of the streams relate it; those without times last. What a log tells of a
+// failure that another file of its process has with times is left out, and so are failures of pools that only serve as
+// a comparison (layers.h), unless they are asked for.
+enum class ExtraPools : std::uint8_t { without, only };
+std::vector<FailedRequest> find_failed_requests(const Trace& trace, ExtraPools extra = ExtraPools::without);
+
 // Where a sentence needs it: "at the peak (...)", "after 7 of 10 events".
 std::string text_from_moment(const Moment& moment);
 

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -17,7 +18,6 @@ namespace hbmscope {
 namespace {
 
 constexpr std::size_t common_min = 3;
-constexpr std::uint64_t telling_bytes_min = 4096;  // Every job has small arrays.
 
 using Span = std::pair<std::uint64_t, std::uint64_t>;  // Address and size.
 
@@ -117,12 +117,6 @@ bool has_same_sizes(const Holding& one, const Holding& other) {
          2 * sum_of(shared) >= sum_of(listing.sizes);
 }
 
-// Texts round to three digits or so.
-bool is_about(std::uint64_t one, std::uint64_t other) {
-  constexpr std::uint64_t percent = 100;
-  return std::max(one, other) - std::min(one, other) <= std::max(one, other) / percent;
-}
-
 bool failed_alike(const Seen& one, const Seen& other) {
   return std::any_of(one.failed.begin(), one.failed.end(), [&](const auto& a) {
     return std::any_of(other.failed.begin(), other.failed.end(),
@@ -142,6 +136,11 @@ bool is_same_memory(const Seen& one, const Seen& other) {
 
 }  // namespace
 
+bool is_about(std::uint64_t one, std::uint64_t other) {
+  constexpr std::uint64_t percent = 100;
+  return std::max(one, other) - std::min(one, other) <= std::max(one, other) / percent;
+}
+
 bool can_share_memory(const HeapInfo& one, const HeapInfo& other) {
   const auto is_of_process = [](const HeapInfo& heap) { return heap.id != 0 && heap.layer != wire::Layer::program; };
   return is_of_process(one) && is_of_process(other) && is_same_device(one.device, other.device) &&
@@ -159,27 +158,68 @@ std::uint64_t size_class_of(const LiveBlock& block) {
   return (std::min(block.size, block.requested) + step - 1) / step;
 }
 
+namespace {
+
+// Numbers in the order of their first streams.
+std::vector<std::uint32_t> renumbered(const std::vector<std::uint32_t>& processes) {
+  std::map<std::uint32_t, std::uint32_t> numbers;
+  std::vector<std::uint32_t> renumbered;
+  for (const std::uint32_t process : processes)
+    renumbered.push_back(numbers.try_emplace(process, static_cast<std::uint32_t>(numbers.size())).first->second);
+  return renumbered;
+}
+
+// Takes streams one after the other.
+class Recognizer {
+ public:
+  explicit Recognizer(const std::vector<Seen>& seen) : seen_(seen), processes_(seen.size()) {}
+
+  void take(std::size_t stream) {
+    const Seen& now = seen_[stream];
+    const auto known = now.pid.empty() ? of_pid_.end() : of_pid_.find(now.pid);
+    const std::optional<std::uint32_t> process = known != of_pid_.end() ? std::optional(known->second) : find(now);
+    processes_[stream] = process.value_or(static_cast<std::uint32_t>(sources_.size()));
+    if (!process) sources_.emplace_back();
+    sources_[*processes_[stream]].insert(now.source);
+    if (!now.pid.empty()) of_pid_.emplace(now.pid, *processes_[stream]);
+  }
+  std::vector<std::uint32_t> result() const {
+    std::vector<std::uint32_t> processes;
+    for (const auto& process : processes_) processes.push_back(*process);
+    return renumbered(processes);
+  }
+
+ private:
+  std::optional<std::uint32_t> find(const Seen& now) const {
+    std::optional<std::uint32_t> again;
+    for (std::size_t i = 0; i < seen_.size(); ++i) {
+      const bool may_be_same = processes_[i] && (now.pid.empty() || seen_[i].pid.empty());
+      if (!may_be_same || !is_same_memory(now, seen_[i])) continue;
+      if (!sources_[*processes_[i]].contains(now.source)) return processes_[i];
+      // A second profile of a process, saved at another time, if no other process is left for it.
+      if (!now.has_addresses && seen_[i].has_addresses && !again) again = processes_[i];
+    }
+    return again;
+  }
+
+  const std::vector<Seen>& seen_;
+  std::vector<std::optional<std::uint32_t>> processes_;  // By stream.
+  std::vector<std::set<std::string>> sources_;           // By process.
+  std::map<std::string, std::uint32_t> of_pid_;
+};
+
+}  // namespace
+
 std::vector<std::uint32_t> find_processes(const Trace& trace) {
   const bool with_memory = can_be_recognised(trace);
-  std::vector<std::uint32_t> processes;
   std::vector<Seen> seen;
-  std::map<std::string, std::uint32_t> of_pid;
-  std::vector<std::set<std::string>> sources;  // By process.
-  for (const Stream& stream : trace.streams) {
-    Seen now = see(stream, with_memory);
-    const auto known = now.pid.empty() ? of_pid.end() : of_pid.find(now.pid);
-    std::uint32_t process = known != of_pid.end() ? known->second : static_cast<std::uint32_t>(sources.size());
-    for (std::size_t i = 0; i < seen.size() && process == sources.size(); ++i) {
-      const bool may_be_same = (now.pid.empty() || seen[i].pid.empty()) && !sources[processes[i]].contains(now.source);
-      if (may_be_same && is_same_memory(now, seen[i])) process = processes[i];
-    }
-    if (process == sources.size()) sources.emplace_back();
-    sources[process].insert(now.source);
-    if (!now.pid.empty()) of_pid.emplace(now.pid, process);
-    processes.push_back(process);
-    seen.push_back(std::move(now));
-  }
-  return processes;
+  for (const Stream& stream : trace.streams) seen.push_back(see(stream, with_memory));
+  Recognizer recognizer(seen);
+  // Lists of arrays last: they are compared with what has addresses.
+  for (const bool has_addresses : {true, false})
+    for (std::size_t i = 0; i < seen.size(); ++i)
+      if (seen[i].has_addresses == has_addresses) recognizer.take(i);
+  return recognizer.result();
 }
 
 std::string process_of(const Trace& trace, std::size_t stream) {

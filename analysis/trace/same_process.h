@@ -17,8 +17,15 @@ namespace hbmscope {
 // blocks of the other, at the same addresses and of the same sizes, and at least three. Where one of them has no
 // addresses, the sizes alone decide: of an array listing, blocks of the other stream have the sizes of at least half of
 // the bytes; or a request of the same size failed in both. A process has at most one stream of a source: ranks of a job
-// can hold the same sizes at the same addresses. Compiled programs are processes of their own.
+// can hold the same sizes at the same addresses; of array listings several, if no other process is left for them.
+// Compiled programs are processes of their own.
 std::vector<std::uint32_t> find_processes(const Trace& trace);
+
+// Whether two figures can be the same, where texts round to three digits or so.
+bool is_about(std::uint64_t one, std::uint64_t other);
+
+// Blocks below this size say nothing about whether two heaps are the same: every job has small arrays.
+inline constexpr std::uint64_t telling_bytes_min = 4096;
 
 // Whether the heaps of a process can hold the same bytes: memory of one device, or of the host. Compiled programs have
 // no addresses of a process, and nothing that is in it.

@@ -28,49 +28,67 @@ class ProfileWriter {
         out_({profile.files.empty() ? std::string() : profile.files.front(), "pprof", "JAX device memory profile",
               "jax", profile.file_bytes}) {}
 
-  std::optional<Trace> write() {
+  Trace write() {
     out_.note_realtime(0, profile_.time_ns);
     const auto counts = find_value_type(profile_, "allocations"), bytes = find_value_type(profile_, "space");
-    std::int64_t arrays = 0;
-    for (std::size_t i = 0; i < profile_.sample_count(); ++i)
-      if (const std::int64_t count = profile_.values[*counts][i]; count > 0) {
-        add_blocks(i, count, profile_.values[*bytes][i]);
-        arrays += count;
-      }
-    if (arrays == 0) return std::nullopt;
-    out_.close();
     out_.trace().import = profile_.import;
+    for (std::size_t i = 0; i < profile_.sample_count(); ++i)
+      if (find_label_text(profile_, profile_.label_set[i], "kind") == "executable")
+        programs_ += std::max<std::int64_t>(profile_.values[*counts][i], 0);
+      else if (const std::int64_t count = profile_.values[*counts][i]; count > 0)
+        add_blocks(i, count, profile_.values[*bytes][i]);
+    ImportStatistics& import = out_.trace().import;
+    if (programs_ > 0)
+      import.add("compiled_programs", Severity::info, programs_,
+                 "Compiled programs are not in a pool; the profile alone has their sizes.");
+    if (without_size_ > 0)
+      import.add("arrays_without_size", Severity::notice, without_size_, "Arrays without a size are left out.");
+    if (together_ > 0)
+      import.add(
+          "arrays_together", Severity::notice, together_,
+          "The profile lists more arrays than are shown one by one; the others of the same code and size are one "
+          "block.");
+    out_.close();
     return std::move(out_.trace());
   }
 
  private:
+  static constexpr std::int64_t blocks_max = 1 << 20;  // A damaged file may contain any count.
+
   void add_blocks(std::size_t sample, std::int64_t count, std::int64_t bytes) {
-    if (bytes < count) return;  // Of unknown or no size.
+    if (bytes < count) {
+      without_size_ += count;
+      return;
+    }
+    const auto size = static_cast<std::uint64_t>(bytes / count);
+    const std::int64_t single = std::min(count - 1, std::max<std::int64_t>(0, blocks_max - blocks_));
+    for (std::int64_t i = 0; i < single; ++i) add_block(sample, size);
+    // The last one also has what does not divide; none in the files of JAX.
+    add_block(sample, static_cast<std::uint64_t>(bytes) - static_cast<std::uint64_t>(single) * size);
+    together_ += count - single - 1;
+  }
+
+  void add_block(std::size_t sample, std::uint64_t size) {
     wire::AllocRecord block;
     block.heap = heap_of(profile_.label_set[sample]);
     block.stack = stack_of(profile_.stack(sample));
-    block.size = static_cast<std::uint64_t>(bytes / count);
-    block.requested = block.size;
-    const auto rest = static_cast<std::uint64_t>(bytes % count);  // None in the files of JAX.
-    for (std::int64_t i = 0; i < count; ++i) {
-      if (i == count - 1) block.requested = block.size += rest;
-      block.address = next_address_;
-      next_address_ += block.size;
-      out_.events().alloc(block, 0);
-    }
+    block.size = block.requested = size;
+    block.address = next_address_;
+    next_address_ += size;
+    out_.events().alloc(block, 0);
+    ++blocks_;
   }
 
   std::uint32_t heap_of(LabelSetIndex labels) {
     const auto [found, is_new] = heaps_.try_emplace(row(labels), 0);
     if (!is_new) return found->second;
     const std::string device = find_label_text(profile_, labels, "device").value_or("");
-    const bool is_program = find_label_text(profile_, labels, "kind") == "executable";
     wire::HeapRecord heap;
     heap.device = device_of(device);
     heap.layer = static_cast<std::uint8_t>(wire::Layer::framework);
     heap.flags = wire::heap_flag::has_requested | wire::heap_flag::sizes_are_requests;
-    const std::string name = is_program ? "compiled programs" : device.empty() ? "arrays" : "arrays on " + device;
-    const std::string_view kind = is_program ? "code" : device.find("CPU") != std::string::npos ? "cpu" : "device";
+    const std::string name = device.empty() ? "arrays" : "arrays on " + device;
+    const std::string_view kind = device.find("CPU") != std::string::npos ? "cpu" : "device";
     auto& named = by_name_[name];
     if (named == 0) named = out_.events().define_heap(heap, name, kind);
     return found->second = named;
@@ -97,6 +115,7 @@ class ProfileWriter {
   std::map<std::size_t, std::uint32_t> heaps_;  // By label set.
   std::map<std::string, std::uint32_t> by_name_;
   std::uint64_t next_address_ = 0;  // Invented: the heaps have none.
+  std::int64_t blocks_ = 0, together_ = 0, without_size_ = 0, programs_ = 0;
 };
 
 }  // namespace

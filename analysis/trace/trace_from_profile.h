@@ -9,9 +9,9 @@
 
 namespace hbmscope {
 
-// Nothing if it isn't a device memory profile of JAX (is_device_memory_profile), or has no arrays. A sample lists
-// arrays of one size (jaxlib/py_client.cc, PyClient::HeapProfile), each of which becomes a block. Compiled programs,
-// which have no device there, become blocks of a heap of their own.
+// Nothing if it isn't a device memory profile of JAX (is_device_memory_profile). A sample lists arrays of one size
+// (jaxlib/py_client.cc, PyClient::HeapProfile), each of which becomes a block; beyond a million, those of a sample are
+// one. Compiled programs, which are in no pool, are counted in the import statistics.
 std::optional<Trace> trace_from_profile(const Profile& profile);
 
 }  // namespace hbmscope

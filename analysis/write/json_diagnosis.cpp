@@ -59,9 +59,10 @@ Json json_from_diagnosis(const Trace& trace, const Diagnosis& diagnosis) {
   json["unknown"] = or_null(cause.unknowns);
   json["how_to_know"] = or_null(cause.how_to_know);
   json["last_fit_events"] = or_null(diagnosis.facts.last_fit);
-  json["holders_by"] = text_from_by(diagnosis.holders.by);
-  json["holders_bytes"] = diagnosis.holders.bytes;
-  json["holders"] = json_from_holders(diagnosis.holders);
+  const bool has_holders = !diagnosis.holders.rows.empty();
+  json["holders_by"] = has_holders ? Json(text_from_by(diagnosis.holders.by)) : Json(nullptr);
+  json["holders_bytes"] = has_holders ? Json(diagnosis.holders.bytes) : Json(nullptr);
+  json["holders"] = has_holders ? json_from_holders(diagnosis.holders) : Json(nullptr);
   json["blockers"] = json_from_blockers(trace.streams[diagnosis.stream].definitions(), diagnosis.facts.place);
   Json advice = Json::array();
   for (const Advice& one : diagnosis.advice)

@@ -22,7 +22,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t holders_shown = 5, blockers_shown = 5, line_failures_max = 256;
+constexpr std::size_t holders_shown = 5, blockers_shown = 5, lines_max = 16, json_failures_max = 256;
 
 // " on GPU_0_bfc (rank_1.log), line 13 of the log"
 std::string place_text(const Trace& trace, const Diagnosis& diagnosis) {
@@ -62,11 +62,12 @@ std::string holders_text(const Holders& holders, const Terminal& terminal) {
   std::vector<std::vector<std::string>> cells;
   for (std::size_t i = 0; i < std::min(holders_shown, holders.rows.size()); ++i) {
     const Holder& one = holders.rows[i];
-    cells.push_back(
-        {text_from_bytes(one.bytes),
-         fmt::format("{:.1f} %", 100.0 * static_cast<double>(one.bytes) / static_cast<double>(holders.bytes)),
-         text_from_count(one.blocks), one.oldest_ns ? text_from_value(*one.oldest_ns, "nanoseconds") : "",
-         printable(one.name)});
+    cells.push_back({text_from_bytes(one.bytes),
+                     holders.bytes == 0 ? std::string()
+                                        : fmt::format("{:.1f} %", 100.0 * static_cast<double>(one.bytes) /
+                                                                      static_cast<double>(holders.bytes)),
+                     text_from_count(one.blocks), one.oldest_ns ? text_from_value(*one.oldest_ns, "nanoseconds") : "",
+                     printable(one.name)});
   }
   std::string text = fmt::format("\nWhat held the memory ({} in use)\n", text_from_bytes(holders.bytes));
   text += text_from_columns({{"bytes", true},
@@ -122,7 +123,8 @@ std::string line_text(const Trace& trace, const Diagnosis& diagnosis) {
 // A trace in which nothing failed, at its peak.
 std::string peak_text(const Trace& trace, const Terminal& terminal) {
   const HeapKey heap = choose_heap(trace, {});
-  std::string text = "No request failed in this file.\n";
+  std::string text =
+      trace.files.size() > 1 ? "No request failed in these files.\n" : "No request failed in this file.\n";
   if (heap.empty()) return text;
   const auto moment = find_moment(trace, "peak");
   if (!moment) return text;
@@ -132,8 +134,8 @@ std::string peak_text(const Trace& trace, const Terminal& terminal) {
 Json json_of_trace(const Trace& trace) {
   Json failures = Json::array();
   const auto requests = find_failed_requests(trace);
-  for (std::size_t i = 0; i < std::min(line_failures_max, requests.size()); ++i)
-    failures.push_back(json_from_diagnosis(trace, diagnose(trace, requests[i])));
+  for (std::size_t i = 0; i < std::min(json_failures_max, requests.size()); ++i)
+    failures.push_back(json_from_diagnosis(trace, diagnose(trace, requests[i], i == 0 ? Depth::full : Depth::brief)));
   return {
       {"schema", json_schema}, {"files", trace.files}, {"failed", requests.size()}, {"failures", std::move(failures)}};
 }
@@ -143,14 +145,14 @@ Json json_of_trace(const Trace& trace) {
 std::string text_from_failures(const Trace& trace, const Terminal& terminal) {
   const auto requests = find_failed_requests(trace);
   if (requests.empty()) return peak_text(trace, terminal);
-  const Diagnosis first = diagnose(trace, requests.front());
+  const Diagnosis first = diagnose(trace, requests.front(), Depth::full);
   std::string text = head_text(trace, first, requests.size(), terminal) + evidence_text(first, terminal) +
                      holders_text(first.holders, terminal) + advice_text(first.advice, terminal) +
                      blockers_text(trace, first) + unknown_text(first.cause);
   if (requests.size() > 1) text += "\nThe other failures\n";
-  for (std::size_t i = 1; i < std::min(line_failures_max, requests.size()); ++i)
-    text += line_text(trace, diagnose(trace, requests[i]));
-  if (requests.size() > line_failures_max) text += fmt::format("  and {} more\n", requests.size() - line_failures_max);
+  for (std::size_t i = 1; i < std::min(lines_max, requests.size()); ++i)
+    text += line_text(trace, diagnose(trace, requests[i], Depth::brief));
+  if (requests.size() > lines_max) text += fmt::format("  and {} more\n", text_from_count(requests.size() - lines_max));
   return text;
 }
 

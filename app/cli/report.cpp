@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "analysis/diagnose/diagnosis.h"
 #include "analysis/query/log_headline.h"
+#include "analysis/trace/moment.h"
 #include "analysis/trace/profile_from_trace.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"

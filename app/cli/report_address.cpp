@@ -120,8 +120,12 @@ std::string listed_text(const Source& source, const Found& found) {
     const Definitions& definitions = source.trace->streams[same.stream].definitions();
     const LiveBlock& block = source.states[same.stream].slots()[*same.place.slot];
     const std::string doubt = ambiguity_text(same);
-    text += fmt::format("  By its size in {}{}: {}\n", printable(same.label), doubt.empty() ? "" : " (" + doubt + ")",
-                        block.tag != 0 ? printable(definitions.text(block.tag)) : "an array");
+    text += fmt::format(
+        "  By its size in {}{}: {}\n", printable(same.label), doubt.empty() ? "" : " (" + doubt + ")",
+        block.tag != 0 ? printable(definitions.text(block.tag))
+        : source.trace->streams[same.stream].definitions().heap(same.heap).has(wire::heap_flag::has_addresses)
+            ? fmt::format("a block at {:#x}", block.address)
+            : "an array");
     text += stack_text(definitions, block.stack);
   }
   return text;

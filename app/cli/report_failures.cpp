@@ -124,9 +124,10 @@ std::string text_from_failure(const Trace& trace, const ShownFailure& failure, c
 
 std::string text_from_failure_facts(const Trace& trace, std::size_t stream, std::size_t failure,
                                     const Terminal& terminal) {
-  const FailureFacts facts = compute_failure_facts(trace.streams[stream], failure);
-  std::string text = "  " + sentence_of(facts) + "\n";
-  if (const std::string unknowns = unknowns_of(facts); !unknowns.empty())
+  const Diagnosis found = diagnose(trace, {stream, failure}, Depth::brief);
+  const FailureFacts& facts = found.facts;
+  std::string text = "  " + printable(found.cause.sentence) + "\n";
+  if (const std::string& unknowns = found.cause.unknowns; !unknowns.empty())
     text += terminal.paint("  " + unknowns, Ink::dim) + "\n";
   if (facts.last_fit) {
     text += "  Last time the request would have fit: ";
@@ -138,19 +139,25 @@ std::string text_from_failure_facts(const Trace& trace, std::size_t stream, std:
 }
 
 void add_failure_facts(nlohmann::ordered_json& failures, const Trace& trace) {
+  constexpr const char* keys[] = {"verdict",     "sentence",        "evidence",   "unknown",
+                                  "how_to_know", "last_fit_events", "holders_by", "holders_bytes",
+                                  "holders",     "blockers",        "advice"};
   std::size_t row = 0;
+  const auto requests = find_failed_requests(trace);
   for (std::size_t number = 0; number < trace.streams.size(); ++number) {
     const Stream& stream = trace.streams[number];
     for (std::size_t i = 0; i < stream.failures().size(); ++i) {
       if (!stream.failures()[i].is_out_of_memory) continue;
       Json& json = failures[row++];
       const bool has_facts = i + failures_with_facts >= stream.failures().size();
-      const Diagnosis found = has_facts ? diagnose(trace, {number, i}) : Diagnosis{};
+      const bool is_first = !requests.empty() && requests.front().stream == number && requests.front().index == i;
+      const Diagnosis found =
+          has_facts || is_first ? diagnose(trace, {number, i}, is_first ? Depth::full : Depth::brief) : Diagnosis{};
       const FailureFacts& facts = found.facts;
-      if (has_facts)
+      if (has_facts || is_first)
         json.update(json_from_diagnosis(trace, found));
       else
-        for (const char* key : {"verdict", "sentence", "last_fit_events"}) json[key] = nullptr;
+        for (const char* key : keys) json[key] = nullptr;
       json["free_pieces"] = or_null(facts.free_blocks);
       json["last_fit_since_start_ns"] = or_null(facts.last_fit_since_start_ns);
       json["cheapest_place"] = json_from_place(stream.definitions(), facts.place);
@@ -163,7 +170,8 @@ void add_pending(nlohmann::ordered_json& failures, const Trace& trace) {
   std::erase_if(rows, [](const FailureRow& row) { return !row.is_pending; });
   for (Json& json : json_from_failure_rows(rows)) {
     for (const char* key :
-         {"verdict", "sentence", "last_fit_events", "free_pieces", "last_fit_since_start_ns", "cheapest_place"})
+         {"verdict", "sentence", "evidence", "unknown", "how_to_know", "last_fit_events", "holders_by", "holders_bytes",
+          "holders", "blockers", "advice", "free_pieces", "last_fit_since_start_ns", "cheapest_place"})
       json[key] = nullptr;
     failures.push_back(std::move(json));
   }

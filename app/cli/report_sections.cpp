@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analysis/diagnose/diagnosis.h"
 #include "analysis/read/source/read_source.h"
+#include "analysis/trace/moment.h"
 #include "app/cli/options.h"
 
 namespace hbmscope::cli {

@@ -88,6 +88,7 @@ std::string events_text(const Trace& trace) {
 }
 
 Result<std::string> heaps_section_text(const ReportInput& input, const ReportStyle& style) {
+  constexpr std::size_t emulated_failures_shown = 3;
   const Trace& trace = *input.source.trace;
   std::vector<HeapRow> rows = compute_heap_rows(trace, input.source.states);
   std::string head = moment_text(input.source);
@@ -105,10 +106,14 @@ Result<std::string> heaps_section_text(const ReportInput& input, const ReportSty
   const bool is_log = is_of_log(trace);
   std::string text = is_log ? std::string() : heaps + events_text(trace);
   // The others are explained above.
-  for (const ShownFailure& failure : find_failures(trace))
-    if (const Stream& stream = trace.streams[failure.stream];
-        is_of_extra_pool(stream, stream.failures()[failure.index]))
-      text += text_from_failure(trace, failure, style.terminal);
+  std::vector<ShownFailure> emulated = find_failures(trace);
+  std::erase_if(emulated, [&](const ShownFailure& failure) {
+    const Stream& stream = trace.streams[failure.stream];
+    return !is_of_extra_pool(stream, stream.failures()[failure.index]);
+  });
+  const std::size_t first = emulated.size() - std::min(emulated_failures_shown, emulated.size());
+  if (first > 0) text += fmt::format("The last {} of {} failures:\n", emulated_failures_shown, emulated.size());
+  for (std::size_t i = first; i < emulated.size(); ++i) text += text_from_failure(trace, emulated[i], style.terminal);
   return text + text_from_pending(trace) + (is_log ? heaps : std::string());
 }
 

@@ -20,7 +20,7 @@ namespace {
 Diagnosis first_of(const Trace& trace) {
   const auto requests = find_failed_requests(trace);
   EXPECT_FALSE(requests.empty());
-  return requests.empty() ? Diagnosis{} : diagnose(trace, requests.front());
+  return requests.empty() ? Diagnosis{} : diagnose(trace, requests.front(), Depth::full);
 }
 
 bool has_advice(const Diagnosis& diagnosis, std::string_view words) {
@@ -169,6 +169,22 @@ TEST(Cause, free_memory_of_the_device_is_explained_before_it_is_asked) {
            "500 MiB was free on the device outside the pool, but the pool did not grow: one that was "
            "preallocated never does.";
   }));
+}
+
+TEST(Diagnosis, of_streams_of_different_sizes) {
+  const Trace first = comb(15 * mib, 0);
+  TraceBuilder small;
+  small.alloc(small.heap("GPU 1", wire::heap_flag::has_addresses), 0, 4096);
+  small.writer.flush();
+  Trace joined;
+  joined.files = {"a", "b"};
+  joined.streams.push_back(small.trace.streams[0].version());
+  joined.streams.push_back(first.streams[0].version());
+  joined.stream_files = joined.files;
+  joined.stream_processes = {0, 1};
+  const Diagnosis found = first_of(joined);
+  EXPECT_EQ(1U, found.stream);
+  EXPECT_EQ(50 * mib, found.holders.bytes);
 }
 
 TEST(Holders, are_the_lines_with_the_most_bytes) {

@@ -75,21 +75,23 @@ TEST(TraceFromProfile, each_array_is_a_block_of_its_device) {
   ASSERT_NE(nullptr, trace);
   const Stream& stream = trace->streams.front();
   const auto& heaps = stream.definitions().heaps();
-  ASSERT_EQ(4U, heaps.size());  // The first is none.
+  ASSERT_EQ(3U, heaps.size());  // The first is none.
   EXPECT_EQ("arrays on cuda:0", heaps[1].name);
   EXPECT_EQ(0U, heaps[1].device);
   EXPECT_EQ(3U, heaps[2].device);
-  EXPECT_EQ("compiled programs", heaps[3].name);
+  EXPECT_EQ(3, trace->import.count_of("compiled_programs"));
   EXPECT_FALSE(heaps[1].has(wire::heap_flag::has_addresses));
   const StreamState state = stream.state_at(stream.end_position());
   std::vector<std::uint64_t> sizes;
   for (const LiveBlock& block : state.slots()) sizes.push_back(block.size);
-  EXPECT_EQ((std::vector<std::uint64_t>{4 * kib, 4 * kib, 4 * kib, 100, 10 * kib}), sizes);
+  EXPECT_EQ((std::vector<std::uint64_t>{4 * kib, 4 * kib, 4 * kib, 100}), sizes);
 }
 
 TEST(TraceFromProfile, other_profiles_are_none) {
   EXPECT_EQ(nullptr, arrays(ProfileBuilder({{"inuse_objects", "count"}, {"inuse_space", "bytes"}})));
-  EXPECT_EQ(nullptr, arrays(ProfileBuilder()));  // No array.
+  const auto empty = arrays(ProfileBuilder());
+  ASSERT_NE(nullptr, empty) << "a profile without arrays joins, too";
+  EXPECT_EQ(1U, empty->streams.front().definitions().heaps().size());
 }
 
 TEST(JoinedProfile, counts_once_and_says_whose_the_blocks_are) {
@@ -151,6 +153,24 @@ TEST(JoinedProfile, of_another_job_counts_too) {
   EXPECT_EQ(104 * kib, job.bytes());
   EXPECT_TRUE(job.same_as(0, 1).empty());
   EXPECT_TRUE(find_shared_heaps(job.trace, job.states).empty());
+}
+
+TEST(TraceFromProfile, a_huge_count_is_one_block) {
+  const auto trace = arrays(ProfileBuilder().sample("main;init", std::int64_t{1} << 40, std::int64_t{1} << 40, on_gpu));
+  const StreamState state = trace->streams[0].state_at(trace->streams[0].end_position());
+  EXPECT_LE(state.slots().size(), std::size_t{1} << 21);
+  EXPECT_EQ(std::uint64_t{1} << 40, state.in_use_bytes(1));
+  EXPECT_GT(trace->import.count_of("arrays_together"), 0);
+}
+
+TEST(JoinedProfile, a_second_one_of_the_process_counts_no_more) {
+  const auto profile = arrays(ProfileBuilder().sample("main;init", 3 * 8 * kib, 3, on_gpu));
+  const auto log = log_of({8 * kib, 8 * kib, 8 * kib});
+  for (const auto& traces : {std::vector{profile, profile, log}, std::vector{log, profile, profile}}) {
+    const Joined job(traces);
+    EXPECT_EQ((std::vector<std::uint32_t>{0, 0, 0}), job.trace.stream_processes);
+    EXPECT_EQ(24 * kib, job.bytes());
+  }
 }
 
 }  // namespace

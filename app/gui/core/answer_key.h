@@ -55,6 +55,7 @@ struct Listing {
   bool operator==(const Listing&) const = default;
 };
 struct LogLines {
+  std::string file;
   std::uint64_t line = 0;
   bool operator==(const LogLines&) const = default;
 };

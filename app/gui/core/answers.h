@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/diagnose/diagnosis.h"
 #include "analysis/query/bfc_bins.h"
 #include "analysis/query/block_diff.h"
 #include "analysis/query/call_tree.h"
@@ -91,6 +92,8 @@ struct FailureAnswer {
   std::shared_ptr<const Trace> trace;
   HeapKey heap;
   FailureFacts facts;
+  CauseOfFailure cause;
+  std::vector<Advice> advice;
   std::optional<FreeBlocks> free;  // Free memory just before the failure.
   // The failure's number, from 1, and the count of out-of-memory failures of this heap.
   std::size_t number = 0, of = 0;

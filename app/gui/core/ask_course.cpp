@@ -194,7 +194,10 @@ void ask_failure(Answering& asking) {
           ++answer->of;
           if (i <= found) ++answer->number;
         }
-        answer->facts = compute_failure_facts(stream, found);
+        Diagnosis diagnosis = diagnose(*trace, {heap.stream, found}, Depth::full);
+        answer->facts = std::move(diagnosis.facts);
+        answer->cause = std::move(diagnosis.cause);
+        answer->advice = std::move(diagnosis.advice);
         answer->free = find_free_blocks(stream.state_at(answer->facts.event).heap(heap.heap).space, free_blocks_max);
         const std::size_t blocks = answer->facts.place ? answer->facts.place->blocks.size() : 0;
         return Computed<FailureAnswer>{std::move(answer),

@@ -109,9 +109,13 @@ void ask_log_lines(Answering& asking) {
   const Source* source = asking.state().source();
   const auto line = asking.position().log_line;
   if (source == nullptr || !line) return asking.forget(&Answers::log_lines);
+  // In a joined source the line is one of the file that the failed heap comes from.
+  std::string path = source->path;
+  if (source->trace && !source->trace->stream_files.empty())
+    path = source->trace->stream_files[choose_heap(*source->trace, asking.position().heap).stream];
   asking.ask<log::LogExcerpt>(
-      &Answers::log_lines, {source->id, options::LogLines{*line}},
-      [path = source->path, is_file = !source->is_pasted && source->path != "-",
+      &Answers::log_lines, {source->id, options::LogLines{path, *line}},
+      [path, is_file = !source->is_pasted && source->path != "-",
        line = *line](const std::atomic<bool>& cancelled) -> Result<Computed<log::LogExcerpt>> {
         if (!is_file)
           return Failure(refusal("this text is in no file, so its lines can't be shown",

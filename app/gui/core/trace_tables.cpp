@@ -129,7 +129,11 @@ std::string largest_request_text(const FreeBlocks& free, const LargestRequest* b
 
 TextTable table_from_failure(const FailureAnswer& answer) {
   TextTable table;
-  table.head = sentence_of(answer.facts) + " " + unknowns_of(answer.facts);
+  table.head = answer.cause.sentence + (answer.cause.unknowns.empty() ? "" : " " + answer.cause.unknowns);
+  for (const Evidence& one : answer.cause.evidence) table.head += "\n" + one.text;
+  for (const Advice& one : answer.advice)
+    table.head +=
+        "\nWhat would help: " + one.change + ". " + one.why + (one.price.empty() ? "" : " Price: " + one.price);
   table.columns = {{"Address"}, {"Bytes", true}, {"Your code"}};
   if (!answer.facts.place) return table;
   const Definitions& definitions = answer.trace->streams[answer.heap.stream].definitions();

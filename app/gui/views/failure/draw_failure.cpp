@@ -81,6 +81,32 @@ void draw_last_fit(const FailureAnswer& answer, CommandQueue& commands) {
   }
 }
 
+// What the source can't say, and how to get it.
+void draw_unknowns(const CauseOfFailure& cause, CommandQueue& commands) {
+  if (cause.unknowns.empty()) return;
+  wrapped_text(cause.unknowns, true);
+  if (cause.how_to_know.empty()) return;
+  wrapped_text("To know next time: " + cause.how_to_know, true);
+  if (ImGui::SmallButton("Copy##how to know")) commands.push(command::set_clipboard, cause.how_to_know);
+}
+
+void draw_advice(const FailureAnswer& answer, CommandQueue& commands) {
+  if (answer.advice.empty()) return;
+  ImGui::Spacing();
+  bold_text("What would help");
+  for (std::size_t i = 0; i < answer.advice.size(); ++i) {
+    const Advice& one = answer.advice[i];
+    ImGui::PushID(static_cast<int>(i));
+    if (ImGui::SmallButton("Copy")) commands.push(command::set_clipboard, one.change);
+    ImGui::SameLine();
+    wrapped_text(one.change);
+    wrapped_text(one.why + (one.price.empty() ? "" : " Price: " + one.price) +
+                     (one.proof == AdviceProof::computed ? "" : " It may not be enough."),
+                 true);
+    ImGui::PopID();
+  }
+}
+
 void draw_blocker(const AppState& state, const FailureAnswer& answer, const LiveBlock& block, CommandQueue& commands) {
   const Definitions& definitions = answer.trace->streams[answer.heap.stream].definitions();
   ImGui::TableNextRow();
@@ -146,15 +172,18 @@ void draw_failure(const AppState& state, FailureViewState& view, CommandQueue& c
   draw_head(state, *answer, commands);
   ImGui::BeginChild("body");
   ImGui::PushFont(bold_font(), 0.0F);
-  wrapped_text(sentence_of(answer->facts));
+  wrapped_text(answer->cause.sentence);
   ImGui::PopFont();
-  if (const std::string unknowns = unknowns_of(answer->facts); !unknowns.empty()) wrapped_text(unknowns, true);
   if (answer->free)
     draw_ruler(look, *answer->free, RulerRequest{answer->facts.requested_bytes, true, true, "the request"});
   if (answer->facts.log_line && !answer->facts.reason.empty())
     wrapped_text("\"" + printable(answer->facts.reason) + "\"", true);
   draw_requested_by(*answer, commands);
   draw_last_fit(*answer, commands);
+  for (const Evidence& one : answer->cause.evidence)
+    if (!answer->facts.last_fit || one.event != answer->facts.last_fit) wrapped_text(one.text, true);
+  draw_unknowns(answer->cause, commands);
+  draw_advice(*answer, commands);
   ImGui::Spacing();
   draw_place(state, look, *answer, commands);
   ImGui::EndChild();

@@ -279,7 +279,8 @@ class Describer {
     if (block.stack == 0 && address_ != nullptr)
       for (const SameMemory& same : address_->elsewhere)
         if (const LiveBlock& other = map_.moment->states[same.stream].slots()[*same.place.slot];
-            other.stack != 0 && !same.is_ambiguous())
+            other.stack != 0 && !same.is_ambiguous() &&
+            (same.is_by_size || (other.address == block.address && other.size == block.size)))
           return {&map_.moment->trace->streams[same.stream].definitions(), other.stack, same.label};
     return {&definitions_, block.stack, {}};
   }
