@@ -285,7 +285,7 @@ class PytorchLibrary(unittest.TestCase):
         command = [HBMSCOPE, "run", "--no-window", "--no-flight", "--record", recording, "--", *job(script)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=self.environment())
         self.assertEqual(done.returncode, 0, done.stderr)
-        reported = subprocess.run([HBMSCOPE, "report", recording, "--json"], capture_output=True, text=True, check=True)
+        reported = subprocess.run([HBMSCOPE, "report", recording, "--json", "--at", "end"], capture_output=True, text=True, check=True)
         report = json.loads(reported.stdout)
         heaps = {heap["name"]: heap for heap in report["heaps"]}
         pool = heaps["GPU_0_bfc"]

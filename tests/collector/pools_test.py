@@ -51,7 +51,7 @@ class Pools(OwnFolderTest):
         return errors
 
     def report(self, recording, *words):
-        done = subprocess.run([HBMSCOPE, "report", "--json", *words, recording], cwd=self.folder, capture_output=True, text=True, check=True)
+        done = subprocess.run([HBMSCOPE, "report", "--json", "--at", "end", *words, recording], cwd=self.folder, capture_output=True, text=True, check=True)
         return json.loads(done.stdout)
 
     def heaps(self, recording, *words):

@@ -21,7 +21,8 @@ def expect(where, what, wanted, got):
 
 def report(file, *options):
     top = () if "--top" in options else ("--top", "1")
-    done = subprocess.run([HBMSCOPE, "report", str(file), "--json", *top, *options], capture_output=True, text=True)
+    at = () if "--at" in options else ("--at", "end")
+    done = subprocess.run([HBMSCOPE, "report", str(file), "--json", *top, *at, *options], capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"report {file} {' '.join(options)}: {done.stderr}")
     return json.loads(done.stdout)

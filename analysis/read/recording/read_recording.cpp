@@ -97,7 +97,11 @@ bool looks_like_recording(std::span<const std::uint8_t> bytes) {
   // A truncated magic number counts too: the error then says that the file is a cut-off recording.
   const wire::FileHeader good;
   const std::size_t known = std::min(bytes.size(), sizeof(good.magic));
-  return known > 0 && std::memcmp(bytes.data(), good.magic, known) == 0;
+  if (known == 0 || std::memcmp(bytes.data(), good.magic, known) != 0) return false;
+  // hbmscope's own messages begin with the same letters. A version is a small number, and no text has two zero bytes.
+  constexpr std::size_t high_bytes_of_version = sizeof(good.magic) + 2;
+  return bytes.size() < high_bytes_of_version + 2 ||
+         (bytes[high_bytes_of_version] == 0 && bytes[high_bytes_of_version + 1] == 0);
 }
 
 namespace {
