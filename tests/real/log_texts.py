@@ -97,7 +97,8 @@ def true_causes(figures, is_jax):
         return {"too_big"}
     if asked <= statistics["pool_bytes"] - used:
         return {"fragmentation"}
-    return {"pool_limit"} if statistics["pool_bytes"] + asked > limit else {"cannot_grow", "too_big"}
+    # What is free and what the limit leaves to grow can be enough together only.
+    return {"pool_limit"} if asked > limit - used else {"cannot_grow"}
 
 
 class Judge:
