@@ -256,9 +256,8 @@ class Finder {
     switch (found_.framework) {
       case Framework::jax_gpu:
       case Framework::tensorflow:
-        return "Set TF_BFC_MEMORY_DUMP=/tmp/oom, which makes XLA write the pool's blocks when a request fails, or "
-               "start "
-               "the job with: hbmscope run -- COMMAND";
+        return "Set TF_BFC_MEMORY_DUMP=/tmp/oom, which makes XLA write the pool's blocks when a request fails, "
+               "or start the job with: hbmscope run -- COMMAND";
       case Framework::pytorch:
         return "Call torch.cuda.memory._record_memory_history() at the start and "
                "torch.cuda.memory._dump_snapshot(\"oom.pickle\") when it fails, or start the job with: hbmscope run -- "

@@ -8,14 +8,17 @@ Diagnosis diagnose(const Trace& trace, const FailedRequest& request, Depth depth
   Diagnosis found;
   found.stream = request.stream;
   found.index = request.index;
-  const StreamState state = stream.state_at(failure.event);
-  found.row = row_from_failure(stream, failure, &state);
-  found.facts = compute_failure_facts(stream, request.index);
-  found.cause = find_cause(trace, request.stream, found.row, found.facts);
+  const auto describe = [&](const StreamState& state) {
+    found.row = row_from_failure(stream, failure, &state);
+    found.facts = compute_failure_facts(stream, request.index, state);
+    found.cause = find_cause(trace, request.stream, found.row, found.facts);
+  };
   if (depth == Depth::full) {
-    const Moment moment = *find_moment(trace, request.stream, failure.event);
-    found.holders =
-        find_holders(trace, compute_states(trace, moment), {static_cast<std::uint32_t>(request.stream), failure.heap});
+    const auto states = compute_states(trace, *find_moment(trace, request.stream, failure.event));
+    describe(states[request.stream]);
+    found.holders = find_holders(trace, states, {static_cast<std::uint32_t>(request.stream), failure.heap});
+  } else {
+    describe(stream.state_at(failure.event));
   }
   found.advice = find_advice(trace, request.stream, found.cause, found.row, found.facts, found.holders);
   return found;

@@ -3,8 +3,7 @@
 // A set is large enough if it covers, at every time, what the heap has above that size. Of a million such times few
 // matter. The search begins with the peak alone, finds the smallest set for it, looks for the time at which the heap
 // without that set is highest, adds it, and repeats this until a set covers all times. Sets of up to about four sites
-// are found so. If that takes too long, a set that grew
-// time by time is the answer.
+// are found so. If that takes too long, a set that grew time by time is the answer.
 #pragma once
 
 #include <cstdint>
@@ -61,8 +60,8 @@ struct SiteChoice {
 };
 
 // `bytes_at_peak` by site: of the sets with the fewest sites the one is chosen that holds the least at the peak. Sites
-// that are no candidates stay. The
-// search takes a second or two at most, and a few walks over the high times. Cancelled: any choice.
+// that are no candidates stay. The search takes a second or two at most, and a few walks over the high times.
+// Cancelled: any choice.
 SiteChoice choose_sites(const HighTimes& times, const std::vector<bool>& is_candidate,
                         const std::vector<std::uint64_t>& bytes_at_peak, const PassControl* control);
 

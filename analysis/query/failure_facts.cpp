@@ -129,8 +129,11 @@ bool FailureFacts::is_pool_at_limit() const {
 }
 
 FailureFacts compute_failure_facts(const Stream& stream, std::size_t index) {
+  return compute_failure_facts(stream, index, stream.state_at(stream.failures()[index].event));
+}
+
+FailureFacts compute_failure_facts(const Stream& stream, std::size_t index, const StreamState& state) {
   const FailureEvent& failure = stream.failures()[index];
-  const StreamState state = stream.state_at(failure.event);
   const AddressSpace& space = state.heap(failure.heap).space;
   FailureFacts facts;
   facts.heap = failure.heap;

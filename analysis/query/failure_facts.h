@@ -61,8 +61,10 @@ struct FailureFacts {
   std::string reason;                     // In the words of its source; may be empty.
   std::optional<std::uint64_t> log_line;  // Of the log that tells of it, from 1; such a heap has no past.
 };
-// For the out-of-memory failures()[index] of the stream. Walks the heap and the timeline.
+// For the out-of-memory failures()[index] of the stream. Walks the heap and the timeline. `state` is the stream's just
+// before it, state_at(failures()[index].event), for callers that have it.
 FailureFacts compute_failure_facts(const Stream& stream, std::size_t index);
+FailureFacts compute_failure_facts(const Stream& stream, std::size_t index, const StreamState& state);
 
 // "Fragmented: requested 3.00 GiB; 12.4 GiB is free in total, but the largest free block is 2.10 GiB. ..."
 std::string sentence_of(const FailureFacts& facts);

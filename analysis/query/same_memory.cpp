@@ -18,10 +18,6 @@ namespace {
 
 constexpr std::size_t by_size_max = 16;
 
-bool has_addresses(const HeapInfo& heap) {
-  return heap.has(wire::heap_flag::has_addresses);
-}
-
 template <class Visit>
 void for_each_block(const StreamState& state, std::uint32_t heap, const Visit& visit) {
   for (const LiveBlock& block : state.slots())
@@ -80,7 +76,7 @@ std::vector<SameMemory> find_same_memory(const Trace& trace, const std::vector<S
     for (const HeapInfo& info : trace.streams[i].definitions().heaps()) {
       if ((i == stream && info.id == heap) || !can_share_memory(own, info)) continue;
       SameMemory same{i, info.id, {}, labels[i][info.id]};
-      if (has_addresses(own) && has_addresses(info)) {
+      if (!is_matched_by_size(own, info)) {
         same.place = find_place(states[i], info.id, range.begin);
         if (same.place.what == PlaceAt::What::block) found.push_back(std::move(same));
       } else if (i != stream && here.slot) {
@@ -98,20 +94,16 @@ namespace {
 
 using Key = std::pair<std::uint64_t, std::uint64_t>;  // Address and size; without addresses 0 and the size class.
 
-std::map<Key, std::uint64_t> count_blocks(const StreamState& state, std::uint32_t heap, bool by_size) {
-  std::map<Key, std::uint64_t> counts;
-  for_each_block(state, heap, [&](const LiveBlock& block) {
-    ++counts[by_size ? Key{0, size_class_of(block)} : Key{block.address, block.size}];
-  });
-  return counts;
-}
-
 void compare(const StreamState& state, const StreamState& other, SharedHeap& shared) {
-  auto left = count_blocks(other, shared.other_heap, shared.is_by_size);
+  const auto key_of = [&](const LiveBlock& block) {
+    return shared.is_by_size ? Key{0, size_class_of(block)} : Key{block.address, block.size};
+  };
+  std::map<Key, std::uint64_t> left;
+  for_each_block(other, shared.other_heap, [&](const LiveBlock& block) { ++left[key_of(block)]; });
   for_each_block(state, shared.heap, [&](const LiveBlock& block) {
     ++shared.blocks;
     shared.bytes += block.size;
-    const auto same = left.find(shared.is_by_size ? Key{0, size_class_of(block)} : Key{block.address, block.size});
+    const auto same = left.find(key_of(block));
     if (same == left.end() || same->second == 0) return;
     --same->second;
     ++shared.found;
@@ -135,7 +127,7 @@ std::vector<SharedHeap> find_shared_heaps(const Trace& trace, const std::vector<
         for (const HeapInfo& other : trace.streams[j].definitions().heaps()) {
           if (!can_share_memory(heap, other) || !counts[j][other.id]) continue;
           SharedHeap shared{i, j, heap.id, other.id, labels[i][heap.id], labels[j][other.id]};
-          shared.is_by_size = !has_addresses(heap) || !has_addresses(other);
+          shared.is_by_size = is_matched_by_size(heap, other);
           compare(states[i], states[j], shared);
           for (const LiveBlock& block : states[j].slots())
             if (block.heap == other.id && !lent[j].empty() && lent[j][block.slot].stack != 0 &&

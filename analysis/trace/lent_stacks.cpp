@@ -9,10 +9,6 @@
 namespace hbmscope {
 namespace {
 
-bool has_addresses(const HeapInfo& heap) {
-  return heap.has(wire::heap_flag::has_addresses);
-}
-
 // What all heaps that can share a heap's memory offer for its blocks.
 class Offers {
  public:
@@ -93,7 +89,7 @@ std::vector<std::vector<LentStack>> find_lent_stacks(const Trace& trace, const s
         if (from == to || trace.stream_processes[from] != trace.stream_processes[to]) continue;
         for (const HeapInfo& other : trace.streams[from].definitions().heaps())
           if (can_share_memory(heap, other))
-            offers.add(from, states[from], other.id, !has_addresses(heap) || !has_addresses(other),
+            offers.add(from, states[from], other.id, is_matched_by_size(heap, other),
                        heap.has(wire::heap_flag::has_requested) && other.has(wire::heap_flag::has_requested));
       }
       offers.take(lent[to]);

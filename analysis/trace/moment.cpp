@@ -87,7 +87,7 @@ Result<Moment> find_peak(const Trace& trace) {
 
 enum class Which : std::uint8_t { first, last };
 
-// Whether the job's memory at a failure of this stream is better seen in another one: a log tells of a failure that a
+// Whether the job's memory at a failure of this stream is better seen in another one: a log reports a failure that a
 // snapshot or recording of the same process has too.
 bool is_seen_elsewhere(const Trace& trace, std::size_t stream, const FailureEvent& failure) {
   if (trace.stream_processes.empty() || trace.streams[stream].has_times()) return false;
@@ -182,17 +182,19 @@ std::vector<FailedRequest> find_failed_requests(const Trace& trace, ExtraPools e
       if (is_extra == (extra == ExtraPools::only)) found.push_back({stream, i});
     }
   }
+  if (trace.streams.size() == 1) return found;  // In order.
   // On the clock of the first stream that has times; without times in the order of streams, last.
   const Stream* reference = nullptr;
-  for (const FailedRequest& one : found)
-    if (reference == nullptr && trace.streams[one.stream].has_times()) reference = &trace.streams[one.stream];
-  const auto time_of = [&](const FailedRequest& one) {
+  std::vector<std::pair<std::int64_t, FailedRequest>> by_time;
+  for (const FailedRequest& one : found) {
     const Stream& stream = trace.streams[one.stream];
-    if (reference == nullptr || !stream.has_times()) return std::numeric_limits<std::int64_t>::max();
-    return time_on(stream, stream.failures()[one.index].time_ns, *reference);
-  };
-  std::stable_sort(found.begin(), found.end(),
-                   [&](const FailedRequest& a, const FailedRequest& b) { return time_of(a) < time_of(b); });
+    if (reference == nullptr && stream.has_times()) reference = &stream;
+    by_time.emplace_back(stream.has_times() ? time_on(stream, stream.failures()[one.index].time_ns, *reference)
+                                            : std::numeric_limits<std::int64_t>::max(),
+                         one);
+  }
+  std::stable_sort(by_time.begin(), by_time.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::transform(by_time.begin(), by_time.end(), found.begin(), [](const auto& one) { return one.second; });
   return found;
 }
 

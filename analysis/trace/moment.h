@@ -26,9 +26,9 @@ struct Moment {
 struct FailedRequest {
   std::size_t stream = 0, index = 0;
 };
-// In the order of time, as far as the clocks of the streams relate it; those without times last. What a log tells of a
-// failure that another file of its process has with times is left out, and so are failures of pools that only serve as
-// a comparison (layers.h), unless they are asked for.
+// In the order of time, as far as the clocks of the streams relate it; those without times last. What a log reports of
+// a failure that another file of its process has with times is left out, and so are failures of pools that only serve
+// as a comparison (layers.h), unless they are asked for.
 enum class ExtraPools : std::uint8_t { without, only };
 std::vector<FailedRequest> find_failed_requests(const Trace& trace, ExtraPools extra = ExtraPools::without);
 

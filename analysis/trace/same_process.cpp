@@ -92,12 +92,15 @@ bool is_same_device(std::uint32_t one, std::uint32_t other) {
   return one == other || one == wire::no_device || other == wire::no_device;
 }
 
+template <class Value>
+std::vector<Value> common_of(const std::vector<Value>& one, const std::vector<Value>& other) {
+  std::vector<Value> common;
+  std::set_intersection(one.begin(), one.end(), other.begin(), other.end(), std::back_inserter(common));
+  return common;
+}
+
 bool has_same_blocks(const Holding& one, const Holding& other) {
-  if (one.is_host != other.is_host || !is_same_device(one.device, other.device)) return false;
-  std::vector<Span> shared;
-  std::set_intersection(one.blocks.begin(), one.blocks.end(), other.blocks.begin(), other.blocks.end(),
-                        std::back_inserter(shared));
-  const std::size_t common = shared.size();
+  const std::size_t common = common_of(one.blocks, other.blocks).size();
   return common >= common_min && 2 * common >= std::min(one.blocks.size(), other.blocks.size());
 }
 
@@ -108,10 +111,7 @@ std::uint64_t sum_of(const std::vector<std::uint64_t>& sizes) {
 // One of them has no addresses.
 bool has_same_sizes(const Holding& one, const Holding& other) {
   if (one.has_addresses == other.has_addresses) return false;
-  if (one.is_host != other.is_host || !is_same_device(one.device, other.device)) return false;
-  std::vector<std::uint64_t> shared;
-  std::set_intersection(one.sizes.begin(), one.sizes.end(), other.sizes.begin(), other.sizes.end(),
-                        std::back_inserter(shared));
+  const std::vector<std::uint64_t> shared = common_of(one.sizes, other.sizes);
   const Holding& listing = one.has_addresses ? other : one;
   return shared.size() >= std::min(common_min, listing.sizes.size()) && !shared.empty() &&
          2 * sum_of(shared) >= sum_of(listing.sizes);
@@ -129,6 +129,7 @@ bool is_same_memory(const Seen& one, const Seen& other) {
   if (!can_compare_addresses && failed_alike(one, other)) return true;
   return std::any_of(one.holdings.begin(), one.holdings.end(), [&](const Holding& a) {
     return std::any_of(other.holdings.begin(), other.holdings.end(), [&](const Holding& b) {
+      if (a.is_host != b.is_host || !is_same_device(a.device, b.device)) return false;
       return can_compare_addresses ? has_same_blocks(a, b) : has_same_sizes(a, b);
     });
   });
@@ -145,6 +146,10 @@ bool can_share_memory(const HeapInfo& one, const HeapInfo& other) {
   const auto is_of_process = [](const HeapInfo& heap) { return heap.id != 0 && heap.layer != wire::Layer::program; };
   return is_of_process(one) && is_of_process(other) && is_same_device(one.device, other.device) &&
          is_host_kind(one.memory_kind) == is_host_kind(other.memory_kind);
+}
+
+bool is_matched_by_size(const HeapInfo& one, const HeapInfo& other) {
+  return !one.has(wire::heap_flag::has_addresses) || !other.has(wire::heap_flag::has_addresses);
 }
 
 bool can_be_same(const LiveBlock& one, const LiveBlock& other) {

@@ -31,6 +31,9 @@ inline constexpr std::uint64_t telling_bytes_min = 4096;
 // no addresses of a process, and nothing that is in it.
 bool can_share_memory(const HeapInfo& one, const HeapInfo& other);
 
+// Whether their blocks can only be matched by size, because one of both has no addresses.
+bool is_matched_by_size(const HeapInfo& one, const HeapInfo& other);
+
 // Whether a block can be the array that another source reports, as far as their sizes tell. A requested size is exact;
 // otherwise the block may be larger than the array by what an allocator rounds up.
 bool can_be_same(const LiveBlock& one, const LiveBlock& other);

@@ -60,18 +60,18 @@ class ProfileWriter {
       without_size_ += count;
       return;
     }
-    const auto size = static_cast<std::uint64_t>(bytes / count);
-    const std::int64_t single = std::min(count - 1, std::max<std::int64_t>(0, blocks_max - blocks_));
-    for (std::int64_t i = 0; i < single; ++i) add_block(sample, size);
-    // The last one also has what does not divide; none in the files of JAX.
-    add_block(sample, static_cast<std::uint64_t>(bytes) - static_cast<std::uint64_t>(single) * size);
-    together_ += count - single - 1;
-  }
-
-  void add_block(std::size_t sample, std::uint64_t size) {
     wire::AllocRecord block;
     block.heap = heap_of(profile_.label_set[sample]);
     block.stack = stack_of(profile_.stack(sample));
+    const auto size = static_cast<std::uint64_t>(bytes / count);
+    const std::int64_t single = std::min(count - 1, std::max<std::int64_t>(0, blocks_max - blocks_));
+    for (std::int64_t i = 0; i < single; ++i) add_block(block, size);
+    // The last one also has what does not divide; none in the files of JAX.
+    add_block(block, static_cast<std::uint64_t>(bytes) - static_cast<std::uint64_t>(single) * size);
+    together_ += count - single - 1;
+  }
+
+  void add_block(wire::AllocRecord block, std::uint64_t size) {
     block.size = block.requested = size;
     block.address = next_address_;
     next_address_ += size;

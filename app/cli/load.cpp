@@ -18,6 +18,7 @@ namespace {
 Result<SourceOptions> source_options(const LoadOptions& wanted) {
   SourceOptions options;
   options.at = wanted.at;
+  options.prefers_failure = wanted.prefers_failure;
   if (wanted.value_type.starts_with("allocated")) options.values = ProfileValues::live_and_allocated;
   for (const std::string& text : wanted.what_if) {
     auto change = parse_workload_change(text);

@@ -44,11 +44,12 @@ Result<std::string> text_report(const ReportInput& input) {
                           text_from_value(whole.bytes, unit) + (options.view.relative ? " after filtering" : " total"),
                           unit, options.top};
   const bool is_log = input.source.trace != nullptr && is_of_log(*input.source.trace);
+  const bool has_failed = input.source.trace != nullptr && !find_failed_requests(*input.source.trace).empty();
   std::string text;
-  if (input.has_failed()) text = text_from_failures(*input.source.trace, terminal) + (is_log ? "" : "\n");
+  if (has_failed) text = text_from_failures(*input.source.trace, terminal) + (is_log ? "" : "\n");
   if (!is_log)
     text += text_from_summary(summary, input.view, style);
-  else if (!input.has_failed())
+  else if (!has_failed)
     text += terminal.paint(headline_of_log(*input.source.trace), Ink::bold) + "\n";
   const auto sections = report_sections();
   const bool has_rows = std::none_of(sections.begin(), sections.end(), [&](const ReportSection& section) {
@@ -120,20 +121,6 @@ Result<void> check_profile_options(const ReportOptions& options) {
 
 }  // namespace
 
-namespace {
-
-// Unless a time is given, a trace in which a request failed is shown as it was then. Heaps of a log have no past.
-Result<Source> load_at_failure(const ReportOptions& options, std::vector<NamedProgram>& programs) {
-  auto source = load_merged(options.files, load_options(options.view), &programs);
-  if (!source || !source->trace || !options.view.at.empty()) return source;
-  if (is_of_log(*source->trace) || find_failed_requests(*source->trace).empty()) return source;
-  LoadOptions at_failure = load_options(options.view);
-  at_failure.at = "first-oom";
-  return load_again(*source, at_failure);
-}
-
-}  // namespace
-
 int run_report(const ReportOptions& options) {
   if (options.used.has("--follow")) {
     if (auto alone = options.used.refuse_all_but({"--follow", "--json"}, "can't be combined with --follow"); !alone)
@@ -151,7 +138,9 @@ int run_report(const ReportOptions& options) {
   }
   if (options.used.has("--series")) return run_report_series(options, request);
   std::vector<NamedProgram> programs;
-  const auto source = load_at_failure(options, programs);
+  LoadOptions load = load_options(options.view);
+  load.prefers_failure = true;
+  const auto source = load_merged(options.files, load, &programs);
   if (!source) return fail(source.error());
   if (auto known = check_label(options.by, *source); !known) return fail(known.error());
   const auto view = make_view(source->profile, request);

@@ -101,6 +101,23 @@ std::string row_text(const FailureRow& row, bool is_emulated_gpu, const Terminal
   return text;
 }
 
+// Why it failed, the last time the request would have fit, and the blocking allocations.
+std::string text_from_failure_facts(const Trace& trace, std::size_t stream, std::size_t failure,
+                                    const Terminal& terminal) {
+  const Diagnosis found = diagnose(trace, {stream, failure}, Depth::brief);
+  const FailureFacts& facts = found.facts;
+  std::string text = "  " + printable(found.cause.sentence) + "\n";
+  if (const std::string& unknowns = found.cause.unknowns; !unknowns.empty())
+    text += terminal.paint("  " + unknowns, Ink::dim) + "\n";
+  if (facts.last_fit) {
+    text += "  Last time the request would have fit: ";
+    if (facts.last_fit_since_start_ns) text += seconds_text(*facts.last_fit_since_start_ns) + ", ";
+    text += fmt::format("after {}\n", text_from_count_of(*facts.last_fit, "event"));
+  }
+  if (facts.place) text += place_text(trace.streams[stream].definitions(), *facts.place);
+  return text;
+}
+
 }  // namespace
 
 std::vector<ShownFailure> find_failures(const Trace& trace) {
@@ -120,22 +137,6 @@ std::string text_from_failure(const Trace& trace, const ShownFailure& failure, c
   const Stream& stream = trace.streams[failure.stream];
   return row_text(failure.row, is_of_extra_pool(stream, stream.failures()[failure.index]), terminal) +
          text_from_failure_facts(trace, failure.stream, failure.index, terminal);
-}
-
-std::string text_from_failure_facts(const Trace& trace, std::size_t stream, std::size_t failure,
-                                    const Terminal& terminal) {
-  const Diagnosis found = diagnose(trace, {stream, failure}, Depth::brief);
-  const FailureFacts& facts = found.facts;
-  std::string text = "  " + printable(found.cause.sentence) + "\n";
-  if (const std::string& unknowns = found.cause.unknowns; !unknowns.empty())
-    text += terminal.paint("  " + unknowns, Ink::dim) + "\n";
-  if (facts.last_fit) {
-    text += "  Last time the request would have fit: ";
-    if (facts.last_fit_since_start_ns) text += seconds_text(*facts.last_fit_since_start_ns) + ", ";
-    text += fmt::format("after {}\n", text_from_count_of(*facts.last_fit, "event"));
-  }
-  if (facts.place) text += place_text(trace.streams[stream].definitions(), *facts.place);
-  return text;
 }
 
 void add_failure_facts(nlohmann::ordered_json& failures, const Trace& trace) {

@@ -24,11 +24,6 @@ std::vector<ShownFailure> find_failures(const Trace& trace);
 // Its figures, what a log says of it, and why the request failed.
 std::string text_from_failure(const Trace& trace, const ShownFailure& failure, const Terminal& terminal);
 
-// About one failure, given by stream index and index in failures(): a sentence, the last time the request would have
-// fit, and the blocking allocations.
-std::string text_from_failure_facts(const Trace& trace, std::size_t stream, std::size_t failure,
-                                    const Terminal& terminal);
-
 // Adds `verdict`, `sentence` and more to the objects in `failures`, one per out-of-memory in the order of the streams.
 // Null for all except the last ones of each stream.
 void add_failure_facts(nlohmann::ordered_json& failures, const Trace& trace);

@@ -27,8 +27,6 @@ struct ReportInput {
   const Source& source;
   const ProfileView& view;
   std::span<const NamedProgram> programs{};  // If the source is one of a folder's programs: all of them.
-
-  bool has_failed() const;  // A request of its trace failed.
 };
 
 struct ReportSection {

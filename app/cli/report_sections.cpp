@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/read/source/read_source.h"
-#include "analysis/trace/moment.h"
 #include "app/cli/options.h"
 
 namespace hbmscope::cli {
@@ -32,10 +31,6 @@ std::span<const ReportSection> report_sections() {
       executed_section(), program_section(), program_blocks_section(), job_section(),       metrics_section(),
       import_section(),   rows_section(),    tree_section(),           bottom_up_section(), peek_section()};
   return sections;
-}
-
-bool ReportInput::has_failed() const {
-  return source.trace != nullptr && !find_failed_requests(*source.trace).empty();
 }
 
 bool is_wanted(const ReportSection& section, const ReportInput& input) {

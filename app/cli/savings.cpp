@@ -206,8 +206,7 @@ nlohmann::ordered_json json_from_savings(const SavingsReport& report) {
 Result<HeapKey> find_heap_with_history(const Source& source, const std::string& name) {
   constexpr std::string_view remedy =
       "Use a recording, a PyTorch snapshot with history, a profiler's trace or an RMM log: they have what was "
-      "allocated "
-      "and freed over time.";
+      "allocated and freed over time.";
   if (!source.trace)
     return Failure(refusal("a profile has the memory at one time only, so there is no next peak", std::string(remedy)));
   const auto heap = name.empty() ? choose_heap(*source.trace, {}) : find_heap(*source.trace, name);

@@ -19,6 +19,7 @@
 #include "app/heap_pages.h"
 #include "collector/wire/stream_writer.h"
 #include "tests/bench/heap_events.h"
+#include "tests/bench/write_event.h"
 
 namespace {
 
@@ -51,16 +52,7 @@ Trace make_trace(std::size_t count, std::size_t live, std::uint32_t lines) {
   std::int64_t time_ns = 0;
   for (const Event& event : make_events(count, live)) {
     time_ns += 200 + static_cast<std::int64_t>(random() % 2000);
-    if (event.size_256 == 0) {
-      writer.free(heap, event.address, 0, 0, time_ns);
-      continue;
-    }
-    wire::AllocRecord block;
-    block.address = event.address;
-    block.size = block.requested = std::uint64_t{event.size_256} * 256;
-    block.heap = heap;
-    block.stack = stacks[random() % stacks.size()];
-    writer.alloc(block, time_ns);
+    write_event(writer, heap, event, event.size_256 == 0 ? 0 : stacks[random() % stacks.size()], time_ns);
   }
   writer.flush();
   return trace;

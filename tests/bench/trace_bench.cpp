@@ -25,6 +25,7 @@
 #include "tests/bench/boundary_tag_floor.h"
 #include "tests/bench/encoding_floor.h"
 #include "tests/bench/heap_events.h"
+#include "tests/bench/write_event.h"
 
 namespace {
 
@@ -79,17 +80,7 @@ std::vector<wire::SharedBlock> encode(const Input& input, std::size_t live, bool
   for (std::size_t i = 0; i < input.events.size(); ++i) {
     const Event& event = input.events[i];
     if (is_reported_ahead && i + 8 < input.events.size()) writer.expect(heap, input.events[i + 8].address);
-    const auto time = static_cast<std::int64_t>(input.times[i]);
-    if (event.size_256 == 0) {
-      writer.free(heap, event.address, 0, 0, time);
-      continue;
-    }
-    wire::AllocRecord block;
-    block.address = event.address;
-    block.size = block.requested = std::uint64_t{event.size_256} * 256;
-    block.heap = heap;
-    block.stack = input.stacks[i];
-    writer.alloc(block, time);
+    write_event(writer, heap, event, input.stacks[i], static_cast<std::int64_t>(input.times[i]));
   }
   writer.flush();
   return blocks;

@@ -18,7 +18,9 @@
 namespace hbmscope {
 
 struct SourceOptions : FileOptions {
-  std::string at;                              // A time of the trace (analysis/trace/moment.h); empty: its end.
+  std::string at;  // A time of the trace (analysis/trace/moment.h); empty: its end.
+  // Without a time: that of the first out-of-memory of a trace, if there is one. Heaps of a log have no past.
+  bool prefers_failure = false;
   ProfileValues values = ProfileValues::live;  // What the profile of a trace counts.
 };
 
