@@ -181,7 +181,7 @@ std::string heap_sentence(const HeapMapAnswer& answer) {
   } else {
     text += " in use; free memory unknown";
   }
-  if (!has_addresses(answer))
+  if (heap.live_blocks > 0 && !has_addresses(answer))
     text += ". This source has no addresses: the blocks are drawn one after the other, in its order";
   if (heap.pending_bytes > 0)
     text += ", " + text_from_bytes(heap.pending_bytes) + " of it freed, but still needed by a stream";
