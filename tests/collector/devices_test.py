@@ -25,7 +25,10 @@ if len(sys.argv) > 2:
     with open(os.environ["FAKE_NVML"] + ".new", "w") as new:
         new.write(sys.argv[2].replace("PID", str(os.getpid())))
     os.rename(new.name, os.environ["FAKE_NVML"])
-    time.sleep(1.5)
+    reading = os.environ["FAKE_NVML"] + ".read"
+    before = os.path.getsize(reading) if os.path.exists(reading) else 0
+    while not os.path.exists(reading) or os.path.getsize(reading) < before + 3:  # One may have begun before; one has reached the recording.
+        time.sleep(0.01)
 """
 
 

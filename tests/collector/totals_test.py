@@ -100,12 +100,14 @@ class Totals(unittest.TestCase):
                 with open(os.environ["FAKE_NVML"] + ".new", "w") as new:
                     new.write(f"device {80 * GIB} {{used}} NVIDIA H200\\nholder {{os.getpid()}} {{held}}\\nholder 1 17\\ndevice {80 * GIB} 5 NVIDIA H200\\n")
                 os.rename(new.name, os.environ["FAKE_NVML"])
+                reading = os.environ["FAKE_NVML"] + ".read"
+                size = lambda: os.path.getsize(reading) if os.path.exists(reading) else 0
+                enough = size() + 3  # One may have begun before; one has reached the recording.
+                while size() < enough:
+                    time.sleep(0.01)
+            cuda.cuMemAlloc_v2(C.byref(C.c_uint64()), C.c_size_t(1 << 20))
             tell({10 * GIB}, {2 * GIB})
-            at = C.c_uint64()
-            cuda.cuMemAlloc_v2(C.byref(at), C.c_size_t(1 << 20))
-            time.sleep(1.5)
             tell({12 * GIB}, {5 * GIB})
-            time.sleep(1.5)
             """
         recording = str(self.reported.with_suffix(".hbm"))
         environment = dict(self.environment, LD_LIBRARY_PATH=f"{LIBRARY}:{CUDA}/bound")
