@@ -14,6 +14,7 @@ namespace hbmscope::allocator {
 
 struct Setting {
   std::string name, value;  // "XLA_CLIENT_MEM_FRACTION", ".9"
+  friend bool operator==(const Setting&, const Setting&) = default;
 };
 // Like os.getenv: no value if the variable is not set. If a name occurs more than once, the last one counts.
 std::optional<std::string_view> find_setting(std::span<const Setting> settings, std::string_view name);

@@ -1,5 +1,7 @@
 #include "allocator/replay/check_places.h"
 
+#include <concepts>
+
 #include <fmt/format.h>
 
 namespace hbmscope::allocator {
@@ -10,7 +12,9 @@ using Region = RecordedPlaces::Region;
 // The driver as recorded: grants what the trace granted next and refuses everything else.
 class RecordedDriver final : public Upstream {
  public:
-  explicit RecordedDriver(const std::vector<Region>& regions) : regions_(regions) {}
+  // Memory that was mapped to reserved addresses is a region like any other for an allocator that doesn't reserve.
+  RecordedDriver(const std::vector<Region>& regions, bool allocator_reserves)
+      : regions_(regions), allocator_reserves_(allocator_reserves) {}
 
   void begin_operation(std::uint64_t operation) { operation_ = operation; }
   // The next region event of this operation in the trace; null: no more.
@@ -22,7 +26,8 @@ class RecordedDriver final : public Upstream {
 
   std::optional<Claim> claim(std::uint64_t bytes) override {
     const Region* region = next();
-    if (region == nullptr || region->is_released || region->is_expandable || region->claim.bytes != bytes) return {};
+    if (region == nullptr || region->is_released || region->claim.bytes != bytes) return {};
+    if (region->is_expandable && allocator_reserves_) return {};
     return region->claim;
   }
   std::optional<std::uint64_t> reserve(std::uint64_t) override {
@@ -39,6 +44,7 @@ class RecordedDriver final : public Upstream {
 
  private:
   const std::vector<Region>& regions_;
+  bool allocator_reserves_;
   std::size_t next_ = 0;
   std::uint64_t operation_ = 0;
 };
@@ -48,14 +54,20 @@ std::string text_from(const Region& region) {
                      region.is_released ? "given back" : "claimed");
 }
 
+// Of an allocator of class A with its options O.
+template <class A, class O>
 class PlaceChecker final : public Sink {
  public:
-  PlaceChecker(const RequestStream& stream, const RecordedPlaces& places, const pytorch::Options& options)
-      : stream_(stream), places_(places), driver_(places.regions), allocator_(driver_, options), slots_(stream) {}
+  PlaceChecker(const RequestStream& stream, const RecordedPlaces& places, const O& options)
+      : stream_(stream),
+        places_(places),
+        driver_(places.regions, std::same_as<A, pytorch::CachingAllocator>),
+        allocator_(driver_, options),
+        slots_(stream) {}
 
   CheckResult run() {
     const std::uint64_t before = places_.blocks_before.size();
-    adopt();
+    if constexpr (std::same_as<A, pytorch::CachingAllocator>) adopt();
     allocator_.set_sink(this);
     for (at_ = before; at_ < stream_.operations.size() && !result_.difference; ++at_) check(stream_.operations[at_]);
     allocator_.set_sink(nullptr);
@@ -79,7 +91,7 @@ class PlaceChecker final : public Sink {
     std::vector<std::uint64_t> addresses_;
   };
 
-  void adopt() {
+  void adopt() requires std::same_as<A, pytorch::CachingAllocator> {
     for (const Claim& region : places_.regions_before) {
       std::vector<PoolBlock> blocks;
       std::uint32_t device_stream = 0;
@@ -113,7 +125,8 @@ class PlaceChecker final : public Sink {
   void check(const Operation& operation) {
     driver_.begin_operation(at_);
     // The cache was released: by the program, or because the driver refused this request.
-    if (driver_.next() != nullptr && driver_.next()->is_released) allocator_.release_cached();
+    if constexpr (std::same_as<A, pytorch::CachingAllocator>)
+      if (driver_.next() != nullptr && driver_.next()->is_released) allocator_.release_cached();
     if (operation.is_free) {
       if (slots_[operation] != 0) allocator_.free(slots_[operation]);
       slots_[operation] = 0;
@@ -137,7 +150,7 @@ class PlaceChecker final : public Sink {
   const RequestStream& stream_;
   const RecordedPlaces& places_;
   RecordedDriver driver_;
-  pytorch::CachingAllocator allocator_;
+  A allocator_;
   Slots slots_;
   CheckResult result_;
   std::uint64_t at_ = 0;
@@ -150,7 +163,14 @@ tl::expected<CheckResult, std::string> check_places(const RequestStream& stream,
   if (places.is_expandable_before)
     return tl::unexpected<std::string>(
         "the trace begins with expandable segments, and does not say which addresses they had reserved");
-  return PlaceChecker(stream, places, options).run();
+  return PlaceChecker<pytorch::CachingAllocator, pytorch::Options>(stream, places, options).run();
+}
+
+tl::expected<CheckResult, std::string> check_places(const RequestStream& stream, const RecordedPlaces& places,
+                                                    const xla_gpu::Options& options) {
+  if (!places.regions_before.empty() || !places.blocks_before.empty())
+    return tl::unexpected<std::string>("the trace begins after the pool had been used");
+  return PlaceChecker<xla_gpu::Bfc, xla_gpu::Options>(stream, places, options).run();
 }
 
 }  // namespace hbmscope::allocator

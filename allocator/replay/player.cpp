@@ -8,10 +8,10 @@ namespace {
 
 class Run final : public Sink {
  public:
-  Run(const RequestStream& stream, const AllocatorOptions& options, std::span<Watcher* const> watchers)
+  Run(const RequestStream& stream, const AllocatorOptions& options, const PlayOptions& how)
       : stream_(stream),
-        watchers_(watchers),
-        upstream_(stream.config.upstream),
+        how_(how),
+        upstream_(how.upstream),
         allocator_(make_allocator(options, upstream_)),
         player_(stream, *allocator_),
         blocks_(stream.slots) {
@@ -19,7 +19,13 @@ class Run final : public Sink {
   }
 
   ReplayResult run() {
-    for (at_ = 0; at_ < stream_.operations.size() && result_.fault == Fault::none; ++at_) {
+    constexpr std::uint64_t between_looks = 4096;
+    const std::uint64_t end = std::min<std::uint64_t>(stream_.operations.size(), how_.operations_max);
+    for (at_ = 0; at_ < end && result_.fault == Fault::none; ++at_) {
+      if (at_ % between_looks == 0 && how_.cancelled != nullptr && *how_.cancelled) {
+        result_.is_cancelled = true;
+        break;
+      }
       const Operation& operation = stream_.operations[at_];
       ++result_.operations;
       first_refused_bytes_ = last_refused_bytes_ = 0;
@@ -57,7 +63,7 @@ class Run final : public Sink {
  private:
   template <class What>
   void notify(const What& what) {
-    for (Watcher* watcher : watchers_) what(*watcher);
+    for (Watcher* watcher : how_.watchers) what(*watcher);
   }
 
   void free(const Operation& operation) {
@@ -119,14 +125,14 @@ class Run final : public Sink {
       return bytes > statistics.pool_bytes ? bytes - statistics.pool_bytes : 0;
     };
     failure.driver_left_bytes =
-        std::min(left(statistics.limit_bytes), left(stream_.config.upstream.device_bytes.value_or(no_limit)));
+        std::min(left(statistics.limit_bytes), left(how_.upstream.device_bytes.value_or(no_limit)));
     failure.first_refused_bytes = first_refused_bytes_;
     failure.last_refused_bytes = last_refused_bytes_;
     return failure;
   }
 
   const RequestStream& stream_;
-  std::span<Watcher* const> watchers_;
+  const PlayOptions& how_;
   ReplayResult result_;
   VirtualAddresses upstream_;
   std::unique_ptr<Allocator> allocator_;
@@ -139,8 +145,12 @@ class Run final : public Sink {
 
 }  // namespace
 
+ReplayResult play(const RequestStream& stream, const AllocatorOptions& options, const PlayOptions& how) {
+  return Run(stream, options, how).run();
+}
+
 ReplayResult play(const RequestStream& stream, const AllocatorOptions& options, std::span<Watcher* const> watchers) {
-  return Run(stream, options, watchers).run();
+  return play(stream, options, PlayOptions{stream.config.upstream, watchers});
 }
 
 std::optional<ReplaySpeed> measure_speed(const RequestStream& stream, const AllocatorOptions& options, int passes) {

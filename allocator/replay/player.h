@@ -1,6 +1,7 @@
 // Plays a request stream into an allocator, one operation after another.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -61,6 +62,7 @@ struct ReplayResult {
   std::uint64_t peak_operation = 0;  // The number of operations after which peak_in_use_bytes was first reached.
   std::optional<ReplayFailure> first_failure;
   Fault fault = Fault::none;  // Set if the allocator stopped before the end of the stream.
+  bool is_cancelled = false;  // Before the end of the stream.
   Statistics statistics;
   std::uint64_t chunks = 0;
 };
@@ -85,7 +87,16 @@ class Watcher {
   virtual void on_claim_refused(std::uint64_t /*requested_bytes*/) {}
 };
 
-// Plays to the end of the stream, or to a fault, over addresses without memory that follow the stream's configuration.
+// Plays to the end of the stream, or to a fault, over addresses without memory.
+struct PlayOptions {
+  VirtualOptions upstream;  // The device.
+  std::span<Watcher* const> watchers = {};
+  // Operations to play, at most. The result is then that of a shorter stream.
+  std::uint64_t operations_max = ~std::uint64_t{0};
+  const std::atomic<bool>* cancelled = nullptr;  // Set by another thread; looked at now and then.
+};
+ReplayResult play(const RequestStream& stream, const AllocatorOptions& options, const PlayOptions& how);
+// On the device of the stream's configuration.
 ReplayResult play(const RequestStream& stream, const AllocatorOptions& options,
                   std::span<Watcher* const> watchers = {});
 

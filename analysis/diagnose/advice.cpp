@@ -8,14 +8,13 @@
 #include <fmt/format.h>
 
 #include "analysis/model/clamped.h"
-#include "analysis/trace/reported_figures.h"
 #include "analysis/units/format.h"
+#include "analysis/whatif/own_settings.h"
 
 namespace hbmscope {
 namespace {
 
 constexpr double default_fraction = 0.75;  // Of JAX and XLA (xla/pjrt/plugin/xla_gpu/xla_gpu_allocator_config.h).
-constexpr double fraction_max = 0.95;      // More leaves the driver and the libraries too little.
 
 class Adviser {
  public:
@@ -52,7 +51,12 @@ class Adviser {
 
  private:
   void add(std::string change, std::string why, std::string price, AdviceProof proof = AdviceProof::rule) {
-    advice_.push_back({std::move(change), std::move(why), std::move(price), proof});
+    advice_.push_back({std::move(change), std::move(why), std::move(price), proof, {}, {}});
+  }
+  // A setting, which a replay can try.
+  void add_setting(std::string change, std::string why, std::string price, AdviceProof proof = AdviceProof::rule) {
+    add(change, std::move(why), std::move(price), proof);
+    advice_.back().words = std::move(change);
   }
 
   std::optional<double> fraction() const {
@@ -75,24 +79,24 @@ class Adviser {
     if (is_jax && (cause_.cause == Cause::pool_limit || cause_.cause == Cause::too_big)) advise_larger_fraction();
     if (cause_.cause != Cause::fragmentation && cause_.cause != Cause::cannot_grow) return;
     if (is_jax && grows())
-      add("XLA_PYTHON_CLIENT_PREALLOCATE=true",
-          "Free memory of different regions can't be joined; with preallocation there is one region.",
-          "Other processes can't use that memory of the GPU.");
+      add_setting("XLA_PYTHON_CLIENT_PREALLOCATE=true",
+                  "Free memory of different regions can't be joined; with preallocation there is one region.",
+                  "Other processes can't use that memory of the GPU.");
     if (!is_jax)
       return add("TF_GPU_ALLOCATOR=cuda_malloc_async",
                  "The driver's pool can map free memory from anywhere to one range of addresses, so it fragments less.",
                  "");
-    add("XLA_PYTHON_CLIENT_ALLOCATOR=cuda_async",
-        "The driver's pool can map free memory from anywhere to one range of addresses, so it fragments less.",
-        "JAX has no statistics of this allocator's free blocks.");
-    add("XLA_PYTHON_CLIENT_ALLOCATOR=platform", "Without a pool, nothing fragments inside of it.",
-        "Each array calls the driver, which makes small operations slow.");
+    add_setting("XLA_PYTHON_CLIENT_ALLOCATOR=cuda_async",
+                "The driver's pool can map free memory from anywhere to one range of addresses, so it fragments less.",
+                "JAX has no statistics of this allocator's free blocks.");
+    add_setting("XLA_PYTHON_CLIENT_ALLOCATOR=platform", "Without a pool, nothing fragments inside of it.",
+                "Each array calls the driver, which makes small operations slow.");
   }
 
   // The fraction of the device at which the pool would have held what was in use and the request.
   void advise_larger_fraction() {
     if (!facts_.limit_bytes || !row_.used_bytes) return;
-    const auto known = find_reported(stream_, reported_figure::device, facts_.heap, facts_.event);
+    const auto known = find_device_bytes(stream_, facts_.heap, facts_.event);
     const auto limit = static_cast<double>(*facts_.limit_bytes);
     const double used_fraction = known ? limit / static_cast<double>(*known) : fraction().value_or(default_fraction);
     const double device = limit / used_fraction;
@@ -107,12 +111,12 @@ class Adviser {
       return;
     }
     if (wanted <= used_fraction) return;
-    add(fmt::format("XLA_PYTHON_CLIENT_MEM_FRACTION={:.2f}", wanted),
-        fmt::format("In use and requested together are {}; the pool could have {}{}.", text_from_bytes(needed),
-                    text_from_bytes(wanted * device), basis),
-        fmt::format("It leaves {} outside the pool, for cuBLAS, cuDNN, NCCL, CUDA graphs and other processes.",
-                    text_from_bytes((1 - wanted) * device)),
-        is_assumed ? AdviceProof::rule : AdviceProof::computed);
+    add_setting(fmt::format("{}={:.2f}", fraction_variable(stream_.definitions()), wanted),
+                fmt::format("In use and requested together are {}; the pool could have {}{}.", text_from_bytes(needed),
+                            text_from_bytes(wanted * device), basis),
+                fmt::format("It leaves {} outside the pool, for cuBLAS, cuDNN, NCCL, CUDA graphs and other processes.",
+                            text_from_bytes((1 - wanted) * device)),
+                is_assumed ? AdviceProof::rule : AdviceProof::computed);
   }
 
   void advise_outside() {
@@ -129,14 +133,9 @@ class Adviser {
     const bool is_fragmented = cause_.cause == Cause::fragmentation || cause_.cause == Cause::cannot_grow;
     const std::string_view expandable = stream_.definitions().job_fact("torch.allocator.expandable_segments");
     if (is_fragmented && expandable != "True" && expandable != "true" && expandable != "1")
-      add("PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
-          "Segments then grow in place, so free memory isn't split among segments.",
-          "Tensors can't be shared with other processes by CUDA IPC in older versions.");
-    if (cause_.cause == Cause::cannot_grow)
-      add("torch.cuda.empty_cache() before the request",
-          fmt::format("It returns unused segments of the {} that is free in the pool to the device.",
-                      text_from_bytes(facts_.free_bytes.value_or(0))),
-          "The driver must allocate them again, and only wholly free segments are returned.");
+      add_setting("PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
+                  "Segments then grow in place, so free memory isn't split among segments.",
+                  "Tensors can't be shared with other processes by CUDA IPC in older versions.");
     if (cause_.cause == Cause::pool_limit)
       add("a larger torch.cuda.set_per_process_memory_fraction()", "The process was limited below what the device has.",
           "Less is left for other processes.");
@@ -159,7 +158,8 @@ class Adviser {
   }
 
   void advise_release() {
-    if (!facts_.place || facts_.place->blocks.empty() || cause_.cause != Cause::fragmentation) return;
+    const bool is_fragmented = cause_.cause == Cause::fragmentation || cause_.cause == Cause::cannot_grow;
+    if (!facts_.place || facts_.place->blocks.empty() || !is_fragmented) return;
     const CheapestPlace& place = *facts_.place;
     add(fmt::format("release the {} in the way (below)", text_from_count_of(place.blocks.size(), "block")),
         fmt::format("{} in use between {:#x} and {:#x}; without that, the request would have fit.",
@@ -202,7 +202,12 @@ class Adviser {
 }  // namespace
 
 std::string_view text_from_proof(AdviceProof proof) {
-  return proof == AdviceProof::computed ? "computed" : "rule";
+  switch (proof) {
+    case AdviceProof::replayed: return "replayed";
+    case AdviceProof::computed: return "computed";
+    case AdviceProof::rule: return "rule";
+  }
+  return "rule";
 }
 
 std::vector<Advice> find_advice(const Trace& trace, std::size_t stream, const CauseOfFailure& cause,

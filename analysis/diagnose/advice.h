@@ -12,16 +12,23 @@
 namespace hbmscope {
 
 enum class AdviceProof : std::uint8_t {
+  replayed,  // The job's requests were replayed under this setting, and all of them were served (proof.h).
   computed,  // Follows from the figures of the failure.
   rule,      // Follows from a rule of the allocator; whether it is enough depends on what the job requests then.
 };
-std::string_view text_from_proof(AdviceProof proof);  // "computed", "rule"
+std::string_view text_from_proof(AdviceProof proof);  // "replayed"
+
+// Of JAX's pool; more leaves the driver and the libraries too little.
+inline constexpr double fraction_max = 0.95;
 
 struct Advice {
   std::string change;  // What to paste or do: "XLA_PYTHON_CLIENT_MEM_FRACTION=0.86"
   std::string why;     // A whole sentence, with figures.
   std::string price;   // A whole sentence; empty: none is known.
   AdviceProof proof = AdviceProof::rule;
+  // The settings, for a replay (whatif/scenario.h): "XLA_PYTHON_CLIENT_MEM_FRACTION=0.86"; empty: it is no setting.
+  std::string words;
+  std::string proof_text;  // What the replay showed: a whole sentence; empty: there was none.
 };
 
 // The most certain and cheapest first. Sources of the rules: jaxlib's xla_client.py (variables of JAX on GPUs),

@@ -9,7 +9,6 @@
 #include "analysis/model/clamped.h"
 #include "analysis/trace/failure_details.h"
 #include "analysis/trace/layers.h"
-#include "analysis/trace/reported_figures.h"
 #include "analysis/units/format.h"
 
 namespace hbmscope {
@@ -27,7 +26,7 @@ std::string_view detail_of(const FailureRow& row, std::string_view key) {
 
 // The name of the allocator decides; a log can contain the failures of several frameworks.
 Framework framework_of(const Definitions& definitions, const FailureRow& row, const HeapInfo& heap) {
-  constexpr std::array<std::pair<std::string_view, Framework>, 15> allocators = {{
+  constexpr std::array<std::pair<std::string_view, Framework>, 16> allocators = {{
       {"cuBLAS", Framework::library},
       {"cuDNN", Framework::library},
       {"NCCL", Framework::library},
@@ -42,6 +41,7 @@ Framework framework_of(const Definitions& definitions, const FailureRow& row, co
       {"RMM", Framework::rmm},
       {"rmm", Framework::rmm},
       {"XLA", Framework::jax_gpu},
+      {"xla_gpu", Framework::jax_gpu},
       {"_bfc", Framework::jax_gpu},
   }};
   const std::string_view allocator = row.allocator.empty() ? heap.name : row.allocator;
@@ -63,7 +63,7 @@ class Finder {
         heap_(stream_.definitions().heap(facts.heap)),
         row_(row),
         facts_(facts),
-        device_bytes_(find_reported(stream_, reported_figure::device, facts.heap, facts.event)) {
+        device_bytes_(find_device_bytes(stream_, facts.heap, facts.event)) {
     found_.framework = framework_of(stream_.definitions(), row, heap_);
   }
 

@@ -1,8 +1,10 @@
 #include "analysis/diagnose/diagnosis.h"
 
+#include "analysis/diagnose/proof.h"
+
 namespace hbmscope {
 
-Diagnosis diagnose(const Trace& trace, const FailedRequest& request, Depth depth) {
+Diagnosis diagnose(const Trace& trace, const FailedRequest& request, Depth depth, PassControl* control) {
   const Stream& stream = trace.streams[request.stream];
   const FailureEvent& failure = stream.failures()[request.index];
   Diagnosis found;
@@ -21,6 +23,8 @@ Diagnosis diagnose(const Trace& trace, const FailedRequest& request, Depth depth
     describe(stream.state_at(failure.event));
   }
   found.advice = find_advice(trace, request.stream, found.cause, found.row, found.facts, found.holders);
+  PassControl own_control;
+  if (depth == Depth::full) prove_advice(trace, found, control != nullptr ? *control : own_control);
   return found;
 }
 

@@ -12,6 +12,7 @@
 #include "analysis/query/failure_facts.h"
 #include "analysis/query/heap_rows.h"
 #include "analysis/trace/moment.h"
+#include "analysis/trace/pass_control.h"
 #include "analysis/trace/trace.h"
 
 namespace hbmscope {
@@ -26,8 +27,8 @@ struct Diagnosis {
 };
 
 // Walks the heap and the timeline of the failure's stream; in full also the blocks, attributes and times of all
-// streams.
+// streams, and replays the requests before it to prove advice (proof.h). Cancelled, the advice stays unproved.
 enum class Depth : std::uint8_t { brief, full };
-Diagnosis diagnose(const Trace& trace, const FailedRequest& request, Depth depth);
+Diagnosis diagnose(const Trace& trace, const FailedRequest& request, Depth depth, PassControl* control = nullptr);
 
 }  // namespace hbmscope

@@ -39,7 +39,8 @@ class Collector {
     add_free(slot->second, {time_ns, 0, 0});
     slots_.erase(slot);
   }
-  void fail(std::uint64_t requested, const allocator::Origin& origin) {
+  void fail(std::uint64_t requested, std::uint64_t event, const allocator::Origin& origin) {
+    found.failures.emplace_back(found.stream.operations.size(), event);
     add_free(add_request(requested, 0, origin), origin);
   }
 
@@ -170,7 +171,7 @@ class StreamRequests {
     if (place.kind != wire::RecordKind::out_of_memory) return;
     const auto& failure = block.rows<wire::OutOfMemoryRecord>()[place.row];
     if (Collector* collector = of_heap(failure.heap))
-      collector->fail(failure.requested, {place.time_ns, failure.stack, 0});
+      collector->fail(failure.requested, place.event, {place.time_ns, failure.stack, 0});
   }
 
   const Stream& stream_;
@@ -180,10 +181,12 @@ class StreamRequests {
 
 }  // namespace
 
-Result<DeviceRequests> find_device_requests(const Trace& trace, std::optional<std::uint32_t> device) {
+Result<DeviceRequests> find_device_requests(const Trace& trace, std::optional<std::uint32_t> device,
+                                            std::optional<std::size_t> stream) {
   const auto counts = find_counted_heaps(trace);
   std::vector<DeviceRequests> all;
   for (std::size_t i = 0; i < trace.streams.size(); ++i) {
+    if (stream && i != *stream) continue;
     StreamRequests::Collectors collectors;
     StreamRequests(trace.streams[i], counts[i], collectors).collect();
     for (auto& [number, collector] : collectors) {

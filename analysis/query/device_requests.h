@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "allocator/replay/request_stream.h"
 #include "analysis/model/result.h"
@@ -21,11 +23,16 @@ struct DeviceRequests {
   std::size_t other_devices = 0;        // Devices that also had requests, and are left out.
   std::uint64_t lived_before = 0;       // Blocks from before the first event: requested first, by address.
   std::uint64_t unknown_requests = 0;   // Blocks without a known requested size: their block size is used.
+
+  // The failure's event number, by operation: of each request that ran out of memory.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> failures;  // Operation, event; ascending.
 };
 
-// For the given device, or the one with the most requests. Covers the heaps that count (trace/layers.h): blocks are
-// requested at their original events, and freed when their free completed. A request that ran out of memory is
-// requested too, and freed at once if it succeeds. Errors: no such device, or no requests at all.
-Result<DeviceRequests> find_device_requests(const Trace& trace, std::optional<std::uint32_t> device);
+// For the given device, or the one with the most requests; of one stream of the trace, or of all. Covers the heaps that
+// count (trace/layers.h): blocks are requested at their original events, and freed when their free completed. A request
+// that ran out of memory is requested too, and freed at once if it succeeds. Errors: no such device, or no requests at
+// all.
+Result<DeviceRequests> find_device_requests(const Trace& trace, std::optional<std::uint32_t> device,
+                                            std::optional<std::size_t> stream = {});
 
 }  // namespace hbmscope

@@ -152,7 +152,7 @@ FailureFacts compute_failure_facts(const Stream& stream, std::size_t index, cons
   const auto reported = [&](std::string_view name) { return find_reported(stream, name, failure.heap, failure.event); };
   if (!facts.free_bytes) facts.free_bytes = reported(reported_figure::free);
   if (!facts.largest_free_bytes) facts.largest_free_bytes = reported(reported_figure::largest_free);
-  facts.limit_bytes = reported(reported_figure::limit);
+  facts.limit_bytes = find_limit_bytes(stream, failure.heap, failure.event);
   facts.pool_bytes = space.region_bytes();
   if (!facts.pool_bytes) facts.pool_bytes = reported(reported_figure::pool);
   facts.driver_bytes = failure.available_bytes;
@@ -245,7 +245,7 @@ std::string unknowns_of(const FailureFacts& facts) {
     add("The free memory on the device outside the pool is unknown.");
   if (facts.verdict == FailureVerdict::had_room)
     add("Which free blocks the request may use is unknown: not those of another stream or of a private pool.");
-  if (facts.verdict == FailureVerdict::limit) add("The limit is unknown.");
+  if (facts.verdict == FailureVerdict::limit && !facts.limit_bytes) add("The limit is unknown.");
   return text;
 }
 

@@ -1,6 +1,7 @@
 #include "analysis/query/heap_rows.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <span>
 
@@ -20,8 +21,9 @@
 namespace hbmscope {
 namespace {
 
-// PyTorch rounds requests up to 512 bytes (c10/cuda/CUDACachingAllocator.cpp, kMinBlockSize).
-constexpr std::uint64_t pytorch_granularity = 512;
+// PyTorch rounds requests up to 512 bytes (c10/cuda/CUDACachingAllocator.cpp, kMinBlockSize), XLA's allocator up to 256
+// (xla/tsl/framework/bfc_allocator.h, kMinAllocationSize).
+constexpr std::uint64_t pytorch_granularity = 512, bfc_granularity = 256;
 // A job that catches its failures may have a million; the heap's state is computed only for the last ones.
 constexpr std::size_t failures_with_state = 256;
 
@@ -49,7 +51,7 @@ void take_reported_figures(const Stream& stream, const FailureEvent& failure, Fa
   if (const auto used = reported(reported_figure::used)) row.used_bytes = used;
   if (!row.total_free_bytes) row.total_free_bytes = reported(reported_figure::free);
   if (!row.largest_free_bytes) row.largest_free_bytes = reported(reported_figure::largest_free);
-  if (!row.limit_bytes) row.limit_bytes = reported(reported_figure::limit);
+  if (!row.limit_bytes) row.limit_bytes = find_limit_bytes(stream, failure.heap, failure.event);
   if (!row.pool_bytes) row.pool_bytes = reported(reported_figure::pool);
 }
 
@@ -105,10 +107,12 @@ std::optional<std::uint64_t> find_rounded_request(const Stream& stream, const Fa
   if (const auto reported = find_reported(stream, reported_figure::rounded_request, failure.heap, failure.event))
     return reported;
   const std::uint64_t requested = failure.requested_bytes;
-  if (stream.definitions().job_fact("framework") != "pytorch" || requested == 0 ||
-      requested >= ~std::uint64_t{0} - pytorch_granularity)
-    return std::nullopt;
-  return (requested + pytorch_granularity - 1) / pytorch_granularity * pytorch_granularity;
+  const std::string_view heap = stream.definitions().heap(failure.heap).name;
+  const bool is_pytorch = stream.definitions().job_fact("framework") == "pytorch" || heap.ends_with("PyTorch pool");
+  if (!is_pytorch && !heap.ends_with("_bfc")) return std::nullopt;
+  const std::uint64_t granularity = is_pytorch ? pytorch_granularity : bfc_granularity;
+  if (requested == 0 || requested >= ~std::uint64_t{0} - granularity) return std::nullopt;
+  return (requested + granularity - 1) / granularity * granularity;
 }
 
 }  // namespace
@@ -125,6 +129,26 @@ std::optional<std::uint64_t> find_reported(const Stream& stream, std::string_vie
     if (sample && sample->value >= 0) return static_cast<std::uint64_t>(sample->value);
   }
   return std::nullopt;
+}
+
+namespace {
+
+std::optional<std::uint64_t> find_number(std::string_view text) {
+  std::uint64_t number = 0;
+  const bool is_number = std::from_chars(text.data(), text.data() + text.size(), number).ec == std::errc();
+  return is_number ? std::optional(number) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> find_limit_bytes(const Stream& stream, std::uint32_t heap, std::uint64_t position) {
+  if (const auto reported = find_reported(stream, reported_figure::limit, heap, position)) return reported;
+  return find_number(stream.definitions().job_fact(reported_figure::replayed_limit));
+}
+
+std::optional<std::uint64_t> find_device_bytes(const Stream& stream, std::uint32_t heap, std::uint64_t position) {
+  if (const auto reported = find_reported(stream, reported_figure::device, heap, position)) return reported;
+  return find_number(stream.definitions().job_fact(reported_figure::replayed_device));
 }
 
 std::vector<HeapRow> compute_heap_rows(const Trace& trace, const std::vector<StreamState>& states) {

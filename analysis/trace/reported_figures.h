@@ -9,7 +9,7 @@
 namespace hbmscope::reported_figure {
 
 inline constexpr std::string_view used = "used_bytes", free = "free_bytes", largest_free = "largest_free_bytes",
-                                  limit = "limit_bytes", reserved = "reserved_bytes";
+                                  limit = wire::reported_limit, reserved = "reserved_bytes";
 // Of a failed request, as its allocator rounded it.
 inline constexpr std::string_view rounded_request = "rounded_request_bytes";
 // Of a bin of a BFC allocator: "bfc_bin_256_bytes". They are shown as bins (query/bfc_bins.h), not as counters.
@@ -17,7 +17,7 @@ inline constexpr std::string_view bin = "bfc_bin_", bin_chunks = "_chunks", bin_
                                   bin_bytes = "_bytes", bin_in_use = "_in_use_bytes",
                                   bin_requested = "_requested_bytes";
 // The device's whole memory.
-inline constexpr std::string_view device = "device_bytes";
+inline constexpr std::string_view device = wire::reported_device;
 // The pool size under the name that PyTorch's profiler uses.
 inline constexpr std::string_view pool = wire::reported_pool;
 
@@ -30,5 +30,11 @@ inline constexpr std::string_view program_argument = "program_argument_bytes", p
 inline constexpr std::string_view program_live_temp = "program_live_temp_bytes";
 // All memory that the program occupies in a heap.
 inline constexpr std::string_view program_space = "program_bytes";
+
+// Facts about a replay (read/requests/replay_recorder.h): the allocator that it was played into, in bytes where
+// numbers.
+inline constexpr std::string_view replayed_version = "xla_gpu.version", replayed_limit = "xla_gpu.limit_bytes",
+                                  replayed_preallocation = "xla_gpu.preallocate",
+                                  replayed_device = "replay.device_bytes";
 
 }  // namespace hbmscope::reported_figure

@@ -69,7 +69,8 @@ Json json_from_diagnosis(const Trace& trace, const Diagnosis& diagnosis) {
     advice.push_back({{"change", one.change},
                       {"why", one.why},
                       {"price", or_null(one.price)},
-                      {"proof", text_from_proof(one.proof)}});
+                      {"proof", text_from_proof(one.proof)},
+                      {"proof_text", or_null(one.proof_text)}});
   json["advice"] = std::move(advice);
   return json;
 }

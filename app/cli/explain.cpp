@@ -87,15 +87,18 @@ std::string advice_text(const std::vector<Advice>& advice, const Terminal& termi
   for (std::size_t i = 0; i < advice.size(); ++i) {
     const Advice& one = advice[i];
     text += fmt::format("  {}. {}{}\n", i + 1, printable(one.change),
-                        one.proof == AdviceProof::computed ? "" : terminal.paint("  (may not be enough)", Ink::dim));
+                        one.proof != AdviceProof::rule ? "" : terminal.paint("  (may not be enough)", Ink::dim));
     text += "     " + printable(one.why) + (one.price.empty() ? "" : " Price: " + printable(one.price)) + "\n";
+    if (!one.proof_text.empty()) text += "     " + terminal.paint(printable(one.proof_text), Ink::good) + "\n";
   }
   return text;
 }
 
 std::string blockers_text(const Trace& trace, const Diagnosis& diagnosis) {
   const auto& place = diagnosis.facts.place;
-  if (!place || place->blocks.empty() || diagnosis.cause.cause != Cause::fragmentation) return {};
+  const Cause cause = diagnosis.cause.cause;
+  const bool is_fragmented = cause == Cause::fragmentation || cause == Cause::cannot_grow;
+  if (!place || place->blocks.empty() || !is_fragmented) return {};
   const Definitions& definitions = trace.streams[diagnosis.stream].definitions();
   std::string text =
       fmt::format("\nBlocking allocations (the fewest bytes whose release makes room): {}, {}\n",

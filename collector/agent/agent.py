@@ -78,6 +78,9 @@ class Agent:
         self._may_look_once = False
         began = time.perf_counter()
         frameworks = [framework for framework in (jax_arrays.find(), torch_tensors.find()) if framework is not None]
+        for framework in frameworks:
+            for package, version in framework.versions():
+                self._say("version." + package, str(version))
         self._list_blocks(frameworks)
         for framework in frameworks:
             with framework.quiet():

@@ -34,6 +34,12 @@ class Jax:
         version = getattr(sys.modules.get("jax"), "__version_info__", None)
         self._leaves_parts = type(version) is tuple and version < (0, 10)
 
+    def versions(self):
+        for module, package in (("jax.version", "jax"), ("jaxlib.version", "jaxlib")):
+            version = getattr(sys.modules.get(module), "__version__", None)
+            if isinstance(version, str):
+                yield package, version
+
     def is_leaf(self, value):
         return type(value) is self._kind
 

@@ -28,6 +28,11 @@ class Torch:
         self._torch = torch
         self._paths = {}  # Of parameters, by id, of this look.
 
+    def versions(self):
+        version = getattr(self._torch, "__version__", None)
+        if isinstance(version, str):
+            yield "torch", version
+
     def is_leaf(self, value):
         return issubclass(type(value), self._torch.Tensor)
 

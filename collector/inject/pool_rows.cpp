@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "collector/inject/collector.h"
+#include "collector/inject/device_memory.h"
 #include "collector/inject/device_uuids.h"
 #include "collector/inject/driver_rows.h"
 #include "collector/inject/process_facts.h"
@@ -27,8 +28,9 @@ struct Instance {
 Instance instances[instances_max];
 SpinLock instances_lock;
 
+constexpr std::uint32_t place_device = 0xffff;  // The bits of the device.
 std::uint32_t place_of(Framework framework, std::uint32_t device) {
-  return (static_cast<std::uint32_t>(framework) + 1) << 16 | (device & 0xffff);
+  return (static_cast<std::uint32_t>(framework) + 1) << 16 | (device & place_device);
 }
 
 // The place of the instance, or null.
@@ -66,11 +68,25 @@ std::uint32_t define(const PoolFacts& facts) {
   if (facts.device != wire::no_device && std::strcmp(facts.memory_kind, "device") == 0)
     if (const char* uuid = driver::uuid_of(static_cast<int>(facts.device))) heap.uuid = rings.define_string(uuid);
   const std::uint32_t id = rings.define_heap(heap, facts.name, facts.memory_kind);
-  if (came_late() && id != 0) {
+  if (id == 0) return 0;
+  report_figure(id, wire::reported_limit, facts.limit_bytes);
+  if (has_addresses && std::strcmp(facts.memory_kind, "device") == 0)
+    report_figure(id, wire::reported_device, driver::total_bytes_of(facts.device));
+  if (came_late()) {
     report_figure(id, wire::in_use_before, facts.in_use_bytes);
     report_figure(id, wire::reported_pool, facts.pool_bytes);
   }
   return id;
+}
+
+// The device of a pool with device memory; else no_device.
+std::uint32_t device_of(std::uint32_t heap) {
+  for (const Instance& one : instances) {
+    if (one.is.load(std::memory_order_acquire) == nullptr) break;
+    const std::uint32_t place = one.place.load(std::memory_order_relaxed);
+    if (one.heap.load(std::memory_order_acquire) == heap && place != 0) return place & place_device;
+  }
+  return wire::no_device;
 }
 
 }  // namespace
@@ -153,7 +169,7 @@ void report_out_of_memory(std::uint32_t heap, std::uint64_t requested, const cha
   note_variables(0);  // A variable that was set too late may be why.
   wire::OutOfMemoryRecord record;
   record.requested = requested;
-  record.available = wire::unknown_bytes;
+  record.available = driver::free_bytes_of(device_of(heap));
   record.heap = heap;
   record.stack = take_stack();
   record.reason = rings.define_string(reason);

@@ -21,6 +21,8 @@ struct PoolFacts {
   Framework framework = Framework::xla;
   bool has_two_ends = false;  // Blocks say which end they are from.
   bool has_requested = true;  // Requested sizes are known, not only those of blocks.
+  // Up to what size the pool may grow; wire::unknown_bytes: unknown, or there is no limit.
+  std::uint64_t limit_bytes = wire::unknown_bytes;
   // Before the call in progress; wire::unknown_bytes: unknown. Recorded only of an attached job.
   std::uint64_t in_use_bytes = wire::unknown_bytes, pool_bytes = wire::unknown_bytes;
 };
@@ -46,7 +48,7 @@ void report_list(bool begins);
 // Call it before the memory is free for others. `bytes`: of the block; 0: unknown, which is enough unless it was
 // allocated before an attach.
 void report_free(std::uint32_t heap, std::uint64_t address, std::uint64_t bytes = 0);
-// The framework gives up on the request.
+// The framework gives up on the request. Asks the driver what is free on the device.
 void report_out_of_memory(std::uint32_t heap, std::uint64_t requested, const char* reason);
 // The framework may do without it, or try again.
 void report_refusal(std::uint32_t heap, std::uint64_t requested, const char* call);

@@ -62,6 +62,7 @@ constexpr std::size_t words_with_ends = 23;
 
 struct Table {
   std::atomic<Word> functions{0};  // Their address, which is an object's first word; 0: not used.
+  bool is_bfc = false;             // XLA's or TensorFlow's, with a limit.
   bool knows_ends = false;
   Word* slots[function_count] = {};
   Word originals[function_count] = {};
@@ -115,15 +116,20 @@ std::uint32_t device_from_name(const char* name) {
   return device;
 }
 
-// std::optional<tsl::AllocatorStats>, as words: allocations, bytes in use, their peak, the largest request, ... The
-// size of the pool and its peak come last, each followed by whether it is there; versions differ in how many words
-// precede.
+// std::optional<tsl::AllocatorStats>, as words: allocations, bytes in use, their peak, the largest request, and the
+// limit, followed by whether it is there. The size of the pool and its peak come last, each also followed by whether it
+// is there; versions differ in how many words precede these.
 void find_statistics(const void* self, PoolFacts& facts) {
-  constexpr std::size_t words = 64, pool_at = 11, pool_at_newer = 12;
+  constexpr std::size_t words = 64, limit_at = 4, pool_at = 11, pool_at_newer = 12;
   const Word function = original_of(self, statistics);
   if (function == 0) return;
   std::uint64_t found[words] = {};
   reinterpret_cast<void* (*)(std::uint64_t*, const void*)>(function)(found, self);
+  // Of cudaMallocAsync's pool it would be what the pool keeps when memory is freed.
+  const Table* table = table_of(self);
+  if (table != nullptr && table->is_bfc && (found[limit_at + 1] & 0xff) == 1 && found[limit_at] != 0)
+    facts.limit_bytes = found[limit_at];
+  if (!came_late()) return;
   facts.in_use_bytes = found[1];
   for (const std::size_t at : {pool_at, pool_at_newer}) {
     const bool is_there = (found[at + 1] & 0xff) == 1 && (found[at + 3] & 0xff) == 1;
@@ -163,7 +169,7 @@ void find_facts(const void* self, const void*, PoolFacts& facts) {
     copy_text(facts.name, text.text, text.length);
   }
   if (facts.name[0] == 0) std::strcpy(facts.name, "XLA's pool");
-  if (came_late()) find_statistics(self, facts);
+  find_statistics(self, facts);
   if (original_of(self, memory_type) != 0) facts.memory_kind = kind_of_memory(call_original<int>(memory_type, self));
   const bool is_of_device = std::strcmp(facts.memory_kind, "device") == 0;
   if (is_of_device && std::strstr(facts.name, "host") != nullptr)
@@ -285,7 +291,7 @@ struct Library {
   struct Found {
     Word* functions;
     std::size_t count;
-    bool knows_ends;
+    bool is_bfc, knows_ends;
     Word* slots[function_count];
   } found[4];
   std::size_t found_count;
@@ -305,6 +311,7 @@ bool take_table(const ElfW(Sym) & symbol, void* data) {
       library.found[library.found_count++] = {
           reinterpret_cast<Word*>(library.base + symbol.st_value) + words_before_functions,
           words - words_before_functions,
+          std::strstr(text, "BFCAllocatorE") != nullptr,
           std::strcmp(text, bfc_table) == 0 && words >= words_with_ends,
           {}};
   return true;
@@ -347,6 +354,7 @@ void take_over(const Library::Found& found) {
     table->originals[i] = found.slots[i] != nullptr ? *found.slots[i] : 0;
     if (table->originals[i] != 0) any_original[i].store(table->originals[i], std::memory_order_relaxed);
   }
+  table->is_bfc = found.is_bfc;
   table->knows_ends = found.knows_ends;
   table->functions.store(reinterpret_cast<Word>(found.functions), std::memory_order_release);
   for (unsigned i = 0; i < function_count; ++i)

@@ -161,7 +161,8 @@ void ProcessDrain::note_fact(const Row& row) {
   if (record.key >= texts_.size() || record.value >= texts_.size()) return;
   const std::string& key = texts_[record.key];
   if (key == wire::command_fact || key == wire::rank_fact || key.starts_with(wire::variable_facts) ||
-      key.starts_with(wire::late_variable_facts) || key.starts_with(wire::program_facts))
+      key.starts_with(wire::late_variable_facts) || key.starts_with(wire::program_facts) ||
+      key.starts_with(wire::version_facts) || key == wire::agent_fact)
     add_job_fact(key, texts_[record.value]);
   if (key != wire::driver_calls_fact) return;
   driver_calls_ = texts_[record.value];

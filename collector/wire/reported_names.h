@@ -19,6 +19,12 @@ inline constexpr std::string_view command_fact = "command", variable_facts = "va
 // which have no effect. `variable_not_set` is the value of a variable that is not in the environment any more.
 inline constexpr std::string_view late_variable_facts = "late_variable.", variable_not_set = "(not set)";
 
+// What the agent in a job has to say about itself: why some arrays have no names.
+inline constexpr std::string_view agent_fact = "agent";
+
+// The versions of a job's packages, by their names: "version.jax", "version.jaxlib", "version.torch".
+inline constexpr std::string_view version_facts = "version.";
+
 // A fact about a job that was attached to, recorded at each change: how its CUDA driver calls are recorded. The value
 // completes a sentence that begins with "CUDA driver calls are ", and itself begins with one of these texts. If it
 // changes after the attach, there is also a marker named with that sentence.
@@ -39,16 +45,19 @@ inline constexpr std::string_view in_use_before = "in_use_before", not_identifie
 // all that was in use before.
 inline constexpr std::string_view bytes_not_identified = "bytes not identified";
 
+// Counters of any pool, sent once: up to what size it may grow, and what its device has in all.
+inline constexpr std::string_view reported_limit = "limit_bytes", reported_device = "device_bytes";
+
 // A counter between a job and its observer: 1, its agent begins to list blocks from before the attach; 0, it has ended.
 // Each block of the list is recorded as an allocation then, with an attribute that says when it was allocated.
 inline constexpr std::string_view lists_blocks_from_before = "lists_blocks_from_before",
                                   allocated_attribute = "allocated", before_attach = "before hbmscope was attached";
 
-// Counters of a memory pool of the driver, "memory pool 1 reserved bytes", which belong to the heap of its device: what it
-// has taken from the device, what of it is in blocks, and up to what it keeps freed memory (the largest number: all).
+// Counters of a memory pool of the driver, "memory pool 1 reserved bytes", which belong to the heap of its device: what
+// it has taken from the device, what of it is in blocks, and up to what it keeps freed memory (the largest number:
+// all).
 inline constexpr std::string_view pool_counter = "memory pool ", pool_reserved_ending = " reserved bytes",
-                                  pool_used_ending = " used bytes",
-                                  pool_threshold_ending = " release threshold bytes";
+                                  pool_used_ending = " used bytes", pool_threshold_ending = " release threshold bytes";
 
 // Suffixes of counter names that begin with a device, "GPU 0": figures that the driver (NVML) reports.
 inline constexpr std::string_view held_by_process_ending = " bytes held by this process (NVML)",

@@ -104,7 +104,7 @@ TEST(CheckPlaces, a_recording_of_its_own_agrees_and_a_changed_one_does_not) {
 TEST(CheckPlaces, expandable_segments_from_before_the_first_event_are_refused) {
   RecordedPlaces places;
   places.is_expandable_before = true;
-  EXPECT_FALSE(check_places({}, places, {}));
+  EXPECT_FALSE(check_places({}, places, pytorch::Options{}));
 }
 
 }  // namespace

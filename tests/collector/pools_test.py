@@ -93,6 +93,7 @@ class Pools(OwnFolderTest):
         self.end(job)
         (failure,) = self.report("job.hbm")["failures"]
         self.assertEqual((failure["asked_bytes"], failure["reason"]), (1 << 50, "RESOURCE_EXHAUSTED"))
+        self.assertEqual((failure["limit_bytes"], failure["pool_bytes"], failure["rounded_bytes"]), (64 * MIB, 64 * MIB, 1 << 50))
         (flight,) = pathlib.Path(self.folder, "flights").iterdir()
         self.assertIn("it requested 1.00 PiB of GPU_0_bfc (RESOURCE_EXHAUSTED)", (flight / "what_happened.txt").read_text())
 

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "analysis/trace/reported_figures.h"
+
 namespace hbmscope {
 namespace {
 
@@ -35,12 +37,15 @@ ReplayRecorder::ReplayRecorder(const std::string& file, const allocator::Allocat
                wire::heap_flag::is_complete_at_start | (has_two_ends ? wire::heap_flag::has_two_ends : 0);
   heap_ = writer_.events().define_heap(heap, allocator_name, std::string(allocator::row_of(options).memory_kind));
   writer_.events().add_job_fact(name + ".certainty", allocator::text_from_certainty(allocator::certainty_of(options)));
+  if (stream.config.upstream.device_bytes)
+    writer_.events().add_job_fact(reported_figure::replayed_device,
+                                  fmt::to_string(*stream.config.upstream.device_bytes));
   // As in PyTorch snapshots.
   if (joins_regions(options)) writer_.events().add_job_fact("torch.allocator.expandable_segments", "True");
   if (xla == nullptr) return;
-  writer_.events().add_job_fact("xla_gpu.version", allocator::xla_gpu::rules_of(xla->version).name);
-  writer_.events().add_job_fact("xla_gpu.limit_bytes", fmt::to_string(xla->limit_bytes));
-  writer_.events().add_job_fact("xla_gpu.preallocate", xla->allow_growth ? "false" : "true");
+  writer_.events().add_job_fact(reported_figure::replayed_version, allocator::xla_gpu::rules_of(xla->version).name);
+  writer_.events().add_job_fact(reported_figure::replayed_limit, fmt::to_string(xla->limit_bytes));
+  writer_.events().add_job_fact(reported_figure::replayed_preallocation, xla->allow_growth ? "false" : "true");
 }
 
 void ReplayRecorder::on_operation(std::uint64_t number) {
@@ -98,10 +103,9 @@ void ReplayRecorder::on_refused(const Allocator& allocator, const allocator::Req
   record.requested = request.bytes;
   record.heap = heap_;
   record.stack = stack_of(origin_.stack);
-  // How much could still be claimed, up to the limit and the device's memory. Unknown if the pool already exceeds that.
+  // What is left of the device, or where its size is unknown, of the limit. Unknown if the pool already exceeds that.
   const allocator::Statistics statistics = allocator.statistics();
-  const std::uint64_t most =
-      std::min(statistics.limit_bytes, stream_.config.upstream.device_bytes.value_or(allocator::no_limit));
+  const std::uint64_t most = stream_.config.upstream.device_bytes.value_or(statistics.limit_bytes);
   if (most != allocator::no_limit && most >= statistics.pool_bytes) record.available = most - statistics.pool_bytes;
   writer_.events().add(record, origin_.time_ns);
 }

@@ -54,6 +54,7 @@ void add_savings(CommandList& commands);
 void add_check(CommandList& commands);
 void add_convert(CommandList& commands);
 void add_export(CommandList& commands);
+void add_what_if(CommandList& commands);
 void add_replay(CommandList& commands);
 void add_tpu(CommandList& commands);
 // Commands for running jobs; Linux only.

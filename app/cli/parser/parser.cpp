@@ -52,6 +52,7 @@ void add_commands(CommandList& commands) {
   add_ps(commands);
 #endif
   commands.begin_group("What would happen with another allocator, GPU or TPU");
+  add_what_if(commands);
   add_replay(commands);
   add_tpu(commands);
 #ifdef HBMSCOPE_RUN

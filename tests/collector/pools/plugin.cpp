@@ -13,7 +13,9 @@ namespace tsl {
 // Memory of the driver if there is one, in one piece; blocks are multiples of 256 bytes, at the lowest place.
 class BFCAllocator : public Allocator {
  public:
-  BFCAllocator(const char* name, std::size_t bytes, int memory_type) : name_(name), total_(bytes), type_(memory_type) {}
+  BFCAllocator(const char* name, std::size_t bytes, int memory_type) : name_(name), total_(bytes), type_(memory_type) {
+    stats_.bytes_limit = static_cast<std::int64_t>(bytes);
+  }
   ~BFCAllocator() override;
   std::string Name() override;
   void* AllocateRaw(std::size_t alignment, std::size_t bytes) override;

@@ -101,8 +101,9 @@ void draw_advice(const FailureAnswer& answer, CommandQueue& commands) {
     ImGui::SameLine();
     wrapped_text(one.change);
     wrapped_text(one.why + (one.price.empty() ? "" : " Price: " + one.price) +
-                     (one.proof == AdviceProof::computed ? "" : " It may not be enough."),
+                     (one.proof != AdviceProof::rule ? "" : " It may not be enough."),
                  true);
+    if (!one.proof_text.empty()) wrapped_text(one.proof_text);
     ImGui::PopID();
   }
 }

@@ -1,0 +1,190 @@
+#include "analysis/diagnose/proof.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "analysis/units/format.h"
+#include "analysis/whatif/what_if.h"
+
+namespace hbmscope {
+namespace {
+
+// Above that a replay under some twenty settings takes too long for an answer that somebody waits for.
+constexpr std::size_t operations_max = 5'000'000;
+
+// A setting to try, and the advice that it becomes if it works.
+struct Candidate {
+  Scenario scenario;
+  Advice advice;
+  bool is_fraction = false;
+};
+
+class Prover {
+ public:
+  Prover(const Trace& trace, Diagnosis& diagnosis, PassControl& control)
+      : trace_(trace), diagnosis_(diagnosis), control_(control) {}
+
+  void prove() {
+    if (!is_about_a_pool() || !find_source()) return;
+    find_candidates();
+    std::vector<Scenario> scenarios = {own_scenario(source_->own)};
+    for (const Candidate& candidate : candidates_) scenarios.push_back(candidate.scenario);
+    const auto rows = run_what_if(*source_, std::move(scenarios), control_, {failed_ + 1});
+    if (rows.empty() || !fails_as_recorded(rows.front())) return;
+    judge(rows);
+  }
+
+ private:
+  bool is_about_a_pool() const {
+    switch (diagnosis_.cause.cause) {
+      case Cause::too_big:
+      case Cause::pool_limit:
+      case Cause::fragmentation:
+      case Cause::cannot_grow:
+      case Cause::wrong_end: break;
+      default: return false;
+    }
+    const Framework framework = diagnosis_.cause.framework;
+    return framework == Framework::jax_gpu || framework == Framework::pytorch;
+  }
+
+  bool find_source() {
+    const Stream& stream = trace_.streams[diagnosis_.stream];
+    if (stream.end_position() > operations_max) return false;
+    const std::uint32_t device = stream.definitions().heap(diagnosis_.facts.heap).device;
+    auto found = find_what_if_source(
+        trace_, {device == wire::no_device ? std::nullopt : std::optional(device), diagnosis_.stream, std::nullopt});
+    if (!found || !found->is_checked() || found->requests.failures.empty()) return false;
+    const auto [operation, event] = found->requests.failures.front();
+    if (event != diagnosis_.facts.event) return false;
+    failed_ = operation;
+    source_ = std::move(*found);
+    return true;
+  }
+
+  bool fails_as_recorded(const WhatIfRow& own) const {
+    return own.result.first_failure && own.result.first_failure->operation == failed_;
+  }
+
+  void try_words(std::string words, Advice advice, bool is_fraction = false) {
+    if (auto scenario = scenario_from(source_->own, words)) {
+      advice.words = std::move(words);
+      candidates_.push_back({std::move(*scenario), std::move(advice), is_fraction});
+    }
+  }
+
+  void find_candidates() {
+    for (const Advice& advice : diagnosis_.advice)
+      if (!advice.words.empty() && !is_fraction(advice.words)) try_words(advice.words, advice);
+    if (source_->own.is_pytorch)
+      find_torch_candidates();
+    else
+      find_fractions();
+  }
+
+  static bool is_fraction(std::string_view words) { return words.find("MEM_FRACTION=") != std::string_view::npos; }
+
+  // In steps of a hundredth, from the first that is more than the job had.
+  void find_fractions() {
+    const Scenario own = own_scenario(source_->own);
+    const auto* xla = std::get_if<allocator::xla_gpu::Options>(&own.options);
+    if (xla == nullptr) return;
+    const double device = static_cast<double>(source_->own.device_bytes);
+    const int used = static_cast<int>(static_cast<double>(xla->limit_bytes) / device * 100 + 0.01);
+    for (int percent = used + 1; percent <= static_cast<int>(fraction_max * 100); ++percent) {
+      const auto pool = static_cast<std::uint64_t>(device * percent / 100);
+      const std::uint64_t left = static_cast<std::uint64_t>(device * (100 - percent) / 100);
+      try_words(
+          fmt::format("{}={:.2f}", source_->own.fraction_variable, percent / 100.0),
+          {{},
+           fmt::format("The pool then has {}, and had {}.", text_from_bytes(pool), text_from_bytes(xla->limit_bytes)),
+           fmt::format("It leaves {} outside the pool, for cuBLAS, cuDNN, NCCL, CUDA graphs and other processes.",
+                       text_from_bytes(left)),
+           AdviceProof::replayed,
+           {},
+           {}},
+          true);
+    }
+  }
+
+  void find_torch_candidates() {
+    for (const char* value :
+         {"max_split_size_mb:512", "max_split_size_mb:256", "max_split_size_mb:128", "max_split_size_mb:64",
+          "max_split_size_mb:32", "roundup_power2_divisions:8", "roundup_power2_divisions:4"})
+      try_words(
+          fmt::format("PYTORCH_CUDA_ALLOC_CONF={}", value),
+          {{},
+           value[0] == 'm' ? "Large free blocks are then kept for large requests instead of being split."
+                           : "Requests are then rounded to fewer sizes, so freed blocks are used again more often.",
+           "More memory is lost to rounding.",
+           AdviceProof::replayed,
+           {},
+           {}});
+  }
+
+  std::string proof_text(const WhatIfRow& row) const {
+    const allocator::Statistics& after = row.result.statistics;
+    const std::uint64_t free = after.pool_bytes - std::min(after.pool_bytes, after.in_use_bytes);
+    std::string text = fmt::format("Replayed, all {} up to the one that failed are served",
+                                   text_from_count_of(row.result.allocations + row.result.zero_requests, "request"));
+    if (row.scenario.upstream.device_bytes) {
+      const std::uint64_t device = *row.scenario.upstream.device_bytes;
+      const std::uint64_t left = device - std::min(device, after.pool_bytes);
+      return text + fmt::format("; then {} is free in the pool and {} on the device.", text_from_bytes(free),
+                                text_from_bytes(left));
+    }
+    return text + fmt::format("; then {} is free in the pool.", text_from_bytes(free));
+  }
+
+  void judge(const std::vector<WhatIfRow>& rows) {
+    std::vector<Advice> proved;
+    bool has_fraction = false;
+    std::size_t of_torch = 0;
+    std::vector<std::string> withdrawn;
+    for (std::size_t i = 0; i < candidates_.size(); ++i) {
+      const WhatIfRow& row = rows[i + 1];
+      Advice& advice = candidates_[i].advice;
+      const bool was_given = !advice.change.empty();
+      if (row.confidence != Confidence::checked) {
+        if (was_given && !row.fits()) withdrawn.push_back(advice.words);
+        continue;
+      }
+      if (!row.fits()) {
+        if (was_given) withdrawn.push_back(advice.words);
+        continue;
+      }
+      // One fraction, the lowest, and what was found by trying only where nothing else was.
+      if (candidates_[i].is_fraction ? std::exchange(has_fraction, true) : !was_given && of_torch++ > 0) continue;
+      advice.change = advice.words;
+      advice.proof = AdviceProof::replayed;
+      advice.proof_text = proof_text(row);
+      proved.push_back(std::move(advice));
+    }
+    std::erase_if(diagnosis_.advice, [&](const Advice& one) {
+      const bool is_proved = std::any_of(proved.begin(), proved.end(), [&](const Advice& other) {
+        return other.words == one.words && !one.words.empty();
+      });
+      return is_proved || is_fraction(one.words) ||
+             std::find(withdrawn.begin(), withdrawn.end(), one.words) != withdrawn.end();
+    });
+    diagnosis_.advice.insert(diagnosis_.advice.begin(), proved.begin(), proved.end());
+  }
+
+  const Trace& trace_;
+  Diagnosis& diagnosis_;
+  PassControl& control_;
+  std::optional<WhatIfSource> source_;
+  std::uint64_t failed_ = 0;  // The operation.
+  std::vector<Candidate> candidates_;
+};
+
+}  // namespace
+
+void prove_advice(const Trace& trace, Diagnosis& diagnosis, PassControl& control) {
+  Prover(trace, diagnosis, control).prove();
+}
+
+}  // namespace hbmscope

@@ -1,0 +1,221 @@
+#include "analysis/whatif/own_settings.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "allocator/jax/settings.h"
+#include "analysis/query/device_account.h"
+#include "analysis/query/heap_rows.h"
+#include "analysis/trace/moment.h"
+#include "analysis/trace/reported_figures.h"
+#include "analysis/units/format.h"
+
+namespace hbmscope {
+namespace {
+
+bool has(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+// A release as three numbers, "0.10.2" or "0.12.0.1"; what is missing or no number is 0.
+std::array<int, 3> numbers_of(std::string_view release) {
+  std::array<int, 3> numbers{};
+  for (int& number : numbers) {
+    const auto [end, error] = std::from_chars(release.data(), release.data() + release.size(), number);
+    if (error != std::errc()) break;
+    release.remove_prefix(static_cast<std::size_t>(end - release.data()));
+    if (release.empty() || release.front() != '.') break;
+    release.remove_prefix(1);
+  }
+  return numbers;
+}
+
+class Finder {
+ public:
+  Finder(const Trace& trace, const DeviceRequests& requests)
+      : trace_(trace), requests_(requests), stream_(trace.streams[requests.trace_stream]) {}
+
+  Result<OwnSettings> find(std::optional<std::uint64_t> device_bytes) {
+    const auto& definitions = stream_.definitions();
+    if (has(definitions.job_fact("framework"), "tpu") || !definitions.job_fact("tpu.generation").empty())
+      return Failure(Error{"a TPU's memory has no such settings", "Use hbmscope tpu run --what-if.", {}, {}, {}});
+    find_allocator();
+    if (own_.is_pytorch)
+      take_torch_settings();
+    else
+      take_jax_settings();
+    if (!find_device(device_bytes))
+      return Failure(
+          Error{"the memory of the device is unknown", "Add it: --device h100, or --device-bytes 80GiB.", {}, {}, {}});
+    find_outside();
+    return std::move(own_);
+  }
+
+ private:
+  // The heaps of this device whose blocks are the requests.
+  bool is_taken(const HeapInfo& heap) const {
+    return heap.id != 0 && (!requests_.device || heap.device == *requests_.device) &&
+           heap.layer != wire::Layer::physical && heap.memory_kind == "device";
+  }
+
+  void find_allocator() {
+    const Definitions& definitions = stream_.definitions();
+    bool is_bfc = false, has_two_ends = false;
+    own_.is_pytorch = has(definitions.job_fact("framework"), "torch");
+    for (const HeapInfo& heap : definitions.heaps()) {
+      if (!is_taken(heap)) continue;
+      own_.is_pytorch = own_.is_pytorch || has(heap.name, "PyTorch");
+      is_bfc = is_bfc || has(heap.name, "_bfc");
+      has_two_ends = has_two_ends || heap.has(wire::heap_flag::has_two_ends);
+    }
+    if (own_.is_pytorch) {
+      if (const auto release = definitions.job_fact("version.torch"); !release.empty())
+        own_.package = fmt::format("torch {}", release);
+      return;
+    }
+    if (!is_bfc) own_.notes.emplace_back("which allocator the job had is not recorded; JAX's is assumed");
+    const std::string_view release = definitions.job_fact("version.jaxlib");
+    own_.fraction_variable = fraction_variable(definitions);
+    own_.version = definitions.job_fact(reported_figure::replayed_version);
+    own_.limit_bytes = find_of_heaps(find_limit_bytes);
+    if (!release.empty()) own_.package = fmt::format("jaxlib {}", release);
+    if (own_.version.empty()) own_.version = version_of_jaxlib(release);
+    if (own_.version.empty()) own_.version = has_two_ends ? "spatial_v3" : "classic_align";
+    // What has one end in a version with two was told so by the settings, which are not always recorded.
+    if (is_bfc && !has_two_ends && own_.version.starts_with("spatial")) own_.version = "classic_align";
+  }
+
+  void take_jax_settings() {
+    const Definitions& definitions = stream_.definitions();
+    for (const std::string_view name : allocator::jax_setting_names()) {
+      const auto value = definitions.job_fact(fmt::format("variable.{}", name));
+      if (value.empty() || value == wire::variable_not_set) continue;
+      // Other flags of XLA have no effect here, and would be refused.
+      if (name == "XLA_FLAGS") {
+        const auto at = value.find(allocator::jax_partitioning_flag);
+        if (at == std::string_view::npos) continue;
+        own_.settings.push_back({std::string(name), std::string(value.substr(at, value.find(' ', at) - at))});
+        continue;
+      }
+      own_.settings.push_back({std::string(name), std::string(value)});
+    }
+    if (definitions.job_fact(reported_figure::replayed_preallocation) == "false")
+      own_.settings.push_back({"XLA_PYTHON_CLIENT_PREALLOCATE", "false"});
+  }
+
+  void take_torch_settings() {
+    const Definitions& definitions = stream_.definitions();
+    std::string conf;
+    for (const std::string_view name : {torch_conf, torch_conf_newer}) {
+      for (const std::string_view prefix : {"variable.", "torch.allocator."})
+        if (const auto value = definitions.job_fact(fmt::format("{}{}", prefix, name));
+            conf.empty() && value != wire::variable_not_set)
+          conf = value;
+    }
+    if (conf.empty() && definitions.job_fact("torch.allocator.expandable_segments") == "True")
+      conf = "expandable_segments:True";
+    if (!conf.empty()) own_.settings.push_back({std::string(torch_conf), std::move(conf)});
+  }
+
+  template <class Find>
+  std::optional<std::uint64_t> find_of_heaps(const Find& find) const {
+    for (const HeapInfo& heap : stream_.definitions().heaps())
+      if (is_taken(heap))
+        if (const auto found = find(stream_, heap.id, stream_.end_position())) return found;
+    return std::nullopt;
+  }
+
+  bool find_device(std::optional<std::uint64_t> given) {
+    const auto recorded = find_of_heaps(find_device_bytes);
+    own_.device_bytes = given ? *given : recorded.value_or(0);
+    is_recorded_device_ = recorded && own_.device_bytes == *recorded;
+    if (own_.device_bytes == 0 && own_.is_pytorch) find_usable();
+    return own_.device_bytes > 0;
+  }
+
+  // PyTorch's pool doesn't depend on the device's size, only on what it can have of it: at a failure that is known.
+  void find_usable() {
+    for (const FailureEvent& failure : stream_.failures()) {
+      if (!is_taken(stream_.definitions().heap(failure.heap)) || !failure.available_bytes) continue;
+      const auto pool = stream_.state_at(failure.event).heap(failure.heap).space.region_bytes();
+      if (!pool) continue;
+      own_.device_bytes = *pool + *failure.available_bytes;
+      own_.is_outside_known = true;
+      own_.notes.emplace_back("the device's size is what the pool had at its first failure, and what was free then");
+      return;
+    }
+  }
+
+  // At a failure the driver said what was left. Otherwise what was allocated outside of pools is the least there was.
+  void find_outside() {
+    // A replay has the whole device, and its failures say what the pool could still claim.
+    own_.is_outside_known |= !stream_.definitions().job_fact(reported_figure::replayed_device).empty();
+    if (own_.is_outside_known) return;
+    for (const FailureEvent& failure : stream_.failures()) {
+      const HeapInfo& heap = stream_.definitions().heap(failure.heap);
+      if (!is_recorded_device_ || !is_taken(heap) || !failure.available_bytes) continue;
+      const auto pool = stream_.state_at(failure.event).heap(failure.heap).space.region_bytes();
+      if (!pool || *pool + *failure.available_bytes > own_.device_bytes) continue;
+      own_.outside_bytes = own_.device_bytes - *pool - *failure.available_bytes;
+      own_.is_outside_known = true;
+      return;
+    }
+    const auto moment = find_moment(trace_, "end");
+    if (!moment) return;
+    for (const DeviceAccount& account : find_device_accounts(trace_, compute_states(trace_, *moment))) {
+      if (account.stream != requests_.trace_stream || (requests_.device && account.device != *requests_.device))
+        continue;
+      own_.is_outside_known = account.all_processes_bytes.has_value() && is_recorded_device_;
+      own_.outside_bytes = own_.is_outside_known ? *account.all_processes_bytes -
+                                                       std::min(*account.all_processes_bytes, account.pools_bytes)
+                                                 : account.outside_pools_bytes();
+    }
+    if (!own_.is_outside_known)
+      own_.notes.emplace_back(
+          "what else takes memory of the device (contexts, libraries, other processes) is not recorded, so less may be "
+          "left for the pool");
+  }
+
+  const Trace& trace_;
+  const DeviceRequests& requests_;
+  const Stream& stream_;
+  bool is_recorded_device_ = false;
+  OwnSettings own_;
+};
+
+}  // namespace
+
+Result<OwnSettings> find_own_settings(const Trace& trace, const DeviceRequests& requests,
+                                      std::optional<std::uint64_t> device_bytes) {
+  return Finder(trace, requests).find(device_bytes);
+}
+
+std::string_view version_of_jaxlib(std::string_view release) {
+  struct Since {
+    std::array<int, 3> release;
+    std::string_view version;
+  };
+  constexpr Since table[] = {
+      {{0, 12, 0}, "spatial_v3"}, {{0, 11, 0}, "spatial_v1"}, {{0, 10, 1}, "classic_align"}, {{0, 0, 1}, "classic"}};
+  const auto numbers = numbers_of(release);
+  for (const Since& since : table)
+    if (numbers >= since.release) return since.version;
+  return {};
+}
+
+std::string_view fraction_variable(const Definitions& definitions) {
+  for (const std::string_view name : {fraction_newer, fraction_older})
+    if (!definitions.job_fact(fmt::format("variable.{}", name)).empty()) return name;
+  // From 0.5.3 on at the latest (allocator/jax/README.md).
+  constexpr std::string_view older[] = {"0.3.", "0.4.", "0.5.0", "0.5.1", "0.5.2"};
+  const std::string_view release = definitions.job_fact("version.jaxlib");
+  if (release.empty()) return fraction_older;
+  for (const std::string_view old : older)
+    if (release.starts_with(old)) return fraction_older;
+  return fraction_newer;
+}
+
+}  // namespace hbmscope

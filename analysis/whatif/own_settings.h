@@ -1,0 +1,49 @@
+// The allocator of a recorded job: which one, in which version, with which settings, on a device of which size.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "allocator/jax/plugin_options.h"
+#include "analysis/model/result.h"
+#include "analysis/query/device_requests.h"
+#include "analysis/trace/trace.h"
+
+namespace hbmscope {
+
+// Variables of PyTorch's allocator, and of the fraction of the device that JAX's pool may have; newer and older names.
+inline constexpr std::string_view torch_conf = "PYTORCH_CUDA_ALLOC_CONF", torch_conf_newer = "PYTORCH_ALLOC_CONF",
+                                  fraction_newer = "XLA_CLIENT_MEM_FRACTION",
+                                  fraction_older = "XLA_PYTHON_CLIENT_MEM_FRACTION";
+
+struct OwnSettings {
+  bool is_pytorch = false;             // Otherwise JAX's allocator, or TensorFlow's, which has the same rules.
+  std::string version;                 // Of xla_gpu, "spatial_v3"; empty: PyTorch.
+  std::string package;                 // "jaxlib 0.10.2", "torch 2.9.1"; empty: not recorded.
+  std::string_view fraction_variable;  // Of JAX; empty: PyTorch.
+  // Those that count, by their variables; PyTorch's as PYTORCH_CUDA_ALLOC_CONF.
+  std::vector<allocator::Setting> settings;
+  std::uint64_t device_bytes = 0;  // The device's total memory.
+  // Of xla_gpu, as reported: a program may have set it otherwise than by variables. Absent: it follows from these.
+  std::optional<std::uint64_t> limit_bytes;
+  // What the pool can't have, because something else takes it: contexts, libraries, other processes.
+  std::uint64_t outside_bytes = 0;
+  bool is_outside_known = false;   // False: outside_bytes is only what was seen, or 0.
+  std::vector<std::string> notes;  // What is assumed; sentences without a full stop.
+};
+
+// Of the heaps that `requests` were taken from. `device_bytes` replaces the size that was recorded. Errors: the size is
+// neither recorded nor given, or the memory is a TPU's.
+Result<OwnSettings> find_own_settings(const Trace& trace, const DeviceRequests& requests,
+                                      std::optional<std::uint64_t> device_bytes);
+
+// The version of XLA's allocator in a release of jaxlib, by the table in allocator/README.md; empty: not in it.
+std::string_view version_of_jaxlib(std::string_view release);
+
+// The variable of the fraction: the one that the job had set, or what its release of jaxlib has. The older name where
+// neither is recorded: all releases know it.
+std::string_view fraction_variable(const Definitions& definitions);
+
+}  // namespace hbmscope

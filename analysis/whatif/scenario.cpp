@@ -1,0 +1,223 @@
+#include "analysis/whatif/scenario.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "allocator/devices/devices.h"
+#include "allocator/setup/setup.h"
+#include "analysis/units/format.h"
+
+namespace hbmscope {
+namespace {
+
+using allocator::Setting;
+
+constexpr std::string_view torch_allocator = "pytorch", preallocate = "XLA_PYTHON_CLIENT_PREALLOCATE",
+                           jax_allocator = "XLA_PYTHON_CLIENT_ALLOCATOR";
+
+// What the job is told, before it is turned into options.
+struct Words {
+  std::string allocator, version;
+  std::vector<Setting> settings;
+  std::uint64_t device_bytes = 0;
+
+  void set(std::string_view name, std::string_view value) {
+    // Both names of the fraction together are an error in JAX.
+    if (name == fraction_newer || name == fraction_older)
+      drop(name == fraction_newer ? fraction_older : fraction_newer);
+    drop(name);
+    settings.push_back({std::string(name), std::string(value)});
+  }
+  void drop(std::string_view name) {
+    std::erase_if(settings, [&](const Setting& one) { return one.name == name; });
+  }
+};
+
+Words own_words(const OwnSettings& own) {
+  return {own.is_pytorch ? std::string(torch_allocator) : std::string(), own.version, own.settings, own.device_bytes};
+}
+
+std::string_view fraction_of(const std::vector<Setting>& settings) {
+  for (const Setting& setting : settings)
+    if (setting.name == fraction_newer || setting.name == fraction_older) return setting.value;
+  return {};
+}
+
+Result<Scenario> make(const OwnSettings& own, const Words& words, std::string name, std::string group) {
+  auto setup = allocator::set_up({words.allocator, words.version, words.settings, words.device_bytes});
+  if (!setup) return Failure(Error{fmt::format("{}: {}", name, setup.error()), "Change the setting.", {}, {}, {}});
+  Scenario scenario{std::move(name), std::move(group), std::move(setup->options), setup->upstream, words.device_bytes};
+  const bool is_own_size =
+      words.device_bytes == own.device_bytes && fraction_of(words.settings) == fraction_of(own.settings);
+  if (auto* xla = std::get_if<allocator::xla_gpu::Options>(&scenario.options);
+      is_own_size && own.limit_bytes && xla != nullptr)
+    xla->limit_bytes = *own.limit_bytes;
+  auto& there = scenario.upstream.device_bytes;
+  if (there) there = *there - std::min(*there, own.outside_bytes);
+  return scenario;
+}
+
+class Usual {
+ public:
+  explicit Usual(const OwnSettings& own) : own_(own), words_(own_words(own)), own_options_(own_scenario(own)) {}
+
+  std::vector<Scenario> find() {
+    scenarios_.push_back(own_options_);
+    if (own_.is_pytorch)
+      add_torch();
+    else
+      add_jax();
+    add_devices();
+    return std::move(scenarios_);
+  }
+
+ private:
+  void add(Words words, std::string name, std::string group) {
+    // Refused where the job's own settings contradict the change; then there is nothing to try.
+    if (auto made = make(own_, words, std::move(name), std::move(group))) scenarios_.push_back(std::move(*made));
+  }
+  void add_setting(std::string_view variable, std::string_view value, const char* group = "settings") {
+    Words words = words_;
+    words.set(variable, value);
+    const bool is_fraction = variable == fraction_newer || variable == fraction_older;
+    if (words.settings == words_.settings || (is_fraction && is_own_limit(words))) return;
+    add(std::move(words), fmt::format("{}={}", variable, value), group);
+  }
+
+  void add_jax() {
+    const std::string_view fraction = own_.fraction_variable;
+    for (const char* value : {".50", ".60", ".75", ".80", ".85", ".90", ".95", ".99"}) add_setting(fraction, value);
+    add_setting(preallocate, is_growing() ? "true" : "false");
+    for (const char* value : {".90", ".98"}) {
+      Words words = words_;
+      words.set(preallocate, "false");
+      words.set(fraction, value);
+      add(std::move(words), fmt::format("{}=false {}={}", preallocate, fraction, value), "settings");
+    }
+    for (const char* value : {"platform", "cuda_async", "vmm"}) add_setting(jax_allocator, value, "allocator");
+    if (own_.version.starts_with("spatial")) {
+      Words words = words_;
+      words.set("XLA_FLAGS", std::string(allocator::jax_partitioning_flag) + "false");
+      add(std::move(words), fmt::format("XLA_FLAGS={}false", allocator::jax_partitioning_flag), "settings");
+    }
+    constexpr std::pair<const char*, const char*> releases[] = {{"classic", "jax 0.10.0"},
+                                                                {"classic_align", "jax 0.10.2"},
+                                                                {"spatial_v1", "jax 0.11.0"},
+                                                                {"spatial_v2", "XLA of August 2026"},
+                                                                {"spatial_v3", "jax 0.12"}};
+    for (const auto& [version, release] : releases) {
+      if (version == own_.version) continue;
+      Words words = words_;
+      words.version = version;
+      add(std::move(words), release, "version");
+    }
+  }
+
+  // JAX's default, or what is set under the other name.
+  bool is_own_limit(const Words& words) const {
+    const auto* own = std::get_if<allocator::xla_gpu::Options>(&own_options_.options);
+    const auto made = make(own_, words, {}, {});
+    const auto* other = made ? std::get_if<allocator::xla_gpu::Options>(&made->options) : nullptr;
+    return own != nullptr && other != nullptr && own->limit_bytes == other->limit_bytes;
+  }
+
+  bool is_growing() const {
+    const auto* xla = std::get_if<allocator::xla_gpu::Options>(&own_options_.options);
+    return xla != nullptr && xla->allow_growth;
+  }
+
+  void add_torch() {
+    const auto* torch = std::get_if<allocator::pytorch::Options>(&own_options_.options);
+    const bool is_expandable = torch != nullptr && torch->expandable_segments;
+    add_setting(torch_conf, is_expandable ? "expandable_segments:False" : "expandable_segments:True");
+    for (const char* value :
+         {"max_split_size_mb:32", "max_split_size_mb:64", "max_split_size_mb:128", "max_split_size_mb:256",
+          "max_split_size_mb:512", "max_split_size_mb:1024", "max_split_size_mb:2048", "roundup_power2_divisions:1",
+          "roundup_power2_divisions:2", "roundup_power2_divisions:4", "roundup_power2_divisions:8",
+          "roundup_power2_divisions:16", "garbage_collection_threshold:0.6", "garbage_collection_threshold:0.8",
+          "expandable_segments:True,roundup_power2_divisions:4", "max_split_size_mb:256,roundup_power2_divisions:4",
+          "expandable_segments:True,garbage_collection_threshold:0.8"})
+      add_setting(torch_conf, value);
+    add_other("cuda_async", "PYTORCH_CUDA_ALLOC_CONF=backend:cudaMallocAsync");
+    add_other("platform", "PYTORCH_NO_CUDA_MEMORY_CACHING=1");
+  }
+  // Another allocator of PyTorch, which has no settings here.
+  void add_other(const char* allocator, const char* name) {
+    add({allocator, {}, {}, words_.device_bytes}, name, "allocator");
+  }
+
+  // From a third of the device to four times its size.
+  void add_devices() {
+    for (const char* name : {"l4", "a100-40", "l40s", "h100-80", "h200", "b200", "mi300x"}) {
+      const auto device = allocator::find_device(name);
+      if (!device || device->bytes() * 3 < own_.device_bytes || device->bytes() / 4 > own_.device_bytes) continue;
+      Words words = words_;
+      words.device_bytes = device->bytes();
+      add(std::move(words), name, "device");
+    }
+  }
+
+  const OwnSettings& own_;
+  const Words words_;
+  const Scenario own_options_;
+  std::vector<Scenario> scenarios_;
+};
+
+}  // namespace
+
+Scenario own_scenario(const OwnSettings& own) {
+  auto made = make(own, own_words(own), "as recorded", "settings");
+  // Settings that are recorded but not known here have no effect on the allocator.
+  if (!made) {
+    Words words = own_words(own);
+    words.settings.clear();
+    made = make(own, words, "as recorded", "settings");
+  }
+  made->is_own = true;
+  return std::move(*made);
+}
+
+std::vector<Scenario> usual_scenarios(const OwnSettings& own) {
+  return Usual(own).find();
+}
+
+Result<Scenario> scenario_from(const OwnSettings& own, std::string_view text) {
+  Words words = own_words(own);
+  const auto wrong = [&](std::string what, std::string remedy) {
+    return Failure(Error{std::move(what), std::move(remedy), {}, {}, {}});
+  };
+  std::string_view rest = text;
+  std::string group = "settings";
+  while (!rest.empty()) {
+    const std::size_t space = std::min(rest.find(' '), rest.size());
+    const std::string_view word = rest.substr(0, space);
+    rest.remove_prefix(std::min(space + 1, rest.size()));
+    if (word.empty()) continue;
+    const std::size_t equals = word.find('=');
+    if (equals == std::string_view::npos)
+      return wrong(fmt::format("'{}' is not a setting", word),
+                   "Write NAME=VALUE, device=h200 or allocator=cuda_async.");
+    const std::string_view name = word.substr(0, equals), value = word.substr(equals + 1);
+    if (name == "device") {
+      const auto device = allocator::find_device(value);
+      const auto bytes =
+          device ? Result<std::int64_t>(static_cast<std::int64_t>(device->bytes())) : parse_bytes(std::string(value));
+      if (!bytes || *bytes <= 0)
+        return wrong(fmt::format("device={} is no GPU and no size", value), "Write device=h200 or device=80GiB.");
+      words.device_bytes = static_cast<std::uint64_t>(*bytes);
+      group = "device";
+    } else if (name == "allocator") {
+      words = {std::string(value), {}, {}, words.device_bytes};
+    } else if (name == "version") {
+      words.version = value;
+    } else {
+      words.set(name, value);
+    }
+  }
+  return make(own, words, std::string(text), std::move(group));
+}
+
+}  // namespace hbmscope

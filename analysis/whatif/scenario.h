@@ -1,0 +1,31 @@
+// One setting to try: in words that a user can paste, and as the options of an allocator.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "allocator/catalog/catalog.h"
+#include "allocator/upstream/virtual_addresses.h"
+#include "analysis/model/result.h"
+#include "analysis/whatif/own_settings.h"
+
+namespace hbmscope {
+
+struct Scenario {
+  std::string name;   // "XLA_CLIENT_MEM_FRACTION=.9", "jax 0.12", "h200"; "as recorded"
+  std::string group;  // "settings", "allocator", "version", "device"
+  allocator::AllocatorOptions options;
+  allocator::VirtualOptions upstream;  // The device, without what is outside the pool.
+  std::uint64_t device_bytes = 0;      // All of it.
+  bool is_own = false;                 // The settings of the recording.
+};
+
+Scenario own_scenario(const OwnSettings& own);
+// What people try, each one change to the job's own settings: fractions, growth, other allocators, versions, devices.
+std::vector<Scenario> usual_scenarios(const OwnSettings& own);
+// From words: "NAME=VALUE NAME=VALUE", with "allocator=", "version=" and "device=" for what is no variable. Each
+// replaces the job's own. Errors: what JAX or PyTorch refuses, unknown names.
+Result<Scenario> scenario_from(const OwnSettings& own, std::string_view words);
+
+}  // namespace hbmscope

@@ -1,0 +1,126 @@
+#include "analysis/whatif/what_if.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "allocator/interface/fragmentation.h"
+#include "allocator/replay/check_places.h"
+#include "analysis/units/format.h"
+
+namespace hbmscope {
+namespace {
+
+using allocator::Certainty;
+
+// How fragmented the pool was when its use reached its highest peak.
+class PeakWatcher final : public allocator::Watcher {
+ public:
+  void on_allocated(const allocator::Allocator& allocator, const allocator::ReplayBlock& block) override {
+    in_use_ += block.bytes;
+    if (in_use_ <= peak_) return;
+    peak_ = in_use_;
+    const allocator::Statistics now = allocator.statistics();
+    const std::uint64_t free = now.pool_bytes - std::min(now.pool_bytes, now.in_use_bytes);
+    fragmentation = external_fragmentation_of(free, std::min(free, now.largest_free_bytes));
+  }
+  void on_freed(const allocator::Allocator&, const allocator::ReplayBlock& block) override { in_use_ -= block.bytes; }
+
+  std::optional<double> fragmentation;
+
+ private:
+  std::uint64_t in_use_ = 0, peak_ = 0;
+};
+
+// Why the recording does not replay address for address under its own settings; empty: it does.
+std::string find_check_fault(WhatIfSource& source) {
+  const Scenario own = own_scenario(source.own);
+  const allocator::RequestStream& stream = source.requests.stream;
+  const allocator::RecordedPlaces& places = source.requests.places;
+  tl::expected<allocator::CheckResult, std::string> checked =
+      tl::unexpected<std::string>(fmt::format("{} has no recorded addresses", allocator::name_of(own.options)));
+  if (const auto* xla = std::get_if<allocator::xla_gpu::Options>(&own.options))
+    checked = allocator::check_places(stream, places, *xla);
+  else if (const auto* torch = std::get_if<allocator::pytorch::Options>(&own.options))
+    checked = allocator::check_places(stream, places, *torch);
+  if (!checked) return checked.error();
+  source.checked_requests = checked->answers;
+  source.differs = checked->difference.has_value();
+  if (checked->difference)
+    return fmt::format("{} is {} in the recording and {} in the replay", checked->difference->what,
+                       checked->difference->recorded, checked->difference->replayed);
+  return checked->answers == 0 ? "it has no addresses" : std::string();
+}
+
+Confidence confidence_of(const WhatIfSource& source, const Scenario& scenario) {
+  const Certainty certainty = allocator::certainty_of(scenario.options);
+  const bool is_same_kind = scenario.options.index() == own_scenario(source.own).options.index();
+  const bool is_compared = certainty == Certainty::exact || certainty == Certainty::checked;
+  if (is_same_kind && is_compared && source.is_checked()) return Confidence::checked;
+  const bool is_known = !source.differs && source.requests.unknown_requests == 0 && source.requests.lived_before == 0;
+  return certainty == Certainty::exact && is_known ? Confidence::exact : Confidence::approximate;
+}
+
+struct Extent {
+  std::uint64_t operations = 0;
+  const std::atomic<bool>& cancelled;
+};
+WhatIfRow run(const WhatIfSource& source, Scenario scenario, const Extent& extent) {
+  WhatIfRow row;
+  PeakWatcher watcher;
+  allocator::Watcher* watchers[] = {&watcher};
+  row.result = allocator::play(source.requests.stream, scenario.options,
+                               {scenario.upstream, watchers, extent.operations, &extent.cancelled});
+  row.fragmentation_at_peak = watcher.fragmentation;
+  row.confidence = confidence_of(source, scenario);
+  row.scenario = std::move(scenario);
+  return row;
+}
+
+}  // namespace
+
+std::string_view text_from_confidence(Confidence confidence) {
+  switch (confidence) {
+    case Confidence::exact: return "exact";
+    case Confidence::checked: return "checked";
+    case Confidence::approximate: return "approximate";
+  }
+  return "approximate";
+}
+
+Result<WhatIfSource> find_what_if_source(const Trace& trace, const WhatIfChoice& choice) {
+  auto requests = find_device_requests(trace, choice.device, choice.stream);
+  if (!requests) return Failure(requests.error());
+  auto own = find_own_settings(trace, *requests, choice.device_bytes);
+  if (!own) return Failure(own.error());
+  WhatIfSource source{std::move(*requests), std::move(*own), {}, 0, false};
+  source.check_fault = find_check_fault(source);
+  return source;
+}
+
+std::vector<WhatIfRow> run_what_if(const WhatIfSource& source, std::vector<Scenario> scenarios, PassControl& control,
+                                   const WhatIfLimits& limits) {
+  const std::uint64_t operations =
+      std::min<std::uint64_t>(source.requests.stream.operations.size(), limits.operations_max);
+  control.total_events = operations * scenarios.size();
+  std::vector<WhatIfRow> rows(scenarios.size());
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < scenarios.size() && !control.cancelled; i = next++) {
+      rows[i] = run(source, std::move(scenarios[i]), {operations, control.cancelled});
+      control.done_events += operations;
+    }
+  };
+  {
+    std::vector<std::jthread> workers;
+    const std::size_t wanted = limits.threads != 0 ? limits.threads : std::max(1U, std::thread::hardware_concurrency());
+    for (std::size_t i = 1; i < std::min(wanted, scenarios.size()); ++i) workers.emplace_back(work);
+    work();
+  }
+  if (control.cancelled) rows.clear();
+  return rows;
+}
+
+}  // namespace hbmscope

@@ -1,0 +1,67 @@
+// What would have happened under other settings: the recorded requests, played into the reference allocators.
+//
+// A job that dies with 80 GiB under fraction .75 may live with .85, or need another allocator, or a larger device. Each
+// scenario is one replay, on all cores. The requests stay as they were, so a setting that changes what the program asks
+// for (XLA may choose other algorithms with less workspace) is not covered, and what the job would have asked for after
+// its recorded failure is unknown.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "allocator/replay/player.h"
+#include "analysis/trace/pass_control.h"
+#include "analysis/whatif/scenario.h"
+
+namespace hbmscope {
+
+enum class Confidence : std::uint8_t {
+  exact,        // The allocator's rules were compared with the original, and every request is known.
+  checked,      // So were they, and this recording replays address for address under its own settings.
+  approximate,  // Anything else; the figures may be off.
+};
+std::string_view text_from_confidence(Confidence confidence);  // "exact"
+
+// A recording and its own settings, ready to be played.
+struct WhatIfSource {
+  DeviceRequests requests;
+  OwnSettings own;
+  // Whether it replays address for address under its own settings; why not: a sentence without a full stop, empty if it
+  // does.
+  std::string check_fault;
+  std::uint64_t checked_requests = 0;  // Their addresses were equal.
+  bool differs = false;                // An address is another one; else nothing could be compared.
+
+  bool is_checked() const { return check_fault.empty(); }
+};
+
+// Errors: those of find_device_requests and find_own_settings.
+struct WhatIfChoice {
+  std::optional<std::uint32_t> device;        // Absent: the one with the most requests.
+  std::optional<std::size_t> stream;          // Of the trace; absent: the one with the most requests.
+  std::optional<std::uint64_t> device_bytes;  // Absent: as recorded.
+};
+Result<WhatIfSource> find_what_if_source(const Trace& trace, const WhatIfChoice& choice);
+
+struct WhatIfRow {
+  Scenario scenario;
+  Confidence confidence = Confidence::approximate;
+  allocator::ReplayResult result;
+  // At the peak of the bytes in use, as far as the allocator reports it; absent: nothing was free.
+  std::optional<double> fragmentation_at_peak;
+
+  bool fits() const { return result.refused == 0 && result.fault == allocator::Fault::none; }
+};
+
+// One row per scenario, in their order; empty if it was cancelled. Counts operations of all scenarios as events.
+struct WhatIfLimits {
+  std::uint64_t operations_max = ~std::uint64_t{0};  // The first ones are played.
+  unsigned threads = 0;                              // 0: one per core.
+};
+std::vector<WhatIfRow> run_what_if(const WhatIfSource& source, std::vector<Scenario> scenarios, PassControl& control,
+                                   const WhatIfLimits& limits = {});
+
+}  // namespace hbmscope

@@ -1,0 +1,45 @@
+// hbmscope whatif: its options.
+#include <memory>
+
+#include <CLI/CLI.hpp>
+
+#include "app/cli/device_size.h"
+#include "app/cli/parser/commands.h"
+#include "app/cli/what_if.h"
+
+namespace hbmscope::cli {
+
+void add_what_if(CommandList& commands) {
+  CLI::App& command =
+      commands.add("whatif", "Replay a job's requests under other settings: which of them make it fit?", R"(
+  hbmscope whatif job.hbm                                         the settings that people try, each alone
+  hbmscope whatif snapshot.pickle --device h100                   a source that doesn't say which device it was
+  hbmscope whatif job.hbm --try XLA_CLIENT_MEM_FRACTION=.87 --try 'XLA_CLIENT_MEM_FRACTION=.87 device=h200')");
+  const auto options = std::make_shared<WhatIfOptions>();
+  add_files(command, options->files,
+            "A recording, a PyTorch snapshot with history, a profiler's trace or a log of allocations. - is standard "
+            "input");
+  command
+      .add_option("--try", options->tries,
+                  "A setting instead of the usual ones: NAME=VALUE of a variable, allocator=NAME, version=NAME or "
+                  "device=NAME; several together in quotes. Repeat for more")
+      ->type_name("WORDS")
+      ->allow_extra_args(false);
+  command
+      .add_option("--device", options->device,
+                  "The number of a device in the source, default: the one with the most requests; or the GPU that the "
+                  "job had, where the source doesn't say: h100-80, a100-40, ...")
+      ->check(find_device_fault)
+      ->type_name("NAME");
+  command.add_option("--device-bytes", options->device_bytes, "The memory of the job's device, e.g. 80GiB")
+      ->type_name("SIZE");
+  command
+      .add_option("--outside", options->outside,
+                  "The memory of the device that something else takes, e.g. 600MiB; default: as recorded")
+      ->type_name("SIZE");
+  add_json_option(command, options->json);
+  add_max_size_option(command, options->max_size);
+  commands.set_action(command, [options] { return run_what_if(*options); });
+}
+
+}  // namespace hbmscope::cli

@@ -1,0 +1,255 @@
+#include "app/cli/what_if.h"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "allocator/devices/devices.h"
+#include "allocator/replay/verdict.h"
+#include "analysis/units/format.h"
+#include "analysis/units/utf8.h"
+#include "analysis/whatif/what_if.h"
+#include "analysis/write/json.h"
+#include "analysis/write/json_optional.h"
+#include "app/cli/cli.h"
+#include "app/cli/device_size.h"
+#include "app/cli/figure_text.h"
+#include "app/cli/load.h"
+#include "app/cli/terminal.h"
+#include "app/cli/text_columns.h"
+
+namespace hbmscope::cli {
+namespace {
+
+using allocator::ReplayFailure;
+using Json = nlohmann::ordered_json;
+
+struct WhatIfReport {
+  std::string file;
+  const WhatIfSource& source;
+  const std::vector<WhatIfRow>& rows;
+
+  const allocator::RequestStream& stream() const { return source.requests.stream; }
+  // Absent: the source has no times.
+  std::optional<std::int64_t> since_start_ns(std::uint64_t operation) const {
+    const auto& origins = stream().origins;
+    if (operation >= origins.size() || origins.front().time_ns == origins.back().time_ns) return std::nullopt;
+    return origins[operation].time_ns - origins.front().time_ns;
+  }
+};
+
+std::string own_text(const OwnSettings& own) {
+  std::string text = own.is_pytorch ? "PyTorch's allocator" : fmt::format("XLA's allocator ({})", own.version);
+  if (!own.package.empty()) text += fmt::format(", {}", own.package);
+  text += fmt::format(", on a device of {}", text_from_bytes(own.device_bytes));
+  if (own.outside_bytes > 0)
+    text += fmt::format(", of which {} {}outside the pool", text_from_bytes(own.outside_bytes),
+                        own.is_outside_known ? "was " : "or more was ");
+  for (const allocator::Setting& setting : own.settings) text += fmt::format("; {}={}", setting.name, setting.value);
+  return text;
+}
+
+std::string head_text(const WhatIfReport& report, const Terminal& terminal) {
+  const WhatIfSource& source = report.source;
+  const auto requests = std::count_if(report.stream().operations.begin(), report.stream().operations.end(),
+                                      [](const auto& operation) { return !operation.is_free; });
+  std::string text = terminal.paint(
+      fmt::format("{}: {}{}", printable(report.file),
+                  text_from_count_of(static_cast<std::uint64_t>(requests), "request"),
+                  source.requests.device ? fmt::format(" to device {}", *source.requests.device) : std::string()),
+      Ink::bold);
+  text += "\n" + printable(own_text(source.own)) + ".\n";
+  text += source.is_checked()
+              ? fmt::format("Under these settings, the recording replays address for address ({} compared).\n",
+                            text_from_count_of(source.checked_requests, "request"))
+              : fmt::format("The figures are approximate: {}.\n", printable(source.check_fault));
+  if (!source.requests.failures.empty())
+    text += fmt::format(
+        "{} in the recording. What the job would have requested otherwise is unknown; what follows the failure is what "
+        "it did after it.\n",
+        source.requests.failures.size() == 1 ? "One request failed"
+                                             : text_from_count(source.requests.failures.size()) + " requests failed");
+  return text;
+}
+
+std::string failure_text(const WhatIfReport& report, const WhatIfRow& row) {
+  if (!row.result.first_failure) return {};
+  const ReplayFailure& failure = *row.result.first_failure;
+  std::string text =
+      fmt::format("{}, operation {}", text_from_bytes(failure.request.bytes), text_from_count(failure.operation + 1));
+  if (const auto ns = report.since_start_ns(failure.operation)) text += ", " + seconds_text(*ns);
+  return text;
+}
+
+std::string table_text(const WhatIfReport& report, const Terminal& terminal) {
+  std::vector<std::vector<std::string>> cells;
+  for (const WhatIfRow& row : report.rows) {
+    const allocator::ReplayResult& result = row.result;
+    cells.push_back({terminal.paint(row.fits() ? "yes" : "no", row.fits() ? Ink::good : Ink::bad),
+                     text_from_bytes(result.peak_in_use_bytes), text_from_bytes(result.statistics.peak_pool_bytes),
+                     row.fragmentation_at_peak ? fmt::format("{:.1f} %", 100 * *row.fragmentation_at_peak) : "–",
+                     text_from_count(result.driver_claims + result.driver_releases + result.driver_refusals),
+                     std::string(text_from_confidence(row.confidence)), printable(row.scenario.name),
+                     failure_text(report, row)});
+  }
+  return text_from_columns({{"fits", false},
+                            {"peak in use", true},
+                            {"peak pool", true},
+                            {"fragmented", true},
+                            {"driver calls", true},
+                            {"figures", false},
+                            {"setting", false},
+                            {"first failure", false}},
+                           cells, terminal, Ink::dim);
+}
+
+std::string notes_text(const WhatIfReport& report) {
+  std::string text;
+  const auto note = [&](const std::string& words) { text += "- " + printable(words) + "\n"; };
+  for (const std::string& words : report.source.own.notes) note(words);
+  const DeviceRequests& requests = report.source.requests;
+  if (requests.lived_before > 0)
+    note(fmt::format("{} blocks were live before the first event; they are requested first, by address",
+                     text_from_count(requests.lived_before)));
+  if (requests.unknown_requests > 0)
+    note(fmt::format("the requested size of {} blocks is unknown; their block size is requested instead",
+                     text_from_count(requests.unknown_requests)));
+  if (requests.other_devices > 0)
+    note(fmt::format("{} more devices have requests; --device chooses one", requests.other_devices));
+  return text.empty() ? text : "\nAssumed\n" + text;
+}
+
+std::string text_from_what_if(const WhatIfReport& report, const Terminal& terminal) {
+  return head_text(report, terminal) + "\n" + table_text(report, terminal) + notes_text(report);
+}
+
+Json json_from_failure(const WhatIfReport& report, const ReplayFailure& failure) {
+  const bool is_left_known = failure.driver_left_bytes != allocator::no_limit;
+  return {{"operation", failure.operation + 1},
+          {"since_start_ns", or_null(report.since_start_ns(failure.operation))},
+          {"asked_bytes", failure.request.bytes},
+          {"rounded_bytes", failure.rounded_bytes},
+          {"total_free_bytes", failure.free_bytes},
+          {"largest_free_bytes", failure.largest_usable_bytes},
+          {"pool_bytes", failure.statistics.pool_bytes},
+          {"driver_left_bytes", is_left_known ? Json(failure.driver_left_bytes) : Json()},
+          {"verdict", allocator::text_from_verdict(verdict_of(failure))}};
+}
+
+Json json_from_row(const WhatIfReport& report, const WhatIfRow& row) {
+  const allocator::ReplayResult& result = row.result;
+  return {{"setting", row.scenario.name},
+          {"group", row.scenario.group},
+          {"is_own", row.scenario.is_own},
+          {"allocator", allocator::name_of(row.scenario.options)},
+          {"device_bytes", row.scenario.device_bytes},
+          {"figures", text_from_confidence(row.confidence)},
+          {"fits", row.fits()},
+          {"peak_in_use_bytes", result.peak_in_use_bytes},
+          {"peak_requested_bytes", result.peak_requested_bytes},
+          {"peak_pool_bytes", result.statistics.peak_pool_bytes},
+          {"fragmentation_at_peak", or_null(row.fragmentation_at_peak)},
+          {"refused", result.refused},
+          {"driver_calls",
+           {{"allocated", result.driver_claims},
+            {"refused", result.driver_refusals},
+            {"released", result.driver_releases}}},
+          {"first_failure", result.first_failure ? json_from_failure(report, *result.first_failure) : Json()}};
+}
+
+Json json_from_what_if(const WhatIfReport& report) {
+  const OwnSettings& own = report.source.own;
+  Json settings = Json::object();
+  for (const allocator::Setting& setting : own.settings) settings[setting.name] = setting.value;
+  Json json{{"schema", json_schema},
+            {"file", report.file},
+            {"device", or_null(report.source.requests.device)},
+            {"operations", report.stream().operations.size()},
+            {"recorded_failures", report.source.requests.failures.size()},
+            {"own",
+             {{"allocator", own.is_pytorch ? "pytorch" : "xla_gpu"},
+              {"version", own.version.empty() ? Json() : Json(own.version)},
+              {"package", own.package.empty() ? Json() : Json(own.package)},
+              {"settings", std::move(settings)},
+              {"device_bytes", own.device_bytes},
+              {"outside_bytes", own.outside_bytes},
+              {"is_outside_known", own.is_outside_known}}},
+            {"is_checked", report.source.is_checked()},
+            {"checked_requests", report.source.checked_requests},
+            {"check_fault", report.source.is_checked() ? Json() : Json(report.source.check_fault)},
+            {"notes", own.notes},
+            {"rows", Json::array()}};
+  for (const WhatIfRow& row : report.rows) json["rows"].push_back(json_from_row(report, row));
+  return json;
+}
+
+Result<std::optional<std::uint64_t>> size_from(const std::string& text, bool may_be_device) {
+  if (text.empty()) return std::optional<std::uint64_t>();
+  const auto bytes = may_be_device ? device_bytes_from(text) : Result<std::uint64_t>(0);
+  if (may_be_device) {
+    if (!bytes) return Failure(bytes.error());
+    return std::optional(*bytes);
+  }
+  const auto size = parse_bytes(text);
+  if (!size) return Failure(size.error());
+  return std::optional(static_cast<std::uint64_t>(std::max<std::int64_t>(0, *size)));
+}
+
+Result<WhatIfSource> find_source(const WhatIfOptions& options, const Trace& trace) {
+  const bool is_name = is_device_name(options.device);
+  if (is_name && !options.device_bytes.empty())
+    return Failure(refusal("--device already gives the size of the device", "Remove --device or --device-bytes."));
+  const auto bytes = size_from(is_name ? options.device : options.device_bytes, true);
+  if (!bytes) return Failure(bytes.error());
+  const auto outside = size_from(options.outside, false);
+  if (!outside) return Failure(outside.error());
+  std::optional<std::uint32_t> device;
+  if (!is_name && !options.device.empty())
+    device = static_cast<std::uint32_t>(std::min(std::stoull(options.device), 0xffffffffULL));
+  auto source = find_what_if_source(trace, {device, std::nullopt, *bytes});
+  if (source && *outside) {
+    source->own.outside_bytes = **outside;
+    source->own.is_outside_known = true;
+  }
+  return source;
+}
+
+// The job's own settings first.
+Result<std::vector<Scenario>> find_scenarios(const WhatIfOptions& options, const OwnSettings& own) {
+  if (options.tries.empty()) return usual_scenarios(own);
+  std::vector<Scenario> scenarios = {own_scenario(own)};
+  for (const std::string& words : options.tries) {
+    auto scenario = scenario_from(own, words);
+    if (!scenario) return Failure(scenario.error());
+    scenarios.push_back(std::move(*scenario));
+  }
+  return scenarios;
+}
+
+}  // namespace
+
+int run_what_if(const WhatIfOptions& options) {
+  const auto loaded = load_merged(options.files, {options.max_size, {}, {}});
+  if (!loaded) return fail(loaded.error());
+  if (!loaded->trace)
+    return fail(refusal("a profile has no requests, only live arrays",
+                        "Use a recording, a PyTorch snapshot with history, a profiler's trace or an RMM log."));
+  const auto source = find_source(options, *loaded->trace);
+  if (!source) return fail(source.error());
+  auto scenarios = find_scenarios(options, source->own);
+  if (!scenarios) return fail(scenarios.error());
+  PassControl control;
+  std::vector<WhatIfRow> rows;
+  {
+    const ProgressLine progress("What-if", control);
+    rows = hbmscope::run_what_if(*source, std::move(*scenarios), control);
+  }
+  const WhatIfReport report{options.files.front(), *source, rows};
+  const std::string text =
+      options.json ? text_from_json(json_from_what_if(report)) : text_from_what_if(report, Terminal::of_stdout());
+  return print_to_stdout(text) ? exit_ok : exit_unreadable;
+}
+
+}  // namespace hbmscope::cli

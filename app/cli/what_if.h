@@ -1,0 +1,20 @@
+// hbmscope whatif: the recorded requests under other settings, as a table.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace hbmscope::cli {
+
+struct WhatIfOptions {
+  std::vector<std::string> files;
+  std::string max_size = "4GiB";
+  std::string device, device_bytes;  // A number, or a GPU; a size. Empty: as recorded.
+  std::string outside;               // A size. Empty: as recorded.
+  std::vector<std::string> tries;    // "NAME=VALUE ...", one setting each; empty: the usual ones.
+  bool json = false;
+};
+
+int run_what_if(const WhatIfOptions& options);
+
+}  // namespace hbmscope::cli

@@ -1,0 +1,207 @@
+#include "analysis/whatif/what_if.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "allocator/setup/setup.h"
+#include "analysis/diagnose/diagnosis.h"
+#include "analysis/read/requests/replay_recorder.h"
+#include "analysis/units/format.h"
+#include "tests/sizes.h"
+
+namespace hbmscope {
+namespace {
+
+using allocator::Kind;
+
+// Requests of random sizes, with frees of random earlier ones, until about `most` bytes are live.
+allocator::RequestStream random_requests(unsigned seed, std::uint64_t most, std::size_t count = 400) {
+  std::mt19937_64 random(seed);
+  allocator::RequestStream stream;
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> live;
+  std::uint64_t bytes = 0;
+  const auto free_one = [&] {
+    const std::size_t at = random() % live.size();
+    stream.operations.push_back({true, live[at].first, 0, {}});
+    bytes -= live[at].second;
+    live.erase(live.begin() + static_cast<std::ptrdiff_t>(at));
+  };
+  for (std::size_t i = 0; i < count; ++i) {
+    allocator::Operation operation;
+    operation.slot = stream.slots++;
+    operation.request.bytes = 1 + random() % (most / 20);
+    while (!live.empty() && bytes + operation.request.bytes > most) free_one();
+    if (!live.empty() && random() % 3 == 0) free_one();
+    bytes += operation.request.bytes;
+    live.emplace_back(operation.slot, operation.request.bytes);
+    stream.operations.push_back(operation);
+  }
+  stream.answers.resize(stream.operations.size());
+  return stream;
+}
+
+// What a job with these settings would have left behind.
+class Recorded {
+ public:
+  Recorded(allocator::RequestStream requests, const allocator::SetupWords& words, bool with_device = true)
+      : stream_(std::move(requests)), setup_(allocator::set_up(words)) {
+    if (with_device) stream_.config.upstream = setup_->upstream;
+    recorder_.emplace("job", setup_->options, allocator::pool_name_of(setup_->options, 0), stream_, nullptr);
+    allocator::Watcher* watchers[] = {&*recorder_};
+    allocator::play(stream_, setup_->options, {setup_->upstream, watchers});
+    trace_ = &recorder_->close();
+  }
+  operator const Trace&() const { return *trace_; }
+
+ private:
+  allocator::RequestStream stream_;
+  tl::expected<allocator::Setup, std::string> setup_;
+  std::optional<ReplayRecorder> recorder_;
+  const Trace* trace_ = nullptr;
+};
+
+WhatIfSource source_of(const Trace& trace, const WhatIfChoice& choice = {}) {
+  auto source = find_what_if_source(trace, choice);
+  EXPECT_TRUE(source) << source.error().text();
+  return std::move(*source);
+}
+
+const WhatIfRow* find_row(const std::vector<WhatIfRow>& rows, std::string_view name) {
+  const auto found = std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return row.scenario.name == name; });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+constexpr std::uint64_t device_bytes = 80 * gib;
+
+TEST(WhatIf, each_row_is_a_replay_under_its_settings) {
+  const Recorded trace(random_requests(1, 55 * gib), {"", "classic_align", {}, device_bytes});
+  const WhatIfSource source = source_of(trace);
+  EXPECT_TRUE(source.is_checked()) << source.check_fault;
+  EXPECT_EQ(source.own.version, "classic_align");
+  EXPECT_EQ(source.own.device_bytes, device_bytes);
+  const auto scenarios = usual_scenarios(source.own);
+  EXPECT_GE(scenarios.size(), 24U);
+  PassControl control;
+  const auto rows = run_what_if(source, scenarios, control);
+  ASSERT_EQ(rows.size(), scenarios.size());
+  EXPECT_EQ(control.done_events, control.total_events);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto alone = allocator::play(source.requests.stream, scenarios[i].options, {scenarios[i].upstream});
+    EXPECT_EQ(rows[i].scenario.name, scenarios[i].name);
+    EXPECT_EQ(rows[i].result.peak_in_use_bytes, alone.peak_in_use_bytes) << scenarios[i].name;
+    EXPECT_EQ(rows[i].result.statistics.peak_pool_bytes, alone.statistics.peak_pool_bytes) << scenarios[i].name;
+    EXPECT_EQ(rows[i].result.driver_claims, alone.driver_claims) << scenarios[i].name;
+    EXPECT_EQ(rows[i].result.refused, alone.refused) << scenarios[i].name;
+  }
+  const WhatIfRow* own = find_row(rows, "as recorded");
+  ASSERT_NE(own, nullptr);
+  EXPECT_EQ(own->confidence, Confidence::checked);
+  EXPECT_EQ(find_row(rows, "XLA_PYTHON_CLIENT_ALLOCATOR=cuda_async")->confidence, Confidence::approximate);
+}
+
+TEST(WhatIf, of_pytorch_has_its_settings) {
+  const Recorded trace(random_requests(2, 60 * gib), {"pytorch", "", {}, device_bytes});
+  const WhatIfSource source = source_of(trace);
+  EXPECT_TRUE(source.own.is_pytorch);
+  EXPECT_TRUE(source.is_checked()) << source.check_fault;
+  const auto scenarios = usual_scenarios(source.own);
+  EXPECT_GE(scenarios.size(), 24U);
+  PassControl control;
+  const auto rows = run_what_if(source, scenarios, control, {~std::uint64_t{0}, 1});
+  EXPECT_EQ(find_row(rows, "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True")->confidence, Confidence::checked);
+  EXPECT_NE(find_row(rows, "h200"), nullptr);
+}
+
+TEST(WhatIf, a_recording_that_does_not_replay_is_approximate) {
+  const Recorded trace(random_requests(3, 50 * gib), {"", "classic", {}, device_bytes});
+  WhatIfSource source = source_of(trace);
+  EXPECT_TRUE(source.is_checked());
+  source.check_fault = "an address differs";
+  source.requests.unknown_requests = 1;
+  PassControl control;
+  const auto rows = run_what_if(source, {own_scenario(source.own)}, control);
+  EXPECT_EQ(rows.front().confidence, Confidence::approximate);
+}
+
+TEST(WhatIf, cancelled_it_has_no_rows) {
+  const Recorded trace(random_requests(4, 50 * gib), {"", "classic", {}, device_bytes});
+  PassControl control;
+  control.cancelled = true;
+  const WhatIfSource source = source_of(trace);
+  EXPECT_TRUE(run_what_if(source, usual_scenarios(source.own), control).empty());
+}
+
+TEST(WhatIf, settings_are_parsed_and_refused_in_the_words_of_the_framework) {
+  OwnSettings own;
+  own.version = "spatial_v3";
+  own.device_bytes = device_bytes;
+  const auto made = scenario_from(own, "XLA_CLIENT_MEM_FRACTION=.5 device=h200");
+  ASSERT_TRUE(made) << made.error().text();
+  EXPECT_EQ(made->device_bytes, 141 * gib);
+  EXPECT_NEAR(static_cast<double>(std::get<allocator::xla_gpu::Options>(made->options).limit_bytes), 70.5 * gib,
+              4.0 * mib);
+  EXPECT_TRUE(scenario_from(own, "allocator=pytorch PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:64"));
+  EXPECT_FALSE(scenario_from(own, "XLA_CLIENT_MEM_FRACTION=much"));
+  EXPECT_FALSE(scenario_from(own, "PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:64"));
+  EXPECT_FALSE(scenario_from(own, "device=toaster"));
+  EXPECT_FALSE(scenario_from(own, "faster"));
+}
+
+TEST(WhatIf, the_version_of_the_allocator_follows_from_jaxlibs_release) {
+  EXPECT_EQ(version_of_jaxlib("0.4.38"), "classic");
+  EXPECT_EQ(version_of_jaxlib("0.10.0"), "classic");
+  EXPECT_EQ(version_of_jaxlib("0.10.2"), "classic_align");
+  EXPECT_EQ(version_of_jaxlib("0.11.0"), "spatial_v1");
+  EXPECT_EQ(version_of_jaxlib("0.12.0.1"), "spatial_v3");
+  EXPECT_EQ(version_of_jaxlib("1.0"), "spatial_v3");
+  EXPECT_EQ(version_of_jaxlib(""), "");
+}
+
+TEST(WhatIf, the_device_must_be_known) {
+  const Recorded trace(random_requests(5, 50 * gib), {"", "classic", {}, device_bytes}, false);
+  EXPECT_FALSE(find_what_if_source(trace, {}));
+  EXPECT_TRUE(find_what_if_source(trace, {std::nullopt, std::nullopt, device_bytes}));
+}
+
+// Advice that is proved: the lowest fraction under which a replay serves the request that failed, and no lower one.
+TEST(Proof, names_the_lowest_fraction_that_serves_the_request) {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    const Recorded trace(random_requests(seed, 66 * gib, 300), {"", "classic_align", {}, device_bytes});
+    const auto failed = find_failed_requests(trace);
+    if (failed.empty()) continue;
+    const Diagnosis diagnosis = diagnose(trace, failed.front(), Depth::full);
+    const auto proved = std::find_if(diagnosis.advice.begin(), diagnosis.advice.end(), [](const Advice& one) {
+      return one.proof == AdviceProof::replayed && one.words.find("MEM_FRACTION") != std::string::npos;
+    });
+    ASSERT_NE(proved, diagnosis.advice.end()) << seed;
+    const int percent = std::stoi(proved->words.substr(proved->words.size() - 2));
+    const WhatIfSource source = source_of(trace);
+    const std::uint64_t failed_operation = source.requests.failures.front().first;
+    for (const int fraction : {percent - 1, percent}) {
+      const auto scenario = scenario_from(source.own, "XLA_PYTHON_CLIENT_MEM_FRACTION=0." + std::to_string(fraction));
+      ASSERT_TRUE(scenario);
+      const auto result =
+          allocator::play(source.requests.stream, scenario->options, {scenario->upstream, {}, failed_operation + 1});
+      EXPECT_EQ(result.refused == 0, fraction == percent) << seed << " " << fraction;
+    }
+  }
+}
+
+TEST(Proof, withdraws_what_a_replay_refutes) {
+  // One request is larger than the device: no setting helps.
+  auto requests = random_requests(9, 40 * gib, 50);
+  allocator::Operation large;
+  large.slot = requests.slots++;
+  large.request.bytes = 90 * gib;
+  requests.operations.push_back(large);
+  requests.answers.emplace_back();
+  const Recorded trace(requests, {"pytorch", "", {}, device_bytes});
+  const auto failed = find_failed_requests(trace);
+  ASSERT_EQ(failed.size(), 1U);
+  const Diagnosis diagnosis = diagnose(trace, failed.front(), Depth::full);
+  for (const Advice& one : diagnosis.advice) EXPECT_TRUE(one.words.empty()) << one.change;
+}
+
+}  // namespace
+}  // namespace hbmscope

@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""The advice that a replay has proved is followed, with the real framework: the request that failed is then served.
+
+    tests/real/advice_test.py HBMSCOPE PYTHON jax|torch
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+DEVICE_MIB = 3072
+# Seed, kind, share of the device, variables.
+JOBS = {
+    "jax": [(1, "grows", 0.78, {}), (2, "grows", 0.80, {}), (3, "grows", 0.70, {"XLA_PYTHON_CLIENT_MEM_FRACTION": ".6"}),
+            (4, "holes", 0.72, {}), (5, "holes", 0.55, {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "XLA_PYTHON_CLIENT_MEM_FRACTION": ".6"})],
+    "torch": [(seed, "grows", share, {}) for seed, share in ((1, 0.80), (2, 0.82), (3, 0.81), (6, 0.82), (7, 0.82), (8, 0.82))],
+}
+
+
+def run(hbmscope, python, framework, job, variables, recording):
+    seed, kind, share, own = job
+    command = [hbmscope, "run", "--emulate", "h100", "--device-bytes", f"{DEVICE_MIB}MiB", "--no-window", "--no-flight", "--record", recording]
+    command += ["--", python, HERE / "advised_job.py", framework, str(seed), kind, str(share)]
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "ADVISED_DEVICE_MIB": str(DEVICE_MIB), **own, **variables}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-3000:]
+    [answer] = [line.split() for line in done.stdout.splitlines() if line.startswith(("all ", "refused "))]
+    return answer[0] == "all", int(answer[1])
+
+
+def explain(hbmscope, recording):
+    done = subprocess.run([hbmscope, "explain", recording, "--json"], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)["failures"][0]
+
+
+def variables_of(change):
+    return dict(word.split("=", 1) for word in change.split(" "))
+
+
+def main():
+    hbmscope, python, framework = sys.argv[1:4]
+    followed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        recording = pathlib.Path(folder, "job.hbm")
+        for job in JOBS[framework]:
+            is_all, served = run(hbmscope, python, framework, job, {}, recording)
+            assert not is_all, f"{job} did not fail"
+            failure = explain(hbmscope, recording)
+            print(job, failure["verdict"], f"after {served} arrays:", [(one["change"], one["proof"]) for one in failure["advice"]], flush=True)
+            for one in failure["advice"]:
+                if one["proof"] != "replayed":
+                    continue
+                is_all, now = run(hbmscope, python, framework, job, variables_of(one["change"]), pathlib.Path(folder, "again.hbm"))
+                print(f"    {one['change']}: {now} arrays{', all it wanted' if is_all else ''}", flush=True)
+                assert now > served, "the request that failed still fails"
+                followed += 1
+    assert followed >= 4, followed
+
+
+if __name__ == "__main__":
+    main()
