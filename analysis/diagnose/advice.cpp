@@ -93,7 +93,8 @@ class Adviser {
                 "Each array calls the driver, which makes small operations slow.");
   }
 
-  // The fraction of the device at which the pool would have held what was in use and the request.
+  // The fraction of the device at which the pool would have held what was in use and the request. A larger pool may
+  // place blocks otherwise and lose more to rounding, so this is no proof.
   void advise_larger_fraction() {
     if (!facts_.limit_bytes || !row_.used_bytes) return;
     const auto known = find_device_bytes(stream_, facts_.heap, facts_.event);
@@ -115,8 +116,7 @@ class Adviser {
                 fmt::format("In use and requested together are {}; the pool could have {}{}.", text_from_bytes(needed),
                             text_from_bytes(wanted * device), basis),
                 fmt::format("It leaves {} outside the pool, for cuBLAS, cuDNN, NCCL, CUDA graphs and other processes.",
-                            text_from_bytes((1 - wanted) * device)),
-                is_assumed ? AdviceProof::rule : AdviceProof::computed);
+                            text_from_bytes((1 - wanted) * device)));
   }
 
   void advise_outside() {
@@ -183,7 +183,7 @@ class Adviser {
     if (facts_.needed_bytes <= there) return;
     std::string why = fmt::format("{} more must be free.", text_from_bytes(facts_.needed_bytes - there));
     if (!holders_.rows.empty() && holders_.by == Holders::By::code)
-      why += fmt::format(" The most is held by {}: {}.", holders_.rows.front().name,
+      why += fmt::format(" The most is held by {}: {}.", text_from_holder(holders_.rows.front()),
                          text_from_bytes(holders_.rows.front().bytes));
     if (!without_setting_.empty()) why = without_setting_ + " " + why;
     add("hold or request less: a smaller batch, checkpointing, donation, a lower precision", std::move(why), "",

@@ -290,6 +290,7 @@ std::string_view text_from_cause(Cause cause) {
     case Cause::compile_time: return "compile_time";
     case Cause::outside_pool_starved: return "outside_pool_starved";
     case Cause::host_memory: return "host_memory";
+    case Cause::leak: return "leak";
   }
   return "unknown";
 }

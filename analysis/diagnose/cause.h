@@ -24,6 +24,7 @@ enum class Cause : std::uint8_t {
   compile_time,          // A compiler found that the program doesn't fit; nothing ran.
   outside_pool_starved,  // A library that allocates outside the framework's pool found too little memory there.
   host_memory,           // Memory of the host, not of a device.
+  leak,                  // Memory grew step by step, and without what is left of earlier steps it would have fit.
 };
 std::string_view text_from_cause(Cause cause);  // "too_big"
 

@@ -1,12 +1,87 @@
 #include "analysis/diagnose/diagnosis.h"
 
+#include <algorithm>
+
+#include <fmt/format.h>
+
 #include "analysis/diagnose/proof.h"
+#include "analysis/model/clamped.h"
+#include "analysis/units/format.h"
 
 namespace hbmscope {
+namespace {
+
+// "340 MiB by put model.py:36 and 12.0 MiB by step model.py:90"
+std::string top_text(const std::vector<Holder>& rows) {
+  constexpr std::size_t shown = 2;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(shown, rows.size()); ++i)
+    text += fmt::format("{}{} by {}", i == 0 ? "" : " and ", text_from_bytes(rows[i].bytes), text_from_holder(rows[i]));
+  return text;
+}
+
+void note_what_took_the_room(Diagnosis& found) {
+  const Holders& since = found.holders_since_fit;
+  if (since.rows.empty() || since.by != Holders::By::code || !found.facts.last_fit) return;
+  const Evidence evidence{fmt::format("What was allocated since then and is still in use: {}.", top_text(since.rows)),
+                          std::nullopt, found.facts.event};
+  auto& all = found.cause.evidence;
+  const auto fit =
+      std::find_if(all.begin(), all.end(), [&](const Evidence& one) { return one.event == found.facts.last_fit; });
+  all.insert(fit == all.end() ? fit : fit + 1, evidence);
+}
+
+// What is left of earlier steps is the cause if the request would have fit without it, and if it is no small part.
+bool is_leak(const Diagnosis& found) {
+  constexpr std::uint64_t part_min = 10;  // A tenth of what was in use.
+  const Growth& growth = *found.growth;
+  switch (found.cause.cause) {
+    case Cause::too_big:
+    case Cause::pool_limit:
+    case Cause::fragmentation:
+    case Cause::cannot_grow: break;
+    default: return false;
+  }
+  const std::uint64_t there = clamped_sum(found.facts.free_bytes.value_or(0), growth.survivor_bytes);
+  return growth.is_steady && !growth.survivors.empty() && found.facts.needed_bytes <= there &&
+         growth.survivor_bytes * part_min >= found.holders.bytes;
+}
+
+void note_growth(Diagnosis& found) {
+  const Growth& growth = *found.growth;
+  if (!growth.is_steady) return;
+  const std::string grew =
+      fmt::format("by {} with each of the last {} steps (\"{}\")", text_from_bytes(growth.bytes_per_step),
+                  text_from_count(growth.steps), growth.step);
+  auto& evidence = found.cause.evidence;
+  evidence.insert(evidence.begin(), {fmt::format("The memory in use grew {}.", grew), std::nullopt, found.facts.event});
+  if (!is_leak(found)) return;
+  const std::string kept =
+      fmt::format("{} that {} allocated in earlier steps", text_from_bytes(growth.survivor_bytes),
+                  growth.survivors.size() == 1 ? text_from_holder(growth.survivors.front())
+                                               : text_from_holder(growth.survivors.front()) + " and others");
+  evidence.insert(evidence.begin() + 1, {found.cause.sentence, std::nullopt, found.facts.event});
+  found.cause.cause = Cause::leak;
+  found.cause.sentence =
+      fmt::format("Probably a leak: {} is still in use, and without it the request of {} would have fit.", kept,
+                  text_from_bytes(found.facts.requested_bytes));
+  found.advice.insert(
+      found.advice.begin(),
+      {fmt::format("let go of what {} keeps from earlier steps", text_from_holder(growth.survivors.front())),
+       "Typical reasons are a list that outputs or losses are appended to (keep numbers: .item(), float()), a "
+       "cache without a limit, or a variable that still refers to the last graph.",
+       "",
+       AdviceProof::computed,
+       {},
+       {}});
+}
+
+}  // namespace
 
 Diagnosis diagnose(const Trace& trace, const FailedRequest& request, Depth depth, PassControl* control) {
   const Stream& stream = trace.streams[request.stream];
   const FailureEvent& failure = stream.failures()[request.index];
+  const HeapKey heap{static_cast<std::uint32_t>(request.stream), failure.heap};
   Diagnosis found;
   found.stream = request.stream;
   found.index = request.index;
@@ -15,16 +90,22 @@ Diagnosis diagnose(const Trace& trace, const FailedRequest& request, Depth depth
     found.facts = compute_failure_facts(stream, request.index, state);
     found.cause = find_cause(trace, request.stream, found.row, found.facts);
   };
-  if (depth == Depth::full) {
-    const auto states = compute_states(trace, *find_moment(trace, request.stream, failure.event));
-    describe(states[request.stream]);
-    found.holders = find_holders(trace, states, {static_cast<std::uint32_t>(request.stream), failure.heap});
-  } else {
+  if (depth == Depth::brief) {
     describe(stream.state_at(failure.event));
+    found.advice = find_advice(trace, request.stream, found.cause, found.row, found.facts, found.holders);
+    return found;
   }
+  const auto states = compute_states(trace, *find_moment(trace, request.stream, failure.event));
+  describe(states[request.stream]);
+  found.holders = find_holders(trace, states, heap);
+  if (found.facts.last_fit && *found.facts.last_fit > 0)
+    found.holders_since_fit = find_holders(trace, states, heap, *found.facts.last_fit);
+  found.growth = find_growth(trace, heap, states[request.stream]);
   found.advice = find_advice(trace, request.stream, found.cause, found.row, found.facts, found.holders);
   PassControl own_control;
-  if (depth == Depth::full) prove_advice(trace, found, control != nullptr ? *control : own_control);
+  prove_advice(trace, found, control != nullptr ? *control : own_control);
+  note_what_took_the_room(found);
+  if (found.growth) note_growth(found);
   return found;
 }
 

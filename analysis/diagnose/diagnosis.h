@@ -4,10 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "analysis/diagnose/advice.h"
 #include "analysis/diagnose/cause.h"
+#include "analysis/diagnose/growth.h"
 #include "analysis/diagnose/holders.h"
 #include "analysis/query/failure_facts.h"
 #include "analysis/query/heap_rows.h"
@@ -22,7 +24,9 @@ struct Diagnosis {
   FailureRow row;
   FailureFacts facts;
   CauseOfFailure cause;
-  Holders holders;  // Just before the failure; empty in a brief one.
+  // Just before the failure: all, and what was allocated since the request would last have fit. Empty in a brief one.
+  Holders holders, holders_since_fit;
+  std::optional<Growth> growth;  // Over the steps before it; absent: no steps are marked, or it is a brief one.
   std::vector<Advice> advice;
 };
 

@@ -42,7 +42,13 @@ class Sums {
 
 }  // namespace
 
-Holders find_holders(const Trace& trace, const std::vector<StreamState>& states, HeapKey heap) {
+std::string text_from_holder(const Holder& holder) {
+  std::string text = holder.name;
+  if (const std::size_t gap = text.find("  "); gap != std::string::npos) text.erase(gap, 1);
+  return text;
+}
+
+Holders find_holders(const Trace& trace, const std::vector<StreamState>& states, HeapKey heap, std::uint64_t since) {
   const Stream& stream = trace.streams[heap.stream];
   const StreamState& state = states[heap.stream];
   const Definitions& definitions = stream.definitions();
@@ -54,7 +60,9 @@ Holders find_holders(const Trace& trace, const std::vector<StreamState>& states,
   const auto for_each = [&](const auto& visit) {
     for (const LiveRow& row : live.rows) {
       if (row.stream != heap.stream) continue;
-      if (const LiveBlock& block = state.slots()[row.slot]; block.heap == heap.heap) visit(block, row);
+      const LiveBlock& block = state.slots()[row.slot];
+      const bool is_since = since == 0 || (block.event != wire::before_the_stream && block.event >= since);
+      if (block.heap == heap.heap && is_since) visit(block, row);
     }
   };
   for_each([&](const LiveBlock& block, const LiveRow&) {

@@ -19,6 +19,9 @@ struct Holder {
   std::optional<std::int64_t> oldest_ns;  // The age of its oldest block, as far as it is known.
 };
 
+// As a part of a sentence: "forward model.py:54".
+std::string text_from_holder(const Holder& holder);
+
 struct Holders {
   enum class By : std::uint8_t { code, category, tag, size };
   By by = By::code;
@@ -29,6 +32,7 @@ struct Holders {
 // At the time of `states`, one per stream of the trace. By the innermost lines of your code, with stacks from other
 // files of the job (trace/lent_stacks.h); where most bytes have no stack, by category, by tag, or by size, whichever
 // says the most.
-Holders find_holders(const Trace& trace, const std::vector<StreamState>& states, HeapKey heap);
+// Only of blocks that were allocated at the event `since` or later.
+Holders find_holders(const Trace& trace, const std::vector<StreamState>& states, HeapKey heap, std::uint64_t since = 0);
 
 }  // namespace hbmscope

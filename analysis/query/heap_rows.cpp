@@ -165,6 +165,7 @@ std::vector<HeapRow> compute_heap_rows(const Trace& trace, const std::vector<Str
       row.label = labels[i][info.id];
       if (!trace.stream_files.empty()) row.file = trace.stream_files[i];
       row.stream = i;
+      row.heap = info.id;
       row.rank = rank_of_stream(trace, i);
       row.memory_kind = info.memory_kind;
       row.layer = text_from_layer(info.layer);

@@ -18,6 +18,7 @@ struct HeapRow {
   std::string name, memory_kind, layer;
   std::string label, file;  // "GPU 0 (rank_1.pickle)" (trace/stream_names.h). `file` is empty if there is only one.
   std::size_t stream = 0;   // From 0.
+  std::uint32_t heap = 0;   // Its id in the stream.
   std::optional<std::uint32_t> rank;
   std::optional<std::uint32_t> device;  // As the process numbers it.
   std::string uuid, device_name;        // Of the device (trace/device_labels.h); empty: unknown.

@@ -25,6 +25,18 @@ Json json_from_holders(const Holders& holders) {
   return rows;
 }
 
+Json json_from_growth(const Growth& growth) {
+  Json survivors = Json::array();
+  for (const Holder& one : growth.survivors)
+    survivors.push_back({{"name", one.name}, {"bytes", one.bytes}, {"blocks", one.blocks}});
+  return {{"step", growth.step},
+          {"steps", growth.steps},
+          {"bytes_per_step", growth.bytes_per_step},
+          {"is_steady", growth.is_steady},
+          {"survivor_bytes", growth.survivor_bytes},
+          {"survivors", std::move(survivors)}};
+}
+
 Json json_from_blockers(const Definitions& definitions, const std::optional<CheapestPlace>& place) {
   Json rows = Json::array();
   if (!place) return rows;
@@ -64,6 +76,9 @@ Json json_from_diagnosis(const Trace& trace, const Diagnosis& diagnosis) {
   json["holders_bytes"] = has_holders ? Json(diagnosis.holders.bytes) : Json(nullptr);
   json["holders"] = has_holders ? json_from_holders(diagnosis.holders) : Json(nullptr);
   json["blockers"] = json_from_blockers(trace.streams[diagnosis.stream].definitions(), diagnosis.facts.place);
+  json["holders_since_last_fit"] =
+      diagnosis.holders_since_fit.rows.empty() ? Json(nullptr) : json_from_holders(diagnosis.holders_since_fit);
+  json["growth"] = diagnosis.growth ? json_from_growth(*diagnosis.growth) : Json(nullptr);
   Json advice = Json::array();
   for (const Advice& one : diagnosis.advice)
     advice.push_back({{"change", one.change},

@@ -11,6 +11,7 @@
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/json_optional.h"
+#include "app/cli/gate_figures.h"
 
 namespace hbmscope::cli {
 namespace {
@@ -119,6 +120,24 @@ const DeviceNeed* DryRun::fullest() const {
     return a.spare_bytes() < b.spare_bytes();
   });
   return least == needs.end() ? nullptr : &*least;
+}
+
+Result<std::optional<std::string>> find_gate_failure(const std::string& expression, const DryRun& run) {
+  constexpr WhereField fields[] = {{"device", FieldKind::text, "the device", {}},
+                                   {"peak", FieldKind::bytes, "all that processes took of it at one time", {}},
+                                   {"total", FieldKind::bytes, "its memory", {}},
+                                   {"margin", FieldKind::bytes, "what more would have fit", {}},
+                                   {"outcome", FieldKind::text, "fits, out of memory, failed or unknown", {}}};
+  std::vector<GateSubject> subjects;
+  for (const DeviceNeed& need : run.needs) {
+    GateSubject& subject = subjects.emplace_back(fmt::format("GPU {}", need.device));
+    subject.set("device", subject.name());
+    subject.set("peak", need.peak_bytes);
+    subject.set("total", need.total_bytes);
+    subject.set("margin", need.spare_bytes());
+    subject.set("outcome", std::string(word_for(run.outcome)));
+  }
+  return find_gate_failure(expression, fields, subjects);
 }
 
 std::string_view word_for(DryRunOutcome outcome) {

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "analysis/model/result.h"
 #include "app/cli/emulated_machine.h"
 
 namespace hbmscope::cli {
@@ -82,6 +83,9 @@ struct DryRunSources {
   std::string doubt;              // Why a framework may not have used the devices; empty: no reason is known.
 };
 DryRun read_dry_run(const DryRunSources& sources);
+
+// --fail-if, for each device that was used. Errors: an invalid condition.
+Result<std::optional<std::string>> find_gate_failure(const std::string& expression, const DryRun& run);
 
 std::string_view word_for(DryRunOutcome outcome);  // "fits", "out of memory", "failed", "unknown"
 // For table cells: "PyTorch's message (train_step, train.py:88)".

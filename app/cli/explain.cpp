@@ -13,6 +13,7 @@
 #include "analysis/write/json_diagnosis.h"
 #include "app/cli/cli.h"
 #include "app/cli/figure_text.h"
+#include "app/cli/gate_figures.h"
 #include "app/cli/load.h"
 #include "app/cli/options.h"
 #include "app/cli/text_columns.h"
@@ -165,9 +166,15 @@ int run_explain(const ExplainOptions& options) {
   if (!source->trace)
     return fail(refusal("a profile does not say whether a request failed: it has sizes and stacks at one time",
                         "Use the log of the job, a memory dump, a snapshot or a recording; or hbmscope report."));
+  std::optional<std::string> failure;
+  if (!options.fail_if.empty()) {
+    auto found = find_gate_failure(options.fail_if, *source->trace);
+    if (!found) return fail(found.error());
+    failure = std::move(*found);
+  }
   const std::string text = options.json ? text_from_json(json_of_trace(*source->trace))
                                         : text_from_failures(*source->trace, Terminal::of_stdout());
-  return print_to_stdout(text) ? exit_ok : exit_unreadable;
+  return print_to_stdout(text) ? exit_code_of_gate(failure) : exit_unreadable;
 }
 
 }  // namespace hbmscope::cli

@@ -46,6 +46,7 @@ struct ReportOptions {
 struct ExplainOptions {
   std::vector<std::string> files;
   std::string max_size = "4GiB";
+  std::string fail_if;  // Empty: no condition.
   bool json = false;
 };
 

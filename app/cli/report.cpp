@@ -14,6 +14,7 @@
 #include "app/cli/cli.h"
 #include "app/cli/explain.h"
 #include "app/cli/gate.h"
+#include "app/cli/gate_figures.h"
 #include "app/cli/load.h"
 #include "app/cli/options.h"
 #include "app/cli/report_blocks.h"
@@ -150,14 +151,14 @@ int run_report(const ReportOptions& options) {
   if (!text) return fail(text.error());
   std::optional<std::string> failure;
   if (!options.fail_if.empty()) {
-    auto found = find_gate_failure(options.fail_if, *view);
+    // Figures of a trace's heaps, or else those that the report adds up.
+    const bool is_of_heaps = source->trace && parse_where(options.fail_if, trace_gate_fields());
+    auto found =
+        is_of_heaps ? find_gate_failure(options.fail_if, *source->trace) : find_gate_failure(options.fail_if, *view);
     if (!found) return fail(found.error());
     failure = std::move(*found);
   }
-  if (!print_to_stdout(*text)) return exit_unreadable;
-  if (!failure) return exit_ok;
-  fmt::print(stderr, "hbmscope: {}\n", printable(*failure));
-  return exit_gate_failed;
+  return print_to_stdout(*text) ? exit_code_of_gate(failure) : exit_unreadable;
 }
 
 }  // namespace hbmscope::cli

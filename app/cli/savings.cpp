@@ -18,6 +18,7 @@
 #include "analysis/write/json_optional.h"
 #include "app/cli/cli.h"
 #include "app/cli/figure_text.h"
+#include "app/cli/gate_figures.h"
 #include "app/cli/load.h"
 #include "app/cli/terminal.h"
 #include "app/cli/text_columns.h"
@@ -202,6 +203,23 @@ nlohmann::ordered_json json_from_savings(const SavingsReport& report) {
   return json;
 }
 
+constexpr WhereField savings_gate_fields[] = {{"site", FieldKind::text, "the line, function, category or tag", {}},
+                                              {"peak", FieldKind::bytes, "the peak of the heap", {}},
+                                              {"saves", FieldKind::bytes, "what the peak falls without the site", {}},
+                                              {"held", FieldKind::bytes, "what the site holds at the peak", {}}};
+
+std::vector<GateSubject> subjects_of(const SavingsReport& report) {
+  std::vector<GateSubject> subjects;
+  for (const SiteSaving& row : report.savings.sites) {
+    GateSubject& subject = subjects.emplace_back(site_text(row.site));
+    subject.set("site", subject.name());
+    subject.set("peak", report.savings.peak.in_use_bytes);
+    subject.set("saves", row.saves_bytes);
+    subject.set("held", row.bytes_at_peak);
+  }
+  return subjects;
+}
+
 // A heap with a history; without one there is no other time that could have the next peak.
 Result<HeapKey> find_heap_with_history(const Source& source, const std::string& name) {
   constexpr std::string_view remedy =
@@ -251,9 +269,15 @@ int run_savings(const SavingsOptions& options) {
                         "Write a smaller size."));
   const auto labels = find_heap_labels(*source->trace, HeapLabels::streams);
   const SavingsReport report{*source->trace, *heap, labels[heap->stream][heap->heap], words, *savings, options.top};
+  std::optional<std::string> failure;
+  if (!options.fail_if.empty()) {
+    auto found = find_gate_failure(options.fail_if, savings_gate_fields, subjects_of(report));
+    if (!found) return fail(found.error());
+    failure = std::move(*found);
+  }
   const std::string text =
       options.json ? text_from_json(json_from_savings(report)) : savings_text(report, Terminal::of_stdout());
-  return print_to_stdout(text) ? exit_ok : exit_unreadable;
+  return print_to_stdout(text) ? exit_code_of_gate(failure) : exit_unreadable;
 }
 
 }  // namespace hbmscope::cli

@@ -14,6 +14,7 @@ struct SavingsOptions {
   std::string lower_by;     // Bytes, "500MiB"; empty: not requested.
   std::size_t top = 10;     // 0: all rows.
   std::string max_size = "4GiB";
+  std::string fail_if;  // Empty: no condition.
   bool json = false;
 };
 

@@ -25,6 +25,7 @@ struct TpuFitOptions {
   std::vector<std::string> files, generations, topologies;  // If both of the last two are empty: all generations.
   std::string python = "python3";                           // For a script.
   std::string max_size = "4GiB";
+  std::string fail_if;  // Empty: no condition. Not for a script.
   bool json = false;
 };
 

@@ -12,6 +12,7 @@
 #include "analysis/write/json.h"
 #include "analysis/write/json_optional.h"
 #include "app/cli/cli.h"
+#include "app/cli/gate_figures.h"
 #include "app/cli/load.h"
 #include "app/cli/terminal.h"
 #include "app/cli/tpu.h"
@@ -137,6 +138,12 @@ FitRow row_of(const Fit& fit, const std::string& name, std::uint64_t usable_byte
 
 namespace {
 
+std::vector<FitRow> rows_of(const Fit& fit, const std::vector<FitTarget>& targets) {
+  std::vector<FitRow> rows;
+  for (const FitTarget& target : targets) rows.push_back(row_of(fit, target.name, target.generation->hbm_usable.value));
+  return rows;
+}
+
 Ink ink_of(const FitRow& row) {
   if (!row.fits) return Ink::dim;
   return *row.fits ? Ink::good : Ink::bad;
@@ -187,11 +194,9 @@ nlohmann::ordered_json json_from_advice(const std::vector<FitAdvice>& advice) {
 }
 
 std::string text_of(const Fit& fit, const std::vector<FitTarget>& targets, const Terminal& terminal) {
-  std::vector<FitRow> rows;
-  for (const FitTarget& target : targets) rows.push_back(row_of(fit, target.name, target.generation->hbm_usable.value));
   return terminal.paint(printable(fit.file), Ink::bold) +
          fmt::format(": {} of HBM{}\n", text_from_bytes(fit.needed), fit.code_bytes ? "" : ", and its code") +
-         text_from_rows(rows, terminal);
+         text_from_rows(rows_of(fit, targets), terminal);
 }
 
 namespace {
@@ -218,14 +223,12 @@ nlohmann::ordered_json json_from_rows(const std::vector<FitRow>& rows, const std
 }  // namespace
 
 nlohmann::ordered_json json_of(const Fit& fit, const std::vector<FitTarget>& targets) {
-  std::vector<FitRow> rows;
-  for (const FitTarget& target : targets) rows.push_back(row_of(fit, target.name, target.generation->hbm_usable.value));
   return {{"file", valid_utf8(fit.file)},
           {"name", or_null(valid_utf8(fit.program.name))},
           {"figures", fit.is_emulated ? "emulated" : "compiler"},
           {"needed_without_code_bytes", or_null(fit.program.needed_without_code_bytes())},
           {"donatable_bytes", or_null(fit.program.donatable_bytes)},
-          {"generations", json_from_rows(rows, targets)}};
+          {"generations", json_from_rows(rows_of(fit, targets), targets)}};
 }
 
 namespace {
@@ -272,6 +275,27 @@ int ask_compiler(const TpuFitOptions& options) {
 
 }  // namespace
 
+namespace {
+
+constexpr WhereField fit_gate_fields[] = {{"target", FieldKind::text, "the generation or topology", {}},
+                                          {"fits", FieldKind::text, "yes, no or unknown", {}},
+                                          {"needed", FieldKind::bytes, "the HBM that the program needs", {}},
+                                          {"usable", FieldKind::bytes, "the HBM that a program may have there", {}},
+                                          {"margin", FieldKind::bytes, "usable - needed", {}}};
+
+void add_subjects(const std::vector<FitRow>& rows, std::vector<GateSubject>& subjects) {
+  for (const FitRow& row : rows) {
+    GateSubject& subject = subjects.emplace_back(row.target);
+    subject.set("target", row.target);
+    subject.set("fits", std::string(!row.fits ? "unknown" : *row.fits ? "yes" : "no"));
+    subject.set("needed", row.needed_bytes);
+    subject.set("usable", row.usable_bytes);
+    subject.set("margin", row.spare_bytes);
+  }
+}
+
+}  // namespace
+
 int run_tpu_fit(const TpuFitOptions& options) {
   if (std::any_of(options.files.begin(), options.files.end(), is_script)) return ask_compiler(options);
   const auto targets = targets_from(options.generations, options.topologies);
@@ -280,6 +304,7 @@ int run_tpu_fit(const TpuFitOptions& options) {
   nlohmann::ordered_json json = {{"schema", json_schema}, {"programs", nlohmann::ordered_json::array()}};
   std::string text;
   bool has_dump = false, has_emulation = false;
+  std::vector<GateSubject> subjects;
   for (const std::string& file : options.files) {
     const auto sources = load_sources({file}, {options.max_size, {}, {}});
     if (!sources) return fail(sources.error());
@@ -287,6 +312,7 @@ int run_tpu_fit(const TpuFitOptions& options) {
     if (const auto& workload = sources->front().workload) {
       const auto fit = fit_workload(*workload, *targets);
       if (!fit) return fail(fit.error());
+      add_subjects(fit->rows, subjects);
       text += text_of(*fit, file, terminal);
       json["programs"].push_back(json_of(*fit, *workload, file, *targets));
       continue;
@@ -294,12 +320,19 @@ int run_tpu_fit(const TpuFitOptions& options) {
     const auto fit = fit_of_trace(sources->front().trace.get(), file);
     if (!fit) return fail(fit.error());
     (fit->is_emulated ? has_emulation : has_dump) = true;
+    add_subjects(rows_of(*fit, *targets), subjects);
     text += text_of(*fit, *targets, terminal);
     json["programs"].push_back(json_of(*fit, *targets));
   }
   if (has_dump) text += fit_caveat;
   if (has_emulation) text += "As emulated for its own generation; tpu fit of the workload file emulates each.\n";
-  return print_to_stdout(options.json ? text_from_json(json) : text) ? exit_ok : exit_unreadable;
+  std::optional<std::string> failure;
+  if (!options.fail_if.empty()) {
+    auto found = find_gate_failure(options.fail_if, fit_gate_fields, subjects);
+    if (!found) return fail(found.error());
+    failure = std::move(*found);
+  }
+  return print_to_stdout(options.json ? text_from_json(json) : text) ? exit_code_of_gate(failure) : exit_unreadable;
 }
 
 }  // namespace hbmscope::cli

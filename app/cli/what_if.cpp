@@ -16,6 +16,7 @@
 #include "app/cli/cli.h"
 #include "app/cli/device_size.h"
 #include "app/cli/figure_text.h"
+#include "app/cli/gate_figures.h"
 #include "app/cli/load.h"
 #include "app/cli/terminal.h"
 #include "app/cli/text_columns.h"
@@ -185,6 +186,31 @@ Json json_from_what_if(const WhatIfReport& report) {
   return json;
 }
 
+constexpr WhereField what_if_gate_fields[] = {{"setting", FieldKind::text, "the row's setting", {}},
+                                              {"group", FieldKind::text, "settings, allocator, version or device", {}},
+                                              {"fits", FieldKind::text, "yes or no", {}},
+                                              {"figures", FieldKind::text, "exact, checked or approximate", {}},
+                                              {"peak", FieldKind::bytes, "the most bytes in use", {}},
+                                              {"pool", FieldKind::bytes, "the most that the pool had", {}},
+                                              {"fragmentation", FieldKind::percent, "external, at the peak", {}},
+                                              {"refused", FieldKind::count, "requests that were not served", {}}};
+
+std::vector<GateSubject> subjects_of(const std::vector<WhatIfRow>& rows) {
+  std::vector<GateSubject> subjects;
+  for (const WhatIfRow& row : rows) {
+    GateSubject& subject = subjects.emplace_back(row.scenario.name);
+    subject.set("setting", row.scenario.name);
+    subject.set("group", row.scenario.group);
+    subject.set("fits", std::string(row.fits() ? "yes" : "no"));
+    subject.set("figures", std::string(text_from_confidence(row.confidence)));
+    subject.set("peak", row.result.peak_in_use_bytes);
+    subject.set("pool", row.result.statistics.peak_pool_bytes);
+    subject.set("fragmentation", 100 * row.fragmentation_at_peak.value_or(0));
+    subject.set("refused", row.result.refused);
+  }
+  return subjects;
+}
+
 Result<std::optional<std::uint64_t>> size_from(const std::string& text, bool may_be_device) {
   if (text.empty()) return std::optional<std::uint64_t>();
   const auto bytes = may_be_device ? device_bytes_from(text) : Result<std::uint64_t>(0);
@@ -247,9 +273,15 @@ int run_what_if(const WhatIfOptions& options) {
     rows = hbmscope::run_what_if(*source, std::move(*scenarios), control);
   }
   const WhatIfReport report{options.files.front(), *source, rows};
+  std::optional<std::string> failure;
+  if (!options.fail_if.empty()) {
+    auto found = find_gate_failure(options.fail_if, what_if_gate_fields, subjects_of(rows));
+    if (!found) return fail(found.error());
+    failure = std::move(*found);
+  }
   const std::string text =
       options.json ? text_from_json(json_from_what_if(report)) : text_from_what_if(report, Terminal::of_stdout());
-  return print_to_stdout(text) ? exit_ok : exit_unreadable;
+  return print_to_stdout(text) ? exit_code_of_gate(failure) : exit_unreadable;
 }
 
 }  // namespace hbmscope::cli

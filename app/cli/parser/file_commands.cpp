@@ -224,8 +224,9 @@ void add_report(CommandList& commands) {
   const std::string follow_help = "Print each failure of a log when the log has it, while the log grows";
   command.add_flag("--follow", follow_help);
   command
-      .add_option("--fail-if", options->fail_if,
-                  "Exit with 1 if this is true, e.g. 'bytes>40GiB' or 'device:0 bytes>10GiB'")
+      .add_option(
+          "--fail-if", options->fail_if,
+          "Exit with 1 if this is true, e.g. 'bytes>40GiB', 'device:0 bytes>10GiB' or, of a trace, 'margin<1GiB'")
       ->type_name("CONDITION");
   add_json_option(command, options->json);
   add_block_options(command, options->blocks);
@@ -245,6 +246,7 @@ void add_explain(CommandList& commands) {
   const auto options = std::make_shared<ExplainOptions>();
   add_files(command, options->files,
             "Logs, memory dumps, snapshots, recordings, or folders of them; several are joined. - is standard input");
+  add_fail_if_option(command, options->fail_if, "'failures>0' or 'verdict:leak'");
   add_json_option(command, options->json);
   add_max_size_option(command, options->max_size);
   commands.set_action(command, [options] { return run_explain(*options); });

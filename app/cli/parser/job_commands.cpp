@@ -102,6 +102,12 @@ void add_emulation_options(CLI::App& command, RunOptions& options) {
       ->needs(emulate)
       ->group(group);
   command
+      .add_option("--fail-if", options.fail_if,
+                  "Exit with 1 if this is true of a dry run that ended well, e.g. 'margin<1GiB' or 'peak>60GiB'")
+      ->type_name("CONDITION")
+      ->needs(emulate)
+      ->group(group);
+  command
       .add_flag(
           "--json", options.json,
           "Print the verdict as JSON; the job's standard output goes to standard error. app/cli/JSON.md describes "
@@ -163,7 +169,7 @@ void add_run(CommandList& commands) {
   commands.set_action(command, [options, &command, &commands] {
     options->words = words_for_there(command);
     options->run_words =
-        given_words(command, {"--emulate", "--sweep", "--largest", "--json", "--record", "--no-window"});
+        given_words(command, {"--emulate", "--sweep", "--largest", "--fail-if", "--json", "--record", "--no-window"});
     return run_job(*options, static_cast<bool>(commands.open_window()));
   });
 }

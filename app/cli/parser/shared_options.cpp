@@ -68,6 +68,10 @@ CLI::Option* add_seconds_option(CLI::App& command, const std::string& name, doub
   return command.add_option(name, seconds, help)->transform(CLI::Validator(in_seconds, ""))->type_name("DURATION");
 }
 
+void add_fail_if_option(CLI::App& command, std::string& condition, const std::string& examples) {
+  command.add_option("--fail-if", condition, "Exit with 1 if this is true, e.g. " + examples)->type_name("CONDITION");
+}
+
 void add_json_option(CLI::App& command, bool& json) {
   command.add_flag("--json", json, "Print JSON; app/cli/JSON.md describes the schema");
 }

@@ -1,0 +1,159 @@
+#include "app/cli/gate_figures.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "allocator/interface/fragmentation.h"
+#include "analysis/diagnose/diagnosis.h"
+#include "analysis/diagnose/growth.h"
+#include "analysis/query/heap_rows.h"
+#include "analysis/trace/layers.h"
+#include "analysis/units/format.h"
+#include "analysis/units/utf8.h"
+#include "app/cli/cli.h"
+
+namespace hbmscope::cli {
+namespace {
+
+constexpr WhereField trace_fields[] = {
+    {"peak", FieldKind::bytes, "the most bytes in use", {}},
+    {"in_use", FieldKind::bytes, "bytes in use at the end", {}},
+    {"pool", FieldKind::bytes, "what the heap has from the driver, at the end", {}},
+    {"limit", FieldKind::bytes, "the limit of the pool", {}},
+    {"largest_free", FieldKind::bytes, "the largest free block at the end", {}},
+    {"fragmentation", FieldKind::percent, "external fragmentation at the end", {}},
+    {"margin", FieldKind::bytes, "the limit, or the device's memory, minus the peak", {}},
+    {"growth_per_step", FieldKind::bytes, "the median growth of the bytes in use between marked steps", {}},
+    {"failures", FieldKind::count, "requests that ran out of memory", {}},
+    {"verdict", FieldKind::text, "why the first of them failed, as explain says", {}},
+    {"heap", FieldKind::text, "the heap's name", {}},
+    {"device", FieldKind::text, "its device", {}}};
+
+template <class Visit>
+void for_each_field(const WhereNode& node, const Visit& visit) {
+  if (node.kind == WhereNode::Kind::term) visit(node.term.field);
+  for (const WhereNode& child : node.children) for_each_field(child, visit);
+}
+
+std::string text_from_figure(const GateSubject& subject, const WhereField& field) {
+  if (const std::string* text = subject.text(field.name)) return fmt::format("{} {}", field.name, printable(*text));
+  const double* number = subject.number(field.name);
+  if (number == nullptr) return fmt::format("{} unknown", field.name);
+  if (field.kind == FieldKind::percent) return fmt::format("{} {:.1f} %", field.name, *number);
+  if (field.kind == FieldKind::bytes)
+    return fmt::format("{} {}", field.name, text_from_value(static_cast<std::int64_t>(*number), "bytes"));
+  return fmt::format("{} {}", field.name, text_from_count(static_cast<std::int64_t>(*number)));
+}
+
+std::string_view verdict_of(const Trace& trace, HeapKey heap) {
+  for (const FailedRequest& failed : find_failed_requests(trace))
+    if (failed.stream == heap.stream && trace.streams[heap.stream].failures()[failed.index].heap == heap.heap)
+      return text_from_cause(diagnose(trace, failed, Depth::full).cause.cause);
+  return "none";
+}
+
+// The verdict takes a diagnosis, and the growth a walk over steps: only where they are asked for.
+std::vector<GateSubject> subjects_of(const Trace& trace, bool with_verdict, bool with_growth) {
+  std::vector<GateSubject> subjects;
+  const auto states = compute_states(trace, *find_moment(trace, "end"));
+  const auto counts = find_counted_heaps(trace);
+  for (const HeapRow& row : compute_heap_rows(trace, states)) {
+    const std::uint32_t heap = row.heap;
+    const Stream& stream = trace.streams[row.stream];
+    if (!counts[row.stream][heap]) continue;
+    GateSubject& subject = subjects.emplace_back(row.label);
+    subject.set("heap", row.name);
+    subject.set("device", row.device_name);
+    const std::uint64_t position = stream.end_position();
+    const auto limit = find_limit_bytes(stream, heap, position), device = find_device_bytes(stream, heap, position);
+    subject.set("peak", row.peak_in_use_bytes);
+    if (!row.is_in_use_unknown) subject.set("in_use", row.in_use_bytes);
+    subject.set("pool", row.pool_bytes);
+    subject.set("limit", limit);
+    subject.set("largest_free", row.largest_free_bytes);
+    if (row.free_bytes && row.largest_free_bytes)
+      subject.set("fragmentation",
+                  100 * external_fragmentation_of(*row.free_bytes, *row.largest_free_bytes).value_or(0));
+    if (const auto most = limit ? limit : device)
+      subject.set("margin", static_cast<double>(*most) - static_cast<double>(row.peak_in_use_bytes));
+    const auto& failures = stream.failures();
+    subject.set("failures", std::count_if(failures.begin(), failures.end(),
+                                          [&](const FailureEvent& one) { return one.heap == heap; }));
+    const HeapKey key{static_cast<std::uint32_t>(row.stream), heap};
+    if (with_verdict) subject.set("verdict", std::string(verdict_of(trace, key)));
+    if (with_growth)
+      if (const auto growth = find_growth(trace, key, states[row.stream]))
+        subject.set("growth_per_step", growth->bytes_per_step);
+  }
+  return subjects;
+}
+
+}  // namespace
+
+const double* GateSubject::number(std::string_view field) const {
+  const auto found = figures_.find(field);
+  return found == figures_.end() ? nullptr : std::get_if<double>(&found->second);
+}
+
+const std::string* GateSubject::text(std::string_view field) const {
+  const auto found = figures_.find(field);
+  return found == figures_.end() ? nullptr : std::get_if<std::string>(&found->second);
+}
+
+Result<std::optional<std::string>> find_gate_failure(const std::string& expression, std::span<const WhereField> fields,
+                                                     const std::vector<GateSubject>& subjects) {
+  const auto where = parse_where(expression, fields);
+  if (!where) return Failure(where.error());
+  std::vector<std::size_t> used;
+  for_each_field(*where, [&](std::size_t field) {
+    if (std::find(used.begin(), used.end(), field) == used.end()) used.push_back(field);
+  });
+  if (used.empty()) return Failure(refusal("--fail-if has no condition", "Write one, e.g. 'peak>40GiB'."));
+  for (const GateSubject& subject : subjects) {
+    std::string_view unknown;
+    const bool is_true = holds(*where, [&](const WhereTerm& term) {
+      const WhereField& field = fields[term.field];
+      if (field.kind == FieldKind::text) {
+        const std::string* text = subject.text(field.name);
+        return text != nullptr && (field.name == "device" ? term.matches_device(*text) : term.matches_text(*text));
+      }
+      const double* number = subject.number(field.name);
+      if (number == nullptr) unknown = field.name;
+      return number != nullptr && term.matches_number(*number);
+    });
+    const std::string of = subject.name().empty() ? "" : " for " + printable(subject.name());
+    if (!is_true && !unknown.empty())
+      return Failure(refusal(fmt::format("--fail-if: {} is unknown{}", unknown, of),
+                             "Use a source that has it, such as a recording, or another condition."));
+    if (!is_true) continue;
+    std::string figures;
+    for (const std::size_t field : used)
+      figures += (figures.empty() ? "" : ", ") + text_from_figure(subject, fields[field]);
+    return fmt::format("--fail-if: {} is true{}: {}", expression, of, figures);
+  }
+  return std::nullopt;
+}
+
+std::span<const WhereField> trace_gate_fields() {
+  return trace_fields;
+}
+
+Result<std::optional<std::string>> find_gate_failure(const std::string& expression, const Trace& trace) {
+  const auto where = parse_where(expression, trace_fields);
+  if (!where) return Failure(where.error());
+  bool with_verdict = false, with_growth = false;
+  for_each_field(*where, [&](std::size_t field) {
+    with_verdict |= trace_fields[field].name == "verdict";
+    with_growth |= trace_fields[field].name == "growth_per_step";
+  });
+  return find_gate_failure(expression, trace_fields, subjects_of(trace, with_verdict, with_growth));
+}
+
+int exit_code_of_gate(const std::optional<std::string>& failure) {
+  if (!failure) return exit_ok;
+  fmt::print(stderr, "hbmscope: {}\n", printable(*failure));
+  return exit_gate_failed;
+}
+
+}  // namespace hbmscope::cli
