@@ -32,7 +32,22 @@ struct Steps {
   std::vector<std::uint64_t> marks;  // Events, ascending.
 };
 
-// The most frequent marker of steps, which begins or is an instant.
+// Whether the last marks are about equally far apart, in events. Not those of a program that ran often at the start, to
+// fill arrays, and then once in a while. One gap may be another one, as where something was compiled, but not at the
+// end: the loop still runs.
+bool is_regular(const std::vector<std::uint64_t>& marks) {
+  constexpr std::size_t at_end = 3;
+  std::vector<std::uint64_t> gaps;
+  for (std::size_t i = marks.size() - steps_min + 1; i < marks.size(); ++i) gaps.push_back(marks[i] - marks[i - 1]);
+  std::vector<std::uint64_t> sorted = gaps;
+  std::sort(sorted.begin(), sorted.end());
+  const std::uint64_t middle = std::max<std::uint64_t>(1, sorted[sorted.size() / 2]);
+  const auto is_other = [&](std::uint64_t gap) { return gap > 4 * middle || gap * 4 < middle; };
+  return std::count_if(gaps.begin(), gaps.end(), is_other) <= 1 &&
+         std::none_of(gaps.end() - at_end, gaps.end(), is_other);
+}
+
+// The marker of steps that is the most events apart, which begins or is an instant: steps contain others.
 std::optional<Steps> find_steps(const Stream& stream, std::uint64_t before) {
   constexpr std::uint8_t ends = 2;
   std::map<std::uint32_t, std::string> names;  // Empty: no step.
@@ -45,9 +60,13 @@ std::optional<Steps> find_steps(const Stream& stream, std::uint64_t before) {
         known->second = without_numbers(name);
     if (!known->second.empty()) by_name[known->second].push_back(mark.event);
   }
+  std::erase_if(by_name, [](const auto& one) { return one.second.size() < steps_min || !is_regular(one.second); });
+  const auto span = [](const std::vector<std::uint64_t>& marks) {
+    return static_cast<double>(marks.back() - marks[marks.size() - steps_min]);
+  };
   const auto most = std::max_element(by_name.begin(), by_name.end(),
-                                     [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
-  if (most == by_name.end() || most->second.size() < steps_min) return std::nullopt;
+                                     [&](const auto& a, const auto& b) { return span(a.second) < span(b.second); });
+  if (most == by_name.end()) return std::nullopt;
   Steps steps{most->first, std::move(most->second)};
   if (steps.marks.size() > steps_max)
     steps.marks.erase(steps.marks.begin(), steps.marks.end() - static_cast<std::ptrdiff_t>(steps_max));

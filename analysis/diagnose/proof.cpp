@@ -161,6 +161,8 @@ class Prover {
       advice.change = advice.words;
       advice.proof = AdviceProof::replayed;
       advice.proof_text = proof_text(row);
+      if (candidates_[i].is_fraction)
+        advice.proof_text += " It is the least that is enough for these; what the job requests later may need more.";
       proved.push_back(std::move(advice));
     }
     std::erase_if(diagnosis_.advice, [&](const Advice& one) {

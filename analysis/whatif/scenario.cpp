@@ -153,7 +153,9 @@ class Usual {
   void add_devices() {
     for (const char* name : {"l4", "a100-40", "l40s", "h100-80", "h200", "b200", "mi300x"}) {
       const auto device = allocator::find_device(name);
-      if (!device || device->bytes() * 3 < own_.device_bytes || device->bytes() / 4 > own_.device_bytes) continue;
+      if (!device || device->bytes() == own_.device_bytes || device->bytes() * 3 < own_.device_bytes ||
+          device->bytes() / 4 > own_.device_bytes)
+        continue;
       Words words = words_;
       words.device_bytes = device->bytes();
       add(std::move(words), name, "device");

@@ -123,6 +123,19 @@ TEST(Growth, without_marks_of_steps_nothing_is_said) {
   EXPECT_FALSE(few.fail(300 * mib).growth);
 }
 
+TEST(Growth, marks_that_came_in_a_burst_are_no_steps) {
+  Loop loop;
+  loop.mark_name = "step (fill) ";
+  for (int i = 0; i < 40; ++i) loop.step(0);
+  for (int i = 0; i < 4; ++i) {
+    loop.mark_name = "other ";
+    for (int k = 0; k < 20; ++k) loop.step(mib);
+    loop.mark_name = "step (fill) ";
+    loop.step(mib);
+  }
+  EXPECT_FALSE(loop.fail(300 * mib).growth);
+}
+
 TEST(Growth, what_took_the_room_since_the_request_would_have_fit_is_named) {
   Loop loop;
   for (int i = 0; i < 40; ++i) loop.step(10 * mib);
