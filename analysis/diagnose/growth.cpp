@@ -35,7 +35,7 @@ struct Steps {
 // Whether the last marks are about equally far apart, in events. Not those of a program that ran often at the start, to
 // fill arrays, and then once in a while. One gap may be another one, as where something was compiled, but not at the
 // end: the loop still runs.
-bool is_regular(const std::vector<std::uint64_t>& marks) {
+bool is_regular(const std::vector<std::uint64_t>& marks, std::uint64_t end) {
   constexpr std::size_t at_end = 3;
   std::vector<std::uint64_t> gaps;
   for (std::size_t i = marks.size() - steps_min + 1; i < marks.size(); ++i) gaps.push_back(marks[i] - marks[i - 1]);
@@ -44,7 +44,7 @@ bool is_regular(const std::vector<std::uint64_t>& marks) {
   const std::uint64_t middle = std::max<std::uint64_t>(1, sorted[sorted.size() / 2]);
   const auto is_other = [&](std::uint64_t gap) { return gap > 4 * middle || gap * 4 < middle; };
   return std::count_if(gaps.begin(), gaps.end(), is_other) <= 1 &&
-         std::none_of(gaps.end() - at_end, gaps.end(), is_other);
+         std::none_of(gaps.end() - at_end, gaps.end(), is_other) && end - marks.back() <= 4 * middle;
 }
 
 // The marker of steps that is the most events apart, which begins or is an instant: steps contain others.
@@ -60,7 +60,8 @@ std::optional<Steps> find_steps(const Stream& stream, std::uint64_t before) {
         known->second = without_numbers(name);
     if (!known->second.empty()) by_name[known->second].push_back(mark.event);
   }
-  std::erase_if(by_name, [](const auto& one) { return one.second.size() < steps_min || !is_regular(one.second); });
+  std::erase_if(by_name,
+                [](const auto& one) { return one.second.size() < steps_min || !is_regular(one.second, before); });
   const auto span = [](const std::vector<std::uint64_t>& marks) {
     return static_cast<double>(marks.back() - marks[marks.size() - steps_min]);
   };
