@@ -48,7 +48,7 @@ bool is_regular(const std::vector<std::uint64_t>& marks, std::uint64_t end) {
 }
 
 // The marker of steps that is the most events apart, which begins or is an instant: steps contain others.
-std::optional<Steps> find_steps(const Stream& stream, std::uint64_t before) {
+std::optional<Steps> find_steps(const Stream& stream, std::uint64_t before, LoopEnd end) {
   constexpr std::uint8_t ends = 2;
   std::map<std::uint32_t, std::string> names;  // Empty: no step.
   std::map<std::string, std::vector<std::uint64_t>> by_name;
@@ -60,8 +60,10 @@ std::optional<Steps> find_steps(const Stream& stream, std::uint64_t before) {
         known->second = without_numbers(name);
     if (!known->second.empty()) by_name[known->second].push_back(mark.event);
   }
-  std::erase_if(by_name,
-                [](const auto& one) { return one.second.size() < steps_min || !is_regular(one.second, before); });
+  std::erase_if(by_name, [&](const auto& one) {
+    const auto& marks = one.second;
+    return marks.size() < steps_min || !is_regular(marks, end == LoopEnd::any ? marks.back() : before);
+  });
   const auto span = [](const std::vector<std::uint64_t>& marks) {
     return static_cast<double>(marks.back() - marks[marks.size() - steps_min]);
   };
@@ -135,9 +137,9 @@ void find_survivors(const Definitions& definitions, std::uint32_t heap, const St
 
 }  // namespace
 
-std::optional<Growth> find_growth(const Trace& trace, HeapKey heap, const StreamState& state) {
+std::optional<Growth> find_growth(const Trace& trace, HeapKey heap, const StreamState& state, LoopEnd end) {
   const Stream& stream = trace.streams[heap.stream];
-  const auto steps = find_steps(stream, state.position());
+  const auto steps = find_steps(stream, state.position(), end);
   if (!steps) return std::nullopt;
   Growth growth;
   growth.step = steps->name;

@@ -29,6 +29,9 @@ struct Growth {
 // `state`: of the heap's stream at the failure. Nothing if there are fewer than `steps_min` marks of steps before it:
 // markers with "step" or "iteration" in their names. Walks the last `steps_max` steps.
 inline constexpr std::size_t steps_min = 8, steps_max = 64;
-std::optional<Growth> find_growth(const Trace& trace, HeapKey heap, const StreamState& state);
+// The loop must still run at that time, or may have ended before it.
+enum class LoopEnd : std::uint8_t { still_runs, any };
+std::optional<Growth> find_growth(const Trace& trace, HeapKey heap, const StreamState& state,
+                                  LoopEnd end = LoopEnd::still_runs);
 
 }  // namespace hbmscope

@@ -83,7 +83,7 @@ std::vector<GateSubject> subjects_of(const Trace& trace, bool with_verdict, bool
     const HeapKey key{static_cast<std::uint32_t>(row.stream), heap};
     if (with_verdict) subject.set("verdict", std::string(verdict_of(trace, key)));
     if (with_growth)
-      if (const auto growth = find_growth(trace, key, states[row.stream]))
+      if (const auto growth = find_growth(trace, key, states[row.stream], LoopEnd::any))
         subject.set("growth_per_step", growth->bytes_per_step);
   }
   return subjects;
