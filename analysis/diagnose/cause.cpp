@@ -184,8 +184,11 @@ class Finder {
       text += fmt::format("{} its limit of {}", left && *left > 0 ? ", and near" : ", and at",
                           text_from_bytes(*facts_.limit_bytes));
     if (left && *left > 0) text += fmt::format(" ({} less)", text_from_bytes(*left));
+    if (facts_.free_bytes) {
+      const TextPair pair = texts_from_bytes(signed_from(facts_.requested_bytes), signed_from(*facts_.free_bytes));
+      return text + ": requested " + pair.first + ", " + pair.second + " is free in it.";
+    }
     text += ": requested " + requested;
-    if (facts_.free_bytes) return text + ", " + text_from_bytes(*facts_.free_bytes) + " is free in it.";
     return text + (row_.used_bytes ? ", and " + text_from_bytes(*row_.used_bytes) + " is in use." : ".");
   }
 

@@ -83,6 +83,7 @@ class Finder {
     own_.limit_bytes = find_of_heaps(find_limit_bytes);
     if (!release.empty()) own_.package = fmt::format("jaxlib {}", release);
     if (own_.version.empty()) own_.version = version_of_jaxlib(release);
+    own_.is_version_known = !own_.version.empty();
     if (own_.version.empty()) own_.version = has_two_ends ? "spatial_v3" : "classic_align";
     // What has one end in a version with two was told so by the settings, which are not always recorded.
     if (is_bfc && !has_two_ends && own_.version.starts_with("spatial")) own_.version = "classic_align";

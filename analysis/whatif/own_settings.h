@@ -21,6 +21,7 @@ inline constexpr std::string_view torch_conf = "PYTORCH_CUDA_ALLOC_CONF", torch_
 struct OwnSettings {
   bool is_pytorch = false;             // Otherwise JAX's allocator, or TensorFlow's, which has the same rules.
   std::string version;                 // Of xla_gpu, "spatial_v3"; empty: PyTorch.
+  bool is_version_known = true;        // False: assumed, by whether the pool has two ends.
   std::string package;                 // "jaxlib 0.10.2", "torch 2.9.1"; empty: not recorded.
   std::string_view fraction_variable;  // Of JAX; empty: PyTorch.
   // Those that count, by their variables; PyTorch's as PYTORCH_CUDA_ALLOC_CONF.

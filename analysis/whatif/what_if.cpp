@@ -54,6 +54,20 @@ std::string find_check_fault(WhatIfSource& source) {
   return checked->answers == 0 ? "it has no addresses" : std::string();
 }
 
+// The version under which the recording replays address for address, if there is one.
+void find_version(WhatIfSource& source) {
+  for (const allocator::xla_gpu::VersionRules& rules : allocator::xla_gpu::all_versions()) {
+    WhatIfSource other{source.requests, source.own, {}, 0, false};
+    other.own.version = rules.name;
+    other.check_fault = find_check_fault(other);
+    if (!other.is_checked()) continue;
+    other.own.notes.push_back(
+        fmt::format("the version of XLA's allocator, {}, is the first that makes the same decisions", rules.name));
+    source = std::move(other);
+    return;
+  }
+}
+
 Confidence confidence_of(const WhatIfSource& source, const Scenario& scenario) {
   const Certainty certainty = allocator::certainty_of(scenario.options);
   const bool is_same_kind = scenario.options.index() == own_scenario(source.own).options.index();
@@ -97,6 +111,7 @@ Result<WhatIfSource> find_what_if_source(const Trace& trace, const WhatIfChoice&
   if (!own) return Failure(own.error());
   WhatIfSource source{std::move(*requests), std::move(*own), {}, 0, false};
   source.check_fault = find_check_fault(source);
+  if (!source.is_checked() && !source.own.is_version_known) find_version(source);
   return source;
 }
 
