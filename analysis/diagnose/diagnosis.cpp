@@ -100,6 +100,7 @@ Diagnosis diagnose(const Trace& trace, const FailedRequest& request, Depth depth
   found.holders = find_holders(trace, states, heap);
   if (found.facts.last_fit && *found.facts.last_fit > 0)
     found.holders_since_fit = find_holders(trace, states, heap, *found.facts.last_fit);
+  found.budget = find_device_budget(trace, states, request.stream, found.facts);
   found.growth = find_growth(trace, heap, states[request.stream]);
   found.advice = find_advice(trace, request.stream, found.cause, found.row, found.facts, found.holders);
   PassControl own_control;

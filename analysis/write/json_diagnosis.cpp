@@ -25,6 +25,14 @@ Json json_from_holders(const Holders& holders) {
   return rows;
 }
 
+Json json_from_budget(const DeviceBudget& budget) {
+  Json parts = Json::array();
+  for (const BudgetRow& row : budget.rows)
+    parts.push_back(
+        {{"part", text_from_part(row.part)}, {"name", row.name}, {"bytes", row.bytes}, {"is_derived", row.is_derived}});
+  return {{"total_bytes", budget.total_bytes}, {"over_bytes", budget.over_bytes}, {"parts", std::move(parts)}};
+}
+
 Json json_from_growth(const Growth& growth) {
   Json survivors = Json::array();
   for (const Holder& one : growth.survivors)
@@ -78,6 +86,7 @@ Json json_from_diagnosis(const Trace& trace, const Diagnosis& diagnosis) {
   json["blockers"] = json_from_blockers(trace.streams[diagnosis.stream].definitions(), diagnosis.facts.place);
   json["holders_since_last_fit"] =
       diagnosis.holders_since_fit.rows.empty() ? Json(nullptr) : json_from_holders(diagnosis.holders_since_fit);
+  json["device_budget"] = diagnosis.budget ? json_from_budget(*diagnosis.budget) : Json(nullptr);
   json["growth"] = diagnosis.growth ? json_from_growth(*diagnosis.growth) : Json(nullptr);
   Json advice = Json::array();
   for (const Advice& one : diagnosis.advice)

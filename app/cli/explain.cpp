@@ -82,6 +82,21 @@ std::string holders_text(const Holders& holders, const Terminal& terminal) {
   return text;
 }
 
+std::string budget_text(const std::optional<DeviceBudget>& budget, const Terminal& terminal) {
+  if (!budget) return {};
+  std::vector<std::vector<std::string>> cells;
+  for (const BudgetRow& row : budget->rows)
+    cells.push_back(
+        {text_from_bytes(row.bytes),
+         fmt::format("{:.1f} %", 100.0 * static_cast<double>(row.bytes) / static_cast<double>(budget->total_bytes)),
+         printable(row.name) + (row.is_derived ? " (the rest)" : "")});
+  std::string text = fmt::format("\nThe device's {} at that time\n", text_from_bytes(budget->total_bytes));
+  text += text_from_columns({{"bytes", true}, {"share", true}, {"what", false}}, cells, terminal, Ink::dim);
+  if (budget->over_bytes > 0)
+    text += fmt::format("over by {}: the sources contradict each other\n", text_from_bytes(budget->over_bytes));
+  return text;
+}
+
 std::string advice_text(const std::vector<Advice>& advice, const Terminal& terminal) {
   if (advice.empty()) return {};
   std::string text = "\nWhat would help\n";
@@ -151,8 +166,8 @@ std::string text_from_failures(const Trace& trace, const Terminal& terminal) {
   if (requests.empty()) return peak_text(trace, terminal);
   const Diagnosis first = diagnose(trace, requests.front(), Depth::full);
   std::string text = head_text(trace, first, requests.size(), terminal) + evidence_text(first, terminal) +
-                     holders_text(first.holders, terminal) + advice_text(first.advice, terminal) +
-                     blockers_text(trace, first) + unknown_text(first.cause);
+                     holders_text(first.holders, terminal) + budget_text(first.budget, terminal) +
+                     advice_text(first.advice, terminal) + blockers_text(trace, first) + unknown_text(first.cause);
   if (requests.size() > 1) text += "\nThe other failures\n";
   for (std::size_t i = 1; i < std::min(lines_max, requests.size()); ++i)
     text += line_text(trace, diagnose(trace, requests[i], Depth::brief));

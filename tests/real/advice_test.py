@@ -12,7 +12,8 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-DEVICE_MIB = 3072
+MIB = 1 << 20
+DEVICE_MIB, CONTEXT = 3072, 502 * MIB  # As the emulated device assumes of a context.
 # Seed, kind, share of the device, variables.
 JOBS = {
     "jax": [(1, "grows", 0.78, {}), (2, "grows", 0.80, {}), (3, "grows", 0.70, {"XLA_PYTHON_CLIENT_MEM_FRACTION": ".6"}),
@@ -37,6 +38,16 @@ def explain(hbmscope, recording):
     return json.loads(done.stdout)["failures"][0]
 
 
+def check_budget(failure, outside):
+    """All memory of the device, in parts: what the pool doesn't have and isn't free are the contexts, and other processes."""
+    budget = failure["device_budget"]
+    parts = {part["part"]: part["bytes"] for part in budget["parts"]}
+    assert budget["total_bytes"] == DEVICE_MIB * MIB == sum(parts.values()) and budget["over_bytes"] == 0, budget
+    assert parts["requested"] + parts["rounding"] == failure["used_bytes"], (parts, failure["used_bytes"])
+    assert parts.get("pool_free", 0) == failure["total_free_bytes"], (parts, failure["total_free_bytes"])
+    assert parts["unseen"] + parts.get("outside", 0) == outside, (parts, outside)
+
+
 def variables_of(change):
     return dict(word.split("=", 1) for word in change.split(" "))
 
@@ -50,6 +61,7 @@ def main():
             is_all, served = run(hbmscope, python, framework, job, {}, recording)
             assert not is_all, f"{job} did not fail"
             failure = explain(hbmscope, recording)
+            check_budget(failure, CONTEXT)
             print(job, failure["verdict"], f"after {served} arrays:", [(one["change"], one["proof"]) for one in failure["advice"]], flush=True)
             for one in failure["advice"]:
                 if one["proof"] != "replayed":
@@ -58,6 +70,8 @@ def main():
                 print(f"    {one['change']}: {now} arrays{', all it wanted' if is_all else ''}", flush=True)
                 assert now > served, "the request that failed still fails"
                 followed += 1
+        run(hbmscope, python, framework, (1, "neighbour", 0.8, {"XLA_PYTHON_CLIENT_MEM_FRACTION": ".5"}), {}, recording)
+        check_budget(explain(hbmscope, recording), 2 * CONTEXT + 300 * MIB)
     assert followed >= 4, followed
 
 

@@ -3,11 +3,13 @@
     advised_job.py jax|torch SEED KIND [SHARE]
 
 KIND "grows": arrays of random sizes until SHARE of the device is in use, with some freed on the way.
+KIND "neighbour": the same, while another process has 300 MiB of the device.
 KIND "holes": many arrays, every second one freed, then larger ones that fit in no hole.
 """
 
 import os
 import random
+import subprocess
 import sys
 
 framework, seed, kind = sys.argv[1], int(sys.argv[2]), sys.argv[3]
@@ -66,11 +68,26 @@ def leave_holes(device):
         arrays[-1 - number] = take(choose.randrange(60, 90) * MIB)
 
 
+NEIGHBOUR = """
+import ctypes, sys
+cuda = ctypes.CDLL("libcuda.so.1")
+context, address = ctypes.c_void_p(), ctypes.c_uint64()
+assert cuda.cuInit(0) == 0 and cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0 and cuda.cuCtxSetCurrent(context) == 0
+assert cuda.cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t(300 << 20)) == 0
+print("there", flush=True)
+sys.stdin.read()
+"""
+if kind == "neighbour":
+    neighbour = subprocess.Popen([sys.executable, "-c", NEIGHBOUR], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert neighbour.stdout.readline() == "there\n"
 arrays = {}
 served = 0
 try:
-    (grow if kind == "grows" else leave_holes)(int(os.environ["ADVISED_DEVICE_MIB"]) * MIB)
+    (leave_holes if kind == "holes" else grow)(int(os.environ["ADVISED_DEVICE_MIB"]) * MIB)
     print("all", served, flush=True)
 except Exception as error:
     assert "RESOURCE_EXHAUSTED" in str(error) or "out of memory" in str(error), error
     print("refused", served, flush=True)
+if kind == "neighbour":
+    neighbour.stdin.close()
+    neighbour.wait()

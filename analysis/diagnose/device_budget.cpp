@@ -1,0 +1,85 @@
+#include "analysis/diagnose/device_budget.h"
+
+#include <algorithm>
+
+#include "analysis/query/device_account.h"
+#include "analysis/query/heap_rows.h"
+#include "analysis/trace/layers.h"
+
+namespace hbmscope {
+namespace {
+
+class Budget {
+ public:
+  explicit Budget(std::uint64_t total) { found_.total_bytes = total; }
+
+  void add(BudgetPart part, std::string name, std::uint64_t bytes) {
+    if (bytes == 0) return;
+    sum_ += bytes;
+    found_.rows.push_back({part, std::move(name), bytes, false});
+  }
+  // Before the free memory, which comes last.
+  DeviceBudget close(std::uint64_t free) {
+    const std::uint64_t explained = sum_ + free;
+    if (explained < found_.total_bytes)
+      found_.rows.push_back({BudgetPart::unseen, "contexts, code, other processes, and what is not recorded",
+                             found_.total_bytes - explained, true});
+    else
+      found_.over_bytes = explained - found_.total_bytes;
+    add(BudgetPart::free, "free on the device", free);
+    return std::move(found_);
+  }
+
+ private:
+  DeviceBudget found_;
+  std::uint64_t sum_ = 0;
+};
+
+}  // namespace
+
+std::string_view text_from_part(BudgetPart part) {
+  switch (part) {
+    case BudgetPart::requested: return "requested";
+    case BudgetPart::rounding: return "rounding";
+    case BudgetPart::pool_free: return "pool_free";
+    case BudgetPart::outside: return "outside";
+    case BudgetPart::kept: return "kept";
+    case BudgetPart::unseen: return "unseen";
+    case BudgetPart::free: return "free";
+  }
+  return "unseen";
+}
+
+std::optional<DeviceBudget> find_device_budget(const Trace& trace, const std::vector<StreamState>& states,
+                                               std::size_t stream, const FailureFacts& facts) {
+  const HeapInfo& failed = trace.streams[stream].definitions().heap(facts.heap);
+  const auto total = find_device_bytes(trace.streams[stream], facts.heap, facts.event);
+  const bool is_of_device = !is_host_kind(failed.memory_kind) && failed.device != wire::no_device;
+  if (!total || !facts.driver_bytes || !is_of_device || failed.layer == wire::Layer::physical) return std::nullopt;
+  std::uint64_t requested = 0, rounding = 0, free = 0;
+  bool has_pool = false;
+  for (const HeapRow& row : compute_heap_rows(trace, states)) {
+    const bool is_pool = row.is_inside_of_driver || (row.stream == stream && row.heap == facts.heap);
+    if (row.stream != stream || row.device != failed.device || is_host_kind(row.memory_kind) || !is_pool) continue;
+    if (!row.pool_bytes || row.is_in_use_unknown) return std::nullopt;
+    has_pool = true;
+    const std::uint64_t in_requests = std::min(row.requested_bytes.value_or(row.in_use_bytes), row.in_use_bytes);
+    requested += in_requests;
+    rounding += row.in_use_bytes - in_requests;
+    free += *row.pool_bytes - std::min(*row.pool_bytes, row.in_use_bytes);
+  }
+  if (!has_pool) return std::nullopt;
+  Budget budget(*total);
+  budget.add(BudgetPart::requested, "requested and in use in the pool", requested);
+  budget.add(BudgetPart::rounding, "rounding of its blocks", rounding);
+  budget.add(BudgetPart::pool_free, "free in the pool", free);
+  for (const DeviceAccount& account : find_device_accounts(trace, states)) {
+    if (account.stream != stream || account.device != failed.device) continue;
+    for (const OwnerBytes& owner : account.owners)
+      budget.add(BudgetPart::outside, "outside the pool: " + owner.owner, owner.bytes);
+    budget.add(BudgetPart::kept, "kept by the driver's memory pools", account.kept_bytes);
+  }
+  return budget.close(*facts.driver_bytes);
+}
+
+}  // namespace hbmscope
