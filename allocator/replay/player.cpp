@@ -27,6 +27,7 @@ class Run final : public Sink {
         break;
       }
       const Operation& operation = stream_.operations[at_];
+      if (how_.skipped != nullptr && !operation.is_free && (*how_.skipped)[at_]) continue;
       ++result_.operations;
       first_refused_bytes_ = last_refused_bytes_ = 0;
       notify([&](Watcher& watcher) { watcher.on_operation(at_); });

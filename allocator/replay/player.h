@@ -93,6 +93,8 @@ struct PlayOptions {
   std::span<Watcher* const> watchers = {};
   // Operations to play, at most. The result is then that of a shorter stream.
   std::uint64_t operations_max = ~std::uint64_t{0};
+  // By operation: requests that are not made. Their frees then free nothing. Null: none.
+  const std::vector<bool>* skipped = nullptr;
   const std::atomic<bool>* cancelled = nullptr;  // Set by another thread; looked at now and then.
 };
 ReplayResult play(const RequestStream& stream, const AllocatorOptions& options, const PlayOptions& how);

@@ -1,6 +1,7 @@
 #include "analysis/query/failure_facts.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "analysis/model/clamped.h"
 #include "analysis/trace/pass_from.h"
@@ -14,31 +15,37 @@ namespace {
 // Slides the window over every chunk of the region that leaves enough room.
 class PlaceFinder {
  public:
-  explicit PlaceFinder(std::uint64_t bytes) : bytes_(bytes) {}
+  PlaceFinder(std::uint64_t bytes, Fewest fewest) : bytes_(bytes), fewest_(fewest) {}
 
   void add_region(const std::vector<HeapChunk>& chunks) {
     std::size_t end = 0;
-    std::uint64_t size = 0, in_use = 0;
+    std::uint64_t size = 0, in_use = 0, blocks = 0;
     for (std::size_t begin = 0; begin < chunks.size(); ++begin) {
       for (; end < chunks.size() && size < bytes_; ++end) {
         size += chunks[end].range.size();
         in_use += in_use_of(chunks[end]);
+        blocks += is_block(chunks[end]) ? 1 : 0;
       }
       if (size < bytes_) return;
-      if (!best_ || in_use < best_->in_use_bytes)
+      const auto cost = fewest_ == Fewest::bytes ? std::pair(in_use, blocks) : std::pair(blocks, in_use);
+      if (!best_ || cost < best_cost_) {
+        best_cost_ = cost;
         best_ = CheapestPlace{{chunks[begin].range.begin, chunks[end - 1].range.end}, in_use, {}};
+      }
       size -= chunks[begin].range.size();
       in_use -= in_use_of(chunks[begin]);
+      blocks -= is_block(chunks[begin]) ? 1 : 0;
     }
   }
   std::optional<CheapestPlace> take() { return std::move(best_); }
 
  private:
-  static std::uint64_t in_use_of(const HeapChunk& chunk) {
-    return chunk.state == ChunkState::block ? chunk.range.size() : 0;
-  }
+  static bool is_block(const HeapChunk& chunk) { return chunk.state == ChunkState::block; }
+  static std::uint64_t in_use_of(const HeapChunk& chunk) { return is_block(chunk) ? chunk.range.size() : 0; }
 
   std::uint64_t bytes_;
+  Fewest fewest_;
+  std::pair<std::uint64_t, std::uint64_t> best_cost_;
   std::optional<CheapestPlace> best_;
 };
 
@@ -64,12 +71,13 @@ FailureVerdict verdict_of(const FailureFacts& facts) {
 
 }  // namespace
 
-std::optional<CheapestPlace> find_cheapest_place(const StreamState& state, std::uint32_t heap, std::uint64_t bytes) {
+std::optional<CheapestPlace> find_cheapest_place(const StreamState& state, std::uint32_t heap, std::uint64_t bytes,
+                                                 Fewest fewest) {
   const AddressSpace& space = state.heap(heap).space;
   if (!space.knows_regions() || bytes == 0) return std::nullopt;
   std::vector<AddressRange> regions;
   space.for_each_region([&](AddressRange range) { regions.push_back(range); });
-  PlaceFinder finder(bytes);
+  PlaceFinder finder(bytes, fewest);
   std::vector<HeapChunk> chunks;  // The chunks of one region, in address order.
   std::size_t region = 0;
   space.for_each_chunk([&](const HeapChunk& chunk) {
@@ -163,6 +171,11 @@ FailureFacts compute_failure_facts(const Stream& stream, std::size_t index, cons
   if (facts.last_fit && *facts.last_fit > 0)
     facts.last_fit_since_start_ns = since_start(stream, stream.state_at(*facts.last_fit).time_ns());
   facts.place = find_cheapest_place(state, failure.heap, facts.needed_bytes);
+  // One block can't be fewer.
+  if (facts.place && facts.place->blocks.size() > 1) {
+    auto other = find_cheapest_place(state, failure.heap, facts.needed_bytes, Fewest::blocks);
+    if (other && other->blocks.size() < facts.place->blocks.size()) facts.place_of_fewest_blocks = std::move(other);
+  }
   return facts;
 }
 

@@ -26,14 +26,17 @@ enum class FailureVerdict : std::uint8_t {
   had_room,    // A free block was large enough, and the allocator did not use it.
 };
 
-// The range of adjacent chunks in one region that is large enough for the request and has the fewest bytes in use.
+// The range of adjacent chunks in one region that is large enough for the request and has the fewest bytes in use, or
+// the fewest blocks, and of these the fewest bytes.
+enum class Fewest : std::uint8_t { bytes, blocks };
 struct CheapestPlace {
   AddressRange range;
   std::uint64_t in_use_bytes = 0;
   std::vector<LiveBlock> blocks;  // In address order. Empty if nothing is in the way.
 };
 // Nothing if no region is that large, or regions are unknown. `bytes` must be above 0.
-std::optional<CheapestPlace> find_cheapest_place(const StreamState& state, std::uint32_t heap, std::uint64_t bytes);
+std::optional<CheapestPlace> find_cheapest_place(const StreamState& state, std::uint32_t heap, std::uint64_t bytes,
+                                                 Fewest fewest = Fewest::bytes);
 
 // The last position before `before` at which the heap had a free block of that size; `bytes` must be above 0.
 std::optional<std::uint64_t> find_last_fit(const Stream& stream, std::uint32_t heap, std::uint64_t bytes,
@@ -54,7 +57,8 @@ struct FailureFacts {
   FailureVerdict verdict = FailureVerdict::unknown;
   std::optional<std::uint64_t> last_fit;  // The number of events at that time.
   std::optional<std::int64_t> last_fit_since_start_ns;
-  std::optional<CheapestPlace> place;  // If the verdict is fragmented, split or too_big.
+  std::optional<CheapestPlace> place;                   // If the verdict is fragmented, split or too_big.
+  std::optional<CheapestPlace> place_of_fewest_blocks;  // The same; absent if it is no other place.
   // The limit leaves no room for a region of the needed size, however much is free on the device.
   bool is_pool_at_limit() const;
   std::uint32_t stack = 0;                // The stack of the request.

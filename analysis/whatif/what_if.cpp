@@ -86,7 +86,10 @@ WhatIfRow run(const WhatIfSource& source, Scenario scenario, const Extent& exten
   PeakWatcher watcher;
   allocator::Watcher* watchers[] = {&watcher};
   row.result = allocator::play(source.requests.stream, scenario.options,
-                               {scenario.upstream, watchers, extent.operations, &extent.cancelled});
+                               {.upstream = scenario.upstream,
+                                .watchers = watchers,
+                                .operations_max = extent.operations,
+                                .cancelled = &extent.cancelled});
   row.fragmentation_at_peak = watcher.fragmentation;
   row.confidence = confidence_of(source, scenario);
   row.scenario = std::move(scenario);

@@ -84,6 +84,9 @@ Json json_from_diagnosis(const Trace& trace, const Diagnosis& diagnosis) {
   json["holders_bytes"] = has_holders ? Json(diagnosis.holders.bytes) : Json(nullptr);
   json["holders"] = has_holders ? json_from_holders(diagnosis.holders) : Json(nullptr);
   json["blockers"] = json_from_blockers(trace.streams[diagnosis.stream].definitions(), diagnosis.facts.place);
+  json["fewest_blockers"] = json_from_blockers(
+      trace.streams[diagnosis.stream].definitions(),
+      diagnosis.facts.place_of_fewest_blocks ? diagnosis.facts.place_of_fewest_blocks : diagnosis.facts.place);
   json["holders_since_last_fit"] =
       diagnosis.holders_since_fit.rows.empty() ? Json(nullptr) : json_from_holders(diagnosis.holders_since_fit);
   json["device_budget"] = diagnosis.budget ? json_from_budget(*diagnosis.budget) : Json(nullptr);

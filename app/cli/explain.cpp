@@ -126,6 +126,10 @@ std::string blockers_text(const Trace& trace, const Diagnosis& diagnosis) {
     text += fmt::format("  {:#x}  {:>10}  {}\n", blocks[i].address, text_from_bytes(blocks[i].size),
                         printable(user_code_text(definitions, blocks[i].stack)));
   if (blocks.size() > blockers_shown) text += fmt::format("  and {} more\n", blocks.size() - blockers_shown);
+  if (const auto& fewest = diagnosis.facts.place_of_fewest_blocks)
+    text += fmt::format("  or, the fewest blocks: {} of {} between {:#x} and {:#x}\n",
+                        text_from_count_of(fewest->blocks.size(), "block"), text_from_bytes(fewest->in_use_bytes),
+                        fewest->range.begin, fewest->range.end);
   return text;
 }
 

@@ -125,7 +125,7 @@ Result<std::optional<std::string>> find_gate_failure(const std::string& expressi
     const std::string of = subject.name().empty() ? "" : " for " + printable(subject.name());
     if (!is_true && !unknown.empty())
       return Failure(refusal(fmt::format("--fail-if: {} is unknown{}", unknown, of),
-                             "Use a source that has it, such as a recording, or another condition."));
+                             "Use a source that says it, or another condition."));
     if (!is_true) continue;
     std::string figures;
     for (const std::size_t field : used)

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "analysis/diagnose/savings.h"
+#include "analysis/diagnose/savings_pool.h"
 #include "analysis/query/profile_view.h"
 #include "analysis/read/source/read_source.h"
 #include "analysis/trace/moment.h"
@@ -26,6 +26,8 @@
 namespace hbmscope::cli {
 namespace {
 
+constexpr std::size_t pool_sites_max = 64;  // Each is a replay of all requests.
+
 // How a kind of site is called, and what the rest lacks.
 struct SiteWords {
   std::string_view option, many, title, rest;
@@ -43,7 +45,8 @@ struct SavingsReport {
   std::string heap;  // Its name.
   const SiteWords& words;
   const Savings& savings;
-  std::size_t top;  // 0: all.
+  const std::optional<PoolSavings>& pool;  // Of the shown rows.
+  std::size_t top;                         // 0: all.
 
   const Stream& stream() const { return trace.streams[key.stream]; }
   std::size_t shown() const { return top == 0 ? savings.sites.size() : std::min(top, savings.sites.size()); }
@@ -107,6 +110,8 @@ std::string savings_head_text(const SavingsReport& report) {
 std::string savings_table(const SavingsReport& report, const std::vector<SiteSaving>& sites, std::size_t shown,
                           const Terminal& terminal) {
   std::vector<std::vector<std::string>> rows;
+  // Known of the rows themselves, not of those of a set.
+  const PoolSavings* pool = report.pool && &sites == &report.savings.sites ? &*report.pool : nullptr;
   for (const SiteSaving& row : sites) {
     if (rows.size() == shown) break;
     const auto ns = since_start_ns(report.stream(), row.next_peak);
@@ -114,14 +119,13 @@ std::string savings_table(const SavingsReport& report, const std::vector<SiteSav
     rows.push_back({text_from_bytes(row.saves_bytes), text_from_bytes(row.next_peak.in_use_bytes),
                     has_peak ? text_from_position(report.trace, report.key.stream, row.next_peak.position) : "–",
                     ns ? seconds_text(*ns) : std::string(), text_from_bytes(row.bytes_at_peak), site_text(row.site)});
+    if (pool != nullptr)
+      rows.back().insert(rows.back().begin() + 1, text_from_value(pool->saves_bytes[rows.size() - 1], "bytes"));
   }
-  return text_from_columns({{"saves", true},
-                            {"next peak", true},
-                            {"at", true},
-                            {"time", true},
-                            {"held at the peak", true},
-                            {report.words.title, false}},
-                           rows, terminal, Ink::dim);
+  std::vector<TextColumn> columns = {{"saves", true}, {"next peak", true},        {"at", true},
+                                     {"time", true},  {"held at the peak", true}, {report.words.title, false}};
+  if (pool != nullptr) columns.insert(columns.begin() + 1, {"of the pool", true});
+  return text_from_columns(columns, rows, terminal, Ink::dim);
 }
 
 std::string savings_set_text(const SavingsReport& report, const SavingsSet& set, const Terminal& terminal) {
@@ -156,6 +160,9 @@ std::string savings_text(const SavingsReport& report, const Terminal& terminal) 
                                        text_from_count(report.savings.sites.size()), report.words.many),
                            Ink::dim) +
             "\n";
+  if (report.pool && report.shown() > 0)
+    text += fmt::format("The pool's peak is {} in a replay of all requests ({}).\n",
+                        text_from_bytes(report.pool->peak_pool_bytes), text_from_confidence(report.pool->confidence));
   if (report.savings.set) text += savings_set_text(report, *report.savings.set, terminal);
   return text;
 }
@@ -166,10 +173,12 @@ nlohmann::ordered_json json_from_site(const Site& site) {
   if (site.line > 0) json["line"] = site.line;
   return json;
 }
-nlohmann::ordered_json json_from_saving(const Stream& stream, const SiteSaving& row) {
+nlohmann::ordered_json json_from_saving(const Stream& stream, const SiteSaving& row,
+                                        std::optional<std::int64_t> saves_pool_bytes = {}) {
   return {{"site", json_from_site(row.site)},
           {"bytes_at_peak", row.bytes_at_peak},
           {"saves_bytes", row.saves_bytes},
+          {"saves_pool_bytes", or_null(saves_pool_bytes)},
           {"next_peak_bytes", row.next_peak.in_use_bytes},
           {"next_peak_event", row.next_peak.position},
           {"next_peak_since_start_ns", or_null(since_start_ns(stream, row.next_peak))}};
@@ -177,17 +186,23 @@ nlohmann::ordered_json json_from_saving(const Stream& stream, const SiteSaving& 
 
 nlohmann::ordered_json json_from_savings(const SavingsReport& report) {
   const Savings& savings = report.savings;
-  nlohmann::ordered_json json = {{"schema", json_schema},
-                                 {"heap", valid_utf8(report.heap)},
-                                 {"by", report.words.option},
-                                 {"peak_bytes", savings.peak.in_use_bytes},
-                                 {"peak_event", savings.peak.position},
-                                 {"peak_since_start_ns", or_null(since_start_ns(report.stream(), savings.peak))},
-                                 {"peak_is_inexact", savings.is_inexact},
-                                 {"sites", savings.sites.size()},
-                                 {"savings", nlohmann::ordered_json::array()}};
+  nlohmann::ordered_json json = {
+      {"schema", json_schema},
+      {"heap", valid_utf8(report.heap)},
+      {"by", report.words.option},
+      {"peak_bytes", savings.peak.in_use_bytes},
+      {"peak_event", savings.peak.position},
+      {"peak_since_start_ns", or_null(since_start_ns(report.stream(), savings.peak))},
+      {"peak_is_inexact", savings.is_inexact},
+      {"peak_pool_bytes",
+       report.pool ? nlohmann::ordered_json(report.pool->peak_pool_bytes) : nlohmann::ordered_json(nullptr)},
+      {"pool_figures", report.pool ? nlohmann::ordered_json(text_from_confidence(report.pool->confidence))
+                                   : nlohmann::ordered_json(nullptr)},
+      {"sites", savings.sites.size()},
+      {"savings", nlohmann::ordered_json::array()}};
   for (std::size_t i = 0; i < report.shown(); ++i)
-    json["savings"].push_back(json_from_saving(report.stream(), savings.sites[i]));
+    json["savings"].push_back(json_from_saving(
+        report.stream(), savings.sites[i], report.pool ? std::optional(report.pool->saves_bytes[i]) : std::nullopt));
   if (!savings.set) return json;
   const SavingsSet& set = *savings.set;
   nlohmann::ordered_json& lower = json["lower_by"];
@@ -268,7 +283,16 @@ int run_savings(const SavingsOptions& options) {
                                     text_from_bytes(savings->peak.in_use_bytes)),
                         "Write a smaller size."));
   const auto labels = find_heap_labels(*source->trace, HeapLabels::streams);
-  const SavingsReport report{*source->trace, *heap, labels[heap->stream][heap->heap], words, *savings, options.top};
+  const std::size_t shown = options.top == 0 ? savings->sites.size() : std::min(options.top, savings->sites.size());
+  std::optional<PoolSavings> pool;
+  {
+    const ProgressLine progress("Savings of the pool", control);
+    // Of all rows, only where there are few.
+    if (shown <= pool_sites_max)
+      pool = compute_pool_savings(*source->trace, *heap, words.by, savings->sites, shown, control);
+  }
+  const SavingsReport report{*source->trace, *heap,      labels[heap->stream][heap->heap], words, *savings,
+                             pool,           options.top};
   std::optional<std::string> failure;
   if (!options.fail_if.empty()) {
     auto found = find_gate_failure(options.fail_if, savings_gate_fields, subjects_of(report));

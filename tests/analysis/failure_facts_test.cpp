@@ -126,22 +126,28 @@ struct Naive {
     }
     return found;
   }
-  static std::optional<std::uint64_t> cheapest(const StreamState& state, std::uint64_t bytes) {
+  // Bytes in use and blocks, in the order of their weight.
+  static std::optional<std::pair<std::uint64_t, std::uint64_t>> cheapest(const StreamState& state, std::uint64_t bytes,
+                                                                         Fewest fewest = Fewest::bytes) {
     std::vector<HeapChunk> chunks;
     state.heap(1).space.for_each_chunk([&](const HeapChunk& chunk) { chunks.push_back(chunk); });
     std::vector<AddressRange> regions;
     state.heap(1).space.for_each_region([&](AddressRange range) { regions.push_back(range); });
-    std::optional<std::uint64_t> best;
+    std::optional<std::pair<std::uint64_t, std::uint64_t>> best;
     for (std::size_t i = 0; i < chunks.size(); ++i)
       for (std::size_t j = i; j < chunks.size(); ++j) {
         const AddressRange window{chunks[i].range.begin, chunks[j].range.end};
         bool is_in_one = false;
         for (const AddressRange& region : regions) is_in_one |= region.contains(window);
         if (!is_in_one || window.size() < bytes) continue;
-        std::uint64_t in_use = 0;
-        for (std::size_t k = i; k <= j; ++k)
-          if (chunks[k].state == ChunkState::block) in_use += chunks[k].range.size();
-        best = std::min(best.value_or(in_use), in_use);
+        std::uint64_t in_use = 0, blocks = 0;
+        for (std::size_t k = i; k <= j; ++k) {
+          if (chunks[k].state != ChunkState::block) continue;
+          in_use += chunks[k].range.size();
+          ++blocks;
+        }
+        const auto cost = fewest == Fewest::bytes ? std::pair(in_use, blocks) : std::pair(blocks, in_use);
+        best = std::min(best.value_or(cost), cost);
       }
     return best;
   }
@@ -177,12 +183,46 @@ TEST(FailureFacts, are_the_same_as_the_naive_ones_on_random_heaps) {
     const auto naive = Naive::cheapest(state, requested);
     ASSERT_EQ(naive.has_value(), place.has_value()) << "seed " << seed;
     if (!place) continue;
-    EXPECT_EQ(*naive, place->in_use_bytes) << "seed " << seed;
+    EXPECT_EQ(naive->first, place->in_use_bytes) << "seed " << seed;
     EXPECT_GE(place->range.size(), requested);
     std::uint64_t in_use = 0;
     for (const LiveBlock& block : place->blocks) in_use += block.size;
     EXPECT_EQ(place->in_use_bytes, in_use) << "the blocks are those in the place";
   }
+}
+
+TEST(FailureFacts, the_blocks_in_the_way_are_those_of_a_complete_search) {
+  std::size_t with_place = 0, with_other = 0;
+  for (std::uint32_t seed = 1; seed <= 10'000; ++seed) {
+    std::mt19937 random(seed);
+    TraceBuilder builder;
+    const std::uint32_t heap = builder.heap("GPU 0", failing_heap_flags);
+    for (const std::uint64_t begin : {0, 400, 2000}) builder.grow(heap, begin, 400);
+    for (const std::uint64_t region : {0, 400, 2000})
+      for (std::uint64_t at = 0; at < 400;) {
+        const std::uint64_t size = std::min<std::uint64_t>(1 + random() % 90, 400 - at);
+        if (random() % 2 == 0) builder.alloc(heap, region + at, size);
+        at += size;
+      }
+    builder.writer.flush();
+    const StreamState state = builder.trace.streams[0].state_at(builder.trace.streams[0].end_position());
+    const std::uint64_t requested = 40 + random() % 380;
+    const auto cheapest = find_cheapest_place(state, heap, requested);
+    const auto fewest = find_cheapest_place(state, heap, requested, Fewest::blocks);
+    const auto naive_cheapest = Naive::cheapest(state, requested);
+    const auto naive_fewest = Naive::cheapest(state, requested, Fewest::blocks);
+    ASSERT_EQ(cheapest.has_value(), naive_cheapest.has_value()) << seed;
+    ASSERT_EQ(fewest.has_value(), naive_fewest.has_value()) << seed;
+    if (!cheapest) continue;
+    ++with_place;
+    with_other += fewest->blocks.size() < cheapest->blocks.size() ? 1 : 0;
+    ASSERT_EQ(cheapest->in_use_bytes, naive_cheapest->first) << seed;
+    ASSERT_EQ(cheapest->blocks.size(), naive_cheapest->second) << seed;
+    ASSERT_EQ(fewest->blocks.size(), naive_fewest->first) << seed;
+    ASSERT_EQ(fewest->in_use_bytes, naive_fewest->second) << seed;
+  }
+  EXPECT_GT(with_place, 9'000U);
+  EXPECT_GT(with_other, 1'000U);
 }
 
 TEST(FreeBlocks, are_cut_largest_first_and_say_it_in_one_sentence) {

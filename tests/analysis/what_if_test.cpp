@@ -6,8 +6,10 @@
 
 #include "allocator/setup/setup.h"
 #include "analysis/diagnose/diagnosis.h"
+#include "analysis/diagnose/savings_pool.h"
 #include "analysis/read/requests/replay_recorder.h"
 #include "analysis/units/format.h"
+#include "tests/analysis/trace_builder.h"
 #include "tests/sizes.h"
 
 namespace hbmscope {
@@ -201,6 +203,57 @@ TEST(Proof, withdraws_what_a_replay_refutes) {
   ASSERT_EQ(failed.size(), 1U);
   const Diagnosis diagnosis = diagnose(trace, failed.front(), Depth::full);
   for (const Advice& one : diagnosis.advice) EXPECT_TRUE(one.words.empty()) << one.change;
+}
+
+// Removing the requests by hand, and playing the rest, gives the same.
+TEST(PoolSavings, are_those_of_a_replay_without_the_site) {
+  for (unsigned seed = 1; seed <= 5; ++seed) {
+    std::mt19937_64 random(seed);
+    TraceBuilder builder;
+    wire::HeapRecord record;
+    record.device = 0;
+    record.layer = static_cast<std::uint8_t>(wire::Layer::pool);
+    record.flags = wire::heap_flag::has_addresses | wire::heap_flag::has_requested;
+    const std::uint32_t heap = builder.writer.define_heap(record, "GPU 0 PyTorch pool", "device");
+    const std::uint32_t stacks[] = {builder.stack("main;a"), builder.stack("main;b"), builder.stack("main;c")};
+    std::vector<std::uint64_t> live;
+    for (std::uint64_t i = 0; i < 300; ++i) {
+      if (live.size() > 20) {
+        const std::size_t at = random() % live.size();
+        builder.free(heap, live[at]);
+        live.erase(live.begin() + static_cast<std::ptrdiff_t>(at));
+      }
+      live.push_back((i + 1) * gib);
+      builder.alloc(heap, live.back(), 512 * (1 + random() % (64 * mib / 512)), stacks[random() % 3]);
+    }
+    builder.writer.flush();
+    const HeapKey key{0, heap};
+    const auto savings = compute_savings(builder.trace, key, {SiteBy::line, {}}, nullptr);
+    ASSERT_TRUE(savings);
+    PassControl control;
+    const auto pool = compute_pool_savings(builder.trace, key, SiteBy::line, savings->sites, 2, control);
+    ASSERT_TRUE(pool);
+    ASSERT_EQ(pool->saves_bytes.size(), 2U);
+    const WhatIfSource source = source_of(builder.trace, {std::nullopt, std::nullopt, std::uint64_t{1} << 50});
+    const Scenario own = own_scenario(source.own);
+    const auto peak_of = [&](const allocator::RequestStream& requests) {
+      return allocator::play(requests, own.options, {own.upstream}).statistics.peak_pool_bytes;
+    };
+    EXPECT_EQ(pool->peak_pool_bytes, peak_of(source.requests.stream));
+    for (std::size_t site = 0; site < 2; ++site) {
+      allocator::RequestStream rest = source.requests.stream;
+      for (std::size_t i = 0; i < rest.operations.size(); ++i) {
+        const Definitions& definitions = builder.trace.streams[0].definitions();
+        const auto frame = definitions.frame(definitions.stack(rest.origins[i].stack).frame);
+        // A request of 0 bytes gets nothing.
+        if (!rest.operations[i].is_free && definitions.text(frame.function) == savings->sites[site].site.function)
+          rest.operations[i].request.bytes = 0;
+      }
+      EXPECT_EQ(pool->saves_bytes[site],
+                static_cast<std::int64_t>(pool->peak_pool_bytes) - static_cast<std::int64_t>(peak_of(rest)))
+          << seed;
+    }
+  }
 }
 
 }  // namespace

@@ -1,0 +1,83 @@
+#include "analysis/diagnose/savings_pool.h"
+
+#include <algorithm>
+
+namespace hbmscope {
+namespace {
+
+constexpr std::size_t pool_operations_max = 5'000'000;
+// PyTorch's pool does not depend on the size of the device as long as there is enough.
+constexpr std::uint64_t ample_device_bytes = std::uint64_t{1} << 50;
+
+std::optional<WhatIfSource> find_source(const Trace& trace, HeapKey heap) {
+  const std::uint32_t number = trace.streams[heap.stream].definitions().heap(heap.heap).device;
+  WhatIfChoice choice{number == wire::no_device ? std::nullopt : std::optional(number), heap.stream, std::nullopt};
+  auto source = find_what_if_source(trace, choice);
+  if (!source) {
+    choice.device_bytes = ample_device_bytes;
+    source = find_what_if_source(trace, choice);
+    if (!source || !source->own.is_pytorch) return std::nullopt;
+  }
+  return std::move(*source);
+}
+
+// For each operation, the site of its request among the first `count`; `count`: another one, or a free.
+std::vector<std::uint32_t> sites_of_operations(const Stream& stream, SiteBy by,
+                                               const allocator::RequestStream& requests,
+                                               const std::vector<SiteSaving>& sites, std::size_t count) {
+  SiteTable table(stream, by);
+  std::vector<std::uint32_t> places;  // By number in the table.
+  std::vector<std::uint32_t> found(requests.operations.size(), static_cast<std::uint32_t>(count));
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (requests.operations[i].is_free) continue;
+    LiveBlock block;
+    block.stack = requests.origins[i].stack;
+    block.tag = requests.origins[i].tag;
+    const std::uint32_t number = table.number_of(block);
+    while (places.size() <= number) {
+      const auto end = sites.begin() + static_cast<std::ptrdiff_t>(count);
+      const Site& site = table[places.size()];
+      places.push_back(static_cast<std::uint32_t>(
+          std::find_if(sites.begin(), end, [&](const SiteSaving& one) { return one.site == site; }) - sites.begin()));
+    }
+    found[i] = places[number];
+  }
+  return found;
+}
+
+}  // namespace
+
+std::optional<PoolSavings> compute_pool_savings(const Trace& trace, HeapKey heap, SiteBy by,
+                                                const std::vector<SiteSaving>& sites, std::size_t count,
+                                                PassControl& control) {
+  const Stream& stream = trace.streams[heap.stream];
+  if (by == SiteBy::category || stream.end_position() > pool_operations_max) return std::nullopt;
+  const auto source = find_source(trace, heap);
+  if (!source) return std::nullopt;
+  count = std::min(count, sites.size());
+  const allocator::RequestStream& requests = source->requests.stream;
+  const Scenario own = own_scenario(source->own);
+  const auto places = sites_of_operations(stream, by, requests, sites, count);
+  control.done_events = 0;
+  control.total_events = requests.operations.size() * (count + 1);
+  std::vector<bool> is_skipped(requests.operations.size());
+  PoolSavings found;
+  for (std::size_t site = 0; site <= count; ++site) {  // The last one: with all requests.
+    for (std::size_t i = 0; i < places.size(); ++i) is_skipped[i] = site < count && places[i] == site;
+    allocator::PlayOptions how{own.upstream};
+    how.skipped = &is_skipped;
+    how.cancelled = &control.cancelled;
+    const std::uint64_t peak = allocator::play(requests, own.options, how).statistics.peak_pool_bytes;
+    if (control.cancelled) return std::nullopt;
+    control.done_events += requests.operations.size();
+    if (site == count)
+      found.peak_pool_bytes = peak;
+    else
+      found.saves_bytes.push_back(static_cast<std::int64_t>(peak));
+  }
+  for (std::int64_t& saves : found.saves_bytes) saves = static_cast<std::int64_t>(found.peak_pool_bytes) - saves;
+  found.confidence = source->is_checked() ? Confidence::checked : Confidence::approximate;
+  return found;
+}
+
+}  // namespace hbmscope
