@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/model/clamped.h"
 #include "analysis/query/device_account.h"
 #include "analysis/query/heap_rows.h"
 #include "analysis/trace/layers.h"
@@ -15,12 +16,12 @@ class Budget {
 
   void add(BudgetPart part, std::string name, std::uint64_t bytes) {
     if (bytes == 0) return;
-    sum_ += bytes;
+    sum_ = clamped_sum(sum_, bytes);
     found_.rows.push_back({part, std::move(name), bytes, false});
   }
   // Before the free memory, which comes last.
   DeviceBudget close(std::uint64_t free) {
-    const std::uint64_t explained = sum_ + free;
+    const std::uint64_t explained = clamped_sum(sum_, free);
     if (explained < found_.total_bytes)
       found_.rows.push_back({BudgetPart::unseen, "contexts, code, other processes, and what is not recorded",
                              found_.total_bytes - explained, true});
@@ -57,20 +58,22 @@ std::optional<DeviceBudget> find_device_budget(const Trace& trace, const std::ve
   const bool is_of_device = !is_host_kind(failed.memory_kind) && failed.device != wire::no_device;
   if (!total || !facts.driver_bytes || !is_of_device || failed.layer == wire::Layer::physical) return std::nullopt;
   std::uint64_t requested = 0, rounding = 0, free = 0;
-  bool has_pool = false;
+  bool has_pool = false, knows_requested = true;
   for (const HeapRow& row : compute_heap_rows(trace, states)) {
     const bool is_pool = row.is_inside_of_driver || (row.stream == stream && row.heap == facts.heap);
     if (row.stream != stream || row.device != failed.device || is_host_kind(row.memory_kind) || !is_pool) continue;
     if (!row.pool_bytes || row.is_in_use_unknown) return std::nullopt;
     has_pool = true;
     const std::uint64_t in_requests = std::min(row.requested_bytes.value_or(row.in_use_bytes), row.in_use_bytes);
-    requested += in_requests;
-    rounding += row.in_use_bytes - in_requests;
-    free += *row.pool_bytes - std::min(*row.pool_bytes, row.in_use_bytes);
+    knows_requested = knows_requested && row.requested_bytes.has_value();
+    requested = clamped_sum(requested, in_requests);
+    rounding = clamped_sum(rounding, row.in_use_bytes - in_requests);
+    free = clamped_sum(free, *row.pool_bytes - std::min(*row.pool_bytes, row.in_use_bytes));
   }
   if (!has_pool) return std::nullopt;
   Budget budget(*total);
-  budget.add(BudgetPart::requested, "requested and in use in the pool", requested);
+  budget.add(BudgetPart::requested, knows_requested ? "requested and in use in the pool" : "in use in the pool",
+             requested);
   budget.add(BudgetPart::rounding, "rounding of its blocks", rounding);
   budget.add(BudgetPart::pool_free, "free in the pool", free);
   for (const DeviceAccount& account : find_device_accounts(trace, states)) {

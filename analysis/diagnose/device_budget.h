@@ -14,7 +14,7 @@
 namespace hbmscope {
 
 enum class BudgetPart : std::uint8_t {
-  requested,  // In use in frameworks' pools, without rounding.
+  requested,  // In use in frameworks' pools, without rounding as far as that is known.
   rounding,   // What their blocks have beyond that.
   pool_free,  // Free in these pools.
   outside,    // Allocated from the driver by others, one row for each owner.

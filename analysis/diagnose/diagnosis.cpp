@@ -31,15 +31,14 @@ void note_what_took_the_room(Diagnosis& found) {
   all.insert(fit == all.end() ? fit : fit + 1, evidence);
 }
 
-// What is left of earlier steps is the cause if the request would have fit without it, and if it is no small part.
+// What is left of earlier steps is the cause if the request would have fit without it, and if it is no small part. Of a
+// fragmented pool it isn't said: what would be free is not in one place.
 bool is_leak(const Diagnosis& found) {
   constexpr std::uint64_t part_min = 10;  // A tenth of what was in use.
   const Growth& growth = *found.growth;
   switch (found.cause.cause) {
     case Cause::too_big:
-    case Cause::pool_limit:
-    case Cause::fragmentation:
-    case Cause::cannot_grow: break;
+    case Cause::pool_limit: break;
     default: return false;
   }
   const std::uint64_t there = clamped_sum(found.facts.free_bytes.value_or(0), growth.survivor_bytes);
@@ -51,7 +50,7 @@ void note_growth(Diagnosis& found) {
   const Growth& growth = *found.growth;
   if (!growth.is_steady) return;
   const std::string grew =
-      fmt::format("by {} with each of the last {} steps (\"{}\")", text_from_bytes(growth.bytes_per_step),
+      fmt::format("by about {} a step, over the last {} steps (\"{}\")", text_from_bytes(growth.bytes_per_step),
                   text_from_count(growth.steps), growth.step);
   auto& evidence = found.cause.evidence;
   evidence.insert(evidence.begin(), {fmt::format("The memory in use grew {}.", grew), std::nullopt, found.facts.event});
@@ -62,16 +61,16 @@ void note_growth(Diagnosis& found) {
                                                : text_from_holder(growth.survivors.front()) + " and others");
   evidence.insert(evidence.begin() + 1, {found.cause.sentence, std::nullopt, found.facts.event});
   found.cause.cause = Cause::leak;
-  found.cause.sentence =
-      fmt::format("Probably a leak: {} is still in use, and without it the request of {} would have fit.", kept,
-                  text_from_bytes(found.facts.requested_bytes));
+  found.cause.sentence = fmt::format(
+      "Probably a leak: {} is still in use; the request of {} is not larger than that and what is free together.", kept,
+      text_from_bytes(found.facts.requested_bytes));
   found.advice.insert(
       found.advice.begin(),
       {fmt::format("let go of what {} keeps from earlier steps", text_from_holder(growth.survivors.front())),
        "Typical reasons are a list that outputs or losses are appended to (keep numbers: .item(), float()), a "
        "cache without a limit, or a variable that still refers to the last graph.",
        "",
-       AdviceProof::computed,
+       AdviceProof::rule,
        {},
        {}});
 }

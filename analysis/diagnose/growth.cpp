@@ -117,7 +117,7 @@ void find_survivors(const Definitions& definitions, std::uint32_t heap, const St
   for (const LiveBlock& block : state.slots()) {
     if (!block.is_live() || block.heap != heap || block.stack == 0 || block.event == wire::before_the_stream) continue;
     const auto step = std::upper_bound(marks.begin(), marks.end(), block.event);
-    if (step == marks.begin()) continue;  // From before these steps.
+    if (step == marks.begin() || step == marks.end()) continue;  // From before these steps, or of the current one.
     std::string& name = names[block.stack];
     if (name.empty()) name = user_code_text(definitions, block.stack);
     Line& line = lines[name];

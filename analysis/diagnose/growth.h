@@ -21,7 +21,8 @@ struct Growth {
   std::uint64_t steps = 0;          // Those that were looked at, the last ones before the failure.
   std::int64_t bytes_per_step = 0;  // The median slope of the bytes in use, over all pairs of steps (Theil and Sen).
   bool is_steady = false;           // Nearly every step ended above the one before.
-  // Lines with live blocks from at least half of the steps, those with most bytes first; bytes from these steps only.
+  // Lines with live blocks from at least half of the steps, those with most bytes first; bytes from these steps only,
+  // and not from the last one, which is still running.
   std::vector<Holder> survivors;
   std::uint64_t survivor_bytes = 0;
 };

@@ -19,6 +19,7 @@ constexpr std::size_t operations_max = 5'000'000;
 struct Candidate {
   Scenario scenario;
   Advice advice;
+  std::string given;  // The words of the advice that it replaces; empty: it is a new one.
   bool is_fraction = false;
 };
 
@@ -30,7 +31,7 @@ class Prover {
   void prove() {
     if (!is_about_a_pool() || !find_source()) return;
     find_candidates();
-    std::vector<Scenario> scenarios = {own_scenario(source_->own)};
+    std::vector<Scenario> scenarios = {own_scenario(source_->own).value()};
     for (const Candidate& candidate : candidates_) scenarios.push_back(candidate.scenario);
     const auto rows = run_what_if(*source_, std::move(scenarios), control_, {failed_ + 1});
     if (rows.empty() || !fails_as_recorded(rows.front())) return;
@@ -58,6 +59,8 @@ class Prover {
     auto found = find_what_if_source(
         trace_, {device == wire::no_device ? std::nullopt : std::optional(device), diagnosis_.stream, std::nullopt});
     if (!found || !found->is_checked() || found->requests.failures.empty()) return false;
+    // A replay begins with an empty pool, and what the pool can't have must be known.
+    if (found->requests.lived_before > 0 || !found->own.is_outside_known) return false;
     const auto [operation, event] = found->requests.failures.front();
     if (event != diagnosis_.facts.event) return false;
     failed_ = operation;
@@ -70,9 +73,12 @@ class Prover {
   }
 
   void try_words(std::string words, Advice advice, bool is_fraction = false) {
+    std::string given = advice.words;
+    constexpr std::string_view conf = "PYTORCH_CUDA_ALLOC_CONF=";
+    if (words.starts_with(conf)) words = words_of_torch(source_->own, std::string_view(words).substr(conf.size()));
     if (auto scenario = scenario_from(source_->own, words)) {
       advice.words = std::move(words);
-      candidates_.push_back({std::move(*scenario), std::move(advice), is_fraction});
+      candidates_.push_back({std::move(*scenario), std::move(advice), std::move(given), is_fraction});
     }
   }
 
@@ -89,11 +95,12 @@ class Prover {
 
   // In steps of a hundredth, from the first that is more than the job had.
   void find_fractions() {
-    const Scenario own = own_scenario(source_->own);
+    const Scenario own = own_scenario(source_->own).value();
     const auto* xla = std::get_if<allocator::xla_gpu::Options>(&own.options);
     if (xla == nullptr) return;
     const double device = static_cast<double>(source_->own.device_bytes);
-    const int used = static_cast<int>(static_cast<double>(xla->limit_bytes) / device * 100 + 0.01);
+    const int used =
+        static_cast<int>(std::clamp(static_cast<double>(xla->limit_bytes) / device * 100 + 0.01, 0.0, 100.0));
     for (int percent = used + 1; percent <= static_cast<int>(fraction_max * 100); ++percent) {
       const auto pool = static_cast<std::uint64_t>(device * percent / 100);
       const std::uint64_t left = static_cast<std::uint64_t>(device * (100 - percent) / 100);
@@ -128,7 +135,7 @@ class Prover {
   std::string proof_text(const WhatIfRow& row) const {
     const allocator::Statistics& after = row.result.statistics;
     const std::uint64_t free = after.pool_bytes - std::min(after.pool_bytes, after.in_use_bytes);
-    std::string text = fmt::format("Replayed, all {} up to the one that failed are served",
+    std::string text = fmt::format("Replayed, all {} up to and including the one that failed are served",
                                    text_from_count_of(row.result.allocations + row.result.zero_requests, "request"));
     if (row.scenario.upstream.device_bytes) {
       const std::uint64_t device = *row.scenario.upstream.device_bytes;
@@ -143,34 +150,28 @@ class Prover {
     std::vector<Advice> proved;
     bool has_fraction = false;
     std::size_t of_torch = 0;
-    std::vector<std::string> withdrawn;
+    std::vector<std::string> replaced;  // Or withdrawn.
     for (std::size_t i = 0; i < candidates_.size(); ++i) {
       const WhatIfRow& row = rows[i + 1];
       Advice& advice = candidates_[i].advice;
-      const bool was_given = !advice.change.empty();
-      if (row.confidence != Confidence::checked) {
-        if (was_given && !row.fits()) withdrawn.push_back(advice.words);
-        continue;
-      }
+      const std::string& given = candidates_[i].given;
+      if (row.confidence != Confidence::checked) continue;
       if (!row.fits()) {
-        if (was_given) withdrawn.push_back(advice.words);
+        if (!given.empty()) replaced.push_back(given);
         continue;
       }
       // One fraction, the lowest, and what was found by trying only where nothing else was.
-      if (candidates_[i].is_fraction ? std::exchange(has_fraction, true) : !was_given && of_torch++ > 0) continue;
+      if (candidates_[i].is_fraction ? std::exchange(has_fraction, true) : given.empty() && of_torch++ > 0) continue;
       advice.change = advice.words;
       advice.proof = AdviceProof::replayed;
       advice.proof_text = proof_text(row);
       if (candidates_[i].is_fraction)
         advice.proof_text += " It is the least that is enough for these; what the job requests later may need more.";
+      if (!given.empty()) replaced.push_back(given);
       proved.push_back(std::move(advice));
     }
     std::erase_if(diagnosis_.advice, [&](const Advice& one) {
-      const bool is_proved = std::any_of(proved.begin(), proved.end(), [&](const Advice& other) {
-        return other.words == one.words && !one.words.empty();
-      });
-      return is_proved || is_fraction(one.words) ||
-             std::find(withdrawn.begin(), withdrawn.end(), one.words) != withdrawn.end();
+      return is_fraction(one.words) || std::find(replaced.begin(), replaced.end(), one.words) != replaced.end();
     });
     diagnosis_.advice.insert(diagnosis_.advice.begin(), proved.begin(), proved.end());
   }

@@ -56,7 +56,7 @@ std::optional<PoolSavings> compute_pool_savings(const Trace& trace, HeapKey heap
   if (!source) return std::nullopt;
   count = std::min(count, sites.size());
   const allocator::RequestStream& requests = source->requests.stream;
-  const Scenario own = own_scenario(source->own);
+  const Scenario own = own_scenario(source->own).value();
   const auto places = sites_of_operations(stream, by, requests, sites, count);
   control.done_events = 0;
   control.total_events = requests.operations.size() * (count + 1);
@@ -67,8 +67,10 @@ std::optional<PoolSavings> compute_pool_savings(const Trace& trace, HeapKey heap
     allocator::PlayOptions how{own.upstream};
     how.skipped = &is_skipped;
     how.cancelled = &control.cancelled;
-    const std::uint64_t peak = allocator::play(requests, own.options, how).statistics.peak_pool_bytes;
-    if (control.cancelled) return std::nullopt;
+    const allocator::ReplayResult result = allocator::play(requests, own.options, how);
+    const std::uint64_t peak = result.statistics.peak_pool_bytes;
+    // Where a request is refused, the rest of the job would have gone on otherwise.
+    if (control.cancelled || result.refused > 0 || result.fault != allocator::Fault::none) return std::nullopt;
     control.done_events += requests.operations.size();
     if (site == count)
       found.peak_pool_bytes = peak;
@@ -76,7 +78,8 @@ std::optional<PoolSavings> compute_pool_savings(const Trace& trace, HeapKey heap
       found.saves_bytes.push_back(static_cast<std::int64_t>(peak));
   }
   for (std::int64_t& saves : found.saves_bytes) saves = static_cast<std::int64_t>(found.peak_pool_bytes) - saves;
-  found.confidence = source->is_checked() ? Confidence::checked : Confidence::approximate;
+  found.confidence =
+      source->is_checked() && source->requests.lived_before == 0 ? Confidence::checked : Confidence::approximate;
   return found;
 }
 

@@ -20,8 +20,8 @@ struct PoolSavings {
 };
 
 // Replays all requests to the heap's device under the job's own settings, and once more without each of the first
-// `count` sites. Nothing if the job's allocator is not known, if it was cancelled, for categories, and for more than
-// five million operations.
+// `count` sites. Nothing if the job's allocator is not known, if a request is refused, if it was cancelled, for
+// categories, and for more than five million operations.
 std::optional<PoolSavings> compute_pool_savings(const Trace& trace, HeapKey heap, SiteBy by,
                                                 const std::vector<SiteSaving>& sites, std::size_t count,
                                                 PassControl& control);

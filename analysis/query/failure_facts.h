@@ -57,7 +57,7 @@ struct FailureFacts {
   FailureVerdict verdict = FailureVerdict::unknown;
   std::optional<std::uint64_t> last_fit;  // The number of events at that time.
   std::optional<std::int64_t> last_fit_since_start_ns;
-  std::optional<CheapestPlace> place;                   // If the verdict is fragmented, split or too_big.
+  std::optional<CheapestPlace> place;  // Unless the verdict is unknown or had_room, or no region is that large.
   std::optional<CheapestPlace> place_of_fewest_blocks;  // The same; absent if it is no other place.
   // The limit leaves no room for a region of the needed size, however much is free on the device.
   bool is_pool_at_limit() const;

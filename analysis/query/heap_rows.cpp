@@ -135,20 +135,27 @@ namespace {
 
 std::optional<std::uint64_t> find_number(std::string_view text) {
   std::uint64_t number = 0;
-  const bool is_number = std::from_chars(text.data(), text.data() + text.size(), number).ec == std::errc();
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool is_number = error == std::errc() && end == text.data() + text.size();
   return is_number ? std::optional(number) : std::nullopt;
+}
+
+// What was reported, or the fact; 0 is no size of a pool or a device.
+std::optional<std::uint64_t> not_zero(std::optional<std::uint64_t> reported, std::string_view fact) {
+  const auto found = reported ? reported : find_number(fact);
+  return found.value_or(0) > 0 ? found : std::nullopt;
 }
 
 }  // namespace
 
 std::optional<std::uint64_t> find_limit_bytes(const Stream& stream, std::uint32_t heap, std::uint64_t position) {
-  if (const auto reported = find_reported(stream, reported_figure::limit, heap, position)) return reported;
-  return find_number(stream.definitions().job_fact(reported_figure::replayed_limit));
+  return not_zero(find_reported(stream, reported_figure::limit, heap, position),
+                  stream.definitions().job_fact(reported_figure::replayed_limit));
 }
 
 std::optional<std::uint64_t> find_device_bytes(const Stream& stream, std::uint32_t heap, std::uint64_t position) {
-  if (const auto reported = find_reported(stream, reported_figure::device, heap, position)) return reported;
-  return find_number(stream.definitions().job_fact(reported_figure::replayed_device));
+  return not_zero(find_reported(stream, reported_figure::device, heap, position),
+                  stream.definitions().job_fact(reported_figure::replayed_device));
 }
 
 std::vector<HeapRow> compute_heap_rows(const Trace& trace, const std::vector<StreamState>& states) {

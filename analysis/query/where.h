@@ -83,6 +83,13 @@ bool holds(const WhereNode& node, const TermHolds& term_holds) {
   return false;
 }
 
+// In the order of the text.
+template <class Visit>
+void for_each_term(const WhereNode& node, const Visit& visit) {
+  if (node.kind == WhereNode::Kind::term) visit(node.term);
+  for (const WhereNode& child : node.children) for_each_term(child, visit);
+}
+
 // The fields of a profile's samples: size, count, stack, function, file, device, kind, label...; and, with the reason,
 // those that profiles don't have (age, lifetime, address, ...).
 std::span<const WhereField> profile_where_fields();

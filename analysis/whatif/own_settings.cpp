@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "allocator/jax/settings.h"
+#include "analysis/model/clamped.h"
 #include "analysis/query/device_account.h"
 #include "analysis/query/heap_rows.h"
 #include "analysis/trace/moment.h"
@@ -132,22 +133,32 @@ class Finder {
   bool find_device(std::optional<std::uint64_t> given) {
     const auto recorded = find_of_heaps(find_device_bytes);
     own_.device_bytes = given ? *given : recorded.value_or(0);
-    is_recorded_device_ = recorded && own_.device_bytes == *recorded;
+    own_.is_device_recorded = recorded && own_.device_bytes == *recorded;
     if (own_.device_bytes == 0 && own_.is_pytorch) find_usable();
     return own_.device_bytes > 0;
   }
 
-  // PyTorch's pool doesn't depend on the device's size, only on what it can have of it: at a failure that is known.
-  void find_usable() {
+  // What the pool had at a failure, and what was free on the device then. Only the first ones are looked at: a job may
+  // catch a million, and a pool whose regions are unknown has none of these figures.
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> find_pool_and_free() const {
+    constexpr std::size_t looked_at_max = 8;
+    std::size_t looked_at = 0;
     for (const FailureEvent& failure : stream_.failures()) {
       if (!is_taken(stream_.definitions().heap(failure.heap)) || !failure.available_bytes) continue;
-      const auto pool = stream_.state_at(failure.event).heap(failure.heap).space.region_bytes();
-      if (!pool) continue;
-      own_.device_bytes = *pool + *failure.available_bytes;
-      own_.is_outside_known = true;
-      own_.notes.emplace_back("the device's size is what the pool had at its first failure, and what was free then");
-      return;
+      if (const auto pool = stream_.state_at(failure.event).heap(failure.heap).space.region_bytes())
+        return std::pair(*pool, *failure.available_bytes);
+      if (++looked_at == looked_at_max) break;
     }
+    return std::nullopt;
+  }
+
+  // PyTorch's pool doesn't depend on the device's size, only on what it can have of it: at a failure that is known.
+  void find_usable() {
+    const auto found = find_pool_and_free();
+    if (!found) return;
+    own_.device_bytes = clamped_sum(found->first, found->second);
+    own_.is_device_recorded = own_.is_outside_known = true;
+    own_.notes.emplace_back("the device's size is what the pool had at a failure, and what was free then");
   }
 
   // At a failure the driver said what was left. Otherwise what was allocated outside of pools is the least there was.
@@ -155,21 +166,20 @@ class Finder {
     // A replay has the whole device, and its failures say what the pool could still claim.
     own_.is_outside_known |= !stream_.definitions().job_fact(reported_figure::replayed_device).empty();
     if (own_.is_outside_known) return;
-    for (const FailureEvent& failure : stream_.failures()) {
-      const HeapInfo& heap = stream_.definitions().heap(failure.heap);
-      if (!is_recorded_device_ || !is_taken(heap) || !failure.available_bytes) continue;
-      const auto pool = stream_.state_at(failure.event).heap(failure.heap).space.region_bytes();
-      if (!pool || *pool + *failure.available_bytes > own_.device_bytes) continue;
-      own_.outside_bytes = own_.device_bytes - *pool - *failure.available_bytes;
-      own_.is_outside_known = true;
-      return;
+    if (const auto found = own_.is_device_recorded ? find_pool_and_free() : std::nullopt) {
+      const std::uint64_t known = clamped_sum(found->first, found->second);
+      if (known <= own_.device_bytes) {
+        own_.outside_bytes = own_.device_bytes - known;
+        own_.is_outside_known = true;
+        return;
+      }
     }
     const auto moment = find_moment(trace_, "end");
     if (!moment) return;
     for (const DeviceAccount& account : find_device_accounts(trace_, compute_states(trace_, *moment))) {
       if (account.stream != requests_.trace_stream || (requests_.device && account.device != *requests_.device))
         continue;
-      own_.is_outside_known = account.all_processes_bytes.has_value() && is_recorded_device_;
+      own_.is_outside_known = account.all_processes_bytes.has_value() && own_.is_device_recorded;
       own_.outside_bytes = own_.is_outside_known ? *account.all_processes_bytes -
                                                        std::min(*account.all_processes_bytes, account.pools_bytes)
                                                  : account.outside_pools_bytes();
@@ -183,7 +193,6 @@ class Finder {
   const Trace& trace_;
   const DeviceRequests& requests_;
   const Stream& stream_;
-  bool is_recorded_device_ = false;
   OwnSettings own_;
 };
 

@@ -26,7 +26,8 @@ struct OwnSettings {
   std::string_view fraction_variable;  // Of JAX; empty: PyTorch.
   // Those that count, by their variables; PyTorch's as PYTORCH_CUDA_ALLOC_CONF.
   std::vector<allocator::Setting> settings;
-  std::uint64_t device_bytes = 0;  // The device's total memory.
+  std::uint64_t device_bytes = 0;   // The device's total memory.
+  bool is_device_recorded = false;  // False: it was given, and may be another one.
   // Of xla_gpu, as reported: a program may have set it otherwise than by variables. Absent: it follows from these.
   std::optional<std::uint64_t> limit_bytes;
   // What the pool can't have, because something else takes it: contexts, libraries, other processes.

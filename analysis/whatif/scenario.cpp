@@ -50,8 +50,8 @@ Result<Scenario> make(const OwnSettings& own, const Words& words, std::string na
   auto setup = allocator::set_up({words.allocator, words.version, words.settings, words.device_bytes});
   if (!setup) return Failure(Error{fmt::format("{}: {}", name, setup.error()), "Change the setting.", {}, {}, {}});
   Scenario scenario{std::move(name), std::move(group), std::move(setup->options), setup->upstream, words.device_bytes};
-  const bool is_own_size =
-      words.device_bytes == own.device_bytes && fraction_of(words.settings) == fraction_of(own.settings);
+  const bool is_own_size = own.is_device_recorded && words.device_bytes == own.device_bytes &&
+                           fraction_of(words.settings) == fraction_of(own.settings);
   if (auto* xla = std::get_if<allocator::xla_gpu::Options>(&scenario.options);
       is_own_size && own.limit_bytes && xla != nullptr)
     xla->limit_bytes = *own.limit_bytes;
@@ -60,9 +60,41 @@ Result<Scenario> make(const OwnSettings& own, const Words& words, std::string na
   return scenario;
 }
 
+std::vector<std::string_view> split(std::string_view text) {
+  std::vector<std::string_view> parts;
+  while (!text.empty()) {
+    const std::size_t space = std::min(text.find(' '), text.size());
+    if (space > 0) parts.push_back(text.substr(0, space));
+    text.remove_prefix(std::min(space + 1, text.size()));
+  }
+  return parts;
+}
+
+// The settings of PyTorch's one variable, with one of them changed: "a:1,b:2" and "b:3" are "a:1,b:3".
+std::string conf_with(std::string_view conf, std::string_view change) {
+  const auto key_of = [](std::string_view one) { return one.substr(0, one.find(':')); };
+  std::string text;
+  while (!conf.empty()) {
+    // A list in brackets has commas too.
+    const std::size_t bracket = conf.find('['), comma = conf.find(',');
+    const std::size_t end =
+        std::min(comma < bracket ? comma : conf.find(',', std::min(conf.find(']'), conf.size())), conf.size());
+    const std::string_view one = conf.substr(0, end);
+    bool is_changed = false;
+    for (std::string_view rest = change; !rest.empty();) {
+      const std::size_t length = std::min(rest.find(','), rest.size());
+      is_changed |= key_of(rest.substr(0, length)) == key_of(one);
+      rest.remove_prefix(std::min(length + 1, rest.size()));
+    }
+    if (!one.empty() && !is_changed) text += std::string(one) + ",";
+    conf.remove_prefix(std::min(end + 1, conf.size()));
+  }
+  return text + std::string(change);
+}
+
 class Usual {
  public:
-  explicit Usual(const OwnSettings& own) : own_(own), words_(own_words(own)), own_options_(own_scenario(own)) {}
+  explicit Usual(const OwnSettings& own) : own_(own), words_(own_words(own)), own_options_(own_scenario(own).value()) {}
 
   std::vector<Scenario> find() {
     scenarios_.push_back(own_options_);
@@ -81,6 +113,10 @@ class Usual {
   }
   void add_setting(std::string_view variable, std::string_view value, const char* group = "settings") {
     Words words = words_;
+    const std::string changed = variable == torch_conf
+                                    ? conf_with(allocator::find_setting(words.settings, torch_conf).value_or(""), value)
+                                    : std::string(value);
+    value = changed;
     words.set(variable, value);
     const bool is_fraction = variable == fraction_newer || variable == fraction_older;
     if (words.settings == words_.settings || (is_fraction && is_own_limit(words))) return;
@@ -170,16 +206,15 @@ class Usual {
 
 }  // namespace
 
-Scenario own_scenario(const OwnSettings& own) {
+Result<Scenario> own_scenario(const OwnSettings& own) {
   auto made = make(own, own_words(own), "as recorded", "settings");
-  // Settings that are recorded but not known here have no effect on the allocator.
-  if (!made) {
-    Words words = own_words(own);
-    words.settings.clear();
-    made = make(own, words, "as recorded", "settings");
-  }
-  made->is_own = true;
-  return std::move(*made);
+  if (made) made->is_own = true;
+  return made;
+}
+
+std::string words_of_torch(const OwnSettings& own, std::string_view change) {
+  return fmt::format("{}={}", torch_conf,
+                     conf_with(allocator::find_setting(own.settings, torch_conf).value_or(""), change));
 }
 
 std::vector<Scenario> usual_scenarios(const OwnSettings& own) {
@@ -191,13 +226,12 @@ Result<Scenario> scenario_from(const OwnSettings& own, std::string_view text) {
   const auto wrong = [&](std::string what, std::string remedy) {
     return Failure(Error{std::move(what), std::move(remedy), {}, {}, {}});
   };
-  std::string_view rest = text;
   std::string group = "settings";
-  while (!rest.empty()) {
-    const std::size_t space = std::min(rest.find(' '), rest.size());
-    const std::string_view word = rest.substr(0, space);
-    rest.remove_prefix(std::min(space + 1, rest.size()));
-    if (word.empty()) continue;
+  std::vector<std::string_view> parts = split(text);
+  // What is set is a setting of the allocator that is named, wherever it is named.
+  std::stable_partition(parts.begin(), parts.end(),
+                        [](std::string_view word) { return word.starts_with("allocator="); });
+  for (const std::string_view word : parts) {
     const std::size_t equals = word.find('=');
     if (equals == std::string_view::npos)
       return wrong(fmt::format("'{}' is not a setting", word),

@@ -21,9 +21,12 @@ struct Scenario {
   bool is_own = false;                 // The settings of the recording.
 };
 
-Scenario own_scenario(const OwnSettings& own);
+// Errors: settings that JAX or PyTorch refuses, or that are not known here; none for the settings of a WhatIfSource.
+Result<Scenario> own_scenario(const OwnSettings& own);
 // What people try, each one change to the job's own settings: fractions, growth, other allocators, versions, devices.
 std::vector<Scenario> usual_scenarios(const OwnSettings& own);
+// PyTorch's variable with one more setting, or another value of one: "PYTORCH_CUDA_ALLOC_CONF=a:1,b:3".
+std::string words_of_torch(const OwnSettings& own, std::string_view change);
 // From words: "NAME=VALUE NAME=VALUE", with "allocator=", "version=" and "device=" for what is no variable. Each
 // replaces the job's own. Errors: what JAX or PyTorch refuses, unknown names.
 Result<Scenario> scenario_from(const OwnSettings& own, std::string_view words);

@@ -36,7 +36,7 @@ class PeakWatcher final : public allocator::Watcher {
 
 // Why the recording does not replay address for address under its own settings; empty: it does.
 std::string find_check_fault(WhatIfSource& source) {
-  const Scenario own = own_scenario(source.own);
+  const Scenario own = own_scenario(source.own).value();
   const allocator::RequestStream& stream = source.requests.stream;
   const allocator::RecordedPlaces& places = source.requests.places;
   tl::expected<allocator::CheckResult, std::string> checked =
@@ -51,7 +51,7 @@ std::string find_check_fault(WhatIfSource& source) {
   if (checked->difference)
     return fmt::format("{} is {} in the recording and {} in the replay", checked->difference->what,
                        checked->difference->recorded, checked->difference->replayed);
-  return checked->answers == 0 ? "it has no addresses" : std::string();
+  return checked->answers == 0 ? "the recording has no addresses" : std::string();
 }
 
 // The version under which the recording replays address for address, if there is one.
@@ -70,10 +70,17 @@ void find_version(WhatIfSource& source) {
 
 Confidence confidence_of(const WhatIfSource& source, const Scenario& scenario) {
   const Certainty certainty = allocator::certainty_of(scenario.options);
-  const bool is_same_kind = scenario.options.index() == own_scenario(source.own).options.index();
   const bool is_compared = certainty == Certainty::exact || certainty == Certainty::checked;
-  if (is_same_kind && is_compared && source.is_checked()) return Confidence::checked;
-  const bool is_known = !source.differs && source.requests.unknown_requests == 0 && source.requests.lived_before == 0;
+  const DeviceRequests& requests = source.requests;
+  // A replay begins with an empty pool.
+  if (!is_compared || requests.lived_before > 0) return Confidence::approximate;
+  // What else takes memory of another device is assumed, and of this one perhaps not known.
+  const bool is_room_known =
+      scenario.is_own || (source.own.is_outside_known && scenario.device_bytes == source.own.device_bytes);
+  if (!is_room_known) return Confidence::approximate;
+  const bool is_same_kind = scenario.options.index() == own_scenario(source.own)->options.index();
+  if (is_same_kind && source.is_checked()) return Confidence::checked;
+  const bool is_known = !source.differs && requests.unknown_requests == 0;
   return certainty == Certainty::exact && is_known ? Confidence::exact : Confidence::approximate;
 }
 
@@ -112,6 +119,11 @@ Result<WhatIfSource> find_what_if_source(const Trace& trace, const WhatIfChoice&
   if (!requests) return Failure(requests.error());
   auto own = find_own_settings(trace, *requests, choice.device_bytes);
   if (!own) return Failure(own.error());
+  if (const auto valid = own_scenario(*own); !valid) {
+    own->notes.push_back(fmt::format("{}; the defaults are assumed", valid.error().what));
+    own->settings.clear();
+    if (const auto usual = own_scenario(*own); !usual) return Failure(usual.error());
+  }
   WhatIfSource source{std::move(*requests), std::move(*own), {}, 0, false};
   source.check_fault = find_check_fault(source);
   if (!source.is_checked() && !source.own.is_version_known) find_version(source);

@@ -122,12 +122,16 @@ const DeviceNeed* DryRun::fullest() const {
   return least == needs.end() ? nullptr : &*least;
 }
 
+std::span<const WhereField> dry_run_gate_fields() {
+  static constexpr WhereField fields[] = {{"device", FieldKind::text, "the device", {}},
+                                          {"peak", FieldKind::bytes, "all that processes took of it at one time", {}},
+                                          {"total", FieldKind::bytes, "its memory", {}},
+                                          {"margin", FieldKind::bytes, "what more would have fit", {}},
+                                          {"outcome", FieldKind::text, "fits, out of memory, failed or unknown", {}}};
+  return fields;
+}
+
 Result<std::optional<std::string>> find_gate_failure(const std::string& expression, const DryRun& run) {
-  constexpr WhereField fields[] = {{"device", FieldKind::text, "the device", {}},
-                                   {"peak", FieldKind::bytes, "all that processes took of it at one time", {}},
-                                   {"total", FieldKind::bytes, "its memory", {}},
-                                   {"margin", FieldKind::bytes, "what more would have fit", {}},
-                                   {"outcome", FieldKind::text, "fits, out of memory, failed or unknown", {}}};
   std::vector<GateSubject> subjects;
   for (const DeviceNeed& need : run.needs) {
     GateSubject& subject = subjects.emplace_back(fmt::format("GPU {}", need.device));
@@ -137,7 +141,7 @@ Result<std::optional<std::string>> find_gate_failure(const std::string& expressi
     subject.set("margin", need.spare_bytes());
     subject.set("outcome", std::string(word_for(run.outcome)));
   }
-  return find_gate_failure(expression, fields, subjects);
+  return find_gate_failure(expression, dry_run_gate_fields(), subjects);
 }
 
 std::string_view word_for(DryRunOutcome outcome) {

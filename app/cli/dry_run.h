@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
 #include "analysis/model/result.h"
+#include "analysis/query/where.h"
 #include "app/cli/emulated_machine.h"
 
 namespace hbmscope::cli {
@@ -84,7 +86,8 @@ struct DryRunSources {
 };
 DryRun read_dry_run(const DryRunSources& sources);
 
-// --fail-if, for each device that was used. Errors: an invalid condition.
+// --fail-if, for each device that was used. Errors: an invalid condition, or no device was used.
+std::span<const WhereField> dry_run_gate_fields();
 Result<std::optional<std::string>> find_gate_failure(const std::string& expression, const DryRun& run);
 
 std::string_view word_for(DryRunOutcome outcome);  // "fits", "out of memory", "failed", "unknown"

@@ -125,7 +125,8 @@ std::string blockers_text(const Trace& trace, const Diagnosis& diagnosis) {
   for (std::size_t i = 0; i < std::min(blockers_shown, blocks.size()); ++i)
     text += fmt::format("  {:#x}  {:>10}  {}\n", blocks[i].address, text_from_bytes(blocks[i].size),
                         printable(user_code_text(definitions, blocks[i].stack)));
-  if (blocks.size() > blockers_shown) text += fmt::format("  and {} more\n", blocks.size() - blockers_shown);
+  if (blocks.size() > blockers_shown)
+    text += fmt::format("  and {} more\n", text_from_count(blocks.size() - blockers_shown));
   if (const auto& fewest = diagnosis.facts.place_of_fewest_blocks)
     text += fmt::format("  or, the fewest blocks: {} of {} between {:#x} and {:#x}\n",
                         text_from_count_of(fewest->blocks.size(), "block"), text_from_bytes(fewest->in_use_bytes),
@@ -185,15 +186,9 @@ int run_explain(const ExplainOptions& options) {
   if (!source->trace)
     return fail(refusal("a profile does not say whether a request failed: it has sizes and stacks at one time",
                         "Use the log of the job, a memory dump, a snapshot or a recording; or hbmscope report."));
-  std::optional<std::string> failure;
-  if (!options.fail_if.empty()) {
-    auto found = find_gate_failure(options.fail_if, *source->trace);
-    if (!found) return fail(found.error());
-    failure = std::move(*found);
-  }
   const std::string text = options.json ? text_from_json(json_of_trace(*source->trace))
                                         : text_from_failures(*source->trace, Terminal::of_stdout());
-  return print_to_stdout(text) ? exit_code_of_gate(failure) : exit_unreadable;
+  return print_with_gate(text, find_gate_failure(options.fail_if, *source->trace));
 }
 
 }  // namespace hbmscope::cli

@@ -36,12 +36,6 @@ struct Subject {
   std::int64_t unmatched_bytes = 0, compared_bytes = 0;
 };
 
-template <class Visit>
-void for_each_term(const WhereNode& node, const Visit& visit) {
-  if (node.kind == WhereNode::Kind::term) visit(node.term);
-  for (const WhereNode& child : node.children) for_each_term(child, visit);
-}
-
 double growth_percent(const Subject& subject) {
   const double before = static_cast<double>(subject.baseline.bytes), after = static_cast<double>(subject.now.bytes);
   if (before == after) return 0;

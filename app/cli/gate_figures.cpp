@@ -12,6 +12,8 @@
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "app/cli/cli.h"
+#include "app/cli/load.h"
+#include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
 namespace {
@@ -30,10 +32,56 @@ constexpr WhereField trace_fields[] = {
     {"heap", FieldKind::text, "the heap's name", {}},
     {"device", FieldKind::text, "its device", {}}};
 
-template <class Visit>
-void for_each_field(const WhereNode& node, const Visit& visit) {
-  if (node.kind == WhereNode::Kind::term) visit(node.term.field);
-  for (const WhereNode& child : node.children) for_each_field(child, visit);
+// With unknown figures, a condition may be neither true nor false.
+enum class Truth : std::uint8_t { no, unknown, yes };
+
+Truth truth_of(const WhereTerm& term, const WhereField& field, const GateSubject& subject) {
+  if (field.kind != FieldKind::text) {
+    const double* number = subject.number(field.name);
+    return number == nullptr ? Truth::unknown : term.matches_number(*number) ? Truth::yes : Truth::no;
+  }
+  const std::string* text = subject.text(field.name);
+  if (text == nullptr || text->empty()) return Truth::unknown;
+  const bool matches = field.name == "device" ? term.matches_device(*text) : term.matches_text(*text);
+  return matches ? Truth::yes : Truth::no;
+}
+
+Truth truth_of(const WhereNode& node, std::span<const WhereField> fields, const GateSubject& subject) {
+  if (node.kind == WhereNode::Kind::term) return truth_of(node.term, fields[node.term.field], subject);
+  Truth least = Truth::yes, most = Truth::no;
+  for (const WhereNode& child : node.children) {
+    const Truth truth = truth_of(child, fields, subject);
+    least = std::min(least, truth);
+    most = std::max(most, truth);
+  }
+  switch (node.kind) {
+    case WhereNode::Kind::any_of: return most;
+    case WhereNode::Kind::none_of:
+      return most == Truth::yes ? Truth::no : most == Truth::no ? Truth::yes : Truth::unknown;
+    default: return least;
+  }
+}
+
+// A condition that chooses a heap, a device or a setting that is not there would never be true.
+Result<void> check_choice(const WhereNode& where, std::span<const WhereField> fields,
+                          const std::vector<GateSubject>& subjects) {
+  constexpr std::string_view choosing[] = {"heap", "device", "target", "setting"};
+  std::string fault;
+  for_each_term(where, [&](const WhereTerm& term) {
+    const WhereField& field = fields[term.field];
+    const bool chooses = std::find(std::begin(choosing), std::end(choosing), field.name) != std::end(choosing);
+    const bool is_there = std::any_of(subjects.begin(), subjects.end(), [&](const GateSubject& subject) {
+      return truth_of(term, field, subject) == Truth::yes;
+    });
+    if (!chooses || is_there || !fault.empty()) return;
+    fault = fmt::format("--fail-if: no {} here is '{}' (there are:", field.name, printable(term.text));
+    for (const GateSubject& subject : subjects)
+      if (const std::string* text = subject.text(field.name); text != nullptr && !text->empty())
+        fault += " " + printable(*text) + ",";
+    fault.back() = ')';
+  });
+  if (fault.empty()) return {};
+  return Failure(refusal(fault, "Choose one of these."));
 }
 
 std::string text_from_figure(const GateSubject& subject, const WhereField& field) {
@@ -64,7 +112,8 @@ std::vector<GateSubject> subjects_of(const Trace& trace, bool with_verdict, bool
     if (!counts[row.stream][heap]) continue;
     GateSubject& subject = subjects.emplace_back(row.label);
     subject.set("heap", row.name);
-    subject.set("device", row.device_name);
+    subject.set("device",
+                !row.device_name.empty() || !row.device ? row.device_name : fmt::format("GPU {}", *row.device));
     const std::uint64_t position = stream.end_position();
     const auto limit = find_limit_bytes(stream, heap, position), device = find_device_bytes(stream, heap, position);
     subject.set("peak", row.peak_in_use_bytes);
@@ -103,33 +152,27 @@ const std::string* GateSubject::text(std::string_view field) const {
 
 Result<std::optional<std::string>> find_gate_failure(const std::string& expression, std::span<const WhereField> fields,
                                                      const std::vector<GateSubject>& subjects) {
+  if (expression.empty()) return std::nullopt;
   const auto where = parse_where(expression, fields);
   if (!where) return Failure(where.error());
   std::vector<std::size_t> used;
-  for_each_field(*where, [&](std::size_t field) {
-    if (std::find(used.begin(), used.end(), field) == used.end()) used.push_back(field);
+  for_each_term(*where, [&](const WhereTerm& term) {
+    if (std::find(used.begin(), used.end(), term.field) == used.end()) used.push_back(term.field);
   });
   if (used.empty()) return Failure(refusal("--fail-if has no condition", "Write one, e.g. 'peak>40GiB'."));
+  if (subjects.empty())
+    return Failure(refusal("--fail-if: there is nothing to check", "Nothing here has used device memory."));
+  if (const auto chosen = check_choice(*where, fields, subjects); !chosen) return Failure(chosen.error());
   for (const GateSubject& subject : subjects) {
-    std::string_view unknown;
-    const bool is_true = holds(*where, [&](const WhereTerm& term) {
-      const WhereField& field = fields[term.field];
-      if (field.kind == FieldKind::text) {
-        const std::string* text = subject.text(field.name);
-        return text != nullptr && (field.name == "device" ? term.matches_device(*text) : term.matches_text(*text));
-      }
-      const double* number = subject.number(field.name);
-      if (number == nullptr) unknown = field.name;
-      return number != nullptr && term.matches_number(*number);
-    });
+    const Truth truth = truth_of(*where, fields, subject);
+    if (truth == Truth::no) continue;
     const std::string of = subject.name().empty() ? "" : " for " + printable(subject.name());
-    if (!is_true && !unknown.empty())
-      return Failure(refusal(fmt::format("--fail-if: {} is unknown{}", unknown, of),
-                             "Use a source that says it, or another condition."));
-    if (!is_true) continue;
     std::string figures;
     for (const std::size_t field : used)
       figures += (figures.empty() ? "" : ", ") + text_from_figure(subject, fields[field]);
+    if (truth == Truth::unknown)
+      return Failure(refusal(fmt::format("--fail-if: whether {} is true{} is unknown: {}", expression, of, figures),
+                             "Use a source that says it, or another condition."));
     return fmt::format("--fail-if: {} is true{}: {}", expression, of, figures);
   }
   return std::nullopt;
@@ -140,20 +183,27 @@ std::span<const WhereField> trace_gate_fields() {
 }
 
 Result<std::optional<std::string>> find_gate_failure(const std::string& expression, const Trace& trace) {
+  if (expression.empty()) return std::nullopt;
   const auto where = parse_where(expression, trace_fields);
   if (!where) return Failure(where.error());
   bool with_verdict = false, with_growth = false;
-  for_each_field(*where, [&](std::size_t field) {
-    with_verdict |= trace_fields[field].name == "verdict";
-    with_growth |= trace_fields[field].name == "growth_per_step";
+  for_each_term(*where, [&](const WhereTerm& term) {
+    with_verdict |= trace_fields[term.field].name == "verdict";
+    with_growth |= trace_fields[term.field].name == "growth_per_step";
   });
   return find_gate_failure(expression, trace_fields, subjects_of(trace, with_verdict, with_growth));
 }
 
-int exit_code_of_gate(const std::optional<std::string>& failure) {
-  if (!failure) return exit_ok;
-  fmt::print(stderr, "hbmscope: {}\n", printable(*failure));
+int exit_code_of_gate(const Result<std::optional<std::string>>& failure) {
+  if (!failure) return fail(failure.error());
+  if (!*failure) return exit_ok;
+  fmt::print(stderr, "hbmscope: {}\n", printable(**failure));
   return exit_gate_failed;
+}
+
+int print_with_gate(std::string_view text, const Result<std::optional<std::string>>& failure) {
+  if (!failure) return fail(failure.error());
+  return print_to_stdout(text) ? exit_code_of_gate(failure) : exit_unreadable;
 }
 
 }  // namespace hbmscope::cli

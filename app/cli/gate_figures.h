@@ -44,7 +44,8 @@ class GateSubject {
   std::map<std::string, std::variant<double, std::string>, std::less<>> figures_;
 };
 
-// The first subject for which the condition is true, as a sentence with its figures; nothing if there is none. Errors:
+// The first subject for which the condition is true, as a sentence with its figures; nothing if there is none, or no
+// condition. Errors:
 // an invalid condition; a figure that decides and is unknown, because a gate must not pass for lack of knowledge.
 Result<std::optional<std::string>> find_gate_failure(const std::string& expression, std::span<const WhereField> fields,
                                                      const std::vector<GateSubject>& subjects);
@@ -54,7 +55,9 @@ Result<std::optional<std::string>> find_gate_failure(const std::string& expressi
 std::span<const WhereField> trace_gate_fields();
 Result<std::optional<std::string>> find_gate_failure(const std::string& expression, const Trace& trace);
 
-// Prints the failure, if there is one, and returns the exit code.
-int exit_code_of_gate(const std::optional<std::string>& failure);
+// Prints the text to stdout and the failure to stderr, and returns the exit code. Of an error, only that is printed.
+int print_with_gate(std::string_view text, const Result<std::optional<std::string>>& failure);
+// The same where the text was printed already.
+int exit_code_of_gate(const Result<std::optional<std::string>>& failure);
 
 }  // namespace hbmscope::cli

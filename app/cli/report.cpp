@@ -149,16 +149,11 @@ int run_report(const ReportOptions& options) {
   const ReportInput input{options, *source, *view, programs};
   const auto text = options.json ? json_report(input) : text_report(input);
   if (!text) return fail(text.error());
-  std::optional<std::string> failure;
-  if (!options.fail_if.empty()) {
-    // Figures of a trace's heaps, or else those that the report adds up.
-    const bool is_of_heaps = source->trace && parse_where(options.fail_if, trace_gate_fields());
-    auto found =
-        is_of_heaps ? find_gate_failure(options.fail_if, *source->trace) : find_gate_failure(options.fail_if, *view);
-    if (!found) return fail(found.error());
-    failure = std::move(*found);
-  }
-  return print_to_stdout(*text) ? exit_code_of_gate(failure) : exit_unreadable;
+  if (options.fail_if.empty()) return print_to_stdout(*text) ? exit_ok : exit_unreadable;
+  // Figures of a trace's heaps; a condition that has none of them is about what the report adds up.
+  auto failure = find_gate_failure(options.fail_if, *view);
+  if (source->trace && !failure) failure = find_gate_failure(options.fail_if, *source->trace);
+  return print_with_gate(*text, failure);
 }
 
 }  // namespace hbmscope::cli

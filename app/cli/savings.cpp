@@ -293,15 +293,9 @@ int run_savings(const SavingsOptions& options) {
   }
   const SavingsReport report{*source->trace, *heap,      labels[heap->stream][heap->heap], words, *savings,
                              pool,           options.top};
-  std::optional<std::string> failure;
-  if (!options.fail_if.empty()) {
-    auto found = find_gate_failure(options.fail_if, savings_gate_fields, subjects_of(report));
-    if (!found) return fail(found.error());
-    failure = std::move(*found);
-  }
   const std::string text =
       options.json ? text_from_json(json_from_savings(report)) : savings_text(report, Terminal::of_stdout());
-  return print_to_stdout(text) ? exit_code_of_gate(failure) : exit_unreadable;
+  return print_with_gate(text, find_gate_failure(options.fail_if, savings_gate_fields, subjects_of(report)));
 }
 
 }  // namespace hbmscope::cli

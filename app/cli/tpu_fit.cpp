@@ -260,6 +260,9 @@ bool is_script(const std::string& name) {
 }
 
 int ask_compiler(const TpuFitOptions& options) {
+  if (!options.fail_if.empty())
+    return fail(refusal("--fail-if needs a compiled program or a workload file, not a script",
+                        "Remove it, or use a dump of the compiled program (--xla_dump_to)."));
   if (options.files.size() > 1)
     return fail(refusal("a script can't be combined with other files", "Use one script at a time."));
   if (options.topologies.empty() || !options.generations.empty())
@@ -278,7 +281,7 @@ int ask_compiler(const TpuFitOptions& options) {
 namespace {
 
 constexpr WhereField fit_gate_fields[] = {{"target", FieldKind::text, "the generation or topology", {}},
-                                          {"fits", FieldKind::text, "yes, no or unknown", {}},
+                                          {"fits", FieldKind::text, "yes or no", {}},
                                           {"needed", FieldKind::bytes, "the HBM that the program needs", {}},
                                           {"usable", FieldKind::bytes, "the HBM that a program may have there", {}},
                                           {"margin", FieldKind::bytes, "usable - needed", {}}};
@@ -287,7 +290,7 @@ void add_subjects(const std::vector<FitRow>& rows, std::vector<GateSubject>& sub
   for (const FitRow& row : rows) {
     GateSubject& subject = subjects.emplace_back(row.target);
     subject.set("target", row.target);
-    subject.set("fits", std::string(!row.fits ? "unknown" : *row.fits ? "yes" : "no"));
+    if (row.fits) subject.set("fits", std::string(*row.fits ? "yes" : "no"));
     subject.set("needed", row.needed_bytes);
     subject.set("usable", row.usable_bytes);
     subject.set("margin", row.spare_bytes);
@@ -326,13 +329,8 @@ int run_tpu_fit(const TpuFitOptions& options) {
   }
   if (has_dump) text += fit_caveat;
   if (has_emulation) text += "As emulated for its own generation; tpu fit of the workload file emulates each.\n";
-  std::optional<std::string> failure;
-  if (!options.fail_if.empty()) {
-    auto found = find_gate_failure(options.fail_if, fit_gate_fields, subjects);
-    if (!found) return fail(found.error());
-    failure = std::move(*found);
-  }
-  return print_to_stdout(options.json ? text_from_json(json) : text) ? exit_code_of_gate(failure) : exit_unreadable;
+  return print_with_gate(options.json ? text_from_json(json) : text,
+                         find_gate_failure(options.fail_if, fit_gate_fields, subjects));
 }
 
 }  // namespace hbmscope::cli

@@ -37,7 +37,8 @@ struct WhatIfReport {
   std::optional<std::int64_t> since_start_ns(std::uint64_t operation) const {
     const auto& origins = stream().origins;
     if (operation >= origins.size() || origins.front().time_ns == origins.back().time_ns) return std::nullopt;
-    return origins[operation].time_ns - origins.front().time_ns;
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(origins[operation].time_ns) -
+                                     static_cast<std::uint64_t>(origins.front().time_ns));
   }
 };
 
@@ -65,7 +66,10 @@ std::string head_text(const WhatIfReport& report, const Terminal& terminal) {
   text += source.is_checked()
               ? fmt::format("Under these settings, the recording replays address for address ({} compared).\n",
                             text_from_count_of(source.checked_requests, "request"))
-              : fmt::format("The figures are approximate: {}.\n", printable(source.check_fault));
+              : fmt::format("{}: {}.\n",
+                            source.differs ? "The replay differs from the recording, so its figures are approximate"
+                                           : "The replay could not be compared with the recording",
+                            printable(source.check_fault));
   if (!source.requests.failures.empty())
     text += fmt::format(
         "{} in the recording. What the job would have requested otherwise is unknown; what follows the failure is what "
@@ -112,13 +116,13 @@ std::string notes_text(const WhatIfReport& report) {
   for (const std::string& words : report.source.own.notes) note(words);
   const DeviceRequests& requests = report.source.requests;
   if (requests.lived_before > 0)
-    note(fmt::format("{} blocks were live before the first event; they are requested first, by address",
-                     text_from_count(requests.lived_before)));
+    note(text_from_count_of(requests.lived_before, "block") +
+         " from before the first event are requested first, by address, from an empty pool");
   if (requests.unknown_requests > 0)
-    note(fmt::format("the requested size of {} blocks is unknown; their block size is requested instead",
-                     text_from_count(requests.unknown_requests)));
+    note(fmt::format("the requested size of {} is unknown; the block's size is requested instead",
+                     text_from_count_of(requests.unknown_requests, "block")));
   if (requests.other_devices > 0)
-    note(fmt::format("{} more devices have requests; --device chooses one", requests.other_devices));
+    note(text_from_count_of(requests.other_devices, "other device") + " had requests, which are left out");
   return text.empty() ? text : "\nAssumed\n" + text;
 }
 
@@ -245,7 +249,7 @@ Result<WhatIfSource> find_source(const WhatIfOptions& options, const Trace& trac
 // The job's own settings first.
 Result<std::vector<Scenario>> find_scenarios(const WhatIfOptions& options, const OwnSettings& own) {
   if (options.tries.empty()) return usual_scenarios(own);
-  std::vector<Scenario> scenarios = {own_scenario(own)};
+  std::vector<Scenario> scenarios = {own_scenario(own).value()};
   for (const std::string& words : options.tries) {
     auto scenario = scenario_from(own, words);
     if (!scenario) return Failure(scenario.error());
@@ -273,15 +277,9 @@ int run_what_if(const WhatIfOptions& options) {
     rows = hbmscope::run_what_if(*source, std::move(*scenarios), control);
   }
   const WhatIfReport report{options.files.front(), *source, rows};
-  std::optional<std::string> failure;
-  if (!options.fail_if.empty()) {
-    auto found = find_gate_failure(options.fail_if, what_if_gate_fields, subjects_of(rows));
-    if (!found) return fail(found.error());
-    failure = std::move(*found);
-  }
   const std::string text =
       options.json ? text_from_json(json_from_what_if(report)) : text_from_what_if(report, Terminal::of_stdout());
-  return print_to_stdout(text) ? exit_code_of_gate(failure) : exit_unreadable;
+  return print_with_gate(text, find_gate_failure(options.fail_if, what_if_gate_fields, subjects_of(rows)));
 }
 
 }  // namespace hbmscope::cli

@@ -13,7 +13,8 @@ bool call(const char* function, Parameters... parameters) {
   return helper != nullptr && reinterpret_cast<Result (*)(Parameters...)>(helper)(parameters...) == success;
 }
 
-// The calling thread has a context of the device during the scope, if the device has one that is in use.
+// The calling thread has a context of the device during the scope, if the device has one that is in use. If another
+// thread lets go of the last one just between the two questions, ours is made anew, and gone at the end of the scope.
 class ContextOf {
  public:
   explicit ContextOf(Device device) : device_(device) {
@@ -45,9 +46,11 @@ class ContextOf {
   bool is_current_ = false, is_pushed_ = false, is_retained_ = false;
 };
 
-// In a job that was attached to, nobody may have called one of our entry points yet.
+// In a job that was attached to, nobody may have called one of our entry points yet. A job on AMD's GPUs may have
+// CUDA's library too, which then doesn't count.
 bool is_cuda_known() {
   if (is_driver_known(Api::cuda)) return true;
+  if (is_driver_known(Api::hip)) return false;
   if (void* found = find_function("cuDeviceGetCount")) note_driver(Api::cuda, found);
   return is_driver_known(Api::cuda);
 }

@@ -7,7 +7,7 @@
     @pytest.mark.hbm_limit("12GiB", emulate="h100")                 # on an emulated GPU: no GPU is needed
     @pytest.mark.hbm_limit(condition="growth_per_step>1MiB")        # any condition of hbmscope report --fail-if
 
-A marked test runs in a process of its own, under `hbmscope run`. It fails if the test fails, or if the condition is true of
+The function of a marked test runs in a process of its own, under `hbmscope run`; its fixtures are set up there, and here too. It fails if the test fails, or if the condition is true of
 the recording; the message is hbmscope's, with the figures.
 """
 

@@ -122,8 +122,51 @@ TEST(WhatIf, a_recording_that_does_not_replay_is_approximate) {
   source.check_fault = "an address differs";
   source.requests.unknown_requests = 1;
   PassControl control;
-  const auto rows = run_what_if(source, {own_scenario(source.own)}, control);
+  const auto rows = run_what_if(source, {own_scenario(source.own).value()}, control);
   EXPECT_EQ(rows.front().confidence, Confidence::approximate);
+}
+
+// A replay begins with an empty pool, whatever the recording began with.
+TEST(WhatIf, what_lived_before_the_recording_makes_it_approximate) {
+  TraceBuilder builder;
+  wire::HeapRecord record;
+  record.device = 0;
+  record.layer = static_cast<std::uint8_t>(wire::Layer::pool);
+  record.flags = wire::heap_flag::has_addresses | wire::heap_flag::has_regions | wire::heap_flag::has_requested;
+  const std::uint32_t heap = builder.writer.define_heap(record, "GPU 0 PyTorch pool", "device");
+  for (std::uint64_t segment = 1; segment <= 3; ++segment) builder.live(heap, segment * gib, 4 * mib);
+  builder.alloc(heap, gib + 4 * mib, 8 * mib);
+  builder.writer.flush();
+  WhatIfSource source = source_of(builder.trace, {std::nullopt, std::nullopt, device_bytes});
+  EXPECT_EQ(source.requests.lived_before, 3U);
+  source.check_fault.clear();  // As if the model had adopted the state of the recording, and made the same decisions.
+  source.differs = false;
+  PassControl control;
+  const auto rows = run_what_if(source, {own_scenario(source.own).value()}, control);
+  EXPECT_EQ(rows.front().confidence, Confidence::approximate);
+}
+
+TEST(WhatIf, other_devices_and_devices_of_which_less_is_known_are_approximate) {
+  const Recorded trace(random_requests(6, 50 * gib), {"", "classic", {}, device_bytes}, false);
+  const WhatIfSource source = source_of(trace, {std::nullopt, std::nullopt, device_bytes});
+  EXPECT_FALSE(source.own.is_outside_known);
+  PassControl control;
+  for (const WhatIfRow& row : run_what_if(source, usual_scenarios(source.own), control))
+    EXPECT_EQ(row.confidence == Confidence::approximate, !row.scenario.is_own) << row.scenario.name;
+}
+
+TEST(WhatIf, impossible_sizes_and_unknown_settings_are_errors_or_said) {
+  const Recorded trace(random_requests(7, 50 * gib), {"", "classic", {}, device_bytes}, false);
+  EXPECT_FALSE(find_what_if_source(trace, {std::nullopt, std::nullopt, std::uint64_t{1} << 61}));
+  OwnSettings own;
+  own.is_pytorch = true;
+  own.device_bytes = device_bytes;
+  own.settings = {{"PYTORCH_CUDA_ALLOC_CONF", "max_split_size_mb:64,expandable_segments:True"}};
+  EXPECT_EQ(words_of_torch(own, "max_split_size_mb:128"),
+            "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True,max_split_size_mb:128");
+  own.settings = {{"PYTORCH_CUDA_ALLOC_CONF", "roundup_power2_divisions:[256:1,>:4],backend:native"}};
+  EXPECT_EQ(words_of_torch(own, "roundup_power2_divisions:8"),
+            "PYTORCH_CUDA_ALLOC_CONF=backend:native,roundup_power2_divisions:8");
 }
 
 TEST(WhatIf, cancelled_it_has_no_rows) {
@@ -235,7 +278,7 @@ TEST(PoolSavings, are_those_of_a_replay_without_the_site) {
     ASSERT_TRUE(pool);
     ASSERT_EQ(pool->saves_bytes.size(), 2U);
     const WhatIfSource source = source_of(builder.trace, {std::nullopt, std::nullopt, std::uint64_t{1} << 50});
-    const Scenario own = own_scenario(source.own);
+    const Scenario own = own_scenario(source.own).value();
     const auto peak_of = [&](const allocator::RequestStream& requests) {
       return allocator::play(requests, own.options, {own.upstream}).statistics.peak_pool_bytes;
     };
