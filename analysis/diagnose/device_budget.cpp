@@ -23,7 +23,8 @@ class Budget {
   DeviceBudget close(std::uint64_t free) {
     const std::uint64_t explained = clamped_sum(sum_, free);
     if (explained < found_.total_bytes)
-      found_.rows.push_back({BudgetPart::unseen, "contexts, code, other processes, and what is not recorded",
+      found_.rows.push_back({BudgetPart::unseen,
+                             "contexts, code, the driver's rounding, other processes, and what is not recorded",
                              found_.total_bytes - explained, true});
     else
       found_.over_bytes = explained - found_.total_bytes;

@@ -36,6 +36,8 @@ class PeakWatcher final : public allocator::Watcher {
 
 // Why the recording does not replay address for address under its own settings; empty: it does.
 std::string find_check_fault(WhatIfSource& source) {
+  source.checked_requests = 0;
+  source.differs = false;
   const Scenario own = own_scenario(source.own).value();
   const allocator::RequestStream& stream = source.requests.stream;
   const allocator::RecordedPlaces& places = source.requests.places;
@@ -56,16 +58,17 @@ std::string find_check_fault(WhatIfSource& source) {
 
 // The version under which the recording replays address for address, if there is one.
 void find_version(WhatIfSource& source) {
+  const std::string assumed = source.own.version;
   for (const allocator::xla_gpu::VersionRules& rules : allocator::xla_gpu::all_versions()) {
-    WhatIfSource other{source.requests, source.own, {}, 0, false};
-    other.own.version = rules.name;
-    other.check_fault = find_check_fault(other);
-    if (!other.is_checked()) continue;
-    other.own.notes.push_back(
+    source.own.version = rules.name;
+    source.check_fault = find_check_fault(source);
+    if (!source.is_checked()) continue;
+    source.own.notes.push_back(
         fmt::format("the version of XLA's allocator, {}, is the first that makes the same decisions", rules.name));
-    source = std::move(other);
     return;
   }
+  source.own.version = assumed;
+  source.check_fault = find_check_fault(source);
 }
 
 Confidence confidence_of(const WhatIfSource& source, const Scenario& scenario) {

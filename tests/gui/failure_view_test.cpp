@@ -10,6 +10,7 @@
 namespace hbmscope::test {
 namespace {
 
+using gui::CommandId;
 using gui::ViewKind;
 
 // The scrolled part of Source.
@@ -61,6 +62,32 @@ TEST_F(FailureView, a_click_on_the_line_of_the_log_shows_the_log_there) {
     ASSERT_TRUE(wait_until_idle(hand));
     EXPECT_FALSE(state().position().log_line) << "the code of a frame replaces it";
   });
+}
+
+TEST_F(FailureView, of_a_recording_has_proved_advice_and_the_whole_device) {
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {HBMSCOPE_SAMPLES "/stories/finetune.hbm"});
+    commands().push(gui::command::set_view, ViewKind::failure);
+    ASSERT_TRUE(wait_until_idle(hand));
+    const auto& answer = state().answers().failure.value;
+    ASSERT_NE(nullptr, answer);
+    ASSERT_FALSE(answer->advice.empty());
+    EXPECT_EQ(AdviceProof::replayed, answer->advice.front().proof);
+    ASSERT_TRUE(answer->budget);
+    std::uint64_t bytes = 0;
+    for (const BudgetRow& row : answer->budget->rows) bytes += row.bytes;
+    EXPECT_EQ(answer->budget->total_bytes, bytes);
+    commands().push(CommandId::copy);
+    ASSERT_TRUE(wait_until_idle(hand));
+    for (const char* words : {"XLA_CLIENT_MEM_FRACTION=0.76", "Replayed, all 287 requests", "free on the device"})
+      EXPECT_NE(std::string::npos, state().window.clipboard.find(words)) << words;
+    // To the end of the view, where the bar is.
+    for (ImGuiWindow* window : ImGui::GetCurrentContext()->Windows)
+      if (window->Active && std::string_view(window->Name).starts_with("Why it failed/body"))
+        ImGui::SetScrollY(window, window->ScrollMax.y);
+    hand.Yield(3);
+  });
+  take_picture("why_it_failed_device");
 }
 
 TEST_F(FailureView, a_log_that_is_gone_or_was_pasted_says_so) {

@@ -63,6 +63,7 @@ class Stream:
         self.live = {}  # Address -> id.
         self.ids = 0
         self.refused = []  # By the driver, since the last answer.
+        self.figures = {}  # That the pool has reported.
 
     def add_refusals(self, bytes_requested, is_served):
         """XLA tries again, for ten seconds, and each try begins with the largest size. All but the last one failed."""
@@ -104,6 +105,8 @@ class Stream:
             self.lines.append(["f", self.live.pop(address)])
         elif kind in ("out_of_memory", "alloc_refused", "refusal"):
             self.add_refusals(int(event["requested_bytes"]), False)
+        elif kind == "counter":
+            self.figures[event["text"]] = int(event["value"])
         elif kind not in ("heap_gone",):
             sys.exit(f"a {kind} of the pool is unknown here")
 
@@ -135,6 +138,8 @@ def replay(hbmscope, python, version, job, device_mib, variables, folder):
     config = {"total_bytes": limit_bytes(device_mib, variables, granularity), "granularity": granularity, "recorded_driver": 1}
     config["allow_growth"] = int("XLA_PYTHON_CLIENT_PREALLOCATE" in variables)
     stream = stream_from(events, config)
+    if stream.figures != {"limit_bytes": config["total_bytes"], "device_bytes": device_mib * MIB}:
+        sys.exit(f"the pool reports {stream.figures}, and should {config['total_bytes']} of {device_mib} MiB")
     if version.startswith("spatial") and config["allow_growth"]:
         version = "classic_align"
     if has_two_ends(hbmscope, folder) != version.startswith("spatial"):

@@ -94,7 +94,8 @@ struct FailureAnswer {
   FailureFacts facts;
   CauseOfFailure cause;
   std::vector<Advice> advice;
-  std::optional<FreeBlocks> free;  // Free memory just before the failure.
+  std::optional<DeviceBudget> budget;  // Absent: a figure of its device is unknown.
+  std::optional<FreeBlocks> free;      // Free memory just before the failure.
   // The failure's number, from 1, and the count of out-of-memory failures of this heap.
   std::size_t number = 0, of = 0;
 };

@@ -183,7 +183,7 @@ void ask_failure(Answering& asking) {
   if (!found) return asking.forget(&Answers::failure);
   asking.ask<FailureAnswer>(
       &Answers::failure, {source->id, options::Failure{heap, *found}},
-      [trace = source->trace, heap, found = *found](const auto&) -> Result<Computed<FailureAnswer>> {
+      [trace = source->trace, heap, found = *found](Work& work) -> Result<Computed<FailureAnswer>> {
         const Stream& stream = trace->streams[heap.stream];
         auto answer = std::make_shared<FailureAnswer>();
         answer->trace = trace;
@@ -194,10 +194,11 @@ void ask_failure(Answering& asking) {
           ++answer->of;
           if (i <= found) ++answer->number;
         }
-        Diagnosis diagnosis = diagnose(*trace, {heap.stream, found}, Depth::full);
+        Diagnosis diagnosis = diagnose(*trace, {heap.stream, found}, Depth::full, &work);
         answer->facts = std::move(diagnosis.facts);
         answer->cause = std::move(diagnosis.cause);
         answer->advice = std::move(diagnosis.advice);
+        answer->budget = std::move(diagnosis.budget);
         answer->free = find_free_blocks(stream.state_at(answer->facts.event).heap(heap.heap).space, free_blocks_max);
         const std::size_t blocks = answer->facts.place ? answer->facts.place->blocks.size() : 0;
         return Computed<FailureAnswer>{std::move(answer),

@@ -15,6 +15,7 @@
 #include "app/gui/look/frame_menu.h"
 #include "app/gui/look/trace_head.h"
 #include "app/gui/views/drawn_view.h"
+#include "app/gui/views/failure/draw_device_bar.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -185,6 +186,7 @@ void draw_failure(const AppState& state, FailureViewState& view, CommandQueue& c
     if (!answer->facts.last_fit || one.event != answer->facts.last_fit) wrapped_text(one.text, true);
   draw_unknowns(answer->cause, commands);
   draw_advice(*answer, commands);
+  if (answer->budget) draw_device_bar(look, *answer->budget);
   ImGui::Spacing();
   draw_place(state, look, *answer, commands);
   ImGui::EndChild();

@@ -1,0 +1,11 @@
+// The device's memory when a request failed, as one bar that adds up to all of it, with a legend.
+#pragma once
+
+#include "app/gui/core/answers.h"
+#include "app/gui/look/theme.h"
+
+namespace hbmscope::gui {
+
+void draw_device_bar(const Look& look, const DeviceBudget& budget);
+
+}  // namespace hbmscope::gui
