@@ -77,7 +77,7 @@ TEST_F(FailureView, of_a_recording_has_proved_advice_and_the_whole_device) {
     std::uint64_t bytes = 0;
     for (const BudgetRow& row : answer->budget->rows) bytes += row.bytes;
     EXPECT_EQ(answer->budget->total_bytes, bytes);
-    commands().push(CommandId::copy);
+    commands().push(CommandId::copy_as_text);
     ASSERT_TRUE(wait_until_idle(hand));
     for (const char* words : {"XLA_CLIENT_MEM_FRACTION=0.76", "Replayed, all 287 requests", "free on the device"})
       EXPECT_NE(std::string::npos, state().window.clipboard.find(words)) << words;
