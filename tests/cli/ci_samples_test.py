@@ -57,7 +57,7 @@ EXPECTED = {
     "test_small": None,
     "test_large": "--fail-if: peak>1GiB is true for GPU 0 memory: peak 1.46 GiB",
     "test_wrong": "assert (1 + 1) == 3",
-    "test_unknown": "--fail-if: growth_per_step is unknown for GPU 0 memory",
+    "test_unknown": "--fail-if: whether growth_per_step>0 is true for GPU 0 memory is unknown",
     "test_misspelt": "hbm_limit takes a size, condition=... and emulate=..., not size",
     "test_unmarked": None,
 }
