@@ -22,10 +22,7 @@ class Run final : public Sink {
     constexpr std::uint64_t between_looks = 4096;
     const std::uint64_t end = std::min<std::uint64_t>(stream_.operations.size(), how_.operations_max);
     for (at_ = 0; at_ < end && result_.fault == Fault::none; ++at_) {
-      if (at_ % between_looks == 0 && how_.cancelled != nullptr && *how_.cancelled) {
-        result_.is_cancelled = true;
-        break;
-      }
+      if (at_ % between_looks == 0 && how_.cancelled != nullptr && *how_.cancelled) break;
       const Operation& operation = stream_.operations[at_];
       if (how_.skipped != nullptr && !operation.is_free && (*how_.skipped)[at_]) continue;
       ++result_.operations;

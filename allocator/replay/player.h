@@ -62,7 +62,6 @@ struct ReplayResult {
   std::uint64_t peak_operation = 0;  // The number of operations after which peak_in_use_bytes was first reached.
   std::optional<ReplayFailure> first_failure;
   Fault fault = Fault::none;  // Set if the allocator stopped before the end of the stream.
-  bool is_cancelled = false;  // Before the end of the stream.
   Statistics statistics;
   std::uint64_t chunks = 0;
 };
@@ -87,7 +86,6 @@ class Watcher {
   virtual void on_claim_refused(std::uint64_t /*requested_bytes*/) {}
 };
 
-// Plays to the end of the stream, or to a fault, over addresses without memory.
 struct PlayOptions {
   VirtualOptions upstream;  // The device.
   std::span<Watcher* const> watchers = {};
@@ -95,8 +93,10 @@ struct PlayOptions {
   std::uint64_t operations_max = ~std::uint64_t{0};
   // By operation: requests that are not made. Their frees then free nothing. Null: none.
   const std::vector<bool>* skipped = nullptr;
-  const std::atomic<bool>* cancelled = nullptr;  // Set by another thread; looked at now and then.
+  // Set by another thread; looked at now and then. The result is then that of what was played by then.
+  const std::atomic<bool>* cancelled = nullptr;
 };
+// Plays to the end of the stream, or to a fault, over addresses without memory.
 ReplayResult play(const RequestStream& stream, const AllocatorOptions& options, const PlayOptions& how);
 // On the device of the stream's configuration.
 ReplayResult play(const RequestStream& stream, const AllocatorOptions& options,

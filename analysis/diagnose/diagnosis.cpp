@@ -96,9 +96,9 @@ Diagnosis diagnose(const Trace& trace, const FailedRequest& request, Depth depth
   }
   const auto states = compute_states(trace, *find_moment(trace, request.stream, failure.event));
   describe(states[request.stream]);
-  found.holders = find_holders(trace, states, heap);
-  if (found.facts.last_fit && *found.facts.last_fit > 0)
-    found.holders_since_fit = find_holders(trace, states, heap, *found.facts.last_fit);
+  const HolderFinder holders(trace, states, heap);
+  found.holders = holders.find();
+  if (found.facts.last_fit && *found.facts.last_fit > 0) found.holders_since_fit = holders.find(*found.facts.last_fit);
   found.budget = find_device_budget(trace, states, request.stream, found.facts);
   found.growth = find_growth(trace, heap, states[request.stream]);
   found.advice = find_advice(trace, request.stream, found.cause, found.row, found.facts, found.holders);

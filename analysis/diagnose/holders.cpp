@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "analysis/query/block_labels.h"
-#include "analysis/query/block_list_rows.h"
 #include "analysis/query/trace_user_code.h"
 #include "analysis/units/format.h"
 
@@ -48,27 +46,32 @@ std::string text_from_holder(const Holder& holder) {
   return text;
 }
 
-Holders find_holders(const Trace& trace, const std::vector<StreamState>& states, HeapKey heap, std::uint64_t since) {
-  const Stream& stream = trace.streams[heap.stream];
-  const StreamState& state = states[heap.stream];
-  const Definitions& definitions = stream.definitions();
-  const std::vector<LentStack> lent = find_lent_stacks(trace, states)[heap.stream];
-  const BlockLabels labels(stream);
+HolderFinder::HolderFinder(const Trace& trace, const std::vector<StreamState>& states, HeapKey heap)
+    : trace_(trace),
+      states_(states),
+      heap_(heap),
+      lent_(find_lent_stacks(trace, states)[heap.stream]),
+      labels_(trace.streams[heap.stream]) {
+  const LiveRows live = *collect_live_rows(trace, states, false);
+  for (const LiveRow& row : live.rows)
+    if (row.stream == heap.stream && states[heap.stream].slots()[row.slot].heap == heap.heap) rows_.push_back(row);
+}
+
+Holders HolderFinder::find(std::uint64_t since) const {
+  const Definitions& definitions = trace_.streams[heap_.stream].definitions();
+  const auto slots = states_[heap_.stream].slots();
   Holders found;
   std::uint64_t with_stack = 0, with_category = 0, with_tag = 0;
-  const LiveRows live = *collect_live_rows(trace, states, false);
   const auto for_each = [&](const auto& visit) {
-    for (const LiveRow& row : live.rows) {
-      if (row.stream != heap.stream) continue;
-      const LiveBlock& block = state.slots()[row.slot];
-      const bool is_since = since == 0 || (block.event != wire::before_the_stream && block.event >= since);
-      if (block.heap == heap.heap && is_since) visit(block, row);
+    for (const LiveRow& row : rows_) {
+      const LiveBlock& block = slots[row.slot];
+      if (since == 0 || (block.event != wire::before_the_stream && block.event >= since)) visit(block, row);
     }
   };
   for_each([&](const LiveBlock& block, const LiveRow&) {
     found.bytes += block.size;
-    if (stack_of(heap.stream, lent, block).stack != 0) with_stack += block.size;
-    if (labels.category(block) != Category::unknown) with_category += block.size;
+    if (stack_of(heap_.stream, lent_, block).stack != 0) with_stack += block.size;
+    if (labels_.category(block) != Category::unknown) with_category += block.size;
     if (block.tag != 0) with_tag += block.size;
   });
   using enum Holders::By;
@@ -77,20 +80,20 @@ Holders find_holders(const Trace& trace, const std::vector<StreamState>& states,
   Sums sums;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> names;  // By stream and stack.
   for_each([&](const LiveBlock& block, const LiveRow& row) {
-    const LentStack stack = stack_of(heap.stream, lent, block);
+    const LentStack stack = stack_of(heap_.stream, lent_, block);
     std::string name;
     switch (found.by) {
       case code: {
         std::string& known = names[{stack.stream, stack.stack}];
-        if (known.empty()) known = user_code_text(trace.streams[stack.stream].definitions(), stack.stack);
+        if (known.empty()) known = user_code_text(trace_.streams[stack.stream].definitions(), stack.stack);
         name = known;
         break;
       }
-      case category: name = text_from_category(labels.category(block)); break;
+      case category: name = text_from_category(labels_.category(block)); break;
       case tag: name = block.tag == 0 ? "(no tag)" : definitions.text(block.tag); break;
       case size: name = "blocks of " + text_from_bytes(block.size); break;
     }
-    sums.add(name, block, facts_of(trace, states, row).age_ns);
+    sums.add(name, block, facts_of(trace_, states_, row).age_ns);
   });
   found.rows = sums.take();
   return found;

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/query/block_labels.h"
+#include "analysis/query/block_list_rows.h"
 #include "analysis/query/chosen_heap.h"
 #include "analysis/trace/lent_stacks.h"
 #include "analysis/trace/stream_state.h"
@@ -29,10 +31,23 @@ struct Holders {
   std::vector<Holder> rows;  // The largest first.
 };
 
-// At the time of `states`, one per stream of the trace. By the innermost lines of your code, with stacks from other
-// files of the job (trace/lent_stacks.h); where most bytes have no stack, by category, by tag, or by size, whichever
-// says the most.
-// Only of blocks that were allocated at the event `since` or later.
-Holders find_holders(const Trace& trace, const std::vector<StreamState>& states, HeapKey heap, std::uint64_t since = 0);
+// Of one heap at the time of `states`, one per stream of the trace; all must outlive it. Collects the live blocks once.
+class HolderFinder {
+ public:
+  HolderFinder(const Trace& trace, const std::vector<StreamState>& states, HeapKey heap);
+
+  // By the innermost lines of your code, with stacks from other files of the job (trace/lent_stacks.h); where most
+  // bytes have no stack, by category, by tag, or by size, whichever says the most. Only of blocks that were allocated
+  // at the event `since` or later.
+  Holders find(std::uint64_t since = 0) const;
+
+ private:
+  const Trace& trace_;
+  const std::vector<StreamState>& states_;
+  HeapKey heap_;
+  std::vector<LentStack> lent_;
+  BlockLabels labels_;
+  std::vector<LiveRow> rows_;  // Of the heap.
+};
 
 }  // namespace hbmscope

@@ -12,9 +12,6 @@
 namespace hbmscope {
 namespace {
 
-// Above that a replay under some twenty settings takes too long for an answer that somebody waits for.
-constexpr std::size_t operations_max = 5'000'000;
-
 // A setting to try, and the advice that it becomes if it works.
 struct Candidate {
   Scenario scenario;
@@ -53,11 +50,9 @@ class Prover {
   }
 
   bool find_source() {
-    const Stream& stream = trace_.streams[diagnosis_.stream];
-    if (stream.end_position() > operations_max) return false;
-    const std::uint32_t device = stream.definitions().heap(diagnosis_.facts.heap).device;
-    auto found = find_what_if_source(
-        trace_, {device == wire::no_device ? std::nullopt : std::optional(device), diagnosis_.stream, std::nullopt});
+    if (trace_.streams[diagnosis_.stream].end_position() > quick_events_max) return false;
+    const HeapKey heap{static_cast<std::uint32_t>(diagnosis_.stream), diagnosis_.facts.heap};
+    auto found = find_what_if_source(trace_, choice_of_heap(trace_, heap));
     if (!found || !found->is_checked() || found->requests.failures.empty()) return false;
     // A replay begins with an empty pool, and what the pool can't have must be known.
     if (found->requests.lived_before > 0 || !found->own.is_outside_known) return false;

@@ -5,19 +5,14 @@
 namespace hbmscope {
 namespace {
 
-constexpr std::size_t pool_operations_max = 5'000'000;
 // PyTorch's pool does not depend on the size of the device as long as there is enough.
 constexpr std::uint64_t ample_device_bytes = std::uint64_t{1} << 50;
 
 std::optional<WhatIfSource> find_source(const Trace& trace, HeapKey heap) {
-  const std::uint32_t number = trace.streams[heap.stream].definitions().heap(heap.heap).device;
-  WhatIfChoice choice{number == wire::no_device ? std::nullopt : std::optional(number), heap.stream, std::nullopt};
+  WhatIfChoice choice = choice_of_heap(trace, heap);
+  choice.device_bytes_otherwise = ample_device_bytes;
   auto source = find_what_if_source(trace, choice);
-  if (!source) {
-    choice.device_bytes = ample_device_bytes;
-    source = find_what_if_source(trace, choice);
-    if (!source || !source->own.is_pytorch) return std::nullopt;
-  }
+  if (!source || (!source->own.is_pytorch && !source->own.is_device_recorded)) return std::nullopt;
   return std::move(*source);
 }
 
@@ -51,7 +46,7 @@ std::optional<PoolSavings> compute_pool_savings(const Trace& trace, HeapKey heap
                                                 const std::vector<SiteSaving>& sites, std::size_t count,
                                                 PassControl& control) {
   const Stream& stream = trace.streams[heap.stream];
-  if (by == SiteBy::category || stream.end_position() > pool_operations_max) return std::nullopt;
+  if (by == SiteBy::category || stream.end_position() > quick_events_max) return std::nullopt;
   const auto source = find_source(trace, heap);
   if (!source) return std::nullopt;
   count = std::min(count, sites.size());

@@ -39,7 +39,7 @@ class Finder {
   Finder(const Trace& trace, const DeviceRequests& requests)
       : trace_(trace), requests_(requests), stream_(trace.streams[requests.trace_stream]) {}
 
-  Result<OwnSettings> find(std::optional<std::uint64_t> device_bytes) {
+  Result<OwnSettings> find(std::optional<std::uint64_t> device_bytes, std::uint64_t otherwise) {
     const auto& definitions = stream_.definitions();
     if (has(definitions.job_fact("framework"), "tpu") || !definitions.job_fact("tpu.generation").empty())
       return Failure(Error{"a TPU's memory has no such settings", "Use hbmscope tpu run --what-if.", {}, {}, {}});
@@ -48,7 +48,7 @@ class Finder {
       take_torch_settings();
     else
       take_jax_settings();
-    if (!find_device(device_bytes))
+    if (!find_device(device_bytes, otherwise))
       return Failure(
           Error{"the memory of the device is unknown", "Add it: --device h100, or --device-bytes 80GiB.", {}, {}, {}});
     find_outside();
@@ -130,11 +130,12 @@ class Finder {
     return std::nullopt;
   }
 
-  bool find_device(std::optional<std::uint64_t> given) {
+  bool find_device(std::optional<std::uint64_t> given, std::uint64_t otherwise) {
     const auto recorded = find_of_heaps(find_device_bytes);
     own_.device_bytes = given ? *given : recorded.value_or(0);
     own_.is_device_recorded = recorded && own_.device_bytes == *recorded;
     if (own_.device_bytes == 0 && own_.is_pytorch) find_usable();
+    if (own_.device_bytes == 0) own_.device_bytes = otherwise;
     return own_.device_bytes > 0;
   }
 
@@ -199,8 +200,8 @@ class Finder {
 }  // namespace
 
 Result<OwnSettings> find_own_settings(const Trace& trace, const DeviceRequests& requests,
-                                      std::optional<std::uint64_t> device_bytes) {
-  return Finder(trace, requests).find(device_bytes);
+                                      std::optional<std::uint64_t> device_bytes, std::uint64_t device_bytes_otherwise) {
+  return Finder(trace, requests).find(device_bytes, device_bytes_otherwise);
 }
 
 std::string_view version_of_jaxlib(std::string_view release) {

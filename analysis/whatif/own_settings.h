@@ -36,10 +36,12 @@ struct OwnSettings {
   std::vector<std::string> notes;  // What is assumed; sentences without a full stop.
 };
 
-// Of the heaps that `requests` were taken from. `device_bytes` replaces the size that was recorded. Errors: the size is
+// Of the heaps that `requests` were taken from. `device_bytes` replaces the size that was recorded,
+// and `device_bytes_otherwise` is that of a device of unknown size; 0: that is an error. Errors: the size is
 // neither recorded nor given, or the memory is a TPU's.
 Result<OwnSettings> find_own_settings(const Trace& trace, const DeviceRequests& requests,
-                                      std::optional<std::uint64_t> device_bytes);
+                                      std::optional<std::uint64_t> device_bytes,
+                                      std::uint64_t device_bytes_otherwise = 0);
 
 // The version of XLA's allocator in a release of jaxlib, by the table in allocator/README.md; empty: not in it.
 std::string_view version_of_jaxlib(std::string_view release);

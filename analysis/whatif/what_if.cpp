@@ -117,10 +117,15 @@ std::string_view text_from_confidence(Confidence confidence) {
   return "approximate";
 }
 
+WhatIfChoice choice_of_heap(const Trace& trace, HeapKey heap) {
+  const std::uint32_t device = trace.streams[heap.stream].definitions().heap(heap.heap).device;
+  return {device == wire::no_device ? std::nullopt : std::optional(device), heap.stream, std::nullopt, 0};
+}
+
 Result<WhatIfSource> find_what_if_source(const Trace& trace, const WhatIfChoice& choice) {
   auto requests = find_device_requests(trace, choice.device, choice.stream);
   if (!requests) return Failure(requests.error());
-  auto own = find_own_settings(trace, *requests, choice.device_bytes);
+  auto own = find_own_settings(trace, *requests, choice.device_bytes, choice.device_bytes_otherwise);
   if (!own) return Failure(own.error());
   if (const auto valid = own_scenario(*own); !valid) {
     own->notes.push_back(fmt::format("{}; the defaults are assumed", valid.error().what));

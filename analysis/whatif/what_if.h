@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "allocator/replay/player.h"
+#include "analysis/query/chosen_heap.h"
 #include "analysis/trace/pass_control.h"
 #include "analysis/whatif/scenario.h"
 
@@ -38,12 +39,15 @@ struct WhatIfSource {
   bool is_checked() const { return check_fault.empty(); }
 };
 
-// Errors: those of find_device_requests and find_own_settings.
 struct WhatIfChoice {
   std::optional<std::uint32_t> device;        // Absent: the one with the most requests.
   std::optional<std::size_t> stream;          // Of the trace; absent: the one with the most requests.
   std::optional<std::uint64_t> device_bytes;  // Absent: as recorded.
+  std::uint64_t device_bytes_otherwise = 0;   // Where it is neither given nor recorded; 0: that is an error.
 };
+// The requests to the device of a heap, by its stream.
+WhatIfChoice choice_of_heap(const Trace& trace, HeapKey heap);
+// Errors: those of find_device_requests and find_own_settings.
 Result<WhatIfSource> find_what_if_source(const Trace& trace, const WhatIfChoice& choice);
 
 struct WhatIfRow {
@@ -56,11 +60,14 @@ struct WhatIfRow {
   bool fits() const { return result.refused == 0 && result.fault == allocator::Fault::none; }
 };
 
-// One row per scenario, in their order; empty if it was cancelled. Counts operations of all scenarios as events.
+// With more events, replays under many settings take too long for an answer that somebody waits for.
+inline constexpr std::uint64_t quick_events_max = 5'000'000;
+
 struct WhatIfLimits {
   std::uint64_t operations_max = ~std::uint64_t{0};  // The first ones are played.
   unsigned threads = 0;                              // 0: one per core.
 };
+// One row per scenario, in their order; empty if it was cancelled. Counts operations of all scenarios as events.
 std::vector<WhatIfRow> run_what_if(const WhatIfSource& source, std::vector<Scenario> scenarios, PassControl& control,
                                    const WhatIfLimits& limits = {});
 

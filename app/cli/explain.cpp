@@ -152,7 +152,8 @@ std::string peak_text(const Trace& trace, const Terminal& terminal) {
   if (heap.empty()) return text;
   const auto moment = find_moment(trace, "peak");
   if (!moment) return text;
-  return text + "\nAt the peak:" + holders_text(find_holders(trace, compute_states(trace, *moment), heap), terminal);
+  const auto states = compute_states(trace, *moment);
+  return text + "\nAt the peak:" + holders_text(HolderFinder(trace, states, heap).find(), terminal);
 }
 
 Json json_of_trace(const Trace& trace) {

@@ -12,11 +12,8 @@ namespace {
 Diagnosis failed_with(std::uint64_t device_free, std::uint64_t requested_of_block = 500 * mib,
                       bool with_device = true) {
   TraceBuilder builder;
-  wire::HeapRecord record;
-  record.device = 0;
-  record.layer = static_cast<std::uint8_t>(wire::Layer::pool);
-  record.flags = wire::heap_flag::has_addresses | wire::heap_flag::has_regions | wire::heap_flag::has_requested;
-  const std::uint32_t heap = builder.writer.define_heap(record, "GPU_0_bfc", "device");
+  const std::uint32_t heap = builder.pool(
+      "GPU_0_bfc", wire::heap_flag::has_addresses | wire::heap_flag::has_regions | wire::heap_flag::has_requested);
   builder.grow(heap, 0x1000000000, 600 * mib);
   wire::AllocRecord block;
   block.address = 0x1000000000;
@@ -24,18 +21,8 @@ Diagnosis failed_with(std::uint64_t device_free, std::uint64_t requested_of_bloc
   block.requested = requested_of_block;
   block.heap = heap;
   builder.writer.alloc(block, builder.time_ns += 1000);
-  if (with_device) {
-    wire::CounterRecord device;
-    device.heap = heap;
-    device.name = builder.writer.define_string(reported_figure::device);
-    device.value = static_cast<std::int64_t>(gib);
-    builder.writer.add(device, builder.time_ns);
-  }
-  wire::OutOfMemoryRecord failure;
-  failure.requested = 400 * mib;
-  failure.available = device_free;
-  failure.heap = heap;
-  builder.writer.add(failure, builder.time_ns += 1000);
+  if (with_device) builder.counter(heap, reported_figure::device, gib);
+  builder.run_out(heap, 400 * mib, device_free);
   builder.writer.flush();
   return diagnose(builder.trace, find_failed_requests(builder.trace).front(), Depth::full);
 }

@@ -132,18 +132,8 @@ Trace comb(std::uint64_t requested, std::uint64_t device_free, std::uint32_t fla
   builder.grow(heap, 0, 100 * mib);
   for (std::uint64_t i = 0; i < 5; ++i)
     builder.alloc(heap, i * 20 * mib, 10 * mib, builder.stack("main;f" + std::to_string(i % 2)));
-  if (rounded != 0) {
-    wire::CounterRecord counter;
-    counter.heap = heap;
-    counter.name = builder.writer.define_string(reported_figure::rounded_request);
-    counter.value = static_cast<std::int64_t>(rounded);
-    builder.writer.add(counter, builder.time_ns);
-  }
-  wire::OutOfMemoryRecord failure;
-  failure.requested = requested;
-  failure.available = device_free;
-  failure.heap = heap;
-  builder.writer.add(failure, builder.time_ns += 1000);
+  if (rounded != 0) builder.counter(heap, reported_figure::rounded_request, rounded);
+  builder.run_out(heap, requested, device_free);
   builder.writer.flush();
   return std::move(builder.trace);
 }

@@ -17,11 +17,7 @@ class Loop {
     forward_ = builder.stack("main;forward");
     losses_ = builder.stack("main;log_loss");
     take(200 * mib, weights_);
-    wire::CounterRecord limit;
-    limit.heap = heap_;
-    limit.name = builder.writer.define_string(reported_figure::limit);
-    limit.value = static_cast<std::int64_t>(gib);
-    builder.writer.add(limit, builder.time_ns);
+    builder.counter(heap_, reported_figure::limit, gib);
   }
 
   // 300 MiB of activations, which go at the end of the step, and what the step keeps.
@@ -39,11 +35,7 @@ class Loop {
   Diagnosis fail(std::uint64_t bytes, bool with_mark = true) {
     if (with_mark) mark();
     take(300 * mib, forward_);
-    wire::OutOfMemoryRecord failure;
-    failure.requested = bytes;
-    failure.heap = heap_;
-    failure.available = wire::unknown_bytes;
-    builder.writer.add(failure, builder.time_ns += 1000);
+    builder.run_out(heap_, bytes);
     builder.writer.flush();
     return diagnose(builder.trace, find_failed_requests(builder.trace).front(), Depth::full);
   }

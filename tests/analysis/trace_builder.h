@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "analysis/trace/moment.h"
 #include "collector/wire/stream_writer.h"
@@ -24,6 +25,29 @@ class TraceBuilder {
     record.flags = flags;
     record.device = 0;
     return writer.define_heap(record, name, "device");
+  }
+  // Of a framework, on device 0; its layer is the pool's.
+  std::uint32_t pool(const std::string& name, std::uint32_t flags) {
+    wire::HeapRecord record;
+    record.layer = static_cast<std::uint8_t>(wire::Layer::pool);
+    record.flags = flags;
+    record.device = 0;
+    return writer.define_heap(record, name, "device");
+  }
+  // Reported at the time of the last event.
+  void counter(std::uint32_t heap, std::string_view name, std::uint64_t value) {
+    wire::CounterRecord record;
+    record.heap = heap;
+    record.name = writer.define_string(name);
+    record.value = static_cast<std::int64_t>(value);
+    writer.add(record, time_ns);
+  }
+  void run_out(std::uint32_t heap, std::uint64_t requested, std::uint64_t available = wire::unknown_bytes) {
+    wire::OutOfMemoryRecord record;
+    record.requested = requested;
+    record.available = available;
+    record.heap = heap;
+    writer.add(record, tick());
   }
   // "outer;inner": each is a function of the file "FUNCTION.py", at line 7.
   std::uint32_t stack(const std::string& functions) {

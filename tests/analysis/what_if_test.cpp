@@ -129,11 +129,9 @@ TEST(WhatIf, a_recording_that_does_not_replay_is_approximate) {
 // A replay begins with an empty pool, whatever the recording began with.
 TEST(WhatIf, what_lived_before_the_recording_makes_it_approximate) {
   TraceBuilder builder;
-  wire::HeapRecord record;
-  record.device = 0;
-  record.layer = static_cast<std::uint8_t>(wire::Layer::pool);
-  record.flags = wire::heap_flag::has_addresses | wire::heap_flag::has_regions | wire::heap_flag::has_requested;
-  const std::uint32_t heap = builder.writer.define_heap(record, "GPU 0 PyTorch pool", "device");
+  const std::uint32_t heap =
+      builder.pool("GPU 0 PyTorch pool",
+                   wire::heap_flag::has_addresses | wire::heap_flag::has_regions | wire::heap_flag::has_requested);
   for (std::uint64_t segment = 1; segment <= 3; ++segment) builder.live(heap, segment * gib, 4 * mib);
   builder.alloc(heap, gib + 4 * mib, 8 * mib);
   builder.writer.flush();
@@ -253,11 +251,8 @@ TEST(PoolSavings, are_those_of_a_replay_without_the_site) {
   for (unsigned seed = 1; seed <= 5; ++seed) {
     std::mt19937_64 random(seed);
     TraceBuilder builder;
-    wire::HeapRecord record;
-    record.device = 0;
-    record.layer = static_cast<std::uint8_t>(wire::Layer::pool);
-    record.flags = wire::heap_flag::has_addresses | wire::heap_flag::has_requested;
-    const std::uint32_t heap = builder.writer.define_heap(record, "GPU 0 PyTorch pool", "device");
+    const std::uint32_t heap =
+        builder.pool("GPU 0 PyTorch pool", wire::heap_flag::has_addresses | wire::heap_flag::has_requested);
     const std::uint32_t stacks[] = {builder.stack("main;a"), builder.stack("main;b"), builder.stack("main;c")};
     std::vector<std::uint64_t> live;
     for (std::uint64_t i = 0; i < 300; ++i) {
