@@ -5,6 +5,7 @@ killed or slow meanwhile.
     run_test.py HBMSCOPE ANNOTATED_PROGRAM LOADS_LIBRARY LIBRARY
 """
 
+import contextlib
 import json
 import os
 import random
@@ -65,9 +66,10 @@ class Run(OwnFolderTest):
     def job_of(self, process):
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
         for _ in range(500):
-            pids = children.read_text().split()
-            if pids and Path(f"/proc/{pids[0]}/comm").read_text().strip() == Path(PROGRAM).name[:15]:
-                return int(pids[0])
+            for pid in children.read_text().split():
+                with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # one of the program's own that has just ended
+                    if Path(f"/proc/{pid}/comm").read_text().strip() == Path(PROGRAM).name[:15]:
+                        return int(pid)
             time.sleep(0.01)
         self.fail("the job did not start")
 
