@@ -30,6 +30,8 @@ struct Request {
   Space space = Space::default_memory;
   std::uint32_t stream = 0;  // A small number per stream of the device. PyTorch keeps free blocks separate by stream.
   std::uint64_t alignment = 1;  // A power of two. No effect if the allocator aligns to more anyway.
+  // PyTorch: the private pool of a graph or a MemPool, as a number; 0: the device's own pool.
+  std::uint32_t private_pool = 0;
 };
 
 // Larger requests would overflow the arithmetic on sizes. No device has that much memory: they are out of memory.

@@ -60,9 +60,15 @@ void CachingAllocator::free_block(Block* block) {
   std::uint64_t joined = join(block, block->previous);
   joined += join(block, block->next);
   block->pool->add_free(block);
-  if (block->segment->is_expandable()) return;
+  if (block->segment->is_expandable()) {
+    if (options_.lifted.kept) unmap(block);
+    return;
+  }
   torch_statistics_.inactive_split_bytes -= joined;
-  if (block->is_split()) torch_statistics_.inactive_split_bytes += block->bytes;
+  if (block->is_split())
+    torch_statistics_.inactive_split_bytes += block->bytes;
+  else if (options_.lifted.kept)
+    release_segment(block);
 }
 
 void CachingAllocator::free_blocks(const std::vector<Block*>& blocks) {

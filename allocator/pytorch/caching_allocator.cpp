@@ -57,6 +57,7 @@ CachingAllocator::~CachingAllocator() {
 }
 
 std::uint64_t CachingAllocator::rounded_bytes(std::uint64_t bytes) const {
+  if (options_.lifted.rounding) return bytes;
   const std::uint64_t divisions = divisions_for(bytes, options_.roundup_power2_divisions);
   if (divisions > 1 && bytes > block_step * divisions) return next_division(bytes, divisions);
   return std::max(block_step, round_up(bytes, block_step));
@@ -67,10 +68,20 @@ void CachingAllocator::note(Action action, std::uint64_t address, std::uint64_t 
   if (tracker_ != nullptr) tracker_->on_event({action, address, bytes, stream, pool});
 }
 
-BlockPool& CachingAllocator::pool_for(std::uint64_t bytes) {
+// The pool that records, or the one that the request names.
+PoolId CachingAllocator::pool_of(std::uint32_t private_pool) {
+  if (options_.lifted.private_pools) return default_pool;
+  if (is_recording()) return recording_.back();
+  if (private_pool == 0) return default_pool;
+  const PoolId id = {private_pool, 0};
+  if (find_pool(id) == nullptr) create_pool(id);
+  return id;
+}
+
+BlockPool& CachingAllocator::pool_for(std::uint64_t bytes, PoolId id) {
   const bool is_small = bytes <= small_max;
-  if (!is_recording()) return is_small ? small_ : large_;
-  PrivatePool& pool = *find_pool(recording_.back());
+  if (id == default_pool) return is_small ? small_ : large_;
+  PrivatePool& pool = *find_pool(id);
   return is_small ? pool.small : pool.large;
 }
 
@@ -91,8 +102,8 @@ Block* CachingAllocator::take_free(const Search& search) {
        ++next)
     found = next;
   const std::uint64_t bytes = (*found)->bytes;
-  if (search.bytes < options_.max_split_bytes && bytes >= options_.max_split_bytes) return nullptr;
-  if (search.bytes >= options_.max_split_bytes && bytes >= search.bytes + options_.max_non_split_rounding_bytes)
+  if (search.bytes < max_split_bytes() && bytes >= max_split_bytes()) return nullptr;
+  if (search.bytes >= max_split_bytes() && bytes >= search.bytes + options_.max_non_split_rounding_bytes)
     return nullptr;
   Block* block = *found;
   pool.free.erase(found);
@@ -116,7 +127,7 @@ Block* CachingAllocator::find_block(const Search& search) {
   if (release_oversized(search))
     if (Block* found = grow(search)) return found;
   // A graph that is being captured must keep its addresses, and no stream can be waited for.
-  if (is_recording()) return nullptr;
+  if (search.is_private) return nullptr;
   release_cached();
   ++torch_statistics_.retries;
   return grow(search);
@@ -124,6 +135,7 @@ Block* CachingAllocator::find_block(const Search& search) {
 
 bool CachingAllocator::should_split(const Block& block, const Search& search) const {
   const std::uint64_t rest = block.bytes - search.bytes;
+  if (options_.lifted.unsplit) return rest > 0;
   if (search.pool->is_small || options_.expandable_segments) return rest >= block_step;
   return search.bytes < options_.max_split_bytes && rest > small_max;
 }
@@ -163,9 +175,12 @@ Allocation CachingAllocator::refuse(const Search& search) {
 Allocation CachingAllocator::allocate(const Request& request) {
   if (request.bytes == 0) return {Outcome::zero_bytes, Fault::none, false, 0, 0, 0, 0};
   if (request.bytes > request_bytes_max) return {};
-  if (!is_recording()) free_blocks(pending_.take_done());
+  const PoolId pool = pool_of(request.private_pool);
+  const bool is_private = is_recording() || pool != default_pool;
+  if (!is_private) free_blocks(pending_.take_done());
   const std::uint64_t bytes = rounded_bytes(request.bytes);
-  const Search search = {bytes, segment_bytes_for(bytes), request.stream, &pool_for(bytes)};
+  const std::uint32_t stream = options_.lifted.streams ? 0 : request.stream;
+  const Search search = {bytes, segment_bytes_for(bytes), stream, &pool_for(bytes, pool), is_private};
   Block* found = find_block(search);
   if (found == nullptr) return refuse(search);
   const Block* block = hand_out(found, search, request.bytes);

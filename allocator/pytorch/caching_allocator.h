@@ -59,7 +59,8 @@ class CachingAllocator final : public Allocator {
   bool release_pool(PoolId pool);
 
   // Adds a segment with its live blocks, to restore the state at the start of a recording. Not for expandable segments.
-  void adopt(const Claim& segment, std::uint32_t stream, std::span<const PoolBlock> blocks);
+  void adopt(const Claim& segment, std::uint32_t stream, std::span<const PoolBlock> blocks,
+             std::uint32_t private_pool = 0);
 
   // Without progress, record_stream() has no effect. Both must outlive the allocator or be replaced by null.
   void set_progress(StreamProgress* progress) { pending_.set_progress(progress); }
@@ -80,12 +81,15 @@ class CachingAllocator final : public Allocator {
     std::uint64_t segment_bytes;  // What is requested from the driver.
     std::uint32_t stream;
     BlockPool* pool;
+    bool is_private;  // In a private pool, as during its recording.
   };
 
   // caching_allocator.cpp
   bool is_recording() const { return !recording_.empty(); }
+  std::uint64_t max_split_bytes() const { return options_.lifted.unsplit ? no_limit : options_.max_split_bytes; }
   bool collects_garbage() const { return limit_bytes_ != no_limit && options_.garbage_collection_threshold > 0; }
-  BlockPool& pool_for(std::uint64_t bytes);
+  BlockPool& pool_for(std::uint64_t bytes, PoolId pool);
+  PoolId pool_of(std::uint32_t private_pool);
   Block* take_free(const Search& search);
   Block* find_block(const Search& search);
   Block* grow(const Search& search);

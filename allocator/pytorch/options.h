@@ -10,6 +10,7 @@
 #include <tl/expected.hpp>
 
 #include "allocator/interface/allocator.h"
+#include "allocator/interface/lifted_rules.h"
 
 namespace hbmscope::allocator::pytorch {
 
@@ -30,10 +31,14 @@ struct Options {
   // Above 0, and with a fraction below 1: when segments take more than this part of what they may take, cached segments
   // that were not used for long are released before the driver is called.
   double garbage_collection_threshold = 0;
+  LiftedRules lifted;
 };
 
 // Parses PYTORCH_CUDA_ALLOC_CONF: "expandable_segments:True,max_split_size_mb:128", as c10/cuda/CUDAAllocatorConfig.cpp
 // of PyTorch 2.9.1 does. Error: what is invalid or not supported; a sentence without a full stop.
 tl::expected<Options, std::string> options_from_conf(std::string_view conf, double memory_fraction = 1);
+
+// The other way round: what differs from the defaults, empty if nothing does. The fraction is no part of it.
+std::string conf_from_options(const Options& options);
 
 }  // namespace hbmscope::allocator::pytorch

@@ -131,9 +131,10 @@ void CachingAllocator::release_cached(PoolId pool) {
   release_unused_pools(pool);
 }
 
-void CachingAllocator::adopt(const Claim& claim, std::uint32_t stream, std::span<const PoolBlock> blocks) {
+void CachingAllocator::adopt(const Claim& claim, std::uint32_t stream, std::span<const PoolBlock> blocks,
+                             std::uint32_t private_pool) {
   // Segments of the large pool are never that small.
-  BlockPool& pool = claim.bytes == small_segment ? small_ : large_;
+  BlockPool& pool = pool_for(claim.bytes == small_segment ? small_max : claim.bytes, pool_of(private_pool));
   Block* rest = add_segment(claim, 0, stream, pool).lowest;
   statistics_.count_claimed(claim.bytes);
   const auto split = [&](std::uint64_t bytes) {

@@ -2,6 +2,7 @@
 #include <bit>
 #include <charconv>
 #include <cstdlib>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -111,6 +112,26 @@ tl::expected<Options, std::string> options_from_conf(std::string_view conf, doub
       return Refusal(taken.error());
   }
   return options;
+}
+
+std::string conf_from_options(const Options& options) {
+  const Options defaults;
+  std::vector<std::string> items;
+  if (options.expandable_segments) items.emplace_back("expandable_segments:True");
+  if (options.max_split_bytes != defaults.max_split_bytes)
+    items.push_back(fmt::format("max_split_size_mb:{}", options.max_split_bytes >> 20));
+  if (options.max_non_split_rounding_bytes != defaults.max_non_split_rounding_bytes)
+    items.push_back(fmt::format("max_non_split_rounding_mb:{}", options.max_non_split_rounding_bytes >> 20));
+  if (const RoundupDivisions& all = options.roundup_power2_divisions; all != defaults.roundup_power2_divisions) {
+    std::vector<std::string> entries;
+    for (std::size_t i = 0; i < all.size(); ++i) entries.push_back(fmt::format("{}:{}", std::uint64_t{1} << i, all[i]));
+    const bool is_same = std::all_of(all.begin(), all.end(), [&](std::uint64_t one) { return one == all.front(); });
+    items.push_back(is_same ? fmt::format("roundup_power2_divisions:{}", all.front())
+                            : fmt::format("roundup_power2_divisions:[{}]", fmt::join(entries, ",")));
+  }
+  if (options.garbage_collection_threshold > 0)
+    items.push_back(fmt::format("garbage_collection_threshold:{}", options.garbage_collection_threshold));
+  return fmt::format("{}", fmt::join(items, ","));
 }
 
 }  // namespace hbmscope::allocator::pytorch

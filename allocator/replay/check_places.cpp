@@ -92,7 +92,8 @@ class PlaceChecker final : public Sink {
   };
 
   void adopt() requires std::same_as<A, pytorch::CachingAllocator> {
-    for (const Claim& region : places_.regions_before) {
+    for (std::size_t number = 0; number < places_.regions_before.size(); ++number) {
+      const Claim& region = places_.regions_before[number];
       std::vector<PoolBlock> blocks;
       std::uint32_t device_stream = 0;
       for (std::size_t i = 0; i < places_.blocks_before.size(); ++i) {
@@ -102,7 +103,7 @@ class PlaceChecker final : public Sink {
         device_stream = stream_.operations[i].request.stream;
         slots_[stream_.operations[i]] = block.address;
       }
-      allocator_.adopt(region, device_stream, blocks);
+      allocator_.adopt(region, device_stream, blocks, places_.private_pools_before[number]);
     }
   }
 

@@ -24,6 +24,8 @@ class Run final : public Sink {
     for (at_ = 0; at_ < end && result_.fault == Fault::none; ++at_) {
       if (at_ % between_looks == 0 && how_.cancelled != nullptr && *how_.cancelled) break;
       const Operation& operation = stream_.operations[at_];
+      free_early();
+      take_samples();
       if (how_.skipped != nullptr && !operation.is_free && (*how_.skipped)[at_]) continue;
       ++result_.operations;
       first_refused_bytes_ = last_refused_bytes_ = 0;
@@ -34,6 +36,8 @@ class Run final : public Sink {
         allocate(operation);
       result_.fault = allocator_->fault();
     }
+    free_early();
+    take_samples();
     result_.statistics = allocator_->statistics();
     result_.chunks = allocator_->chunks();
     allocator_->set_sink(nullptr);
@@ -62,6 +66,22 @@ class Run final : public Sink {
   template <class What>
   void notify(const What& what) {
     for (Watcher* watcher : how_.watchers) what(*watcher);
+  }
+
+  // Of the state after at_ operations.
+  void take_samples() {
+    while (result_.samples.size() < how_.sample_after.size() && how_.sample_after[result_.samples.size()] <= at_)
+      result_.samples.push_back({allocator_->statistics().pool_bytes, result_.in_use_bytes, result_.requested_bytes});
+  }
+
+  void free_early() {
+    for (; next_early_ < how_.early_frees.size() && how_.early_frees[next_early_].before_operation <= at_;
+         ++next_early_) {
+      Operation operation;
+      operation.is_free = true;
+      operation.slot = how_.early_frees[next_early_].slot;
+      free(operation);
+    }
   }
 
   void free(const Operation& operation) {
@@ -137,6 +157,7 @@ class Run final : public Sink {
   Player player_;
   std::vector<ReplayBlock> blocks_;  // One per slot.
   std::uint64_t at_ = 0, first_refused_bytes_ = 0, last_refused_bytes_ = 0;
+  std::size_t next_early_ = 0;
   bool is_freeing_ = false;
   std::vector<Claim> released_;  // During the current free.
 };

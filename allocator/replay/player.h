@@ -54,6 +54,11 @@ struct ReplayFailure {
   std::uint64_t first_refused_bytes = 0, last_refused_bytes = 0;
 };
 
+// The state after a number of operations.
+struct ReplaySample {
+  std::uint64_t pool_bytes = 0, in_use_bytes = 0, requested_bytes = 0;
+};
+
 struct ReplayResult {
   std::uint64_t operations = 0, allocations = 0, frees = 0, zero_requests = 0, refused = 0;
   std::uint64_t driver_claims = 0, driver_refusals = 0, driver_releases = 0;
@@ -64,6 +69,7 @@ struct ReplayResult {
   Fault fault = Fault::none;  // Set if the allocator stopped before the end of the stream.
   Statistics statistics;
   std::uint64_t chunks = 0;
+  std::vector<ReplaySample> samples;  // One per PlayOptions::sample_after that was reached.
 };
 
 struct ReplayBlock {
@@ -86,6 +92,13 @@ class Watcher {
   virtual void on_claim_refused(std::uint64_t /*requested_bytes*/) {}
 };
 
+// A block that is freed earlier than in the stream, after all operations before this one; its own free then frees
+// nothing.
+struct EarlyFree {
+  std::uint64_t before_operation = 0;
+  std::uint32_t slot = 0;
+};
+
 struct PlayOptions {
   VirtualOptions upstream;  // The device.
   std::span<Watcher* const> watchers = {};
@@ -93,6 +106,8 @@ struct PlayOptions {
   std::uint64_t operations_max = ~std::uint64_t{0};
   // By operation: requests that are not made. Their frees then free nothing. Null: none.
   const std::vector<bool>* skipped = nullptr;
+  std::span<const EarlyFree> early_frees = {};       // By operation.
+  std::span<const std::uint64_t> sample_after = {};  // Numbers of operations, ascending.
   // Set by another thread; looked at now and then. The result is then that of what was played by then.
   const std::atomic<bool>* cancelled = nullptr;
 };

@@ -95,11 +95,12 @@ struct RecordedPlaces {
     bool is_released = false;
     bool is_expandable = false;
   };
-  std::vector<Claim> regions_before;     // Regions that existed before the first event.
-  bool is_expandable_before = false;     // At least one of them is part of an expandable segment.
-  std::vector<PoolBlock> blocks_before;  // Their live blocks. The first operations request these.
-  std::vector<std::uint64_t> addresses;  // One per operation; 0: a free, or a refused request.
-  std::vector<Region> regions;           // By operation.
+  std::vector<Claim> regions_before;                // Regions that existed before the first event.
+  std::vector<std::uint32_t> private_pools_before;  // Of each of them (Request::private_pool).
+  bool is_expandable_before = false;                // At least one of them is part of an expandable segment.
+  std::vector<PoolBlock> blocks_before;             // Their live blocks. The first operations request these.
+  std::vector<std::uint64_t> addresses;             // One per operation; 0: a free, or a refused request.
+  std::vector<Region> regions;                      // By operation.
 };
 
 struct RequestStream {

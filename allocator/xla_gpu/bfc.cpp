@@ -26,7 +26,7 @@ const char* find_fault_of(const Options& options) {
 Bfc::Bfc(Upstream& upstream, const Options& options)
     : Allocator(upstream),
       options_(options),
-      rules_(rules_of(options.version)),
+      rules_(rules_of(options.lifted.ends ? Version::classic_align : options.version)),
       internal_fragmentation_max_(internal_fragmentation_max_of(options)),
       next_region_bytes_(xla_gpu::rounded_bytes(options.allow_growth ? std::min(options.limit_bytes, first_growth_bytes)
                                                                      : options.limit_bytes)) {
@@ -56,9 +56,10 @@ Allocation Bfc::allocate(const Request& request) {
     return fail();
   }
   if (request.bytes > request_bytes_max || request.alignment > request_bytes_max) return fail();
-  const std::uint64_t bytes = xla_gpu::rounded_bytes(request.bytes);
-  const std::uint64_t alignment =
-      rules_.honours_alignment ? std::max(request.alignment, min_chunk_bytes) : min_chunk_bytes;
+  const std::uint64_t bytes = rounded_bytes(request.bytes);
+  const std::uint64_t least_alignment = options_.lifted.rounding ? 1 : min_chunk_bytes;
+  const bool is_aligned = rules_.honours_alignment && request.alignment > min_chunk_bytes;
+  const std::uint64_t alignment = is_aligned ? request.alignment : least_alignment;
   if (const auto served = serve(bytes, alignment, request)) return *served;
   if (extend(bytes))
     if (const auto served = serve(bytes, alignment, request)) return *served;
@@ -69,7 +70,7 @@ Allocation Bfc::allocate(const Request& request) {
 
 bool Bfc::fits(const Chunk& chunk, std::uint64_t bytes, std::uint64_t alignment, Tag end) const {
   if (chunk.bytes < bytes) return false;
-  if (alignment == min_chunk_bytes) return true;
+  if (alignment <= min_chunk_bytes) return true;
   if (end == Tag::upper) return align_down(chunk.end() - bytes, alignment) >= chunk.address;
   return align_up(chunk.address, alignment) - chunk.address <= chunk.bytes - bytes;
 }
@@ -78,19 +79,19 @@ ChunkIndex Bfc::find_hole(std::uint64_t bytes, std::uint64_t alignment, const Sp
   const FreeChunks& holes = free_of(policy.end);
   const auto holds = [&](const Chunk& chunk) { return fits(chunk, bytes, alignment, policy.end); };
   const ChunkIndex first =
-      alignment == min_chunk_bytes ? holes.find_first(pool_, bytes) : holes.find_first(pool_, bytes, holds);
+      alignment <= min_chunk_bytes ? holes.find_first(pool_, bytes) : holes.find_first(pool_, bytes, holds);
   if (first == no_chunk || !policy.takes_highest_of_equals) return first;
   return holes.find_last_of(pool_, pool_[first].bytes, holds);
 }
 
 std::optional<Allocation> Bfc::serve(std::uint64_t bytes, std::uint64_t alignment, const Request& request) {
   const SpacePolicy& policy = policy_of(request.space);
-  bool exactly = policy.splits_holes_exactly;
+  bool exactly = policy.splits_holes_exactly || options_.lifted.unsplit;
   ChunkIndex chunk = find_hole(bytes, alignment, policy);
   if (chunk == no_chunk) {
     if (gap_ == no_chunk || !fits(pool_[gap_], bytes, alignment, policy.end)) return {};
     chunk = gap_;
-    exactly = policy.splits_gap_exactly;
+    exactly = policy.splits_gap_exactly || options_.lifted.unsplit;
   }
   erase_free(chunk);
   chunk = policy.end == Tag::upper ? carve_upper(chunk, bytes, alignment, exactly)
@@ -105,6 +106,7 @@ Allocation Bfc::finish(ChunkIndex index, Tag tag, std::uint64_t requested_bytes)
   chunk.requested_bytes = requested_bytes;
   blocks_.insert(chunk.address, index);
   statistics_.count_taken(chunk.bytes);
+  if (counts_needed()) count_needed();
   return {Outcome::allocated, Fault::none, tag == Tag::upper, chunk.region,
           chunk.address,      chunk.bytes, ++allocation_ids_};
 }
@@ -121,7 +123,9 @@ FreeOutcome Bfc::free(std::uint64_t address) {
     const ChunkIndex inward = chunk.tag == Tag::upper ? chunk.previous : chunk.next;
     if (inward == no_chunk || pool_[inward].tag != chunk.tag) chunk.tag = Tag::gap;
   }
-  insert_free(coalesce(index));
+  const ChunkIndex freed = coalesce(index);
+  insert_free(freed);
+  if (options_.lifted.kept) keep_nothing(freed);
   return fault_ == Fault::none ? FreeOutcome::freed : FreeOutcome::fault;
 }
 
@@ -163,7 +167,10 @@ void Bfc::merge(ChunkIndex first, ChunkIndex second) {
   if (kept.tag != gone.tag) kept.tag = Tag::gap;
   kept.bytes += gone.bytes;
   kept.next = gone.next;
-  if (gone.next != no_chunk) pool_[gone.next].previous = first;
+  if (gone.next != no_chunk)
+    pool_[gone.next].previous = first;
+  else
+    last_ = first;
   pool_.remove(second);
 }
 

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "allocator/interface/allocator.h"
+#include "allocator/interface/lifted_rules.h"
 #include "allocator/xla_gpu/block_table.h"
 #include "allocator/xla_gpu/chunk_pool.h"
 #include "allocator/xla_gpu/free_chunks.h"
@@ -37,6 +38,7 @@ struct Options {
   bool garbage_collection = false;      // Releases regions without a block before a request fails. JAX never sets it.
   double fragmentation_fraction = 0;    // Split threshold as a fraction of the limit; 0: 128 MiB, JAX's default.
   bool hangs_on_small_refusal = false;  // The behaviour before 2026-08-14 (PR 47082): Fault::endless_backpedal.
+  LiftedRules lifted;
 };
 
 // Null: valid. Otherwise why not; a sentence without a full stop.
@@ -69,7 +71,9 @@ class Bfc final : public Allocator {
   Statistics statistics() const override;
   std::uint64_t largest_free_bytes() const override;
   std::uint64_t largest_usable_bytes(Space space) const override;
-  std::uint64_t rounded_bytes(std::uint64_t bytes) const override { return xla_gpu::rounded_bytes(bytes); }
+  std::uint64_t rounded_bytes(std::uint64_t bytes) const override {
+    return options_.lifted.rounding ? bytes : xla_gpu::rounded_bytes(bytes);
+  }
   std::vector<Claim> claims() const override;
   std::vector<PoolBlock> pool_blocks() const override;
   std::uint64_t largest_hole_bytes(Tag end) const { return free_of(end).largest_bytes(pool_); }  // Without the gap.
@@ -119,6 +123,10 @@ class Bfc final : public Allocator {
   bool claim_or_backpedal(std::uint64_t requested_bytes, std::uint64_t least_bytes);
   void add_region(const Claim& claim, std::uint64_t requested_bytes);
   bool release_free_regions(std::uint64_t bytes);
+  void release(const Region& region);
+  void keep_nothing(ChunkIndex freed);
+  bool counts_needed() const { return options_.lifted.kept && !options_.allow_growth; }
+  void count_needed();
   bool is_free(const Region& region) const;
   void drop_chunks(const Region& region);
 
@@ -131,6 +139,7 @@ class Bfc final : public Allocator {
   BlockTable blocks_;
   std::array<FreeChunks, 2> free_;  // Of the lower end (or the whole pool), and of the upper end.
   ChunkIndex gap_ = no_chunk;
+  ChunkIndex last_ = no_chunk;  // At the upper end of a region; the only one's, if there is only one.
   std::vector<Region> regions_;
   std::uint32_t regions_claimed_ = 0;
   Statistics statistics_;  // Everything except largest_free_bytes.

@@ -23,7 +23,10 @@ ChunkIndex Bfc::split(ChunkIndex index, std::uint64_t bytes) {
   rest.next = chunk.next;
   chunk.bytes = bytes;
   chunk.next = added;
-  if (rest.next != no_chunk) pool_[rest.next].previous = added;
+  if (rest.next != no_chunk)
+    pool_[rest.next].previous = added;
+  else
+    last_ = added;
   return added;
 }
 

@@ -8,6 +8,7 @@ namespace hbmscope::allocator::xla_gpu {
 
 // Adds a region that can serve `bytes`. False: it could not.
 bool Bfc::extend(std::uint64_t bytes) {
+  if (counts_needed() && !regions_.empty()) return false;  // All of it was claimed.
   // An upstream that rounds up may have given more than the limit. XLA's difference then wraps around to nearly 2^64,
   // so the limit no longer applies. The same happens here.
   const std::uint64_t available = (options_.limit_bytes - statistics_.pool_bytes) / min_chunk_bytes * min_chunk_bytes;
@@ -62,7 +63,8 @@ void Bfc::add_region(const Claim& claim, std::uint64_t requested_bytes) {
   regions_.insert(std::upper_bound(regions_.begin(), regions_.end(), region,
                                    [](const Region& a, const Region& b) { return a.end() < b.end(); }),
                   region);
-  statistics_.count_claimed(claim.bytes);
+  last_ = index;
+  if (!counts_needed()) statistics_.count_claimed(claim.bytes);
   if (claim.base % min_chunk_bytes != 0 || claim.bytes % min_chunk_bytes != 0)
     fault_ = Fault::bad_region;
   else
@@ -86,7 +88,7 @@ void Bfc::drop_chunks(const Region& region) {
 
 // Garbage collection: releases all regions without a block, if the request can then be served.
 bool Bfc::release_free_regions(std::uint64_t bytes) {
-  if (!options_.garbage_collection) return false;
+  if (!options_.garbage_collection || counts_needed()) return false;
   std::vector<bool> free(regions_.size());
   std::uint64_t free_bytes = 0;
   for (std::size_t i = 0; i < regions_.size(); ++i) {
@@ -100,13 +102,36 @@ bool Bfc::release_free_regions(std::uint64_t bytes) {
       kept.push_back(regions_[i]);
       continue;
     }
-    drop_chunks(regions_[i]);
-    upstream_.release(regions_[i].claim);
-    if (sink_) sink_->on_region_released(regions_[i].number, regions_[i].claim);
-    statistics_.pool_bytes -= regions_[i].claim.bytes;
+    release(regions_[i]);
   }
   regions_ = std::move(kept);
   return true;
+}
+
+// The region has no block; it stays in the list.
+void Bfc::release(const Region& region) {
+  drop_chunks(region);
+  upstream_.release(region.claim);
+  if (sink_) sink_->on_region_released(region.number, region.claim);
+  statistics_.pool_bytes -= region.claim.bytes;
+}
+
+// LiftedRules::kept: after a free, which left this free chunk.
+void Bfc::keep_nothing(ChunkIndex freed) {
+  if (counts_needed()) return count_needed();
+  if (pool_[freed].previous != no_chunk || pool_[freed].next != no_chunk) return;
+  const auto region =
+      std::find_if(regions_.begin(), regions_.end(), [&](const Region& one) { return one.first == freed; });
+  release(*region);
+  regions_.erase(region);
+  next_region_bytes_ = std::max(next_region_bytes_ / 2, first_growth_bytes);  // As if it had never been.
+}
+
+// Of a preallocated region, all but its gap or the free chunk at its upper end.
+void Bfc::count_needed() {
+  const ChunkIndex free = rules_.is_spatial ? gap_ : pool_[last_].in_use ? no_chunk : last_;
+  statistics_.pool_bytes = regions_.front().claim.bytes - (free == no_chunk ? 0 : pool_[free].bytes);
+  statistics_.peak_pool_bytes = std::max(statistics_.peak_pool_bytes, statistics_.pool_bytes);
 }
 
 }  // namespace hbmscope::allocator::xla_gpu

@@ -1,5 +1,6 @@
 #include "allocator/xla_gpu/free_chunks.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace hbmscope::allocator::xla_gpu {
@@ -36,7 +37,7 @@ ChunkIndex join(ChunkPool& pool, ChunkIndex first, ChunkIndex second) {
 }  // namespace
 
 unsigned FreeChunks::bin_of(std::uint64_t bytes) {
-  const std::uint64_t units = bytes >> 8;
+  const std::uint64_t units = std::max<std::uint64_t>(bytes >> 8, 1);  // Less than 256 B: LiftedRules::rounding.
   const auto log = static_cast<unsigned>(std::bit_width(units)) - 1;
   return log * bins_a_power + static_cast<unsigned>((units << 4 >> log) & 15);
 }

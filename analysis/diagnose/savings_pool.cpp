@@ -8,14 +8,6 @@ namespace {
 // PyTorch's pool does not depend on the size of the device as long as there is enough.
 constexpr std::uint64_t ample_device_bytes = std::uint64_t{1} << 50;
 
-std::optional<WhatIfSource> find_source(const Trace& trace, HeapKey heap) {
-  WhatIfChoice choice = choice_of_heap(trace, heap);
-  choice.device_bytes_otherwise = ample_device_bytes;
-  auto source = find_what_if_source(trace, choice);
-  if (!source || (!source->own.is_pytorch && !source->own.is_device_recorded)) return std::nullopt;
-  return std::move(*source);
-}
-
 // For each operation, the site of its request among the first `count`; `count`: another one, or a free.
 std::vector<std::uint32_t> sites_of_operations(const Stream& stream, SiteBy by,
                                                const allocator::RequestStream& requests,
@@ -42,12 +34,23 @@ std::vector<std::uint32_t> sites_of_operations(const Stream& stream, SiteBy by,
 
 }  // namespace
 
+Result<WhatIfSource> find_pool_source(const Trace& trace, HeapKey heap) {
+  WhatIfChoice choice = choice_of_heap(trace, heap);
+  choice.device_bytes_otherwise = ample_device_bytes;
+  auto source = find_what_if_source(trace, choice);
+  if (source && !source->own.is_allocator_known)
+    return Failure(Error{"the job's allocator is unknown", "Record the job with hbmscope run.", {}, {}, {}});
+  if (source && !source->own.is_pytorch && !source->own.is_device_recorded && !source->own.limit_bytes)
+    return Failure(Error{"the memory of the device is unknown", "Record the job with hbmscope run.", {}, {}, {}});
+  return source;
+}
+
 std::optional<PoolSavings> compute_pool_savings(const Trace& trace, HeapKey heap, SiteBy by,
                                                 const std::vector<SiteSaving>& sites, std::size_t count,
                                                 PassControl& control) {
   const Stream& stream = trace.streams[heap.stream];
   if (by == SiteBy::category || stream.end_position() > quick_events_max) return std::nullopt;
-  const auto source = find_source(trace, heap);
+  const auto source = find_pool_source(trace, heap);
   if (!source) return std::nullopt;
   count = std::min(count, sites.size());
   const allocator::RequestStream& requests = source->requests.stream;

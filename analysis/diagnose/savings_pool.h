@@ -13,6 +13,10 @@
 
 namespace hbmscope {
 
+// The requests to the device of a heap, where the pool can be replayed: PyTorch's on a device of any size, XLA's only
+// where its limit or the device is known. Errors: those of find_what_if_source, or neither is.
+Result<WhatIfSource> find_pool_source(const Trace& trace, HeapKey heap);
+
 struct PoolSavings {
   std::uint64_t peak_pool_bytes = 0;  // Of the replay with all requests.
   Confidence confidence = Confidence::approximate;

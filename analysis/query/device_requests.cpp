@@ -11,6 +11,7 @@
 
 #include "analysis/trace/layers.h"
 #include "analysis/trace/pass.h"
+#include "analysis/trace/stream_names.h"
 
 namespace hbmscope {
 namespace {
@@ -24,14 +25,21 @@ class Collector {
  public:
   struct RequestedBlock {
     std::uint64_t address, requested, size;
-    std::uint32_t heap, device_stream;
+    std::uint32_t heap, device_stream, private_pool;
+    bool is_at_upper_end;
   };
   void allocate(std::uint64_t key, const RequestedBlock& requested, const allocator::Origin& origin) {
     const bool is_reported = requested.requested != wire::unknown_bytes;
     if (!is_reported) ++found.unknown_requests;
     note_heap(requested.heap);
-    slots_[key] = add_request(is_reported ? requested.requested : requested.size, requested.device_stream, origin);
+    slots_[key] = add_request(is_reported ? requested.requested : requested.size, requested, origin);
     found.places.addresses.back() = requested.address;
+    found.at_upper_end.back() = requested.is_at_upper_end;
+    found.has_two_ends = found.has_two_ends || requested.is_at_upper_end;
+    if (requested.private_pool != 0) private_pools_.insert(requested.private_pool);
+    streams_.insert(requested.device_stream);
+    found.private_pools = private_pools_.size();
+    found.streams = streams_.size();
   }
   void free(std::uint64_t key, std::int64_t time_ns) {
     const auto slot = slots_.find(key);
@@ -39,10 +47,15 @@ class Collector {
     add_free(slot->second, {time_ns, 0, 0});
     slots_.erase(slot);
   }
+  void free_by_program(std::uint64_t key) {
+    if (const auto slot = slots_.find(key); slot != slots_.end())
+      found.program_frees.push_back({found.stream.operations.size(), slot->second});
+  }
   void fail(std::uint64_t requested, std::uint64_t event, const allocator::Origin& origin) {
     found.failures.emplace_back(found.stream.operations.size(), event);
-    add_free(add_request(requested, 0, origin), origin);
+    add_free(add_request(requested, {}, origin), origin);
   }
+  void set_event(std::uint64_t event) { position_ = event + 1; }
 
   void note_region(std::uint32_t heap, AddressRange range, bool is_released, bool is_expandable) {
     note_heap(heap);
@@ -57,7 +70,7 @@ class Collector {
   DeviceRequests found;
 
  private:
-  std::uint32_t add_request(std::uint64_t bytes, std::uint32_t device_stream, const allocator::Origin& origin) {
+  std::uint32_t add_request(std::uint64_t bytes, const RequestedBlock& block, const allocator::Origin& origin) {
     std::uint32_t slot = found.stream.slots;
     if (unused_.empty()) {
       ++found.stream.slots;
@@ -68,7 +81,8 @@ class Collector {
     Operation operation;
     operation.slot = slot;
     operation.request.bytes = bytes;
-    operation.request.stream = device_stream;
+    operation.request.stream = block.device_stream;
+    operation.request.private_pool = block.private_pool;
     add(operation, origin);
     return slot;
   }
@@ -84,8 +98,12 @@ class Collector {
     found.stream.answers.emplace_back();
     found.stream.origins.push_back(origin);
     found.places.addresses.push_back(0);
+    found.positions.push_back(position_);
+    found.at_upper_end.push_back(false);
   }
 
+  std::uint64_t position_ = 0;
+  std::set<std::uint32_t> private_pools_, streams_;
   std::unordered_map<std::uint64_t, std::uint32_t> slots_;  // By allocation id.
   std::vector<std::uint32_t> unused_;
   std::set<std::uint32_t> heaps_;
@@ -131,6 +149,7 @@ class StreamRequests {
       state.heap(heap).space.for_each_region([&](AddressRange range, Joining joining) {
         collector->note_heap(heap);
         places.regions_before.push_back({range.begin, range.size()});
+        places.private_pools_before.push_back(private_pool_of(heap));
         places.is_expandable_before |= joining == Joining::with_neighbours;
       });
     }
@@ -138,7 +157,9 @@ class StreamRequests {
       Collector& collector = *of_heap(block.heap);
       ++collector.found.lived_before;
       collector.found.places.blocks_before.push_back({block.address, block.size, block.requested, true});
-      collector.allocate(key_of(block), {block.address, block.requested, block.size, block.heap, block.stream},
+      collector.allocate(key_of(block),
+                         {block.address, block.requested, block.size, block.heap, block.stream,
+                          private_pool_of(block.heap), is_at_upper_end(block.flags)},
                          {stream_.first_time_ns(), block.stack, block.tag});
     }
   }
@@ -146,11 +167,16 @@ class StreamRequests {
   void take(const HeapChange& change, const wire::DecodedBlock& block) {
     Collector* collector = of_heap(change.heap);
     if (collector == nullptr) return;
+    collector->set_event(change.place.event);
     take_region(change, block, *collector);
     const wire::AllocRecord& taken = change.allocated;
     if (change.what == HeapChange::What::allocated)
-      collector->allocate(change.place.event, {taken.address, taken.requested, taken.size, taken.heap, taken.stream},
+      collector->allocate(change.place.event,
+                          {taken.address, taken.requested, taken.size, taken.heap, taken.stream,
+                           private_pool_of(taken.heap), is_at_upper_end(taken.flags)},
                           {change.time_ns, taken.stack, taken.tag});
+    if (change.place.kind == wire::RecordKind::free_requested && change.block)
+      collector->free_by_program(key_of(*change.block));
     if (change.what == HeapChange::What::freed) collector->free(key_of(*change.block), change.time_ns);
     for (const LiveBlock& went : change.went) collector->free(key_of(went), change.time_ns);
   }
@@ -170,8 +196,16 @@ class StreamRequests {
   void take_failure(const wire::DecodedBlock& block, const RecordPlace& place) {
     if (place.kind != wire::RecordKind::out_of_memory) return;
     const auto& failure = block.rows<wire::OutOfMemoryRecord>()[place.row];
-    if (Collector* collector = of_heap(failure.heap))
-      collector->fail(failure.requested, place.event, {place.time_ns, failure.stack, 0});
+    Collector* collector = of_heap(failure.heap);
+    if (collector == nullptr) return;
+    collector->set_event(place.event);
+    collector->fail(failure.requested, place.event, {place.time_ns, failure.stack, 0});
+  }
+
+  static bool is_at_upper_end(std::uint32_t flags) { return (flags & wire::block_flag::upper_end) != 0; }
+  // A private pool of PyTorch is a heap of its own, and known by its name.
+  std::uint32_t private_pool_of(std::uint32_t heap) const {
+    return stream_.definitions().heap(heap).name.find(private_pool_words) == std::string::npos ? 0 : heap;
   }
 
   const Stream& stream_;

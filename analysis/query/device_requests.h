@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "allocator/replay/request_stream.h"
+#include "allocator/replay/player.h"
 #include "analysis/model/result.h"
 #include "analysis/trace/trace.h"
 
@@ -23,6 +23,17 @@ struct DeviceRequests {
   std::size_t other_devices = 0;        // Devices that also had requests, and are left out.
   std::uint64_t lived_before = 0;       // Blocks from before the first event: requested first, by address.
   std::uint64_t unknown_requests = 0;   // Blocks without a known requested size: their block size is used.
+
+  // The number of events up to and including that of each operation; 0: from before the first event.
+  std::vector<std::uint64_t> positions;
+  // Blocks that the program freed before their memory was free, because other streams used them: when it did, by
+  // operation.
+  std::vector<allocator::EarlyFree> program_frees;
+  // By operation, where the pool has two ends: the block is at the upper one. Which memory space that is depends on the
+  // version of the allocator (allocator/xla_gpu/version.h); the requests here are all of default memory.
+  std::vector<bool> at_upper_end;
+  bool has_two_ends = false;
+  std::size_t private_pools = 0, streams = 0;  // How many private pools and streams had requests.
 
   // The failure's event number, by operation: of each request that ran out of memory.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> failures;  // Operation, event; ascending.

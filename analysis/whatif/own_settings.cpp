@@ -77,17 +77,27 @@ class Finder {
         own_.package = fmt::format("torch {}", release);
       return;
     }
+    own_.is_allocator_known = is_bfc || !definitions.job_fact("variable.XLA_PYTHON_CLIENT_ALLOCATOR").empty();
     if (!is_bfc) own_.notes.emplace_back("which allocator the job had is not recorded; JAX's is assumed");
     const std::string_view release = definitions.job_fact("version.jaxlib");
     own_.fraction_variable = fraction_variable(definitions);
     own_.version = definitions.job_fact(reported_figure::replayed_version);
     own_.limit_bytes = find_of_heaps(find_limit_bytes);
+    if (!own_.limit_bytes) own_.limit_bytes = find_only_region();
     if (!release.empty()) own_.package = fmt::format("jaxlib {}", release);
     if (own_.version.empty()) own_.version = version_of_jaxlib(release);
     own_.is_version_known = !own_.version.empty();
     if (own_.version.empty()) own_.version = has_two_ends ? "spatial_v3" : "classic_align";
     // What has one end in a version with two was told so by the settings, which are not always recorded.
     if (is_bfc && !has_two_ends && own_.version.starts_with("spatial")) own_.version = "classic_align";
+  }
+
+  // A pool that was claimed as one region before its first block is a preallocated one, and has all that it may have.
+  std::optional<std::uint64_t> find_only_region() const {
+    const allocator::RecordedPlaces& places = requests_.places;
+    const bool is_only = places.regions_before.empty() && places.regions.size() == 1;
+    if (!is_only || places.regions.front().operation != 0 || places.regions.front().is_released) return std::nullopt;
+    return places.regions.front().claim.bytes;
   }
 
   void take_jax_settings() {
@@ -134,6 +144,7 @@ class Finder {
     const auto recorded = find_of_heaps(find_device_bytes);
     own_.device_bytes = given ? *given : recorded.value_or(0);
     own_.is_device_recorded = recorded && own_.device_bytes == *recorded;
+    if (recorded && own_.device_bytes != *recorded) own_.limit_bytes.reset();  // It is that of the recorded device.
     if (own_.device_bytes == 0 && own_.is_pytorch) find_usable();
     if (own_.device_bytes == 0) own_.device_bytes = otherwise;
     return own_.device_bytes > 0;

@@ -20,6 +20,7 @@ inline constexpr std::string_view torch_conf = "PYTORCH_CUDA_ALLOC_CONF", torch_
 
 struct OwnSettings {
   bool is_pytorch = false;             // Otherwise JAX's allocator, or TensorFlow's, which has the same rules.
+  bool is_allocator_known = true;      // False: JAX's pool is assumed.
   std::string version;                 // Of xla_gpu, "spatial_v3"; empty: PyTorch.
   bool is_version_known = true;        // False: assumed, by whether the pool has two ends.
   std::string package;                 // "jaxlib 0.10.2", "torch 2.9.1"; empty: not recorded.
@@ -28,7 +29,8 @@ struct OwnSettings {
   std::vector<allocator::Setting> settings;
   std::uint64_t device_bytes = 0;   // The device's total memory.
   bool is_device_recorded = false;  // False: it was given, and may be another one.
-  // Of xla_gpu, as reported: a program may have set it otherwise than by variables. Absent: it follows from these.
+  // Of xla_gpu, as reported, or the size of a pool that was claimed at once: a program may have set it otherwise than
+  // by variables. Absent: it follows from these.
   std::optional<std::uint64_t> limit_bytes;
   // What the pool can't have, because something else takes it: contexts, libraries, other processes.
   std::uint64_t outside_bytes = 0;

@@ -50,8 +50,8 @@ Result<Scenario> make(const OwnSettings& own, const Words& words, std::string na
   auto setup = allocator::set_up({words.allocator, words.version, words.settings, words.device_bytes});
   if (!setup) return Failure(Error{fmt::format("{}: {}", name, setup.error()), "Change the setting.", {}, {}, {}});
   Scenario scenario{std::move(name), std::move(group), std::move(setup->options), setup->upstream, words.device_bytes};
-  const bool is_own_size = own.is_device_recorded && words.device_bytes == own.device_bytes &&
-                           fraction_of(words.settings) == fraction_of(own.settings);
+  const bool is_own_size =
+      words.device_bytes == own.device_bytes && fraction_of(words.settings) == fraction_of(own.settings);
   if (auto* xla = std::get_if<allocator::xla_gpu::Options>(&scenario.options);
       is_own_size && own.limit_bytes && xla != nullptr)
     xla->limit_bytes = *own.limit_bytes;

@@ -34,8 +34,23 @@ class PeakWatcher final : public allocator::Watcher {
   std::uint64_t in_use_ = 0, peak_ = 0;
 };
 
+// A block's end says which memory space was requested, by the rules of the version.
+void set_spaces(WhatIfSource& source) {
+  const auto version = allocator::xla_gpu::find_version(source.own.version);
+  if (!version || !source.requests.has_two_ends) return;
+  const auto& rules = allocator::xla_gpu::rules_of(*version);
+  const bool is_default_upper = rules.default_memory.end == allocator::xla_gpu::Tag::upper;
+  auto& operations = source.requests.stream.operations;
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    const bool is_recorded = source.requests.places.addresses[i] != 0;
+    const bool is_default = !rules.is_spatial || !is_recorded || source.requests.at_upper_end[i] == is_default_upper;
+    operations[i].request.space = is_default ? allocator::Space::default_memory : allocator::Space::collective;
+  }
+}
+
 // Why the recording does not replay address for address under its own settings; empty: it does.
 std::string find_check_fault(WhatIfSource& source) {
+  set_spaces(source);
   source.checked_requests = 0;
   source.differs = false;
   const Scenario own = own_scenario(source.own).value();
@@ -138,25 +153,29 @@ Result<WhatIfSource> find_what_if_source(const Trace& trace, const WhatIfChoice&
   return source;
 }
 
+void run_on_all_cores(std::size_t count, const PassControl& control, const std::function<void(std::size_t)>& work,
+                      unsigned threads) {
+  std::atomic<std::size_t> next = 0;
+  const auto work_on = [&] {
+    for (std::size_t i = next++; i < count && !control.cancelled; i = next++) work(i);
+  };
+  std::vector<std::jthread> workers;
+  const std::size_t wanted = threads != 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
+  for (std::size_t i = 1; i < std::min(wanted, count); ++i) workers.emplace_back(work_on);
+  work_on();
+}
+
 std::vector<WhatIfRow> run_what_if(const WhatIfSource& source, std::vector<Scenario> scenarios, PassControl& control,
                                    const WhatIfLimits& limits) {
   const std::uint64_t operations =
       std::min<std::uint64_t>(source.requests.stream.operations.size(), limits.operations_max);
   control.total_events = operations * scenarios.size();
   std::vector<WhatIfRow> rows(scenarios.size());
-  std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < scenarios.size() && !control.cancelled; i = next++) {
-      rows[i] = run(source, std::move(scenarios[i]), {operations, control.cancelled});
-      control.done_events += operations;
-    }
+  const auto play_one = [&](std::size_t i) {
+    rows[i] = run(source, std::move(scenarios[i]), {operations, control.cancelled});
+    control.done_events += operations;
   };
-  {
-    std::vector<std::jthread> workers;
-    const std::size_t wanted = limits.threads != 0 ? limits.threads : std::max(1U, std::thread::hardware_concurrency());
-    for (std::size_t i = 1; i < std::min(wanted, scenarios.size()); ++i) workers.emplace_back(work);
-    work();
-  }
+  run_on_all_cores(scenarios.size(), control, play_one, limits.threads);
   if (control.cancelled) rows.clear();
   return rows;
 }

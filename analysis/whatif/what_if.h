@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -67,6 +68,11 @@ struct WhatIfLimits {
   std::uint64_t operations_max = ~std::uint64_t{0};  // The first ones are played.
   unsigned threads = 0;                              // 0: one per core.
 };
+// Calls work(0), work(1), ... work(count - 1) on all cores, or on that many threads; what has not begun when it is
+// cancelled is left out.
+void run_on_all_cores(std::size_t count, const PassControl& control, const std::function<void(std::size_t)>& work,
+                      unsigned threads = 0);
+
 // One row per scenario, in their order; empty if it was cancelled. Counts operations of all scenarios as events.
 std::vector<WhatIfRow> run_what_if(const WhatIfSource& source, std::vector<Scenario> scenarios, PassControl& control,
                                    const WhatIfLimits& limits = {});

@@ -67,6 +67,21 @@ std::string_view text_from_by(Holders::By by) {
 
 }  // namespace
 
+Json json_from_pool_costs(const PoolCosts& costs) {
+  Json parts = Json::array();
+  for (const PoolCostPart& part : costs.parts)
+    parts.push_back({{"cost", name_from_pool_cost(part.cost)},
+                     {"bytes", part.bytes},
+                     {"alone_bytes", part.cost == PoolCost::fragmentation ? Json(nullptr) : Json(part.alone_bytes)}});
+  return {{"events", costs.position},
+          {"since_start_ns", or_null(costs.since_start_ns)},
+          {"pool_bytes", costs.pool_bytes},
+          {"recorded_pool_bytes", or_null(costs.recorded_pool_bytes)},
+          {"requested_bytes", costs.requested_bytes},
+          {"confidence", text_from_confidence(costs.confidence)},
+          {"parts", std::move(parts)}};
+}
+
 Json json_from_diagnosis(const Trace& trace, const Diagnosis& diagnosis) {
   Json json = json_from_failure_rows({diagnosis.row}).front();
   const CauseOfFailure& cause = diagnosis.cause;
@@ -90,6 +105,7 @@ Json json_from_diagnosis(const Trace& trace, const Diagnosis& diagnosis) {
   json["holders_since_last_fit"] =
       diagnosis.holders_since_fit.rows.empty() ? Json(nullptr) : json_from_holders(diagnosis.holders_since_fit);
   json["device_budget"] = diagnosis.budget ? json_from_budget(*diagnosis.budget) : Json(nullptr);
+  json["pool_costs"] = diagnosis.pool_costs ? json_from_pool_costs(*diagnosis.pool_costs) : Json(nullptr);
   json["growth"] = diagnosis.growth ? json_from_growth(*diagnosis.growth) : Json(nullptr);
   Json advice = Json::array();
   for (const Advice& one : diagnosis.advice)

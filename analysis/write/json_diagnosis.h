@@ -12,4 +12,6 @@ namespace hbmscope {
 // blockers[], advice[].
 nlohmann::ordered_json json_from_diagnosis(const Trace& trace, const Diagnosis& diagnosis);
 
+nlohmann::ordered_json json_from_pool_costs(const PoolCosts& costs);
+
 }  // namespace hbmscope

@@ -23,7 +23,7 @@ namespace hbmscope::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
+using PlainJson = nlohmann::json;
 
 struct FrameworkFigures {
   FrameworkUse use;
@@ -46,24 +46,24 @@ struct ProcessReport {
   }
 };
 
-std::optional<std::uint64_t> bytes_at(const Json& node, const char* key) {
+std::optional<std::uint64_t> bytes_at(const PlainJson& node, const char* key) {
   const auto found = node.find(key);
   if (found == node.end() || !found->is_number_integer() || *found < 0) return std::nullopt;
   return found->get<std::uint64_t>();
 }
-bool flag_at(const Json& node, const char* key) {
+bool flag_at(const PlainJson& node, const char* key) {
   const auto found = node.find(key);
   return found != node.end() && found->is_boolean() && found->get<bool>();
 }
-std::vector<Json> objects_at(const Json& node, const char* key) {
-  std::vector<Json> objects;
+std::vector<PlainJson> objects_at(const PlainJson& node, const char* key) {
+  std::vector<PlainJson> objects;
   if (const auto found = node.find(key); found != node.end() && found->is_array())
-    for (const Json& one : *found)
+    for (const PlainJson& one : *found)
       if (one.is_object()) objects.push_back(one);
   return objects;
 }
 
-DryRunFailure failure_from(const Json& node, std::int64_t pid) {
+DryRunFailure failure_from(const PlainJson& node, std::int64_t pid) {
   DryRunFailure failure;
   failure.pid = pid;
   failure.type = text_at(node, "type");
@@ -83,7 +83,7 @@ std::vector<ProcessReport> read_reports(const std::string& folder) {
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     if (entry.path().extension() != ".json") continue;
     std::ifstream file(entry.path(), std::ios::binary);
-    const Json node = Json::parse(file, nullptr, false);
+    const PlainJson node = PlainJson::parse(file, nullptr, false);
     if (!node.is_object()) continue;
     ProcessReport report;
     report.pid = static_cast<std::int64_t>(bytes_at(node, "pid").value_or(0));
@@ -92,7 +92,7 @@ std::vector<ProcessReport> read_reports(const std::string& folder) {
       report.failure = failure_from(*failure, report.pid);
       report.is_of_thread = flag_at(*failure, "is_of_thread");
     }
-    for (const Json& figures : objects_at(node, "frameworks"))
+    for (const PlainJson& figures : objects_at(node, "frameworks"))
       report.figures.push_back({{text_at(figures, "framework"), report.pid, bytes_at(figures, "peak_in_use_bytes"),
                                  bytes_at(figures, "peak_pool_bytes"), bytes_at(figures, "limit_bytes"),
                                  bytes_at(figures, "pool_limit_bytes")},

@@ -16,6 +16,7 @@
 #include "app/cli/gate_figures.h"
 #include "app/cli/load.h"
 #include "app/cli/options.h"
+#include "app/cli/pool_costs.h"
 #include "app/cli/text_columns.h"
 
 namespace hbmscope::cli {
@@ -97,6 +98,13 @@ std::string budget_text(const std::optional<DeviceBudget>& budget, const Termina
   return text;
 }
 
+// Not where nearly all of the pool was requested: then there is nothing to explain.
+std::string costs_text(const std::optional<PoolCosts>& costs, const Terminal& terminal) {
+  constexpr std::uint64_t part_min = 50;
+  if (!costs || costs->pool_bytes < costs->requested_bytes + costs->pool_bytes / part_min) return {};
+  return text_from_pool_costs(*costs, "the pool", terminal);
+}
+
 std::string advice_text(const std::vector<Advice>& advice, const Terminal& terminal) {
   if (advice.empty()) return {};
   std::string text = "\nWhat would help\n";
@@ -173,7 +181,8 @@ std::string text_from_failures(const Trace& trace, const Terminal& terminal) {
   const Diagnosis first = diagnose(trace, requests.front(), Depth::full);
   std::string text = head_text(trace, first, requests.size(), terminal) + evidence_text(first, terminal) +
                      holders_text(first.holders, terminal) + budget_text(first.budget, terminal) +
-                     advice_text(first.advice, terminal) + blockers_text(trace, first) + unknown_text(first.cause);
+                     costs_text(first.pool_costs, terminal) + advice_text(first.advice, terminal) +
+                     blockers_text(trace, first) + unknown_text(first.cause);
   if (requests.size() > 1) text += "\nThe other failures\n";
   for (std::size_t i = 1; i < std::min(lines_max, requests.size()); ++i)
     text += line_text(trace, diagnose(trace, requests[i], Depth::brief));

@@ -1,16 +1,21 @@
 // The report section of --metrics: sizes, gaps, ages, lifetimes, churn and high-water marks of each heap.
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/diagnose/pool_costs.h"
 #include "analysis/query/heap_metrics.h"
 #include "analysis/query/heap_rows.h"
 #include "analysis/read/source/read_source.h"
+#include "analysis/trace/layers.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
+#include "analysis/write/json_diagnosis.h"
 #include "analysis/write/json_trace.h"
 #include "app/cli/figure_text.h"
+#include "app/cli/pool_costs.h"
 #include "app/cli/report_section.h"
 #include "app/cli/report_text.h"
 
@@ -82,6 +87,54 @@ std::string churn_text(const HeapMetrics& metrics) {
   return text + "\n";
 }
 
+// A device's pools together, by one of their heaps.
+struct DevicePool {
+  HeapKey heap;
+  std::string name;
+};
+std::vector<DevicePool> find_pools(const Source& source) {
+  std::vector<DevicePool> pools;
+  const auto counts = find_counted_heaps(*source.trace);
+  std::set<std::pair<std::size_t, std::uint32_t>> seen;
+  for (const HeapRow& row : compute_heap_rows(*source.trace, source.states))
+    if (counts[row.stream][row.heap] && row.device && row.memory_kind == "device" &&
+        seen.emplace(row.stream, *row.device).second)
+      pools.push_back({{static_cast<std::uint32_t>(row.stream), row.heap}, row.label});
+  return pools;
+}
+
+Result<std::vector<PoolCosts>> load_pool_costs(const Source& source, const DevicePool& pool, std::size_t times) {
+  const std::uint64_t end = source.trace->streams[pool.heap.stream].end_position();
+  const std::uint64_t now = source.moment.positions[pool.heap.stream];
+  PassControl control;
+  const ProgressLine progress("Pool", control);
+  return compute_pool_costs(*source.trace, pool.heap, positions_over_time(end, now, times), control);
+}
+
+std::string pool_text(const Source& source, const DevicePool& pool, const Terminal& terminal) {
+  constexpr std::size_t times = 12;
+  const auto costs = load_pool_costs(source, pool, times);
+  if (!costs)
+    return fmt::format("\nWhy the pool of {} is larger than what was requested: unknown, because {}\n",
+                       printable(pool.name), costs.error().what);
+  const std::uint64_t now = source.moment.positions[pool.heap.stream];
+  std::string text;
+  for (const PoolCosts& one : *costs)
+    if (one.position == now) text = text_from_pool_costs(one, "the pool of " + printable(pool.name), terminal);
+  return text + text_from_pool_costs_over_time(*costs, terminal);
+}
+
+nlohmann::ordered_json json_from_pool(const Source& source, const DevicePool& pool) {
+  constexpr std::size_t times = 256;
+  nlohmann::ordered_json json = {{"heap", pool.name}, {"unknown", nullptr}, {"times", nlohmann::ordered_json::array()}};
+  const auto costs = load_pool_costs(source, pool, times);
+  if (!costs)
+    json["unknown"] = costs.error().what;
+  else
+    for (const PoolCosts& one : *costs) json["times"].push_back(json_from_pool_costs(one));
+  return json;
+}
+
 std::string heap_text(const HeapRow& row, const HeapMetrics& metrics, const Terminal& terminal) {
   std::string text = terminal.paint(fmt::format("Metrics of {}", printable(row.label)), Ink::bold) + "\n";
   text += fmt::format("  rounding waste: {}\n", text_from_known_bytes(metrics.rounding_waste_bytes));
@@ -115,6 +168,7 @@ Result<std::string> metrics_text(const ReportInput& input, const ReportStyle& st
   const std::vector<HeapRow> rows = compute_heap_rows(*input.source.trace, input.source.states);
   std::string text = "\n";
   for (std::size_t i = 0; i < rows.size(); ++i) text += heap_text(rows[i], (*metrics)[i], style.terminal);
+  for (const DevicePool& pool : find_pools(input.source)) text += pool_text(input.source, pool, style.terminal);
   return text;
 }
 
@@ -122,6 +176,9 @@ Result<void> add_metrics(nlohmann::ordered_json& json, const ReportInput& input)
   const auto metrics = load_metrics(input.source);
   if (!metrics) return Failure(metrics.error());
   for (std::size_t i = 0; i < metrics->size(); ++i) json["heaps"][i]["metrics"] = json_from_heap_metrics((*metrics)[i]);
+  json["pool_costs"] = nlohmann::ordered_json::array();
+  for (const DevicePool& pool : find_pools(input.source))
+    json["pool_costs"].push_back(json_from_pool(input.source, pool));
   return {};
 }
 

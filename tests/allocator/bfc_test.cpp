@@ -52,6 +52,21 @@ TEST(Bfc, seeded_requests_and_the_naive_allocator) {
   EXPECT_LT(faults, 150);  // and most trials are not over before they began.
 }
 
+TEST(Bfc, seeded_requests_and_the_naive_allocator_with_lifted_rules) {
+  for (const VersionRules& version : all_versions()) {
+    for (std::uint64_t seed = 1; seed <= 64; ++seed) {
+      Trial trial = make_trial(seed + 1000, version.version);
+      trial.operations = 1500;
+      LiftedRules& lifted = trial.options.lifted;
+      lifted.rounding = (seed & 1) != 0;
+      lifted.unsplit = (seed & 2) != 0;
+      lifted.ends = (seed & 4) != 0;
+      lifted.kept = (seed & 8) != 0;
+      ASSERT_EQ(run_trial(seed, trial), "") << version.name << ", seed " << seed;
+    }
+  }
+}
+
 TEST(Bfc, nothing_is_claimed_before_the_first_request) {
   Bench bench(Version::classic, 64 * mib);
   EXPECT_EQ(bench.bfc.statistics().pool_bytes, 0U);

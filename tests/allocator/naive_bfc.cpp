@@ -18,6 +18,7 @@ std::uint64_t up_to(std::uint64_t value, std::uint64_t step) {
 NaiveBfc::NaiveBfc(Upstream& upstream, const xla_gpu::Options& options)
     : upstream_(upstream),
       options_(options),
+      version_(options.lifted.ends ? Version::classic_align : options.version),
       next_bytes_(up_to(options.allow_growth ? std::min(options.limit_bytes, 2 * mib) : options.limit_bytes, 256)) {
   statistics_.limit_bytes = options.limit_bytes;
 }
@@ -28,6 +29,7 @@ std::uint64_t NaiveBfc::threshold() const {
 }
 
 bool NaiveBfc::leaves_whole(std::uint64_t piece_bytes, std::uint64_t bytes) const {
+  if (options_.lifted.unsplit) return false;
   return piece_bytes < 2 * bytes && piece_bytes - bytes < threshold();
 }
 
@@ -77,8 +79,8 @@ std::optional<Allocation> NaiveBfc::serve(std::uint64_t bytes, std::uint64_t ali
   if (!found) return {};
   Place place = *found;
   const bool is_gap = place->second.owner == Owner::nobody;
-  const bool exact = (is(Version::spatial_v1) && is_collective) || (is(Version::spatial_v2) && is_gap) ||
-                     (is(Version::spatial_v3) && is_collective);
+  const bool exact = options_.lifted.unsplit || (is(Version::spatial_v1) && is_collective) ||
+                     (is(Version::spatial_v2) && is_gap) || (is(Version::spatial_v3) && is_collective);
   const std::uint64_t stop = place->first + place->second.bytes;
   std::uint64_t start = *start_in(place, bytes, alignment, end);
   const std::uint64_t lowest = up_to(place->first, alignment);
@@ -99,8 +101,20 @@ std::optional<Allocation> NaiveBfc::serve(std::uint64_t bytes, std::uint64_t ali
   statistics_.in_use_bytes += place->second.bytes;
   statistics_.peak_in_use_bytes = std::max(statistics_.peak_in_use_bytes, statistics_.in_use_bytes);
   statistics_.largest_allocation_bytes = std::max(statistics_.largest_allocation_bytes, place->second.bytes);
+  count_needed();
   return Allocation{Outcome::allocated,  Fault::none, place->second.owner == Owner::upper, place->second.region, start,
                     place->second.bytes, ++ids_};
+}
+
+// Of a preallocated pool that keeps nothing: all but the gap, or but what is free at its end.
+void NaiveBfc::count_needed() {
+  if (!counts_needed() || pieces_.empty()) return;
+  const auto is_unneeded = [&](const auto& piece) {
+    return !piece.second.in_use && (has_ends() ? piece.second.owner == Owner::nobody : &piece == &*pieces_.rbegin());
+  };
+  statistics_.pool_bytes = 0;
+  for (const auto& piece : pieces_) statistics_.pool_bytes += is_unneeded(piece) ? 0 : piece.second.bytes;
+  statistics_.peak_pool_bytes = std::max(statistics_.peak_pool_bytes, statistics_.pool_bytes);
 }
 
 void NaiveBfc::check_gaps() {
@@ -111,8 +125,9 @@ void NaiveBfc::check_gaps() {
 Allocation NaiveBfc::allocate(const Request& request) {
   if (fault_ != Fault::none) return refusal();
   if (request.bytes == 0) return {Outcome::zero_bytes, Fault::none, 0, 0, 0, 0};
-  const std::uint64_t bytes = up_to(request.bytes, 256);
-  const std::uint64_t alignment = is(Version::classic) ? 256 : std::max<std::uint64_t>(request.alignment, 256);
+  const std::uint64_t step = options_.lifted.rounding ? 1 : 256;
+  const std::uint64_t bytes = up_to(request.bytes, step);
+  const std::uint64_t alignment = is(Version::classic) || request.alignment <= 256 ? step : request.alignment;
   if (auto served = serve(bytes, alignment, request)) return *served;
   if (grow(bytes))
     if (auto served = serve(bytes, alignment, request)) return *served;
@@ -122,6 +137,7 @@ Allocation NaiveBfc::allocate(const Request& request) {
 }
 
 bool NaiveBfc::grow(std::uint64_t bytes) {
+  if (counts_needed() && !areas_.empty()) return false;
   const std::uint64_t available = (options_.limit_bytes - statistics_.pool_bytes) / 256 * 256;
   if (bytes > available) return false;
   const bool is_enough = bytes <= next_bytes_;
@@ -141,30 +157,34 @@ bool NaiveBfc::grow(std::uint64_t bytes) {
   if (is_enough) next_bytes_ *= 2;
   areas_.push_back({claims_, *claim});
   pieces_[claim->base] = {claim->bytes, claims_++, false, has_ends() ? Owner::nobody : Owner::lower};
-  statistics_.pool_bytes += claim->bytes;
+  if (!counts_needed()) statistics_.pool_bytes += claim->bytes;
   statistics_.peak_pool_bytes = std::max(statistics_.peak_pool_bytes, statistics_.pool_bytes);
   check_gaps();
   return fault_ == Fault::none;
 }
 
+bool NaiveBfc::is_used(const Area& area) const {
+  return std::any_of(pieces_.begin(), pieces_.end(),
+                     [&](const auto& piece) { return piece.second.region == area.number && piece.second.in_use; });
+}
+
+void NaiveBfc::release(const Area& area) {
+  std::erase_if(pieces_, [&](const auto& piece) { return piece.second.region == area.number; });
+  upstream_.release(area.claim);
+  statistics_.pool_bytes -= area.claim.bytes;
+}
+
 bool NaiveBfc::collect(std::uint64_t bytes) {
-  if (!options_.garbage_collection) return false;
+  if (!options_.garbage_collection || counts_needed()) return false;
   std::vector<Area> free, kept;
   std::uint64_t free_bytes = 0;
   std::sort(areas_.begin(), areas_.end(), [](const Area& a, const Area& b) { return a.claim.base < b.claim.base; });
   for (const Area& area : areas_) {
-    const bool is_used = std::any_of(pieces_.begin(), pieces_.end(), [&](const auto& piece) {
-      return piece.second.region == area.number && piece.second.in_use;
-    });
-    (is_used ? kept : free).push_back(area);
-    if (!is_used) free_bytes += area.claim.bytes;
+    (is_used(area) ? kept : free).push_back(area);
+    if (!is_used(area)) free_bytes += area.claim.bytes;
   }
   if (free.empty() || bytes > options_.limit_bytes - statistics_.pool_bytes + free_bytes) return false;
-  for (const Area& area : free) {
-    std::erase_if(pieces_, [&](const auto& piece) { return piece.second.region == area.number; });
-    upstream_.release(area.claim);
-    statistics_.pool_bytes -= area.claim.bytes;
-  }
+  for (const Area& area : free) release(area);
   areas_ = kept;
   return true;
 }
@@ -195,6 +215,15 @@ FreeOutcome NaiveBfc::free(std::uint64_t address) {
     previous->second.bytes += place->second.bytes;
     pieces_.erase(place);
   }
+  const auto area = std::find_if(areas_.begin(), areas_.end(), [&](const Area& one) {
+    return address >= one.claim.base && address < one.claim.base + one.claim.bytes;
+  });
+  if (options_.lifted.kept && options_.allow_growth && !is_used(*area)) {
+    release(*area);
+    areas_.erase(area);
+    next_bytes_ = std::max(next_bytes_ / 2, 2 * mib);
+  }
+  count_needed();
   check_gaps();
   return fault_ == Fault::none ? FreeOutcome::freed : FreeOutcome::fault;
 }

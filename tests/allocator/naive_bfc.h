@@ -38,8 +38,10 @@ class NaiveBfc {
     Claim claim;
   };
 
-  bool is(xla_gpu::Version version) const { return options_.version == version; }
-  bool has_ends() const { return options_.version >= xla_gpu::Version::spatial_v1; }
+  bool is(xla_gpu::Version version) const { return version_ == version; }
+  bool has_ends() const { return version_ >= xla_gpu::Version::spatial_v1; }
+  bool counts_needed() const { return options_.lifted.kept && !options_.allow_growth; }
+  void count_needed();
   std::uint64_t threshold() const;
   bool leaves_whole(std::uint64_t piece_bytes, std::uint64_t bytes) const;
   std::optional<std::uint64_t> start_in(Place place, std::uint64_t bytes, std::uint64_t alignment, Owner end) const;
@@ -47,6 +49,8 @@ class NaiveBfc {
   std::optional<Allocation> serve(std::uint64_t bytes, std::uint64_t alignment, const Request& request);
   bool grow(std::uint64_t bytes);
   bool collect(std::uint64_t bytes);
+  bool is_used(const Area& area) const;
+  void release(const Area& area);
   Place cut(Place place, std::uint64_t at);
   bool is_same_region(Place a, Place b) const { return a->second.region == b->second.region; }
   Allocation refusal() const;
@@ -54,6 +58,7 @@ class NaiveBfc {
 
   Upstream& upstream_;
   xla_gpu::Options options_;
+  xla_gpu::Version version_;
   std::uint64_t next_bytes_;
   std::map<std::uint64_t, PoolBlock> pieces_;  // By address.
   std::vector<Area> areas_;

@@ -228,5 +228,14 @@ TEST(PytorchAllocator, settings_that_pytorch_refuses_or_that_do_nothing_are_refu
   EXPECT_EQ(options_from_conf("max_split_size_mb:128,expandable_segments:True")->max_split_bytes, 128 * mib);
 }
 
+TEST(PytorchAllocator, settings_are_written_as_they_are_read) {
+  EXPECT_EQ(conf_from_options({}), "");
+  for (const char* conf : {"expandable_segments:True", "max_split_size_mb:128,max_non_split_rounding_mb:40",
+                           "roundup_power2_divisions:4", "expandable_segments:True,garbage_collection_threshold:0.6"})
+    EXPECT_EQ(conf_from_options(*options_from_conf(conf, 0.5)), conf);
+  const Options list = *options_from_conf("roundup_power2_divisions:[256:1,512:2,1024:4,>:8]");
+  EXPECT_EQ(options_from_conf(conf_from_options(list))->roundup_power2_divisions, list.roundup_power2_divisions);
+}
+
 }  // namespace
 }  // namespace hbmscope::allocator::pytorch

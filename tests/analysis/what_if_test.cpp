@@ -2,13 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <random>
-
 #include "allocator/setup/setup.h"
 #include "analysis/diagnose/diagnosis.h"
 #include "analysis/diagnose/savings_pool.h"
-#include "analysis/read/requests/replay_recorder.h"
 #include "analysis/units/format.h"
+#include "tests/analysis/recorded_requests.h"
 #include "tests/analysis/trace_builder.h"
 #include "tests/sizes.h"
 
@@ -16,52 +14,6 @@ namespace hbmscope {
 namespace {
 
 using allocator::Kind;
-
-// Requests of random sizes, with frees of random earlier ones, until about `most` bytes are live.
-allocator::RequestStream random_requests(unsigned seed, std::uint64_t most, std::size_t count = 400) {
-  std::mt19937_64 random(seed);
-  allocator::RequestStream stream;
-  std::vector<std::pair<std::uint32_t, std::uint64_t>> live;
-  std::uint64_t bytes = 0;
-  const auto free_one = [&] {
-    const std::size_t at = random() % live.size();
-    stream.operations.push_back({true, live[at].first, 0, {}});
-    bytes -= live[at].second;
-    live.erase(live.begin() + static_cast<std::ptrdiff_t>(at));
-  };
-  for (std::size_t i = 0; i < count; ++i) {
-    allocator::Operation operation;
-    operation.slot = stream.slots++;
-    operation.request.bytes = 1 + random() % (most / 20);
-    while (!live.empty() && bytes + operation.request.bytes > most) free_one();
-    if (!live.empty() && random() % 3 == 0) free_one();
-    bytes += operation.request.bytes;
-    live.emplace_back(operation.slot, operation.request.bytes);
-    stream.operations.push_back(operation);
-  }
-  stream.answers.resize(stream.operations.size());
-  return stream;
-}
-
-// What a job with these settings would have left behind.
-class Recorded {
- public:
-  Recorded(allocator::RequestStream requests, const allocator::SetupWords& words, bool with_device = true)
-      : stream_(std::move(requests)), setup_(allocator::set_up(words)) {
-    if (with_device) stream_.config.upstream = setup_->upstream;
-    recorder_.emplace("job", setup_->options, allocator::pool_name_of(setup_->options, 0), stream_, nullptr);
-    allocator::Watcher* watchers[] = {&*recorder_};
-    allocator::play(stream_, setup_->options, {setup_->upstream, watchers});
-    trace_ = &recorder_->close();
-  }
-  operator const Trace&() const { return *trace_; }
-
- private:
-  allocator::RequestStream stream_;
-  tl::expected<allocator::Setup, std::string> setup_;
-  std::optional<ReplayRecorder> recorder_;
-  const Trace* trace_ = nullptr;
-};
 
 WhatIfSource source_of(const Trace& trace, const WhatIfChoice& choice = {}) {
   auto source = find_what_if_source(trace, choice);
@@ -100,6 +52,19 @@ TEST(WhatIf, each_row_is_a_replay_under_its_settings) {
   ASSERT_NE(own, nullptr);
   EXPECT_EQ(own->confidence, Confidence::checked);
   EXPECT_EQ(find_row(rows, "XLA_PYTHON_CLIENT_ALLOCATOR=cuda_async")->confidence, Confidence::approximate);
+}
+
+// Collective memory is at the other end of the pool; at which, is a matter of the version.
+TEST(WhatIf, blocks_at_both_ends_are_those_of_two_memory_spaces) {
+  for (const char* version : {"spatial_v1", "spatial_v2", "spatial_v3"}) {
+    allocator::RequestStream requests = random_requests(7, 30 * gib);
+    for (std::size_t i = 0; i < requests.operations.size(); i += 3)
+      requests.operations[i].request.space = allocator::Space::collective;
+    const Recorded trace(requests, {"", version, {}, device_bytes});
+    const WhatIfSource source = source_of(trace);
+    EXPECT_EQ(source.own.version, version);
+    EXPECT_TRUE(source.is_checked()) << version << ": " << source.check_fault;
+  }
 }
 
 TEST(WhatIf, of_pytorch_has_its_settings) {

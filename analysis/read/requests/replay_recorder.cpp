@@ -42,6 +42,9 @@ ReplayRecorder::ReplayRecorder(const std::string& file, const allocator::Allocat
                                   fmt::to_string(*stream.config.upstream.device_bytes));
   // As in PyTorch snapshots.
   if (joins_regions(options)) writer_.events().add_job_fact("torch.allocator.expandable_segments", "True");
+  if (const auto* torch = std::get_if<allocator::pytorch::Options>(&options))
+    if (const std::string conf = allocator::pytorch::conf_from_options(*torch); !conf.empty())
+      writer_.events().add_job_fact("torch.allocator.PYTORCH_CUDA_ALLOC_CONF", conf);
   if (xla == nullptr) return;
   writer_.events().add_job_fact(reported_figure::replayed_version, allocator::xla_gpu::rules_of(xla->version).name);
   writer_.events().add_job_fact(reported_figure::replayed_limit, fmt::to_string(xla->limit_bytes));
