@@ -275,5 +275,25 @@ TEST_F(TimelineView, failure_fragmentation_and_sizes_are_shown_and_keys_lead_thr
   });
 }
 
+TEST_F(TimelineView, what_the_pool_costs_is_a_picture_that_selects_a_time) {
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {HBMSCOPE_SAMPLES "/fragments.hbm"});
+    commands().push(gui::command::set_view, ViewKind::fragmentation);
+    ASSERT_TRUE(wait_until(hand, [&] { return state().answers().pool_costs.value != nullptr; }));
+    EXPECT_EQ("", state().answers().pool_costs.value->unknown);
+    EXPECT_GT(state().answers().pool_costs.value->times.size(), 100U);
+    ASSERT_TRUE(wait_until_idle(hand));
+    hand.Yield(3);
+    take_picture_now(hand, "pool_costs");
+    const auto before = state().position().at;
+    hand.MouseMove("**/pool costs");  // Its middle.
+    hand.Yield(2);
+    hand.MouseClick();
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_NE(before, state().position().at);
+    EXPECT_NEAR(53, static_cast<double>(state().answers().moment.value->moment.positions.front()), 12);
+  });
+}
+
 }  // namespace
 }  // namespace hbmscope::test

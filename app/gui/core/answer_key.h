@@ -131,6 +131,10 @@ struct FreeHistory {
   HeapKey heap;
   bool operator==(const FreeHistory&) const = default;
 };
+struct PoolCosts {
+  HeapKey heap;
+  bool operator==(const PoolCosts&) const = default;
+};
 struct Failure {
   HeapKey heap;
   std::size_t index = 0;  // Index among the failures of the stream.
@@ -149,8 +153,8 @@ using AnswerOptions =
                  options::Tree, options::Detail, options::Diff, options::Listing, options::LogLines, options::Series,
                  options::Settings, options::State, options::Compare, options::SideBySide, options::HeapMap,
                  options::LiveBlocks, options::Blocks, options::Address, options::Events, options::Timeline,
-                 options::AddressTime, options::Range, options::Free, options::FreeHistory, options::Failure,
-                 options::Sizes>;
+                 options::AddressTime, options::Range, options::Free, options::FreeHistory, options::PoolCosts,
+                 options::Failure, options::Sizes>;
 
 struct AnswerKey {
   SourceId source = SourceId::none;

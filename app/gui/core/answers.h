@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/diagnose/diagnosis.h"
+#include "analysis/diagnose/pool_costs.h"
 #include "analysis/query/bfc_bins.h"
 #include "analysis/query/block_diff.h"
 #include "analysis/query/call_tree.h"
@@ -88,6 +89,13 @@ struct FreeAnswer {
   HeapKey heap;
   std::optional<FreeBlocks> free;  // Nothing if the source does not report regions.
 };
+// Why the pool is larger than what was requested, over the whole trace.
+struct PoolCostsAnswer {
+  std::shared_ptr<const Trace> trace;
+  HeapKey heap;
+  std::vector<PoolCosts> times;  // Ascending.
+  std::string unknown;           // Why there are none; not a sentence.
+};
 struct FailureAnswer {
   std::shared_ptr<const Trace> trace;
   HeapKey heap;
@@ -131,7 +139,8 @@ struct Answers {
   Answer<AddressTime> address_time;                 // For the visible span of the timeline.
   Answer<RangeAnswer> range;                        // For the selected range.
   Answer<FreeAnswer> free;
-  Answer<FreeHistory> free_history;  // For the whole stream.
+  Answer<FreeHistory> free_history;    // For the whole stream.
+  Answer<PoolCostsAnswer> pool_costs;  // For the whole stream.
   // The failure at the selected time, else the last one before it, else the first one.
   Answer<FailureAnswer> failure;
   Answer<SizesAnswer> sizes;
@@ -168,6 +177,7 @@ void for_each_answer(Each& answers, const Visit& visit) {
   visit(answers.range, "the range");
   visit(answers.free, "free memory");
   visit(answers.free_history, "the history of fragmentation");
+  visit(answers.pool_costs, "what the pool costs");
   visit(answers.failure, "why it failed");
   visit(answers.sizes, "sizes and lifetimes");
   visit(answers.view, "the stacks");

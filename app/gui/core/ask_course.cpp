@@ -47,6 +47,18 @@ TimelineEffort effort_of_span(Answering& asking, const Stream& stream) {
   return asking.notes().waits_for_rest ? TimelineEffort::at_once : TimelineEffort::exact;
 }
 
+// Evenly over all events, and after the first failures of the stream.
+std::vector<std::uint64_t> positions_for_costs(const Trace& trace, HeapKey heap) {
+  constexpr std::size_t times = 256, failures_max = 16;
+  const Stream& stream = trace.streams[heap.stream];
+  auto positions = positions_over_time(stream.end_position(), stream.end_position(), times);
+  for (std::size_t i = 0; i < std::min(failures_max, stream.failures().size()); ++i)
+    positions.push_back(stream.failures()[i].event + 1);
+  std::sort(positions.begin(), positions.end());
+  positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
+  return positions;
+}
+
 }  // namespace
 
 void ask_timeline(Answering& asking) {
@@ -171,6 +183,32 @@ void ask_free_history(Answering& asking) {
         const std::size_t bytes = 4096 + history->requests.size() * sizeof(LargestRequest);
         return Computed<FreeHistory>{std::make_shared<const FreeHistory>(std::move(*history)), bytes};
       });
+}
+
+void ask_pool_costs(Answering& asking) {
+  const Source* source = asking.state().source();
+  if (source == nullptr || source->state != AnswerState::ready || !source->trace || source->is_part()) return;
+  const HeapKey heap = choose_heap(*source->trace, asking.position().heap);
+  if (heap.empty()) return;
+  // It replays all requests, so for a growing trace it is repeated only when the trace has doubled.
+  const std::uint64_t events = source->trace->streams[heap.stream].end_position();
+  const auto& known = asking.answers().pool_costs.value;
+  if (source->live && known && known->heap == heap && events < 2 * asking.notes().pool_costs_events) return;
+  asking.notes().pool_costs_events = events;
+  asking.ask<PoolCostsAnswer>(&Answers::pool_costs, {source->id, options::PoolCosts{heap}},
+                              [trace = source->trace, heap](Work& work) -> Result<Computed<PoolCostsAnswer>> {
+                                auto answer = std::make_shared<PoolCostsAnswer>();
+                                answer->trace = trace;
+                                answer->heap = heap;
+                                auto found = compute_pool_costs(*trace, heap, positions_for_costs(*trace, heap), work);
+                                if (work.cancelled) return Failure(cancelled_error());
+                                if (found)
+                                  answer->times = std::move(*found);
+                                else
+                                  answer->unknown = found.error().what;
+                                const std::size_t bytes = 4096 + answer->times.size() * 512;
+                                return Computed<PoolCostsAnswer>{std::move(answer), bytes};
+                              });
 }
 
 void ask_failure(Answering& asking) {

@@ -20,6 +20,7 @@ enum class Question : std::uint8_t {
   range,
   free,
   free_history,
+  pool_costs,
   failure,
   sizes,
   address_time,

@@ -46,6 +46,7 @@ constexpr std::pair<Question, Ask> of_trace[] = {
     {Question::range, ask_range},
     {Question::free, ask_free},
     {Question::free_history, ask_free_history},
+    {Question::pool_costs, ask_pool_costs},
     {Question::failure, ask_failure},
     {Question::sizes, ask_sizes},
     {Question::compare, ask_compare},

@@ -42,6 +42,7 @@ void ask_address_time(Answering& asking);
 void ask_range(Answering& asking);
 void ask_free(Answering& asking);
 void ask_free_history(Answering& asking);
+void ask_pool_costs(Answering& asking);
 void ask_failure(Answering& asking);
 void ask_sizes(Answering& asking);
 

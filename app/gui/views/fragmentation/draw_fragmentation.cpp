@@ -17,6 +17,7 @@
 #include "app/gui/look/table_columns.h"
 #include "app/gui/look/trace_head.h"
 #include "app/gui/views/drawn_view.h"
+#include "app/gui/views/fragmentation/draw_pool_costs.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -141,6 +142,7 @@ void draw_fragmentation(const AppState& state, FragmentationState& view, Command
   ImGui::BeginChild("body");
   draw_ruler(look, *answer->free, request);
   draw_figures(*answer->free, request, known, answer->moment->position(answer->heap));
+  draw_pool_costs(state, look, *answer->moment, commands);
   ImGui::Spacing();
   const int other_side = columns_that_fit(look, 350, 2);  // Otherwise below each other.
   if (ImGui::BeginTable("parts", other_side)) {

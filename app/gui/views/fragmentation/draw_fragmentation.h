@@ -1,5 +1,5 @@
-// Is the heap fragmented? The ruler, the percentage with the figures behind it, free blocks by size, and the largest
-// changes.
+// Is the heap fragmented? The ruler, the percentage with the figures behind it, why the pool is larger than what was
+// requested, free blocks by size, and the largest changes.
 #pragma once
 
 #include <cstdint>

@@ -9,9 +9,9 @@ inline constexpr ViewRow fragmentation_row{
     .key = "fragmentation",
     .title = "Fragmentation",
     .command = "Show fragmentation",
-    .help = "How much is free, and in how many blocks.",
+    .help = "How much is free, in how many blocks, and why the pool is larger than what was requested.",
     .shortcut = "",
-    .asks = {Question::free, Question::free_history},
+    .asks = {Question::free, Question::free_history, Question::pool_costs},
     .needs_addresses = true,
     .opens_first = 2,
 };
