@@ -49,7 +49,8 @@ std::string_view fraction_of(const std::vector<Setting>& settings) {
 Result<Scenario> make(const OwnSettings& own, const Words& words, std::string name, std::string group) {
   auto setup = allocator::set_up({words.allocator, words.version, words.settings, words.device_bytes});
   if (!setup) return Failure(Error{fmt::format("{}: {}", name, setup.error()), "Change the setting.", {}, {}, {}});
-  Scenario scenario{std::move(name), std::move(group), std::move(setup->options), setup->upstream, words.device_bytes};
+  Scenario scenario{
+      std::move(name), std::move(group), std::move(setup->options), setup->upstream, words.device_bytes, false, {}};
   const bool is_own_size =
       words.device_bytes == own.device_bytes && fraction_of(words.settings) == fraction_of(own.settings);
   if (auto* xla = std::get_if<allocator::xla_gpu::Options>(&scenario.options);

@@ -9,16 +9,18 @@
 #include "allocator/upstream/virtual_addresses.h"
 #include "analysis/model/result.h"
 #include "analysis/whatif/own_settings.h"
+#include "analysis/whatif/request_change.h"
 
 namespace hbmscope {
 
 struct Scenario {
   std::string name;   // "XLA_CLIENT_MEM_FRACTION=.9", "jax 0.12", "h200"; "as recorded"
-  std::string group;  // "settings", "allocator", "version", "device"
+  std::string group;  // "settings", "allocator", "version", "device", "program"
   allocator::AllocatorOptions options;
   allocator::VirtualOptions upstream;  // The device, without what is outside the pool.
   std::uint64_t device_bytes = 0;      // All of it.
   bool is_own = false;                 // The settings of the recording.
+  RequestChange change;                // What the program does otherwise.
 };
 
 // Errors: settings that JAX or PyTorch refuses, or that are not known here; none for the settings of a WhatIfSource.

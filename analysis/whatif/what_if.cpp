@@ -93,8 +93,8 @@ Confidence confidence_of(const WhatIfSource& source, const Scenario& scenario) {
   // A replay begins with an empty pool.
   if (!is_compared || requests.lived_before > 0) return Confidence::approximate;
   // What else takes memory of another device is assumed, and of this one perhaps not known.
-  const bool is_room_known =
-      scenario.is_own || (source.own.is_outside_known && scenario.device_bytes == source.own.device_bytes);
+  const bool is_room_known = scenario.is_own || scenario.group == "program" ||
+                             (source.own.is_outside_known && scenario.device_bytes == source.own.device_bytes);
   if (!is_room_known) return Confidence::approximate;
   const bool is_same_kind = scenario.options.index() == own_scenario(source.own)->options.index();
   if (is_same_kind && source.is_checked()) return Confidence::checked;
@@ -110,10 +110,13 @@ WhatIfRow run(const WhatIfSource& source, Scenario scenario, const Extent& exten
   WhatIfRow row;
   PeakWatcher watcher;
   allocator::Watcher* watchers[] = {&watcher};
-  row.result = allocator::play(source.requests.stream, scenario.options,
+  const allocator::RequestStream& requests =
+      scenario.change.requests ? *scenario.change.requests : source.requests.stream;
+  row.result = allocator::play(requests, scenario.options,
                                {.upstream = scenario.upstream,
                                 .watchers = watchers,
                                 .operations_max = extent.operations,
+                                .early_frees = scenario.change.early_frees,
                                 .cancelled = &extent.cancelled});
   row.fragmentation_at_peak = watcher.fragmentation;
   row.confidence = confidence_of(source, scenario);

@@ -8,6 +8,7 @@
 
 #include "allocator/devices/devices.h"
 #include "allocator/replay/verdict.h"
+#include "analysis/diagnose/site_change.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "analysis/whatif/what_if.h"
@@ -247,11 +248,17 @@ Result<WhatIfSource> find_source(const WhatIfOptions& options, const Trace& trac
 }
 
 // The job's own settings first.
-Result<std::vector<Scenario>> find_scenarios(const WhatIfOptions& options, const OwnSettings& own) {
+Result<std::vector<Scenario>> find_scenarios(const WhatIfOptions& options, const Trace& trace,
+                                             const WhatIfSource& source) {
+  const OwnSettings& own = source.own;
   if (options.tries.empty()) return usual_scenarios(own);
   std::vector<Scenario> scenarios = {own_scenario(own).value()};
-  for (const std::string& words : options.tries) {
-    auto scenario = scenario_from(own, words);
+  constexpr std::string_view free = "free=", donate = "donate=";
+  for (const std::string_view words : options.tries) {
+    auto scenario =
+        words.starts_with(free) ? find_site_change(trace, source, SiteChange::freed_earlier, words.substr(free.size()))
+        : words.starts_with(donate) ? find_site_change(trace, source, SiteChange::donated, words.substr(donate.size()))
+                                    : scenario_from(own, words);
     if (!scenario) return Failure(scenario.error());
     scenarios.push_back(std::move(*scenario));
   }
@@ -268,7 +275,7 @@ int run_what_if(const WhatIfOptions& options) {
                         "Use a recording, a PyTorch snapshot with history, a profiler's trace or an RMM log."));
   const auto source = find_source(options, *loaded->trace);
   if (!source) return fail(source.error());
-  auto scenarios = find_scenarios(options, source->own);
+  auto scenarios = find_scenarios(options, *loaded->trace, *source);
   if (!scenarios) return fail(scenarios.error());
   PassControl control;
   std::vector<WhatIfRow> rows;

@@ -14,15 +14,20 @@ void add_what_if(CommandList& commands) {
       commands.add("whatif", "Replay a job's requests under other settings: which of them make it fit?", R"(
   hbmscope whatif job.hbm                                         the settings that people try, each alone
   hbmscope whatif snapshot.pickle --device h100                   a source that doesn't say which device it was
-  hbmscope whatif job.hbm --try XLA_CLIENT_MEM_FRACTION=.87 --try 'XLA_CLIENT_MEM_FRACTION=.87 device=h200')");
+  hbmscope whatif job.hbm --try XLA_CLIENT_MEM_FRACTION=.87 --try 'XLA_CLIENT_MEM_FRACTION=.87 device=h200'
+  hbmscope whatif job.hbm --try free=train.py:48                  the line frees what it made before it makes more
+  hbmscope whatif job.hbm --try donate=train.py:48                its arrays are donated to later ones of their size)");
   const auto options = std::make_shared<WhatIfOptions>();
   add_files(command, options->files,
             "A recording, a PyTorch snapshot with history, a profiler's trace or a log of allocations. - is standard "
             "input");
   command
-      .add_option("--try", options->tries,
-                  "A setting instead of the usual ones: NAME=VALUE of a variable, allocator=NAME, version=NAME or "
-                  "device=NAME; several together in quotes. Repeat for more")
+      .add_option(
+          "--try", options->tries,
+          "A setting instead of the usual ones: NAME=VALUE of a variable, allocator=NAME, version=NAME or "
+          "device=NAME; several together in quotes. Or what the program does otherwise: free=LINE (blocks of this "
+          "line of your code are freed before it requests the next ones) or donate=LINE (they are donated to "
+          "the next request of the same size). Repeat for more")
       ->type_name("WORDS")
       ->allow_extra_args(false);
   command

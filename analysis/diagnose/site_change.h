@@ -1,0 +1,19 @@
+// What-if about one line of your code: its blocks freed earlier, or donated (analysis/whatif/request_change.h).
+#pragma once
+
+#include <string_view>
+
+#include "analysis/diagnose/savings_sites.h"
+#include "analysis/model/result.h"
+#include "analysis/whatif/what_if.h"
+
+namespace hbmscope {
+
+enum class SiteChange : std::uint8_t { freed_earlier, donated };
+
+// The job's own settings, with the blocks of one line changed. The line is named by its file and number ("train.py:48",
+// as much of the path as needed), or by a function. Errors: nothing was requested there; nothing would change.
+Result<Scenario> find_site_change(const Trace& trace, const WhatIfSource& source, SiteChange change,
+                                  std::string_view line);
+
+}  // namespace hbmscope
