@@ -64,4 +64,13 @@ Result<Scenario> find_site_change(const Trace& trace, const WhatIfSource& source
             {}});
 }
 
+Result<Scenario> find_scenario(const Trace& trace, const WhatIfSource& source, std::string_view words) {
+  constexpr std::string_view free = "free=", donate = "donate=";
+  if (words.starts_with(free))
+    return find_site_change(trace, source, SiteChange::freed_earlier, words.substr(free.size()));
+  if (words.starts_with(donate))
+    return find_site_change(trace, source, SiteChange::donated, words.substr(donate.size()));
+  return scenario_from(source.own, words);
+}
+
 }  // namespace hbmscope

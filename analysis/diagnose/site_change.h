@@ -16,4 +16,7 @@ enum class SiteChange : std::uint8_t { freed_earlier, donated };
 Result<Scenario> find_site_change(const Trace& trace, const WhatIfSource& source, SiteChange change,
                                   std::string_view line);
 
+// From words that a user types: "free=train.py:48", "donate=train.py:48", or those of scenario_from. Errors: of either.
+Result<Scenario> find_scenario(const Trace& trace, const WhatIfSource& source, std::string_view words);
+
 }  // namespace hbmscope

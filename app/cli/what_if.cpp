@@ -192,7 +192,7 @@ Json json_from_what_if(const WhatIfReport& report) {
 }
 
 constexpr WhereField what_if_gate_fields[] = {{"setting", FieldKind::text, "the row's setting", {}},
-                                              {"group", FieldKind::text, "settings, allocator, version or device", {}},
+                                              {"group", FieldKind::text, "settings, allocator, version, device or program", {}},
                                               {"fits", FieldKind::text, "yes or no", {}},
                                               {"figures", FieldKind::text, "exact, checked or approximate", {}},
                                               {"peak", FieldKind::bytes, "the most bytes in use", {}},
@@ -253,12 +253,8 @@ Result<std::vector<Scenario>> find_scenarios(const WhatIfOptions& options, const
   const OwnSettings& own = source.own;
   if (options.tries.empty()) return usual_scenarios(own);
   std::vector<Scenario> scenarios = {own_scenario(own).value()};
-  constexpr std::string_view free = "free=", donate = "donate=";
-  for (const std::string_view words : options.tries) {
-    auto scenario =
-        words.starts_with(free) ? find_site_change(trace, source, SiteChange::freed_earlier, words.substr(free.size()))
-        : words.starts_with(donate) ? find_site_change(trace, source, SiteChange::donated, words.substr(donate.size()))
-                                    : scenario_from(own, words);
+  for (const std::string& words : options.tries) {
+    auto scenario = find_scenario(trace, source, words);
     if (!scenario) return Failure(scenario.error());
     scenarios.push_back(std::move(*scenario));
   }

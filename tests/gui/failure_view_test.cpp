@@ -109,5 +109,36 @@ TEST_F(FailureView, a_log_that_is_gone_or_was_pasted_says_so) {
   take_picture("log_lines_pasted");
 }
 
+TEST_F(FailureView, what_if_tries_what_is_typed_and_a_click_copies_a_setting) {
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {HBMSCOPE_SAMPLES "/stories/finetune.hbm"});
+    commands().push(gui::command::set_view, ViewKind::what_if);
+    const auto rows_are_there = [&](std::size_t count) {
+      const auto& answer = state().answers().what_if;
+      return answer.state == gui::AnswerState::ready && answer.value->rows.size() == count;
+    };
+    ASSERT_TRUE(wait_until(hand, [&] {
+      const auto& answer = state().answers().what_if;
+      return answer.state == gui::AnswerState::ready && answer.value->rows.size() > 15;
+    }));
+    const std::size_t usual = state().answers().what_if.value->rows.size();
+    hand.ItemInputValue("**/##try", "donate=finetune.py:48");
+    hand.KeyPress(ImGuiKey_Enter);
+    ASSERT_TRUE(wait_until(hand, [&] { return rows_are_there(usual + 1); }));
+    const WhatIfRow& tried = state().answers().what_if.value->rows[1];
+    EXPECT_EQ("donate=finetune.py:48", tried.scenario.name);
+    EXPECT_TRUE(tried.fits());
+    hand.Yield(3);
+    take_picture_now(hand, "what_if");
+    hand.ItemClick("**/donate=finetune.py:48");
+    hand.Yield(2);
+    EXPECT_STREQ("donate=finetune.py:48", ImGui::GetClipboardText());
+    hand.ItemInputValue("**/##try", "donate=nowhere.py:1");
+    hand.KeyPress(ImGuiKey_Enter);
+    ASSERT_TRUE(wait_until(hand, [&] { return rows_are_there(usual); }));
+    EXPECT_NE(std::string::npos, state().answers().what_if.value->wrong_words.find("nothing was requested by"));
+  });
+}
+
 }  // namespace
 }  // namespace hbmscope::test

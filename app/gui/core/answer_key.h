@@ -135,6 +135,11 @@ struct PoolCosts {
   HeapKey heap;
   bool operator==(const PoolCosts&) const = default;
 };
+struct WhatIf {
+  HeapKey heap;
+  std::string words;
+  bool operator==(const WhatIf&) const = default;
+};
 struct Failure {
   HeapKey heap;
   std::size_t index = 0;  // Index among the failures of the stream.
@@ -154,7 +159,7 @@ using AnswerOptions =
                  options::Settings, options::State, options::Compare, options::SideBySide, options::HeapMap,
                  options::LiveBlocks, options::Blocks, options::Address, options::Events, options::Timeline,
                  options::AddressTime, options::Range, options::Free, options::FreeHistory, options::PoolCosts,
-                 options::Failure, options::Sizes>;
+                 options::WhatIf, options::Failure, options::Sizes>;
 
 struct AnswerKey {
   SourceId source = SourceId::none;

@@ -27,6 +27,7 @@
 #include "analysis/query/top.h"
 #include "analysis/query/user_code.h"
 #include "analysis/read/log/log_excerpt.h"
+#include "analysis/whatif/what_if.h"
 #include "app/gui/core/address_time.h"
 #include "app/gui/core/answer.h"
 #include "app/gui/core/block_answers.h"
@@ -107,6 +108,16 @@ struct FailureAnswer {
   // The failure's number, from 1, and the count of out-of-memory failures of this heap.
   std::size_t number = 0, of = 0;
 };
+// The requests to the heap's device, replayed under the settings that people try, and under those that were typed.
+struct WhatIfAnswer {
+  std::shared_ptr<const Trace> trace;
+  HeapKey heap;
+  std::string own;                 // The job's own settings, and whether it replays under them; sentences.
+  std::vector<WhatIfRow> rows;     // The first one: as recorded. Without the changed requests.
+  std::vector<std::string> notes;  // What is assumed; sentences without a full stop.
+  std::optional<Error> unknown;    // Why there are no rows.
+  std::string wrong_words;         // Why what was typed could not be tried; a sentence.
+};
 // The changes between two times of one trace: now - pinned.
 struct CompareAnswer {
   std::shared_ptr<const TraceMoment> now, pinned;
@@ -143,6 +154,7 @@ struct Answers {
   Answer<PoolCostsAnswer> pool_costs;  // For the whole stream.
   // The failure at the selected time, else the last one before it, else the first one.
   Answer<FailureAnswer> failure;
+  Answer<WhatIfAnswer> what_if;
   Answer<SizesAnswer> sizes;
   Answer<ProfileView> view, baseline_view;
   Answer<SummaryAnswer> summary;
@@ -179,6 +191,7 @@ void for_each_answer(Each& answers, const Visit& visit) {
   visit(answers.free_history, "the history of fragmentation");
   visit(answers.pool_costs, "what the pool costs");
   visit(answers.failure, "why it failed");
+  visit(answers.what_if, "the replays under other settings");
   visit(answers.sizes, "sizes and lifetimes");
   visit(answers.view, "the stacks");
   visit(answers.baseline_view, "the stacks of the baseline");

@@ -39,7 +39,8 @@ struct ContextNotes {
   bool waits_for_rest = false;                         // and whether the exact answer waits until it rests.
   HeapKey free_history_heap;
   std::uint64_t free_history_events = 0;  // Number of events of the stream when Answers::free_history was computed.
-  std::uint64_t pool_costs_events = 0;    // The same of Answers::pool_costs.
+  std::uint64_t pool_costs_events = 0;    // The same of Answers::pool_costs,
+  std::uint64_t what_if_events = 0;       // and of Answers::what_if.
   const FlameAnswer* hued = nullptr;      // The last flame graph whose files got hues.
   // While the trace plays: the start of playing and the span of the axis that it plays.
   struct Play {

@@ -70,6 +70,7 @@ bool apply_to_position(AppState& state, SideBySide& sides, const Command& comman
     case by_package: request.by = FrameBy::package; return true;
     case set_by: request.by = command.as<FrameBy>(); return true;
     case toggle_dropped: request.keep_dropped_frames = !request.keep_dropped_frames; return true;
+    case set_what_if: position.what_if = command.as<std::string>(); return true;
     case set_find: position.find = command.as<std::string>(); return true;
     case select_frame:
     case select_function:

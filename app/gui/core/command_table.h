@@ -199,6 +199,7 @@ enum class Needs {
   X(add_filter, std::string, "Adds a term to the filter, or removes it where it is there.")                           \
   X(set_focus, std::string, "Keeps samples with a frame that matches the regular expression.")                        \
   X(set_find, std::string, "Replaces the text that Find looks for.")                                                  \
+  X(set_what_if, std::string, "Replaces the setting that What if tries besides the usual ones.")                      \
   X(set_view, ViewKind, "Brings the view to the front.")                                                              \
   X(set_view_named, std::string, "Brings the view with this name to the front, as --view gives it.")                  \
   X(note_view, ViewKind, "Remembers that the person went to this view; nothing moves.")                               \

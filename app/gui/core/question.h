@@ -22,6 +22,7 @@ enum class Question : std::uint8_t {
   free_history,
   pool_costs,
   failure,
+  what_if,
   sizes,
   address_time,
   blocks,

@@ -48,6 +48,7 @@ constexpr std::pair<Question, Ask> of_trace[] = {
     {Question::free_history, ask_free_history},
     {Question::pool_costs, ask_pool_costs},
     {Question::failure, ask_failure},
+    {Question::what_if, ask_what_if},
     {Question::sizes, ask_sizes},
     {Question::compare, ask_compare},
     {Question::side_by_side, ask_side_by_side},

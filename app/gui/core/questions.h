@@ -36,6 +36,9 @@ void ask_compare(Answering& asking);
 void ask_side_by_side(Answering& asking);
 void ask_heap_map(Answering& asking);
 
+// ask_what_if.cpp: what would have happened under other settings.
+void ask_what_if(Answering& asking);
+
 // ask_course.cpp: how the heap got there.
 void ask_timeline(Answering& asking);
 void ask_address_time(Answering& asking);

@@ -13,6 +13,7 @@ namespace hbmscope::gui {
   X(timeline)             \
   X(tpu)                  \
   X(failure)              \
+  X(what_if)              \
   X(side_by_side)         \
   X(fragmentation)        \
   X(range)                \

@@ -55,7 +55,8 @@ struct ViewPosition {
   TimeRange range;                       // The range selected in the timeline.
   // The clicked pixel of the heap map, if `address` was the largest of many blocks in it.
   std::optional<AddressRange> cell;
-  BlockQuery blocks;  // Order and search of the table of blocks.
+  std::string what_if;  // A setting that was typed in What if, to try besides the usual ones.
+  BlockQuery blocks;    // Order and search of the table of blocks.
 
   bool is_at_end() const { return at.is_end(); }
   friend bool operator==(const ViewPosition&, const ViewPosition&) = default;

@@ -21,3 +21,4 @@
 #include "app/gui/views/top/row.h"
 #include "app/gui/views/totals/row.h"
 #include "app/gui/views/tpu/row.h"
+#include "app/gui/views/what_if/row.h"

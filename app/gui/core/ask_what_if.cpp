@@ -1,0 +1,77 @@
+// Questions about what would have happened under other settings.
+#include <fmt/format.h>
+
+#include "analysis/diagnose/site_change.h"
+#include "analysis/units/format.h"
+#include "app/gui/core/questions.h"
+
+namespace hbmscope::gui {
+namespace {
+
+std::string own_text(const WhatIfSource& source) {
+  const OwnSettings& own = source.own;
+  std::string text = own.is_pytorch ? "PyTorch's allocator" : fmt::format("XLA's allocator ({})", own.version);
+  if (!own.package.empty()) text += ", " + own.package;
+  text += ", on a device of " + text_from_bytes(own.device_bytes);
+  if (own.outside_bytes > 0)
+    text += fmt::format(", of which {} was outside the pool{}", text_from_bytes(own.outside_bytes),
+                        own.is_outside_known ? "" : " or more");
+  for (const allocator::Setting& setting : own.settings) text += fmt::format("; {}={}", setting.name, setting.value);
+  text += source.is_checked() ? fmt::format(". The recording replays address for address ({} compared).",
+                                            text_from_count_of(source.checked_requests, "request"))
+                              : ". All figures are approximate: " + source.check_fault + ".";
+  return text;
+}
+
+std::shared_ptr<const WhatIfAnswer> find_answer(const std::shared_ptr<const Trace>& trace, HeapKey heap,
+                                                const std::string& words, Work& work) {
+  auto answer = std::make_shared<WhatIfAnswer>();
+  answer->trace = trace;
+  answer->heap = heap;
+  if (trace->streams[heap.stream].end_position() > quick_events_max) {
+    answer->unknown = Error{"the recording has more than five million events", "Use hbmscope whatif.", {}, {}, {}};
+    return answer;
+  }
+  const auto source = find_what_if_source(*trace, choice_of_heap(*trace, heap));
+  if (!source) {
+    answer->unknown = source.error();
+    return answer;
+  }
+  answer->own = own_text(*source);
+  answer->notes = source->own.notes;
+  std::vector<Scenario> scenarios = usual_scenarios(source->own);
+  if (!words.empty()) {
+    if (auto typed = find_scenario(*trace, *source, words))
+      scenarios.insert(scenarios.begin() + 1, std::move(*typed));
+    else
+      answer->wrong_words = typed.error().text();
+  }
+  answer->rows = run_what_if(*source, std::move(scenarios), work);
+  for (WhatIfRow& row : answer->rows) row.scenario.change = {};
+  return answer;
+}
+
+}  // namespace
+
+void ask_what_if(Answering& asking) {
+  const Source* source = asking.state().source();
+  if (source == nullptr || source->state != AnswerState::ready || !source->trace || source->is_part()) return;
+  const HeapKey heap = choose_heap(*source->trace, asking.position().heap);
+  if (heap.empty()) return;
+  // Of a growing trace, all of it is replayed again only when it has doubled.
+  const std::string& words = asking.position().what_if;
+  const std::uint64_t events = source->trace->streams[heap.stream].end_position();
+  const auto& known = asking.answers().what_if;
+  const bool is_same = known.value && known.key.options == AnswerOptions(options::WhatIf{heap, words});
+  if (source->live && is_same && events < 2 * asking.notes().what_if_events) return;
+  asking.notes().what_if_events = events;
+  asking.ask<WhatIfAnswer>(&Answers::what_if, {source->id, options::WhatIf{heap, words}},
+                           [trace = source->trace, heap, words](Work& work) -> Result<Computed<WhatIfAnswer>> {
+                             auto answer = find_answer(trace, heap, words, work);
+                             if (work.cancelled) return Failure(cancelled_error());
+                             const std::size_t bytes = 4096 + answer->rows.size() * (sizeof(WhatIfRow) + 256);
+                             return Computed<WhatIfAnswer>{std::move(answer), bytes};
+                           });
+}
+
+}  // namespace hbmscope::gui
