@@ -265,7 +265,7 @@ TEST_F(TimelineView, failure_fragmentation_and_sizes_are_shown_and_keys_lead_thr
     }
     EXPECT_TRUE(state().answers().free.value && state().answers().sizes.value);
     std::set<ViewKind> seen;
-    for (int i = 0; i < 14; ++i) {
+    for (std::size_t i = 0; i < gui::view_count; ++i) {
       hand.KeyPress(ImGuiKey_F6);
       ASSERT_TRUE(wait_until_idle(hand));
       seen.insert(state().position().view);
