@@ -75,6 +75,18 @@ void note_growth(Diagnosis& found) {
        {}});
 }
 
+// Where the blocks in the way of one place are more than those of some segments, which the driver could use again.
+void find_segments(Diagnosis& found, const HeapState& heap) {
+  if (found.cause.framework != Framework::pytorch || found.facts.requested_bytes == 0 || found.facts.is_inexact) return;
+  bool is_expandable = false;
+  heap.space.for_each_region(
+      [&](AddressRange, Joining joining) { is_expandable = is_expandable || joining == Joining::with_neighbours; });
+  const std::uint64_t wanted = segment_bytes_of_torch(found.facts.needed_bytes),
+                      there = found.facts.driver_bytes.value_or(0);
+  if (is_expandable || wanted <= there) return;
+  found.segments = find_whole_segments(heap, wanted - there);
+}
+
 }  // namespace
 
 Diagnosis diagnose(const Trace& trace, const FailedRequest& request, Depth depth, PassControl* control) {
@@ -99,6 +111,7 @@ Diagnosis diagnose(const Trace& trace, const FailedRequest& request, Depth depth
   const HolderFinder holders(trace, states, heap);
   found.holders = holders.find();
   if (found.facts.last_fit && *found.facts.last_fit > 0) found.holders_since_fit = holders.find(*found.facts.last_fit);
+  find_segments(found, states[request.stream].heap(failure.heap));
   found.budget = find_device_budget(trace, states, request.stream, found.facts);
   found.growth = find_growth(trace, heap, states[request.stream]);
   found.advice = find_advice(trace, request.stream, found.cause, found.row, found.facts, found.holders);

@@ -13,6 +13,7 @@
 #include "analysis/diagnose/growth.h"
 #include "analysis/diagnose/holders.h"
 #include "analysis/diagnose/pool_costs.h"
+#include "analysis/diagnose/whole_segments.h"
 #include "analysis/query/failure_facts.h"
 #include "analysis/query/heap_rows.h"
 #include "analysis/trace/moment.h"
@@ -28,8 +29,11 @@ struct Diagnosis {
   CauseOfFailure cause;
   // Just before the failure: all, and what was allocated since the request would last have fit. Empty in a brief one.
   Holders holders, holders_since_fit;
-  std::optional<DeviceBudget> budget;   // Of its device; absent: a figure is unknown, or it is a brief one.
-  std::optional<Growth> growth;         // Over the steps before it; absent: no steps are marked, or it is a brief one.
+  std::optional<DeviceBudget> budget;  // Of its device; absent: a figure is unknown, or it is a brief one.
+  std::optional<Growth> growth;        // Over the steps before it; absent: no steps are marked, or it is a brief one.
+  // Of PyTorch, without expandable segments: those whose blocks the program could have freed, so that the driver had
+  // enough. Absent: all would not have been enough, or it is a brief one.
+  std::optional<WholeSegments> segments;
   std::optional<PoolCosts> pool_costs;  // Absent: its allocator can't be replayed, or it is a brief one.
   std::vector<Advice> advice;
 };

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "allocator/jax/settings.h"
+#include "allocator/pytorch/sizes.h"
 #include "analysis/model/clamped.h"
 #include "analysis/query/device_account.h"
 #include "analysis/query/heap_rows.h"
@@ -226,6 +227,12 @@ std::string_view version_of_jaxlib(std::string_view release) {
   for (const Since& since : table)
     if (numbers >= since.release) return since.version;
   return {};
+}
+
+std::uint64_t segment_bytes_of_torch(std::uint64_t bytes) {
+  namespace torch = allocator::pytorch;
+  if (bytes <= torch::small_max) return torch::small_segment;
+  return bytes < torch::large_request ? torch::large_segment : torch::round_up(bytes, torch::segment_step);
 }
 
 std::string_view fraction_variable(const Definitions& definitions) {

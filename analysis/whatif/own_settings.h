@@ -48,6 +48,9 @@ Result<OwnSettings> find_own_settings(const Trace& trace, const DeviceRequests& 
 // The version of XLA's allocator in a release of jaxlib, by the table in allocator/README.md; empty: not in it.
 std::string_view version_of_jaxlib(std::string_view release);
 
+// What PyTorch requests from the driver for a request: a segment of 2 MiB, of 20 MiB, or of its own size.
+std::uint64_t segment_bytes_of_torch(std::uint64_t bytes);
+
 // The variable of the fraction: the one that the job had set, or what its release of jaxlib has. The older name where
 // neither is recorded: all releases know it.
 std::string_view fraction_variable(const Definitions& definitions);

@@ -55,6 +55,17 @@ Json json_from_blockers(const Definitions& definitions, const std::optional<Chea
   return rows;
 }
 
+Json json_from_segments(const WholeSegments& segments) {
+  Json rows = Json::array();
+  for (const AddressRange& range : segments.segments)
+    rows.push_back({{"address", fmt::format("{:#x}", range.begin)}, {"size_bytes", range.size()}});
+  return {{"bytes", segments.bytes},
+          {"in_use_bytes", segments.in_use_bytes},
+          {"blocks", segments.blocks},
+          {"is_smallest", segments.is_smallest},
+          {"segments", std::move(rows)}};
+}
+
 std::string_view text_from_by(Holders::By by) {
   switch (by) {
     case Holders::By::code: return "code";
@@ -102,6 +113,7 @@ Json json_from_diagnosis(const Trace& trace, const Diagnosis& diagnosis) {
   json["fewest_blockers"] = json_from_blockers(
       trace.streams[diagnosis.stream].definitions(),
       diagnosis.facts.place_of_fewest_blocks ? diagnosis.facts.place_of_fewest_blocks : diagnosis.facts.place);
+  json["whole_segments"] = diagnosis.segments ? json_from_segments(*diagnosis.segments) : Json(nullptr);
   json["holders_since_last_fit"] =
       diagnosis.holders_since_fit.rows.empty() ? Json(nullptr) : json_from_holders(diagnosis.holders_since_fit);
   json["device_budget"] = diagnosis.budget ? json_from_budget(*diagnosis.budget) : Json(nullptr);

@@ -14,6 +14,7 @@
 #include "app/cli/diff_traces.h"
 #include "app/cli/figure_text.h"
 #include "app/cli/gate.h"
+#include "app/cli/gate_figures.h"
 #include "app/cli/load.h"
 #include "app/cli/options.h"
 #include "app/cli/report_text.h"
@@ -193,20 +194,13 @@ int run_diff(const DiffOptions& options) {
   const auto heap = find_compared_heap(*after, options.heap);
   if (!heap) return fail(heap.error());
   const std::optional<TraceDiff> traces = compute_trace_diff(*before, *after, *heap);
-  std::optional<std::string> failure;
-  if (!options.fail_if.empty()) {
-    auto found = find_gate_failure(options.fail_if, diff);
-    if (!found) return fail(found.error());
-    failure = std::move(*found);
-  }
   const auto json_text = [&] {
     const auto json = json_from_diff(diff, options.top);
     return text_from_json(traces ? json_with_traces(json, *traces, options.top) : json);
   };
-  if (!print_to_stdout(options.json ? json_text() : diff_text(diff, traces, options))) return exit_unreadable;
-  if (!failure) return exit_ok;
-  fmt::print(stderr, "hbmscope: {}\n", printable(*failure));
-  return exit_gate_failed;
+  const auto failure =
+      options.gate.condition.empty() ? std::optional<std::string>() : find_gate_failure(options.gate.condition, diff);
+  return print_with_gate(options.json ? json_text() : diff_text(diff, traces, options), options.gate, failure);
 }
 
 }  // namespace hbmscope::cli

@@ -142,6 +142,21 @@ std::string blockers_text(const Trace& trace, const Diagnosis& diagnosis) {
   return text;
 }
 
+// Only where it is less than the blocks of one place, or there is no such place.
+std::string segments_text(const Diagnosis& diagnosis) {
+  const auto& segments = diagnosis.segments;
+  const auto& place = diagnosis.facts.place;
+  if (!segments || (place && place->in_use_bytes <= segments->in_use_bytes)) return {};
+  std::string text = fmt::format(
+      "\nBlocking allocations in whole segments (PyTorch gives back a segment without a block): {} of {} in {} of {}\n",
+      text_from_count_of(segments->blocks, "block"), text_from_bytes(segments->in_use_bytes),
+      text_from_count_of(segments->segments.size(), "segment"), text_from_bytes(segments->bytes));
+  if (diagnosis.facts.driver_bytes)
+    text += fmt::format("  With the {} that was free, the device then has room.\n",
+                        text_from_bytes(*diagnosis.facts.driver_bytes));
+  return text;
+}
+
 std::string unknown_text(const CauseOfFailure& cause) {
   if (cause.unknowns.empty()) return {};
   return "\nUnknown\n  " + printable(cause.unknowns) +
@@ -182,7 +197,7 @@ std::string text_from_failures(const Trace& trace, const Terminal& terminal) {
   std::string text = head_text(trace, first, requests.size(), terminal) + evidence_text(first, terminal) +
                      holders_text(first.holders, terminal) + budget_text(first.budget, terminal) +
                      costs_text(first.pool_costs, terminal) + advice_text(first.advice, terminal) +
-                     blockers_text(trace, first) + unknown_text(first.cause);
+                     blockers_text(trace, first) + segments_text(first) + unknown_text(first.cause);
   if (requests.size() > 1) text += "\nThe other failures\n";
   for (std::size_t i = 1; i < std::min(lines_max, requests.size()); ++i)
     text += line_text(trace, diagnose(trace, requests[i], Depth::brief));
@@ -198,7 +213,7 @@ int run_explain(const ExplainOptions& options) {
                         "Use the log of the job, a memory dump, a snapshot or a recording; or hbmscope report."));
   const std::string text = options.json ? text_from_json(json_of_trace(*source->trace))
                                         : text_from_failures(*source->trace, Terminal::of_stdout());
-  return print_with_gate(text, find_gate_failure(options.fail_if, *source->trace));
+  return print_with_gate(text, options.gate, find_gate_failure(options.gate.condition, *source->trace));
 }
 
 }  // namespace hbmscope::cli

@@ -1,6 +1,9 @@
 #include "app/cli/gate_figures.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
 
 #include <fmt/format.h>
 
@@ -194,16 +197,62 @@ Result<std::optional<std::string>> find_gate_failure(const std::string& expressi
   return find_gate_failure(expression, trace_fields, subjects_of(trace, with_verdict, with_growth));
 }
 
-int exit_code_of_gate(const Result<std::optional<std::string>>& failure) {
+namespace {
+
+std::string xml_from(std::string_view text) {
+  std::string xml;
+  for (const char c : printable(text)) {
+    switch (c) {
+      case '&': xml += "&amp;"; break;
+      case '<': xml += "&lt;"; break;
+      case '>': xml += "&gt;"; break;
+      case '"': xml += "&quot;"; break;
+      default: xml += c;
+    }
+  }
+  return xml;
+}
+
+// As Jenkins, GitLab and pytest read it (https://github.com/testmoapp/junitxml).
+std::string junit_text(const GateOptions& gate, const Result<std::optional<std::string>>& failure) {
+  const bool has_failed = failure && failure->has_value();
+  const std::string message = !failure ? failure.error().text() : failure->value_or("");
+  const char* element = failure ? "failure" : "error";
+  std::string result;
+  if (!message.empty()) result = fmt::format("\n      <{} message=\"{}\"/>\n    ", element, xml_from(message));
+  return fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+      "<testsuites>\n"
+      "  <testsuite name=\"hbmscope\" tests=\"1\" failures=\"{}\" errors=\"{}\">\n"
+      "    <testcase classname=\"{}\" name=\"{}\">{}</testcase>\n"
+      "  </testsuite>\n"
+      "</testsuites>\n",
+      has_failed ? 1 : 0, failure ? 0 : 1, xml_from(gate.command), xml_from(gate.condition), result);
+}
+
+bool write_junit(const GateOptions& gate, const Result<std::optional<std::string>>& failure) {
+  if (gate.junit.empty()) return true;
+  std::ofstream file(gate.junit, std::ios::binary);
+  file << junit_text(gate, failure);
+  file.close();
+  return file.good();
+}
+
+}  // namespace
+
+int exit_code_of_gate(const GateOptions& gate, const Result<std::optional<std::string>>& failure) {
+  const bool is_written = write_junit(gate, failure);
+  if (!is_written)
+    return fail(refusal(fmt::format("{} can't be written: {}", gate.junit, std::strerror(errno)), "Check the path."));
   if (!failure) return fail(failure.error());
   if (!*failure) return exit_ok;
   fmt::print(stderr, "hbmscope: {}\n", printable(**failure));
   return exit_gate_failed;
 }
 
-int print_with_gate(std::string_view text, const Result<std::optional<std::string>>& failure) {
-  if (!failure) return fail(failure.error());
-  return print_to_stdout(text) ? exit_code_of_gate(failure) : exit_unreadable;
+int print_with_gate(std::string_view text, const GateOptions& gate, const Result<std::optional<std::string>>& failure) {
+  if (!failure) return exit_code_of_gate(gate, failure);
+  return print_to_stdout(text) ? exit_code_of_gate(gate, failure) : exit_unreadable;
 }
 
 }  // namespace hbmscope::cli

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/query/where.h"
+#include "app/cli/gate_options.h"
 
 namespace hbmscope {
 struct Trace;
@@ -56,8 +57,9 @@ std::span<const WhereField> trace_gate_fields();
 Result<std::optional<std::string>> find_gate_failure(const std::string& expression, const Trace& trace);
 
 // Prints the text to stdout and the failure to stderr, and returns the exit code. Of an error, only that is printed.
-int print_with_gate(std::string_view text, const Result<std::optional<std::string>>& failure);
-// The same where the text was printed already.
-int exit_code_of_gate(const Result<std::optional<std::string>>& failure);
+int print_with_gate(std::string_view text, const GateOptions& gate, const Result<std::optional<std::string>>& failure);
+// The same where the text was printed already. Writes gate.junit, if it is given: one test, which failed, has an error
+// (the condition could not be decided) or passed.
+int exit_code_of_gate(const GateOptions& gate, const Result<std::optional<std::string>>& failure);
 
 }  // namespace hbmscope::cli

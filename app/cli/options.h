@@ -10,6 +10,7 @@
 
 #include "analysis/query/diff.h"
 #include "analysis/query/profile_view.h"
+#include "app/cli/gate_options.h"
 #include "app/cli/used_options.h"
 
 namespace hbmscope::cli {
@@ -37,7 +38,7 @@ struct ReportOptions {
   std::string by = "function";
   std::size_t top = 20, own = 5;
   bool cumulative = false, by_count = false, json = false;
-  std::string fail_if;
+  GateOptions gate;
   std::string from;                                         // With `at`: reports the changes since this time.
   std::map<std::string, std::string, std::less<>> section;  // The values of section flags: "--peek" -> "adam".
   BlockReportOptions blocks;
@@ -46,7 +47,7 @@ struct ReportOptions {
 struct ExplainOptions {
   std::vector<std::string> files;
   std::string max_size = "4GiB";
-  std::string fail_if;  // Empty: no condition.
+  GateOptions gate;  // Empty: no condition.
   bool json = false;
 };
 
@@ -54,7 +55,8 @@ struct DiffOptions {
   std::vector<std::string> files;
   UsedOptions used;
   ViewOptions view;
-  std::string match = "function", fail_if;
+  std::string match = "function";
+  GateOptions gate;
   std::string from;  // The time of the baseline; empty: the same time as now.
   std::string same;  // For two traces, instead of `from`: "time" or "requests", the same as now.
   std::string heap;  // For traces, the name of the heap to compare; empty: the most relevant one.

@@ -149,11 +149,11 @@ int run_report(const ReportOptions& options) {
   const ReportInput input{options, *source, *view, programs};
   const auto text = options.json ? json_report(input) : text_report(input);
   if (!text) return fail(text.error());
-  if (options.fail_if.empty()) return print_to_stdout(*text) ? exit_ok : exit_unreadable;
+  if (options.gate.condition.empty()) return print_to_stdout(*text) ? exit_ok : exit_unreadable;
   // Figures of a trace's heaps; a condition that has none of them is about what the report adds up.
-  auto failure = find_gate_failure(options.fail_if, *view);
-  if (source->trace && !failure) failure = find_gate_failure(options.fail_if, *source->trace);
-  return print_with_gate(*text, failure);
+  auto failure = find_gate_failure(options.gate.condition, *view);
+  if (source->trace && !failure) failure = find_gate_failure(options.gate.condition, *source->trace);
+  return print_with_gate(*text, options.gate, failure);
 }
 
 }  // namespace hbmscope::cli

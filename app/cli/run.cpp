@@ -86,7 +86,8 @@ struct DryRunJob {
 
 Result<DryRunJob> prepare_dry_run(const RunOptions& options) {
   // A condition that is wrong is not found out after the run.
-  if (const auto valid = parse_where(options.fail_if, dry_run_gate_fields()); !valid) return Failure(valid.error());
+  if (const auto valid = parse_where(options.gate.condition, dry_run_gate_fields()); !valid)
+    return Failure(valid.error());
   const auto machine = emulated_machine_from(options.emulate, options.device_bytes);
   if (!machine) return Failure(machine.error());
   auto program = prepare_program(options.command, *machine);
@@ -111,7 +112,7 @@ int run_job(const RunOptions& options, bool has_window) {
       return *refused;
     return run_there(options, name, has_window);
   }
-  if (is_sweep(options) && !options.fail_if.empty())
+  if (is_sweep(options) && !options.gate.condition.empty())
     return fail(refusal("--fail-if can't be combined with several runs, whose table has a verdict each",
                         "Remove --sweep and --largest and all but one device."));
   if (is_sweep(options)) return run_sweep(options);
@@ -160,7 +161,7 @@ int run_job(const RunOptions& options, bool has_window) {
     const DryRun run = read_dry_run(dry_run->sources_after(job, has_memory_dumps));
     if (!print_to_stdout(options.json ? text_from_json(json_from_dry_run(run)) : text_from_dry_run(run)))
       return exit_unreadable;
-    if (job.exit_code() == 0) return exit_code_of_gate(find_gate_failure(options.fail_if, run));
+    if (job.exit_code() == 0) return exit_code_of_gate(options.gate, find_gate_failure(options.gate.condition, run));
   }
   return job.exit_code();
 }

@@ -7,6 +7,7 @@
 
 #include "app/cli/far_bundle.h"
 #include "app/cli/flight.h"
+#include "app/cli/gate_options.h"
 #include "app/cli/listen.h"
 
 namespace hbmscope::cli {
@@ -21,7 +22,7 @@ struct RunOptions {
   std::string emulate;                 // The devices of a dry run, "h100:8"; empty: the real ones.
   std::string device_bytes;            // Their memory, "40GiB"; empty: as the catalogue says.
   bool json = false;                   // The verdict of a dry run.
-  std::string fail_if;                 // Checked after a dry run that ended well; empty: no condition.
+  GateOptions gate;                    // Checked after a dry run that ended well; empty: no condition.
   std::vector<std::string> sweep;      // "batch=4,8,16": a dry run for each value.
   std::string largest;                 // The name of a sweep: only the largest value that fits.
   FlightOptions flight;

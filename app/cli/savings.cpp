@@ -295,7 +295,8 @@ int run_savings(const SavingsOptions& options) {
                              pool,           options.top};
   const std::string text =
       options.json ? text_from_json(json_from_savings(report)) : savings_text(report, Terminal::of_stdout());
-  return print_with_gate(text, find_gate_failure(options.fail_if, savings_gate_fields, subjects_of(report)));
+  return print_with_gate(text, options.gate,
+                         find_gate_failure(options.gate.condition, savings_gate_fields, subjects_of(report)));
 }
 
 }  // namespace hbmscope::cli

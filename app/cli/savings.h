@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <vector>
+#include "app/cli/gate_options.h"
 
 namespace hbmscope::cli {
 
@@ -14,7 +15,7 @@ struct SavingsOptions {
   std::string lower_by;     // Bytes, "500MiB"; empty: not requested.
   std::size_t top = 10;     // 0: all rows.
   std::string max_size = "4GiB";
-  std::string fail_if;  // Empty: no condition.
+  GateOptions gate;  // Empty: no condition.
   bool json = false;
 };
 

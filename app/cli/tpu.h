@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/cli/cli.h"
+#include "app/cli/gate_options.h"
 #include "app/cli/tpu_run.h"
 
 namespace hbmscope::cli {
@@ -25,7 +26,7 @@ struct TpuFitOptions {
   std::vector<std::string> files, generations, topologies;  // If both of the last two are empty: all generations.
   std::string python = "python3";                           // For a script.
   std::string max_size = "4GiB";
-  std::string fail_if;  // Empty: no condition. Not for a script.
+  GateOptions gate;  // Empty: no condition. Not for a script.
   bool json = false;
 };
 

@@ -260,7 +260,7 @@ bool is_script(const std::string& name) {
 }
 
 int ask_compiler(const TpuFitOptions& options) {
-  if (!options.fail_if.empty())
+  if (!options.gate.condition.empty())
     return fail(refusal("--fail-if needs a compiled program or a workload file, not a script",
                         "Remove it, or use a dump of the compiled program (--xla_dump_to)."));
   if (options.files.size() > 1)
@@ -329,8 +329,8 @@ int run_tpu_fit(const TpuFitOptions& options) {
   }
   if (has_dump) text += fit_caveat;
   if (has_emulation) text += "As emulated for its own generation; tpu fit of the workload file emulates each.\n";
-  return print_with_gate(options.json ? text_from_json(json) : text,
-                         find_gate_failure(options.fail_if, fit_gate_fields, subjects));
+  return print_with_gate(options.json ? text_from_json(json) : text, options.gate,
+                         find_gate_failure(options.gate.condition, fit_gate_fields, subjects));
 }
 
 }  // namespace hbmscope::cli

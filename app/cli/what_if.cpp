@@ -191,14 +191,15 @@ Json json_from_what_if(const WhatIfReport& report) {
   return json;
 }
 
-constexpr WhereField what_if_gate_fields[] = {{"setting", FieldKind::text, "the row's setting", {}},
-                                              {"group", FieldKind::text, "settings, allocator, version, device or program", {}},
-                                              {"fits", FieldKind::text, "yes or no", {}},
-                                              {"figures", FieldKind::text, "exact, checked or approximate", {}},
-                                              {"peak", FieldKind::bytes, "the most bytes in use", {}},
-                                              {"pool", FieldKind::bytes, "the most that the pool had", {}},
-                                              {"fragmentation", FieldKind::percent, "external, at the peak", {}},
-                                              {"refused", FieldKind::count, "requests that were not served", {}}};
+constexpr WhereField what_if_gate_fields[] = {
+    {"setting", FieldKind::text, "the row's setting", {}},
+    {"group", FieldKind::text, "settings, allocator, version, device or program", {}},
+    {"fits", FieldKind::text, "yes or no", {}},
+    {"figures", FieldKind::text, "exact, checked or approximate", {}},
+    {"peak", FieldKind::bytes, "the most bytes in use", {}},
+    {"pool", FieldKind::bytes, "the most that the pool had", {}},
+    {"fragmentation", FieldKind::percent, "external, at the peak", {}},
+    {"refused", FieldKind::count, "requests that were not served", {}}};
 
 std::vector<GateSubject> subjects_of(const std::vector<WhatIfRow>& rows) {
   std::vector<GateSubject> subjects;
@@ -282,7 +283,8 @@ int run_what_if(const WhatIfOptions& options) {
   const WhatIfReport report{options.files.front(), *source, rows};
   const std::string text =
       options.json ? text_from_json(json_from_what_if(report)) : text_from_what_if(report, Terminal::of_stdout());
-  return print_with_gate(text, find_gate_failure(options.fail_if, what_if_gate_fields, subjects_of(rows)));
+  return print_with_gate(text, options.gate,
+                         find_gate_failure(options.gate.condition, what_if_gate_fields, subjects_of(rows)));
 }
 
 }  // namespace hbmscope::cli

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <vector>
+#include "app/cli/gate_options.h"
 
 namespace hbmscope::cli {
 
@@ -12,7 +13,7 @@ struct WhatIfOptions {
   std::string device, device_bytes;  // A number, or a GPU; a size. Empty: as recorded.
   std::string outside;               // A size. Empty: as recorded.
   std::vector<std::string> tries;    // "NAME=VALUE ...", one setting each; empty: the usual ones.
-  std::string fail_if;  // Empty: no condition.
+  GateOptions gate;                  // Empty: no condition.
   bool json = false;
 };
 

@@ -83,7 +83,7 @@ struct SecondsRange {
 CLI::Option* add_seconds_option(CLI::App& command, const std::string& name, double& seconds, const std::string& help,
                                 SecondsRange range = {});
 // "Exit with 1 if this is true, e.g. " and the examples.
-void add_fail_if_option(CLI::App& command, std::string& condition, const std::string& examples);
+CLI::Option* add_fail_if_option(CLI::App& command, GateOptions& gate, const std::string& help);
 void add_json_option(CLI::App& command, bool& json);
 void add_max_size_option(CLI::App& command, std::string& max_size);
 void add_max_memory_option(CLI::App& command, std::string& max_memory);  // For viewers of running jobs.

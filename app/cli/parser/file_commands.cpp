@@ -223,11 +223,8 @@ void add_report(CommandList& commands) {
   command.add_flag("--series", series_help);
   const std::string follow_help = "Print each failure of a log when the log has it, while the log grows";
   command.add_flag("--follow", follow_help);
-  command
-      .add_option(
-          "--fail-if", options->fail_if,
-          "Exit with 1 if this is true, e.g. 'bytes>40GiB', 'device:0 bytes>10GiB' or, of a trace, 'margin<1GiB'")
-      ->type_name("CONDITION");
+  add_fail_if_option(command, options->gate,
+                     ", e.g. 'bytes>40GiB', 'device:0 bytes>10GiB' or, of a trace, 'margin<1GiB'");
   add_json_option(command, options->json);
   add_block_options(command, options->blocks);
   add_view_options(command, options->view);
@@ -246,7 +243,7 @@ void add_explain(CommandList& commands) {
   const auto options = std::make_shared<ExplainOptions>();
   add_files(command, options->files,
             "Logs, memory dumps, snapshots, recordings, or folders of them; several are joined. - is standard input");
-  add_fail_if_option(command, options->fail_if, "'failures>0' or 'verdict:leak'");
+  add_fail_if_option(command, options->gate, ", e.g. 'failures>0' or 'verdict:leak'");
   add_json_option(command, options->json);
   add_max_size_option(command, options->max_size);
   commands.set_action(command, [options] { return run_explain(*options); });
@@ -278,10 +275,7 @@ void add_diff(CommandList& commands) {
       ->capture_default_str();
   add_count_option(command, "--top", options->top, "Print this many stacks, 0: all");
   add_count_option(command, "--frames", options->frames, "Print this many frames of your code per stack, 0: all");
-  command
-      .add_option("--fail-if", options->fail_if,
-                  "Exit with 1 if this is true, e.g. 'growth>5%' or 'device:0 growth_bytes>1GiB'")
-      ->type_name("CONDITION");
+  add_fail_if_option(command, options->gate, ", e.g. 'growth>5%' or 'device:0 growth_bytes>1GiB'");
   add_json_option(command, options->json);
   add_view_options(command, options->view);
   commands.set_action(command, [options, &command] {

@@ -101,12 +101,10 @@ void add_emulation_options(CLI::App& command, RunOptions& options) {
       ->type_name("NAME")
       ->needs(emulate)
       ->group(group);
-  command
-      .add_option("--fail-if", options.fail_if,
-                  "Exit with 1 if this is true of a dry run that ended well, e.g. 'margin<1GiB' or 'peak>60GiB'")
-      ->type_name("CONDITION")
+  add_fail_if_option(command, options.gate, " of a dry run that ended well, e.g. 'margin<1GiB' or 'peak>60GiB'")
       ->needs(emulate)
       ->group(group);
+  command.get_option("--junit")->group(group);
   command
       .add_flag(
           "--json", options.json,

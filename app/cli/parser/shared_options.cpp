@@ -68,8 +68,14 @@ CLI::Option* add_seconds_option(CLI::App& command, const std::string& name, doub
   return command.add_option(name, seconds, help)->transform(CLI::Validator(in_seconds, ""))->type_name("DURATION");
 }
 
-void add_fail_if_option(CLI::App& command, std::string& condition, const std::string& examples) {
-  command.add_option("--fail-if", condition, "Exit with 1 if this is true, e.g. " + examples)->type_name("CONDITION");
+CLI::Option* add_fail_if_option(CLI::App& command, GateOptions& gate, const std::string& help) {
+  gate.command = "hbmscope " + command.get_name();
+  CLI::Option* fail_if =
+      command.add_option("--fail-if", gate.condition, "Exit with 1 if this is true" + help)->type_name("CONDITION");
+  command.add_option("--junit", gate.junit, "Also write the result of --fail-if to this file, as JUnit's XML")
+      ->type_name("FILE")
+      ->needs(fail_if);
+  return fail_if;
 }
 
 void add_json_option(CLI::App& command, bool& json) {

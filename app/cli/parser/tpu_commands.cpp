@@ -95,7 +95,7 @@ void add_fit(CLI::App& tpu, TpuFitOptions& options) {
   command.add_option("--python", options.python, "For a script: the Python that has jax and libtpu")
       ->capture_default_str()
       ->type_name("PROGRAM");
-  add_fail_if_option(command, options.fail_if, "'target:v5e margin<1GiB' or 'fits=no'");
+  add_fail_if_option(command, options.gate, ", e.g. 'target:v5e margin<1GiB' or 'fits=no'");
   add_json_option(command, options.json);
   add_max_size_option(command, options.max_size);
 }
