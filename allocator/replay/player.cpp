@@ -24,7 +24,6 @@ class Run final : public Sink {
     for (at_ = 0; at_ < end && result_.fault == Fault::none; ++at_) {
       if (at_ % between_looks == 0 && how_.cancelled != nullptr && *how_.cancelled) break;
       const Operation& operation = stream_.operations[at_];
-      free_early();
       take_samples();
       if (how_.skipped != nullptr && !operation.is_free && (*how_.skipped)[at_]) continue;
       ++result_.operations;
@@ -36,7 +35,6 @@ class Run final : public Sink {
         allocate(operation);
       result_.fault = allocator_->fault();
     }
-    free_early();
     take_samples();
     result_.statistics = allocator_->statistics();
     result_.chunks = allocator_->chunks();
@@ -68,18 +66,22 @@ class Run final : public Sink {
     for (Watcher* watcher : how_.watchers) what(*watcher);
   }
 
-  // Of the state after at_ operations.
+  // Of the state after at_ operations, between the early frees there.
   void take_samples() {
+    free_early(false);
     while (result_.samples.size() < how_.sample_after.size() && how_.sample_after[result_.samples.size()] <= at_)
-      result_.samples.push_back({allocator_->statistics().pool_bytes, result_.in_use_bytes, result_.requested_bytes});
+      result_.samples.push_back(
+          {allocator_->statistics().pool_bytes, result_.in_use_bytes, result_.requested_bytes, result_.refused});
+    free_early(true);
   }
 
-  void free_early() {
-    for (; next_early_ < how_.early_frees.size() && how_.early_frees[next_early_].before_operation <= at_;
-         ++next_early_) {
+  void free_early(bool also_after_samples) {
+    for (; next_early_ < how_.early_frees.size(); ++next_early_) {
+      const EarlyFree& early = how_.early_frees[next_early_];
+      if (early.before_operation > at_ || (early.is_after_samples && !also_after_samples)) break;
       Operation operation;
       operation.is_free = true;
-      operation.slot = how_.early_frees[next_early_].slot;
+      operation.slot = early.slot;
       free(operation);
     }
   }

@@ -56,7 +56,7 @@ struct ReplayFailure {
 
 // The state after a number of operations.
 struct ReplaySample {
-  std::uint64_t pool_bytes = 0, in_use_bytes = 0, requested_bytes = 0;
+  std::uint64_t pool_bytes = 0, in_use_bytes = 0, requested_bytes = 0, refused = 0;
 };
 
 struct ReplayResult {
@@ -97,6 +97,7 @@ class Watcher {
 struct EarlyFree {
   std::uint64_t before_operation = 0;
   std::uint32_t slot = 0;
+  bool is_after_samples = false;  // Of those that are taken there (PlayOptions::sample_after).
 };
 
 struct PlayOptions {
@@ -106,7 +107,7 @@ struct PlayOptions {
   std::uint64_t operations_max = ~std::uint64_t{0};
   // By operation: requests that are not made. Their frees then free nothing. Null: none.
   const std::vector<bool>* skipped = nullptr;
-  std::span<const EarlyFree> early_frees = {};       // By operation.
+  std::span<const EarlyFree> early_frees = {};       // By operation; there, those after samples last.
   std::span<const std::uint64_t> sample_after = {};  // Numbers of operations, ascending.
   // Set by another thread; looked at now and then. The result is then that of what was played by then.
   const std::atomic<bool>* cancelled = nullptr;

@@ -94,6 +94,7 @@ struct RecordedPlaces {
     Claim claim;
     bool is_released = false;
     bool is_expandable = false;
+    std::uint64_t position = 0;  // The number of events of the trace up to and including its own.
   };
   std::vector<Claim> regions_before;                // Regions that existed before the first event.
   std::vector<std::uint32_t> private_pools_before;  // Of each of them (Request::private_pool).

@@ -115,13 +115,15 @@ Diagnosis diagnose(const Trace& trace, const FailedRequest& request, Depth depth
   found.budget = find_device_budget(trace, states, request.stream, found.facts);
   found.growth = find_growth(trace, heap, states[request.stream]);
   found.advice = find_advice(trace, request.stream, found.cause, found.row, found.facts, found.holders);
-  PassControl own_control;
-  PassControl& shared_control = control != nullptr ? *control : own_control;
-  prove_advice(trace, found, shared_control);
-  const std::uint64_t after_failure = failure.event + 1;
-  if (const auto costs = compute_pool_costs(trace, heap, std::span(&after_failure, 1), shared_control);
-      costs && !costs->empty())
-    found.pool_costs = costs->front();
+  if (depth == Depth::full) {
+    PassControl own_control;
+    PassControl& shared_control = control != nullptr ? *control : own_control;
+    prove_advice(trace, found, shared_control);
+    const std::uint64_t after_failure = failure.event + 1;
+    if (const auto costs = compute_pool_costs(trace, heap, std::span(&after_failure, 1), shared_control);
+        costs && !costs->empty())
+      found.pool_costs = costs->front();
+  }
   note_what_took_the_room(found);
   if (found.growth) note_growth(found);
   return found;

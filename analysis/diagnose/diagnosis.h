@@ -38,9 +38,10 @@ struct Diagnosis {
   std::vector<Advice> advice;
 };
 
-// Walks the heap and the timeline of the failure's stream; in full also the blocks, attributes and times of all
-// streams, and replays the requests before it to prove advice (proof.h). Cancelled, the advice stays unproved.
-enum class Depth : std::uint8_t { brief, full };
+// Walks the heap and the timeline of the failure's stream. If not brief, also the blocks, attributes and times of all
+// streams; in full, it also replays the requests before it to prove advice (proof.h) and for pool_costs. Cancelled, the
+// advice stays unproved.
+enum class Depth : std::uint8_t { brief, without_replays, full };
 Diagnosis diagnose(const Trace& trace, const FailedRequest& request, Depth depth, PassControl* control = nullptr);
 
 }  // namespace hbmscope

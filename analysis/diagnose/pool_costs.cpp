@@ -29,8 +29,8 @@ constexpr CostRow rows[] = {
     {PoolCost::unsplit, "unsplit remainders", "unsplit",
      "Blocks are larger than needed: what remained was too little to be split off."},
     {PoolCost::rounding, "rounding", "rounding", "Requests are rounded up to the allocator's step."},
-    {PoolCost::fragmentation, "holes between blocks", "fragmentation",
-     "Free, with blocks in use on both sides: the true fragmentation, which no rule explains."},
+    {PoolCost::fragmentation, "holes", "fragmentation",
+     "What is left without these rules: free memory between blocks and at the ends of their segments."},
 };
 const CostRow& row_of(PoolCost cost) {
   return rows[static_cast<std::size_t>(cost)];
@@ -87,6 +87,14 @@ class Costs {
     for (const std::uint64_t position : positions)
       sample_after_.push_back(
           static_cast<std::uint64_t>(std::upper_bound(all.begin(), all.end(), position) - all.begin()));
+    for (const DeviceRequests::ProgramFree& one : source_.requests.program_frees) {
+      // The first time that is sampled before the same operation.
+      const auto sampled = std::lower_bound(sample_after_.begin(), sample_after_.end(), one.free.before_operation);
+      early_frees_.push_back(one.free);
+      if (sampled != sample_after_.end() && *sampled == one.free.before_operation)
+        early_frees_.back().is_after_samples =
+            positions[static_cast<std::size_t>(sampled - sample_after_.begin())] < one.position;
+    }
     // None lifted, then the first rule, the first two, ...; and each of the others alone.
     std::vector<std::vector<PoolCost>> lifted = {{}};
     for (std::size_t i = 1; i <= rules_.size(); ++i) lifted.emplace_back(rules_.begin(), rules_.begin() + i);
@@ -112,7 +120,7 @@ class Costs {
     allocator::AllocatorOptions options = own.options;
     allocator::PlayOptions how{own.upstream};
     for (const PoolCost cost : lifted) {
-      if (cost == PoolCost::pending) how.early_frees = source_.requests.program_frees;
+      if (cost == PoolCost::pending) how.early_frees = early_frees_;
       if (auto* torch = std::get_if<allocator::pytorch::Options>(&options)) lift(torch->lifted, cost);
       if (auto* xla = std::get_if<allocator::xla_gpu::Options>(&options)) lift(xla->lifted, cost);
     }
@@ -134,28 +142,40 @@ class Costs {
     costs.position = position;
     if (operation > 0) costs.since_start_ns = source_.requests.stream.origins[operation - 1].time_ns - start_ns_;
     costs.pool_bytes = samples[0][time].pool_bytes;
-    costs.requested_bytes = samples[rules_.size()][time].requested_bytes;
-    costs.recorded_pool_bytes = recorded_pool_bytes(operation);
-    const bool is_same = source_.is_checked() && costs.recorded_pool_bytes == costs.pool_bytes;
+    // As recorded: a replay without some rules may place blocks so that a later request is refused.
+    const auto pending = std::find(rules_.begin(), rules_.end(), PoolCost::pending);
+    const std::size_t as_recorded =
+        pending == rules_.end() ? 0 : alone_replay(static_cast<std::size_t>(pending - rules_.begin()));
+    costs.requested_bytes = samples[as_recorded][time].requested_bytes;
+    costs.recorded_pool_bytes = recorded_pool_bytes(position, operation);
+    const bool serves_the_same = std::all_of(samples.begin(), samples.end(), [&](const auto& replay) {
+      return replay[time].refused == samples[0][time].refused;
+    });
+    const bool is_same = serves_the_same && source_.is_checked() && costs.recorded_pool_bytes == costs.pool_bytes;
     costs.confidence = is_same && source_.requests.lived_before == 0 ? Confidence::checked : Confidence::approximate;
     for (std::size_t i = 0; i < rules_.size(); ++i) {
-      const std::size_t alone = i == 0 ? 1 : rules_.size() + i;
-      costs.parts.push_back({rules_[i], pool_of(i) - pool_of(i + 1), pool_of(0) - pool_of(alone)});
+      costs.parts.push_back({rules_[i], pool_of(i) - pool_of(i + 1), pool_of(0) - pool_of(alone_replay(i))});
     }
     costs.parts.push_back(
         {PoolCost::fragmentation, pool_of(rules_.size()) - static_cast<std::int64_t>(costs.requested_bytes), 0});
     return costs;
   }
 
-  // After a number of operations.
-  std::optional<std::uint64_t> recorded_pool_bytes(std::uint64_t operations) const {
+  // The number of the replay with only this rule lifted.
+  std::size_t alone_replay(std::size_t rule) const { return rule == 0 ? 1 : rules_.size() + rule; }
+
+  // A region that comes for an operation after the position is not counted: the replay doesn't have it yet.
+  std::optional<std::uint64_t> recorded_pool_bytes(std::uint64_t position, std::uint64_t operations) const {
     const allocator::RecordedPlaces& places = source_.requests.places;
     if (places.regions_before.empty() && places.regions.empty()) return std::nullopt;
     std::uint64_t bytes = 0;
     for (const allocator::Claim& region : places.regions_before) bytes += region.bytes;
     for (const allocator::RecordedPlaces::Region& region : places.regions) {
-      if (region.operation >= operations) break;
-      bytes += region.is_released ? 0 - region.claim.bytes : region.claim.bytes;
+      if (region.position > position) break;
+      if (region.is_released)
+        bytes -= region.claim.bytes;
+      else if (region.operation < operations)
+        bytes += region.claim.bytes;
     }
     return bytes;
   }
@@ -165,6 +185,7 @@ class Costs {
   const std::int64_t start_ns_;
   PassControl& control_;
   std::vector<std::uint64_t> sample_after_;
+  std::vector<allocator::EarlyFree> early_frees_;
 };
 
 }  // namespace

@@ -3,8 +3,9 @@
 //
 // A pool of 8.00 GiB in which 6.00 GiB is requested: without segments that are merely kept it is 7.10 GiB, without
 // unsplit remainders too 6.80 GiB, without rounding too 6.75 GiB. So kept memory costs 0.90 GiB, remainders 0.30 GiB,
-// rounding 0.05 GiB, and the rest, 0.75 GiB, is true fragmentation: holes between blocks, which no rule explains. The
-// parts add up. Each rule is also lifted alone; alone it may save nothing, because the pool then keeps the difference.
+// rounding 0.05 GiB, and the rest, 0.75 GiB, is true fragmentation: free memory between blocks and at the ends of their
+// segments. The parts add up. Each rule is also lifted alone; alone it may save nothing, because the pool then keeps
+// the difference.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,7 @@ enum class PoolCost : std::uint8_t {
   wrong_end,      // Free blocks at one end of the pool don't serve the other memory space.
   unsplit,        // The rest of a block that was too small to be split off.
   rounding,       // Of requests to the step of the allocator.
-  fragmentation,  // Holes between blocks.
+  fragmentation,  // What is left without all these rules.
 };
 std::string_view text_from_pool_cost(PoolCost cost);  // "unsplit remainders"
 std::string_view name_from_pool_cost(PoolCost cost);  // For JSON: "unsplit"
@@ -49,7 +50,8 @@ struct PoolCosts {
   std::optional<std::uint64_t> recorded_pool_bytes;  // Absent: the source reports no regions.
   // In the order of PoolCost, without rules that can't apply. They add up to pool_bytes - requested_bytes.
   std::vector<PoolCostPart> parts;
-  // Checked: the recording replays address for address, and its pool was as large as that of the replay.
+  // Checked: the recording replays address for address, its pool was as large as that of the replay, and no replay
+  // refused more or fewer requests than another.
   Confidence confidence = Confidence::approximate;
 };
 

@@ -21,7 +21,8 @@ std::vector<Segment> segments_of(const AddressSpace& space) {
   std::size_t at = 0;
   space.for_each_chunk([&](const HeapChunk& chunk) {
     while (at < segments.size() && segments[at].range.end <= chunk.range.begin) ++at;
-    if (at == segments.size() || chunk.state != ChunkState::block) return;
+    const bool is_inside = at < segments.size() && chunk.range.begin >= segments[at].range.begin;
+    if (!is_inside || chunk.state != ChunkState::block) return;
     segments[at].in_use += chunk.range.size();
     ++segments[at].blocks;
   });
@@ -78,7 +79,8 @@ std::vector<std::size_t> choose_one_by_one(const std::vector<Segment>& segments,
 }  // namespace
 
 std::optional<WholeSegments> find_whole_segments(const HeapState& heap, std::uint64_t wanted) {
-  constexpr std::uint64_t steps_max = std::uint64_t{1} << 27;  // A few tenths of a second, and 16 MiB.
+  // A few tenths of a second, and 32 MiB; 4 TiB are the most.
+  constexpr std::uint64_t steps_max = std::uint64_t{1} << 27, units_max = std::uint64_t{1} << 21;
   if (!heap.space.knows_regions() || wanted == 0) return std::nullopt;
   const std::vector<Segment> segments = segments_of(heap.space);
   const std::uint64_t units = (wanted + unit_bytes - 1) / unit_bytes;
@@ -86,7 +88,7 @@ std::optional<WholeSegments> find_whole_segments(const HeapState& heap, std::uin
   for (const Segment& segment : segments) all += segment.units();
   if (all < units) return std::nullopt;
   WholeSegments found;
-  found.is_smallest = units <= steps_max / segments.size();
+  found.is_smallest = units <= units_max && units <= steps_max / segments.size();
   std::vector<std::size_t> chosen =
       found.is_smallest ? choose_exactly(segments, units) : choose_one_by_one(segments, units);
   std::sort(chosen.begin(), chosen.end());

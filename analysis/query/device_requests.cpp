@@ -44,12 +44,17 @@ class Collector {
   void free(std::uint64_t key, std::int64_t time_ns) {
     const auto slot = slots_.find(key);
     if (slot == slots_.end()) return;
+    // Its memory was free before anything else happened.
+    auto& program = found.program_frees;
+    if (!program.empty() && program.back().free.slot == slot->second &&
+        program.back().free.before_operation == found.stream.operations.size())
+      program.pop_back();
     add_free(slot->second, {time_ns, 0, 0});
     slots_.erase(slot);
   }
   void free_by_program(std::uint64_t key) {
     if (const auto slot = slots_.find(key); slot != slots_.end())
-      found.program_frees.push_back({found.stream.operations.size(), slot->second});
+      found.program_frees.push_back({position_, {found.stream.operations.size(), slot->second, false}});
   }
   void fail(std::uint64_t requested, std::uint64_t event, const allocator::Origin& origin) {
     found.failures.emplace_back(found.stream.operations.size(), event);
@@ -60,7 +65,7 @@ class Collector {
   void note_region(std::uint32_t heap, AddressRange range, bool is_released, bool is_expandable) {
     note_heap(heap);
     found.places.regions.push_back(
-        {found.stream.operations.size(), {range.begin, range.size()}, is_released, is_expandable});
+        {found.stream.operations.size(), {range.begin, range.size()}, is_released, is_expandable, position_});
   }
   void note_heap(std::uint32_t heap) {
     heaps_.insert(heap);

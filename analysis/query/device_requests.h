@@ -26,9 +26,12 @@ struct DeviceRequests {
 
   // The number of events up to and including that of each operation; 0: from before the first event.
   std::vector<std::uint64_t> positions;
-  // Blocks that the program freed before their memory was free, because other streams used them: when it did, by
-  // operation.
-  std::vector<allocator::EarlyFree> program_frees;
+  // When the program freed blocks whose memory was free only later, in order. Most often another stream used them.
+  struct ProgramFree {
+    std::uint64_t position = 0;
+    allocator::EarlyFree free;
+  };
+  std::vector<ProgramFree> program_frees;
   // By operation, where the pool has two ends: the block is at the upper one. Which memory space that is depends on the
   // version of the allocator (allocator/xla_gpu/version.h); the requests here are all of default memory.
   std::vector<bool> at_upper_end;

@@ -84,7 +84,6 @@ class Finder {
     own_.fraction_variable = fraction_variable(definitions);
     own_.version = definitions.job_fact(reported_figure::replayed_version);
     own_.limit_bytes = find_of_heaps(find_limit_bytes);
-    if (!own_.limit_bytes) own_.limit_bytes = find_only_region();
     if (!release.empty()) own_.package = fmt::format("jaxlib {}", release);
     if (own_.version.empty()) own_.version = version_of_jaxlib(release);
     own_.is_version_known = !own_.version.empty();
@@ -98,7 +97,11 @@ class Finder {
     const allocator::RecordedPlaces& places = requests_.places;
     const bool is_only = places.regions_before.empty() && places.regions.size() == 1;
     if (!is_only || places.regions.front().operation != 0 || places.regions.front().is_released) return std::nullopt;
-    return places.regions.front().claim.bytes;
+    // Unless it has just the size that a growing pool begins with: 2 MiB, doubled until the first request fits.
+    std::uint64_t first_bytes = std::uint64_t{2} << 20;
+    const std::uint64_t bytes = places.regions.front().claim.bytes;
+    while (first_bytes < requests_.stream.operations.front().request.bytes && first_bytes < bytes) first_bytes *= 2;
+    return bytes == first_bytes ? std::nullopt : std::optional(bytes);
   }
 
   void take_jax_settings() {
@@ -117,6 +120,8 @@ class Finder {
     }
     if (definitions.job_fact(reported_figure::replayed_preallocation) == "false")
       own_.settings.push_back({"XLA_PYTHON_CLIENT_PREALLOCATE", "false"});
+    const auto preallocates = allocator::find_setting(own_.settings, "XLA_PYTHON_CLIENT_PREALLOCATE");
+    if (!own_.limit_bytes && preallocates.value_or("true") == "true") own_.limit_bytes = find_only_region();
   }
 
   void take_torch_settings() {

@@ -1,8 +1,8 @@
 #include "analysis/whatif/request_change.h"
 
-#include <algorithm>
-#include <deque>
+#include <set>
 #include <unordered_map>
+#include <utility>
 
 namespace hbmscope {
 namespace {
@@ -65,30 +65,38 @@ RequestChange donate(const allocator::RequestStream& requests, const std::vector
     operations[operation].is_free = true;
     operations[operation].slot = nothing;
   };
-  struct Donor {
-    std::uint64_t end = never;  // When it is freed, if nobody takes it.
-    std::uint64_t request = 0;  // That made the memory, maybe for an earlier donor.
+  // Of one requested size.
+  struct Donors {
+    std::set<std::pair<std::uint64_t, std::uint64_t>> ending;  // When they are freed, and the request of their memory.
+    std::vector<std::uint64_t> lasting;                        // Those that are never freed.
   };
-  std::unordered_map<std::uint64_t, std::deque<Donor>> donors;  // By requested size, oldest first.
+  std::unordered_map<std::uint64_t, Donors> donors;
   for (std::uint64_t i = 0; i < requests.operations.size(); ++i) {
     if (requests.operations[i].is_free) continue;
-    std::deque<Donor>& same_size = donors[requests.operations[i].request.bytes];
-    while (!same_size.empty() && same_size.front().end < i) same_size.pop_front();
-    const auto donor = std::find_if(same_size.begin(), same_size.end(), [&](const Donor& one) {
-      return one.end > i && (has_failed[i] || (one.end != never && one.end < ends[i]));
-    });
+    Donors& same_size = donors[requests.operations[i].request.bytes];
+    same_size.ending.erase(same_size.ending.begin(), same_size.ending.lower_bound({i, 0}));
     std::uint64_t maker = i;
-    if (donor != same_size.end()) {
-      maker = donor->request;
+    const auto first = same_size.ending.begin();
+    if (first != same_size.ending.end() && (has_failed[i] || first->first < ends[i])) {
+      drop(first->first);
+      maker = first->second;
+      same_size.ending.erase(first);
+    } else if (has_failed[i] && !same_size.lasting.empty()) {
+      maker = same_size.lasting.front();
+      same_size.lasting.erase(same_size.lasting.begin());
+    }
+    if (maker != i) {
       // Slots are used again after a free, which is now later: the memory gets one of its own.
       if (operations[maker].slot < requests.slots) operations[maker].slot = changed->slots++;
       drop(i);
-      drop(donor->end);
       if (ends[i] != never) operations[ends[i]].slot = operations[maker].slot;
-      same_size.erase(donor);
       ++change.changed;
     }
-    if (is_chosen[i]) same_size.push_back({ends[i], maker});
+    if (!is_chosen[i] || (has_failed[i] && maker == i)) continue;
+    if (ends[i] == never)
+      same_size.lasting.push_back(maker);
+    else
+      same_size.ending.emplace(ends[i], maker);
   }
   change.requests = std::move(changed);
   return change;

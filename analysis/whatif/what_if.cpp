@@ -135,6 +135,27 @@ std::string_view text_from_confidence(Confidence confidence) {
   return "approximate";
 }
 
+std::string text_from_own_settings(const OwnSettings& own) {
+  std::string text = own.is_pytorch ? "PyTorch's allocator" : fmt::format("XLA's allocator ({})", own.version);
+  if (!own.package.empty()) text += fmt::format(", {}", own.package);
+  text += fmt::format(", on a device of {}", text_from_bytes(own.device_bytes));
+  if (own.outside_bytes > 0)
+    text += fmt::format(", of which {} {}outside the pool", text_from_bytes(own.outside_bytes),
+                        own.is_outside_known ? "was " : "or more was ");
+  for (const allocator::Setting& setting : own.settings) text += fmt::format("; {}={}", setting.name, setting.value);
+  return text;
+}
+
+std::string text_from_check(const WhatIfSource& source) {
+  if (source.is_checked())
+    return fmt::format("Under these settings, the recording replays address for address ({} compared).",
+                       text_from_count_of(source.checked_requests, "request"));
+  return fmt::format("{}: {}.",
+                     source.differs ? "The replay differs from the recording, so its figures are approximate"
+                                    : "The replay could not be compared with the recording",
+                     source.check_fault);
+}
+
 WhatIfChoice choice_of_heap(const Trace& trace, HeapKey heap) {
   const std::uint32_t device = trace.streams[heap.stream].definitions().heap(heap.heap).device;
   return {device == wire::no_device ? std::nullopt : std::optional(device), heap.stream, std::nullopt, 0};

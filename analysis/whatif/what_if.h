@@ -51,6 +51,11 @@ WhatIfChoice choice_of_heap(const Trace& trace, HeapKey heap);
 // Errors: those of find_device_requests and find_own_settings.
 Result<WhatIfSource> find_what_if_source(const Trace& trace, const WhatIfChoice& choice);
 
+// "XLA's allocator (classic), jaxlib 0.9.1, on a device of 80.0 GiB; NAME=VALUE", and whether the recording replays so:
+// a sentence.
+std::string text_from_own_settings(const OwnSettings& own);
+std::string text_from_check(const WhatIfSource& source);
+
 struct WhatIfRow {
   Scenario scenario;
   Confidence confidence = Confidence::approximate;

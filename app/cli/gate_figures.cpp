@@ -100,7 +100,7 @@ std::string text_from_figure(const GateSubject& subject, const WhereField& field
 std::string_view verdict_of(const Trace& trace, HeapKey heap) {
   for (const FailedRequest& failed : find_failed_requests(trace))
     if (failed.stream == heap.stream && trace.streams[heap.stream].failures()[failed.index].heap == heap.heap)
-      return text_from_cause(diagnose(trace, failed, Depth::full).cause.cause);
+      return text_from_cause(diagnose(trace, failed, Depth::without_replays).cause.cause);
   return "none";
 }
 

@@ -26,6 +26,9 @@ std::string text_from_pool_costs(const PoolCosts& costs, std::string_view pool, 
                                  text_from_bytes(costs.requested_bytes), certainty_text(costs));
   const bool has_alone = std::any_of(costs.parts.begin(), costs.parts.end(),
                                      [](const PoolCostPart& part) { return part.alone_bytes != 0; });
+  const bool has_negative = std::any_of(costs.parts.begin(), costs.parts.end(), [](const PoolCostPart& part) {
+    return part.bytes < 0 || part.alone_bytes < 0;
+  });
   std::vector<std::vector<std::string>> cells;
   for (const PoolCostPart& part : costs.parts) {
     if (part.bytes == 0 && part.alone_bytes == 0) continue;
@@ -38,7 +41,8 @@ std::string text_from_pool_costs(const PoolCosts& costs, std::string_view pool, 
       text_from_columns({{"bytes", true}, {"alone", true}, {"what", false}, {"", false}}, cells, terminal, Ink::dim);
   const std::string note =
       fmt::format("bytes: by how much the pool shrinks in a replay when these rules are lifted one after another{}",
-                  has_alone ? "; alone: when only this one is" : "");
+                  has_alone ? "; alone: when only this one is" : "") +
+      (has_negative ? "; below 0: without the rule, blocks are placed worse" : "");
   return text + terminal.paint(note, Ink::dim) + "\n";
 }
 

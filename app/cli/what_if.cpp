@@ -43,17 +43,6 @@ struct WhatIfReport {
   }
 };
 
-std::string own_text(const OwnSettings& own) {
-  std::string text = own.is_pytorch ? "PyTorch's allocator" : fmt::format("XLA's allocator ({})", own.version);
-  if (!own.package.empty()) text += fmt::format(", {}", own.package);
-  text += fmt::format(", on a device of {}", text_from_bytes(own.device_bytes));
-  if (own.outside_bytes > 0)
-    text += fmt::format(", of which {} {}outside the pool", text_from_bytes(own.outside_bytes),
-                        own.is_outside_known ? "was " : "or more was ");
-  for (const allocator::Setting& setting : own.settings) text += fmt::format("; {}={}", setting.name, setting.value);
-  return text;
-}
-
 std::string head_text(const WhatIfReport& report, const Terminal& terminal) {
   const WhatIfSource& source = report.source;
   const auto requests = std::count_if(report.stream().operations.begin(), report.stream().operations.end(),
@@ -63,14 +52,8 @@ std::string head_text(const WhatIfReport& report, const Terminal& terminal) {
                   text_from_count_of(static_cast<std::uint64_t>(requests), "request"),
                   source.requests.device ? fmt::format(" to device {}", *source.requests.device) : std::string()),
       Ink::bold);
-  text += "\n" + printable(own_text(source.own)) + ".\n";
-  text += source.is_checked()
-              ? fmt::format("Under these settings, the recording replays address for address ({} compared).\n",
-                            text_from_count_of(source.checked_requests, "request"))
-              : fmt::format("{}: {}.\n",
-                            source.differs ? "The replay differs from the recording, so its figures are approximate"
-                                           : "The replay could not be compared with the recording",
-                            printable(source.check_fault));
+  text += "\n" + printable(text_from_own_settings(source.own)) + ".\n";
+  text += printable(text_from_check(source)) + "\n";
   if (!source.requests.failures.empty())
     text += fmt::format(
         "{} in the recording. What the job would have requested otherwise is unknown; what follows the failure is what "

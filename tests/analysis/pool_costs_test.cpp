@@ -92,6 +92,7 @@ TEST(PoolCosts, each_part_is_a_replay_without_its_rule_and_they_add_up) {
     ASSERT_EQ(all.size(), positions.size());
     for (const PoolCosts& costs : all) {
       const auto& times = source->requests.positions;
+      EXPECT_EQ(costs.requested_bytes, trace.streams[0].state_at(costs.position).heap(1).requested_bytes) << number;
       const auto operations =
           static_cast<std::uint64_t>(std::upper_bound(times.begin(), times.end(), costs.position) - times.begin());
       EXPECT_EQ(costs.confidence, Confidence::checked) << number;
@@ -128,9 +129,18 @@ TEST(PoolCosts, each_part_is_a_replay_without_its_rule_and_they_add_up) {
 // By hand, of PyTorch's allocator.
 class Torch {
  public:
-  Torch() : main(builder_.pool("GPU 0 PyTorch pool", flags)), graph(builder_.pool("GPU 0 private pool (1, 0)", flags)) {}
+  Torch()
+      : main(builder_.pool("GPU 0 PyTorch pool", flags)), graph(builder_.pool("GPU 0 private pool (1, 0)", flags)) {}
 
   // In a segment of its own, of these sizes.
+  void fail(std::uint64_t bytes) { builder_.run_out(main, bytes, 0); }
+  void release(std::uint32_t heap, std::uint64_t address, std::uint64_t size) {
+    wire::RegionShrinkRecord record;
+    record.address = address;
+    record.size = size;
+    record.heap = heap;
+    builder_.writer.add(record, builder_.time_ns += 1000);
+  }
   std::uint64_t take(std::uint32_t heap, std::uint64_t requested, std::uint64_t size, std::uint32_t stream = 0) {
     const std::uint64_t address = next_ += gib;
     builder_.grow(heap, address, size);
@@ -149,7 +159,11 @@ class Torch {
   }
   PoolCosts costs() {
     builder_.writer.flush();
-    return costs_of(builder_.trace, {builder_.trace.streams[0].end_position()}, {0, main}).front();
+    return costs(builder_.trace.streams[0].end_position());
+  }
+  PoolCosts costs(std::uint64_t position) {
+    builder_.writer.flush();
+    return costs_of(builder_.trace, {position}, {0, main}).front();
   }
 
  private:
@@ -184,6 +198,56 @@ TEST(PoolCosts, of_pytorch_by_hand) {
   EXPECT_EQ(bytes_of(costs, PoolCost::unsplit), 0);  // It would be a hole of the same segment.
   EXPECT_EQ(bytes_of(costs, PoolCost::fragmentation), mib - 1);
   EXPECT_EQ(sum_of(costs), 126 * mib - (11 * mib + 1));
+}
+
+// What an exception lets go of after a failure is not a pending free of that time.
+TEST(PoolCosts, what_the_program_freed_later_was_still_requested) {
+  Torch torch;
+  const std::uint64_t a = torch.take(torch.main, 30 * mib, 30 * mib), b = torch.take(torch.main, 40 * mib, 40 * mib);
+  torch.fail(gib);  // Event 4.
+  torch.free_by_program(torch.main, a);
+  torch.free_by_program(torch.main, b);
+  torch.free(torch.main, a);
+  torch.free(torch.main, b);
+  const PoolCosts at_failure = torch.costs(5);
+  EXPECT_EQ(at_failure.requested_bytes, 70 * mib);
+  EXPECT_EQ(bytes_of(at_failure, PoolCost::pending), 0);
+  EXPECT_EQ(torch.costs(6).requested_bytes, 40 * mib);
+  EXPECT_EQ(bytes_of(torch.costs(6), PoolCost::pending), 30 * mib);
+  EXPECT_EQ(torch.costs().requested_bytes, 0U);
+  EXPECT_EQ(bytes_of(torch.costs(), PoolCost::kept), 70 * mib);
+}
+
+// Nothing says in a trace that the program called torch.cuda.empty_cache(), and a replay doesn't call it.
+TEST(PoolCosts, of_a_pool_that_the_program_emptied_are_approximate) {
+  Torch torch;
+  const std::uint64_t a = torch.take(torch.main, 30 * mib, 30 * mib);
+  torch.take(torch.main, 40 * mib, 40 * mib);
+  torch.free(torch.main, a);
+  EXPECT_EQ(torch.costs().confidence, Confidence::checked);
+  torch.release(torch.main, a, 30 * mib);
+  const PoolCosts costs = torch.costs();
+  EXPECT_EQ(costs.pool_bytes, 70 * mib);
+  EXPECT_EQ(costs.recorded_pool_bytes, 40 * mib);
+  EXPECT_EQ(costs.confidence, Confidence::approximate);
+}
+
+// In a nearly full pool, a rule that is lifted may move blocks so that another request is refused.
+TEST(PoolCosts, what_is_requested_is_that_of_the_recording) {
+  std::size_t checked = 0, approximate = 0;
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    const Recorded recorded(random_requests(seed, (44 + seed % 16) * gib, 500), {"", "classic_align", {}, gpu_bytes});
+    const Trace& trace = recorded;
+    const std::uint64_t end = trace.streams[0].end_position();
+    for (const PoolCosts& costs : costs_of(trace, positions_over_time(end, end, 5))) {
+      const HeapState& heap = trace.streams[0].state_at(costs.position).heap(1);
+      EXPECT_EQ(costs.requested_bytes, heap.requested_bytes) << seed;
+      EXPECT_EQ(sum_of(costs), static_cast<std::int64_t>(costs.pool_bytes - costs.requested_bytes));
+      ++(costs.confidence == Confidence::checked ? checked : approximate);
+    }
+  }
+  EXPECT_GT(checked, 50U);
+  EXPECT_GT(approximate, 0U);
 }
 
 TEST(PoolCosts, of_a_preallocated_pool_by_hand) {

@@ -94,6 +94,29 @@ TEST(RequestChange, a_request_that_failed_would_have_taken_what_was_there) {
   EXPECT_EQ(donate(program.requests, program.chosen("a"), failed).changed, 1U);
 }
 
+// A retry does not get the memory of a request that got none.
+TEST(RequestChange, a_request_that_failed_has_nothing_to_donate) {
+  const Program program("a8 -a b8 c2 -b -c");
+  const std::uint64_t failed[] = {0};
+  EXPECT_EQ(donate(program.requests, program.chosen("ab"), failed).changed, 0U);
+}
+
+TEST(RequestChange, many_blocks_of_one_size_take_no_longer_each) {
+  allocator::RequestStream requests;
+  allocator::Operation operation;
+  operation.request.bytes = 1000;
+  operation.slot = requests.slots++;
+  requests.operations.push_back(operation);  // Never freed.
+  for (int i = 0; i < 300'000; ++i) {
+    operation.slot = requests.slots++;
+    operation.is_free = false;
+    requests.operations.push_back(operation);
+    operation.is_free = true;
+    requests.operations.push_back(operation);
+  }
+  EXPECT_EQ(donate(requests, std::vector<bool>(requests.operations.size(), true)).changed, 0U);
+}
+
 // In random programs: the changed one never needs more, ends with as much, and loses no block.
 TEST(RequestChange, of_random_programs_nothing_is_lost) {
   for (unsigned seed = 0; seed < 200; ++seed) {

@@ -1,5 +1,6 @@
 // Options that several commands share.
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include <fmt/format.h>
@@ -74,7 +75,12 @@ CLI::Option* add_fail_if_option(CLI::App& command, GateOptions& gate, const std:
       command.add_option("--fail-if", gate.condition, "Exit with 1 if this is true" + help)->type_name("CONDITION");
   command.add_option("--junit", gate.junit, "Also write the result of --fail-if to this file, as JUnit's XML")
       ->type_name("FILE")
-      ->needs(fail_if);
+      ->needs(fail_if)
+      // So that the result of an earlier run is not taken for that of one that ends before its gate.
+      ->each([](const std::string& file) {
+        std::error_code ignored;
+        std::filesystem::remove(file, ignored);
+      });
   return fail_if;
 }
 

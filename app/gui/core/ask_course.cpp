@@ -187,7 +187,8 @@ void ask_free_history(Answering& asking) {
 
 void ask_pool_costs(Answering& asking) {
   const Source* source = asking.state().source();
-  if (source == nullptr || source->state != AnswerState::ready || !source->trace || source->is_part()) return;
+  if (source == nullptr || source->state != AnswerState::ready || !source->trace) return;
+  if (source->is_part() && !source->live) return;
   const HeapKey heap = choose_heap(*source->trace, asking.position().heap);
   if (heap.empty()) return;
   // It replays all requests, so for a growing trace it is repeated only when the trace has doubled.

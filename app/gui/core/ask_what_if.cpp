@@ -1,27 +1,9 @@
 // Questions about what would have happened under other settings.
-#include <fmt/format.h>
-
 #include "analysis/diagnose/site_change.h"
-#include "analysis/units/format.h"
 #include "app/gui/core/questions.h"
 
 namespace hbmscope::gui {
 namespace {
-
-std::string own_text(const WhatIfSource& source) {
-  const OwnSettings& own = source.own;
-  std::string text = own.is_pytorch ? "PyTorch's allocator" : fmt::format("XLA's allocator ({})", own.version);
-  if (!own.package.empty()) text += ", " + own.package;
-  text += ", on a device of " + text_from_bytes(own.device_bytes);
-  if (own.outside_bytes > 0)
-    text += fmt::format(", of which {} was outside the pool{}", text_from_bytes(own.outside_bytes),
-                        own.is_outside_known ? "" : " or more");
-  for (const allocator::Setting& setting : own.settings) text += fmt::format("; {}={}", setting.name, setting.value);
-  text += source.is_checked() ? fmt::format(". The recording replays address for address ({} compared).",
-                                            text_from_count_of(source.checked_requests, "request"))
-                              : ". All figures are approximate: " + source.check_fault + ".";
-  return text;
-}
 
 std::shared_ptr<const WhatIfAnswer> find_answer(const std::shared_ptr<const Trace>& trace, HeapKey heap,
                                                 const std::string& words, Work& work) {
@@ -37,7 +19,7 @@ std::shared_ptr<const WhatIfAnswer> find_answer(const std::shared_ptr<const Trac
     answer->unknown = source.error();
     return answer;
   }
-  answer->own = own_text(*source);
+  answer->own = text_from_own_settings(source->own) + ". " + text_from_check(*source);
   answer->notes = source->own.notes;
   std::vector<Scenario> scenarios = usual_scenarios(source->own);
   if (!words.empty()) {
@@ -55,7 +37,8 @@ std::shared_ptr<const WhatIfAnswer> find_answer(const std::shared_ptr<const Trac
 
 void ask_what_if(Answering& asking) {
   const Source* source = asking.state().source();
-  if (source == nullptr || source->state != AnswerState::ready || !source->trace || source->is_part()) return;
+  if (source == nullptr || source->state != AnswerState::ready || !source->trace) return;
+  if (source->is_part() && !source->live) return;
   const HeapKey heap = choose_heap(*source->trace, asking.position().heap);
   if (heap.empty()) return;
   // Of a growing trace, all of it is replayed again only when it has doubled.

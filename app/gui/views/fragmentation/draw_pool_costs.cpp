@@ -139,9 +139,11 @@ void draw_pool_costs(const AppState& state, const Look& look, const TraceMoment&
       "A replay of all requests to the device, with the allocator's rules lifted one after another: each part is what "
       "the pool shrinks by. The rest is true fragmentation.");
   if (asked.pending()) draw_pending("the replays", asked.pending_since, asked.work.get());
-  if (asked.failed()) draw_error(state, asked.error);
+  if (asked.is_stopped)
+    draw_stopped(asked.value != nullptr);
+  else if (asked.failed())
+    draw_error(state, asked.error);
   if (!asked.value) return;
-  if (asked.value->trace != now.trace) return;  // Still those of another file.
   if (asked.value->times.empty()) return dim_text("unknown: " + asked.value->unknown);
   const PoolCosts& costs = asked.value->times[index_at(asked.value->times, now.position(asked.value->heap))];
   ImGui::SameLine(0, ImGui::GetFontSize());
@@ -149,9 +151,9 @@ void draw_pool_costs(const AppState& state, const Look& look, const TraceMoment&
                        text_from_bytes(costs.requested_bytes),
                        costs.confidence == Confidence::checked ? "" : " (approximate)"));
   if (costs.confidence != Confidence::checked)
-    tooltip(costs.recorded_pool_bytes
-                ? "The replay differs from the recording, whose pool had " + text_from_bytes(*costs.recorded_pool_bytes)
-                : "The replay can't be compared with the recording");
+    tooltip(costs.recorded_pool_bytes && *costs.recorded_pool_bytes != costs.pool_bytes
+                ? "Figures of a replay; the recorded pool had " + text_from_bytes(*costs.recorded_pool_bytes)
+                : "Figures of a replay that is not certain to be what the job did");
   draw_legend_line(look, entries_of(look, costs));
   draw_plot(look, *asked.value, now, commands);
 }

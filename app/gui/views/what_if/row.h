@@ -1,10 +1,14 @@
 #pragma once
 
+#include <string>
+
 #include "app/gui/core/app_state.h"
-#include "app/gui/core/command_line.h"
 #include "app/gui/core/view_row.h"
 
 namespace hbmscope::gui {
+
+// Of the device of the chosen heap.
+std::string what_if_report_command(const AppState& state);
 
 inline constexpr ViewRow what_if_row{
     .kind = ViewKind::what_if,
@@ -15,13 +19,7 @@ inline constexpr ViewRow what_if_row{
     .shortcut = "",
     .asks = {Question::what_if},
     .needs_addresses = true,
-    .report_command =
-        [](const AppState& state) {
-          CommandLine line("hbmscope whatif");
-          line.add(state.source()->path);
-          line.add_option("--try", state.position().what_if);
-          return line.take();
-        },
+    .report_command = what_if_report_command,
 };
 
 }  // namespace hbmscope::gui
