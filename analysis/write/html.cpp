@@ -6,30 +6,13 @@
 #include "analysis/query/top.h"
 #include "analysis/units/format.h"
 #include "analysis/write/flame_svg.h"
+#include "analysis/write/html_page.h"
 #include "analysis/write/write.h"
 
 namespace hbmscope {
 namespace {
 
 constexpr std::size_t top_rows = 500;
-
-constexpr std::string_view style = R"(<style>
-:root{color-scheme:light dark;--bg:#F6F7F9;--panel:#FFFFFF;--text:#1B2027;--dim:#56616D;--bar:#4C84DB;--line:#DDE2E7}
-@media(prefers-color-scheme:dark){
- :root{--bg:#0F1318;--panel:#1B2027;--text:#E6EAEE;--dim:#9AA5B1;--bar:#7397E8;--line:#2B333D}}
-body{margin:0 auto;max-width:1240px;padding:24px;background:var(--bg);color:var(--text);
- font:14px/1.5 system-ui,sans-serif}
-h1{font-size:20px;margin:0 0 4px}h2{font-size:15px;margin:28px 0 8px}.dim{color:var(--dim)}
-table{border-collapse:collapse;width:100%;background:var(--panel)}
-th,td{padding:4px 8px;border-bottom:1px solid var(--line);text-align:left;vertical-align:top}
-th{cursor:pointer;position:sticky;top:0;background:var(--panel);white-space:nowrap}
-td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-.share{display:inline-block;height:9px;background:var(--bar);vertical-align:middle}
-code{font-size:12px;word-break:break-all}
-input{font:inherit;padding:4px 8px;width:320px;background:var(--panel);color:inherit;border:1px solid var(--line)}
-.flame{width:100%;height:auto;background:var(--panel)}.flame .box{cursor:pointer}
-.flame text{pointer-events:none;fill:#101418}.flame .dimmed{opacity:.25}
-</style>)";
 
 constexpr std::string_view script = R"(<script>
 const table=document.getElementById('top'),body=table.tBodies[0];
@@ -123,9 +106,7 @@ std::string write_html(const ProfileView& view) {
   const ProfileSummary summary = compute_summary(view);
   std::string files;
   for (const std::string& file : view.profile->files) files += (files.empty() ? "" : ", ") + file;
-  std::string html =
-      "<!doctype html>\n<html lang=en><head><meta charset=utf-8><meta name=viewport content=\"width=device-width\">";
-  html += fmt::format("<title>{} - hbmscope</title>{}</head><body>", xml_escaped(files), style);
+  std::string html = html_head(files);
   html += fmt::format("<h1>{}</h1><p class=dim>{}</p>", xml_escaped(summary.headline), xml_escaped(files));
   for (const std::string& note : summary.notes) html += fmt::format("<p class=dim>{}</p>", xml_escaped(note));
   if (view.is_filtered)

@@ -9,6 +9,7 @@
 #include "analysis/trace/stream_names.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
+#include "analysis/write/html_diagnosis.h"
 #include "analysis/write/json.h"
 #include "analysis/write/json_diagnosis.h"
 #include "app/cli/cli.h"
@@ -188,6 +189,21 @@ Json json_of_trace(const Trace& trace) {
       {"schema", json_schema}, {"files", trace.files}, {"failed", requests.size()}, {"failures", std::move(failures)}};
 }
 
+// Error: no request failed.
+Result<std::string> html_of_trace(const Trace& trace) {
+  const auto requests = find_failed_requests(trace);
+  if (requests.empty())
+    return Failure(
+        refusal("no request failed, so there is nothing to explain", "Remove --html for what held the memory."));
+  std::vector<std::string> others;
+  for (std::size_t i = 1; i < std::min(lines_max, requests.size()); ++i) {
+    const Diagnosis other = diagnose(trace, requests[i], Depth::brief);
+    others.push_back(fmt::format("Out of memory{}: {}", place_text(trace, other), other.cause.sentence));
+  }
+  if (requests.size() > lines_max) others.push_back(fmt::format("and {} more", requests.size() - lines_max));
+  return html_from_diagnosis(trace, diagnose(trace, requests.front(), Depth::full), others);
+}
+
 }  // namespace
 
 std::string text_from_failures(const Trace& trace, const Terminal& terminal) {
@@ -211,9 +227,11 @@ int run_explain(const ExplainOptions& options) {
   if (!source->trace)
     return fail(refusal("a profile does not say whether a request failed: it has sizes and stacks at one time",
                         "Use the log of the job, a memory dump, a snapshot or a recording; or hbmscope report."));
-  const std::string text = options.json ? text_from_json(json_of_trace(*source->trace))
-                                        : text_from_failures(*source->trace, Terminal::of_stdout());
-  return print_with_gate(text, options.gate, find_gate_failure(options.gate.condition, *source->trace));
+  Result<std::string> text = options.html   ? html_of_trace(*source->trace)
+                             : options.json ? text_from_json(json_of_trace(*source->trace))
+                                            : text_from_failures(*source->trace, Terminal::of_stdout());
+  if (!text) return fail(text.error());
+  return print_with_gate(*text, options.gate, find_gate_failure(options.gate.condition, *source->trace));
 }
 
 }  // namespace hbmscope::cli

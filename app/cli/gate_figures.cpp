@@ -1,4 +1,5 @@
 #include "app/cli/gate_figures.h"
+#include "analysis/write/flame_svg.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -199,27 +200,13 @@ Result<std::optional<std::string>> find_gate_failure(const std::string& expressi
 
 namespace {
 
-std::string xml_from(std::string_view text) {
-  std::string xml;
-  for (const char c : printable(text)) {
-    switch (c) {
-      case '&': xml += "&amp;"; break;
-      case '<': xml += "&lt;"; break;
-      case '>': xml += "&gt;"; break;
-      case '"': xml += "&quot;"; break;
-      default: xml += c;
-    }
-  }
-  return xml;
-}
-
 // As Jenkins, GitLab and pytest read it (https://github.com/testmoapp/junitxml).
 std::string junit_text(const GateOptions& gate, const Result<std::optional<std::string>>& failure) {
   const bool has_failed = failure && failure->has_value();
   const std::string message = !failure ? failure.error().text() : failure->value_or("");
   const char* element = failure ? "failure" : "error";
   std::string result;
-  if (!message.empty()) result = fmt::format("\n      <{} message=\"{}\"/>\n    ", element, xml_from(message));
+  if (!message.empty()) result = fmt::format("\n      <{} message=\"{}\"/>\n    ", element, xml_escaped(message));
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
       "<testsuites>\n"
@@ -227,7 +214,7 @@ std::string junit_text(const GateOptions& gate, const Result<std::optional<std::
       "    <testcase classname=\"{}\" name=\"{}\">{}</testcase>\n"
       "  </testsuite>\n"
       "</testsuites>\n",
-      has_failed ? 1 : 0, failure ? 0 : 1, xml_from(gate.command), xml_from(gate.condition), result);
+      has_failed ? 1 : 0, failure ? 0 : 1, xml_escaped(gate.command), xml_escaped(gate.condition), result);
 }
 
 bool write_junit(const GateOptions& gate, const Result<std::optional<std::string>>& failure) {

@@ -48,7 +48,7 @@ struct ExplainOptions {
   std::vector<std::string> files;
   std::string max_size = "4GiB";
   GateOptions gate;  // Empty: no condition.
-  bool json = false;
+  bool json = false, html = false;
 };
 
 struct DiffOptions {

@@ -2,6 +2,7 @@
 
 #include "analysis/diagnose/diagnosis.h"
 #include "analysis/trace/reported_figures.h"
+#include "analysis/write/html_diagnosis.h"
 #include "tests/analysis/trace_builder.h"
 #include "tests/sizes.h"
 
@@ -153,6 +154,23 @@ TEST(Growth, what_took_the_room_since_the_request_would_have_fit_is_named) {
   for (const Holder& row : found.holders_since_fit.rows) bytes += row.bytes;
   EXPECT_EQ(bytes, found.holders_since_fit.bytes);
   EXPECT_EQ(found.holders_since_fit.rows.front().name, "forward  forward.py:7");
+}
+
+// As a page: names come from the job, and may be anything.
+TEST(DiagnosisPage, has_all_parts_and_runs_nothing_of_the_job) {
+  TraceBuilder builder;
+  builder.trace.files = {"<script>alert(1)</script>.log"};
+  const std::uint32_t heap = builder.heap("GPU & <b>", wire::heap_flag::has_addresses | wire::heap_flag::has_regions);
+  builder.grow(heap, gib, gib);
+  builder.alloc(heap, gib, 600 * mib, builder.stack("<script>load"));
+  builder.run_out(heap, 900 * mib, 0);
+  builder.writer.flush();
+  const Diagnosis found = diagnose(builder.trace, find_failed_requests(builder.trace).front(), Depth::full);
+  const std::string page = html_from_diagnosis(builder.trace, found, {"Out of memory on <i>another</i>"});
+  for (const char* part : {"<h1>Out of memory on GPU &amp; &lt;b&gt;</h1>", "<h2>Why</h2>", "<h2>What held the memory",
+                           "&lt;script&gt;load", "<h2>The other failures</h2>", "&lt;i&gt;another&lt;/i&gt;"})
+    EXPECT_NE(page.find(part), std::string::npos) << part << "\n" << page;
+  for (const char* part : {"<script", "<i>", "GPU & ", "http"}) EXPECT_EQ(page.find(part), std::string::npos) << part;
 }
 
 }  // namespace

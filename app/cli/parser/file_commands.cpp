@@ -239,12 +239,14 @@ void add_explain(CommandList& commands) {
   hbmscope explain train.log                                      from a job's output
   hbmscope explain snapshot.pickle                                from a snapshot or a recording
   hbmscope explain job/                                           from all that a job left behind
-  kubectl logs trainer-0 | hbmscope explain -                     from what a command prints)");
+  kubectl logs trainer-0 | hbmscope explain -                     from what a command prints
+  hbmscope explain job.hbm --html > why.html                      as a page to send to somebody)");
   const auto options = std::make_shared<ExplainOptions>();
   add_files(command, options->files,
             "Logs, memory dumps, snapshots, recordings, or folders of them; several are joined. - is standard input");
   add_fail_if_option(command, options->gate, ", e.g. 'failures>0' or 'verdict:leak'");
   add_json_option(command, options->json);
+  command.add_flag("--html", options->html, "Print one page of HTML, without scripts and links")->excludes("--json");
   add_max_size_option(command, options->max_size);
   commands.set_action(command, [options] { return run_explain(*options); });
 }
