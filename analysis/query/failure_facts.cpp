@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "analysis/model/clamped.h"
+#include "analysis/query/heap_metrics.h"
 #include "analysis/trace/pass_from.h"
 #include "analysis/trace/reported_figures.h"
 #include "analysis/units/format.h"
@@ -72,7 +73,7 @@ FailureVerdict verdict_of(const FailureFacts& facts) {
 }  // namespace
 
 std::optional<CheapestPlace> find_cheapest_place(const StreamState& state, std::uint32_t heap, std::uint64_t bytes,
-                                                 Fewest fewest) {
+                                                 Fewest fewest, AddressRange within) {
   const AddressSpace& space = state.heap(heap).space;
   if (!space.knows_regions() || bytes == 0) return std::nullopt;
   std::vector<AddressRange> regions;
@@ -81,7 +82,7 @@ std::optional<CheapestPlace> find_cheapest_place(const StreamState& state, std::
   std::vector<HeapChunk> chunks;  // The chunks of one region, in address order.
   std::size_t region = 0;
   space.for_each_chunk([&](const HeapChunk& chunk) {
-    chunks.push_back(chunk);
+    if (chunk.range.begin >= within.begin && chunk.range.end <= within.end) chunks.push_back(chunk);
     if (chunk.range.end < regions[region].end) return;
     finder.add_region(chunks);
     chunks.clear();
@@ -136,6 +137,29 @@ bool FailureFacts::is_pool_at_limit() const {
   return limit_bytes && pool_bytes && clamped_sum(*pool_bytes, needed_bytes) > *limit_bytes;
 }
 
+namespace {
+
+void find_places(FailureFacts& facts, const StreamState& state, AddressRange within) {
+  facts.place = find_cheapest_place(state, facts.heap, facts.needed_bytes, Fewest::bytes, within);
+  // One block can't be fewer.
+  if (!facts.place || facts.place->blocks.size() <= 1) return;
+  auto other = find_cheapest_place(state, facts.heap, facts.needed_bytes, Fewest::blocks, within);
+  if (other && other->blocks.size() < facts.place->blocks.size()) facts.place_of_fewest_blocks = std::move(other);
+}
+
+// The addresses of the end whose largest free block is too small, with the gap, where that of the other one is not.
+std::optional<AddressRange> find_end_without_room(const Stream& stream, std::uint32_t heap, const StreamState& state,
+                                                  std::uint64_t bytes) {
+  const LargestFit fit = find_largest_fit(stream.definitions().heap(heap), state);
+  if (!fit.lower_end_bytes || !fit.upper_end_bytes) return std::nullopt;
+  const bool lower_has_room = *fit.lower_end_bytes >= bytes, upper_has_room = *fit.upper_end_bytes >= bytes;
+  if (lower_has_room == upper_has_room) return std::nullopt;
+  const EndBounds bounds = find_end_bounds(state, heap);
+  return lower_has_room ? AddressRange{bounds.last_lower, all_addresses.end} : AddressRange{0, bounds.first_upper};
+}
+
+}  // namespace
+
 FailureFacts compute_failure_facts(const Stream& stream, std::size_t index) {
   return compute_failure_facts(stream, index, stream.state_at(stream.failures()[index].event));
 }
@@ -166,16 +190,16 @@ FailureFacts compute_failure_facts(const Stream& stream, std::size_t index, cons
   facts.driver_bytes = failure.available_bytes;
   facts.stack = failure.stack;
   facts.verdict = verdict_of(facts);
-  if (facts.verdict == FailureVerdict::unknown || facts.verdict == FailureVerdict::had_room) return facts;
+  if (facts.verdict == FailureVerdict::had_room) {
+    if (const auto end = find_end_without_room(stream, failure.heap, state, facts.needed_bytes))
+      find_places(facts, state, *end);
+    return facts;
+  }
+  if (facts.verdict == FailureVerdict::unknown) return facts;
   facts.last_fit = find_last_fit(stream, failure.heap, facts.needed_bytes, failure.event);
   if (facts.last_fit && *facts.last_fit > 0)
     facts.last_fit_since_start_ns = since_start(stream, stream.state_at(*facts.last_fit).time_ns());
-  facts.place = find_cheapest_place(state, failure.heap, facts.needed_bytes);
-  // One block can't be fewer.
-  if (facts.place && facts.place->blocks.size() > 1) {
-    auto other = find_cheapest_place(state, failure.heap, facts.needed_bytes, Fewest::blocks);
-    if (other && other->blocks.size() < facts.place->blocks.size()) facts.place_of_fewest_blocks = std::move(other);
-  }
+  find_places(facts, state, all_addresses);
   return facts;
 }
 

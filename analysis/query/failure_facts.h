@@ -34,9 +34,10 @@ struct CheapestPlace {
   std::uint64_t in_use_bytes = 0;
   std::vector<LiveBlock> blocks;  // In address order. Empty if nothing is in the way.
 };
-// Nothing if no region is that large, or regions are unknown. `bytes` must be above 0.
+// Nothing if no region is that large, or regions are unknown. `bytes` must be above 0. Only of chunks within `within`.
+inline constexpr AddressRange all_addresses = {0, ~std::uint64_t{0}};
 std::optional<CheapestPlace> find_cheapest_place(const StreamState& state, std::uint32_t heap, std::uint64_t bytes,
-                                                 Fewest fewest = Fewest::bytes);
+                                                 Fewest fewest = Fewest::bytes, AddressRange within = all_addresses);
 
 // The last position before `before` at which the heap had a free block of that size; `bytes` must be above 0.
 std::optional<std::uint64_t> find_last_fit(const Stream& stream, std::uint32_t heap, std::uint64_t bytes,
@@ -57,7 +58,9 @@ struct FailureFacts {
   FailureVerdict verdict = FailureVerdict::unknown;
   std::optional<std::uint64_t> last_fit;  // The number of events at that time.
   std::optional<std::int64_t> last_fit_since_start_ns;
-  std::optional<CheapestPlace> place;  // Unless the verdict is unknown or had_room, or no region is that large.
+  // Unless the verdict is unknown, or no region is that large. If a block had room, only of a pool with two ends, where
+  // it is that of the other end: a place for the end that has none.
+  std::optional<CheapestPlace> place;
   std::optional<CheapestPlace> place_of_fewest_blocks;  // The same; absent if it is no other place.
   // The limit leaves no room for a region of the needed size, however much is free on the device.
   bool is_pool_at_limit() const;

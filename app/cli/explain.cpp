@@ -122,7 +122,7 @@ std::string advice_text(const std::vector<Advice>& advice, const Terminal& termi
 std::string blockers_text(const Trace& trace, const Diagnosis& diagnosis) {
   const auto& place = diagnosis.facts.place;
   const Cause cause = diagnosis.cause.cause;
-  const bool is_fragmented = cause == Cause::fragmentation || cause == Cause::cannot_grow;
+  const bool is_fragmented = cause == Cause::fragmentation || cause == Cause::cannot_grow || cause == Cause::wrong_end;
   if (!place || place->blocks.empty() || !is_fragmented) return {};
   const Definitions& definitions = trace.streams[diagnosis.stream].definitions();
   std::string text =

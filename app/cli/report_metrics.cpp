@@ -187,7 +187,9 @@ Result<void> add_metrics(nlohmann::ordered_json& json, const ReportInput& input)
 ReportSection metrics_section() {
   return {.name = "metrics",
           .flag = "--metrics",
-          .help = "Also print, for each heap of a trace: free gaps, sizes, ages, lifetimes, churn, high-water marks",
+          .help =
+              "Also print, for each heap of a trace: free gaps, sizes, ages, lifetimes, churn, high-water marks; "
+              "and for each device why the pool is larger than what was requested",
           .needs_trace = true,
           .text = metrics_text,
           .add_json = add_metrics};

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "allocator/upstream/virtual_addresses.h"
+#include "allocator/xla_gpu/bfc.h"
 #include "analysis/query/free_blocks.h"
 #include "analysis/write/json_trace.h"
 #include "tests/analysis/trace_builder.h"
@@ -223,6 +225,54 @@ TEST(FailureFacts, the_blocks_in_the_way_are_those_of_a_complete_search) {
   }
   EXPECT_GT(with_place, 9'000U);
   EXPECT_GT(with_other, 1'000U);
+}
+
+// A hole of the other end doesn't serve the request; without the blocks in the way, the allocator does.
+TEST(FailureFacts, in_a_pool_with_two_ends_the_blocks_in_the_way_are_those_of_the_right_end) {
+  namespace xla_gpu = allocator::xla_gpu;
+  std::size_t with_place = 0;
+  for (const auto version : {xla_gpu::Version::spatial_v1, xla_gpu::Version::spatial_v3})
+    for (std::uint32_t seed = 1; seed <= 1500; ++seed) {
+      std::mt19937 random(seed);
+      allocator::VirtualAddresses upstream({64 * mib, 1, allocator::Placement::ascending});
+      xla_gpu::Options options;
+      options.version = version;
+      options.limit_bytes = 64 * mib;
+      xla_gpu::Bfc pool(upstream, options);
+      TraceBuilder builder;
+      const std::uint32_t heap = builder.heap(
+          "GPU_0_bfc", wire::heap_flag::has_addresses | wire::heap_flag::has_regions | wire::heap_flag::has_two_ends);
+      std::vector<std::uint64_t> live;
+      for (int i = 0; i < 400; ++i) {
+        if (!live.empty() && random() % 100 < 45) {
+          const std::size_t at = random() % live.size();
+          pool.free(live[at]);
+          builder.free(heap, live[at]);
+          live.erase(live.begin() + static_cast<std::ptrdiff_t>(at));
+          continue;
+        }
+        allocator::Request request;
+        request.bytes = 256 * (1 + random() % (16 * mib / 256));
+        request.space = random() % 2 == 0 ? allocator::Space::default_memory : allocator::Space::collective;
+        const allocator::Allocation answer = pool.allocate(request);
+        if (i == 0) builder.grow(heap, pool.claims().front().base, pool.claims().front().bytes);
+        if (answer.outcome == allocator::Outcome::allocated) {
+          builder.alloc(heap, answer.address, answer.bytes, 0,
+                        answer.is_at_upper_end ? wire::block_flag::upper_end : 0);
+          live.push_back(answer.address);
+          continue;
+        }
+        builder.run_out(heap, request.bytes);
+        builder.writer.flush();
+        const FailureFacts facts = compute_failure_facts(builder.trace.streams[0], 0);
+        if (facts.verdict != FailureVerdict::had_room || !facts.place) break;
+        ++with_place;
+        for (const LiveBlock& block : facts.place->blocks) pool.free(block.address);
+        ASSERT_EQ(pool.allocate(request).outcome, allocator::Outcome::allocated) << seed;
+        break;
+      }
+    }
+  EXPECT_GT(with_place, 100U);
 }
 
 TEST(FreeBlocks, are_cut_largest_first_and_say_it_in_one_sentence) {
