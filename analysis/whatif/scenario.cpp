@@ -71,6 +71,12 @@ std::vector<std::string_view> split(std::string_view text) {
   return parts;
 }
 
+std::optional<std::uint64_t> bytes_from_device(std::string_view text) {
+  if (const auto device = allocator::find_device(text)) return device->bytes();
+  const auto bytes = parse_bytes(std::string(text));
+  return bytes && *bytes > 0 ? std::optional(static_cast<std::uint64_t>(*bytes)) : std::nullopt;
+}
+
 // The settings of PyTorch's one variable, with one of them changed: "a:1,b:2" and "b:3" are "a:1,b:3".
 std::string conf_with(std::string_view conf, std::string_view change) {
   const auto key_of = [](std::string_view one) { return one.substr(0, one.find(':')); };
@@ -222,6 +228,13 @@ std::vector<Scenario> usual_scenarios(const OwnSettings& own) {
   return Usual(own).find();
 }
 
+std::optional<std::uint64_t> device_bytes_in(std::string_view words) {
+  constexpr std::string_view device = "device=";
+  for (const std::string_view word : split(words))
+    if (word.starts_with(device)) return bytes_from_device(word.substr(device.size()));
+  return std::nullopt;
+}
+
 Result<Scenario> scenario_from(const OwnSettings& own, std::string_view text) {
   Words words = own_words(own);
   const auto wrong = [&](std::string what, std::string remedy) {
@@ -239,12 +252,10 @@ Result<Scenario> scenario_from(const OwnSettings& own, std::string_view text) {
                    "Write NAME=VALUE, device=h200 or allocator=cuda_async.");
     const std::string_view name = word.substr(0, equals), value = word.substr(equals + 1);
     if (name == "device") {
-      const auto device = allocator::find_device(value);
-      const auto bytes =
-          device ? Result<std::int64_t>(static_cast<std::int64_t>(device->bytes())) : parse_bytes(std::string(value));
-      if (!bytes || *bytes <= 0)
+      const auto bytes = bytes_from_device(value);
+      if (!bytes)
         return wrong(fmt::format("device={} is no GPU and no size", value), "Write device=h200 or device=80GiB.");
-      words.device_bytes = static_cast<std::uint64_t>(*bytes);
+      words.device_bytes = *bytes;
       group = "device";
     } else if (name == "allocator") {
       words = {std::string(value), {}, {}, words.device_bytes};

@@ -137,6 +137,16 @@ TEST_F(FailureView, what_if_tries_what_is_typed_and_a_click_copies_a_setting) {
     hand.KeyPress(ImGuiKey_Enter);
     ASSERT_TRUE(wait_until(hand, [&] { return rows_are_there(usual); }));
     EXPECT_NE(std::string::npos, state().answers().what_if.value->wrong_words.find("nothing was requested by"));
+    open(hand, {HBMSCOPE_SAMPLES "/fragments.hbm"});
+    commands().push(gui::command::set_view, ViewKind::what_if);
+    ASSERT_TRUE(wait_until(hand, [&] { return rows_are_there(0); }));
+    EXPECT_TRUE(state().answers().what_if.value->unknown) << "its device is unknown";
+    hand.ItemInputValue("**/##try", "device=l4");
+    hand.KeyPress(ImGuiKey_Enter);
+    ASSERT_TRUE(wait_until(hand, [&] {
+      const auto& answer = state().answers().what_if;
+      return answer.state == gui::AnswerState::ready && answer.value->rows.size() > 10;
+    }));
   });
 }
 

@@ -14,7 +14,9 @@ std::shared_ptr<const WhatIfAnswer> find_answer(const std::shared_ptr<const Trac
     answer->unknown = Error{"the recording has more than five million events", "Use hbmscope whatif.", {}, {}, {}};
     return answer;
   }
-  const auto source = find_what_if_source(*trace, choice_of_heap(*trace, heap));
+  WhatIfChoice choice = choice_of_heap(*trace, heap);
+  choice.device_bytes_otherwise = device_bytes_in(words).value_or(0);
+  const auto source = find_what_if_source(*trace, choice);
   if (!source) {
     answer->unknown = source.error();
     return answer;
@@ -22,7 +24,10 @@ std::shared_ptr<const WhatIfAnswer> find_answer(const std::shared_ptr<const Trac
   answer->own = text_from_own_settings(source->own) + ". " + text_from_check(*source);
   answer->notes = source->own.notes;
   std::vector<Scenario> scenarios = usual_scenarios(source->own);
-  if (!words.empty()) {
+  // Of a job on an unknown device, it was the device.
+  const bool is_only_the_device = source->own.device_bytes == choice.device_bytes_otherwise &&
+                                  words.starts_with("device=") && words.find(' ') == std::string::npos;
+  if (!words.empty() && !is_only_the_device) {
     if (auto typed = find_scenario(*trace, *source, words))
       scenarios.insert(scenarios.begin() + 1, std::move(*typed));
     else

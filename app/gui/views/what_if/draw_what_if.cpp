@@ -103,7 +103,10 @@ void draw_what_if(const AppState& state, WhatIfState& view, CommandQueue& comman
   if (!draw_answer_state(state, state.answers().what_if, "the replays")) return;
   const WhatIfAnswer& answer = *state.answers().what_if.value;
   if (!answer.wrong_words.empty()) wrapped_text(answer.wrong_words);
-  if (answer.unknown) return wrapped_text("Nothing can be replayed: " + answer.unknown->text());
+  if (answer.unknown) {
+    wrapped_text("Nothing can be replayed: " + answer.unknown->what + ".");
+    return wrapped_text("If the device is unknown, type it: device=h100, or device=80GiB.", true);
+  }
   wrapped_text(answer.own, true);
   for (const std::string& note : answer.notes) wrapped_text(note + ".", true);
   draw_rows(Look(state), answer, commands);
