@@ -74,7 +74,7 @@ class Costs {
   Costs(const Trace& trace, WhatIfSource source, std::vector<PoolCost> rules, PassControl& control)
       : source_(std::move(source)),
         rules_(std::move(rules)),
-        start_ns_(trace.streams[source_.requests.trace_stream].first_time_ns()),
+        stream_(trace.streams[source_.requests.trace_stream]),
         control_(control) {
     // A request that failed must also fail where it would have fit: the job went on without it, and the allocator had
     // done what it does before it refuses.
@@ -88,7 +88,7 @@ class Costs {
       sample_after_.push_back(
           static_cast<std::uint64_t>(std::upper_bound(all.begin(), all.end(), position) - all.begin()));
     for (const DeviceRequests::ProgramFree& one : source_.requests.program_frees) {
-      // The first time that is sampled before the same operation.
+      // Where a time is sampled before the same operation, the order of the two events decides.
       const auto sampled = std::lower_bound(sample_after_.begin(), sample_after_.end(), one.free.before_operation);
       early_frees_.push_back(one.free);
       if (sampled != sample_after_.end() && *sampled == one.free.before_operation)
@@ -140,7 +140,10 @@ class Costs {
     const std::uint64_t operation = sample_after_[time];
     PoolCosts costs;
     costs.position = position;
-    if (operation > 0) costs.since_start_ns = source_.requests.stream.origins[operation - 1].time_ns - start_ns_;
+    if (operation > 0 && stream_.has_times())
+      costs.since_start_ns =
+          static_cast<std::int64_t>(static_cast<std::uint64_t>(source_.requests.stream.origins[operation - 1].time_ns) -
+                                    static_cast<std::uint64_t>(stream_.first_time_ns()));
     costs.pool_bytes = samples[0][time].pool_bytes;
     // As recorded: a replay without some rules may place blocks so that a later request is refused.
     const auto pending = std::find(rules_.begin(), rules_.end(), PoolCost::pending);
@@ -153,9 +156,8 @@ class Costs {
     });
     const bool is_same = serves_the_same && source_.is_checked() && costs.recorded_pool_bytes == costs.pool_bytes;
     costs.confidence = is_same && source_.requests.lived_before == 0 ? Confidence::checked : Confidence::approximate;
-    for (std::size_t i = 0; i < rules_.size(); ++i) {
+    for (std::size_t i = 0; i < rules_.size(); ++i)
       costs.parts.push_back({rules_[i], pool_of(i) - pool_of(i + 1), pool_of(0) - pool_of(alone_replay(i))});
-    }
     costs.parts.push_back(
         {PoolCost::fragmentation, pool_of(rules_.size()) - static_cast<std::int64_t>(costs.requested_bytes), 0});
     return costs;
@@ -182,7 +184,7 @@ class Costs {
 
   WhatIfSource source_;
   const std::vector<PoolCost> rules_;
-  const std::int64_t start_ns_;
+  const Stream& stream_;
   PassControl& control_;
   std::vector<std::uint64_t> sample_after_;
   std::vector<allocator::EarlyFree> early_frees_;

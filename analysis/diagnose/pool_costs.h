@@ -43,7 +43,7 @@ struct PoolCostPart {
 // At one time.
 struct PoolCosts {
   std::uint64_t position = 0;  // The number of events before it.
-  // Of the last one that was a request or a free, since the stream began; absent: there was none.
+  // Of the last one that was a request or a free, since the stream began; absent: there was none, or no times.
   std::optional<std::int64_t> since_start_ns;
   std::uint64_t pool_bytes = 0;                      // Of the replay under the job's own settings.
   std::uint64_t requested_bytes = 0;                 // Of the blocks that the program has not freed.
