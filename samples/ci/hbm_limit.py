@@ -5,7 +5,9 @@
 
     @pytest.mark.hbm_limit("12GiB")                                 # the most that may be in use in a pool
     @pytest.mark.hbm_limit("12GiB", emulate="h100")                 # on an emulated GPU: no GPU is needed
-    @pytest.mark.hbm_limit(condition="growth_per_step>1MiB")        # any condition of hbmscope report --fail-if
+    @pytest.mark.hbm_limit(growth="1MiB")                           # the most by which memory may grow in each marked step
+    @pytest.mark.hbm_limit(donation=True)                           # what JAX is given by donate_argnums must be usable
+    @pytest.mark.hbm_limit(condition="fragmentation>50%")           # any condition of hbmscope report --fail-if
 
 The function of a marked test runs in a process of its own, under `hbmscope run`; its fixtures are set up there, and here too. It fails if the test fails, or if the condition is true of
 the recording; the message is hbmscope's, with the figures.
@@ -19,31 +21,38 @@ import tempfile
 import pytest
 
 INSIDE = "HBMSCOPE_LIMITED_TEST"
+# JAX warns where XLA can't use a donated buffer (jax/_src/interpreters/mlir.py): the memory is then needed twice.
+UNUSED_DONATION = "error:Some donated buffers were not usable:UserWarning"
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "hbm_limit(peak, condition, emulate): limits the device memory of the test, by hbmscope")
+    config.addinivalue_line("markers", "hbm_limit(peak, growth, donation, condition, emulate): limits the device memory of the test, by hbmscope")
 
 
 def limits_of(mark):
-    """The conditions under which the test fails, and the emulated device, or None."""
-    conditions = ["peak>%s" % peak for peak in mark.args] + [mark.kwargs[key] for key in ("condition",) if key in mark.kwargs]
-    unknown = set(mark.kwargs) - {"condition", "emulate"}
-    if unknown or not conditions:
-        raise pytest.UsageError("hbm_limit takes a size, condition=... and emulate=..., not %s" % (", ".join(sorted(unknown)) or "nothing"))
-    return conditions, mark.kwargs.get("emulate")
+    """The conditions under which the test fails, and the other arguments."""
+    given = dict(mark.kwargs)
+    conditions = ["peak>%s" % peak for peak in mark.args]
+    conditions += ["growth_per_step>%s" % given.pop("growth")] if "growth" in given else []
+    conditions += [given.pop("condition")] if "condition" in given else []
+    unknown = set(given) - {"donation", "emulate"}
+    if unknown or not (conditions or given.get("donation")):
+        raise pytest.UsageError("hbm_limit takes a size, growth=..., donation=True, condition=... and emulate=..., not %s" % (", ".join(sorted(unknown)) or "nothing"))
+    return conditions, given
 
 
 def pytest_pyfunc_call(pyfuncitem):
     mark = pyfuncitem.get_closest_marker("hbm_limit")
     if mark is None or os.environ.get(INSIDE):
         return None
-    conditions, device = limits_of(mark)
+    conditions, given = limits_of(mark)
     with tempfile.TemporaryDirectory() as folder:
         recording = os.path.join(folder, "test.hbm")
         command = ["hbmscope", "run", "--no-window", "--no-flight", "--record", recording]
-        command += ["--emulate", device] if device else []
-        command += ["--", sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", pyfuncitem.nodeid]
+        command += ["--emulate", given["emulate"]] if given.get("emulate") else []
+        command += ["--", sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+        command += ["-W", UNUSED_DONATION] if given.get("donation") else []
+        command += [pyfuncitem.nodeid]
         done = subprocess.run(command, cwd=pyfuncitem.config.rootpath, env=dict(os.environ, **{INSIDE: "1"}), capture_output=True, text=True)
         if done.returncode != 0:
             pytest.fail(done.stdout + done.stderr, pytrace=False)

@@ -14,6 +14,7 @@ import tempfile
 PLUGIN = pathlib.Path(__file__).resolve().parents[2] / "samples" / "ci" / "hbm_limit.py"
 TESTS = '''
 import ctypes
+import warnings
 import pytest
 
 
@@ -40,7 +41,17 @@ def test_wrong():
     assert 1 + 1 == 3
 
 
-@pytest.mark.hbm_limit(condition="growth_per_step>0", emulate="h100")
+@pytest.mark.hbm_limit(donation=True, emulate="h100")
+def test_donated():
+    take(10)
+
+
+@pytest.mark.hbm_limit("1GiB", donation=True, emulate="h100")
+def test_not_donated():
+    warnings.warn("Some donated buffers were not usable: ShapedArray(float32[8]).")  # In the words of JAX.
+
+
+@pytest.mark.hbm_limit(growth="0B", emulate="h100")
 def test_unknown():
     take(10)
 
@@ -57,8 +68,10 @@ EXPECTED = {
     "test_small": None,
     "test_large": "--fail-if: peak>1GiB is true for GPU 0 memory: peak 1.46 GiB",
     "test_wrong": "assert (1 + 1) == 3",
-    "test_unknown": "--fail-if: whether growth_per_step>0 is true for GPU 0 memory is unknown",
-    "test_misspelt": "hbm_limit takes a size, condition=... and emulate=..., not size",
+    "test_donated": None,
+    "test_not_donated": "UserWarning: Some donated buffers were not usable",
+    "test_unknown": "--fail-if: whether growth_per_step>0B is true for GPU 0 memory is unknown",
+    "test_misspelt": "hbm_limit takes a size, growth=..., donation=True, condition=... and emulate=..., not size",
     "test_unmarked": None,
 }
 
