@@ -111,7 +111,7 @@ struct SitePass {
 
   template <class Visitor>
   bool run(Visitor& visitor) const {
-    return SiteWalk<Visitor>(stream, heap, table, visitor).run(control);
+    return walk_sites(stream, heap, table, visitor, control);
   }
 };
 

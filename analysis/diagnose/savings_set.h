@@ -14,7 +14,7 @@
 
 namespace hbmscope {
 
-// The times at which a heap is above a given size, with the live bytes of all sites. Filled by a SiteWalk.
+// The times at which a heap is above a given size, with the live bytes of all sites. Filled by walk_sites().
 class HighTimes {
  public:
   explicit HighTimes(std::uint64_t most_bytes) : most_bytes_(most_bytes) {}

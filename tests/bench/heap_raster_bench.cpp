@@ -64,8 +64,8 @@ int main(int argc, char** argv) {
   if (blocks == 0) return 1;
   const Stream stream = make_stream(blocks, region);
   gui::HeapSpans spans;
-  const double made_ms =
-      best_ms([&] { spans = gui::compute_heap_spans(stream, stream.last_state(), 1, gui::HeapColoring::user_code); });
+  const double made_ms = best_ms(
+      [&] { spans = gui::compute_heap_spans(stream, stream.last_state(), 1, gui::HeapColoring::user_code, {}); });
   const gui::HeapMapView fit = gui::fit_heap_map(spans, 1920, 1080);
   gui::HeapRaster raster;
   const double drawn_ms = best_ms([&] { raster.draw(spans, fit, gui::Theme::dark); });

@@ -5,6 +5,7 @@
 #include <map>
 #include <random>
 
+#include "tests/gui_core/colors_of.h"
 #include "tests/gui_core/small_trace.h"
 
 namespace hbmscope::gui {
@@ -13,9 +14,10 @@ namespace {
 constexpr std::uint64_t page = 1024;
 constexpr int pages = 16;
 
-AddressTime picture_of(const Stream& stream, TimelineSpan span, int width, int height,
+AddressTime picture_of(const Trace& trace, TimelineSpan span, int width, int height,
                        HeapColoring coloring = HeapColoring::user_code) {
-  auto picture = compute_address_time(stream, {{0, 1}, span, width, height, coloring}, {}, nullptr);
+  auto picture =
+      compute_address_time(trace.streams[0], {{0, 1}, span, width, height, coloring}, test::colors_of(trace), nullptr);
   EXPECT_TRUE(picture.has_value());
   return std::move(*picture);
 }
@@ -46,7 +48,7 @@ TEST(AddressTime, every_pixel_is_what_lived_there_then) {
     const auto microseconds = static_cast<int>(whole.length() / 1000);
     for (const TimelineSpan span : {TimelineSpan{}, TimelineSpan{40'000, 110'000}}) {
       const int width = span.empty() ? microseconds : 70;
-      AddressTime picture = picture_of(stream, span, width, pages + 1);
+      AddressTime picture = picture_of(made.trace(), span, width, pages + 1);
       int occupied = 0;
       const std::int64_t begin_us = span.empty() ? 0 : span.begin / 1000;
       for (int x = 0; x < width; ++x) {
@@ -79,7 +81,7 @@ TEST(AddressTime, largest_byte_time_gets_the_first_hue_and_the_legend_names_it) 
     made.alloc(6 * page, page, "often");
     made.free(6 * page);
   }
-  const AddressTime picture = picture_of(made.trace().streams[0], {}, 40, 8);
+  const AddressTime picture = picture_of(made.trace(), {}, 40, 8);
   ASSERT_EQ(3U, picture.legend.size());
   EXPECT_TRUE(picture.legend[0].name.starts_with("large")) << picture.legend[0].name;
   EXPECT_EQ(0, picture.legend[0].shade);
@@ -87,7 +89,7 @@ TEST(AddressTime, largest_byte_time_gets_the_first_hue_and_the_legend_names_it) 
   EXPECT_EQ(20U, picture.legend[1].name.starts_with("often") ? picture.legend[1].blocks : picture.legend[2].blocks);
   EXPECT_TRUE(picture.legend[2].name.starts_with("often") || picture.legend[1].name.starts_with("often"));
   EXPECT_EQ(22U, picture.boxes);
-  const AddressTime by_size = picture_of(made.trace().streams[0], {}, 40, 8, HeapColoring::size);
+  const AddressTime by_size = picture_of(made.trace(), {}, 40, 8, HeapColoring::size);
   ASSERT_EQ(1U, by_size.legend.size());
   EXPECT_EQ("under 64 KiB", by_size.legend[0].name);
 }
@@ -97,30 +99,19 @@ TEST(AddressTime, without_regions_blocks_say_where_memory_is) {
   made.alloc(0x100000, 4 * page);
   made.alloc(std::uint64_t{1} << 40, 4 * page);
   made.free(0x100000);
-  const AddressTime picture = picture_of(made.trace().streams[0], {}, 2, 8);
+  const AddressTime picture = picture_of(made.trace(), {}, 2, 8);
   EXPECT_FALSE(picture.knows_regions);
   EXPECT_EQ(2U, picture.axis.regions().size());
   EXPECT_EQ(4, picture.cells[0].quarters);
   EXPECT_EQ(4, picture.cells[7 * 2 + 1].quarters);
 }
 
-TEST(AddressTime, without_stacks_sizes_are_its_colours_and_what_is_of_a_moment_never_is) {
-  test::SmallTrace made;
-  made.region(0, 8 * page);
-  made.alloc(0, page);
-  made.alloc(page, 4 * page);
-  const AddressTime picture = picture_of(made.trace().streams[0], {}, 40, 8, HeapColoring::automatic);
-  EXPECT_EQ(HeapColoring::size, picture.query.coloring);
-  ASSERT_EQ(1U, picture.legend.size());
-  EXPECT_NE(several_shade, picture.legend[0].shade) << "not all grey";
-  test::SmallTrace coded;
-  coded.region(0, 8 * page);
-  coded.alloc(0, 4 * page, "step");
-  EXPECT_EQ(HeapColoring::user_code,
-            picture_of(coded.trace().streams[0], {}, 40, 8, HeapColoring::automatic).query.coloring);
+TEST(AddressTime, a_coloring_of_one_time_is_never_used) {
+  TraceColors colors;
+  colors.automatic = HeapColoring::size;
   for (const HeapColoring of_a_moment : {HeapColoring::age, HeapColoring::lifetime, HeapColoring::change})
-    EXPECT_EQ(HeapColoring::automatic, box_coloring(of_a_moment));
-  EXPECT_EQ(HeapColoring::tag, box_coloring(HeapColoring::tag));
+    EXPECT_EQ(HeapColoring::size, box_coloring(of_a_moment, colors));
+  EXPECT_EQ(HeapColoring::tag, box_coloring(HeapColoring::tag, colors));
 }
 
 TEST(AddressTime, zoomed_shows_some_of_the_addresses_as_large_as_all_of_them_before) {
@@ -130,12 +121,12 @@ TEST(AddressTime, zoomed_shows_some_of_the_addresses_as_large_as_all_of_them_bef
   made.alloc(0x900000 + 60 * page, 4 * page);
   made.alloc(0x100000, page);
   const Stream& stream = made.trace().streams[0];
-  const AddressTime all = picture_of(stream, {}, 8, 131);  // A pixel a page, and a notch of three.
+  const AddressTime all = picture_of(made.trace(), {}, 8, 131);  // A pixel a page, and a notch of three.
   ASSERT_EQ(2U, all.axis.regions().size());
   const AddressRange near = zoom_addresses(all, {}, 4, 1);
   EXPECT_EQ(0x900000 + 64 * page, near.end) << "what lies at the foot stays there";
   EXPECT_NEAR(32.75 * page, static_cast<double>(near.size()), page);
-  AddressTimeQuery query{{0, 1}, {}, 8, 131, HeapColoring::automatic, near};
+  AddressTimeQuery query{{0, 1}, {}, 8, 131, HeapColoring::user_code, near};
   const auto zoomed = compute_address_time(stream, query, {}, nullptr);
   ASSERT_TRUE(zoomed);
   ASSERT_EQ(1U, zoomed->axis.regions().size());

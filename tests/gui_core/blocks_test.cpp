@@ -15,6 +15,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/gui_core/colors_of.h"
 #include "tests/gui_core/small_trace.h"
 #include "tests/sizes.h"
 
@@ -51,7 +52,7 @@ TEST(Minimap, each_line_is_the_share_in_use_as_counted_byte_by_byte) {
       at += span;
     }
   }
-  const HeapSpans map = compute_heap_spans(trace.trace().streams[0], trace.state(), 1, HeapColoring::size);
+  const HeapSpans map = compute_heap_spans(trace.trace().streams[0], trace.state(), 1, HeapColoring::size, {});
   const int lines = 37;
   const std::vector<float> shares = compute_minimap(map, lines);
   const double per_line = static_cast<double>(bytes.size()) / lines;
@@ -77,7 +78,7 @@ TEST(HeapRaster, what_was_found_keeps_its_colour_and_the_rest_is_dimmed) {
   trace.alloc(0, 100 * 256);
   trace.alloc(500 * 256, 100 * 256);
   trace.alloc(900 * 256, 1);
-  const HeapSpans map = compute_heap_spans(trace.trace().streams[0], trace.state(), 1, HeapColoring::size);
+  const HeapSpans map = compute_heap_spans(trace.trace().streams[0], trace.state(), 1, HeapColoring::size, {});
   HeapMapView view;
   view.width = 100;
   view.rows = 10;
@@ -109,7 +110,7 @@ TEST(HeapSpans, streams_have_hues_and_rounding_has_steps) {
   trace.alloc(200, 100, {}, 5);
   trace.alloc(300, 100, {}, 60);
   const auto spans_by = [&](HeapColoring coloring) {
-    return compute_heap_spans(trace.trace().streams[0], trace.state(), 1, coloring);
+    return compute_heap_spans(trace.trace().streams[0], trace.state(), 1, coloring, test::colors_of(trace.trace()));
   };
   const HeapSpans waste = spans_by(HeapColoring::waste);
   EXPECT_TRUE(waste.is_ordered());
@@ -135,25 +136,6 @@ TEST(HeapSpans, streams_have_hues_and_rounding_has_steps) {
   }
 }
 
-TEST(HeapSpans, the_automatic_colouring_depends_on_what_the_source_reports) {
-  test::SmallTrace trace;
-  trace.region(0, 1000);
-  const auto chosen = [&] {
-    return compute_heap_spans(trace.trace().streams[0], trace.state(), 1, HeapColoring::automatic).coloring;
-  };
-  EXPECT_EQ(HeapColoring::user_code, chosen()) << "nothing is there yet";
-  trace.alloc(0, 100);
-  EXPECT_EQ(HeapColoring::size, chosen()) << "no stack, no tag";
-  trace.alloc(100, 99, "f");
-  EXPECT_EQ(HeapColoring::size, chosen()) << "less than half of the bytes";
-  trace.alloc(200, 1, "f");
-  EXPECT_EQ(HeapColoring::user_code, chosen());
-  trace.say_of(2, "category", "parameters");
-  EXPECT_EQ(HeapColoring::user_code, chosen()) << "less than half of the bytes";
-  trace.say_of(1, "category", "optimizer state");
-  EXPECT_EQ(HeapColoring::category, chosen());
-}
-
 TEST(HeapSpans, a_category_always_has_the_same_hue) {
   test::SmallTrace trace;
   trace.region(0, 1000);
@@ -162,7 +144,7 @@ TEST(HeapSpans, a_category_always_has_the_same_hue) {
   trace.alloc(400, 200);
   trace.say_of(1, "category", "parameters");
   trace.say_of(2, "category", "optimizer state");
-  const HeapSpans map = compute_heap_spans(trace.trace().streams[0], trace.state(), 1, HeapColoring::category);
+  const HeapSpans map = compute_heap_spans(trace.trace().streams[0], trace.state(), 1, HeapColoring::category, {});
   EXPECT_EQ(0, map.find(0)->shade);
   EXPECT_EQ(2, map.find(100)->shade);
   EXPECT_EQ(several_shade, map.find(400)->shade);

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/gui_core/colors_of.h"
 #include "tests/gui_core/small_trace.h"
 #include "tests/sizes.h"
 
@@ -18,7 +19,7 @@ Pixel role(Role role) {
 }
 
 HeapSpans spans_of(test::SmallTrace& trace, HeapColoring coloring = HeapColoring::user_code) {
-  return compute_heap_spans(trace.trace().streams[0], trace.state(), 1, coloring);
+  return compute_heap_spans(trace.trace().streams[0], trace.state(), 1, coloring, test::colors_of(trace.trace()));
 }
 
 struct Picture {

@@ -13,7 +13,7 @@ namespace hbmscope::gui {
 namespace {
 
 HeapSpans row_spans(test::SmallTrace& trace, std::uint32_t heap = 1) {
-  return compute_heap_spans(trace.trace().streams[0], trace.state(), heap, HeapColoring::state);
+  return compute_heap_spans(trace.trace().streams[0], trace.state(), heap, HeapColoring::state, {});
 }
 
 TEST(HeapRows, each_region_begins_a_row_and_every_address_is_where_its_pixel_says) {

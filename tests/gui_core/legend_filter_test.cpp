@@ -6,6 +6,7 @@
 #include "analysis/query/block_list.h"
 #include "app/gui/core/heap_shades.h"
 #include "app/gui/views/heap_map/legend_filter.h"
+#include "tests/gui_core/colors_of.h"
 #include "tests/gui_core/small_trace.h"
 #include "tests/sizes.h"
 
@@ -49,7 +50,7 @@ class LegendFilter : public testing::Test {
     ASSERT_TRUE(live);
     ColoringFacts facts;
     facts.live = live->rows;
-    const HeapSpans map = compute_heap_spans(trace.streams[0], states[0], 1, coloring, {}, facts);
+    const HeapSpans map = compute_heap_spans(trace.streams[0], states[0], 1, coloring, test::colors_of(trace), facts);
     int asked_entries = 0;
     const std::vector<std::string> parts = parts_of_legend(trace, {0, 1}, map);
     for (std::size_t i = 0; i < map.legend.size(); ++i) {

@@ -30,8 +30,8 @@ class SmallTrace {
   void request_free(std::uint64_t address);  // A device stream still uses it.
   void run_out_of_memory(std::uint64_t requested);
   void say_of(std::uint64_t allocation, std::string_view key, std::string_view value);  // By its event.
-  void mark(std::string_view name, std::uint8_t phase = 0);   // 0 instant, 1 begins, 2 ends.
-  void report(std::string_view counter, std::int64_t value);  // Belongs to no heap.
+  void mark(std::string_view name, std::uint8_t phase = 0);                             // 0 instant, 1 begins, 2 ends.
+  void report(std::string_view counter, std::int64_t value);                            // Belongs to no heap.
   void fact(std::string_view key, std::string_view value) { writer_.add_job_fact(key, value); }
 
   const Trace& trace();  // With everything written so far.

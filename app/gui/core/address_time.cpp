@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <string>
-#include <unordered_map>
 
 #include "analysis/query/allocation_times.h"
-#include "analysis/query/trace_user_code.h"
 #include "analysis/trace/pass_from.h"
 #include "analysis/trace/range_table.h"
+#include "app/gui/core/block_shades.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -151,60 +149,6 @@ class Ranges {
   std::map<std::uint64_t, std::uint64_t> ends_;  // Keyed by begin.
 };
 
-// Weighs lines of code, tags or sizes by bytes times time; the largest get hues.
-class Shades {
- public:
-  Shades(const Definitions& definitions, const BlockLabels& labels, AddressTime& picture, const Coloring& coloring)
-      : definitions_(definitions), labels_(labels), picture_(picture), coloring_(&coloring) {
-    if (coloring.steps != nullptr)
-      for (const std::string_view step : coloring.steps->names) add_name(std::string(step));
-  }
-
-  void add(const Box& box) {
-    ShadedName& name = names_[number_of(box.block)];
-    name.weight += static_cast<double>(box.range.size()) * (box.end - box.begin);
-    ++name.entry.blocks;
-  }
-
-  // Call it after all boxes were added.
-  void choose() {
-    const auto length = static_cast<double>(picture_.query.span.length());
-    for (ShadedName& name : names_)
-      name.entry.bytes = length > 0 ? static_cast<std::uint64_t>(name.weight / length) : 0;
-    const bool is_by_name = coloring_->names != nullptr;
-    picture_.legend = choose_shades(names_, is_by_name ? coloring_->names->rest_name : "", [&](std::size_t name) {
-      return is_by_name ? shade_of_name(names_[name], picture_.colors) : static_cast<Shade>(name);
-    });
-  }
-  HeapColoring coloring() const { return coloring_->kind; }
-  Shade shade_of(const Box& box) { return names_[number_of(box.block)].entry.shade; }
-
- private:
-  std::size_t number_of(const LiveBlock& block) {
-    if (coloring_->steps != nullptr) return std::size_t{coloring_->steps->step_of(block)};
-    const std::uint32_t key = coloring_->names->key_of(block, labels_);
-    const auto [found, is_new] = number_of_key_.try_emplace(key, 0);
-    if (is_new) {
-      const std::string name = coloring_->names->name_of(definitions_, key);
-      found->second = number_of_name_.try_emplace(name, names_.size()).first->second;
-      if (found->second == names_.size()) {
-        add_name(name);
-        if (coloring_->names->shade_of != nullptr) names_.back().fixed = coloring_->names->shade_of(key);
-      }
-    }
-    return found->second;
-  }
-  void add_name(std::string name) { names_.push_back({{several_shade, std::move(name), 0, 0}, 0}); }
-
-  const Definitions& definitions_;
-  const BlockLabels& labels_;
-  AddressTime& picture_;
-  const Coloring* coloring_;
-  std::unordered_map<std::uint32_t, std::size_t> number_of_key_;
-  std::map<std::string, std::size_t> number_of_name_;
-  std::vector<ShadedName> names_;
-};
-
 std::vector<AddressRange> seen_of(std::vector<AddressRange> memory, AddressRange addresses) {
   if (addresses.empty()) return memory;
   std::vector<AddressRange> seen;
@@ -228,7 +172,7 @@ AddressRange addresses_of_rows(const AddressTime& picture, double begin, double 
 }  // namespace
 
 std::optional<AddressTime> compute_address_time(const Stream& stream, const AddressTimeQuery& query,
-                                                const ColorKeeper& colors, PassControl* control) {
+                                                const TraceColors& colors, PassControl* control) {
   AddressTime picture;
   picture.query = query;
   picture.has_times = stream.has_times();
@@ -238,32 +182,24 @@ std::optional<AddressTime> compute_address_time(const Stream& stream, const Addr
     const StreamPositions positions = positions_of(stream, picture.query.span);
     control->total_events = 2 * (positions.end - positions.begin);
   }
-  picture.colors = colors;
   const BlockLabels labels(stream);
-  std::vector<Shades> choices;  // For automatic coloring, the choice is known after the first pass.
-  if (query.coloring != HeapColoring::automatic) {
-    choices.emplace_back(stream.definitions(), labels, picture, row_of(query.coloring));
-  } else {
-    for (const HeapColoring one :
-         {HeapColoring::category, HeapColoring::user_code, HeapColoring::tag, HeapColoring::size})
-      choices.emplace_back(stream.definitions(), labels, picture, row_of(one));
-  }
-  KnownBytes known;
+  BlockShades shades(stream.definitions(), labels, row_of(query.coloring), colors);
   Ranges regions(0), blocks(loose_gap_max);
   const bool first = pass_over_stretch(
       stream, picture, control,
       [&](const Box& box) {
-        for (Shades& shades : choices) shades.add(box);
-        known.add(box.block, labels, static_cast<double>(box.range.size()) * (box.end - box.begin));
+        ShadedName& name = shades.names()[shades.number_of(box.block)];
+        name.weight += static_cast<double>(box.range.size()) * (box.end - box.begin);
+        ++name.entry.blocks;
         blocks.add(box.range);
         ++picture.boxes;
       },
       [&](AddressRange range, double, double) { regions.add(range); });
   if (!first) return std::nullopt;
-  if (query.coloring == HeapColoring::automatic) picture.query.coloring = choose_coloring(known);
-  Shades& shades = *std::find_if(choices.begin(), choices.end(),
-                                 [&](const Shades& one) { return one.coloring() == picture.query.coloring; });
-  shades.choose();
+  const auto length = static_cast<double>(picture.query.span.length());
+  for (ShadedName& name : shades.names())
+    name.entry.bytes = length > 0 ? static_cast<std::uint64_t>(name.weight / length) : 0;
+  picture.legend = shades.legend();
   picture.knows_regions = !regions.ends().empty();
   std::vector<AddressRange> memory;
   for (const auto& [begin, end] : (picture.knows_regions ? regions : blocks).ends()) memory.push_back({begin, end});
@@ -276,15 +212,15 @@ std::optional<AddressTime> compute_address_time(const Stream& stream, const Addr
   };
   const bool second = pass_over_stretch(
       stream, picture, control,
-      [&](const Box& box) { raster.add_block(box_of(box.range, box.begin, box.end), shades.shade_of(box)); },
+      [&](const Box& box) { raster.add_block(box_of(box.range, box.begin, box.end), shades.shade_of(box.block)); },
       [&](AddressRange range, double begin, double end) { raster.add_memory(box_of(range, begin, end)); });
   if (!second) return std::nullopt;
   picture.cells = raster.cells();
   return picture;
 }
 
-HeapColoring box_coloring(HeapColoring wanted) {
-  return row_of(wanted).is_of_a_box() ? wanted : HeapColoring::automatic;
+HeapColoring box_coloring(HeapColoring wanted, const TraceColors& colors) {
+  return row_of(wanted).is_of_a_box() ? wanted : colors.automatic;
 }
 
 RowSpan rows_of_all(const AddressTime& picture, AddressRange seen) {

@@ -20,9 +20,8 @@ struct AddressTimeQuery {
   HeapKey heap;
   TimelineSpan span;  // Empty: the whole trace.
   int width = 0, height = 0;
-  // In a query: the result of box_coloring(). In a picture: the coloring that was used.
-  HeapColoring coloring = HeapColoring::automatic;
-  AddressRange addresses = {};  // The zoomed range. Empty: all memory of the span.
+  HeapColoring coloring = HeapColoring::user_code;  // The result of box_coloring().
+  AddressRange addresses = {};                      // The zoomed range. Empty: all memory of the span.
 
   friend bool operator==(const AddressTimeQuery&, const AddressTimeQuery&) = default;
 };
@@ -34,7 +33,6 @@ struct AddressTime {
   bool knows_regions = false;
   AddressAxis axis;            // The visible part of `whole`.
   AddressAxis whole;           // All memory that existed during the span. Without known regions: areas of close blocks.
-  ColorKeeper colors;          // Hues of lines of code, including those assigned here.
   std::vector<BoxCell> cells;  // width x height of the query, lowest addresses first.
   std::vector<ShadeEntry>
       legend;  // Largest first. Bytes are the average over the span; blocks are all that were live in it.
@@ -48,8 +46,9 @@ struct AddressTime {
 };
 
 // A box has one colour for its whole life. Colorings that change with time (age, state, change since the pinned time)
-// can't be used, and lifetime is already the length of the box. For all of these the result is `automatic`.
-HeapColoring box_coloring(HeapColoring wanted);
+// can't be used, and lifetime is already the length of the box. For all of these the result is the trace's automatic
+// one.
+HeapColoring box_coloring(HeapColoring wanted, const TraceColors& colors);
 
 // The visible addresses after zooming or panning; `seen` is the range that is visible now. A factor above 1 zooms in,
 // and the address at `share` of the height stays in place. `share` of pan_addresses is the distance as a share of the
@@ -64,7 +63,7 @@ RowSpan rows_of_all(const AddressTime& picture, AddressRange seen);
 
 // Nothing if `control` was cancelled. A block that was moved is drawn at its last address.
 std::optional<AddressTime> compute_address_time(const Stream& stream, const AddressTimeQuery& query,
-                                                const ColorKeeper& colors, PassControl* control);
+                                                const TraceColors& colors, PassControl* control);
 
 // One pixel per cell. The more of the cell is occupied (a quarter, a half, three quarters, all), the stronger is its
 // colour over the colour of free memory.

@@ -4,12 +4,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "analysis/query/profile_view.h"
 #include "app/gui/core/address_time.h"
+#include "app/gui/core/stack_course.h"
 #include "app/gui/core/timeline_columns.h"
 #include "app/gui/core/view_position.h"
 
@@ -79,14 +81,14 @@ struct SideBySide {  // A is `source` of the key; B is its `baseline`, at the ke
   MomentName at_a;
   bool operator==(const SideBySide&) const = default;
 };
+struct Colors {
+  bool operator==(const Colors&) const = default;
+};
 struct HeapMap {
   HeapKey heap;
-  HeapColoring coloring = HeapColoring::automatic;
+  HeapColoring coloring = HeapColoring::user_code;
   MomentName pin = {};  // Used by the coloring by change.
-  // The other side, if both sides use the same coloring.
-  SourceId other_source = SourceId::none;
-  HeapKey other_heap = {};
-  MomentName other_at = {};
+  std::shared_ptr<const TraceColors> colors = nullptr;
   bool operator==(const HeapMap&) const = default;
 };
 struct LiveBlocks {
@@ -115,8 +117,14 @@ struct Timeline {
   TimelineEffort effort = TimelineEffort::at_once;
   bool operator==(const Timeline&) const = default;
 };
+struct Stack {
+  StackQuery query;
+  TimelineSpan span;  // Empty: the whole trace.
+  bool operator==(const Stack&) const = default;
+};
 struct AddressTime {
   AddressTimeQuery query;
+  std::shared_ptr<const TraceColors> colors;
   bool operator==(const AddressTime&) const = default;
 };
 struct Range {
@@ -156,10 +164,10 @@ struct Sizes {
 using AnswerOptions =
     std::variant<std::monostate, options::Stacks, options::Summary, options::Top, options::Flame, options::Search,
                  options::Tree, options::Detail, options::Diff, options::Listing, options::LogLines, options::Series,
-                 options::Settings, options::State, options::Compare, options::SideBySide, options::HeapMap,
-                 options::LiveBlocks, options::Blocks, options::Address, options::Events, options::Timeline,
-                 options::AddressTime, options::Range, options::Free, options::FreeHistory, options::PoolCosts,
-                 options::WhatIf, options::Failure, options::Sizes>;
+                 options::Settings, options::State, options::Compare, options::SideBySide, options::Colors,
+                 options::HeapMap, options::LiveBlocks, options::Blocks, options::Address, options::Events,
+                 options::Timeline, options::Stack, options::AddressTime, options::Range, options::Free,
+                 options::FreeHistory, options::PoolCosts, options::WhatIf, options::Failure, options::Sizes>;
 
 struct AnswerKey {
   SourceId source = SourceId::none;

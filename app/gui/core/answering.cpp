@@ -16,6 +16,7 @@ Answering::Answering(AppState& state, const CommandQueue& commands, WorkerPool& 
     : state_(state), commands_(commands), pool_(pool), cache_(cache_bytes) {}
 
 void Answering::forget_all() {
+  state_.context().colors = nullptr;
   for_each_answer(state_.context().answers, [](auto& answer, std::string_view) {
     if (answer.work) answer.work->cancelled = true;
     answer = {};

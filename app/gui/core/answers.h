@@ -35,7 +35,9 @@
 #include "app/gui/core/frame_detail.h"
 #include "app/gui/core/heap_spans.h"
 #include "app/gui/core/source_listing.h"
+#include "app/gui/core/stack_course.h"
 #include "app/gui/core/timeline_columns.h"
+#include "app/gui/core/trace_colors.h"
 #include "app/gui/sources/trace_moment.h"
 
 namespace hbmscope::gui {
@@ -141,12 +143,14 @@ struct Answers {
   Answer<TraceMoment> pinned;
   Answer<CompareAnswer> compare;  // The selected time compared with the pinned time.
   Answer<SideBySideAnswer> side_by_side;
+  Answer<ColorRanks> color_ranks;  // Context::colors has the colours that they led to.
   Answer<HeapMapAnswer> heap_map;
   Answer<LiveAnswer> live_blocks;
   Answer<BlocksAnswer> blocks;
   Answer<EventsAnswer> events;                      // Around the selected time.
   Answer<AddressAnswer> address;                    // For the selected block or gap.
   Answer<TimelineColumns> timeline, timeline_part;  // The whole trace; the visible span, exact.
+  Answer<StackCourse> stack, stack_part;            // The whole trace by colour; the visible span, if it needs its own.
   Answer<AddressTime> address_time;                 // For the visible span of the timeline.
   Answer<RangeAnswer> range;                        // For the selected range.
   Answer<FreeAnswer> free;
@@ -178,6 +182,7 @@ void for_each_answer(Each& answers, const Visit& visit) {
   visit(answers.pinned, "the pinned time");
   visit(answers.compare, "the changes");
   visit(answers.side_by_side, "the differences between the sides");
+  visit(answers.color_ranks, "the colours");
   visit(answers.heap_map, "the heap map");
   visit(answers.live_blocks, "the blocks");
   visit(answers.blocks, "the table of blocks");
@@ -185,6 +190,8 @@ void for_each_answer(Each& answers, const Visit& visit) {
   visit(answers.address, "the history of the address");
   visit(answers.timeline, "the timeline");
   visit(answers.timeline_part, "the span of the timeline");
+  visit(answers.stack, "memory over time by colour");
+  visit(answers.stack_part, "the span of memory over time");
   visit(answers.address_time, "addresses over time");
   visit(answers.range, "the range");
   visit(answers.free, "free memory");

@@ -57,4 +57,19 @@ std::shared_ptr<const TraceMoment> ready_moment_of(const AppState& state, std::s
   return ready_moment(state);
 }
 
+std::optional<HeapColoring> shown_coloring(const AppState& state) {
+  const Context& own = state.context();
+  if (!own.colors) return std::nullopt;
+  if (own.position.coloring != HeapColoring::automatic) return own.position.coloring;
+  for (std::size_t i = 0; i < state.contexts.size(); ++i) {
+    const Context& other = state.contexts[i];
+    const Source* source = state.find_source(other.position.source);
+    const bool has_colors = source != nullptr && source->state == AnswerState::ready && source->trace;
+    if (i == state.context_index() || !has_colors || other.position.coloring != HeapColoring::automatic) continue;
+    if (!other.colors) return std::nullopt;
+    if (other.colors->automatic != own.colors->automatic) return HeapColoring::size;
+  }
+  return own.colors->automatic;
+}
+
 }  // namespace hbmscope::gui

@@ -17,6 +17,7 @@
 #include "app/gui/core/answers.h"
 #include "app/gui/core/color_keeper.h"
 #include "app/gui/core/settings.h"
+#include "app/gui/core/trace_colors.h"
 #include "app/gui/core/view_position.h"
 #include "app/gui/core/view_row.h"
 #include "app/gui/core/window_state.h"
@@ -38,10 +39,12 @@ struct ContextNotes {
   std::chrono::steady_clock::time_point span_seen_at;  // the time of its last change,
   bool waits_for_rest = false;                         // and whether the exact answer waits until it rests.
   HeapKey free_history_heap;
-  std::uint64_t free_history_events = 0;  // Number of events of the stream when Answers::free_history was computed.
-  std::uint64_t pool_costs_events = 0;    // The same of Answers::pool_costs,
-  std::uint64_t what_if_events = 0;       // and of Answers::what_if.
-  const FlameAnswer* hued = nullptr;      // The last flame graph whose files got hues.
+  std::uint64_t free_history_events = 0;      // Number of events of the stream when Answers::free_history was computed.
+  std::uint64_t pool_costs_events = 0;        // The same of Answers::pool_costs,
+  std::uint64_t what_if_events = 0;           // and of Answers::what_if.
+  const FlameAnswer* hued = nullptr;          // The last flame graph whose files got hues.
+  std::uint64_t ranked_bytes = 0;             // Sum of the heaps' peaks when Answers::color_ranks was computed.
+  std::shared_ptr<const ColorRanks> colored;  // What Context::colors was made from.
   // While the trace plays: the start of playing and the span of the axis that it plays.
   struct Play {
     std::chrono::steady_clock::time_point since;
@@ -61,6 +64,8 @@ struct Context {
   FrameIndex selected = FrameIndex::none;
   const ProfileView* selected_of = nullptr;
   FrameKey looked_up;
+
+  std::shared_ptr<const TraceColors> colors;  // Of the trace; null until they are known.
 
   bool is_playing = false;  // The selected time advances by itself.
   double play_speed = 1;    // Seconds of the trace per second; events per second in a file without times.
@@ -88,7 +93,7 @@ struct AppState {
   Answer<FolderListing> folder;  // For the file dialog.
   std::string sample;            // Path of the sample that comes with the program; empty if it isn't found.
   ColorKeeper colors;            // Hues of source files.
-  ColorKeeper line_colors;       // Hues of lines of code, for heap maps.
+  HueMemory hues;                // Of lines of code, tags and streams.
 
   std::size_t context_index() const { return bound_ < contexts.size() ? bound_ : active_context; }
   const Context& context() const { return contexts[context_index()]; }
@@ -121,6 +126,10 @@ struct AppState {
 std::shared_ptr<const TraceMoment> ready_moment(const AppState& state);
 std::shared_ptr<const TraceMoment> ready_pinned(const AppState& state);  // The same for the pinned time.
 std::shared_ptr<const TraceMoment> ready_moment_of(const AppState& state, std::size_t context);
+
+// The coloring of the bound context's pictures, never `automatic`: if both sides are automatic and would choose
+// differently, both use sizes. Nothing while the colours of a side are unknown.
+std::optional<HeapColoring> shown_coloring(const AppState& state);
 
 // Binds one of the contexts for the lifetime of this object. Use it on the window's thread only.
 class ContextScope {

@@ -89,27 +89,26 @@ void ask_timeline(Answering& asking) {
       source->is_part() ? TimelineEffort::at_once : effort_of_span(asking, source->trace->streams[heap.stream]);
   if (const std::size_t width = asking.state().context().timeline_width; width > 0)
     ask_columns(&Answers::timeline_part, asking.position().span, width, effort);
+  ask_stack(asking, heap);
 }
 
 void ask_address_time(Answering& asking) {
   const Source* source = asking.state().source();
-  if (const auto& drawn = asking.answers().address_time.value) asking.state().line_colors.add(drawn->colors.files());
   const Context& context = asking.state().context();
   if (source == nullptr || source->state != AnswerState::ready || !source->trace || context.address_time_width == 0)
     return;
   const ViewPosition& position = context.position;
   const HeapKey heap = choose_heap(*source->trace, position.heap);
   if (heap.empty()) return;
-  // For automatic coloring, use the heap map's choice.
-  const auto& map = asking.answers().heap_map.value;
-  const bool is_by_map = position.coloring == HeapColoring::automatic && map != nullptr && map->heap == heap;
-  const HeapColoring coloring = box_coloring(is_by_map ? map->spans.coloring : position.coloring);
+  const auto shown = shown_coloring(asking.state());
+  if (!shown) return;
+  const HeapColoring coloring = box_coloring(*shown, *context.colors);
   const AddressTimeQuery query{heap,     position.span,     context.address_time_width, context.address_time_height,
                                coloring, position.addresses};
   asking.ask<AddressTime>(
-      &Answers::address_time, {source->id, options::AddressTime{query}},
-      [trace = source->trace, query, colors = asking.state().line_colors](Work& work) -> Result<Computed<AddressTime>> {
-        auto made = compute_address_time(trace->streams[query.heap.stream], query, colors, &work);
+      &Answers::address_time, {source->id, options::AddressTime{query, context.colors}},
+      [trace = source->trace, query, colors = context.colors](Work& work) -> Result<Computed<AddressTime>> {
+        auto made = compute_address_time(trace->streams[query.heap.stream], query, *colors, &work);
         if (!made) return Failure(cancelled_error());
         auto picture = std::make_shared<const AddressTime>(std::move(*made));
         const std::size_t bytes = picture->memory_bytes();

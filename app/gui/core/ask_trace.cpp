@@ -7,15 +7,6 @@ namespace hbmscope::gui {
 
 namespace {
 
-// The automatic coloring if both heaps have the same one, otherwise sizes, which all blocks have.
-HeapColoring coloring_of_both(const TraceMoment& moment, HeapKey heap, const TraceMoment& other, HeapKey other_heap) {
-  const auto coloring_of = [](const TraceMoment& at, HeapKey key) {
-    return choose_coloring(at.state_of(key), key.heap, BlockLabels(at.stream(key)));
-  };
-  const HeapColoring own = coloring_of(moment, heap), its = coloring_of(other, other_heap);
-  return own == its ? own : HeapColoring::size;
-}
-
 void ask_moment_at(Answering& asking, Answer<TraceMoment> Answers::*member, const Source& source, const MomentName& at,
                    bool falls_back_to_peak = false) {
   asking.ask<TraceMoment>(member, {source.id, options::State{falls_back_to_peak}, at},
@@ -92,60 +83,42 @@ void ask_side_by_side(Answering& asking) {
 }
 
 void ask_heap_map(Answering& asking) {
-  if (const auto& map = asking.answers().heap_map.value) asking.state().line_colors.add(map->spans.colors.files());
   const auto moment = ready_moment(asking.state());
   if (moment == nullptr) return;
   const ViewPosition& position = asking.position();
   const HeapKey heap = choose_heap(*moment->trace, position.heap);
   if (heap.empty()) return;
+  const auto shown = shown_coloring(asking.state());
+  if (!shown) return;
+  const auto& colors = asking.state().context().colors;
   // If the pinned time does not exist there is no change to colour; Compare says why.
-  const HeapColoring coloring = position.coloring == HeapColoring::change && asking.answers().pinned.failed()
-                                    ? HeapColoring::automatic
-                                    : position.coloring;
+  const HeapColoring coloring =
+      shown == HeapColoring::change && asking.answers().pinned.failed() ? colors->automatic : *shown;
   const bool is_change = coloring == HeapColoring::change;
   const auto pinned = is_change ? ready_pinned(asking.state()) : nullptr;
   if (is_change && pinned == nullptr) return;
-  // Two sides with automatic coloring use the same one. While the other side moves, this one stays as it is.
-  const bool is_one_of_two =
-      asking.state().is_split() && coloring == HeapColoring::automatic &&
-      asking.state().contexts[1 - asking.state().context_index()].position.coloring == HeapColoring::automatic;
-  const std::size_t other = 1 - std::min<std::size_t>(1, asking.state().context_index());
-  const auto other_side = is_one_of_two ? ready_moment_of(asking.state(), other) : nullptr;
-  const bool is_shown = asking.answers().heap_map.value != nullptr && asking.answers().heap_map.value->moment == moment;
-  if (is_one_of_two && other_side == nullptr && is_shown) return;
-  const HeapKey other_side_heap =
-      other_side ? choose_heap(*other_side->trace, asking.state().contexts[other].position.heap) : HeapKey{};
-  options::HeapMap map{heap, coloring, is_change ? position.pin : MomentName()};
-  if (!other_side_heap.empty()) {
-    const ViewPosition& other_position = asking.state().contexts[other].position;
-    map.other_source = other_position.source;
-    map.other_heap = other_side_heap;
-    map.other_at = other_position.at;
-  }
-  asking.ask<HeapMapAnswer>(
-      &Answers::heap_map, {position.source, map, position.at},
-      [moment, pinned, heap, coloring, other_side, other_side_heap,
-       colors = asking.state().line_colors](Work& work) -> Result<Computed<HeapMapAnswer>> {
-        auto answer = std::make_shared<HeapMapAnswer>();
-        answer->moment = moment;
-        answer->pinned = pinned;
-        answer->heap = heap;
-        ColoringFacts facts;
-        if (pinned) facts.pinned = &pinned->state_of(heap);
-        if (coloring == HeapColoring::lifetime) {
-          auto live = collect_live_rows(*moment->trace, moment->states, true, &work);
-          if (!live) return Failure(cancelled_error());
-          facts.live = std::move(live->rows);
-          facts.stream = heap.stream;
-        }
-        const HeapColoring chosen =
-            other_side_heap.empty() ? coloring : coloring_of_both(*moment, heap, *other_side, other_side_heap);
-        answer->spans =
-            compute_heap_spans(moment->stream(heap), moment->state_of(heap), heap.heap, chosen, colors, facts);
-        answer->driver_pools = find_driver_pools(moment->stream(heap), heap.heap, moment->state_of(heap).position());
-        const std::size_t bytes = answer->spans.memory_bytes();
-        return Computed<HeapMapAnswer>{std::move(answer), bytes};
-      });
+  const options::HeapMap map{heap, coloring, is_change ? position.pin : MomentName(), colors};
+  asking.ask<HeapMapAnswer>(&Answers::heap_map, {position.source, map, position.at},
+                            [moment, pinned, heap, coloring, colors](Work& work) -> Result<Computed<HeapMapAnswer>> {
+                              auto answer = std::make_shared<HeapMapAnswer>();
+                              answer->moment = moment;
+                              answer->pinned = pinned;
+                              answer->heap = heap;
+                              ColoringFacts facts;
+                              if (pinned) facts.pinned = &pinned->state_of(heap);
+                              if (coloring == HeapColoring::lifetime) {
+                                auto live = collect_live_rows(*moment->trace, moment->states, true, &work);
+                                if (!live) return Failure(cancelled_error());
+                                facts.live = std::move(live->rows);
+                                facts.stream = heap.stream;
+                              }
+                              answer->spans = compute_heap_spans(moment->stream(heap), moment->state_of(heap),
+                                                                 heap.heap, coloring, *colors, facts);
+                              answer->driver_pools =
+                                  find_driver_pools(moment->stream(heap), heap.heap, moment->state_of(heap).position());
+                              const std::size_t bytes = answer->spans.memory_bytes();
+                              return Computed<HeapMapAnswer>{std::move(answer), bytes};
+                            });
 }
 
 }  // namespace hbmscope::gui

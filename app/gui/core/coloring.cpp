@@ -27,7 +27,11 @@ constexpr NamesOfBlocks categories{
     [](const Definitions&, std::uint32_t category) {
       return "category=" + where_quote(text_from_category(static_cast<Category>(category)));
     },
-    "other", [](std::uint32_t category) { return category == 0 ? several_shade : static_cast<Shade>(category - 1); }};
+    "other",
+    [](std::uint32_t category) { return category == 0 ? several_shade : static_cast<Shade>(category - 1); },
+    [](Shade shade) {
+      return shade + 1U < category_count ? text_from_category(static_cast<Category>(shade + 1)) : "";
+    }};
 
 constexpr NamesOfBlocks tags{
     [](const LiveBlock& block, const BlockLabels&) { return block.tag; },
@@ -145,31 +149,16 @@ const Coloring& row_of(HeapColoring coloring) {
   return rows[static_cast<std::size_t>(coloring)];
 }
 
+std::string lower_title_of(HeapColoring coloring) {
+  std::string title(row_of(coloring).title);
+  title.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(title.front())));
+  return title;
+}
+
 std::optional<HeapColoring> parse_coloring(std::string_view key) {
   for (const Coloring& row : rows)
     if (row.key == key) return row.kind;
   return std::nullopt;
-}
-
-void KnownBytes::add(const LiveBlock& block, const BlockLabels& labels, double weight) {
-  all += weight;
-  if (labels.has_categories() && labels.category(block) != Category::unknown) with_category += weight;
-  if (block.stack != 0) with_stack += weight;
-  if (block.tag != 0) with_tag += weight;
-}
-
-HeapColoring choose_coloring(const KnownBytes& known) {
-  const auto is_half = [&](double bytes) { return bytes >= known.all - bytes; };
-  if (known.with_category > 0 && is_half(known.with_category)) return HeapColoring::category;
-  if (is_half(known.with_stack)) return HeapColoring::user_code;
-  return is_half(known.with_tag) ? HeapColoring::tag : HeapColoring::size;
-}
-
-HeapColoring choose_coloring(const StreamState& state, std::uint32_t heap, const BlockLabels& labels) {
-  KnownBytes known;
-  for (const LiveBlock& block : state.slots())
-    if (block.heap == heap) known.add(block, labels, static_cast<double>(block.size));
-  return choose_coloring(known);
 }
 
 }  // namespace hbmscope::gui

@@ -41,6 +41,7 @@ inline constexpr Shade shade_count = 9, several_shade = 8;
 inline constexpr std::size_t step_count = 6;
 
 struct HeapSpans;
+struct TraceColors;
 struct ColoringFacts;
 
 // The input of a coloring.
@@ -49,6 +50,7 @@ struct ColoringInput {
   const StreamState& state;
   std::uint32_t heap = 0;
   const BlockLabels& labels;  // Of the stream.
+  const TraceColors& colors;
   const ColoringFacts& facts;
 };
 
@@ -61,8 +63,9 @@ struct NamesOfBlocks {
   std::string (*where_of)(const Definitions& definitions, std::uint32_t key);
   // Name of the entry for all names without a hue.
   std::string_view rest_name;
-  // The shade that the name always has. Null: names get hues as they come.
+  // The shade that the name always has. Null: the largest names of the trace have hues (trace_colors.h).
   Shade (*shade_of)(std::uint32_t key) = nullptr;
+  std::string_view (*name_of_shade)(Shade shade) = nullptr;  // With `shade_of`: the name that has the shade.
 };
 // For colorings by scale, where each block has its own step.
 struct StepsOfBlocks {
@@ -93,16 +96,7 @@ struct Coloring {
 
 std::span<const Coloring> coloring_table();
 const Coloring& row_of(HeapColoring coloring);
+std::string lower_title_of(HeapColoring coloring);  // "your code"
 std::optional<HeapColoring> parse_coloring(std::string_view key);
-
-// Bytes of a heap, or bytes x time, by what is known of the blocks.
-struct KnownBytes {
-  double all = 0, with_category = 0, with_stack = 0, with_tag = 0;
-  void add(const LiveBlock& block, const BlockLabels& labels, double weight);
-};
-// What at least half of the bytes have: a category, else a stack (your code), else a tag; else size. Anything that the
-// source does not report would be uniformly grey. For an empty heap: your code.
-HeapColoring choose_coloring(const KnownBytes& known);
-HeapColoring choose_coloring(const StreamState& state, std::uint32_t heap, const BlockLabels& labels);
 
 }  // namespace hbmscope::gui

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <unordered_map>
 
 #include "analysis/query/block_match.h"
+#include "app/gui/core/block_shades.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -74,36 +73,21 @@ std::string where_between(std::string_view field, const std::string& first, cons
   return where;
 }
 
-void shade_by_name(HeapSpans& map, const ColoringInput& input, const NamesOfBlocks& names) {
-  const Definitions& definitions = input.stream.definitions();
-  const StreamState& state = input.state;
-  std::unordered_map<std::uint32_t, std::size_t> name_of_key;
-  std::map<std::string, std::size_t> known;
-  std::vector<ShadedName> shaded;
-  std::vector<std::size_t> name_of_span(map.spans.size());
+void shade_by_name(HeapSpans& map, const ColoringInput& input, const Coloring& coloring) {
+  BlockShades shades(input.stream.definitions(), input.labels, coloring, input.colors);
+  std::vector<std::size_t> number_of_span(map.spans.size());
   for (std::size_t i = 0; i < map.spans.size(); ++i) {
     const HeapSpan& span = map.spans[i];
     if (span.kind != SpanKind::block) continue;
-    const std::uint32_t key = names.key_of(state.slots()[span.slot], input.labels);
-    const auto [found, is_new] = name_of_key.try_emplace(key, 0);
-    if (is_new) {
-      const std::string name = names.name_of(definitions, key);
-      found->second = known.try_emplace(name, known.size()).first->second;
-      if (found->second == shaded.size()) {
-        shaded.push_back({{several_shade, name, 0, 0, names.where_of(definitions, key)}});
-        if (names.shade_of != nullptr) shaded.back().fixed = names.shade_of(key);
-      }
-    }
-    name_of_span[i] = found->second;
-    ShadedName& name = shaded[found->second];
+    number_of_span[i] = shades.number_of(input.state.slots()[span.slot]);
+    ShadedName& name = shades.names()[number_of_span[i]];
     name.entry.bytes += span.size;
     name.weight = static_cast<double>(name.entry.bytes);
     ++name.entry.blocks;
   }
-  map.legend =
-      choose_shades(shaded, names.rest_name, [&](std::size_t name) { return shade_of_name(shaded[name], map.colors); });
+  map.legend = shades.legend();
   for (std::size_t i = 0; i < map.spans.size(); ++i)
-    if (map.spans[i].kind == SpanKind::block) map.spans[i].shade = shaded[name_of_span[i]].entry.shade;
+    if (map.spans[i].kind == SpanKind::block) map.spans[i].shade = shades.names()[number_of_span[i]].entry.shade;
 }
 
 void shade_by_steps(HeapSpans& map, const ColoringInput& input, const StepsOfBlocks& steps) {

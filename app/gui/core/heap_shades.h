@@ -7,9 +7,8 @@
 
 namespace hbmscope::gui {
 
-// Names (lines of code, tags, streams) keep the hue that they have; the largest of the others get the remaining of the
-// eight hues. All others are neutral, and so are placeholders, whose name begins with a bracket.
-void shade_by_name(HeapSpans& map, const ColoringInput& input, const NamesOfBlocks& names);
+// Names (lines of code, tags, streams) have the hues of the trace; all others are neutral.
+void shade_by_name(HeapSpans& map, const ColoringInput& input, const Coloring& coloring);
 void shade_by_steps(HeapSpans& map, const ColoringInput& input, const StepsOfBlocks& steps);
 
 // "size>=1 size<2": values of a field from `first` up to, but not including, `end`. An empty string means no limit.

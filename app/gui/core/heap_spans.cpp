@@ -96,16 +96,14 @@ void find_ends(HeapSpans& map, const StreamState& state, std::uint32_t heap) {
 
 }  // namespace
 
-std::vector<ShadeEntry> choose_shades(std::vector<ShadedName>& names, std::string_view rest_name,
-                                      const std::function<Shade(std::size_t)>& shade_of) {
+std::vector<ShadeEntry> legend_of(const std::vector<ShadedName>& names, std::string_view rest_name) {
   std::vector<std::size_t> order(names.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return names[a].weight > names[b].weight; });
   std::vector<ShadeEntry> legend;
   ShadeEntry rest;
   for (const std::size_t name : order) {
-    ShadeEntry& entry = names[name].entry;
-    entry.shade = shade_of(name);
+    const ShadeEntry& entry = names[name].entry;
     if (names[name].weight == 0) continue;
     if (entry.shade != several_shade) {
       legend.push_back(entry);
@@ -117,15 +115,6 @@ std::vector<ShadeEntry> choose_shades(std::vector<ShadedName>& names, std::strin
   }
   if (rest.blocks > 0) legend.push_back(rest);
   return legend;
-}
-
-Shade shade_of_name(const ShadedName& shaded, ColorKeeper& colors) {
-  if (shaded.fixed) return *shaded.fixed;
-  const std::string_view name = shaded.entry.name;
-  if (name.starts_with('(')) return several_shade;
-  colors.add({std::string(name)});
-  const std::size_t hue = colors.hue_of(name);
-  return hue == no_hue ? several_shade : static_cast<Shade>(hue);
 }
 
 Shade size_step_of(std::uint64_t bytes) {
@@ -145,11 +134,10 @@ const HeapSpan* HeapSpans::find(std::uint64_t address) const {
 }
 
 HeapSpans compute_heap_spans(const Stream& stream, const StreamState& state, std::uint32_t heap, HeapColoring coloring,
-                             const ColorKeeper& colors, const ColoringFacts& facts) {
+                             const TraceColors& colors, const ColoringFacts& facts) {
   HeapSpans map;
-  map.colors = colors;
   const BlockLabels labels(stream);
-  map.coloring = coloring == HeapColoring::automatic ? choose_coloring(state, heap, labels) : coloring;
+  map.coloring = coloring == HeapColoring::automatic ? colors.automatic : coloring;
   map.knows_regions = state.heap(heap).space.knows_regions();
   if (map.knows_regions) {
     add_regions(map, state, heap);
@@ -162,11 +150,11 @@ HeapSpans compute_heap_spans(const Stream& stream, const StreamState& state, std
   for (std::size_t i = 0; i < map.spans.size(); ++i)
     if (map.spans[i].kind == SpanKind::free) keep_larger(map, map.largest_free, i);
   const Coloring& row = row_of(map.coloring);
-  const ColoringInput input{stream, state, heap, labels, facts};
+  const ColoringInput input{stream, state, heap, labels, colors, facts};
   if (row.shade != nullptr) {
     row.shade(map, input);
   } else if (row.names != nullptr) {
-    shade_by_name(map, input, *row.names);
+    shade_by_name(map, input, row);
   } else if (row.steps != nullptr) {
     shade_by_steps(map, input, *row.steps);
   }

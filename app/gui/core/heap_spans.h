@@ -6,7 +6,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,8 +14,8 @@
 #include "analysis/model/address_range.h"
 #include "analysis/query/block_list_rows.h"
 #include "analysis/trace/stream.h"
-#include "app/gui/core/color_keeper.h"
 #include "app/gui/core/coloring.h"
+#include "app/gui/core/trace_colors.h"
 
 namespace hbmscope::gui {
 
@@ -76,22 +75,15 @@ struct ShadeEntry {
 struct ShadedName {
   ShadeEntry entry;
   double weight = 0;
-  std::optional<Shade> fixed = {};  // The shade that it always has.
 };
-// Assigns shades to names by descending weight, using shade_of(index), and returns the legend. Names without a shade
-// form one entry: it has the name itself if it is the only one, otherwise `rest_name`. Names without weight are left
-// out.
-std::vector<ShadeEntry> choose_shades(std::vector<ShadedName>& names, std::string_view rest_name,
-                                      const std::function<Shade(std::size_t)>& shade_of);
-// The fixed shade, or the hue of the name; assigned now if it has none. No hue for a name that begins with a bracket,
-// which is a placeholder.
-Shade shade_of_name(const ShadedName& name, ColorKeeper& colors);
+// The entries by descending weight. Names without a shade of their own form one entry: it has the name itself if it is
+// the only one, otherwise `rest_name`. Names without weight are left out.
+std::vector<ShadeEntry> legend_of(const std::vector<ShadedName>& names, std::string_view rest_name);
 
 struct HeapSpans {
   HeapColoring coloring = HeapColoring::user_code;
   std::vector<SpanRegion> regions;
   std::vector<HeapSpan> spans;
-  ColorKeeper colors;              // Hues of lines of code, including those assigned here.
   std::vector<ShadeEntry> legend;  // Entries with blocks; categories by bytes, steps in their order.
   // For the coloring by change: ranges of blocks that are no longer live, by address.
   std::vector<AddressRange> gone;
@@ -117,8 +109,8 @@ struct ColoringFacts {
   std::uint32_t stream = 0;             // The stream that the heap belongs to.
 };
 
-// `colors`: lines of code that already have a hue, which they keep.
+// `colors`: of the trace; without them no name has a hue.
 HeapSpans compute_heap_spans(const Stream& stream, const StreamState& state, std::uint32_t heap, HeapColoring coloring,
-                             const ColorKeeper& colors = {}, const ColoringFacts& facts = {});
+                             const TraceColors& colors, const ColoringFacts& facts = {});
 
 }  // namespace hbmscope::gui

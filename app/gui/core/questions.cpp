@@ -40,6 +40,9 @@ using AskAboutView = void (*)(Answering&, const AnswerKey&);
 
 // In the order in which answers depend on each other.
 constexpr std::pair<Question, Ask> of_trace[] = {
+    {Question::heap_map, ask_colors},
+    {Question::timeline, ask_colors},
+    {Question::address_time, ask_colors},
     {Question::heap_map, ask_heap_map},
     {Question::timeline, ask_timeline},
     {Question::address_time, ask_address_time},
@@ -111,7 +114,10 @@ bool ask_for_context(Answering& asking) {
   }
   const bool has_stacks = ask_views(asking);
   // The history of the selected address needs the block from the heap map.
-  if (asking.asks(Question::address) && state.position().address) ask_heap_map(asking);
+  if (asking.asks(Question::address) && state.position().address) {
+    ask_colors(asking);
+    ask_heap_map(asking);
+  }
   for (const auto& [question, ask] : of_trace)
     if (asking.asks(question)) ask(asking);
   if (has_stacks) {

@@ -28,6 +28,10 @@ void ask_baseline(Answering& asking);
 void ask_diff(Answering& asking, const AnswerKey& base);
 void ask_series(Answering& asking, const AnswerKey& base);
 
+// ask_colors.cpp: which colours the trace's names have, and how the bytes in use divide into them over time.
+void ask_colors(Answering& asking);
+void ask_stack(Answering& asking, HeapKey heap);
+
 // ask_trace.cpp: live blocks at the selected time, and where they lie.
 void ask_moment(Answering& asking);
 void ask_pinned(Answering& asking);

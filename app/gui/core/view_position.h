@@ -62,4 +62,9 @@ struct ViewPosition {
   friend bool operator==(const ViewPosition&, const ViewPosition&) = default;
 };
 
+// A frame, a block or a gap.
+inline bool has_selection(const ViewPosition& position) {
+  return !position.selection.empty() || position.address || position.cell;
+}
+
 }  // namespace hbmscope::gui

@@ -20,9 +20,9 @@ class CommandLine;
 
 // Where the layout puts a view. There are two layouts: one for traces and one for profiles, which have no addresses.
 enum class DockPlace : std::uint8_t {
-  centre,  // Trace: the upper half. Profile: the left half.
+  centre,  // Trace: above the tabs. Profile: the left half.
   right,   // Profile: the right half.
-  middle,  // Trace: between the centre and the tabs; one of the tabs if the window is low.
+  middle,  // Trace: above the centre; one of the tabs if the window is low.
   below,   // A tab at the bottom.
 };
 

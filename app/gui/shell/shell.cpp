@@ -59,11 +59,22 @@ void follow_view(const AppState& state, ViewStates& views) {
   bring_to_front(state.position().view);  // Focus alone does not scroll a long strip of tabs to it.
 }
 
+// It takes its room only while something is selected.
+void draw_docked_inspector(const AppState& state, ViewStates& views, CommandQueue& commands) {
+  const bool is_open = has_selection(state.position());
+  if (is_open != views.inspector_open)
+    views.moving_frames = 3;  // Until the other docks have taken its room, or left it.
+  views.inspector_open = is_open;
+  if (!is_open) return;
+  if (ImGui::Begin("Inspector", nullptr, ImGuiWindowFlags_NoFocusOnAppearing))
+    draw_inspector(state, views.inspector, commands);
+  ImGui::End();
+}
+
 void draw_docked_views(const AppState& state, ViewStates& views, CommandQueue& commands) {
   if (ImGui::Begin("Sources")) draw_sources(state, commands);
   ImGui::End();
-  if (ImGui::Begin("Inspector")) draw_inspector(state, views.inspector, commands);
-  ImGui::End();
+  draw_docked_inspector(state, views, commands);
   for (const ViewRow& row : view_table())
     if (view_exists(state, row.kind)) draw_view(state, views, row, commands);
   follow_view(state, views);
@@ -159,8 +170,10 @@ void draw_shell(const AppState& state, ShellState& shell, CommandQueue& commands
   draw_help(state, views.help, commands);
   draw_jobs_window(state, views.jobs, commands);
   if (views.settling > 0) --views.settling;
+  if (views.moving_frames > 0) --views.moving_frames;
   // A new question, or docks that are not in place yet, need another frame.
-  if (commands.frames_requested() != views.frames_requested || views.settling > 0 || views.reorder > 0)
+  if (commands.frames_requested() != views.frames_requested || views.settling > 0 || views.reorder > 0 ||
+      views.moving_frames > 0)
     commands.push(CommandId::draw_again);
   views.frames_requested = commands.frames_requested();
 }

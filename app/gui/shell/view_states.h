@@ -42,8 +42,10 @@ struct ViewStates {
   std::bitset<view_count> views_there;                    // By kind: views that existed in the previous frame.
   std::bitset<view_count> came_forward;                   // Views that came to the front when they appeared.
   std::set<std::pair<SourceId, ViewKind>> came_for_file;  // Views that came to the front once for the file.
-  int reorder = 0;   // Frames until tabs are put in order, since a new tab appears at the end.
-  int settling = 0;  // Frames until a focus change counts as the user's.
+  int reorder = 0;              // Frames until tabs are put in order, since a new tab appears at the end.
+  int settling = 0;             // Frames until a focus change counts as the user's.
+  bool inspector_open = false;  // In the previous frame.
+  int moving_frames = 0;        // Frames until docks have changed their sizes.
   std::optional<ViewKind> focused;
   std::uint64_t clipboard_seen = 0, paste_seen = 0;
   std::array<std::uint32_t, 2> frames_requested{};  // In the previous frame.

@@ -59,12 +59,6 @@ struct DrawnBoxes {
   void pan_addresses(double share) const { show_addresses(gui::pan_addresses(boxes, seen(), share)); }
 };
 
-std::string lower_title_of(HeapColoring coloring) {
-  std::string title(row_of(coloring).title);
-  title.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(title.front())));
-  return title;
-}
-
 std::string scale_text(const AddressTime& boxes) {
   const double length = static_cast<double>(boxes.query.span.length()) / std::max(1, boxes.query.width);
   const std::string time = boxes.has_times ? text_from_duration_ns(std::llround(length))

@@ -26,7 +26,8 @@ std::string words_of(const DeviceCard& card) {
     words += " of " + text_from_bytes(card.whole_bytes) + "\nfree " + text_from_bytes(*card.free_bytes) +
              ", largest free block " + text_from_bytes(card.largest_free_bytes.value_or(0));
   else
-    words += "\nThis source does not report the regions of the pool. The full width is the highest peak of all devices.";
+    words +=
+        "\nThis source does not report the regions of the pool. The full width is the highest peak of all devices.";
   if (card.failures > 0)
     words += "\n! " + text_from_count(card.failures) + (card.failures == 1 ? " request" : " requests") + " failed";
   return words;

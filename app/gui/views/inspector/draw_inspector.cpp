@@ -137,13 +137,7 @@ void draw_inspector(const AppState& state, InspectorState& inspector, CommandQue
   if (draw_span_inspector(state, inspector, commands)) return;
   commands.ask(Question::detail);
   const FrameKey& selection = state.position().selection;
-  if (selection.empty()) {
-    wrapped_text(state.source()->trace
-                     ? "Click a block, a gap or a frame in any view to see its details here."
-                     : "Click a frame in any view to see here what it holds, on which device, and who calls it.",
-                 true);
-    return;
-  }
+  if (selection.empty()) return;  // A gap that is gone.
   const Answer<FrameDetail>& answer = state.answers().detail;
   if (answer.failed()) return draw_error(state, answer.error);
   if (!answer.value) {

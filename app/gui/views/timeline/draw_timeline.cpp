@@ -37,6 +37,7 @@ struct TimelineFrame {
   const Look& look;
   const TimelineColumns& whole;
   const TimelinePicture& picture;
+  bool has_bands = false;
 
   MomentName moment_at(std::uint64_t position) const { return {*state.source()->trace, whole.heap.stream, position}; }
   int pixel_of(float x) const {
@@ -44,6 +45,8 @@ struct TimelineFrame {
   }
   void show(double begin, double end) const { show_span(state, whole, begin, end, commands); }
   void zoom(double factor, double at) const { zoom_span(state, picture, whole, factor, at, commands); }
+  // Null until they are known.
+  const StackedBands* bands() const { return has_bands ? &view.bands : nullptr; }
   void pan(double by) const { pan_span(state, picture, whole, by, commands); }
 };
 
@@ -97,6 +100,18 @@ void draw_head(const AppState& state, const TimelineColumns& timeline, CommandQu
   draw_copy_menu(ViewKind::timeline, commands);
 }
 
+// The band under the pointer.
+void draw_band_words(const TimelineFrame& frame, int pixel) {
+  const Lane& lane = frame.picture.memory;
+  const float y = ImGui::GetIO().MousePos.y;
+  if (frame.bands() == nullptr || y < lane.from.y || y > lane.to.y) return;
+  const double bytes = static_cast<double>(lane.to.y - y) / static_cast<double>(lane.height()) * lane.most;
+  const auto shade = frame.bands()->shade_at(pixel, bytes);
+  if (!shade) return;
+  const Composition& column = frame.bands()->pixels()[static_cast<std::size_t>(pixel)];
+  text(frame.bands()->name_of(*shade) + "  " + text_from_bytes(column.bytes[*shade]));
+}
+
 void draw_column_tooltip(const TimelineFrame& frame, float x) {
   const int pixel = frame.pixel_of(x);
   const TimelineColumn& column = frame.picture.pixels[static_cast<std::size_t>(pixel)];
@@ -113,6 +128,7 @@ void draw_column_tooltip(const TimelineFrame& frame, float x) {
             (has_heap ? ", in use " + band_text(column.in_use) : std::string()));
   const auto target = find_snap_target(frame.picture, frame.look, x);
   if (target) text("near " + target->words);
+  draw_band_words(frame, pixel);
   if (frame.whole.knows_requested) text("requested " + band_text(column.requested));
   if (frame.whole.knows_regions) {
     text("pool size " + band_text(column.pool));
@@ -271,9 +287,19 @@ void follow_range(const TimelineFrame& frame) {
   frame.view.selected_in = answer.value->trace;
 }
 
+// The band of the legend entry that was chosen in the heap map.
+std::optional<Shade> lit_shade(const AppState& state, const StackedBands& bands) {
+  const std::string& lit = state.position().lit;
+  if (lit.empty()) return std::nullopt;
+  for (const Shade shade : bands.order())
+    if (bands.name_of(shade) == lit) return shade;
+  return std::nullopt;
+}
+
 void draw_picture(const TimelineFrame& frame, float scrubber) {
   ImDrawList& draw = *ImGui::GetWindowDrawList();
-  draw_lanes(draw, frame.look, frame.picture, frame.view.fits_y);
+  const StackedBands* bands = frame.bands();
+  draw_lanes(draw, frame.look, frame.picture, bands, bands != nullptr ? lit_shade(frame.state, *bands) : std::nullopt);
   follow_range(frame);
   const TimeRange& range = frame.state.position().range;
   if (!range.empty() && range == frame.view.selected_as)
@@ -292,6 +318,22 @@ void draw_picture(const TimelineFrame& frame, float scrubber) {
   draw_moment_line(draw, frame.look, frame.picture, axis_of(*moment.value), scrubber);
 }
 
+// What the picture is, and what of it has no room.
+void draw_caption_line(const AppState& state, const TimelinePicture& picture, const TimelineState& view, bool has_strip,
+                       ImVec2 at) {
+  std::string words;
+  if (!picture.source.heap.empty()) {
+    const auto coloring = shown_coloring(state);
+    words = "in use" + (coloring ? " by " + lower_title_of(box_coloring(*coloring, *state.context().colors)) : "") +
+            "; " + words_of_lines(picture, view.fits_y);
+  }
+  if (const std::string missing = words_not_drawn(picture, has_strip); !missing.empty())
+    words += (words.empty() ? "" : "; ") + missing;
+  ImGui::SetCursorScreenPos(at);
+  dim_text(shortened(words, picture.right() - at.x));
+  tooltip(words);
+}
+
 }  // namespace
 
 void draw_timeline(const AppState& state, TimelineState& view, CommandQueue& commands) {
@@ -305,7 +347,7 @@ void draw_timeline(const AppState& state, TimelineState& view, CommandQueue& com
   ImGui::BeginChild("time", {0, 0}, 0,
                     ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoNavInputs);
   ImVec2 corner = ImGui::GetCursorScreenPos(), room = ImGui::GetContentRegionAvail();
-  const float gutter = ImGui::CalcTextSize("1023.9 GiB").x + look.px(6), scrubber = look.px(10);
+  const float gutter = gutter_of_lanes(look), scrubber = look.px(10);
   const float axis = ImGui::GetTextLineHeight() + look.px(8);
   bool has_strip = false;
   float strip = 0;
@@ -321,26 +363,20 @@ void draw_timeline(const AppState& state, TimelineState& view, CommandQueue& com
   const auto make = [&] {
     return make_picture(*whole, part.get(), state.position().span, from, to, look, view.fits_y);
   };
+  const ImVec2 line = corner;
+  const float taken = ImGui::GetTextLineHeight() + look.px(2);
+  corner.y += taken;
+  room.y -= taken;
   if (!place()) return ImGui::EndChild();
-  // This line takes room that a lane could use, so it does not appear for the overview alone, which the wheel can
-  // replace.
-  if (!words_not_drawn(make(), true).empty()) {
-    const ImVec2 line = corner;
-    const float taken = ImGui::GetTextLineHeight() + look.px(2);
-    corner.y += taken;
-    room.y -= taken;
-    if (!place()) return ImGui::EndChild();
-    const std::string words = words_not_drawn(make(), has_strip);
-    ImGui::SetCursorScreenPos({line.x + gutter, line.y});
-    dim_text(shortened(words, to.x - from.x));
-    tooltip(words);
-  }
+  draw_caption_line(state, make(), view, has_strip, {line.x + gutter, line.y});
   const int width = static_cast<int>(to.x - from.x);
   if (state.context().timeline_width != static_cast<std::size_t>(width))
     commands.push(command::size_timeline, {width, 0});
 
   const TimelinePicture picture = make();
-  const TimelineFrame frame{state, view, commands, look, *whole, picture};
+  const TimelineSpan seen = state.position().span.empty() ? whole->whole : state.position().span;
+  const bool has_bands = view.bands.update(state, whole->heap, seen, width);
+  const TimelineFrame frame{state, view, commands, look, *whole, picture, has_bands};
   ImGui::SetCursorScreenPos({from.x, from.y - scrubber});
   ImGui::InvisibleButton("scrubber", {static_cast<float>(width), scrubber});
   if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);

@@ -8,6 +8,7 @@
 
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/commands.h"
+#include "app/gui/views/timeline/draw_timeline_stack.h"
 
 namespace hbmscope::gui {
 
@@ -22,6 +23,7 @@ struct TimelineState {
   double grip = 0;                         // On the axis: the grabbed point of the overview's visible part.
   MomentName pushed;                       // The last time that it pushed
   TimeRange pushed_range;                  // and the last range.
+  StackedBands bands;
   std::uint64_t copy_seen = 0, zoom_seen = 0;
 };
 

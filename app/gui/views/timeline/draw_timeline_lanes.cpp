@@ -8,6 +8,7 @@
 #include "analysis/units/format.h"
 #include "app/gui/core/timeline_markers.h"
 #include "app/gui/look/drawing.h"
+#include "app/gui/views/timeline/draw_timeline_stack.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -23,12 +24,6 @@ std::uint64_t most_of(const TimelineHeap& heap, bool fits_y) {
   for (const Band& column : heap.columns) most = std::max(most, column.most);
   return most;
 }
-std::string words_of_heap(const TimelineHeap& heap) {
-  std::string words = heap.name + ", peak " + text_from_bytes(static_cast<std::int64_t>(heap.peak));
-  if (heap.pool > 0) words += " of " + text_from_bytes(static_cast<std::int64_t>(heap.pool));
-  return words;
-}
-
 // Calls draw(left, right, pixel) for runs of equal pixels: most of a trace is flat.
 template <class Same, class Draw>
 void for_runs(const TimelinePicture& picture, const Same& same, const Draw& draw) {
@@ -126,9 +121,19 @@ void draw_bytes_scale(ImDrawList& draw, const Look& look, const Lane& lane) {
   draw_scale(draw, look, lane, step, text_from_bytes<double>);
 }
 
-void draw_title(ImDrawList& draw, const Look& look, const Lane& lane, const char* title) {
-  draw_words(draw, look, {lane.from.x + look.px(6), lane.from.y + look.px(2)},
-             shortened(title, lane.to.x - lane.from.x - look.px(12)), Role::text);
+// Left of a low lane, above the highest value that it can show: a caption never covers data.
+void draw_caption(ImDrawList& draw, const Look& look, const Lane& lane, std::string_view title, std::string_view most) {
+  const float line = ImGui::GetTextLineHeight(), right = lane.from.x - look.px(6);
+  float y = std::floor(lane.from.y + std::max(0.0F, (lane.height() - (most.empty() ? 1 : 2) * line) / 2));
+  for (const std::string_view words : {title, most}) {
+    const std::string shown = shortened(words, gutter_of_lanes(look) - look.px(8));
+    draw.AddText({right - ImGui::CalcTextSize(shown.c_str()).x, y},
+                 look.role(words == title ? Role::text : Role::dim_text), shown.c_str());
+    y += line;
+  }
+}
+std::string most_text(const Lane& lane, double head_room) {
+  return text_from_bytes(lane.most / head_room);
 }
 
 // Each heap has its own scale, from 0 to its peak: on the scale of HBM, 128 MiB of VMEM would be less than a pixel.
@@ -138,8 +143,7 @@ void draw_heap(ImDrawList& draw, const Look& look, const TimelinePicture& pictur
   for_runs_of(picture, heap.columns, [&](float left, float right, const Band& band) {
     draw_band(draw, lane, left, right, band, look.role(Role::parameters), look.role(Role::parameters, 0.45F));
   });
-  draw_bytes_scale(draw, look, lane);
-  draw_title(draw, look, lane, words_of_heap(heap).c_str());
+  draw_caption(draw, look, lane, heap.name, "peak " + text_from_bytes(static_cast<std::int64_t>(heap.peak)));
 }
 
 void draw_loss(ImDrawList& draw, const Look& look, const TimelinePicture& picture) {
@@ -244,9 +248,10 @@ TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns
     foot = picture.markers->from.y - look.px(4);
     room = foot - from.y;
   }
-  const float lane_height = ImGui::GetTextLineHeight() * 2;
+  const float lane_height = ImGui::GetTextLineHeight() * 2 + look.px(2);
   const bool has_heap = !whole.heap.empty();
-  const float room_of_heap = has_heap ? look.px(whole.knows_regions ? 130 : 60) : 0;
+  // Other heaps and counters leave the larger part to what is in use.
+  const float room_of_heap = has_heap ? std::max(look.px(whole.knows_regions ? 130 : 60), 0.8F * room) : 0;
   // Other kinds of memory come before the largest free block, because they matter more for a TPU program.
   const auto& heaps = picture.source.heaps;
   const auto kinds = static_cast<std::size_t>(
@@ -274,10 +279,10 @@ TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns
     picture.counters[i].most = std::max(1.0, static_cast<double>(picture.source.counters[i].most) * 1.1);
   for (std::size_t i = 0; i < picture.heaps.size(); ++i)
     picture.heaps[i].most = std::max(1.0, static_cast<double>(most_of(heaps[i], fits_y)) * 1.1);
-  const bool has_fits = whole.knows_regions && room > look.px(56);
-  const bool has_fragmentation = whole.knows_regions && room > look.px(88);
-  const float split = has_fits ? std::floor(from.y + room * (has_fragmentation ? 0.52F : 0.62F)) : foot;
-  const float second = has_fragmentation ? std::floor(from.y + room * 0.79F) : foot;
+  // Thin lanes: the picture is what is in use.
+  const bool has_fits = whole.knows_regions && room > 2.5F * lane_height,
+             has_fragmentation = has_fits && room > 4 * lane_height;
+  const float split = foot - (has_fits ? lane_height + gap : 0) - (has_fragmentation ? lane_height + gap : 0);
   const bool leaves_pool = fits_y && is_low(scale);
   picture.memory = {
       from,
@@ -286,9 +291,9 @@ TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns
   if (has_fits)
     picture.fits =
         Lane{{from.x, split + gap},
-             {to.x, second},
+             {to.x, split + gap + lane_height},
              std::max(1.0, static_cast<double>(std::max(scale.largest_free_most, scale.requested_most)) * 1.15)};
-  if (has_fragmentation) picture.fragmentation = Lane{{from.x, second + gap}, {to.x, foot}, 1};
+  if (has_fragmentation) picture.fragmentation = Lane{{from.x, foot - lane_height}, {to.x, foot}, 1};
   return picture;
 }
 
@@ -347,41 +352,65 @@ void draw_words(ImDrawList& draw, const Look& look, ImVec2 at, const std::string
 
 namespace {
 
-void draw_memory(ImDrawList& draw, const Look& look, const TimelinePicture& picture, bool fits_y) {
-  const bool knows_regions = picture.source.knows_regions;
+// The spread between least and most within a pixel is faint, so that a spike of one event stays visible.
+void draw_spread(ImDrawList& draw, const Look& look, const TimelinePicture& picture) {
+  const auto same = [](const TimelineColumn& a, const TimelineColumn& b) { return a.in_use == b.in_use; };
+  for_runs(picture, same, [&](float left, float right, const TimelineColumn& pixel) {
+    const float least = picture.memory.y_of(static_cast<double>(pixel.in_use.least)),
+                most = picture.memory.y_of(static_cast<double>(pixel.in_use.most));
+    if (least - most > 2) draw.AddRectFilled({left, most}, {right, least - 1}, look.role(Role::free, 0.5F));
+  });
+}
+
+void draw_memory(ImDrawList& draw, const Look& look, const TimelinePicture& picture, const StackedBands* bands,
+                 std::optional<Shade> lit) {
   draw.AddRectFilled(picture.memory.from, picture.memory.to, look.role(Role::free));
-  draw_area(draw, picture, picture.memory, &TimelineColumn::in_use, look.role(Role::parameters),
-            look.role(Role::parameters, 0.45F));
+  if (bands != nullptr) {
+    draw_bands(draw, look, picture, *bands, lit);
+    draw_spread(draw, look, picture);
+  } else {
+    draw_area(draw, picture, picture.memory, &TimelineColumn::in_use, look.role(Role::several),
+              look.role(Role::several, 0.45F));
+  }
   if (picture.source.knows_requested) draw_line(draw, picture, &TimelineColumn::requested, look.role(Role::rounding));
-  const bool has_pool_line = knows_regions && static_cast<double>(picture.source.pool_most) <= picture.memory.most;
-  if (has_pool_line) draw_line(draw, picture, &TimelineColumn::pool, look.role(Role::text, 0.8F));
+  if (has_pool_line(picture)) draw_line(draw, picture, &TimelineColumn::pool, look.role(Role::text, 0.8F));
   draw_bytes_scale(draw, look, picture.memory);
-  std::string title = has_pool_line   ? "in use; upper line: pool"
-                      : knows_regions ? "in use; the pool is far larger"
-                                      : "in use; the regions of the pool are unknown";
-  if (picture.source.knows_requested) title += "; inner line: requested";
-  if (fits_y) title += "; y axis fitted to the visible data (Y)";
-  if (!fits_y && knows_regions && is_low(picture.source)) title += "; Y fits the y axis";
-  draw_title(draw, look, picture.memory, title.c_str());
 }
 
 }  // namespace
 
-void draw_lanes(ImDrawList& draw, const Look& look, const TimelinePicture& picture, bool fits_y) {
-  if (!picture.source.heap.empty()) draw_memory(draw, look, picture, fits_y);
+bool has_pool_line(const TimelinePicture& picture) {
+  return picture.source.knows_regions && static_cast<double>(picture.source.pool_most) <= picture.memory.most;
+}
+
+std::string words_of_lines(const TimelinePicture& picture, bool fits_y) {
+  const bool knows_regions = picture.source.knows_regions;
+  std::string words = has_pool_line(picture) ? "line: pool"
+                      : knows_regions        ? "the pool is far larger"
+                                             : "the size of the pool is unknown";
+  if (picture.source.knows_requested) words += "; inner line: requested";
+  if (fits_y) words += "; y axis fitted to the visible data (Y)";
+  if (!fits_y && knows_regions && is_low(picture.source)) words += "; Y fits the y axis";
+  return words;
+}
+
+float gutter_of_lanes(const Look& look) {
+  return std::max(ImGui::CalcTextSize("largest free").x, ImGui::CalcTextSize("fragmentation").x) + look.px(8);
+}
+
+void draw_lanes(ImDrawList& draw, const Look& look, const TimelinePicture& picture, const StackedBands* bands,
+                std::optional<Shade> lit) {
+  if (!picture.source.heap.empty()) draw_memory(draw, look, picture, bands, lit);
   if (picture.fits) {
     draw.AddRectFilled(picture.fits->from, picture.fits->to, look.role(Role::free));
     draw_area(draw, picture, *picture.fits, &TimelineColumn::largest_free, look.role(Role::largest_free, 0.75F),
               look.role(Role::largest_free, 0.35F));
-    draw_bytes_scale(draw, look, *picture.fits);
-    draw_title(draw, look, *picture.fits, "largest free block");
+    draw_caption(draw, look, *picture.fits, "largest free", most_text(*picture.fits, 1.15));
   }
   if (picture.fragmentation) {
     draw.AddRectFilled(picture.fragmentation->from, picture.fragmentation->to, look.role(Role::free));
     draw_fragmentation(draw, picture, look.role(Role::text, 0.85F), look.role(Role::several, 0.45F));
-    draw_scale(draw, look, *picture.fragmentation, picture.fragmentation->height() > look.px(70) ? 0.25 : 0.5,
-               [](double share) { return text_from_fraction(share, 0); });
-    draw_title(draw, look, *picture.fragmentation, "fragmentation");
+    draw_caption(draw, look, *picture.fragmentation, "fragmentation", "0 to 100 %");
   }
   for (std::size_t i = 0; i < picture.counters.size(); ++i) {
     draw_counter(draw, look, picture, picture.source.counters[i], picture.counters[i]);

@@ -72,7 +72,16 @@ void zoom_span(const AppState& state, const TimelinePicture& picture, const Time
 void pan_span(const AppState& state, const TimelinePicture& picture, const TimelineColumns& whole, double by,
               CommandQueue& commands);
 
-void draw_lanes(ImDrawList& draw, const Look& look, const TimelinePicture& picture, bool fits_y);
+class StackedBands;
+
+// `bands`: null until they are known; then what is in use is one area. `lit`: see draw_bands().
+void draw_lanes(ImDrawList& draw, const Look& look, const TimelinePicture& picture, const StackedBands* bands,
+                std::optional<Shade> lit);
+// What the lines over the bands are; and how the y axis was chosen, if it was.
+bool has_pool_line(const TimelinePicture& picture);
+std::string words_of_lines(const TimelinePicture& picture, bool fits_y);
+// The width of the captions and scales left of the lanes.
+float gutter_of_lanes(const Look& look);
 
 // Text over data, on a plate of the background colour.
 void draw_words(ImDrawList& draw, const Look& look, ImVec2 at, const std::string& words, Role role);

@@ -1,0 +1,88 @@
+// The colours of the trace in front, and its bytes by colour over time.
+#include "app/gui/core/questions.h"
+
+namespace hbmscope::gui {
+namespace {
+
+// A running job's colours change only when its peaks have grown by this much, so that they stay what they are.
+constexpr std::uint64_t growth_share = 8;
+
+std::uint64_t sum_of_peaks(const Trace& trace) {
+  std::uint64_t sum = 0;
+  for (const Stream& stream : trace.streams)
+    for (std::uint32_t heap = 1; heap < stream.definitions().heaps().size(); ++heap)
+      sum += stream.peak(heap).in_use_bytes;
+  return sum;
+}
+
+// Equal colours of both sides are one object, so that their answers are, too.
+std::shared_ptr<const TraceColors> shared_colors(const AppState& state, TraceColors colors) {
+  for (const Context& context : state.contexts)
+    if (context.colors && *context.colors == colors) return context.colors;
+  return std::make_shared<const TraceColors>(std::move(colors));
+}
+
+}  // namespace
+
+void ask_colors(Answering& asking) {
+  AppState& state = asking.state();
+  const Source* source = state.source();
+  if (source == nullptr || source->state != AnswerState::ready || !source->trace) return;
+  ContextNotes& notes = asking.notes();
+  const std::uint64_t peaks = sum_of_peaks(*source->trace);
+  const auto& known = asking.answers().color_ranks;
+  const bool is_kept = source->live && known.value && peaks <= notes.ranked_bytes + notes.ranked_bytes / growth_share;
+  if (!is_kept) {
+    notes.ranked_bytes = peaks;
+    asking.ask<ColorRanks>(&Answers::color_ranks, {source->id, options::Colors{}},
+                           [trace = source->trace](Work& work) -> Result<Computed<ColorRanks>> {
+                             auto ranks = compute_color_ranks(*trace, choose_heap(*trace, {}), work);
+                             if (!ranks) return Failure(cancelled_error());
+                             std::size_t bytes = 4096;
+                             for (const auto& names : ranks->names) bytes += names.size() * 128;
+                             return Computed<ColorRanks>{std::make_shared<const ColorRanks>(std::move(*ranks)), bytes};
+                           });
+  }
+  Context& context = state.context();
+  if (known.value == nullptr) {
+    context.colors = nullptr;
+    return;
+  }
+  if (context.colors && notes.colored == known.value) return;
+  notes.colored = known.value;
+  context.colors = shared_colors(state, state.hues.assign(*known.value));
+}
+
+void ask_stack(Answering& asking, HeapKey heap) {
+  const Source* source = asking.state().source();
+  const Context& context = asking.state().context();
+  const auto coloring = shown_coloring(asking.state());
+  if (!coloring || heap.empty()) return;
+  const StackQuery query{heap, box_coloring(*coloring, *context.colors), context.colors};
+  const auto computed = [](std::optional<StackCourse> made) -> Result<Computed<StackCourse>> {
+    if (!made) return Failure(cancelled_error());
+    auto course = std::make_shared<const StackCourse>(std::move(*made));
+    const std::size_t bytes = course->memory_bytes();
+    return Computed<StackCourse>{std::move(course), bytes};
+  };
+  // A trace that grows is continued where its previous version ended.
+  const auto before = source->is_part() ? asking.answers().stack.value : nullptr;
+  asking.ask<StackCourse>(
+      &Answers::stack, {source->id, options::Stack{query, {}}},
+      [trace = source->trace, query, before, computed](Work& work) {
+        return computed(StackCourse::compute(trace->streams[query.heap.stream], query, before.get(), &work));
+      });
+  // Where the whole trace's buckets are fewer than the pixels, the visible span is computed by itself.
+  const auto& whole = asking.answers().stack.value;
+  const TimelineSpan& span = asking.position().span;
+  if (whole == nullptr || span.empty() || whole->is_exact() || asking.notes().waits_for_rest ||
+      whole->buckets_in(span) > 2 * context.timeline_width)
+    return;
+  asking.ask<StackCourse>(
+      &Answers::stack_part, {source->id, options::Stack{query, span}},
+      [trace = source->trace, query, span, computed](Work& work) {
+        return computed(StackCourse::compute_span(trace->streams[query.heap.stream], query, span, &work));
+      });
+}
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,85 @@
+// Bytes in use of a heap over time, divided by the shades of a coloring: the bands of the timeline. One pass over the
+// stream makes a bounded number of buckets, from which the columns of any visible span are quickly made; if the span
+// shows fewer buckets than pixels, a pass over the span alone makes them exact.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "analysis/trace/pass_control.h"
+#include "analysis/trace/stream.h"
+#include "app/gui/core/timeline_span.h"
+#include "app/gui/core/trace_colors.h"
+
+namespace hbmscope::gui {
+
+// Bytes by shade at one time.
+struct Composition {
+  std::array<std::uint64_t, shade_count> bytes{};
+  std::uint64_t total = 0;
+
+  // Keeps the one with more bytes in use: a column shows its highest point, which existed, and not a mixture.
+  void add(const Composition& other) {
+    if (other.total > total) *this = other;
+  }
+  friend bool operator==(const Composition&, const Composition&) = default;
+};
+
+struct StackQuery {
+  HeapKey heap;
+  HeapColoring coloring = HeapColoring::user_code;  // The result of box_coloring().
+  std::shared_ptr<const TraceColors> colors;
+  friend bool operator==(const StackQuery&, const StackQuery&) = default;
+};
+
+class StackCourse {
+ public:
+  // Continues `before` if it is a course of the same query over the first events of the same stream, otherwise starts
+  // anew. Nothing if cancelled.
+  static std::optional<StackCourse> compute(const Stream& stream, const StackQuery& query, const StackCourse* before,
+                                            PassControl* control);
+  // Of a span of the axis only, exact if it has at most 65,536 events.
+  static std::optional<StackCourse> compute_span(const Stream& stream, const StackQuery& query, TimelineSpan span,
+                                                 PassControl* control);
+
+  const StackQuery& query() const { return query_; }
+  TimelineSpan span() const { return span_; }
+  std::uint64_t end_position() const { return end_position_; }
+  std::uint64_t events_in_bucket() const { return events_in_bucket_; }
+  bool is_exact() const { return events_in_bucket_ == 1; }
+  std::size_t buckets_in(TimelineSpan span) const;
+  std::size_t memory_bytes() const { return buckets_.size() * sizeof(Bucket) + sizeof(*this); }
+
+  // `count` columns over the span.
+  std::vector<Composition> columns(TimelineSpan span, std::size_t count) const;
+
+ private:
+  struct Bucket {
+    std::int64_t first = 0;    // On the axis.
+    std::uint64_t number = 0;  // Position of its first event, in units of `events_in_bucket_`.
+    Composition most, last;
+  };
+  class Walk;
+
+  StackCourse(const Stream& stream, const StackQuery& query, TimelineSpan span);
+  bool is_of_start_of(const Stream& stream) const;
+  bool extend(const Stream& stream, std::uint64_t begin, std::uint64_t end, PassControl* control);
+  void note(std::uint64_t position, std::int64_t at, const Composition& now);
+  void halve();
+  std::size_t bucket_at(std::int64_t at) const;  // The last one that begins at or before it; the first one otherwise.
+
+  StackQuery query_;
+  bool has_times_ = false;
+  std::int64_t first_time_ns_ = 0;
+  TimelineSpan span_;
+  std::uint64_t end_position_ = 0, events_in_bucket_ = 1;
+  std::size_t blocks_seen_ = 0;
+  wire::SharedBlock last_seen_;  // The last one of these blocks.
+  std::vector<Bucket> buckets_;  // Never empty; the first one has what was live at the start.
+};
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,192 @@
+#include "app/gui/core/trace_colors.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "app/gui/core/heap_spans.h"
+
+namespace hbmscope::gui {
+namespace {
+
+constexpr std::size_t heaps_max = 32;  // The largest ones; each costs a replay from the nearest keyframe.
+
+struct RankedHeap {
+  HeapKey key;
+  HeapPeak peak;
+  bool is_main = false;
+};
+
+std::vector<RankedHeap> heaps_to_rank(const Trace& trace, HeapKey main) {
+  std::vector<RankedHeap> heaps;
+  const auto layer_of = [&](HeapKey key) { return trace.streams[key.stream].definitions().heap(key.heap).layer; };
+  for (std::uint32_t stream = 0; stream < trace.streams.size(); ++stream)
+    for (std::uint32_t heap = 1; heap < trace.streams[stream].definitions().heaps().size(); ++heap)
+      if (const HeapPeak peak = trace.streams[stream].peak(heap); peak.in_use_bytes > 0)
+        heaps.push_back({{stream, heap}, peak, main.empty() || layer_of({stream, heap}) == layer_of(main)});
+  std::stable_sort(heaps.begin(), heaps.end(), [](const RankedHeap& a, const RankedHeap& b) {
+    return std::pair(a.is_main, a.peak.in_use_bytes) > std::pair(b.is_main, b.peak.in_use_bytes);
+  });
+  if (heaps.size() > heaps_max) heaps.resize(heaps_max);
+  return heaps;
+}
+
+bool is_placeholder(std::string_view name) {
+  return name.starts_with('(');
+}
+
+// Of the main layer, and of the others.
+struct Weight {
+  std::uint64_t main = 0, other = 0;
+  void add(std::uint64_t bytes, bool is_main) { (is_main ? main : other) += bytes; }
+};
+
+// Bytes by name.
+class NameWeights {
+ public:
+  void add(const std::string& name, const Weight& weight) {
+    Weight& sum = weights_[name];
+    sum.main += weight.main;
+    sum.other += weight.other;
+  }
+  std::vector<std::string> ranked() const {
+    std::vector<std::pair<Weight, std::string>> all;
+    for (const auto& [name, weight] : weights_)
+      if (!is_placeholder(name)) all.emplace_back(weight, name);
+    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+      const std::pair large_a(a.first.main, a.first.other), large_b(b.first.main, b.first.other);
+      return large_a != large_b ? large_a > large_b : a.second < b.second;
+    });
+    std::vector<std::string> names;
+    names.reserve(all.size());
+    for (auto& [weight, name] : all) names.push_back(std::move(name));
+    return names;
+  }
+  std::uint64_t named_bytes() const {
+    std::uint64_t bytes = 0;
+    for (const auto& [name, weight] : weights_)
+      if (!is_placeholder(name)) bytes += weight.main;
+    return bytes;
+  }
+  bool divides() const {
+    return std::count_if(weights_.begin(), weights_.end(), [](const auto& one) { return one.second.main > 0; }) > 1;
+  }
+
+ private:
+  std::unordered_map<std::string, Weight> weights_;
+};
+
+// The bytes of one stream's blocks by what their names depend on, so that each name is made once.
+class KeyWeights {
+ public:
+  explicit KeyWeights(const NamesOfBlocks& names) : names_(&names) {}
+  void add(const LiveBlock& block, const BlockLabels& labels, bool is_main) {
+    weights_[names_->key_of(block, labels)].add(block.size, is_main);
+  }
+  void add_to(NameWeights& sums, const Definitions& definitions) const {
+    for (const auto& [key, weight] : weights_) sums.add(names_->name_of(definitions, key), weight);
+  }
+
+ private:
+  const NamesOfBlocks* names_;
+  std::unordered_map<std::uint32_t, Weight> weights_;
+};
+
+struct Weights {
+  std::array<NameWeights, hued_colorings.size()> names;
+  std::uint64_t bytes = 0, with_category = 0;  // Of the main layer.
+  std::set<Shade> sizes;
+};
+
+HeapColoring choose_automatic(const Weights& weights) {
+  const auto is_half = [&](std::uint64_t bytes) { return bytes > 0 && bytes >= weights.bytes - bytes; };
+  const NameWeights &code = weights.names[0], &tags = weights.names[1];
+  if (is_half(weights.with_category)) return HeapColoring::category;
+  const bool is_of_code = is_half(code.named_bytes());
+  if (weights.bytes == 0 || (is_of_code && code.divides())) return HeapColoring::user_code;
+  if (is_half(tags.named_bytes()) && tags.divides()) return HeapColoring::tag;
+  return is_of_code && weights.sizes.size() < 2 ? HeapColoring::user_code : HeapColoring::size;
+}
+
+}  // namespace
+
+std::optional<ColorRanks> compute_color_ranks(const Trace& trace, HeapKey main, const std::atomic<bool>& cancelled) {
+  Weights weights;
+  const std::vector<RankedHeap> heaps = heaps_to_rank(trace, main);
+  for (std::uint32_t number = 0; number < trace.streams.size(); ++number) {
+    const auto is_here = [&](const RankedHeap& one) { return one.key.stream == number; };
+    if (std::none_of(heaps.begin(), heaps.end(), is_here)) continue;
+    const Stream& stream = trace.streams[number];
+    const BlockLabels labels(stream);
+    std::vector<KeyWeights> by_key;
+    for (const HeapColoring coloring : hued_colorings) by_key.emplace_back(*row_of(coloring).names);
+    for (const RankedHeap& heap : heaps) {
+      if (!is_here(heap)) continue;
+      if (cancelled) return std::nullopt;
+      const StreamState state = stream.state_at(heap.peak.position);
+      for (const LiveBlock& block : state.slots()) {
+        if (block.heap != heap.key.heap) continue;
+        for (KeyWeights& weights_of_keys : by_key) weights_of_keys.add(block, labels, heap.is_main);
+        if (!heap.is_main) continue;
+        weights.bytes += block.size;
+        if (labels.has_categories() && labels.category(block) != Category::unknown) weights.with_category += block.size;
+        weights.sizes.insert(size_step_of(block.size));
+      }
+    }
+    for (std::size_t i = 0; i < by_key.size(); ++i) by_key[i].add_to(weights.names[i], stream.definitions());
+  }
+  ColorRanks ranks;
+  ranks.automatic = choose_automatic(weights);
+  for (std::size_t i = 0; i < hued_colorings.size(); ++i) ranks.names[i] = weights.names[i].ranked();
+  return ranks;
+}
+
+Shade HueTable::shade_of(std::string_view name) const {
+  const auto found = std::find(names.begin(), names.end(), name);
+  return name.empty() || found == names.end() ? several_shade : static_cast<Shade>(found - names.begin());
+}
+
+const HueTable& TraceColors::hues_of(HeapColoring coloring) const {
+  static const HueTable none;
+  const auto found = std::find(hued_colorings.begin(), hued_colorings.end(), coloring);
+  return found == hued_colorings.end() ? none : hues[static_cast<std::size_t>(found - hued_colorings.begin())];
+}
+
+std::vector<Shade> TraceColors::stack_order(HeapColoring coloring) const {
+  const Coloring& row = row_of(coloring);
+  std::vector<Shade> order = hues_of(coloring).order;
+  for (Shade shade = 0; order.empty() && row.steps == nullptr && shade < several_shade; ++shade) order.push_back(shade);
+  for (Shade step = 0; row.steps != nullptr && step < step_count; ++step)  // The largest are at the bottom.
+    order.push_back(static_cast<Shade>(step_count - 1 - step));
+  order.push_back(several_shade);
+  return order;
+}
+
+TraceColors HueMemory::assign(const ColorRanks& ranks) {
+  TraceColors colors;
+  colors.automatic = ranks.automatic;
+  for (std::size_t i = 0; i < ranks.names.size(); ++i) colors.hues[i] = assign(ranks.names[i]);
+  return colors;
+}
+
+HueTable HueMemory::assign(const std::vector<std::string>& ranked) {
+  HueTable table;
+  const std::size_t count = std::min(hue_count, ranked.size());
+  std::vector<std::size_t> hue_of(count, no_hue);
+  const auto give = [&](std::size_t i, std::size_t hue) {
+    if (hue_of[i] != no_hue || !table.names[hue].empty()) return;
+    table.names[hue] = ranked[i];
+    hue_of[i] = hue;
+  };
+  for (std::size_t i = 0; i < count; ++i)
+    if (const auto known = hues_.find(ranked[i]); known != hues_.end()) give(i, known->second);
+  for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t hue = 0; hue < hue_count; ++hue) give(i, hue);
+  for (std::size_t i = 0; i < count; ++i) {
+    hues_[ranked[i]] = hue_of[i];
+    table.order.push_back(static_cast<Shade>(hue_of[i]));
+  }
+  return table;
+}
+
+}  // namespace hbmscope::gui

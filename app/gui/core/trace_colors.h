@@ -1,0 +1,62 @@
+// The colours of a trace: what its automatic coloring is, and which names (lines of code, tags, streams) have a hue.
+// They are chosen once, by what the trace's heaps hold at their peaks, so that one thing has one colour at every time,
+// in every picture and in every heap. HueMemory keeps them across files and while a trace grows.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "app/gui/core/color_keeper.h"
+#include "app/gui/core/coloring.h"
+#include "app/gui/sources/trace_moment.h"
+
+namespace hbmscope::gui {
+
+// The colorings by name whose names have no fixed hues.
+inline constexpr std::array hued_colorings{HeapColoring::user_code, HeapColoring::tag, HeapColoring::device_stream};
+
+struct ColorRanks {
+  HeapColoring automatic = HeapColoring::user_code;
+  // Names with at least a byte at a peak, largest first; for each of `hued_colorings`. Without placeholders such as
+  // "(no tag)".
+  std::array<std::vector<std::string>, hued_colorings.size()> names;
+};
+// Automatic: categories, your code, tags or sizes: the first that at least half of the bytes have and that divides
+// them, since anything else would be one colour. Heaps of the layer of `main` count before all others. Nothing if
+// cancelled.
+std::optional<ColorRanks> compute_color_ranks(const Trace& trace, HeapKey main, const std::atomic<bool>& cancelled);
+
+struct HueTable {
+  std::array<std::string, hue_count> names;     // By hue; empty: the hue is not used.
+  std::vector<Shade> order;                     // The used hues by rank, largest first.
+  Shade shade_of(std::string_view name) const;  // several_shade if it has no hue.
+  friend bool operator==(const HueTable&, const HueTable&) = default;
+};
+
+struct TraceColors {
+  HeapColoring automatic = HeapColoring::user_code;
+  std::array<HueTable, hued_colorings.size()> hues;
+  const HueTable& hues_of(HeapColoring coloring) const;  // An empty table if its shades are fixed.
+  // The shades of a coloring in the order in which they are stacked, from the bottom; the neutral one is last.
+  std::vector<Shade> stack_order(HeapColoring coloring) const;
+  friend bool operator==(const TraceColors&, const TraceColors&) = default;
+};
+
+// Which hue each name had in this window. A name gets its hue again wherever it appears, unless a larger name of the
+// same trace has it. The eight largest names of a trace have hues, because nine would be too hard to distinguish.
+class HueMemory {
+ public:
+  TraceColors assign(const ColorRanks& ranks);
+
+ private:
+  HueTable assign(const std::vector<std::string>& ranked);
+  std::unordered_map<std::string, std::size_t> hues_;
+};
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,65 @@
+#include "app/gui/views/timeline/draw_timeline_stack.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gui/core/heap_raster.h"
+
+namespace hbmscope::gui {
+
+bool StackedBands::update(const AppState& state, HeapKey heap, TimelineSpan seen, int width) {
+  const auto& part = state.answers().stack_part.value;
+  const bool is_of_part =
+      part && part->query().heap == heap && part->query().colors == state.context().colors && part->span() == seen;
+  const auto& course = is_of_part ? part : state.answers().stack.value;
+  if (course == nullptr || !(course->query().heap == heap)) return false;
+  if (course == course_ && seen == seen_ && pixels_.size() == static_cast<std::size_t>(width)) return true;
+  course_ = course;
+  seen_ = seen;
+  pixels_ = course->columns(seen, static_cast<std::size_t>(std::max(1, width)));
+  order_ = course->query().colors->stack_order(course->query().coloring);
+  return true;
+}
+
+std::optional<Shade> StackedBands::shade_at(int pixel, double bytes) const {
+  if (pixel < 0 || static_cast<std::size_t>(pixel) >= pixels_.size() || bytes < 0) return std::nullopt;
+  double below = 0;
+  for (const Shade shade : order_) {
+    below += static_cast<double>(pixels_[static_cast<std::size_t>(pixel)].bytes[shade]);
+    if (bytes < below) return shade;
+  }
+  return std::nullopt;
+}
+
+std::string StackedBands::name_of(Shade shade) const {
+  const Coloring& row = row_of(course_->query().coloring);
+  const HueTable& hues = course_->query().colors->hues_of(row.kind);
+  if (shade < hue_count && !hues.names[shade].empty()) return hues.names[shade];
+  if (row.steps != nullptr && shade < row.steps->names.size()) return std::string(row.steps->names[shade]);
+  if (shade == several_shade || row.names == nullptr)
+    return row.names != nullptr ? std::string(row.names->rest_name) : "";
+  return row.names->name_of_shade != nullptr ? std::string(row.names->name_of_shade(shade)) : "";
+}
+
+void draw_bands(ImDrawList& draw, const Look& look, const TimelinePicture& picture, const StackedBands& bands,
+                std::optional<Shade> lit) {
+  const Lane& lane = picture.memory;
+  const std::vector<Composition>& pixels = bands.pixels();
+  const HeapColoring coloring = bands.course().query().coloring;
+  std::vector<std::uint64_t> below(pixels.size());
+  for (const Shade shade : bands.order()) {
+    const bool is_dim = lit && *lit != shade;
+    const ImU32 color = look.color(color_of_shade(look.theme, coloring, shade), is_dim ? 0.25F : 1);
+    for (std::size_t x = 0; x < pixels.size();) {
+      const std::uint64_t bytes = pixels[x].bytes[shade], foot = below[x];
+      std::size_t end = x;
+      for (; end < pixels.size() && pixels[end].bytes[shade] == bytes && below[end] == foot; ++end) below[end] += bytes;
+      if (bytes > 0)
+        draw.AddRectFilled({picture.left + static_cast<float>(x), lane.y_of(static_cast<double>(foot + bytes))},
+                           {picture.left + static_cast<float>(end), lane.y_of(static_cast<double>(foot))}, color);
+      x = end;
+    }
+  }
+}
+
+}  // namespace hbmscope::gui

@@ -1,0 +1,40 @@
+// The bands of the timeline's memory lane: bytes in use by colour, stacked, one column per pixel.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/gui/core/stack_course.h"
+#include "app/gui/views/timeline/draw_timeline_lanes.h"
+
+namespace hbmscope::gui {
+
+// The columns of the visible span. They are made again only when the course, the span or the width changes.
+class StackedBands {
+ public:
+  // The best answer that there is for the span: exact if possible, otherwise from the whole trace. False: there is none
+  // for the heap yet.
+  bool update(const AppState& state, HeapKey heap, TimelineSpan seen, int width);
+
+  const StackCourse& course() const { return *course_; }
+  const std::vector<Composition>& pixels() const { return pixels_; }
+  const std::vector<Shade>& order() const { return order_; }  // From the bottom up.
+  // The band at a height above the lane's foot, in bytes; nothing above all bands.
+  std::optional<Shade> shade_at(int pixel, double bytes) const;
+  // "train_step  train.py:48", "optimizer state", "1 GiB and more"; "other code, or unknown" for the neutral band.
+  std::string name_of(Shade shade) const;
+
+ private:
+  std::shared_ptr<const StackCourse> course_;
+  TimelineSpan seen_;
+  std::vector<Composition> pixels_;
+  std::vector<Shade> order_;
+};
+
+// Only the band `lit` keeps its full colour, if it is set.
+void draw_bands(ImDrawList& draw, const Look& look, const TimelinePicture& picture, const StackedBands& bands,
+                std::optional<Shade> lit);
+
+}  // namespace hbmscope::gui
