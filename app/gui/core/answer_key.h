@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -80,6 +81,11 @@ struct SideBySide {  // A is `source` of the key; B is its `baseline`, at the ke
   HeapKey heap_a, heap_b;
   MomentName at_a;
   bool operator==(const SideBySide&) const = default;
+};
+struct Headline {
+  HeapKey heap;
+  std::optional<std::size_t> failure;  // Index among the failures of the heap's stream.
+  bool operator==(const Headline&) const = default;
 };
 struct Colors {
   bool operator==(const Colors&) const = default;
@@ -164,10 +170,11 @@ struct Sizes {
 using AnswerOptions =
     std::variant<std::monostate, options::Stacks, options::Summary, options::Top, options::Flame, options::Search,
                  options::Tree, options::Detail, options::Diff, options::Listing, options::LogLines, options::Series,
-                 options::Settings, options::State, options::Compare, options::SideBySide, options::Colors,
-                 options::HeapMap, options::LiveBlocks, options::Blocks, options::Address, options::Events,
-                 options::Timeline, options::Stack, options::AddressTime, options::Range, options::Free,
-                 options::FreeHistory, options::PoolCosts, options::WhatIf, options::Failure, options::Sizes>;
+                 options::Settings, options::State, options::Compare, options::SideBySide, options::Headline,
+                 options::Colors, options::HeapMap, options::LiveBlocks, options::Blocks, options::Address,
+                 options::Events, options::Timeline, options::Stack, options::AddressTime, options::Range,
+                 options::Free, options::FreeHistory, options::PoolCosts, options::WhatIf, options::Failure,
+                 options::Sizes>;
 
 struct AnswerKey {
   SourceId source = SourceId::none;

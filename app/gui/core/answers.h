@@ -110,6 +110,21 @@ struct FailureAnswer {
   // The failure's number, from 1, and the count of out-of-memory failures of this heap.
   std::size_t number = 0, of = 0;
 };
+// What the answer bar says: the failure of the shown heap, else the first one of the trace, else the heap's peak.
+struct HeadlineAnswer {
+  std::shared_ptr<const Trace> trace;
+  HeapKey heap;
+  std::string heap_name;
+  std::optional<Diagnosis> failure;  // Without replays.
+  std::size_t number = 0, of = 0;    // As in FailureAnswer.
+  // Without a failure, at the heap's peak:
+  HeapPeak peak;
+  std::optional<std::int64_t> peak_since_start_ns;
+  std::uint64_t peak_pool_bytes = 0;  // 0: unknown.
+  std::optional<std::uint64_t> peak_free_bytes, peak_largest_free_bytes;
+  Holders holders;
+  std::optional<Growth> growth;
+};
 // The requests to the heap's device, replayed under the settings that people try, and under those that were typed.
 struct WhatIfAnswer {
   std::shared_ptr<const Trace> trace;
@@ -143,6 +158,7 @@ struct Answers {
   Answer<TraceMoment> pinned;
   Answer<CompareAnswer> compare;  // The selected time compared with the pinned time.
   Answer<SideBySideAnswer> side_by_side;
+  Answer<HeadlineAnswer> headline;
   Answer<ColorRanks> color_ranks;  // Context::colors has the colours that they led to.
   Answer<HeapMapAnswer> heap_map;
   Answer<LiveAnswer> live_blocks;
@@ -182,6 +198,7 @@ void for_each_answer(Each& answers, const Visit& visit) {
   visit(answers.pinned, "the pinned time");
   visit(answers.compare, "the changes");
   visit(answers.side_by_side, "the differences between the sides");
+  visit(answers.headline, "the answer");
   visit(answers.color_ranks, "the colours");
   visit(answers.heap_map, "the heap map");
   visit(answers.live_blocks, "the blocks");

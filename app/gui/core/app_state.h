@@ -43,6 +43,7 @@ struct ContextNotes {
   std::uint64_t pool_costs_events = 0;        // The same of Answers::pool_costs,
   std::uint64_t what_if_events = 0;           // and of Answers::what_if.
   const FlameAnswer* hued = nullptr;          // The last flame graph whose files got hues.
+  std::uint64_t headline_events = 0;          // Number of events of the stream when Answers::headline was computed.
   std::uint64_t ranked_bytes = 0;             // Sum of the heaps' peaks when Answers::color_ranks was computed.
   std::shared_ptr<const ColorRanks> colored;  // What Context::colors was made from.
   // While the trace plays: the start of playing and the span of the axis that it plays.

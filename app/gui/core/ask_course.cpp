@@ -13,18 +13,6 @@ constexpr auto span_rest = std::chrono::milliseconds(120);
 // More than the ruler and the list of the largest changes can show.
 constexpr std::size_t free_blocks_max = 4096, scatter_steps_max = 12;
 
-// The heap's out-of-memory at the position, else the last one before it, else the first one.
-std::optional<std::size_t> find_failure(const Stream& stream, std::uint32_t heap, std::uint64_t position) {
-  const auto& failures = stream.failures();
-  const auto is_one = [&](std::size_t i) { return failures[i].is_out_of_memory && failures[i].heap == heap; };
-  const std::size_t middle = failures_until(stream, position);
-  for (std::size_t i = middle; i-- > 0;)
-    if (is_one(i)) return i;
-  for (std::size_t i = middle; i < failures.size(); ++i)
-    if (is_one(i)) return i;
-  return std::nullopt;
-}
-
 // If no heap ever held anything: the first stream with counters, with no heap.
 std::optional<HeapKey> find_counters(const Trace& trace) {
   for (std::size_t i = 0; i < trace.streams.size(); ++i)
@@ -60,6 +48,28 @@ std::vector<std::uint64_t> positions_for_costs(const Trace& trace, HeapKey heap)
 }
 
 }  // namespace
+
+std::optional<std::size_t> find_failure(const Stream& stream, std::uint32_t heap, std::uint64_t position) {
+  const auto& failures = stream.failures();
+  const auto is_one = [&](std::size_t i) { return failures[i].is_out_of_memory && failures[i].heap == heap; };
+  const std::size_t middle = failures_until(stream, position);
+  for (std::size_t i = middle; i-- > 0;)
+    if (is_one(i)) return i;
+  for (std::size_t i = middle; i < failures.size(); ++i)
+    if (is_one(i)) return i;
+  return std::nullopt;
+}
+
+FailureNumber number_of_failure(const Stream& stream, std::size_t index) {
+  FailureNumber number;
+  for (std::size_t i = 0; i < stream.failures().size(); ++i) {
+    const FailureEvent& one = stream.failures()[i];
+    if (!one.is_out_of_memory || one.heap != stream.failures()[index].heap) continue;
+    ++number.of;
+    if (i <= index) ++number.number;
+  }
+  return number;
+}
 
 void ask_timeline(Answering& asking) {
   const Source* source = asking.state().source();
@@ -226,12 +236,9 @@ void ask_failure(Answering& asking) {
         auto answer = std::make_shared<FailureAnswer>();
         answer->trace = trace;
         answer->heap = heap;
-        for (std::size_t i = 0; i < stream.failures().size(); ++i) {
-          const FailureEvent& one = stream.failures()[i];
-          if (!one.is_out_of_memory || one.heap != heap.heap) continue;
-          ++answer->of;
-          if (i <= found) ++answer->number;
-        }
+        const FailureNumber number = number_of_failure(stream, found);
+        answer->number = number.number;
+        answer->of = number.of;
         Diagnosis diagnosis = diagnose(*trace, {heap.stream, found}, Depth::full, &work);
         answer->facts = std::move(diagnosis.facts);
         answer->cause = std::move(diagnosis.cause);

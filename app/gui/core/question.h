@@ -15,6 +15,7 @@ enum class Question : std::uint8_t {
   diff,
   listing,
   series,
+  headline,
   heap_map,
   timeline,
   range,

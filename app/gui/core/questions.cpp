@@ -40,6 +40,7 @@ using AskAboutView = void (*)(Answering&, const AnswerKey&);
 
 // In the order in which answers depend on each other.
 constexpr std::pair<Question, Ask> of_trace[] = {
+    {Question::headline, ask_headline},
     {Question::heap_map, ask_colors},
     {Question::timeline, ask_colors},
     {Question::address_time, ask_colors},

@@ -28,6 +28,9 @@ void ask_baseline(Answering& asking);
 void ask_diff(Answering& asking, const AnswerKey& base);
 void ask_series(Answering& asking, const AnswerKey& base);
 
+// ask_headline.cpp: what the answer bar says.
+void ask_headline(Answering& asking);
+
 // ask_colors.cpp: which colours the trace's names have, and how the bytes in use divide into them over time.
 void ask_colors(Answering& asking);
 void ask_stack(Answering& asking, HeapKey heap);
@@ -51,6 +54,14 @@ void ask_free(Answering& asking);
 void ask_free_history(Answering& asking);
 void ask_pool_costs(Answering& asking);
 void ask_failure(Answering& asking);
+// The heap's out-of-memory at the position, else the last one before it, else the first one; its index among the
+// stream's failures.
+std::optional<std::size_t> find_failure(const Stream& stream, std::uint32_t heap, std::uint64_t position);
+// Its number among those of its heap, from 1, and how many there are.
+struct FailureNumber {
+  std::size_t number = 0, of = 0;
+};
+FailureNumber number_of_failure(const Stream& stream, std::size_t index);
 void ask_sizes(Answering& asking);
 
 // ask_blocks.cpp: single blocks.

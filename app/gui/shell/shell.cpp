@@ -7,6 +7,7 @@
 #include "app/gui/look/answer_state.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/trace_head.h"
+#include "app/gui/shell/answer_bar.h"
 #include "app/gui/shell/dock_layout.h"
 #include "app/gui/shell/first_launch.h"
 #include "app/gui/shell/keys.h"
@@ -114,6 +115,7 @@ void draw_ground(const AppState& state, ViewStates& views, CommandQueue& command
   } else if (state.sources.empty()) {
     draw_first_launch(state, commands);
   } else {
+    draw_answer_bar(state, commands);
     draw_filter_line(state, views.filter, commands);
     draw_device_cards(state, commands);
     draw_attached_line(state);

@@ -1,0 +1,162 @@
+#include "app/gui/core/answer_bar.h"
+
+#include <algorithm>
+
+#include "analysis/units/format.h"
+#include "app/gui/core/span_text.h"
+#include "app/gui/core/trace_tables.h"
+
+namespace hbmscope::gui {
+namespace {
+
+std::string share_of(std::uint64_t bytes, std::uint64_t all) {
+  return all == 0 ? "" : " (" + text_from_fraction(static_cast<double>(bytes) / static_cast<double>(all), 0) + ")";
+}
+
+AnswerChip chip(std::string words, std::string tooltip) {
+  return {std::move(words), std::move(tooltip)};
+}
+AnswerChip chip(std::string words, std::string tooltip, Command command) {
+  return {std::move(words), std::move(tooltip), std::move(command)};
+}
+
+// "top: update_nodes models.py:174 29.7 GiB (38 %)"
+void add_top(AnswerBar& bar, const Holders& holders, const std::string& when) {
+  if (holders.rows.empty() || holders.bytes == 0) return;
+  const Holder& top = holders.rows.front();
+  const std::string words =
+      "top: " + text_from_holder(top) + " " + text_from_bytes(top.bytes) + share_of(top.bytes, holders.bytes);
+  const std::string tooltip = "Holds the most memory " + when + ". Click for what holds the rest.";
+  bar.chips.push_back(chip(words, tooltip, Command(command::set_view, ViewKind::top)));
+}
+
+// Where the last digits of two figures would hide that one is larger.
+void add_free(AnswerBar& bar, std::optional<std::uint64_t> free, std::optional<std::uint64_t> largest) {
+  if (!free) return;
+  bar.chips.push_back(chip("free " + text_from_bytes(*free), "Free in the pool, all free blocks together."));
+  if (largest)
+    bar.chips.push_back(chip("largest free block " + text_from_bytes(*largest),
+                             "No request larger than this fits without growing the pool. Click to select it.",
+                             Command(CommandId::go_to_largest_free)));
+}
+
+bool is_at(const AppState& state, const HeadlineAnswer& answer, std::uint64_t position) {
+  const auto moment = ready_moment(state);
+  return moment != nullptr && moment->trace == answer.trace && moment->position(answer.heap) == position &&
+         choose_heap(*moment->trace, state.position().heap) == answer.heap;
+}
+
+void add_failure_buttons(const AppState& state, const HeadlineAnswer& answer, AnswerBar& bar) {
+  const FailureFacts& facts = answer.failure->facts;
+  if (!is_at(state, answer, facts.event)) {
+    const HeapKey shown = choose_heap(*answer.trace, state.position().heap);
+    bar.buttons.push_back(shown == answer.heap
+                              ? chip("Go to failure", "Shows the heap when the request failed.",
+                                     Command(command::set_moment, {*answer.trace, answer.heap.stream, facts.event}))
+                              : chip("Go to failure", "Shows the heap in which the request failed.",
+                                     Command(command::choose_heap, answer.heap)));
+  }
+  bar.buttons.push_back(chip("What would help", "Changes to paste, with their price and what a replay shows.",
+                             Command(command::set_view, ViewKind::failure)));
+  const bool is_fragmented =
+      answer.failure->cause.cause == Cause::fragmentation || answer.failure->cause.cause == Cause::wrong_end;
+  bar.buttons.push_back(
+      is_fragmented
+          ? chip("Why not enough", "How the free memory is divided, and what keeps it apart.",
+                 Command(command::set_view, ViewKind::fragmentation))
+          : chip("What holds it", "What was in use, by line of your code.", Command(command::set_view, ViewKind::top)));
+}
+
+AnswerBar bar_of_failure(const AppState& state, const HeadlineAnswer& answer) {
+  const Diagnosis& failure = *answer.failure;
+  const FailureFacts& facts = failure.facts;
+  AnswerBar bar;
+  bar.is_failure = true;
+  bar.title = "Out of memory";
+  if (answer.of > 1) bar.title += " " + text_from_count(answer.number) + " of " + text_from_count(answer.of);
+  if (!facts.heap_name.empty()) bar.title += " on " + facts.heap_name;
+  if (facts.log_line)
+    bar.title += ", line " + text_from_count(*facts.log_line) + " of the log";
+  else if (facts.since_start_ns)
+    bar.title += " at " + text_from_moment_ns(*facts.since_start_ns);
+  bar.sentence = failure.cause.sentence;
+  if (facts.requested_bytes > 0)
+    bar.chips.push_back(chip(
+        "requested " + text_from_bytes(facts.requested_bytes),
+        failure.row.own_line.empty() ? "By code without a known line of yours." : "By " + failure.row.own_line + "."));
+  add_free(bar, failure.row.total_free_bytes, facts.largest_free_bytes);
+  add_top(bar, failure.holders, "just before the failure");
+  if (failure.growth && failure.growth->is_steady && failure.growth->bytes_per_step > 0)
+    bar.chips.push_back(chip("grows " + text_from_bytes(failure.growth->bytes_per_step) + " a step",
+                             "The median over the last " + text_from_count(failure.growth->steps) + " steps."));
+  add_failure_buttons(state, answer, bar);
+  return bar;
+}
+
+AnswerBar bar_of_peak(const AppState& state, const HeadlineAnswer& answer) {
+  AnswerBar bar;
+  const Source& source = *state.source();
+  bar.title = "Peak " + text_from_bytes(answer.peak.in_use_bytes) +
+              (answer.peak_pool_bytes > 0 ? " of " + text_from_bytes(answer.peak_pool_bytes) : "") + " on " +
+              answer.heap_name;
+  if (answer.peak_since_start_ns) bar.title += " at " + text_from_moment_ns(*answer.peak_since_start_ns);
+  bar.sentence = source.live ? "Nothing has failed." : "Nothing failed.";
+  if (answer.peak.is_inexact) bar.sentence += " Events were lost, so the peak is not exact.";
+  add_top(bar, answer.holders, "at the peak");
+  add_free(bar, answer.peak_free_bytes, answer.peak_largest_free_bytes);
+  if (answer.growth && answer.growth->is_steady && answer.growth->bytes_per_step > 0)
+    bar.chips.push_back(chip("grows " + text_from_bytes(answer.growth->bytes_per_step) + " a step",
+                             "The median over the last " + text_from_count(answer.growth->steps) + " steps."));
+  if (!source.live && !is_at(state, answer, answer.peak.position))
+    bar.buttons.push_back(
+        chip("Go to the peak", "Shows the time at which the most memory was in use.", Command(CommandId::go_to_peak)));
+  bar.buttons.push_back(
+      chip("What holds it", "What is in use, by line of your code.", Command(command::set_view, ViewKind::top)));
+  return bar;
+}
+
+AnswerBar bar_of_workload(const WorkloadAnswer& answer) {
+  AnswerBar bar;
+  bar.is_failure = !answer.verdict.fits;
+  bar.title = answer.title;
+  bar.sentence = answer.verdict.reasons.empty() ? answer.verdict.sentence
+                                                : answer.verdict.headline + ": " + answer.verdict.reasons[0].sentence;
+  for (const TierRow& tier : answer.tiers) {
+    std::string words = tier.name + " " + text_from_bytes(tier.peak_bytes);
+    if (tier.capacity_bytes) words += " of " + text_from_bytes(*tier.capacity_bytes);
+    bar.chips.push_back(chip(words, "Peak of this memory. " + text_from_room(tier) + "."));
+  }
+  bar.buttons.push_back(chip("What would change it", "Mesh, batch, buffers and the other parameters of the workload.",
+                             Command(command::set_view, ViewKind::tpu)));
+  return bar;
+}
+
+AnswerBar bar_of_profile(const AppState& state, const Source& source) {
+  AnswerBar bar;
+  bar.title = source.summary->headline;
+  const auto& summary = state.answers().summary.value;
+  if (summary && !summary->user_code.empty() && !summary->user_code.front().has_no_user_code()) {
+    const UserCodeRow& top = summary->user_code.front();
+    bar.chips.push_back(
+        chip("top: " + top.frame.function + " " + location_text(top.frame) + " " + text_from_bytes(top.weight.bytes) +
+                 share_of(static_cast<std::uint64_t>(std::max<std::int64_t>(0, top.weight.bytes)),
+                          static_cast<std::uint64_t>(std::max<std::int64_t>(0, source.summary->total.bytes))),
+             "Holds the most memory of your code.", Command(command::set_view, ViewKind::top)));
+  }
+  return bar;
+}
+
+}  // namespace
+
+AnswerBar find_answer_bar(const AppState& state) {
+  const Source* source = state.source();
+  if (source == nullptr || source->state != AnswerState::ready) return {};
+  if (source->workload && source->workload->answer) return bar_of_workload(*source->workload->answer);
+  const auto& answer = state.answers().headline.value;
+  if (source->trace && answer && !(answer->heap.empty()))
+    return answer->failure ? bar_of_failure(state, *answer) : bar_of_peak(state, *answer);
+  if (source->summary && !source->trace) return bar_of_profile(state, *source);
+  return {};
+}
+
+}  // namespace hbmscope::gui

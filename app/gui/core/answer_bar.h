@@ -1,0 +1,30 @@
+// The answer above all views: one sentence on what happened, the figures behind it, and what to do next.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/gui/core/app_state.h"
+#include "app/gui/core/commands.h"
+
+namespace hbmscope::gui {
+
+struct AnswerChip {
+  std::string words;                    // "largest free block 16.5 MiB"
+  std::string tooltip;                  // A sentence.
+  std::optional<Command> command = {};  // What a click does; nothing: it is not clickable.
+};
+
+struct AnswerBar {
+  std::string title;     // "Out of memory on GPU 1 at 2.734 s"; empty: there is no bar.
+  std::string sentence;  // "Not enough memory: requested 4.94 GiB, ..."; may be empty.
+  bool is_failure = false;
+  std::vector<AnswerChip> chips;    // Most important first: the last ones are left out where there is no room.
+  std::vector<AnswerChip> buttons;  // At most three.
+};
+
+// For the active side's source. Until the answer is computed, what is known of the file without it.
+AnswerBar find_answer_bar(const AppState& state);
+
+}  // namespace hbmscope::gui

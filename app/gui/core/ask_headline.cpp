@@ -1,0 +1,82 @@
+// What the answer bar says: why a request failed, else what the peak was.
+#include "app/gui/core/questions.h"
+
+namespace hbmscope::gui {
+namespace {
+
+struct Subject {
+  HeapKey heap;
+  std::optional<std::size_t> failure;  // Of the heap's stream.
+};
+
+// The shown heap if one of its requests failed, or if none of any heap did; otherwise the heap of the first failure.
+Subject choose_subject(const Trace& trace, HeapKey shown, std::uint64_t position) {
+  if (const auto own = find_failure(trace.streams[shown.stream], shown.heap, position)) return {shown, own};
+  const std::vector<NamedHeap> failed = heaps_with_failure(trace);
+  if (failed.empty()) return {shown, std::nullopt};
+  const HeapKey heap = failed.front().key;
+  return {heap, find_failure(trace.streams[heap.stream], heap.heap, 0)};
+}
+
+std::string name_of_heap(const Trace& trace, HeapKey key) {
+  for (const NamedHeap& heap : heaps_of(trace))
+    if (heap.key == key) return heap.name;
+  return {};
+}
+
+void describe_peak(const Trace& trace, HeadlineAnswer& answer) {
+  const HeapKey heap = answer.heap;
+  const Stream& stream = trace.streams[heap.stream];
+  answer.peak = stream.peak(heap.heap);
+  if (stream.has_times() && answer.peak.position > 0)
+    answer.peak_since_start_ns = answer.peak.time_ns - stream.first_time_ns();
+  const auto moment = MomentName(trace, heap.stream, answer.peak.position).find_in(trace);
+  if (!moment) return;
+  const std::vector<StreamState> states = compute_states(trace, *moment);
+  const HeapState& state = states[heap.stream].heap(heap.heap);
+  answer.peak_pool_bytes = state.space.region_bytes().value_or(0);
+  answer.peak_free_bytes = state.space.free_bytes();
+  answer.peak_largest_free_bytes = state.space.largest_free();
+  answer.holders = HolderFinder(trace, states, heap).find();
+  answer.growth = find_growth(trace, heap, stream.state_at(stream.end_position()), LoopEnd::any);
+}
+
+}  // namespace
+
+void ask_headline(Answering& asking) {
+  const Source* source = asking.state().source();
+  if (source == nullptr || source->state != AnswerState::ready || !source->trace) return;
+  if (source->is_part() && !source->live) return;  // What is still unread may change it.
+  const HeapKey shown = choose_heap(*source->trace, asking.position().heap);
+  if (shown.empty()) return;
+  const auto moment = ready_moment(asking.state());
+  if (moment == nullptr) return;
+  const Subject subject = choose_subject(*source->trace, shown, moment->position(shown));
+  // For a running job it is computed again when a quarter of its events are new, or when a request failed.
+  const std::uint64_t events = source->trace->streams[subject.heap.stream].end_position();
+  const auto& known = asking.answers().headline.value;
+  const bool is_same =
+      known && known->heap == subject.heap && known->failure.has_value() == subject.failure.has_value();
+  if (source->live && is_same && events < asking.notes().headline_events + asking.notes().headline_events / 4) return;
+  asking.notes().headline_events = events;
+  asking.ask<HeadlineAnswer>(
+      &Answers::headline, {source->id, options::Headline{subject.heap, subject.failure}},
+      [trace = source->trace, subject](Work& work) -> Result<Computed<HeadlineAnswer>> {
+        auto answer = std::make_shared<HeadlineAnswer>();
+        answer->trace = trace;
+        answer->heap = subject.heap;
+        answer->heap_name = name_of_heap(*trace, subject.heap);
+        if (subject.failure) {
+          const FailureNumber number = number_of_failure(trace->streams[subject.heap.stream], *subject.failure);
+          answer->number = number.number;
+          answer->of = number.of;
+          answer->failure = diagnose(*trace, {subject.heap.stream, *subject.failure}, Depth::without_replays, &work);
+        } else {
+          describe_peak(*trace, *answer);
+        }
+        if (work.cancelled) return Failure(cancelled_error());
+        return Computed<HeadlineAnswer>{std::move(answer), 65'536};
+      });
+}
+
+}  // namespace hbmscope::gui
