@@ -44,6 +44,8 @@ struct ViewRequest {
   std::string value_type{};  // "alloc_space" or its pair "alloc"; empty: the default.
   bool keep_dropped_frames = false;
   bool keep_zeros = false;  // Keep samples that are 0 in the chosen values but not in others; for exports.
+  // By sample of the profile, whether it passed a filter that only the profile's source can evaluate. Null: all did.
+  std::shared_ptr<const std::vector<bool>> kept{};
 
   friend bool operator==(const ViewRequest&, const ViewRequest&) = default;
 };

@@ -271,8 +271,10 @@ Result<FramePatterns> compile_frame_patterns(const ViewRequest& request) {
 
 Result<void> select_samples(const FramePatterns& patterns, ProfileView& view) {
   const bool has_frame_filter = patterns.focus || patterns.ignore || patterns.hide || patterns.show;
-  if (!has_frame_filter && view.request.where.empty()) return {};
+  if (!has_frame_filter && view.request.where.empty() && view.request.kept == nullptr) return {};
   Bits keep(view.profile->sample_count(), 1);
+  for (std::size_t i = 0; view.request.kept != nullptr && i < keep.size(); ++i)
+    keep[i] = (*view.request.kept)[i] ? 1 : 0;
   apply_focus(patterns, view, keep);
   if (patterns.hide || patterns.show) apply_hidden(view, keep);
   if (!view.request.where.empty()) {

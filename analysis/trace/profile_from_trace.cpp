@@ -36,6 +36,7 @@ struct SampleKey {
   std::uint32_t lender = no_lender;  // The stream whose definitions have the stack; no_lender: the block's own.
   SampleKind kind = SampleKind::block;
   std::uint64_t size = 0;
+  bool passes = true;  // A filter of blocks.
 
   friend auto operator<=>(const SampleKey&, const SampleKey&) = default;
 };
@@ -44,7 +45,8 @@ struct SampleKeyHash {
   std::size_t operator()(const SampleKey& key) const {
     std::uint64_t hash = (std::uint64_t{key.stack} << 32 | (key.heap ^ key.lender)) * 0x9e3779b97f4a7c15U;
     hash = (hash ^ hash >> 32 ^ key.size) * 0xd6e8feb86659fd93U;
-    hash = (hash ^ hash >> 32 ^ (std::uint64_t{key.tag} << 8 | static_cast<std::uint64_t>(key.kind))) *
+    hash = (hash ^ hash >> 32 ^
+            (std::uint64_t{key.tag} << 8 | static_cast<std::uint64_t>(key.kind) << 1 | (key.passes ? 1U : 0U))) *
            0x9e3779b97f4a7c15U;
     return static_cast<std::size_t>(hash ^ hash >> 32);
   }
@@ -109,8 +111,9 @@ class ProfileMaker {
     profile_.line_begin.push_back(0);
   }
 
-  // Returns false if it was cancelled.
-  bool add(std::size_t stream, const StreamState& state, PassControl* control) {
+  // Returns false if it was cancelled. `passes`: by slot; null: all pass.
+  bool add(std::size_t stream, const StreamState& state, PassControl* control,
+           const std::vector<bool>* passes = nullptr) {
     const Definitions& definitions = trace_.streams[stream].definitions();
     Samples samples;
     const std::vector<LentStack>& lent = lent_[stream];
@@ -125,11 +128,12 @@ class ProfileMaker {
         key.stack = lent[block.slot].stack;
         key.lender = lent[block.slot].stream;
       }
+      key.passes = passes == nullptr || (*passes)[block.slot];
       add_live(key);
     }
     for (const PhysicalHandle& handle : state.physical().handles())
       if (handle.is_live() && !handle.is_imported)
-        add_live({handle.stack, handle.heap, 0, no_lender, SampleKind::handle, handle.size});
+        add_live({handle.stack, handle.heap, 0, no_lender, SampleKind::handle, handle.size, passes == nullptr});
     if (values_ == ProfileValues::live_and_allocated &&
         !add_allocated(trace_.streams[stream], state.position(), counted_[stream], control, samples))
       return false;
@@ -142,12 +146,14 @@ class ProfileMaker {
       for (std::size_t column = 0; column < profile_.values.size(); ++column)
         profile_.values[column].push_back(values[column]);
       profile_.label_set.push_back(label_set(stream, definitions, key));
+      kept_.push_back(key.passes);
       add_stack(key.lender == no_lender ? stream : key.lender, key.stack);
     }
     return true;
   }
 
   Profile finish() { return std::move(profile_); }
+  std::vector<bool> take_kept() { return std::move(kept_); }
 
  private:
   static constexpr std::size_t stack_frames_max = 4096;  // Python stops at 1,000; a damaged file may not.
@@ -220,6 +226,7 @@ class ProfileMaker {
   std::vector<std::vector<bool>> counted_;  // By stream and heap: the other heaps are views of the same bytes.
   std::vector<std::vector<std::string>> heap_labels_, device_labels_;
   Profile profile_;
+  std::vector<bool> kept_;  // By sample.
   ProfileValues values_;
   Values totals_{};
   std::map<std::size_t, std::vector<std::uint32_t>> locations_;  // By stream and frame.
@@ -241,6 +248,14 @@ std::optional<Profile> profile_from_trace(const Trace& trace, const std::vector<
 
 Profile profile_from_trace(const Trace& trace, const std::vector<StreamState>& states) {
   return *profile_from_trace(trace, states, ProfileValues::live);
+}
+
+Profile profile_from_trace(const Trace& trace, const std::vector<StreamState>& states,
+                           const std::vector<std::vector<bool>>& passes, std::vector<bool>& kept) {
+  ProfileMaker maker(trace, states, ProfileValues::live);
+  for (std::size_t i = 0; i < states.size(); ++i) maker.add(i, states[i], nullptr, &passes[i]);
+  kept = maker.take_kept();
+  return maker.finish();
 }
 
 }  // namespace hbmscope

@@ -7,6 +7,7 @@
 #include <array>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "analysis/model/profile.h"
 #include "analysis/trace/moment.h"
@@ -31,5 +32,10 @@ inline constexpr std::array<std::string_view, 4> trace_label_keys = {"kind", "de
 std::optional<Profile> profile_from_trace(const Trace& trace, const std::vector<StreamState>& states,
                                           ProfileValues values, PassControl* control = nullptr);
 Profile profile_from_trace(const Trace& trace, const std::vector<StreamState>& states);
+
+// The same, with blocks that pass a filter in other samples than those that don't. `passes`: by stream and slot; memory
+// without a block does not pass. `kept`: by sample of the result, whether its blocks pass.
+Profile profile_from_trace(const Trace& trace, const std::vector<StreamState>& states,
+                           const std::vector<std::vector<bool>>& passes, std::vector<bool>& kept);
 
 }  // namespace hbmscope

@@ -162,7 +162,8 @@ struct Answers {
   Answer<ColorRanks> color_ranks;  // Context::colors has the colours that they led to.
   Answer<HeapMapAnswer> heap_map;
   Answer<LiveAnswer> live_blocks;
-  Answer<BlocksAnswer> blocks;
+  Answer<BlocksAnswer> blocks;                      // That pass the filter.
+  Answer<BlocksAnswer> frames_blocks;               // Those of them that were allocated through the selected frame.
   Answer<EventsAnswer> events;                      // Around the selected time.
   Answer<AddressAnswer> address;                    // For the selected block or gap.
   Answer<TimelineColumns> timeline, timeline_part;  // The whole trace; the visible span, exact.
@@ -203,6 +204,7 @@ void for_each_answer(Each& answers, const Visit& visit) {
   visit(answers.heap_map, "the heap map");
   visit(answers.live_blocks, "the blocks");
   visit(answers.blocks, "the table of blocks");
+  visit(answers.frames_blocks, "the blocks of the selected frame");
   visit(answers.events, "the events");
   visit(answers.address, "the history of the address");
   visit(answers.timeline, "the timeline");

@@ -57,6 +57,12 @@ std::shared_ptr<const TraceMoment> ready_moment_of(const AppState& state, std::s
   return ready_moment(state);
 }
 
+std::shared_ptr<const BlocksAnswer> highlighted_blocks(const AppState& state) {
+  const ViewPosition& position = state.position();
+  if (!position.selection.empty() && !position.address) return state.answers().frames_blocks.value;
+  return position.request.where.empty() ? nullptr : state.answers().blocks.value;
+}
+
 std::optional<HeapColoring> shown_coloring(const AppState& state) {
   const Context& own = state.context();
   if (!own.colors) return std::nullopt;

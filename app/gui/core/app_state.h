@@ -132,6 +132,10 @@ std::shared_ptr<const TraceMoment> ready_moment_of(const AppState& state, std::s
 // differently, both use sizes. Nothing while the colours of a side are unknown.
 std::optional<HeapColoring> shown_coloring(const AppState& state);
 
+// The blocks that pictures bring out: those of the selected frame, else those that pass the filter, at the selected
+// time. Null: neither is set, or they are not known yet.
+std::shared_ptr<const BlocksAnswer> highlighted_blocks(const AppState& state);
+
 // Binds one of the contexts for the lifetime of this object. Use it on the window's thread only.
 class ContextScope {
  public:

@@ -20,7 +20,7 @@ void step_hit(AppState& state, bool forward) {
   const auto& blocks = state.answers().blocks.value;
   ViewPosition& position = state.context().position;
   if (!blocks || blocks->hits.empty()) {
-    state.window.notice = "No live block matches \"" + position.blocks.where + "\".";
+    state.window.notice = "No live block matches \"" + position.request.where + "\".";
     return;
   }
   const HeapKey heap = choose_heap(*blocks->of->moment->trace, position.heap);
@@ -108,18 +108,17 @@ bool apply_to_blocks(AppState& state, const Command& command) {
   switch (command.id) {
     case go_to: state.window.palette_open = true; return true;
     case CommandId::go_to_address: gui::go_to_address(state, command.as<std::uint64_t>()); return true;
-    case set_block_filter: position.blocks.where = command.as<std::string>(); return true;
     case set_block_order:
       position.blocks.order = command.as<BlockSorting>().order;
       position.blocks.is_ascending = command.as<BlockSorting>().is_ascending;
       return true;
     case find:
       if (!is_about_blocks) return false;
-      ++state.window.find_blocks_serial;
+      ++state.window.filter_serial;
       return true;
     case find_next:
     case find_previous:
-      if (!is_about_blocks || position.blocks.where.empty()) return false;
+      if (!is_about_blocks || position.request.where.empty()) return false;
       step_hit(state, command.id == find_next);
       return true;
     case CommandId::go_to_largest_free: gui::go_to_largest_free(state); return true;

@@ -24,8 +24,6 @@ void apply_escape(AppState& state) {
     if (position.view == ViewKind::range) show_view(state, ViewKind::timeline);
   } else if (!position.find.empty()) {
     position.find.clear();
-  } else if (!position.blocks.where.empty()) {
-    position.blocks.where.clear();
   } else if (!position.lit.empty()) {
     position.lit.clear();
   } else if (!position.selection.empty() || position.address) {

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "analysis/query/block_find.h"
+#include "app/gui/core/filter_text.h"
 #include "app/gui/core/questions.h"
 
 namespace hbmscope::gui {
@@ -28,7 +29,7 @@ std::vector<HeapHits> hits_of(const BlocksAnswer& answer) {
 
 BlockQuery block_query(const ViewPosition& position) {
   BlockQuery query = position.blocks;
-  query.where = where_of_both(position.request.where, where_from_find(position.blocks.where));
+  query.where = where_from_find(position.request.where);
   return query;
 }
 
@@ -49,15 +50,16 @@ void ask_live_blocks(Answering& asking) {
 
 }  // namespace
 
-void ask_blocks(Answering& asking) {
+namespace {
+
+void ask_list(Answering& asking, Answer<BlocksAnswer> Answers::*member, const BlockQuery& query) {
   ask_live_blocks(asking);
   const auto shown = ready_moment(asking.state());
   const Answer<LiveAnswer>& live = asking.answers().live_blocks;
   if (shown == nullptr || live.state != AnswerState::ready || live.value->moment != shown) return;
-  const BlockQuery query = block_query(asking.position());
-  const bool looks_for = !asking.position().blocks.where.empty();
+  const bool looks_for = !query.where.empty();
   asking.ask<BlocksAnswer>(
-      &Answers::blocks,
+      member,
       {asking.position().source, options::Blocks{query, looks_for, live.value->live.knows_ends}, asking.position().at},
       [live = live.value, query, looks_for](Work& work) -> Result<Computed<BlocksAnswer>> {
         const TraceMoment& moment = *live->moment;
@@ -68,6 +70,19 @@ void ask_blocks(Answering& asking) {
         const std::size_t bytes = 4096 + answer->list.rows.size() * (looks_for ? 20 : 4);
         return Computed<BlocksAnswer>{std::move(answer), bytes};
       });
+}
+
+}  // namespace
+
+void ask_blocks(Answering& asking) {
+  ask_list(asking, &Answers::blocks, block_query(asking.position()));
+}
+
+void ask_frames_blocks(Answering& asking) {
+  const ViewPosition& position = asking.position();
+  if (position.selection.empty() || position.address) return asking.forget(&Answers::frames_blocks);
+  ask_list(asking, &Answers::frames_blocks,
+           {where_of_both(where_from_find(position.request.where), filter_of_frame(position.selection))});
 }
 
 namespace {

@@ -2,6 +2,9 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "analysis/query/block_find.h"
+#include "analysis/query/block_list.h"
+#include "analysis/query/block_list_rows.h"
 #include "analysis/trace/profile_from_trace.h"
 #include "app/gui/core/questions.h"
 
@@ -46,15 +49,39 @@ options::Flame flame_options(const ViewPosition& position) {
 
 }  // namespace
 
+namespace {
+
+// Of a trace the filter is about blocks, whose age, address or tag no sample has.
+Result<ProfileView> view_of_blocks(const TraceMoment& moment, ViewRequest request, Work& work) {
+  const BlockQuery query{where_from_find(request.where)};
+  const auto live = collect_live_rows(*moment.trace, moment.states, needs_ends(*moment.trace, query), &work);
+  if (!live) return Failure(cancelled_error());
+  const auto list = compute_block_list(*moment.trace, moment.states, *live, query, &work.cancelled);
+  if (!list) return Failure(list.error());
+  std::vector<std::vector<bool>> passes;
+  for (const StreamState& state : moment.states) passes.emplace_back(state.slot_count(), false);
+  for (const std::uint32_t row : list->rows) passes[live->rows[row].stream][live->rows[row].slot] = true;
+  std::vector<bool> kept;
+  auto profile = std::make_shared<const Profile>(profile_from_trace(*moment.trace, moment.states, passes, kept));
+  request.where.clear();
+  request.kept = std::make_shared<const std::vector<bool>>(std::move(kept));
+  return make_view(std::move(profile), request);
+}
+
+}  // namespace
+
 void ask_stacks(Answering& asking, Answer<ProfileView> Answers::*member, const Source& of, const MomentName& at,
                 const std::shared_ptr<const TraceMoment>& moment) {
   const ViewRequest& request = asking.position().request;
   asking.ask<ProfileView>(
       member, {of.id, options::Stacks{}, at, request},
-      [profile = of.profile, request, moment](const auto&) -> Result<Computed<ProfileView>> {
-        auto view = make_view(
-            moment ? std::make_shared<const Profile>(profile_from_trace(*moment->trace, moment->states)) : profile,
-            request);
+      [profile = of.profile, request, moment](Work& work) -> Result<Computed<ProfileView>> {
+        auto view =
+            moment && !request.where.empty()
+                ? view_of_blocks(*moment, request, work)
+                : make_view(moment ? std::make_shared<const Profile>(profile_from_trace(*moment->trace, moment->states))
+                                   : profile,
+                            request);
         if (!view) return Failure(view.error());
         const std::size_t bytes = view_bytes(*view);
         return Computed<ProfileView>{std::make_shared<const ProfileView>(std::move(*view)), bytes};

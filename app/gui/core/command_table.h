@@ -225,7 +225,6 @@ enum class Needs {
   X(set_lit, std::string, "Highlights one entry of the legend. Again: none.")                                         \
   X(select_address, PlaceToSelect, "Selects what lies at an address.")                                                \
   X(go_to_address, std::uint64_t, "Selects what lies at an address, in whichever heap it is.")                        \
-  X(set_block_filter, std::string, "Looks for blocks, in the filter language.")                                       \
   X(set_block_order, BlockSorting, "Sorts the blocks.")                                                               \
   X(set_clipboard, std::string, "Copies the text.")                                                                   \
   X(write_figures, std::string, "Writes the figures of a view to the file of the export.")                            \

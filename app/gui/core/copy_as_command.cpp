@@ -112,7 +112,6 @@ std::string open_command(const AppState& state) {
   const HeapColoring plain = left.pin.empty() ? HeapColoring::automatic : HeapColoring::change;
   if (left.coloring != plain) line.add_option("--color", row_of(left.coloring).key);
   line.add_option("--where", position.request.where);
-  line.add_option("--find", position.blocks.where);
   if (position.address)
     line.add_option("--select", (position.heap.empty() ? "" : text_from_heap_key(position.heap) + "/") +
                                     address_text(*position.address));

@@ -1,9 +1,8 @@
 #include "app/gui/core/missing_view.h"
 
-#include "analysis/query/block_find.h"
-#include "analysis/query/block_list.h"
 #include "analysis/query/chosen_heap.h"
 #include "analysis/units/utf8.h"
+#include "app/gui/core/filter_text.h"
 
 namespace hbmscope::gui {
 
@@ -14,20 +13,20 @@ std::string why_no_view(const AppState& state, ViewKind kind) {
   return why;
 }
 
-std::string why_no_request(std::string_view view, std::string_view where) {
+std::string why_no_request(std::string_view view) {
   if (!view.empty() && !parse_view_kind(view))
     return "There is no view \"" + printable(view) + "\". Known views: " + view_keys() + ".";
-  const auto parsed = parse_where(where, profile_where_fields());
-  return parsed ? std::string() : printable(parsed.error().text());
+  return {};
 }
 
-std::string why_not_found(const AppState& state, const std::string& heap, std::string_view find) {
+std::string why_not_found(const AppState& state, const std::string& heap) {
   const Source* source = state.source();
-  if (source == nullptr || !source->trace) return {};
+  if (source == nullptr) return {};
+  if (std::string why = why_no_filter(*source, state.position().request.where); !why.empty()) return printable(why);
+  if (!source->trace) return {};
   if (!heap.empty() && !parse_heap_key(heap))
     if (const auto found = find_heap(*source->trace, heap); !found) return printable(found.error().text());
-  const auto parsed = parse_where(where_from_find(find), block_where_fields(*source->trace));
-  return parsed ? std::string() : printable(parsed.error().text());
+  return {};
 }
 
 std::string why_nothing_opened(const AppState& state) {

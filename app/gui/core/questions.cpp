@@ -57,6 +57,7 @@ constexpr std::pair<Question, Ask> of_trace[] = {
     {Question::compare, ask_compare},
     {Question::side_by_side, ask_side_by_side},
     {Question::blocks, ask_blocks},
+    {Question::heap_map, ask_frames_blocks},
     {Question::address, ask_address},
     {Question::events, ask_events},
     {Question::listing, ask_log_lines},
@@ -82,9 +83,10 @@ bool ask_views(Answering& asking) {
     ask_pinned(asking);
   }
   // Until the new time is computed, the stacks are those of the previous time.
-  if (!source->trace || position.at.empty() || context.answers.moment.state == AnswerState::ready)
+  const bool needs_moment = source->trace && (!position.at.empty() || !position.request.where.empty());
+  if (!needs_moment || context.answers.moment.state == AnswerState::ready)
     ask_stacks(asking, &Answers::view, *source, source->trace ? position.at : MomentName(),
-               position.at.empty() ? nullptr : context.answers.moment.value);
+               needs_moment ? context.answers.moment.value : nullptr);
   if (context.answers.view.state == AnswerState::ready) asking.notes().viewed_at = context.answers.view.key.at;
   ask_baseline(asking);
   return context.answers.view.value != nullptr;

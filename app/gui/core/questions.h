@@ -66,6 +66,7 @@ void ask_sizes(Answering& asking);
 
 // ask_blocks.cpp: single blocks.
 void ask_blocks(Answering& asking);
+void ask_frames_blocks(Answering& asking);
 void ask_address(Answering& asking);
 void ask_events(Answering& asking);
 

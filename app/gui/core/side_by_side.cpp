@@ -123,7 +123,6 @@ void SideBySide::enter_source(std::size_t context, SourceId id) {
   position.addresses = {};
   position.range = {};
   position.cell.reset();
-  position.blocks.where.clear();
   position.lit.clear();
 }
 

@@ -132,9 +132,9 @@ TextTable table_from_failure(const FailureAnswer& answer) {
   table.head = answer.cause.sentence + (answer.cause.unknowns.empty() ? "" : " " + answer.cause.unknowns);
   for (const Evidence& one : answer.cause.evidence) table.head += "\n" + one.text;
   for (const Advice& one : answer.advice)
-    table.head +=
-        "\nWhat would help: " + one.change + ". " + one.why + (one.price.empty() ? "" : " Price: " + one.price) +
-        (one.proof_text.empty() ? "" : " " + one.proof_text);
+    table.head += "\nWhat would help: " + one.change + ". " + one.why +
+                  (one.price.empty() ? "" : " Price: " + one.price) +
+                  (one.proof_text.empty() ? "" : " " + one.proof_text);
   if (answer.budget)
     for (const BudgetRow& row : answer.budget->rows)
       table.head += "\nOf the device: " + text_from_bytes(row.bytes) + " " + row.name;

@@ -1,5 +1,7 @@
 #include "app/gui/platform/initial_commands.h"
 
+#include "analysis/query/block_find.h"
+
 #include <filesystem>
 
 #include "app/gui/core/place_text.h"
@@ -59,7 +61,8 @@ void push_initial_commands(CommandQueue& commands, const WindowRequest& request)
   if (!request.other_heap.empty()) push_to_other_side(heap_command(request.other_heap));
   if (!request.other_pin.empty()) push_to_other_side({command::set_pin, request.other_pin});
   if (!request.lock.empty()) commands.push(command::set_lock, parse_same_moment(request.lock));
-  if (!request.where.empty()) commands.push(command::set_filter, request.where);
+  const std::string filter = where_of_both(request.where, where_from_find(request.find));
+  if (!filter.empty()) commands.push(command::set_filter, request.where.empty() ? request.find : filter);
   const std::string at = request.at.empty() && !request.from.empty() ? "end" : request.at;
   if (!at.empty()) commands.push(command::set_moment, at);
   if (!request.heap.empty()) commands.push(heap_command(request.heap));
@@ -69,7 +72,6 @@ void push_initial_commands(CommandQueue& commands, const WindowRequest& request)
     commands.push(command::set_rows, request.rows == "region" ? MapRows::by_region : MapRows::by_address);
   if (!request.from.empty()) commands.push(command::set_range, {request.from, at});
   if (!request.view.empty()) commands.push(command::set_view_named, request.view);
-  if (!request.find.empty()) commands.push(command::set_block_filter, request.find);
   // An address may include its heap: 1:2/0x7f3a14000000.
   const bool is_address = request.select.starts_with("0x") || request.select.find("/0x") != std::string::npos;
   if (is_address) {

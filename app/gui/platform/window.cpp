@@ -42,7 +42,7 @@ std::vector<std::string> coloring_names() {
 }
 
 Result<int> run_window(const WindowRequest& request) {
-  if (const std::string why = why_no_request(request.view, request.where); !why.empty()) return refuse(why);
+  if (const std::string why = why_no_request(request.view); !why.empty()) return refuse(why);
   const bool screenshot = !request.screenshot.empty();
   auto session = Session::open({.surface = screenshot ? Surface::offscreen : Surface::display,
                                 .width = request.width,
@@ -59,7 +59,7 @@ Result<int> run_window(const WindowRequest& request) {
     if (!written) return written;
     const AppState& state = (*session)->app().state();
     report_missing_view(state, request.view);
-    if (const std::string why = why_not_found(state, request.heap, request.find); !why.empty()) return refuse(why);
+    if (const std::string why = why_not_found(state, request.heap); !why.empty()) return refuse(why);
     if (state.sources.empty() && !request.files.empty() && !state.window.notice.empty())
       return refuse(why_nothing_opened(state));
     return written;

@@ -5,31 +5,21 @@
 
 #include <imgui.h>
 
-#include "analysis/query/where.h"
+#include "app/gui/core/block_table.h"
+#include "app/gui/core/filter_text.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/text_field.h"
 
 namespace hbmscope::gui {
 namespace {
 
-// The offset of a filter's error is a column, not a byte of a file.
-std::string words_of(const Error& error) {
-  std::string words = error.what;
-  if (error.offset) words += " (at character " + std::to_string(*error.offset + 1) + ")";
-  return words + ". " + error.remedy;
-}
-
-std::string error_of(const std::string& where) {
-  const auto parsed = parse_where(where, profile_where_fields());
-  if (parsed) return {};
-  return words_of(parsed.error());
-}
-
-void draw_language_help() {
+void draw_language_help(const Source& source) {
   if (!ImGui::BeginTooltip()) return;
-  bold_text("size>1GiB stack:adam device:0 -file:site-packages (kind:buffer or kind:executable)");
+  bold_text(source.trace ? "size>1GiB age>10s stack:adam -file:site-packages (category:activations or tag:opt)"
+                         : "size>1GiB stack:adam device:0 -file:site-packages (kind:buffer or kind:executable)");
+  if (source.trace) text("0x7f3a14000000   +12.3GiB   512MiB: the block there, or blocks of that size");
   dim_text("All terms must match. : contains, = equals, /.../ is a regular expression, - negates.");
-  for (const WhereField& field : profile_where_fields()) {
+  for (const WhereField& field : filter_fields(source)) {
     if (!field.unavailable.empty()) continue;
     text(field.name);
     ImGui::SameLine(ImGui::GetFontSize() * 6);
@@ -38,11 +28,12 @@ void draw_language_help() {
   ImGui::EndTooltip();
 }
 
-void draw_where(const AppState& state, FilterLineState& line, float width, CommandQueue& commands) {
+void draw_where(const AppState& state, const Source& source, FilterLineState& line, float width,
+                CommandQueue& commands) {
   const std::string& where = state.position().request.where;
   if (line.where_seen != where) {  // Changed elsewhere, e.g. by a click on a device or Alt+Left.
     line.where = line.where_seen = where;
-    line.error = error_of(line.where);
+    line.error = why_no_filter(source, line.where);
   }
   const bool wrong = !line.error.empty();
   if (wrong) {
@@ -54,7 +45,9 @@ void draw_where(const AppState& state, FilterLineState& line, float width, Comma
     ImGui::SetKeyboardFocusHere();
   }
   ImGui::SetNextItemWidth(width);
-  if (text_field("##filter", "Filter: size>1GiB stack:adam device:0", line.where)) line.error = error_of(line.where);
+  const char* const hint = source.trace ? "Filter: size>1GiB age>10s stack:adam, or an address: 0x7f3a14000000"
+                                        : "Filter: size>1GiB stack:adam device:0";
+  if (text_field("##filter", hint, line.where)) line.error = why_no_filter(source, line.where);
   const bool done = ImGui::IsItemDeactivatedAfterEdit();
   const bool hovered = ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip), active = ImGui::IsItemActive();
   if (wrong) {
@@ -65,7 +58,7 @@ void draw_where(const AppState& state, FilterLineState& line, float width, Comma
   if (wrong && (active || hovered)) {
     ImGui::SetTooltip("%s", line.error.c_str());
   } else if (hovered && !active) {
-    draw_language_help();
+    draw_language_help(source);
   }
 }
 
@@ -80,6 +73,33 @@ void draw_find(const AppState& state, FilterLineState& line, float width, Comman
   text_field("##find", "Find a function or file", line.find);
   if (ImGui::IsItemDeactivatedAfterEdit() && line.find != find) commands.push(command::set_find, line.find);
   tooltip("Highlights frames in the pictures and narrows the tables. Press Enter, then F3 for the next.");
+}
+
+// How many blocks pass the filter, and steps from one to the next.
+void draw_hits(const AppState& state, float width, CommandQueue& commands) {
+  const float begin = ImGui::GetCursorPosX();
+  if (!state.position().request.where.empty()) {
+    commands.ask(Question::blocks);
+    const auto& answer = state.answers().blocks;
+    const bool has_hits = answer.value && answer.state == AnswerState::ready && !answer.value->list.rows.empty();
+    ImGui::BeginDisabled(!has_hits);
+    if (ImGui::ArrowButton("previous hit", ImGuiDir_Left)) commands.push(CommandId::find_previous);
+    tooltip("Previous block that passes the filter (Shift+F3)");
+    ImGui::SameLine();
+    if (ImGui::ArrowButton("next hit", ImGuiDir_Right)) commands.push(CommandId::find_next);
+    tooltip("Next block that passes the filter (F3)");
+    ImGui::EndDisabled();
+    ImGui::SameLine();
+    ImGui::AlignTextToFramePadding();
+    const std::string words = answer.failed()                   ? answer.error.what
+                              : !answer.value                   ? "Searching ..."
+                              : answer.value->list.rows.empty() ? "No block matches."
+                                                                : blocks_sentence(*answer.value);
+    dim_text(shortened(words, begin + width - ImGui::GetCursorPosX()));
+    tooltip(words);
+    ImGui::SameLine();
+  }
+  ImGui::SetCursorPosX(begin + width + ImGui::GetStyle().ItemSpacing.x);
 }
 
 void draw_by(const AppState& state, CommandQueue& commands) {
@@ -114,10 +134,18 @@ void draw_filter_line(const AppState& state, FilterLineState& line, CommandQueue
   const float fixed = ImGui::GetFontSize() * 7.5F + ImGui::CalcTextSize("BytesCountClear").x +
                       8 * style.FramePadding.x + 6 * style.ItemSpacing.x;
   const float room = std::max(200.0F, ImGui::GetContentRegionAvail().x - fixed - style.WindowPadding.x);
-  draw_where(state, line, room * 0.62F, commands);
+  const Source* source = state.source();
+  if (source == nullptr) return ImGui::NewLine();
+  draw_where(state, *source, line, room * 0.62F, commands);
   ImGui::SameLine();
-  draw_find(state, line, room * 0.38F - style.ItemSpacing.x, commands);
-  ImGui::SameLine();
+  // Blocks are found by the filter; frames of a flame graph or a table of frames, by Find.
+  const float rest = room * 0.38F - style.ItemSpacing.x;
+  if (source->trace && row_of(state.position().view).needs_addresses) {
+    draw_hits(state, rest, commands);
+  } else {
+    draw_find(state, line, rest, commands);
+    ImGui::SameLine();
+  }
   const bool filtered = state.position().request != without_filters(state.position().request);
   ImGui::BeginDisabled(!filtered);
   if (ImGui::Button("Clear")) commands.push(CommandId::clear_filter);
@@ -132,7 +160,8 @@ void draw_filter_line(const AppState& state, FilterLineState& line, CommandQueue
   if (state.answers().view.failed()) {
     ImGui::SetCursorPosX(style.WindowPadding.x);
     ImGui::PushStyleColor(ImGuiCol_Text, Look(state).vec(Role::failure));
-    text("! " + words_of(state.answers().view.error));
+    const std::string why = why_no_filter(*source, state.position().request.where);
+    text("! " + (why.empty() ? state.answers().view.error.text() : why));
     ImGui::PopStyleColor();
     ImGui::SameLine();
     dim_text("The views show the previous filter.");

@@ -59,7 +59,7 @@ std::vector<Place> find_places(const AppState& state, const std::string& typed) 
   if (!is_word && parse_where(where, block_where_fields(trace)))
     places.push_back({"Find blocks: " + typed,
                       "Highlights them in the heap map and lists them in Blocks. F3 goes to the next.",
-                      {CommandId::show_heap_map, {command::set_block_filter, typed}}});
+                      {CommandId::show_heap_map, {command::set_filter, typed}}});
   return places;
 }
 

@@ -7,6 +7,7 @@
 
 #include "analysis/units/format.h"
 #include "app/gui/core/amounts.h"
+#include "app/gui/core/block_table.h"
 #include "app/gui/core/read_so_far.h"
 #include "app/gui/core/running_work.h"
 #include "app/gui/look/drawing.h"
@@ -55,6 +56,15 @@ void draw_trace(const AppState& state, const Source& source, CommandQueue& comma
          text_from_bytes(static_cast<std::int64_t>(*largest)));
     tooltip("1 - largest free block / all free bytes, " + phrase_of(answer.moment->moment) + ".");
   }
+}
+
+// What the selected frame holds.
+void draw_selected(const AppState& state) {
+  const ViewPosition& position = state.position();
+  const auto blocks = highlighted_blocks(state);
+  if (blocks == nullptr || position.selection.empty() || position.address) return;
+  divide();
+  text("selected: " + position.selection.function + ", " + blocks_sentence(*blocks));
 }
 
 // No message for answers that take less time than this.
@@ -115,6 +125,7 @@ void draw_status_line(const AppState& state, CommandQueue& commands) {
     text("filtered to " + amount_text(*view.value, view.value->selected.bytes) + " of " +
          amount_text(*view.value, view.value->total.bytes));
   }
+  draw_selected(state);
   draw_work(state, commands);
   if (state.window.notice.empty()) return;
   divide();

@@ -22,26 +22,6 @@ namespace {
 // At most this many rows are copied; more would be too much for a clipboard.
 constexpr std::size_t copied_rows_max = 1'000'000;
 
-std::string error_of(const AppState& state, const std::string& find) {
-  if (state.source() == nullptr || !state.source()->trace) return {};
-  const auto fields = block_where_fields(*state.source()->trace);
-  const auto parsed = parse_where(where_from_find(find), fields);
-  return parsed ? std::string() : parsed.error().what + ". " + parsed.error().remedy;
-}
-
-void draw_language_help(const AppState& state) {
-  if (state.source() == nullptr || !state.source()->trace || !ImGui::BeginTooltip()) return;
-  bold_text("0x7f3a14000000   +12.3GiB   512MiB   size>1GiB age>10s stack:adam tag:opt lifetime<1ms device:0");
-  dim_text("All terms must match. : contains, = equals, /.../ is a regular expression, - negates.");
-  for (const WhereField& field : block_where_fields(*state.source()->trace)) {
-    if (!field.unavailable.empty()) continue;
-    text(field.name);
-    ImGui::SameLine(ImGui::GetFontSize() * 6);
-    dim_text(field.help);
-  }
-  ImGui::EndTooltip();
-}
-
 void set_up_columns(const Look& look, const BlocksAnswer& answer, const BlockQuery& query) {
   bool has_tags = false, has_pending = false, has_streams = false, has_categories = false, has_arrays = false;
   const std::size_t looked_at = std::min<std::size_t>(answer.list.rows.size(), 2000);
@@ -165,10 +145,7 @@ void follow_selection(const AppState& state, const std::shared_ptr<const BlocksA
   if (y < ImGui::GetScrollY() || y > ImGui::GetScrollY() + height) ImGui::SetScrollY(std::max(0.0F, y - height / 3));
 }
 
-void draw_head(const AppState& state, BlocksState& blocks, const BlocksAnswer* answer, CommandQueue& commands) {
-  draw_block_filter(state, blocks.filter, ImGui::GetContentRegionAvail().x * 0.5F, state.is_in_front(ViewKind::blocks),
-                    commands);
-  ImGui::SameLine();
+void draw_head(const AppState& state, const BlocksAnswer* answer, CommandQueue& commands) {
   ImGui::AlignTextToFramePadding();
   if (answer != nullptr) {
     dim_text(blocks_sentence(*answer));
@@ -188,20 +165,15 @@ void draw_head(const AppState& state, BlocksState& blocks, const BlocksAnswer* a
   draw_copy_menu(ViewKind::blocks, commands);
 }
 
-void draw_nothing(const AppState& state, const BlocksAnswer& answer, CommandQueue& commands) {
+void draw_nothing(const BlocksAnswer& answer, CommandQueue& commands) {
   const std::string count = text_from_count(static_cast<std::int64_t>(answer.list.all_blocks));
   if (answer.list.all_blocks == 0) {
     wrapped_text("No block is alive " + phrase_of(answer.of->moment->moment) + ".");
     if (ImGui::Button("Go to the peak")) commands.push(CommandId::go_to_peak);
     return;
   }
-  const bool by_find = !state.position().blocks.where.empty();
   wrapped_text("None of " + count + " blocks matches \"" + answer.query.where + "\".");
-  if (!ImGui::Button("Clear filter")) return;
-  if (by_find)
-    commands.push(command::set_block_filter, "");
-  else
-    commands.push(CommandId::clear_filter);
+  if (ImGui::Button("Clear filter")) commands.push(CommandId::clear_filter);
 }
 
 void draw_table(const AppState& state, BlocksState& blocks, const std::shared_ptr<const BlocksAnswer>& answer,
@@ -236,47 +208,15 @@ void draw_table(const AppState& state, BlocksState& blocks, const std::shared_pt
 
 }  // namespace
 
-void draw_block_filter(const AppState& state, BlockFilterState& filter, float width, bool takes_focus,
-                       CommandQueue& commands) {
-  const std::string& find = state.position().blocks.where;
-  if (filter.seen != find) {
-    filter.text = filter.seen = find;
-    filter.error = error_of(state, find);
-  }
-  const bool is_wrong = !filter.error.empty();
-  if (is_wrong) {
-    ImGui::PushStyleColor(ImGuiCol_Border, Look(state).vec(Role::failure));
-    ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 2.0F);
-  }
-  if (filter.focus_seen != state.window.find_blocks_serial) {
-    filter.focus_seen = state.window.find_blocks_serial;
-    if (takes_focus) ImGui::SetKeyboardFocusHere();
-  }
-  ImGui::SetNextItemWidth(width);
-  if (text_field("##find blocks", "Find blocks: size>1GiB age>10s stack:adam, 0x7f3a14000000", filter.text))
-    filter.error = error_of(state, filter.text);
-  const bool is_done = ImGui::IsItemDeactivatedAfterEdit();
-  const bool is_hovered = ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip), is_active = ImGui::IsItemActive();
-  if (is_wrong) {
-    ImGui::PopStyleVar();
-    ImGui::PopStyleColor();
-  }
-  if (is_done && filter.error.empty() && filter.text != find) commands.push(command::set_block_filter, filter.text);
-  if (is_wrong && (is_active || is_hovered))
-    ImGui::SetTooltip("%s", filter.error.c_str());
-  else if (is_hovered && !is_active)
-    draw_language_help(state);
-}
-
 void draw_blocks(const AppState& state, BlocksState& blocks, CommandQueue& commands) {
   if (!draw_source_state(state)) return;
   if (state.answers().moment.failed()) draw_moment_error(state, commands);
   const std::shared_ptr<const BlocksAnswer> answer = state.answers().blocks.value;
-  draw_head(state, blocks, answer.get(), commands);
+  draw_head(state, answer.get(), commands);
   if (state.answers().blocks.failed()) draw_error(state, state.answers().blocks.error);
   if (!answer) return;
   if (answer->list.rows.empty())
-    draw_nothing(state, *answer, commands);
+    draw_nothing(*answer, commands);
   else
     draw_table(state, blocks, answer, commands);
   if (take_copy(state, ViewKind::blocks, blocks.copy_seen)) {

@@ -11,14 +11,7 @@
 
 namespace hbmscope::gui {
 
-// The search field for blocks, shared with the heap map.
-struct BlockFilterState {
-  std::string text, seen, error;
-  std::uint64_t focus_seen = 0;
-};
-
 struct BlocksState {
-  BlockFilterState filter;
   std::shared_ptr<const BlocksAnswer> followed;  // The answer in which the selection was last searched,
   HeapKey followed_heap;                         // and its heap at that time.
   std::optional<std::uint64_t> followed_address;
@@ -26,9 +19,5 @@ struct BlocksState {
 };
 
 void draw_blocks(const AppState& state, BlocksState& blocks, CommandQueue& commands);
-
-// `width` in px. Text that does not parse is not applied; the tooltip says why.
-void draw_block_filter(const AppState& state, BlockFilterState& filter, float width, bool takes_focus,
-                       CommandQueue& commands);
 
 }  // namespace hbmscope::gui

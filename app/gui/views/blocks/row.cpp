@@ -12,7 +12,7 @@ std::string blocks_report_command(const AppState& state) {
   line.add(state.source()->path);
   line.add_option("--at", position.at.text());
   line.add_option("--blocks", "0");
-  line.add_option("--where", where_of_both(position.request.where, where_from_find(position.blocks.where)));
+  line.add_option("--where", where_from_find(position.request.where));
   if (position.blocks.order != BlockOrder::size)
     line.add_option("--order", text_from_block_order(position.blocks.order));
   line.add_flag("--ascending", position.blocks.is_ascending);

@@ -24,47 +24,6 @@
 namespace hbmscope::gui {
 namespace {
 
-// Opens with Ctrl+F and stays while there is a search.
-void draw_find(const AppState& state, HeapMapState& map, CommandQueue& commands) {
-  const bool is_in_front = state.is_active_side() && state.position().view != ViewKind::blocks;
-  if (map.find_seen != state.window.find_blocks_serial) {
-    map.find_seen = state.window.find_blocks_serial;
-    map.finds |= is_in_front;
-  }
-  const bool looks_for = !state.position().blocks.where.empty();
-  if (!looks_for && !map.finds) {
-    map.filter.focus_seen = state.window.find_blocks_serial;
-    return;
-  }
-  commands.ask(Question::blocks);
-  draw_block_filter(state, map.filter, ImGui::GetContentRegionAvail().x * 0.45F, is_in_front, commands);
-  const auto& answer = state.answers().blocks;
-  const auto& found = answer.value;
-  ImGui::SameLine();
-  if (looks_for && found) {  // The arrows keep their place during a search.
-    ImGui::BeginDisabled(found->list.rows.empty() || answer.state != AnswerState::ready);
-    if (ImGui::ArrowButton("previous hit", ImGuiDir_Left)) commands.push(CommandId::find_previous);
-    tooltip("Previous hit (Shift+F3)");
-    ImGui::SameLine();
-    if (ImGui::ArrowButton("next hit", ImGuiDir_Right)) commands.push(CommandId::find_next);
-    tooltip("Next hit (F3)");
-    ImGui::EndDisabled();
-    ImGui::SameLine();
-  }
-  if (ImGui::Button("Close")) {
-    map.finds = false;
-    if (looks_for) commands.push(command::set_block_filter, "");
-  }
-  if (!looks_for) return;
-  ImGui::SameLine();
-  ImGui::AlignTextToFramePadding();
-  const std::string words = answer.failed()            ? answer.error.what
-                            : !found                   ? "Searching ..."
-                            : found->list.rows.empty() ? "No block matches."
-                                                       : blocks_sentence(*found);
-  dim_text(shortened(words, ImGui::GetContentRegionAvail().x));
-}
-
 // The visible addresses stay the same when the time changes.
 void follow_answer(HeapMapState& map, const std::shared_ptr<const HeapMapAnswer>& answer, int width, int height) {
   const bool is_other_heap = map.shown && map.shown->heap != answer->heap;
@@ -112,8 +71,7 @@ void light(HeapMapState& map, Shade shade, std::span<const AddressRange> found, 
 void redraw(const AppState& state, HeapMapState& map, const std::shared_ptr<const HeapMapAnswer>& answer,
             std::optional<Shade> lit) {
   const Theme theme = state.settings.theme;
-  const bool finds = !state.position().blocks.where.empty();
-  const auto found = finds ? state.answers().blocks.value : nullptr;
+  const auto found = highlighted_blocks(state);
   if (map.shown == answer && map.drawn == map.view && map.theme == theme && map.found == found && map.lit == lit)
     return;
   map.shown = answer;
@@ -125,7 +83,7 @@ void redraw(const AppState& state, HeapMapState& map, const std::shared_ptr<cons
   const HeapHits* hits = found && found->of->moment == answer->moment ? found->hits_of(answer->heap) : nullptr;
   auto ranges = hits != nullptr ? std::span<const AddressRange>(hits->ranges) : std::span<const AddressRange>();
   if (lit) {
-    light(map, *lit, ranges, finds);
+    light(map, *lit, ranges, found != nullptr);
     ranges = map.lit_ranges;
   }
   map.texture.set(map.raster.draw(answer->spans, map.view, theme, ranges, !lit), map.view.width, map.view.height());
@@ -289,7 +247,7 @@ void handle_pointer(HeapMapState& map, const HeapMapAnswer& answer, ImVec2 origi
 std::optional<Shade> draw_legend(const AppState& state, const Look& look, const HeapMapAnswer& answer,
                                  CommandQueue& commands) {
   const HeapSpans& spans = answer.spans;
-  const std::string& where = state.position().blocks.where;
+  const std::string& where = state.position().request.where;
   const std::vector<std::string> parts = parts_of_legend(*answer.moment->trace, answer.heap, spans);
   const auto is_lit = [&](const ShadeEntry& entry) { return entry.name == state.position().lit; };
   const LegendPick pick =
@@ -299,7 +257,7 @@ std::optional<Shade> draw_legend(const AppState& state, const Look& look, const 
   if (pick.clicked && parts[*pick.clicked].empty())
     commands.push(command::set_lit, spans.legend[*pick.clicked].name);
   else if (pick.clicked)
-    commands.push(command::set_block_filter, toggle_part(where, parts, parts[*pick.clicked]));
+    commands.push(command::set_filter, toggle_part(where, parts, parts[*pick.clicked]));
   if (pick.hovered) return spans.legend[*pick.hovered].shade;
   const auto lit = std::find_if(spans.legend.begin(), spans.legend.end(), is_lit);
   return lit == spans.legend.end() ? std::nullopt : std::optional<Shade>(lit->shade);
@@ -324,7 +282,7 @@ void draw_heap_map(const AppState& state, HeapMapState& map, CommandQueue& comma
     return;
   }
   const std::optional<Shade> lit = draw_legend(state, look, *answer, commands);
-  draw_find(state, map, commands);
+  if (!state.position().request.where.empty()) commands.ask(Question::blocks);
 
   ImGui::BeginChild("map", {0, 0}, 0, ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar);
   const float gutter = ImGui::CalcTextSize("+1023.9 GiB").x + look.px(6);

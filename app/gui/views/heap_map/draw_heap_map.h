@@ -9,7 +9,6 @@
 #include "app/gui/core/commands.h"
 #include "app/gui/core/heap_raster.h"
 #include "app/gui/look/map_texture.h"
-#include "app/gui/views/blocks/draw_blocks.h"
 
 namespace hbmscope::gui {
 
@@ -28,10 +27,8 @@ struct HeapMapState {
   std::vector<AddressRange> lit_ranges;        // The addresses of its blocks.
   HeapRaster raster;
   MapTexture texture;
-  std::uint64_t zoom_seen = 0, copy_seen = 0, fit_selection_seen = 0, find_seen = 0;
+  std::uint64_t zoom_seen = 0, copy_seen = 0, fit_selection_seen = 0;
   std::optional<std::uint64_t> followed;  // The selection that was last scrolled into view.
-  BlockFilterState filter;
-  bool finds = false;  // The search line for blocks is open.
   std::vector<float> minimap;
   std::shared_ptr<const HeapMapAnswer> minimap_of;
 };

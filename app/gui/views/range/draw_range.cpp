@@ -44,8 +44,8 @@ void draw_sum(const char* what, const BlockSum& sum, const char* words, bool is_
 // survivors.
 void show_survivors(const RangeAnswer& answer, CommandQueue& commands) {
   commands.push(command::set_moment, answer.range.to);
-  commands.push(command::set_block_filter, "event>=" + std::to_string(answer.from.positions[0]) + " event<" +
-                                               std::to_string(answer.to.positions[0]));
+  commands.push(command::set_filter, "event>=" + std::to_string(answer.from.positions[0]) + " event<" +
+                                         std::to_string(answer.to.positions[0]));
   commands.push(CommandId::show_blocks);
 }
 

@@ -1,0 +1,29 @@
+#include "app/gui/core/filter_text.h"
+
+#include "analysis/query/block_find.h"
+#include "analysis/query/block_list.h"
+#include "app/gui/core/copy_as_command.h"
+
+namespace hbmscope::gui {
+
+std::vector<WhereField> filter_fields(const Source& source) {
+  if (source.trace) return block_where_fields(*source.trace);
+  const auto fields = profile_where_fields();
+  return {fields.begin(), fields.end()};
+}
+
+std::string why_no_filter(const Source& source, std::string_view where) {
+  const auto parsed = parse_where(source.trace ? where_from_find(where) : std::string(where), filter_fields(source));
+  if (parsed) return {};
+  // The offset is a column, not a byte of a file.
+  std::string words = parsed.error().what;
+  if (parsed.error().offset) words += " (at character " + std::to_string(*parsed.error().offset + 1) + ")";
+  return words + ". " + parsed.error().remedy;
+}
+
+std::string filter_of_frame(const FrameKey& frame) {
+  if (frame.empty()) return {};
+  return "function=" + where_quote(frame.function) + (frame.file.empty() ? "" : " file=" + where_quote(frame.file));
+}
+
+}  // namespace hbmscope::gui

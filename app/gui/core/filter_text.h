@@ -1,0 +1,22 @@
+// The filter of all views. Of a trace it is about blocks (block_where_fields), or just an address, an offset or a size;
+// of a profile it is about samples (profile_where_fields).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/query/where.h"
+#include "app/gui/core/frame_key.h"
+#include "app/gui/sources/source.h"
+
+namespace hbmscope::gui {
+
+std::vector<WhereField> filter_fields(const Source& source);
+// Why the text is no filter for the source, with the character; empty if it is one.
+std::string why_no_filter(const Source& source, std::string_view where);
+
+// The blocks that were allocated through the frame: "function=... file=...". Empty if none is selected.
+std::string filter_of_frame(const FrameKey& frame);
+
+}  // namespace hbmscope::gui
