@@ -103,7 +103,11 @@ class GroupWalk {
   static LiveBlock allocated_block(const HeapChange& change) {
     LiveBlock block;
     block.event = change.place.event;
+    block.heap = change.allocated.heap;
+    block.address = change.allocated.address;
     block.size = possible_size(change.allocated);
+    block.requested = change.allocated.requested;
+    block.flags = change.allocated.flags;
     block.stack = change.allocated.stack;
     block.stream = change.allocated.stream;
     block.tag = change.allocated.tag;

@@ -95,7 +95,7 @@ TEST_F(BlocksView, filter_is_typed_in_the_one_language_and_a_wrong_one_changes_n
     hand.Yield(3);
     hand.KeyCharsReplaceEnter("colour:red");
     ASSERT_TRUE(wait_until_idle(hand));
-    EXPECT_EQ("size>30MiB stack:backward", state().position().blocks.where);
+    EXPECT_EQ("size>30MiB stack:backward", state().position().request.where);
     EXPECT_EQ(5U, blocks().list.rows.size());
   });
 }
@@ -157,7 +157,7 @@ TEST_F(BlocksView, palette_goes_to_an_address_a_moment_and_blocks) {
     EXPECT_EQ(5U, state().answers().moment.value->moment.positions[0]);
     EXPECT_FALSE(state().window.palette_open);
     type("size>3MiB");
-    EXPECT_EQ("size>3MiB", state().position().blocks.where);
+    EXPECT_EQ("size>3MiB", state().position().request.where);
     EXPECT_EQ(ViewKind::heap_map, state().position().view);
   });
 }

@@ -217,11 +217,11 @@ class BlocksTest : public testing::Test {
 
 TEST_F(BlocksTest, table_is_of_all_heaps_and_its_filter_and_order_are_part_of_the_state) {
   EXPECT_EQ("3 of 3 blocks, 36.0 MiB", blocks_sentence(*answers().blocks.value));
-  give(command::set_block_filter, std::string("forward size>5MiB"));
+  give(command::set_filter, std::string("forward size>5MiB"));
   EXPECT_EQ("1 of 3 blocks, 30.0 MiB of 36.0 MiB", blocks_sentence(*answers().blocks.value));
+  give(command::set_filter, std::string("forward size>5MiB device:1"));
+  EXPECT_TRUE(answers().blocks.value->list.rows.empty());
   give(command::set_filter, std::string("device:1"));
-  EXPECT_TRUE(answers().blocks.value->list.rows.empty()) << "the filter of all views holds too";
-  give(command::set_block_filter, std::string());
   EXPECT_EQ("1 of 3 blocks, 4.00 MiB of 36.0 MiB", blocks_sentence(*answers().blocks.value));
   give(CommandId::clear_filter);
   give(command::set_block_order, BlockSorting{BlockOrder::address, true});
@@ -238,7 +238,7 @@ TEST_F(BlocksTest, table_is_of_all_heaps_and_its_filter_and_order_are_part_of_th
 }
 
 TEST_F(BlocksTest, next_hit_goes_from_address_to_address_and_on_to_the_next_heap) {
-  give(command::set_block_filter, std::string("forward"));
+  give(command::set_filter, std::string("forward"));
   give(CommandId::find_next);
   EXPECT_EQ(0x1000000 + 40 * mib, position().address);
   give(CommandId::find_next);
@@ -250,7 +250,7 @@ TEST_F(BlocksTest, next_hit_goes_from_address_to_address_and_on_to_the_next_heap
   EXPECT_EQ(0x90000000U, position().address);
   give(CommandId::back);
   EXPECT_EQ(0x1000000 + 40 * mib, position().address);
-  give(command::set_block_filter, std::string("size>1GiB"));
+  give(command::set_filter, std::string("size>1GiB"));
   give(CommandId::find_next);
   EXPECT_NE(std::string::npos, app_->state().window.notice.find("No live block matches"))
       << app_->state().window.notice;

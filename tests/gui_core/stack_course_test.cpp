@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/query/trace_user_code.h"
 #include "app/gui/core/block_shades.h"
 #include "app/gui/core/timeline_columns.h"
 #include "tests/gui_core/colors_of.h"
@@ -42,6 +43,7 @@ Composition sum_at(const Stream& stream, const StackQuery& query, std::uint64_t 
   for (const LiveBlock& block : state.slots()) {
     if (block.heap != query.heap.heap) continue;
     sum.bytes[shades.shade_of(block)] += block.size;
+    sum.lit[shades.shade_of(block)] += block.size;
     sum.total += block.size;
   }
   return sum;
@@ -54,7 +56,7 @@ TEST(StackCourse, a_column_for_each_event_is_the_sum_over_the_live_blocks) {
     const Trace& trace = made.trace();
     const Stream& stream = trace.streams[0];
     const StackQuery query = query_of(trace, coloring);
-    const auto course = StackCourse::compute(stream, query, nullptr, nullptr);
+    const auto course = StackCourse::compute(made.trace(), query, nullptr, nullptr);
     ASSERT_TRUE(course);
     EXPECT_TRUE(course->is_exact());
     const TimelineSpan whole = whole_span_of(stream);
@@ -73,7 +75,7 @@ TEST(StackCourse, a_column_shows_its_highest_point) {
   fill(made, 8, 1000);
   const Stream& stream = made.trace().streams[0];
   const StackQuery query = query_of(made.trace());
-  const auto course = StackCourse::compute(stream, query, nullptr, nullptr);
+  const auto course = StackCourse::compute(made.trace(), query, nullptr, nullptr);
   const TimelineSpan whole = whole_span_of(stream);
   constexpr std::size_t count = 40;
   const auto columns = course->columns(whole, count);
@@ -87,11 +89,10 @@ TEST(StackCourse, a_column_shows_its_highest_point) {
 TEST(StackCourse, a_part_is_as_the_whole_there) {
   test::SmallTrace made;
   fill(made, 9, 600);
-  const Stream& stream = made.trace().streams[0];
   const StackQuery query = query_of(made.trace());
   const TimelineSpan span{200'000, 300'000};
-  const auto whole = StackCourse::compute(stream, query, nullptr, nullptr),
-             part = StackCourse::compute_span(stream, query, span, nullptr);
+  const auto whole = StackCourse::compute(made.trace(), query, nullptr, nullptr),
+             part = StackCourse::compute_span(made.trace(), query, span, nullptr);
   EXPECT_TRUE(whole->columns(span, 50) == part->columns(span, 50));
   EXPECT_EQ(span, part->span());
 }
@@ -101,7 +102,7 @@ TEST(StackCourse, many_events_share_buckets_and_no_peak_is_lost) {
   fill(made, 10, 150'000);
   const Stream& stream = made.trace().streams[0];
   const StackQuery query = query_of(made.trace());
-  const auto course = StackCourse::compute(stream, query, nullptr, nullptr);
+  const auto course = StackCourse::compute(made.trace(), query, nullptr, nullptr);
   EXPECT_EQ(4U, course->events_in_bucket());
   EXPECT_LE(course->memory_bytes(), 16U << 20);
   EXPECT_EQ(stream.peak(1).in_use_bytes, course->columns(whole_span_of(stream), 1)[0].total);
@@ -113,22 +114,45 @@ TEST(StackCourse, many_events_share_buckets_and_no_peak_is_lost) {
 TEST(StackCourse, a_growing_stream_is_continued_and_another_one_is_not) {
   test::SmallTrace made;
   fill(made, 11, 300);
-  const Stream first = made.trace().streams[0].version();
   const StackQuery query = query_of(made.trace());
-  const auto begun = StackCourse::compute(first, query, nullptr, nullptr);
+  const auto begun = StackCourse::compute(made.trace(), query, nullptr, nullptr);
+  const std::uint64_t seen = made.trace().streams[0].end_position();
   made.alloc(200 * block_size, 64, "f");
   const Stream& stream = made.trace().streams[0];
   PassControl control;
-  const auto continued = StackCourse::compute(stream, query, &*begun, &control),
-             anew = StackCourse::compute(stream, query, nullptr, nullptr);
+  const auto continued = StackCourse::compute(made.trace(), query, &*begun, &control),
+             anew = StackCourse::compute(made.trace(), query, nullptr, nullptr);
   EXPECT_TRUE(anew->columns(whole_span_of(stream), 77) == continued->columns(whole_span_of(stream), 77));
-  EXPECT_EQ(stream.end_position() - first.end_position(), control.total_events) << "only what is new was replayed";
+  EXPECT_EQ(stream.end_position() - seen, control.total_events) << "only what is new was replayed";
 
   test::SmallTrace other;
   fill(other, 12, 500);
   const Stream& another = other.trace().streams[0];
-  EXPECT_TRUE(StackCourse::compute(another, query, nullptr, nullptr)->columns(whole_span_of(another), 77) ==
-              StackCourse::compute(another, query, &*begun, nullptr)->columns(whole_span_of(another), 77));
+  EXPECT_TRUE(StackCourse::compute(other.trace(), query, nullptr, nullptr)->columns(whole_span_of(another), 77) ==
+              StackCourse::compute(other.trace(), query, &*begun, nullptr)->columns(whole_span_of(another), 77));
+}
+
+TEST(StackCourse, blocks_that_match_a_filter_are_lit_from_their_allocation_to_their_free) {
+  test::SmallTrace made;
+  fill(made, 14, 400);
+  const Trace& trace = made.trace();
+  StackQuery query = query_of(trace);
+  query.where = "function=a size>2000";
+  EXPECT_TRUE(can_follow_blocks(trace, query.where));
+  const auto course = StackCourse::compute(trace, query, nullptr, nullptr);
+  const TimelineSpan end{whole_span_of(trace.streams[0]).end, whole_span_of(trace.streams[0]).end + 10};
+  std::uint64_t expected = 0;
+  const StreamState& state = trace.streams[0].last_state();
+  for (const LiveBlock& block : state.slots())
+    if (block.is_live() && block.size > 2000 &&
+        user_code_text(trace.streams[0].definitions(), block.stack).starts_with("a "))
+      expected += block.size;
+  std::uint64_t lit = 0;
+  for (const std::uint64_t bytes : course->columns(end, 1)[0].lit) lit += bytes;
+  EXPECT_EQ(expected, lit);
+  EXPECT_GT(lit, 0U);
+  for (const char* const of_a_time : {"age>1s", "lifetime<1ms", "state=pending", "nonsense:"})
+    EXPECT_FALSE(can_follow_blocks(trace, of_a_time)) << of_a_time;
 }
 
 TEST(StackCourse, cancelled_gives_nothing) {
@@ -136,7 +160,7 @@ TEST(StackCourse, cancelled_gives_nothing) {
   fill(made, 13, 50);
   PassControl control;
   control.cancelled = true;
-  EXPECT_FALSE(StackCourse::compute(made.trace().streams[0], query_of(made.trace()), nullptr, &control));
+  EXPECT_FALSE(StackCourse::compute(made.trace(), query_of(made.trace()), nullptr, &control));
 }
 
 }  // namespace

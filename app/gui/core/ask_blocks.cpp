@@ -81,8 +81,7 @@ void ask_blocks(Answering& asking) {
 void ask_frames_blocks(Answering& asking) {
   const ViewPosition& position = asking.position();
   if (position.selection.empty() || position.address) return asking.forget(&Answers::frames_blocks);
-  ask_list(asking, &Answers::frames_blocks,
-           {where_of_both(where_from_find(position.request.where), filter_of_frame(position.selection))});
+  ask_list(asking, &Answers::frames_blocks, {highlight_filter(position)});
 }
 
 namespace {

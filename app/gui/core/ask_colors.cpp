@@ -1,4 +1,5 @@
 // The colours of the trace in front, and its bytes by colour over time.
+#include "app/gui/core/filter_text.h"
 #include "app/gui/core/questions.h"
 
 namespace hbmscope::gui {
@@ -58,7 +59,9 @@ void ask_stack(Answering& asking, HeapKey heap) {
   const Context& context = asking.state().context();
   const auto coloring = shown_coloring(asking.state());
   if (!coloring || heap.empty()) return;
-  const StackQuery query{heap, box_coloring(*coloring, *context.colors), context.colors};
+  const std::string where = highlight_filter(context.position);
+  const StackQuery query{heap, box_coloring(*coloring, *context.colors), context.colors,
+                         where.empty() || can_follow_blocks(*source->trace, where) ? where : std::string()};
   const auto computed = [](std::optional<StackCourse> made) -> Result<Computed<StackCourse>> {
     if (!made) return Failure(cancelled_error());
     auto course = std::make_shared<const StackCourse>(std::move(*made));
@@ -67,22 +70,20 @@ void ask_stack(Answering& asking, HeapKey heap) {
   };
   // A trace that grows is continued where its previous version ended.
   const auto before = source->is_part() ? asking.answers().stack.value : nullptr;
-  asking.ask<StackCourse>(
-      &Answers::stack, {source->id, options::Stack{query, {}}},
-      [trace = source->trace, query, before, computed](Work& work) {
-        return computed(StackCourse::compute(trace->streams[query.heap.stream], query, before.get(), &work));
-      });
+  asking.ask<StackCourse>(&Answers::stack, {source->id, options::Stack{query, {}}},
+                          [trace = source->trace, query, before, computed](Work& work) {
+                            return computed(StackCourse::compute(*trace, query, before.get(), &work));
+                          });
   // Where the whole trace's buckets are fewer than the pixels, the visible span is computed by itself.
   const auto& whole = asking.answers().stack.value;
   const TimelineSpan& span = asking.position().span;
   if (whole == nullptr || span.empty() || whole->is_exact() || asking.notes().waits_for_rest ||
       whole->buckets_in(span) > 2 * context.timeline_width)
     return;
-  asking.ask<StackCourse>(
-      &Answers::stack_part, {source->id, options::Stack{query, span}},
-      [trace = source->trace, query, span, computed](Work& work) {
-        return computed(StackCourse::compute_span(trace->streams[query.heap.stream], query, span, &work));
-      });
+  asking.ask<StackCourse>(&Answers::stack_part, {source->id, options::Stack{query, span}},
+                          [trace = source->trace, query, span, computed](Work& work) {
+                            return computed(StackCourse::compute_span(*trace, query, span, &work));
+                          });
 }
 
 }  // namespace hbmscope::gui

@@ -26,4 +26,9 @@ std::string filter_of_frame(const FrameKey& frame) {
   return "function=" + where_quote(frame.function) + (frame.file.empty() ? "" : " file=" + where_quote(frame.file));
 }
 
+std::string highlight_filter(const ViewPosition& position) {
+  const std::string frame = position.address ? std::string() : filter_of_frame(position.selection);
+  return where_of_both(where_from_find(position.request.where), frame);
+}
+
 }  // namespace hbmscope::gui

@@ -8,6 +8,7 @@
 
 #include "analysis/query/where.h"
 #include "app/gui/core/frame_key.h"
+#include "app/gui/core/view_position.h"
 #include "app/gui/sources/source.h"
 
 namespace hbmscope::gui {
@@ -18,5 +19,8 @@ std::string why_no_filter(const Source& source, std::string_view where);
 
 // The blocks that were allocated through the frame: "function=... file=...". Empty if none is selected.
 std::string filter_of_frame(const FrameKey& frame);
+// The blocks that pictures of a trace bring out: those that pass the filter and, if a frame is selected, that were
+// allocated through it.
+std::string highlight_filter(const ViewPosition& position);
 
 }  // namespace hbmscope::gui

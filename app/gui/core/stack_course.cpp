@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/query/block_list_where.h"
 #include "analysis/query/group_walk.h"
 #include "app/gui/core/block_shades.h"
 #include "app/gui/core/course.h"
@@ -12,19 +13,64 @@ namespace {
 
 constexpr std::size_t buckets_max = 65'536;
 
+// Groups blocks by name or step, each divided into those that match the filter and those that don't.
+class LitShades {
+ public:
+  LitShades(const Trace& trace, const BlockLabels& labels, const StackQuery& query)
+      : trace_(trace),
+        stream_(query.heap.stream),
+        shades_(trace.streams[stream_].definitions(), labels, row_of(query.coloring), *query.colors) {
+    if (query.where.empty()) return;
+    if (auto made = BlockMatcher::make(trace, {}, query.where)) matcher_ = std::move(*made);
+  }
+
+  std::uint32_t number_of(const LiveBlock& block) {
+    return 2 * shades_.number_of(block) + (!matcher_ || matches(block) ? 1 : 0);
+  }
+  std::uint32_t number_of(const PhysicalHandle& handle) { return 2 * shades_.number_of(handle) + (matcher_ ? 0 : 1); }
+  Shade shade_of(std::uint32_t number) const { return shades_.names()[number / 2].entry.shade; }
+  static bool is_lit(std::uint32_t number) { return number % 2 == 1; }
+
+ private:
+  bool matches(const LiveBlock& block) const {
+    BlockFacts facts;
+    facts.block = block;
+    facts.stream = stream_;
+    facts.heap = &trace_.streams[stream_].definitions().heap(block.heap);
+    if (block.has_address()) facts.address = block.address;
+    if (block.requested != wire::unknown_bytes) {
+      facts.requested = block.requested;
+      facts.waste = block.size - std::min(block.size, block.requested);
+    }
+    if (block.event != wire::before_the_stream) facts.age_events = 0;
+    return matcher_->matches(facts);
+  }
+
+  const Trace& trace_;
+  std::uint32_t stream_;
+  BlockShades shades_;
+  std::optional<BlockMatcher> matcher_;
+};
+
 }  // namespace
+
+bool can_follow_blocks(const Trace& trace, std::string_view where) {
+  const auto matcher = BlockMatcher::make(trace, {}, where);
+  if (!matcher) return false;
+  for (const std::string_view field : {"age", "lifetime", "state", "offset"})
+    if (matcher->asks_for(field)) return false;
+  return true;
+}
 
 // Adds up the live bytes of each shade, and notes them after each event of the heap.
 class StackCourse::Walk {
  public:
-  Walk(const Stream& stream, StackCourse& course)
-      : labels_(stream),
-        shades_(stream.definitions(), labels_, row_of(course.query_.coloring), *course.query_.colors),
-        course_(course) {}
+  Walk(const Trace& trace, StackCourse& course)
+      : labels_(trace.streams[course.query_.heap.stream]), groups_(trace, labels_, course.query_), course_(course) {}
 
   bool run(const Stream& stream, std::uint64_t begin, std::uint64_t end, PassControl* control) {
     StreamState state = stream.state_at(begin);
-    GroupWalk<BlockShades, Walk> walk(stream, course_.query_.heap.heap, shades_, *this);
+    GroupWalk<LitShades, Walk> walk(stream, course_.query_.heap.heap, groups_, *this);
     return walk.run(state, end, [control](std::uint64_t events) {
       if (control == nullptr) return true;
       control->done_events += events;
@@ -34,9 +80,11 @@ class StackCourse::Walk {
 
   void changed(std::uint32_t number, std::uint64_t bytes) {
     if (number >= live_.size()) live_.resize(number + std::size_t{1});
-    std::uint64_t& sum = now_.bytes[shades_.names()[number].entry.shade];
-    sum = sum - live_[number] + bytes;
-    now_.total = now_.total - live_[number] + bytes;
+    const Shade shade = groups_.shade_of(number);
+    const auto change = [&](std::uint64_t& sum) { sum = sum - live_[number] + bytes; };
+    change(now_.bytes[shade]);
+    change(now_.total);
+    if (groups_.is_lit(number)) change(now_.lit[shade]);
     live_[number] = bytes;
   }
   void point(const StreamState&, std::uint64_t position, std::int64_t time_ns) {
@@ -46,7 +94,7 @@ class StackCourse::Walk {
 
  private:
   BlockLabels labels_;
-  BlockShades shades_;
+  LitShades groups_;
   StackCourse& course_;
   std::vector<std::uint64_t> live_;  // By number.
   Composition now_;
@@ -59,28 +107,31 @@ StackCourse::StackCourse(const Stream& stream, const StackQuery& query, Timeline
       span_(span),
       buckets_(1) {}
 
-std::optional<StackCourse> StackCourse::compute(const Stream& stream, const StackQuery& query,
-                                                const StackCourse* before, PassControl* control) {
+std::optional<StackCourse> StackCourse::compute(const Trace& trace, const StackQuery& query, const StackCourse* before,
+                                                PassControl* control) {
+  const Stream& stream = trace.streams[query.heap.stream];
   const bool continues = before != nullptr && before->query_ == query && before->is_of_start_of(stream);
   StackCourse course = continues ? *before : StackCourse(stream, query, {});
   course.span_ = whole_span_of(stream);
-  if (!course.extend(stream, course.end_position_, stream.end_position(), control)) return std::nullopt;
+  if (!course.extend(trace, course.end_position_, stream.end_position(), control)) return std::nullopt;
   return course;
 }
 
-std::optional<StackCourse> StackCourse::compute_span(const Stream& stream, const StackQuery& query, TimelineSpan span,
+std::optional<StackCourse> StackCourse::compute_span(const Trace& trace, const StackQuery& query, TimelineSpan span,
                                                      PassControl* control) {
+  const Stream& stream = trace.streams[query.heap.stream];
   StackCourse course(stream, query, span);
   const StreamPositions positions = positions_of(stream, span);
   course.buckets_.front().first = span.begin;
   course.buckets_.front().number = positions.begin;
-  if (!course.extend(stream, positions.begin, positions.end, control)) return std::nullopt;
+  if (!course.extend(trace, positions.begin, positions.end, control)) return std::nullopt;
   return course;
 }
 
-bool StackCourse::extend(const Stream& stream, std::uint64_t begin, std::uint64_t end, PassControl* control) {
+bool StackCourse::extend(const Trace& trace, std::uint64_t begin, std::uint64_t end, PassControl* control) {
+  const Stream& stream = trace.streams[query_.heap.stream];
   if (control != nullptr) control->total_events = end - begin;
-  Walk walk(stream, *this);
+  Walk walk(trace, *this);
   if (!walk.run(stream, begin, end, control)) return false;
   end_position_ = end;
   blocks_seen_ = stream.blocks().size();

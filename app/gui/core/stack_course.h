@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/trace/pass_control.h"
@@ -17,9 +19,9 @@
 
 namespace hbmscope::gui {
 
-// Bytes by shade at one time.
+// Bytes by shade at one time; `lit`: of these, in blocks that match StackQuery::where.
 struct Composition {
-  std::array<std::uint64_t, shade_count> bytes{};
+  std::array<std::uint64_t, shade_count> bytes{}, lit{};
   std::uint64_t total = 0;
 
   // Keeps the one with more bytes in use: a column shows its highest point, which existed, and not a mixture.
@@ -33,17 +35,22 @@ struct StackQuery {
   HeapKey heap;
   HeapColoring coloring = HeapColoring::user_code;  // The result of box_coloring().
   std::shared_ptr<const TraceColors> colors;
+  std::string where = {};  // A filter of blocks that can_follow_blocks(); empty: all are lit.
   friend bool operator==(const StackQuery&, const StackQuery&) = default;
 };
+
+// Whether a block matches the filter for its whole life: not if it asks for an age, a lifetime or a state. False if the
+// text is no filter.
+bool can_follow_blocks(const Trace& trace, std::string_view where);
 
 class StackCourse {
  public:
   // Continues `before` if it is a course of the same query over the first events of the same stream, otherwise starts
   // anew. Nothing if cancelled.
-  static std::optional<StackCourse> compute(const Stream& stream, const StackQuery& query, const StackCourse* before,
+  static std::optional<StackCourse> compute(const Trace& trace, const StackQuery& query, const StackCourse* before,
                                             PassControl* control);
   // Of a span of the axis only, exact if it has at most 65,536 events.
-  static std::optional<StackCourse> compute_span(const Stream& stream, const StackQuery& query, TimelineSpan span,
+  static std::optional<StackCourse> compute_span(const Trace& trace, const StackQuery& query, TimelineSpan span,
                                                  PassControl* control);
 
   const StackQuery& query() const { return query_; }
@@ -67,7 +74,7 @@ class StackCourse {
 
   StackCourse(const Stream& stream, const StackQuery& query, TimelineSpan span);
   bool is_of_start_of(const Stream& stream) const;
-  bool extend(const Stream& stream, std::uint64_t begin, std::uint64_t end, PassControl* control);
+  bool extend(const Trace& trace, std::uint64_t begin, std::uint64_t end, PassControl* control);
   void note(std::uint64_t position, std::int64_t at, const Composition& now);
   void halve();
   std::size_t bucket_at(std::int64_t at) const;  // The last one that begins at or before it; the first one otherwise.

@@ -22,18 +22,19 @@ void dock(const ViewRow& row, ImGuiID node) {
   ImGui::DockBuilderDockWindow(row.title, node);
 }
 
-// Both layouts begin with this: sources left, inspector right.
+// Both layouts begin with this: sources on the left, with the inspector below them while something is selected. The
+// pictures keep their places when it opens: a click must not move what lies under the pointer.
 ImGuiID begin_layout(ImGuiID space, ImVec2 size) {
   ImGui::DockBuilderRemoveNode(space);
   ImGui::DockBuilderAddNode(space, ImGuiDockNodeFlags_DockSpace);
   ImGui::DockBuilderSetNodeSize(space, size);
   ImGuiID rest = space;
   // Names of heaps and devices also need room with large text.
-  const float names = std::clamp(14 * ImGui::GetFontSize() / size.x, 0.16F, 0.2F);
-  const ImGuiID left = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Left, names, nullptr, &rest);
-  const ImGuiID right = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Right, 0.25F, nullptr, &rest);
-  ImGui::DockBuilderDockWindow("Sources", left);
-  ImGui::DockBuilderDockWindow("Inspector", right);
+  const float names = std::clamp(20 * ImGui::GetFontSize() / size.x, 0.18F, 0.24F);
+  ImGuiID sources = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Left, names, nullptr, &rest);
+  const ImGuiID inspector = ImGui::DockBuilderSplitNode(sources, ImGuiDir_Down, 0.6F, nullptr, &sources);
+  ImGui::DockBuilderDockWindow("Sources", sources);
+  ImGui::DockBuilderDockWindow("Inspector", inspector);
   return rest;
 }
 

@@ -60,7 +60,7 @@ void follow_view(const AppState& state, ViewStates& views) {
   bring_to_front(state.position().view);  // Focus alone does not scroll a long strip of tabs to it.
 }
 
-// It takes its room only while something is selected.
+// It takes its room, from Sources, only while something is selected.
 void draw_docked_inspector(const AppState& state, ViewStates& views, CommandQueue& commands) {
   const bool is_open = has_selection(state.position());
   if (is_open != views.inspector_open)

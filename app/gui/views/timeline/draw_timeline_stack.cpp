@@ -48,15 +48,23 @@ void draw_bands(ImDrawList& draw, const Look& look, const TimelinePicture& pictu
   const HeapColoring coloring = bands.course().query().coloring;
   std::vector<std::uint64_t> below(pixels.size());
   for (const Shade shade : bands.order()) {
-    const bool is_dim = lit && *lit != shade;
-    const ImU32 color = look.color(color_of_shade(look.theme, coloring, shade), is_dim ? 0.25F : 1);
+    const Color color = color_of_shade(look.theme, coloring, shade);
+    const ImU32 full = look.color(color), dim = look.color(color, 0.3F);
+    const auto band = [&](std::size_t x, std::size_t end, std::uint64_t foot, std::uint64_t bytes, ImU32 fill) {
+      if (bytes == 0) return;
+      draw.AddRectFilled({picture.left + static_cast<float>(x), lane.y_of(static_cast<double>(foot + bytes))},
+                         {picture.left + static_cast<float>(end), lane.y_of(static_cast<double>(foot))}, fill);
+    };
     for (std::size_t x = 0; x < pixels.size();) {
-      const std::uint64_t bytes = pixels[x].bytes[shade], foot = below[x];
+      const std::uint64_t bytes = pixels[x].bytes[shade], bright = pixels[x].lit[shade], foot = below[x];
+      const auto is_same = [&](std::size_t i) {
+        return pixels[i].bytes[shade] == bytes && pixels[i].lit[shade] == bright && below[i] == foot;
+      };
       std::size_t end = x;
-      for (; end < pixels.size() && pixels[end].bytes[shade] == bytes && below[end] == foot; ++end) below[end] += bytes;
-      if (bytes > 0)
-        draw.AddRectFilled({picture.left + static_cast<float>(x), lane.y_of(static_cast<double>(foot + bytes))},
-                           {picture.left + static_cast<float>(end), lane.y_of(static_cast<double>(foot))}, color);
+      for (; end < pixels.size() && is_same(end); ++end) below[end] += bytes;
+      const std::uint64_t shown = lit && *lit != shade ? 0 : bright;
+      band(x, end, foot, shown, full);
+      band(x, end, foot + shown, bytes - shown, dim);
       x = end;
     }
   }
