@@ -225,6 +225,10 @@ Result<BlockList> compute_block_list(const Trace& trace, const std::vector<Strea
   if (!matcher) return Failure(matcher.error());
   const bool lists_all = matcher->asks_for("heap") || matcher->asks_for("layer");
   const std::vector<std::vector<bool>> counted = find_counted_heaps(trace);
+  const auto is_listed = [&](const BlockFacts& facts) {
+    return query.heaps.empty() || std::find(query.heaps.begin(), query.heaps.end(),
+                                            HeapKey{facts.stream, facts.block.heap}) != query.heaps.end();
+  };
   BlockList list;
   Sorter sorter(trace, query.order);
   for (std::uint32_t i = 0; i < live.rows.size(); ++i) {
@@ -233,6 +237,7 @@ Result<BlockList> compute_block_list(const Trace& trace, const std::vector<Strea
       return Failure(Error{"cancelled", "", "", std::nullopt, false});
     const BlockFacts facts = facts_of(trace, states, live.rows[i]);
     if (!lists_all && !counted[facts.stream][facts.block.heap]) continue;
+    if (!is_listed(facts)) continue;
     ++list.all_blocks;
     list.all_bytes += facts.block.size;
     if (!matcher->matches(facts)) continue;

@@ -14,6 +14,8 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/query/chosen_heap.h"
+
 #include "analysis/query/block_list_rows.h"
 #include "analysis/query/where.h"
 
@@ -41,6 +43,7 @@ struct BlockQuery {
   std::string where;  // As in block_where_fields(); empty: all.
   BlockOrder order = BlockOrder::size;
   bool is_ascending = false;
+  std::vector<HeapKey> heaps = {};  // Only their blocks; empty: of all.
 
   friend bool operator==(const BlockQuery&, const BlockQuery&) = default;
 };

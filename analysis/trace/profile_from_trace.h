@@ -33,9 +33,11 @@ std::optional<Profile> profile_from_trace(const Trace& trace, const std::vector<
                                           ProfileValues values, PassControl* control = nullptr);
 Profile profile_from_trace(const Trace& trace, const std::vector<StreamState>& states);
 
-// The same, with blocks that pass a filter in other samples than those that don't. `passes`: by stream and slot; memory
-// without a block does not pass. `kept`: by sample of the result, whether its blocks pass.
+// The same, with blocks that pass a filter in other samples than those that don't, and without blocks that are left
+// out. `places`: by stream and slot. Memory without a block does not pass. `kept`: by sample of the result, whether its
+// blocks pass.
+enum class BlockPlace : std::uint8_t { left_out, fails, passes };
 Profile profile_from_trace(const Trace& trace, const std::vector<StreamState>& states,
-                           const std::vector<std::vector<bool>>& passes, std::vector<bool>& kept);
+                           const std::vector<std::vector<BlockPlace>>& places, std::vector<bool>& kept);
 
 }  // namespace hbmscope

@@ -33,6 +33,7 @@ class BlocksView : public GuiTest {
   void open_blocks(ImGuiTestContext& hand) {
     open(hand, {write_trace()});
     commands().push(command::choose_heap, HeapKey{0, 1});
+    commands().push(CommandId::toggle_all_devices);
     commands().push(CommandId::go_to_end);
     commands().push(CommandId::show_blocks);
     ASSERT_TRUE(wait_until_idle(hand));

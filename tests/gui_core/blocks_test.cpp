@@ -180,6 +180,7 @@ class BlocksTest : public testing::Test {
     trace.write(path);
     give(Command(command::open_paths, {path}));
     give(command::choose_heap, HeapKey{0, 1});
+    give(CommandId::toggle_all_devices);
     give(CommandId::go_to_end);
   }
   template <class... Args>
@@ -235,6 +236,37 @@ TEST_F(BlocksTest, table_is_of_all_heaps_and_its_filter_and_order_are_part_of_th
   EXPECT_EQ("stays", table.rows[2][4].shown);
   give(CommandId::show_blocks);
   EXPECT_NE(std::string::npos, report_command(app_->state()).find("--blocks 0 --order address --ascending"));
+}
+
+TEST_F(BlocksTest, tables_and_graphs_are_about_the_device_of_the_shown_heap_unless_all_are_chosen) {
+  const auto total = [&] { return static_cast<std::uint64_t>(answers().view.value->total.bytes); };
+  EXPECT_EQ("all 2 devices", name_of_scope(app_->state()));
+  EXPECT_EQ(36 * mib, total());
+  give(command::choose_heap, HeapKey{0, 2});
+  EXPECT_EQ("device 1", name_of_scope(app_->state()));
+  EXPECT_EQ("1 of 1 blocks, 4.00 MiB", blocks_sentence(*answers().blocks.value));
+  EXPECT_EQ(4 * mib, total());
+  give(command::choose_heap, HeapKey{0, 1});
+  EXPECT_EQ("2 of 2 blocks, 32.0 MiB", blocks_sentence(*answers().blocks.value));
+  EXPECT_EQ(32 * mib, total());
+  give(command::set_filter, std::string("size>5MiB"));
+  EXPECT_EQ("1 of 2 blocks, 30.0 MiB of 32.0 MiB", blocks_sentence(*answers().blocks.value));
+  EXPECT_EQ(30 * mib, static_cast<std::uint64_t>(answers().view.value->selected.bytes));
+  EXPECT_EQ(32 * mib, total()) << "percentages are of the device";
+  give(CommandId::toggle_all_devices);
+  EXPECT_EQ(36 * mib, total());
+}
+
+TEST_F(BlocksTest, a_selected_frame_brings_out_its_blocks) {
+  give(command::select_frame, FrameKey{"forward", "train.py", 0});
+  ASSERT_NE(nullptr, highlighted_blocks(app_->state()));
+  EXPECT_EQ("2 of 3 blocks, 34.0 MiB of 36.0 MiB", blocks_sentence(*highlighted_blocks(app_->state())));
+  give(command::set_filter, std::string("size>5MiB"));
+  EXPECT_EQ(1U, highlighted_blocks(app_->state())->list.rows.size()) << "that pass the filter";
+  give(CommandId::clear_selection);
+  EXPECT_EQ(answers().blocks.value, highlighted_blocks(app_->state()));
+  give(CommandId::clear_filter);
+  EXPECT_EQ(nullptr, highlighted_blocks(app_->state()));
 }
 
 TEST_F(BlocksTest, next_hit_goes_from_address_to_address_and_on_to_the_next_heap) {

@@ -107,6 +107,7 @@ TEST_F(TraceMoments, free_memory_is_what_the_source_reports_where_regions_are_un
 
 TEST_F(TraceMoments, moment_moves_states_map_and_stacks) {
   open();
+  give(CommandId::toggle_all_devices);
   give(command::set_moment, std::string("#3"));
   EXPECT_EQ(20 * mib, in_use());
   give(CommandId::go_to_peak);

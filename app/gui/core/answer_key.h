@@ -21,7 +21,8 @@ namespace hbmscope::gui {
 // What each question depends on, apart from source, filter and time.
 namespace options {
 
-struct Stacks {  // The samples that pass the filter, as frames.
+struct Stacks {                // The samples that pass the filter, as frames.
+  std::vector<HeapKey> heaps;  // Only of these; empty: of all.
   bool operator==(const Stacks&) const = default;
 };
 struct Summary {

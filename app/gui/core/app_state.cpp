@@ -57,6 +57,46 @@ std::shared_ptr<const TraceMoment> ready_moment_of(const AppState& state, std::s
   return ready_moment(state);
 }
 
+namespace {
+
+// Null: there is only one, or none is shown.
+const DeviceHeaps* device_in_scope(const AppState& state) {
+  const Source* source = state.source();
+  if (source == nullptr || !source->trace || source->devices.size() < 2) return nullptr;
+  const HeapKey shown = choose_heap(*source->trace, state.position().heap);
+  for (const DeviceHeaps& device : source->devices)
+    for (const DeviceHeap& heap : device.heaps)
+      if (heap.key == shown) return &device;
+  return nullptr;
+}
+
+// A baseline is compared as a whole.
+bool is_about_all(const ViewPosition& position) {
+  return position.all_devices || position.baseline != SourceId::none;
+}
+
+}  // namespace
+
+std::vector<HeapKey> heaps_in_scope(const AppState& state) {
+  const DeviceHeaps* device = device_in_scope(state);
+  std::vector<HeapKey> heaps;
+  if (device == nullptr || is_about_all(state.position())) return heaps;
+  for (const DeviceHeap& heap : device->heaps) heaps.push_back(heap.key);
+  return heaps;
+}
+
+std::string name_of_scope(const AppState& state) {
+  const DeviceHeaps* device = device_in_scope(state);
+  if (device == nullptr) return {};
+  return is_about_all(state.position()) ? "all " + std::to_string(state.source()->devices.size()) + " devices"
+                                      : device->name;
+}
+
+std::string in_scope(const AppState& state) {
+  const std::string name = name_of_scope(state);
+  return name.empty() ? name : " on " + name;
+}
+
 std::shared_ptr<const BlocksAnswer> highlighted_blocks(const AppState& state) {
   const ViewPosition& position = state.position();
   if (!position.selection.empty() && !position.address) return state.answers().frames_blocks.value;

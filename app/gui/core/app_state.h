@@ -132,6 +132,13 @@ std::shared_ptr<const TraceMoment> ready_moment_of(const AppState& state, std::s
 // differently, both use sizes. Nothing while the colours of a side are unknown.
 std::optional<HeapColoring> shown_coloring(const AppState& state);
 
+// What tables and graphs of a trace are about: the heaps of the shown heap's device, or of its memory if a device has
+// several (HBM, VMEM). Empty: everything, because there is only one, or because the user chose all of them.
+std::vector<HeapKey> heaps_in_scope(const AppState& state);
+// "device 1", "all 8 devices"; empty if there is only one.
+std::string name_of_scope(const AppState& state);
+std::string in_scope(const AppState& state);  // " on device 1", or empty.
+
 // The blocks that pictures bring out: those of the selected frame, else those that pass the filter, at the selected
 // time. Null: neither is set, or they are not known yet.
 std::shared_ptr<const BlocksAnswer> highlighted_blocks(const AppState& state);

@@ -57,6 +57,7 @@ bool apply_to_position(AppState& state, SideBySide& sides, const Command& comman
       }
       return true;
     case next_view: step_view(state); return true;
+    case set_top_by: position.top_by = command.as<TopBy>(); return true;
     case set_filter: request.where = command.as<std::string>(); return true;
     case add_filter: toggle_term(state, command.as<std::string>()); return true;
     case filter_to_selection: toggle_term(state, "stack:" + where_quote(position.selection.function)); return true;

@@ -109,7 +109,11 @@ bool apply_to_trace(AppState& state, const Command& command) {
       return true;
     case set_range:
     case move_range: position.range = command.as<TimeRange>(); return true;
-    case CommandId::choose_heap: show_heap(state, command.as<HeapKey>()); return true;
+    case CommandId::choose_heap:
+      position.all_devices = false;
+      show_heap(state, command.as<HeapKey>());
+      return true;
+    case toggle_all_devices: position.all_devices = !position.all_devices; return true;
     case choose_heap_named: show_heap_named(state, command.as<std::string>()); return true;
     case set_coloring:
       position.coloring = command.as<HeapColoring>();

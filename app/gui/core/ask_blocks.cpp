@@ -27,16 +27,18 @@ std::vector<HeapHits> hits_of(const BlocksAnswer& answer) {
   return all;
 }
 
-BlockQuery block_query(const ViewPosition& position) {
+BlockQuery block_query(const AppState& state) {
+  const ViewPosition& position = state.position();
   BlockQuery query = position.blocks;
   query.where = where_from_find(position.request.where);
+  query.heaps = heaps_in_scope(state);
   return query;
 }
 
 void ask_live_blocks(Answering& asking) {
   const auto moment = ready_moment(asking.state());
   if (moment == nullptr) return;
-  const bool with_ends = asking.asks(Question::lifetimes) || needs_ends(*moment->trace, block_query(asking.position()));
+  const bool with_ends = asking.asks(Question::lifetimes) || needs_ends(*moment->trace, block_query(asking.state()));
   asking.ask<LiveAnswer>(
       &Answers::live_blocks, {asking.position().source, options::LiveBlocks{with_ends}, asking.position().at},
       [moment, with_ends](Work& work) -> Result<Computed<LiveAnswer>> {
@@ -75,13 +77,14 @@ void ask_list(Answering& asking, Answer<BlocksAnswer> Answers::*member, const Bl
 }  // namespace
 
 void ask_blocks(Answering& asking) {
-  ask_list(asking, &Answers::blocks, block_query(asking.position()));
+  ask_list(asking, &Answers::blocks, block_query(asking.state()));
 }
 
 void ask_frames_blocks(Answering& asking) {
   const ViewPosition& position = asking.position();
   if (position.selection.empty() || position.address) return asking.forget(&Answers::frames_blocks);
-  ask_list(asking, &Answers::frames_blocks, {highlight_filter(position)});
+  ask_list(asking, &Answers::frames_blocks,
+           {highlight_filter(position), BlockOrder::size, false, heaps_in_scope(asking.state())});
 }
 
 namespace {

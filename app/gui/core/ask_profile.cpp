@@ -47,22 +47,28 @@ options::Flame flame_options(const ViewPosition& position) {
   return {position.flame_direction, position.fold_library, position.value};
 }
 
-}  // namespace
-
-namespace {
-
 // Of a trace the filter is about blocks, whose age, address or tag no sample has.
-Result<ProfileView> view_of_blocks(const TraceMoment& moment, ViewRequest request, Work& work) {
+Result<ProfileView> view_of_blocks(const TraceMoment& moment, ViewRequest request, const std::vector<HeapKey>& heaps,
+                                   Work& work) {
   const BlockQuery query{where_from_find(request.where)};
   const auto live = collect_live_rows(*moment.trace, moment.states, needs_ends(*moment.trace, query), &work);
   if (!live) return Failure(cancelled_error());
   const auto list = compute_block_list(*moment.trace, moment.states, *live, query, &work.cancelled);
   if (!list) return Failure(list.error());
-  std::vector<std::vector<bool>> passes;
-  for (const StreamState& state : moment.states) passes.emplace_back(state.slot_count(), false);
-  for (const std::uint32_t row : list->rows) passes[live->rows[row].stream][live->rows[row].slot] = true;
+  std::vector<std::vector<BlockPlace>> all;
+  for (std::uint32_t stream = 0; stream < moment.states.size(); ++stream) {
+    const StreamState& state = moment.states[stream];
+    auto& places = all.emplace_back(state.slot_count(), BlockPlace::fails);
+    for (const LiveBlock& block : state.slots())
+      if (!heaps.empty() && std::find(heaps.begin(), heaps.end(), HeapKey{stream, block.heap}) == heaps.end())
+        places[block.slot] = BlockPlace::left_out;
+  }
+  for (const std::uint32_t row : list->rows) {
+    BlockPlace& place = all[live->rows[row].stream][live->rows[row].slot];
+    if (place == BlockPlace::fails) place = BlockPlace::passes;
+  }
   std::vector<bool> kept;
-  auto profile = std::make_shared<const Profile>(profile_from_trace(*moment.trace, moment.states, passes, kept));
+  auto profile = std::make_shared<const Profile>(profile_from_trace(*moment.trace, moment.states, all, kept));
   request.where.clear();
   request.kept = std::make_shared<const std::vector<bool>>(std::move(kept));
   return make_view(std::move(profile), request);
@@ -71,14 +77,14 @@ Result<ProfileView> view_of_blocks(const TraceMoment& moment, ViewRequest reques
 }  // namespace
 
 void ask_stacks(Answering& asking, Answer<ProfileView> Answers::*member, const Source& of, const MomentName& at,
-                const std::shared_ptr<const TraceMoment>& moment) {
+                const std::shared_ptr<const TraceMoment>& moment, const std::vector<HeapKey>& heaps) {
   const ViewRequest& request = asking.position().request;
   asking.ask<ProfileView>(
-      member, {of.id, options::Stacks{}, at, request},
-      [profile = of.profile, request, moment](Work& work) -> Result<Computed<ProfileView>> {
+      member, {of.id, options::Stacks{heaps}, at, request},
+      [profile = of.profile, request, moment, heaps](Work& work) -> Result<Computed<ProfileView>> {
         auto view =
-            moment && !request.where.empty()
-                ? view_of_blocks(*moment, request, work)
+            moment && (!request.where.empty() || !heaps.empty())
+                ? view_of_blocks(*moment, request, heaps, work)
                 : make_view(moment ? std::make_shared<const Profile>(profile_from_trace(*moment->trace, moment->states))
                                    : profile,
                             request);
@@ -90,12 +96,12 @@ void ask_stacks(Answering& asking, Answer<ProfileView> Answers::*member, const S
 
 void ask_summary(Answering& asking, const AnswerKey& base) {
   asking.ask<SummaryAnswer>(&Answers::summary, with(base, options::Summary{}),
-                            [view = asking.answers().view.value,
-                             moment = ready_moment(asking.state())](const auto&) -> Result<Computed<SummaryAnswer>> {
+                            [view = asking.answers().view.value, moment = ready_moment(asking.state()),
+                             heaps = heaps_in_scope(asking.state())](const auto&) -> Result<Computed<SummaryAnswer>> {
                               auto answer = std::make_shared<SummaryAnswer>();
                               if (moment != nullptr) {
-                                answer->categories = compute_category_rows(*moment->trace, moment->states);
-                                answer->holders = compute_holder_rows(*moment->trace, moment->states);
+                                answer->categories = compute_category_rows(*moment->trace, moment->states, heaps);
+                                answer->holders = compute_holder_rows(*moment->trace, moment->states, heaps);
                               }
                               answer->summary = compute_summary(*view);
                               answer->user_code = compute_user_code(*view);

@@ -97,6 +97,8 @@ enum class Needs {
   X(play, "Play or pause", "Space", "Go", trace,                                                                       \
     "Plays the trace in real time: in 10 s where it took longer, in 3 s where it took less. For a running job: holds " \
     "the picture, or follows the job again.")                                                                          \
+  X(toggle_all_devices, "All devices, or the shown one", "", "View", trace,                                            \
+    "What tables and graphs are about: the device of the shown heap, or all devices together.")                        \
   X(toggle_regions, "Rows by region", "R", "View", trace, "Starts a new row of the heap map at each region.")          \
   X(by_function, "Group by function", "", "View", profile, "Two lines of one function are one frame.")                 \
   X(by_line, "Group by line", "", "View", profile, "Two lines of one function are two frames.")                        \
@@ -203,6 +205,7 @@ enum class Needs {
   X(set_view, ViewKind, "Brings the view to the front.")                                                              \
   X(set_view_named, std::string, "Brings the view with this name to the front, as --view gives it.")                  \
   X(note_view, ViewKind, "Remembers that the person went to this view; nothing moves.")                               \
+  X(set_top_by, TopBy, "Chooses the rows of Top.")                                                                    \
   X(set_by, FrameBy, "Groups frames.")                                                                                \
   X(set_theme, Theme, "Sets the colours.")                                                                            \
   X(select_frame, FrameKey, "Selects the frame in all views.")                                                        \

@@ -28,6 +28,7 @@
 #include "app/gui/core/question.h"
 #include "app/gui/core/timeline_span.h"
 #include "app/gui/core/view_kind.h"
+#include "app/gui/core/view_position.h"
 #include "app/gui/sources/demo.h"
 #include "app/gui/sources/moment_name.h"
 #include "app/gui/sources/source_id.h"
@@ -64,8 +65,8 @@ struct BlockSorting {
 using Argument =
     std::variant<std::monostate, std::string, std::vector<std::string>, double, std::uint64_t, SourceId, ProcessNumber,
                  DemoSettings, std::vector<WorkloadChange>, FileWithChanges, std::optional<SameMoment>, ViewKind,
-                 FrameBy, Theme, FrameKey, std::vector<FrameKey>, MomentName, TimeRange, AddressRange, TimelineSpan,
-                 PixelSize, HeapKey, HeapColoring, MapRows, PlaceToSelect, BlockSorting>;
+                 FrameBy, TopBy, Theme, FrameKey, std::vector<FrameKey>, MomentName, TimeRange, AddressRange,
+                 TimelineSpan, PixelSize, HeapKey, HeapColoring, MapRows, PlaceToSelect, BlockSorting>;
 
 // The id of a command whose argument has type T.
 template <class T>

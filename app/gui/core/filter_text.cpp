@@ -23,6 +23,7 @@ std::string why_no_filter(const Source& source, std::string_view where) {
 
 std::string filter_of_frame(const FrameKey& frame) {
   if (frame.empty()) return {};
+  if (frame.is_own_line) return "own=" + where_quote(own_line_name(frame.function, frame.file, frame.line));
   return "function=" + where_quote(frame.function) + (frame.file.empty() ? "" : " file=" + where_quote(frame.file));
 }
 

@@ -17,6 +17,20 @@ FrameKey key_from_frame(const Frame& frame) {
   return {frame.function, frame.file, frame.line};
 }
 
+FrameKey key_of_own_line(const Frame& frame) {
+  FrameKey key = key_from_frame(frame);
+  key.is_own_line = true;
+  return key;
+}
+
+std::string own_line_name(std::string_view function, std::string_view file, std::int64_t line) {
+  Frame frame;
+  frame.file = file;
+  frame.line = line;
+  const std::string place = location_text(frame);
+  return std::string(function) + (place.empty() ? "" : "  " + place);
+}
+
 bool matches(const FrameKey& key, const Frame& frame, FrameBy by) {
   if (key.function != frame.function) return false;
   if (!key.file.empty() && key.file != frame.file) return false;

@@ -83,10 +83,12 @@ bool ask_views(Answering& asking) {
     ask_pinned(asking);
   }
   // Until the new time is computed, the stacks are those of the previous time.
-  const bool needs_moment = source->trace && (!position.at.empty() || !position.request.where.empty());
+  const std::vector<HeapKey> heaps = heaps_in_scope(asking.state());
+  const bool needs_moment =
+      source->trace && (!position.at.empty() || !position.request.where.empty() || !heaps.empty());
   if (!needs_moment || context.answers.moment.state == AnswerState::ready)
     ask_stacks(asking, &Answers::view, *source, source->trace ? position.at : MomentName(),
-               needs_moment ? context.answers.moment.value : nullptr);
+               needs_moment ? context.answers.moment.value : nullptr, heaps);
   if (context.answers.view.state == AnswerState::ready) asking.notes().viewed_at = context.answers.view.key.at;
   ask_baseline(asking);
   return context.answers.view.value != nullptr;

@@ -10,10 +10,10 @@ namespace hbmscope::gui {
 bool ask_what_is_missing(Answering& asking);
 
 // ask_profile.cpp: questions about stacks. `base` names the view that they refer to.
-// ask_stacks: the filtered samples. `moment` is a time of a trace; null: the live blocks at the end, which were
-// computed while reading.
+// ask_stacks: the filtered samples; of these heaps only, if any are given. `moment` is a time of a trace; null: the
+// live blocks at the end, which were computed while reading.
 void ask_stacks(Answering& asking, Answer<ProfileView> Answers::*member, const Source& of, const MomentName& at,
-                const std::shared_ptr<const TraceMoment>& moment);
+                const std::shared_ptr<const TraceMoment>& moment, const std::vector<HeapKey>& heaps = {});
 void ask_summary(Answering& asking, const AnswerKey& base);
 void ask_top(Answering& asking, const AnswerKey& base);
 void ask_flame(Answering& asking, const AnswerKey& base);

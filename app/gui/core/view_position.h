@@ -29,6 +29,9 @@ MomentName baseline_moment_for(const MomentName& at);
 // The request without its filters; it keeps the frame granularity and the values to count.
 ViewRequest without_filters(const ViewRequest& request);
 
+// The rows of Top: innermost lines of your code, all frames, or what blocks are for (only traces whose job said so).
+enum class TopBy : std::uint8_t { your_code, frames, category };
+
 struct ViewPosition {
   SourceId source = SourceId::none;
   SourceId baseline = SourceId::none;  // none: no comparison.
@@ -41,11 +44,13 @@ struct ViewPosition {
   TreeDirection tree_direction = TreeDirection::callees;
   bool fold_library = true;
   StackMatch match = StackMatch::function;
+  TopBy top_by = TopBy::your_code;
   std::string find;            // Highlighted in the flame graph; tables show only matching rows.
   std::vector<FrameKey> zoom;  // The flame graph's zoom, from the root's child down. Empty: everything.
   MomentName at;               // The selected time of a trace. Empty: the end.
   MomentName pin;              // The time that `at` is compared with. Empty: none is pinned.
   HeapKey heap;                // For traces; empty: the heap that choose_heap() returns.
+  bool all_devices = false;    // Tables and graphs are about all devices, not just the one of the heap.
   HeapColoring coloring = HeapColoring::automatic;
   bool by_region = false;                // In the heap map, each region begins its own row.
   std::string lit;                       // Only this legend entry keeps its colour; empty: all do.

@@ -68,6 +68,27 @@ void draw_card(const Look& look, const DeviceCard& card, bool is_shown, ImVec2 s
   tooltip(words_of(card));
 }
 
+// All devices together; the pictures still show one heap.
+void draw_all(const Look& look, const std::vector<DeviceCard>& cards, bool is_shown, ImVec2 size,
+              CommandQueue& commands) {
+  const ImVec2 from = ImGui::GetCursorScreenPos(), to{from.x + size.x, from.y + size.y};
+  if (ImGui::InvisibleButton("all devices", size)) commands.push(CommandId::toggle_all_devices);
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  draw.AddRectFilled(from, to, ImGui::GetColorU32(ImGui::IsItemHovered() ? ImGuiCol_FrameBgHovered : ImGuiCol_FrameBg),
+                     look.px(3));
+  if (is_shown) draw.AddRect(from, to, look.role(Role::text), look.px(3), look.px(2));
+  std::uint64_t in_use = 0;
+  for (const DeviceCard& card : cards) in_use += card.in_use_bytes;
+  const float pad = look.px(6), width = size.x - 2 * pad;
+  draw.AddText({from.x + pad, from.y + look.px(3)}, look.role(Role::text), shortened("all devices", width).c_str());
+  if (size.y > 2 * ImGui::GetTextLineHeight())
+    draw.AddText({from.x + pad, from.y + look.px(13) + ImGui::GetTextLineHeight()},
+                 ImGui::GetColorU32(ImGuiCol_TextDisabled),
+                 shortened(text_from_bytes(in_use) + " in use", width).c_str());
+  tooltip("Tables and graphs are about all " + text_from_count(cards.size()) + " together: " + text_from_bytes(in_use) +
+          " in use. The timeline and the heap map show one heap.");
+}
+
 // With sixteen or more devices: one cell each, filled from the bottom, with a mark if a request failed.
 void draw_cell(const Look& look, const DeviceCard& card, bool is_shown, ImVec2 size, CommandQueue& commands) {
   const ImVec2 from = ImGui::GetCursorScreenPos(), to{from.x + size.x, from.y + size.y};
@@ -97,16 +118,18 @@ void draw_device_cards(const AppState& state, CommandQueue& commands) {
     return std::any_of(heaps.begin(), heaps.end(), [&](const DeviceHeap& heap) { return heap.key == shown; });
   };
   const float gap = look.px(4), pad = ImGui::GetStyle().WindowPadding.x;
-  const auto count = static_cast<float>(cards.size());
+  const auto count = static_cast<float>(cards.size() + 1);
   const float room = ImGui::GetContentRegionAvail().x - 2 * pad - (count - 1) * gap;
   const bool as_cells = cards.size() > cards_max || room / count < ImGui::GetFontSize() * 5;
   const ImVec2 size{as_cells ? std::clamp(room / count, look.px(6), look.px(24)) : std::min(room / count, look.px(220)),
                     as_cells ? look.px(30) : 2 * ImGui::GetTextLineHeight() + look.px(16)};
   ImGui::SetCursorPosX(ImGui::GetCursorPosX() + pad);
+  const bool shows_all = state.position().all_devices;
+  draw_all(look, cards, shows_all, {as_cells ? look.px(60) : size.x, size.y}, commands);
   for (std::size_t i = 0; i < cards.size(); ++i) {
     ImGui::PushID(static_cast<int>(i));
-    if (i > 0) ImGui::SameLine(0, gap);
-    (as_cells ? draw_cell : draw_card)(look, cards[i], is_of(cards[i]), size, commands);
+    ImGui::SameLine(0, gap);
+    (as_cells ? draw_cell : draw_card)(look, cards[i], !shows_all && is_of(cards[i]), size, commands);
     ImGui::PopID();
   }
 }

@@ -162,10 +162,15 @@ void draw_file(const AppState& state, const Look& look, const Source& source, Co
     tooltip(source.error.text());
   }
   if (source.state == AnswerState::ready) {
-    const std::string held = held_text(source);
-    wrapped_text(held, true);
-    tooltip(source.summary->headline);
-    if (in_front) {
+    // The heaps of a trace are listed at the shown time; its end would be another figure beside them.
+    const bool has_heaps = source.trace && !source.devices.empty();
+    if (!in_front || !has_heaps || source.needed_bytes) {
+      wrapped_text(held_text(source), true);
+      tooltip(source.summary->headline);
+    }
+    if (in_front && has_heaps) {
+      draw_heap_tree(state, commands);
+    } else if (in_front) {
       std::int64_t largest = 0;
       for (const DeviceAccount& account : source.accounts) largest = std::max(largest, account.total.bytes);
       for (std::size_t i = 0; i < source.accounts.size(); ++i) {

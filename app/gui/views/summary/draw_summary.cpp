@@ -97,7 +97,7 @@ void draw_user_code(const Look& look, const std::vector<UserCodeRow>& rows, cons
       } else {
         const std::string where = own.frame.function + "  " + location_text(own.frame);
         if (ImGui::Selectable(shortened(where, ImGui::GetContentRegionAvail().x).c_str()))
-          commands.select(key_from_frame(own.frame));
+          commands.select(key_of_own_line(own.frame));
         tooltip(own.frame.function + "\n" + own.frame.file + ":" + std::to_string(own.frame.line) + "\n" +
                 exact_amount_text(view, own.weight.bytes) + ", " + text_from_share(own.weight.bytes, view.total.bytes) +
                 " " + base_text(view) + ", count " + text_from_count(own.weight.count) +

@@ -10,6 +10,7 @@
 #include "app/gui/look/frame_menu.h"
 #include "app/gui/look/table_columns.h"
 #include "app/gui/views/drawn_view.h"
+#include "app/gui/views/top/draw_top_groups.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -161,12 +162,28 @@ void follow_selection(const AppState& state, const TopAnswer& answer, TopState& 
   if (y < ImGui::GetScrollY() || y > ImGui::GetScrollY() + height) ImGui::SetScrollY(std::max(0.0F, y - height / 3));
 }
 
+// What the rows are.
+void draw_choice(const AppState& state, TopBy shown, CommandQueue& commands) {
+  const auto& summary = state.answers().summary.value;
+  const auto choice = [&](const char* label, TopBy by, const char* help) {
+    if (ImGui::RadioButton(label, shown == by)) commands.push(command::set_top_by, by);
+    tooltip(help);
+    ImGui::SameLine();
+  };
+  choice("Your code", TopBy::your_code, "The innermost line outside libraries of each stack.");
+  choice("All frames", TopBy::frames, "Functions, lines, files or packages, with libraries: see the list above.");
+  if (summary && !summary->categories.empty())
+    choice("Category", TopBy::category, "Parameters, gradients, activations, ...");
+  ImGui::SameLine(0, ImGui::GetFontSize());
+}
+
 void draw_head(const AppState& state, const TopAnswer& answer, const TopState& top, CommandQueue& commands) {
   const ProfileView& view = *answer.view;
+  draw_choice(state, TopBy::frames, commands);
   ImGui::AlignTextToFramePadding();
   dim_text(text_from_count(static_cast<std::int64_t>(top.rows.size())) + " of " +
            text_from_count(static_cast<std::int64_t>(answer.rows.size())) + " frames, " +
-           amount_text(view, top.rows_flat.bytes) + " flat; % " + base_text(view));
+           amount_text(view, top.rows_flat.bytes) + " flat; % " + base_text(view) + in_scope(state));
   if (state.answers().view.pending()) {
     ImGui::SameLine();
     draw_pending("the new filter", state.answers().view.pending_since);
@@ -174,10 +191,25 @@ void draw_head(const AppState& state, const TopAnswer& answer, const TopState& t
   draw_copy_menu(ViewKind::top, commands);
 }
 
+// Nothing until it is known. What the source does not have is replaced by all frames.
+std::optional<TopBy> shown_rows(TopBy wanted, const SummaryAnswer* summary) {
+  if (wanted == TopBy::frames) return wanted;
+  if (summary == nullptr) return std::nullopt;
+  const bool has_code = !summary->user_code.empty() && summary->user_code.front().has_place();
+  const bool is_there = wanted == TopBy::your_code ? has_code : !summary->categories.empty();
+  return is_there ? wanted : TopBy::frames;
+}
+
 }  // namespace
 
 void draw_top(const AppState& state, TopState& top, CommandQueue& commands) {
-  if (!draw_answer_state(state, state.answers().top, "the top frames")) return;
+  const auto& summary = state.answers().summary.value;
+  const auto shown = shown_rows(state.position().top_by, summary.get());
+  if (shown && *shown != TopBy::frames) {
+    draw_choice(state, *shown, commands);
+    return draw_top_groups(state, top, *shown, *summary, commands);
+  }
+  if (!shown || !draw_answer_state(state, state.answers().top, "the top frames")) return;
   const auto answer = state.answers().top.value;
   const Look look(state);
   renew_rows(state, answer, top);

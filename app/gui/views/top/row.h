@@ -9,9 +9,9 @@ inline constexpr ViewRow top_row{
     .key = "top",
     .title = "Top",
     .command = "Show top",
-    .help = "The frames that hold the most.",
+    .help = "The lines of your code, or all frames, that hold the most.",
     .shortcut = "Ctrl+3",
-    .asks = {Question::top},
+    .asks = {Question::top, Question::summary},
     .opens_first = 1,
 };
 
