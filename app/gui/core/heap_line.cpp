@@ -8,6 +8,8 @@ namespace {
 
 constexpr double bytes_per_px_least = 256.0 / 16;
 constexpr int pitch_least = 8, pitch_most = 24;
+// A row with names in its blocks, and the width that a block needs for its name.
+constexpr int pitch_of_names = 18, width_of_name = 60;
 
 // With a thousand small regions, notches would take all the room.
 int notch_for(std::size_t regions, double pixels) {
@@ -89,17 +91,38 @@ std::optional<std::size_t> HeapLine::region_after_notch(std::int64_t px) const {
   return region;
 }
 
-HeapMapView fit_heap_map(const HeapSpans& map, int width, int height, bool by_region) {
+namespace {
+
+HeapMapView fit_with_pitch(const HeapSpans& map, int width, int height, bool by_region, int pitch) {
   HeapMapView view;
   view.width = std::max(1, width);
   view.by_region = by_region;
-  const int rows_most = std::max(1, height / pitch_least);
+  const int rows_most = std::max(1, height / pitch);
   view.bytes_per_px = fit_bytes_per_px(map, view.width, rows_most, by_region);
   const std::int64_t length = HeapLine(map, view).length_px();
   const std::int64_t rows = std::max<std::int64_t>(1, (length + view.width - 1) / view.width);
   view.pitch = std::clamp(static_cast<int>(height / rows), pitch_least, pitch_most);
   view.rows = static_cast<int>(std::min<std::int64_t>(rows, rows_most));
   return view;
+}
+
+// Whether at least half of the bytes in use are in blocks that are wide enough for a name.
+bool has_room_for_names(const HeapSpans& map, double bytes_per_px) {
+  std::uint64_t all = 0, wide = 0;
+  for (std::size_t i = 0; i < map.block_bytes.size(); ++i) {
+    all += map.block_bytes[i];
+    if (std::ldexp(1.0, static_cast<int>(i)) >= width_of_name * bytes_per_px) wide += map.block_bytes[i];
+  }
+  return wide > 0 && wide >= all - wide;
+}
+
+}  // namespace
+
+HeapMapView fit_heap_map(const HeapSpans& map, int width, int height, bool by_region) {
+  const HeapMapView fine = fit_with_pitch(map, width, height, by_region, pitch_least);
+  if (fine.pitch >= pitch_of_names || by_region) return fine;
+  const HeapMapView named = fit_with_pitch(map, width, height, by_region, pitch_of_names);
+  return has_room_for_names(map, named.bytes_per_px) ? named : fine;
 }
 
 bool goes_on_below(const HeapSpans& map, const HeapMapView& view) {

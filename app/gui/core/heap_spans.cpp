@@ -1,6 +1,7 @@
 #include "app/gui/core/heap_spans.h"
 
 #include <algorithm>
+#include <bit>
 #include <array>
 #include <bit>
 
@@ -147,6 +148,8 @@ HeapSpans compute_heap_spans(const Stream& stream, const StreamState& state, std
   map.has_two_ends = map.knows_regions && stream.definitions().heap(heap).has(wire::heap_flag::has_two_ends);
   if (map.has_two_ends) find_ends(map, state, heap);
   for (const SpanRegion& region : map.regions) map.region_bytes += region.range.size();
+  for (const HeapSpan& span : map.spans)
+    if (span.kind == SpanKind::block && span.size > 0) map.block_bytes[std::bit_width(span.size) - 1] += span.size;
   for (std::size_t i = 0; i < map.spans.size(); ++i)
     if (map.spans[i].kind == SpanKind::free) keep_larger(map, map.largest_free, i);
   const Coloring& row = row_of(map.coloring);

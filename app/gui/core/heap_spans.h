@@ -91,6 +91,7 @@ struct HeapSpans {
   bool has_two_ends = false;
   std::optional<std::size_t> largest_lower, largest_upper;  // For two ends: the largest free block of each.
   std::uint64_t region_bytes = 0;
+  std::array<std::uint64_t, 64> block_bytes{};  // In blocks of at least 2^i bytes, and less than twice that.
   std::uint64_t blocks_not_drawn = 0;  // They overlap others, have no address, or lie outside the known regions.
   bool knows_regions = true;           // False: regions are areas of close blocks, and no span is called free.
 
