@@ -195,6 +195,15 @@ void OpenSources::replace_everywhere(SourceId from, SourceId to) {
   for_all_positions(state_.contexts, [&](ViewPosition& position) { replace_id(position, from, to); });
 }
 
+namespace {
+
+TimelineSpan opening_span(const Trace& trace, const ViewPosition& position) {
+  const HeapKey heap = choose_heap(trace, position.heap);
+  return heap.empty() ? TimelineSpan() : active_span_of(trace.streams[heap.stream], heap.heap);
+}
+
+}  // namespace
+
 void OpenSources::show_part(const std::shared_ptr<ReadControl>& control, SourceContent part) {
   Source* source = find_reading(control);
   if (source == nullptr) return;  // The whole file was read by now, or it was closed.
@@ -244,8 +253,11 @@ void OpenSources::finish_reading(const std::shared_ptr<ReadControl>& control,
   // the meantime.
   for (std::size_t i = 0; i < state_.contexts.size(); ++i) {
     ViewPosition& position = state_.contexts[i].position;
-    if (state_.contexts[i].notes.unread_source == id && position.source == id && (!was_part || position.at.empty()))
+    if (state_.contexts[i].notes.unread_source == id && position.source == id && (!was_part || position.at.empty())) {
       position.at = source->opening_at;
+      if (position.span.empty() && source->trace && !position.at.empty())
+        position.span = opening_span(*source->trace, position);
+    }
   }
   if (source->trace && state_.window.view_serial == 0) show_view_of_source(state_, id, ViewKind::heap_map);
   // Cancel: as if it had never been opened.

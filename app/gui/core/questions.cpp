@@ -114,7 +114,9 @@ bool ask_for_context(Answering& asking) {
   const Source* source = state.source();
   if (source != nullptr && source->state != AnswerState::pending && row_of(state.position().view).needs_addresses &&
       !view_exists(state, state.position().view)) {
-    show_view(state, source->trace ? ViewKind::heap_map : ViewKind::summary);
+    const auto other = {ViewKind::heap_map, ViewKind::failure, ViewKind::summary};
+    show_view(state,
+              *std::find_if(other.begin(), other.end() - 1, [&](ViewKind one) { return view_exists(state, one); }));
     changed = true;
   }
   const bool has_stacks = ask_views(asking);

@@ -197,6 +197,21 @@ TimelineSpan whole_span_of(const Stream& stream) {
                                 : static_cast<std::int64_t>(stream.end_position())};
 }
 
+TimelineSpan active_span_of(const Stream& stream, std::uint32_t heap) {
+  constexpr std::size_t buckets = 512;
+  constexpr std::uint64_t share_held = 50;  // A fiftieth of the peak is something.
+  const TimelineSpan whole = whole_span_of(stream);
+  const std::uint64_t least = stream.peak(heap).in_use_bytes / share_held;
+  for (const TimelineBucket& bucket : stream.timeline(heap).buckets(0, stream.end_position(), buckets)) {
+    if (bucket.most.in_use <= least) continue;
+    const std::int64_t begin = stream.has_times() ? bucket.first_time_ns - stream.first_time_ns()
+                                                  : static_cast<std::int64_t>(bucket.first_position);
+    if (begin < whole.length() / 5 * 2) return {};
+    return {begin - (whole.end - begin) / 20, whole.end};
+  }
+  return {};
+}
+
 StreamPositions positions_of(const Stream& stream, TimelineSpan span) {
   if (span == whole_span_of(stream)) return {0, stream.end_position()};
   if (!stream.has_times()) return {static_cast<std::uint64_t>(span.begin), static_cast<std::uint64_t>(span.end)};

@@ -97,6 +97,8 @@ struct TimelineMarker {
 
 // A span of the axis: nanoseconds since the first event, or events if there are no times. Empty: the whole trace.
 TimelineSpan whole_span_of(const Stream& stream);
+// Without a long beginning in which the heap holds nearly nothing: what the timeline shows first. Empty: the whole trace.
+TimelineSpan active_span_of(const Stream& stream, std::uint32_t heap);
 struct StreamPositions {
   std::uint64_t begin = 0, end = 0;
 };

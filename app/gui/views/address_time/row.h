@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/gui/core/source_facts.h"
 #include "app/gui/core/view_row.h"
 
 namespace hbmscope::gui {
@@ -13,6 +14,7 @@ inline constexpr ViewRow address_time_row{
     .shortcut = "",
     .asks = {Question::timeline, Question::address_time},
     .needs_addresses = true,
+    .why_missing = why_no_history,
     .is_side_by_side = true,
     .in_trace = DockPlace::centre,
 };

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "app/gui/core/source_facts.h"
 #include "app/gui/core/view_row.h"
 
 namespace hbmscope::gui {
@@ -17,6 +18,7 @@ inline constexpr ViewRow blocks_row{
     .shortcut = "",
     .asks = {Question::blocks},
     .needs_addresses = true,
+    .why_missing = why_no_blocks,
     .report_command = blocks_report_command,
 };
 

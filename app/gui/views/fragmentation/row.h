@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/gui/core/source_facts.h"
 #include "app/gui/core/view_row.h"
 
 namespace hbmscope::gui {
@@ -13,6 +14,7 @@ inline constexpr ViewRow fragmentation_row{
     .shortcut = "",
     .asks = {Question::free, Question::free_history, Question::pool_costs},
     .needs_addresses = true,
+    .why_missing = why_no_blocks,
     .opens_first = 2,
 };
 

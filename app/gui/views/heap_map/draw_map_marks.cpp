@@ -123,8 +123,11 @@ void MapMarks::names(const HeapMapAnswer& answer) const {
       if (is_named || box.row < 0 || box.row >= view.rows || room < least - look.px(8)) return;
       is_named = true;
       std::string words = name + ", " + size;
-      if (name.starts_with('(') || ImGui::CalcTextSize(words.c_str()).x > room)
-        words = name.starts_with('(') ? size : shortened(words, room);
+      // As much as fits: with the function, without it, the size alone.
+      const std::size_t place = name.rfind("  ");
+      const std::string shorter = place == std::string::npos ? size : name.substr(place + 2) + ", " + size;
+      for (const std::string& less : {shorter, size})
+        if (ImGui::CalcTextSize(words.c_str()).x > room || (name.starts_with('(') && words != size)) words = less;
       if (ImGui::CalcTextSize(words.c_str()).x > room) return;
       const Color fill = color_of_shade(look.theme, spans.coloring, span->shade);
       const float y = origin.y + static_cast<float>(box.row * view.pitch) +

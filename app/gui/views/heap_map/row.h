@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/gui/core/source_facts.h"
 #include "app/gui/core/view_row.h"
 
 namespace hbmscope::gui {
@@ -13,6 +14,7 @@ inline constexpr ViewRow heap_map_row{
     .shortcut = "Ctrl+9",
     .asks = {Question::heap_map},
     .needs_addresses = true,
+    .why_missing = why_no_blocks,
     .is_side_by_side = true,
     .has_one_line_head = true,
     .in_trace = DockPlace::centre,

@@ -2,6 +2,7 @@
 
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/command_line.h"
+#include "app/gui/core/source_facts.h"
 #include "app/gui/core/view_row.h"
 
 namespace hbmscope::gui {
@@ -15,6 +16,7 @@ inline constexpr ViewRow sizes_row{
     .shortcut = "",
     .asks = {Question::sizes},
     .needs_addresses = true,
+    .why_missing = why_no_blocks,
     .add_report_options = [](const AppState&, CommandLine& line) { line.add_flag("--metrics", true); },
 };
 

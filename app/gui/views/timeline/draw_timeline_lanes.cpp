@@ -251,7 +251,7 @@ TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns
   const float lane_height = ImGui::GetTextLineHeight() * 2 + look.px(2);
   const bool has_heap = !whole.heap.empty();
   // Other heaps and counters leave the larger part to what is in use.
-  const float room_of_heap = has_heap ? std::max(look.px(whole.knows_regions ? 130 : 60), 0.8F * room) : 0;
+  const float room_of_heap = has_heap ? std::max(look.px(whole.knows_regions ? 130 : 60), 9 * lane_height) : 0;
   // Other kinds of memory come before the largest free block, because they matter more for a TPU program.
   const auto& heaps = picture.source.heaps;
   const auto kinds = static_cast<std::size_t>(

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "app/gui/core/app_state.h"
+#include "app/gui/core/source_facts.h"
 #include "app/gui/core/view_row.h"
 
 namespace hbmscope::gui {
@@ -19,6 +20,7 @@ inline constexpr ViewRow what_if_row{
     .shortcut = "",
     .asks = {Question::what_if},
     .needs_addresses = true,
+    .why_missing = why_no_history,
     .report_command = what_if_report_command,
 };
 
