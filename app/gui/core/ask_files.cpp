@@ -1,5 +1,6 @@
 // Questions about two files or all of them: the changes since the baseline, and the totals of every file.
 #include "app/gui/core/questions.h"
+#include "app/gui/core/source_facts.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -107,7 +108,7 @@ void ask_series(Answering& asking, const AnswerKey& base) {
 void ask_log_lines(Answering& asking) {
   constexpr std::uint64_t around = 300;
   const Source* source = asking.state().source();
-  const auto line = asking.position().log_line;
+  const auto line = shown_log_line(asking.state());
   if (source == nullptr || !line) return asking.forget(&Answers::log_lines);
   // In a joined source the line is one of the file that the failed heap comes from.
   std::string path = source->path;

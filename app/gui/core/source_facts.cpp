@@ -5,17 +5,19 @@
 namespace hbmscope::gui {
 namespace {
 
-bool has_blocks(const Stream& stream) {
+// A dump or an error text lists blocks, one after the other, that were there at one time.
+bool has_history(const Stream& stream) {
+  const EventCounts& counts = stream.counts();
+  if (!stream.has_times()) return counts.free > 0;
+  return counts.total > counts.out_of_memory + counts.driver_refusals || !stream.counters().series().empty();
+}
+
+// Totals over time without any block are shown, and the heap map says why it is empty.
+bool has_blocks_or_history(const Stream& stream) {
+  if (has_history(stream)) return true;
   for (std::uint32_t heap = 1; heap < stream.definitions().heaps().size(); ++heap)
     if (stream.peak(heap).in_use_bytes > 0) return true;
   return false;
-}
-
-// Failures and figures without times are no history: a dump is of one time.
-bool has_history(const Stream& stream) {
-  const EventCounts& counts = stream.counts();
-  return counts.total > counts.out_of_memory + counts.driver_refusals ||
-         (stream.has_times() && !stream.counters().series().empty());
 }
 
 std::string_view why_none(const AppState& state, bool (*has)(const Stream&), std::string_view reason) {
@@ -28,7 +30,14 @@ std::string_view why_none(const AppState& state, bool (*has)(const Stream&), std
 }  // namespace
 
 std::string_view why_no_blocks(const AppState& state) {
-  return why_none(state, has_blocks, "This source says what was requested, but lists no blocks.");
+  return why_none(state, has_blocks_or_history, "This source says what was requested, but lists no blocks.");
+}
+
+std::optional<std::uint64_t> shown_log_line(const AppState& state) {
+  if (state.position().log_line) return state.position().log_line;
+  const auto& answer = state.answers().headline.value;
+  if (answer == nullptr || !answer->failure || why_no_blocks(state).empty()) return std::nullopt;
+  return answer->failure->facts.log_line;
 }
 
 std::string_view why_no_history(const AppState& state) {

@@ -7,6 +7,8 @@
 #include <imgui.h>
 #include <imgui_internal.h>  // The dock builder has no public API yet.
 
+#include "app/gui/core/source_facts.h"
+
 namespace hbmscope::gui {
 bool bring_to_front(ViewKind kind) {
   ImGuiWindow* window = ImGui::FindWindowByName(row_of(kind).title);
@@ -69,24 +71,47 @@ void build_for_trace(ImGuiID space, ImVec2 size) {
   ImGui::DockBuilderFinish(space);
 }
 
-DockPlace place_of(const ViewRow& row, bool of_trace) {
-  return of_trace ? row.in_trace : row.in_profile;
+// The failure on the left, the text on the right, and everything else below them.
+void build_for_text(ImGuiID space, ImVec2 size) {
+  ImGuiID rest = begin_layout(space, size);
+  const ImGuiID bottom = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, 0.25F, nullptr, &rest);
+  const ImGuiID right = is_low(size) ? bottom : ImGui::DockBuilderSplitNode(rest, ImGuiDir_Right, 0.5F, nullptr, &rest);
+  for (const ViewRow& row : view_table())
+    dock(row, row.kind == ViewKind::failure ? rest : row.kind == ViewKind::source ? right : bottom);
+  ImGui::DockBuilderFinish(space);
+}
+
+void build(LayoutKind kind, ImGuiID space, ImVec2 size) {
+  switch (kind) {
+    case LayoutKind::profile: return build_for_profile(space, size);
+    case LayoutKind::trace: return build_for_trace(space, size);
+    case LayoutKind::text: return build_for_text(space, size);
+  }
+}
+
+LayoutKind layout_of(const AppState& state) {
+  if (!state.source()->trace) return LayoutKind::profile;
+  return why_no_blocks(state).empty() ? LayoutKind::trace : LayoutKind::text;
+}
+
+DockPlace place_of(const ViewRow& row, LayoutKind kind) {
+  return kind == LayoutKind::profile ? row.in_profile : row.in_trace;
 }
 
 // The tab that is in front at first in each place: the existing view with the highest rank.
-void choose_tab(bool of_trace, DockPlace place) {
+void choose_tab(LayoutKind kind, DockPlace place) {
   std::vector<const ViewRow*> rows;
   for (const ViewRow& row : view_table())
-    if (place_of(row, of_trace) == place && row.opens_first > 0) rows.push_back(&row);
+    if (place_of(row, kind) == place && row.opens_first > 0) rows.push_back(&row);
   std::sort(rows.begin(), rows.end(),
             [](const ViewRow* a, const ViewRow* b) { return a->opens_first > b->opens_first; });
   for (const ViewRow* row : rows)
     if (bring_to_front(row->kind)) return;
 }
 
-void choose_tabs(bool of_trace) {
+void choose_tabs(LayoutKind kind) {
   // The middle comes last: in a low window its view is a tab at the bottom, and must be in front there.
-  for (const DockPlace place : {DockPlace::centre, DockPlace::below, DockPlace::middle}) choose_tab(of_trace, place);
+  for (const DockPlace place : {DockPlace::centre, DockPlace::below, DockPlace::middle}) choose_tab(kind, place);
 }
 
 }  // namespace
@@ -165,16 +190,15 @@ void make_dock_space(const AppState& state, ViewStates& views) {
   // Traces and profiles have different views, so each has its own layout. While a file is read, its kind is unknown.
   const Source* source = state.source();
   const bool is_known = source != nullptr && source->state == AnswerState::ready;
-  const bool of_trace = is_known ? source->trace != nullptr : views.of_trace.value_or(false);
-  const bool has_place = !of_trace ||
+  const LayoutKind kind = is_known ? layout_of(state) : views.layout_kind.value_or(LayoutKind::profile);
+  const bool has_place = kind != LayoutKind::trace ||
                          ImGui::FindWindowSettingsByID(ImHashStr(row_of(ViewKind::heap_map).title)) != nullptr ||
                          ImGui::FindWindowByName(row_of(ViewKind::heap_map).title) != nullptr;
-  const bool is_other_kind = views.layout_made && is_known && views.of_trace.value_or(false) != of_trace;
+  const bool is_other_kind = views.layout_made && is_known && views.layout_kind.value_or(LayoutKind::profile) != kind;
   const bool reset = views.layout_seen != state.window.layout_serial || !has_place || is_other_kind;
-  if (is_known) views.of_trace = of_trace;
+  if (is_known) views.layout_kind = kind;
   if (reset || !(views.layout_made || remembered)) {
-    of_trace ? build_for_trace(space, ImGui::GetContentRegionAvail())
-             : build_for_profile(space, ImGui::GetContentRegionAvail());
+    build(kind, space, ImGui::GetContentRegionAvail());
     views.settling = 4;
   } else if (!views.layout_made) {
     // Windows appear in their remembered places; the focus changes that this causes are not the user's.
@@ -184,7 +208,7 @@ void make_dock_space(const AppState& state, ViewStates& views) {
   views.layout_made = true;
   settle_tab_strips();
   ImGui::DockSpace(space, {0, 0}, ImGuiDockNodeFlags_NoWindowMenuButton | ImGuiDockNodeFlags_NoCloseButton);
-  if (views.settling == 2) choose_tabs(views.of_trace.value_or(false));
+  if (views.settling == 2) choose_tabs(views.layout_kind.value_or(LayoutKind::profile));
 }
 
 }  // namespace hbmscope::gui

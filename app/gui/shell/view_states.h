@@ -3,6 +3,7 @@
 
 #include <array>
 #include <bitset>
+#include <cstdint>
 #include <memory>
 #include <set>
 #include <utility>
@@ -19,6 +20,10 @@
 #include "app/gui/views/tile_picture/draw_tile_picture.h"
 
 namespace hbmscope::gui {
+
+// What the file in front has decides where the views are: a profile has no addresses, and a text without blocks has
+// only the failure and itself.
+enum class LayoutKind : std::uint8_t { profile, trace, text };
 
 struct ViewStates {
   ViewStates();
@@ -38,7 +43,7 @@ struct ViewStates {
   std::uint64_t layout_seen = 0;                          // The last applied Reset layout.
   bool layout_made = false;                               // The first layout was made.
   std::uint64_t view_seen = 0;                            // The last applied command that brings a view to the front.
-  std::optional<bool> of_trace;                           // Whether the layout is for a trace or a profile.
+  std::optional<LayoutKind> layout_kind;
   std::bitset<view_count> views_there;                    // By kind: views that existed in the previous frame.
   std::bitset<view_count> came_forward;                   // Views that came to the front when they appeared.
   std::set<std::pair<SourceId, ViewKind>> came_for_file;  // Views that came to the front once for the file.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/gui/core/source_facts.h"
 #include "app/gui/core/view_row.h"
 
 namespace hbmscope::gui {
@@ -12,6 +13,7 @@ inline constexpr ViewRow call_tree_row{
     .help = "Stacks as a tree, from either end.",
     .shortcut = "Ctrl+4",
     .asks = {Question::tree},
+    .why_missing = why_no_blocks,
 };
 
 }  // namespace hbmscope::gui

@@ -2,6 +2,7 @@
 
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/command_line.h"
+#include "app/gui/core/source_facts.h"
 #include "app/gui/core/view_row.h"
 
 namespace hbmscope::gui {
@@ -14,6 +15,7 @@ inline constexpr ViewRow flame_row{
     .help = "Stacks from the outermost frame down.",
     .shortcut = "Ctrl+2",
     .asks = {Question::flame},
+    .why_missing = why_no_blocks,
     .is_side_by_side = true,
     .has_one_line_head = true,
     .in_profile = DockPlace::right,

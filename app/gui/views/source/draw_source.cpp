@@ -5,6 +5,7 @@
 
 #include "analysis/units/format.h"
 #include "app/gui/core/amounts.h"
+#include "app/gui/core/source_facts.h"
 #include "app/gui/core/tables.h"
 #include "app/gui/look/answer_state.h"
 #include "app/gui/look/drawing.h"
@@ -46,7 +47,7 @@ void draw_line(const Look& look, const SourceListing& listing, const ProfileView
 
 void draw_source(const AppState& state, SourceViewState& source, CommandQueue& commands) {
   if (!draw_source_state(state)) return;
-  if (state.position().log_line) return draw_log_lines(state, source, commands);
+  if (shown_log_line(state)) return draw_log_lines(state, source, commands);
   if (state.position().selection.empty()) {
     wrapped_text("Select a frame in any view to see its source code here, with the bytes of each line.", true);
     return;

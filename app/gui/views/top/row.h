@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/gui/core/source_facts.h"
 #include "app/gui/core/view_row.h"
 
 namespace hbmscope::gui {
@@ -12,6 +13,7 @@ inline constexpr ViewRow top_row{
     .help = "The lines of your code, or all frames, that hold the most.",
     .shortcut = "Ctrl+3",
     .asks = {Question::top, Question::summary},
+    .why_missing = why_no_blocks,
     .opens_first = 1,
 };
 
