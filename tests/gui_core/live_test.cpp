@@ -56,7 +56,7 @@ class Live : public testing::Test {
       block.heap = heap_;
       block.size = block_bytes;
       block.address = blocks_++ * block_bytes;
-      writer_.alloc(block, static_cast<std::int64_t>(blocks_) * 1'000'000);
+      writer_.alloc(block, static_cast<std::int64_t>(blocks_) * step_ns_);
     }
     writer_.flush();
   }
@@ -111,6 +111,7 @@ class Live : public testing::Test {
   std::optional<serve::ViewerPort> port_;
   wire::StreamWriter writer_{0, [this](const wire::SharedBlock& block) { recorder_.append(*block); }};
   std::uint32_t heap_ = 0;
+  std::int64_t step_ns_ = 1'000'000;  // Between two allocations.
   std::uint64_t blocks_ = 0;
   link::Status status_;
   App app_{[] {}};
@@ -137,6 +138,35 @@ TEST_F(Live, the_heap_map_follows_is_held_and_follows_again) {
 
   app_.commands().push(CommandId::go_to_end);
   run_until([&] { return in_use() == 30 * block_bytes; });
+}
+
+TEST_F(Live, the_timeline_follows_the_last_minute_or_the_span_that_was_chosen) {
+  constexpr std::int64_t second = 1'000'000'000;
+  step_ns_ = second;
+  define_heap();
+  open();
+  const auto span = [&] { return app_.state().position().span; };
+  const auto end = [&] { return whole_span_of(source()->trace->streams[0]).end; };
+  const auto grow = [&](int seconds) {
+    const std::uint64_t blocks = blocks_ + static_cast<std::uint64_t>(seconds);
+    alloc(seconds);
+    run_until([&] {
+      return source() != nullptr && source()->trace && end() == static_cast<std::int64_t>(blocks) * second;
+    });
+  };
+  grow(30);
+  EXPECT_TRUE(span().empty()) << "all of it, as long as it is short";
+  grow(100);
+  EXPECT_EQ((TimelineSpan{70 * second, 130 * second}), span());
+  app_.commands().push(command::show_span, {120 * second, 130 * second});
+  grow(20);
+  EXPECT_EQ((TimelineSpan{140 * second, 150 * second}), span()) << "zoomed in, it follows on";
+  app_.commands().push(command::show_span, {10 * second, 40 * second});
+  grow(20);
+  EXPECT_EQ((TimelineSpan{10 * second, 40 * second}), span()) << "the past stays";
+  app_.commands().push(command::show_span, TimelineSpan{});
+  grow(20);
+  EXPECT_TRUE(span().empty()) << "all of it was chosen";
 }
 
 TEST_F(Live, the_recording_ends_and_the_picture_goes_on) {

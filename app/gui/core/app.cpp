@@ -97,6 +97,7 @@ bool App::Parts::update() {
   for (std::size_t i = 0; i < state.contexts.size(); ++i) {
     const ContextScope scope(state, i);
     changed = advance_play(state, std::chrono::steady_clock::now()) || changed;
+    changed = follow_end(state) || changed;
   }
   recent.keep();
   changed = ask_what_is_missing(asking) || changed;

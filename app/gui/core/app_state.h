@@ -46,6 +46,9 @@ struct ContextNotes {
   std::uint64_t headline_events = 0;          // Number of events of the stream when Answers::headline was computed.
   std::uint64_t ranked_bytes = 0;             // Sum of the heaps' peaks when Answers::color_ranks was computed.
   std::shared_ptr<const ColorRanks> colored;  // What Context::colors was made from.
+  // Of a running job: how much of its end the timeline shows while it follows the job. Nothing: the last minute. 0: all.
+  std::optional<std::int64_t> followed_length;
+  bool follows_end = true;  // False: the user chose a span that does not reach the end.
   // While the trace plays: the start of playing and the span of the axis that it plays.
   struct Play {
     std::chrono::steady_clock::time_point since;

@@ -96,7 +96,10 @@ bool apply_to_trace(AppState& state, const Command& command) {
     case next_event_here: step_event_here(state, true); return true;
     case previous_event_here: step_event_here(state, false); return true;
     case play: toggle_play(state); return true;
-    case show_span: position.span = command.as<TimelineSpan>(); return true;
+    case show_span:
+      position.span = command.as<TimelineSpan>();
+      note_span(state, position.span);
+      return true;
     case size_address_time: {
       const PixelSize size = command.as<PixelSize>();
       state.context().address_time_width = size.width;

@@ -96,4 +96,40 @@ bool advance_play(AppState& state, std::chrono::steady_clock::time_point now) {
   return true;
 }
 
+namespace {
+
+// Nothing if the source is no running job with times.
+std::optional<TimelineSpan> whole_of_running(const AppState& state) {
+  const Source* source = state.source();
+  if (source == nullptr || !source->live || !source->trace) return std::nullopt;
+  const HeapKey heap = choose_heap(*source->trace, state.position().heap);
+  if (heap.empty() || !source->trace->streams[heap.stream].has_times()) return std::nullopt;
+  return whole_span_of(source->trace->streams[heap.stream]);
+}
+
+}  // namespace
+
+bool follow_end(AppState& state) {
+  constexpr std::int64_t minute_ns = 60'000'000'000;
+  ContextNotes& notes = state.context().notes;
+  ViewPosition& position = state.context().position;
+  const auto whole = whole_of_running(state);
+  if (!whole || !notes.follows_end || !position.is_at_end()) return false;
+  const std::int64_t length = notes.followed_length.value_or(minute_ns);
+  const bool shows_all = length == 0 || length >= whole->end;
+  const TimelineSpan span = shows_all ? TimelineSpan() : TimelineSpan{whole->end - length, whole->end};
+  if (span == position.span) return false;
+  position.span = span;
+  return true;
+}
+
+void note_span(AppState& state, TimelineSpan span) {
+  ContextNotes& notes = state.context().notes;
+  const auto whole = whole_of_running(state);
+  if (!whole) return;
+  // A hundredth of the span is about the width of the marker of the current time.
+  notes.follows_end = span.empty() || span.end >= whole->end - span.length() / 100;
+  if (notes.follows_end) notes.followed_length = span.length();
+}
+
 }  // namespace hbmscope::gui
