@@ -49,6 +49,14 @@ TEST(FramePacer, progress_takes_a_fifth_of_the_time_at_most) {
   EXPECT_EQ(pacer.pause(start + milliseconds(60), true, false), milliseconds(240));
 }
 
+TEST(FramePacer, a_running_job_is_drawn_once_each_time_and_ten_times_a_second_at_most) {
+  FramePacer pacer = make_rested();
+  pacer.note_renewal();
+  EXPECT_EQ(pacer.pause(start + milliseconds(30), false, false), FramePacer::busy_period - milliseconds(30));
+  pacer.note_frame(start + milliseconds(100), start + milliseconds(110));
+  EXPECT_EQ(pacer.pause(start + milliseconds(110), false, false), std::nullopt) << "until it changes again";
+}
+
 TEST(FramePacer, held_key_repeats_even_long_after_it_went_down) {
   const FramePacer pacer = make_rested();
   EXPECT_EQ(pacer.pause(start + milliseconds(4), false, true), FramePacer::held_period - milliseconds(4));

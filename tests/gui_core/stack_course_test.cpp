@@ -103,7 +103,7 @@ TEST(StackCourse, many_events_share_buckets_and_no_peak_is_lost) {
   const Stream& stream = made.trace().streams[0];
   const StackQuery query = query_of(made.trace());
   const auto course = StackCourse::compute(made.trace(), query, nullptr, nullptr);
-  EXPECT_EQ(4U, course->events_in_bucket());
+  EXPECT_EQ(16U, course->events_in_bucket());
   EXPECT_LE(course->memory_bytes(), 16U << 20);
   EXPECT_EQ(stream.peak(1).in_use_bytes, course->columns(whole_span_of(stream), 1)[0].total);
   const auto columns = course->columns(whole_span_of(stream), 100);

@@ -11,7 +11,7 @@
 namespace hbmscope::gui {
 namespace {
 
-constexpr std::size_t buckets_max = 65'536;
+constexpr std::size_t buckets_max = 16'384;
 
 // Groups blocks by name or step, each divided into those that match the filter and those that don't.
 class LitShades {
@@ -112,6 +112,7 @@ std::optional<StackCourse> StackCourse::compute(const Trace& trace, const StackQ
   const Stream& stream = trace.streams[query.heap.stream];
   const bool continues = before != nullptr && before->query_ == query && before->is_of_start_of(stream);
   StackCourse course = continues ? *before : StackCourse(stream, query, {});
+  course.buckets_.reserve(buckets_max);
   course.span_ = whole_span_of(stream);
   if (!course.extend(trace, course.end_position_, stream.end_position(), control)) return std::nullopt;
   return course;

@@ -49,7 +49,7 @@ class StackCourse {
   // anew. Nothing if cancelled.
   static std::optional<StackCourse> compute(const Trace& trace, const StackQuery& query, const StackCourse* before,
                                             PassControl* control);
-  // Of a span of the axis only, exact if it has at most 65,536 events.
+  // Of a span of the axis only, exact if it has at most 16,384 events.
   static std::optional<StackCourse> compute_span(const Trace& trace, const StackQuery& query, TimelineSpan span,
                                                  PassControl* control);
 

@@ -11,6 +11,7 @@ void FramePacer::note_change(Clock::time_point now) {
 
 void FramePacer::note_frame(Clock::time_point begun, Clock::time_point ended) {
   owed_ = std::max(0, owed_ - 1);
+  has_renewal_ = false;
   last_frame_ = begun;
   frame_time_ = ended - begun;
 }
@@ -18,7 +19,7 @@ void FramePacer::note_frame(Clock::time_point begun, Clock::time_point ended) {
 std::optional<FramePacer::Clock::duration> FramePacer::pause(Clock::time_point now, bool busy, bool held) const {
   if (owed_ > 0) return Clock::duration::zero();
   std::optional<Clock::duration> period;
-  if (busy) period = std::max<Clock::duration>(busy_period, busy_frames_apart * frame_time_);
+  if (busy || has_renewal_) period = std::max<Clock::duration>(busy_period, busy_frames_apart * frame_time_);
   if (last_change_ && now - *last_change_ < afterglow) period = afterglow_period;
   if (held) period = held_period;
   if (!period) return std::nullopt;

@@ -24,6 +24,9 @@ class FramePacer {
   static constexpr int busy_frames_apart = 5;  // As a multiple of the duration of a frame.
 
   void note_change(Clock::time_point now);
+  // Something changed by itself, as a running job does all the time: at most ten pictures a second, and at most a fifth
+  // of the time.
+  void note_renewal() { has_renewal_ = true; }
   void note_frame(Clock::time_point begun, Clock::time_point ended);
 
   // The time to wait for events before the next frame. Zero: draw now. Nothing: wait for an event without limit.
@@ -31,6 +34,7 @@ class FramePacer {
 
  private:
   int owed_ = frames_after_change;  // A new window counts as a change.
+  bool has_renewal_ = false;
   std::optional<Clock::time_point> last_change_;
   Clock::time_point last_frame_;
   Clock::duration frame_time_{};

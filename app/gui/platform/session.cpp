@@ -1,5 +1,6 @@
 #include "app/gui/platform/session.h"
 
+#include <algorithm>
 #include <GLFW/glfw3.h>
 #include <glad/gl.h>
 #include <imgui.h>
@@ -82,7 +83,8 @@ class Session::Impl {
     bool changed = std::exchange(redraw_, false);
     if (writing_.valid() && writing_.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
       app_->commands().push(command::say, writing_.get());
-    changed |= ImGui::GetCurrentContext()->InputEventsQueue.Size > 0;
+    changed |= ImGui::GetCurrentContext()->InputEventsQueue.Size > 0 || !app_->commands().empty();
+    by_user_ = changed;
     changed |= app_->update();
     if (!changed) return false;
     if (picture_seen_ != app_->state().window.picture_serial) {
@@ -163,6 +165,7 @@ class Session::Impl {
   std::unique_ptr<ShellState> shell_;
   std::unique_ptr<App> app_;
   std::string title_;
+  bool by_user_ = true;  // The last update had input, or a command of the user.
   bool redraw_ = true;
   std::uint64_t drawn_pixels_ = 0;  // By the last frame.
   std::pair<int, int> refused_;     // A size for which the driver has no framebuffer.
@@ -197,6 +200,10 @@ void Session::wait(std::optional<std::chrono::steady_clock::duration> time) {
 }
 bool Session::update() {
   return impl_->update();
+}
+bool Session::is_renewal() const {
+  const auto& sources = impl_->app_->state().sources;
+  return !impl_->by_user_ && std::any_of(sources.begin(), sources.end(), [](const Source& one) { return one.live; });
 }
 void Session::draw() {
   impl_->draw();

@@ -10,7 +10,7 @@ bool WindowLoop::run_once(std::optional<std::chrono::steady_clock::duration> wai
   session_.wait(pause);
   const bool changed = session_.update();
   const auto woken = FramePacer::Clock::now();
-  if (changed) pacer_.note_change(woken);
+  if (changed) session_.is_renewal() ? pacer_.note_renewal() : pacer_.note_change(woken);
   const auto due = pacer_.pause(woken, session_.app().busy(), session_.input_held());
   // Woken by something that does not change the picture.
   if (!due || *due > FramePacer::Clock::duration::zero()) return false;

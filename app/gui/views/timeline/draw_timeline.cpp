@@ -299,7 +299,8 @@ std::optional<Shade> lit_shade(const AppState& state, const StackedBands& bands)
 void draw_picture(const TimelineFrame& frame, float scrubber) {
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const StackedBands* bands = frame.bands();
-  draw_lanes(draw, frame.look, frame.picture, bands, bands != nullptr ? lit_shade(frame.state, *bands) : std::nullopt);
+  draw_lanes(draw, frame.view.lanes, frame.look, frame.picture, bands,
+             bands != nullptr ? lit_shade(frame.state, *bands) : std::nullopt);
   follow_range(frame);
   const TimeRange& range = frame.state.position().range;
   if (!range.empty() && range == frame.view.selected_as)
@@ -394,7 +395,7 @@ void draw_timeline(const AppState& state, TimelineState& view, CommandQueue& com
     ImGui::InvisibleButton("strip", {static_cast<float>(width), strip_to.y - strip_from.y});
     ImGui::SetItemKeyOwner(ImGuiKey_MouseWheelY);
     handle_strip(frame, ImGui::IsItemActive(), ImGui::IsItemHovered());
-    draw_strip(*ImGui::GetWindowDrawList(), look, *whole, state.position().span, strip_from, strip_to);
+    draw_strip(*ImGui::GetWindowDrawList(), view.overview, look, *whole, state.position().span, strip_from, strip_to);
   }
   handle_keys(frame);
   ImGui::EndChild();

@@ -24,6 +24,7 @@ struct TimelineState {
   MomentName pushed;                       // The last time that it pushed
   TimeRange pushed_range;                  // and the last range.
   StackedBands bands;
+  PixelCanvas lanes, overview;
   std::uint64_t copy_seen = 0, zoom_seen = 0;
 };
 

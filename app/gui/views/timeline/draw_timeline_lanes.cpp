@@ -36,13 +36,13 @@ void for_runs(const TimelinePicture& picture, const Same& same, const Draw& draw
 }
 
 // Solid up to the minimum and fainter up to the maximum, so that a spike of one event stays visible.
-void draw_band(ImDrawList& draw, const Lane& lane, float left, float right, const Band& here, ImU32 solid,
+void draw_band(PixelCanvas& draw, const Lane& lane, float left, float right, const Band& here, ImU32 solid,
                ImU32 spread) {
   const float least = lane.y_of(static_cast<double>(here.least)), most = lane.y_of(static_cast<double>(here.most));
   if (here.least > 0) draw.AddRectFilled({left, std::min(least, lane.to.y - 1)}, {right, lane.to.y}, solid);
   if (here.most > here.least) draw.AddRectFilled({left, std::min(most, least - 1)}, {right, least}, spread);
 }
-void draw_area(ImDrawList& draw, const TimelinePicture& picture, const Lane& lane, Band TimelineColumn::*band,
+void draw_area(PixelCanvas& draw, const TimelinePicture& picture, const Lane& lane, Band TimelineColumn::*band,
                ImU32 solid, ImU32 spread) {
   const auto same = [band](const TimelineColumn& a, const TimelineColumn& b) { return a.*band == b.*band; };
   for_runs(picture, same, [&](float left, float right, const TimelineColumn& pixel) {
@@ -50,7 +50,7 @@ void draw_area(ImDrawList& draw, const TimelinePicture& picture, const Lane& lan
   });
 }
 
-void draw_line(ImDrawList& draw, const TimelinePicture& picture, Band TimelineColumn::*band, ImU32 ink) {
+void draw_line(PixelCanvas& draw, const TimelinePicture& picture, Band TimelineColumn::*band, ImU32 ink) {
   const Lane& lane = picture.memory;
   const auto same = [band](const TimelineColumn& a, const TimelineColumn& b) { return a.*band == b.*band; };
   for_runs(picture, same, [&](float left, float right, const TimelineColumn& pixel) {
@@ -73,7 +73,7 @@ void for_runs_of(const TimelinePicture& picture, const std::vector<Value>& colum
 }
 
 // A step from one sample to the next; each pixel shows the whole range of values in it.
-void draw_counter(ImDrawList& draw, const Look& look, const TimelinePicture& picture, const TimelineCounter& counter,
+void draw_counter(PixelCanvas& draw, const Look& look, const TimelinePicture& picture, const TimelineCounter& counter,
                   const Lane& lane) {
   draw.AddRectFilled(lane.from, lane.to, look.role(Role::free));
   for_runs_of(picture, counter.columns, [&](float left, float right, const CounterBand& band) {
@@ -82,6 +82,9 @@ void draw_counter(ImDrawList& draw, const Look& look, const TimelinePicture& pic
     draw.AddRectFilled({left, std::min(foot, lane.to.y - 1)}, {right, lane.to.y}, look.role(Role::several, 0.45F));
     draw.AddRectFilled({left, top - 0.5F}, {right, std::max(foot, top + 1) + 0.5F}, look.role(Role::text, 0.85F));
   });
+}
+void draw_counter_words(ImDrawList& draw, const Look& look, const TimelinePicture& picture,
+                        const TimelineCounter& counter, const Lane& lane) {
   const CounterBand last = picture.under(counter.columns, picture.width - 1);
   draw_words(draw, look, {lane.from.x + look.px(6), lane.from.y + look.px(2)},
              counter.name + (last.is_defined ? ": " + text_from_counter(counter, last.most) : std::string()),
@@ -89,7 +92,7 @@ void draw_counter(ImDrawList& draw, const Look& look, const TimelinePicture& pic
 }
 
 // Fragmentation is undefined while nothing is free, which leaves a gap.
-void draw_fragmentation(ImDrawList& draw, const TimelinePicture& picture, ImU32 solid, ImU32 spread) {
+void draw_fragmentation(PixelCanvas& draw, const TimelinePicture& picture, ImU32 solid, ImU32 spread) {
   const Lane& lane = *picture.fragmentation;
   const auto same = [](const TimelineColumn& a, const TimelineColumn& b) { return a.fragmentation == b.fragmentation; };
   for_runs(picture, same, [&](float left, float right, const TimelineColumn& pixel) {
@@ -137,13 +140,12 @@ std::string most_text(const Lane& lane, double head_room) {
 }
 
 // Each heap has its own scale, from 0 to its peak: on the scale of HBM, 128 MiB of VMEM would be less than a pixel.
-void draw_heap(ImDrawList& draw, const Look& look, const TimelinePicture& picture, const TimelineHeap& heap,
+void draw_heap(PixelCanvas& draw, const Look& look, const TimelinePicture& picture, const TimelineHeap& heap,
                const Lane& lane) {
   draw.AddRectFilled(lane.from, lane.to, look.role(Role::free));
   for_runs_of(picture, heap.columns, [&](float left, float right, const Band& band) {
     draw_band(draw, lane, left, right, band, look.role(Role::parameters), look.role(Role::parameters, 0.45F));
   });
-  draw_caption(draw, look, lane, heap.name, "peak " + text_from_bytes(static_cast<std::int64_t>(heap.peak)));
 }
 
 void draw_loss(ImDrawList& draw, const Look& look, const TimelinePicture& picture) {
@@ -165,8 +167,7 @@ void draw_markers(ImDrawList& draw, const Look& look, const TimelinePicture& pic
     if (from > picture.right() || to < picture.left) continue;
     const float top = lane.from.y + static_cast<float>(one.depth + (has_instants ? 1 : 0)) * row;
     const Role role = one.count > 1 ? Role::several : role_from_hue(static_cast<std::size_t>(one.depth));
-    draw.AddRectFilled({from, top}, {to - (to - from > 2 ? 1 : 0), top + row - look.px(2)}, look.role(role, 0.8F),
-                       look.px(1));
+    draw.AddRectFilled({from, top}, {to - (to - from > 2 ? 1 : 0), top + row - look.px(2)}, look.role(role, 0.8F));
     const std::string words = one.count > 1 ? text_from_count(static_cast<std::int64_t>(one.count)) : one.name;
     if (to - from > look.px(24))
       draw.AddText({from + look.px(3), top - look.px(1)}, look.color(text_on(look.rgb(role))),
@@ -353,7 +354,7 @@ void draw_words(ImDrawList& draw, const Look& look, ImVec2 at, const std::string
 namespace {
 
 // The spread between least and most within a pixel is faint, so that a spike of one event stays visible.
-void draw_spread(ImDrawList& draw, const Look& look, const TimelinePicture& picture) {
+void draw_spread(PixelCanvas& draw, const Look& look, const TimelinePicture& picture) {
   const auto same = [](const TimelineColumn& a, const TimelineColumn& b) { return a.in_use == b.in_use; };
   for_runs(picture, same, [&](float left, float right, const TimelineColumn& pixel) {
     const float least = picture.memory.y_of(static_cast<double>(pixel.in_use.least)),
@@ -362,7 +363,7 @@ void draw_spread(ImDrawList& draw, const Look& look, const TimelinePicture& pict
   });
 }
 
-void draw_memory(ImDrawList& draw, const Look& look, const TimelinePicture& picture, const StackedBands* bands,
+void draw_memory(PixelCanvas& draw, const Look& look, const TimelinePicture& picture, const StackedBands* bands,
                  std::optional<Shade> lit) {
   draw.AddRectFilled(picture.memory.from, picture.memory.to, look.role(Role::free));
   if (bands != nullptr) {
@@ -374,7 +375,6 @@ void draw_memory(ImDrawList& draw, const Look& look, const TimelinePicture& pict
   }
   if (picture.source.knows_requested) draw_line(draw, picture, &TimelineColumn::requested, look.role(Role::rounding));
   if (has_pool_line(picture)) draw_line(draw, picture, &TimelineColumn::pool, look.role(Role::text, 0.8F));
-  draw_bytes_scale(draw, look, picture.memory);
 }
 
 }  // namespace
@@ -398,28 +398,36 @@ float gutter_of_lanes(const Look& look) {
   return std::max(ImGui::CalcTextSize("largest free").x, ImGui::CalcTextSize("fragmentation").x) + look.px(8);
 }
 
-void draw_lanes(ImDrawList& draw, const Look& look, const TimelinePicture& picture, const StackedBands* bands,
-                std::optional<Shade> lit) {
-  if (!picture.source.heap.empty()) draw_memory(draw, look, picture, bands, lit);
+void draw_lanes(ImDrawList& draw, PixelCanvas& canvas, const Look& look, const TimelinePicture& picture,
+                const StackedBands* bands, std::optional<Shade> lit) {
+  const TimelineColumns& source = picture.source;
+  canvas.begin({picture.left, picture.top}, {picture.right(), picture.bottom});
+  if (!source.heap.empty()) draw_memory(canvas, look, picture, bands, lit);
   if (picture.fits) {
-    draw.AddRectFilled(picture.fits->from, picture.fits->to, look.role(Role::free));
-    draw_area(draw, picture, *picture.fits, &TimelineColumn::largest_free, look.role(Role::largest_free, 0.75F),
+    canvas.AddRectFilled(picture.fits->from, picture.fits->to, look.role(Role::free));
+    draw_area(canvas, picture, *picture.fits, &TimelineColumn::largest_free, look.role(Role::largest_free, 0.75F),
               look.role(Role::largest_free, 0.35F));
-    draw_caption(draw, look, *picture.fits, "largest free", most_text(*picture.fits, 1.15));
   }
   if (picture.fragmentation) {
-    draw.AddRectFilled(picture.fragmentation->from, picture.fragmentation->to, look.role(Role::free));
-    draw_fragmentation(draw, picture, look.role(Role::text, 0.85F), look.role(Role::several, 0.45F));
-    draw_caption(draw, look, *picture.fragmentation, "fragmentation", "0 to 100 %");
+    canvas.AddRectFilled(picture.fragmentation->from, picture.fragmentation->to, look.role(Role::free));
+    draw_fragmentation(canvas, picture, look.role(Role::text, 0.85F), look.role(Role::several, 0.45F));
   }
+  for (std::size_t i = 0; i < picture.counters.size(); ++i)
+    draw_counter(canvas, look, picture, source.counters[i], picture.counters[i]);
+  for (std::size_t i = 0; i < picture.heaps.size(); ++i)
+    draw_heap(canvas, look, picture, source.heaps[i], picture.heaps[i]);
+  canvas.end(draw);
+
+  if (!source.heap.empty()) draw_bytes_scale(draw, look, picture.memory);
+  if (picture.fits) draw_caption(draw, look, *picture.fits, "largest free", most_text(*picture.fits, 1.15));
+  if (picture.fragmentation) draw_caption(draw, look, *picture.fragmentation, "fragmentation", "0 to 100 %");
   for (std::size_t i = 0; i < picture.counters.size(); ++i) {
-    draw_counter(draw, look, picture, picture.source.counters[i], picture.counters[i]);
+    draw_counter_words(draw, look, picture, source.counters[i], picture.counters[i]);
     // Next to a heap, counter lanes are too low for a scale.
-    if (picture.source.heap.empty() && picture.source.counters[i].is_bytes)
-      draw_bytes_scale(draw, look, picture.counters[i]);
+    if (source.heap.empty() && source.counters[i].is_bytes) draw_bytes_scale(draw, look, picture.counters[i]);
   }
   for (std::size_t i = 0; i < picture.heaps.size(); ++i)
-    draw_heap(draw, look, picture, picture.source.heaps[i], picture.heaps[i]);
+    draw_caption(draw, look, picture.heaps[i], source.heaps[i].name, "peak " + text_from_bytes(source.heaps[i].peak));
   if (picture.markers) draw_markers(draw, look, picture);
   draw_loss(draw, look, picture);
 }

@@ -9,6 +9,7 @@
 
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/commands.h"
+#include "app/gui/look/pixel_canvas.h"
 #include "app/gui/look/theme.h"
 
 namespace hbmscope::gui {
@@ -75,8 +76,8 @@ void pan_span(const AppState& state, const TimelinePicture& picture, const Timel
 class StackedBands;
 
 // `bands`: null until they are known; then what is in use is one area. `lit`: see draw_bands().
-void draw_lanes(ImDrawList& draw, const Look& look, const TimelinePicture& picture, const StackedBands* bands,
-                std::optional<Shade> lit);
+void draw_lanes(ImDrawList& draw, PixelCanvas& canvas, const Look& look, const TimelinePicture& picture,
+                const StackedBands* bands, std::optional<Shade> lit);
 // What the lines over the bands are; and how the y axis was chosen, if it was.
 bool has_pool_line(const TimelinePicture& picture);
 std::string words_of_lines(const TimelinePicture& picture, bool fits_y);

@@ -158,9 +158,10 @@ void draw_pin_line(ImDrawList& draw, const Look& look, const TimelinePicture& pi
             Role::text);
 }
 
-void draw_strip(ImDrawList& draw, const Look& look, const TimelineColumns& whole, TimelineSpan seen, ImVec2 from,
-                ImVec2 to) {
-  draw.AddRectFilled(from, to, look.role(Role::free));
+void draw_strip(ImDrawList& draw, PixelCanvas& canvas, const Look& look, const TimelineColumns& whole,
+                TimelineSpan seen, ImVec2 from, ImVec2 to) {
+  canvas.begin(from, to);
+  canvas.AddRectFilled(from, to, look.role(Role::free));
   const float width = to.x - from.x;
   const auto most = static_cast<double>(std::max<std::uint64_t>(1, whole.in_use_most));
   const std::size_t pixels = static_cast<std::size_t>(std::max(1.0F, width));
@@ -171,8 +172,9 @@ void draw_strip(ImDrawList& draw, const Look& look, const TimelineColumns& whole
     for (std::size_t i = first; i < last; ++i) in_use = std::max(in_use, whole.columns[i].in_use.most);
     const float height = static_cast<float>(static_cast<double>(in_use) / most) * (to.y - from.y);
     const float left = from.x + static_cast<float>(x);
-    draw.AddRectFilled({left, to.y - height}, {left + 1, to.y}, look.role(Role::parameters, 0.7F));
+    canvas.AddRectFilled({left, to.y - height}, {left + 1, to.y}, look.role(Role::several));
   }
+  canvas.end(draw);
   float last = from.x - 1;
   for (const TimelineMark& failure : whole.failures) {
     const float x = std::floor(from.x + static_cast<float>(failure.at) * width) + 0.5F;

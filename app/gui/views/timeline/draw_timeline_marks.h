@@ -27,8 +27,8 @@ void draw_moment_line(ImDrawList& draw, const Look& look, const TimelinePicture&
 void draw_pin_line(ImDrawList& draw, const Look& look, const TimelinePicture& picture, double at, float scrubber);
 
 // The overview of the whole trace, with the visible part marked.
-void draw_strip(ImDrawList& draw, const Look& look, const TimelineColumns& whole, TimelineSpan seen, ImVec2 from,
-                ImVec2 to);
+void draw_strip(ImDrawList& draw, PixelCanvas& canvas, const Look& look, const TimelineColumns& whole,
+                TimelineSpan seen, ImVec2 from, ImVec2 to);
 
 // What a click at x snaps to: the nearest failure, marker or peak within 4 px.
 struct SnapTarget {

@@ -41,7 +41,7 @@ std::string StackedBands::name_of(Shade shade) const {
   return row.names->name_of_shade != nullptr ? std::string(row.names->name_of_shade(shade)) : "";
 }
 
-void draw_bands(ImDrawList& draw, const Look& look, const TimelinePicture& picture, const StackedBands& bands,
+void draw_bands(PixelCanvas& draw, const Look& look, const TimelinePicture& picture, const StackedBands& bands,
                 std::optional<Shade> lit) {
   const Lane& lane = picture.memory;
   const std::vector<Composition>& pixels = bands.pixels();

@@ -34,7 +34,7 @@ class StackedBands {
 };
 
 // Only the band `lit` keeps its full colour, if it is set.
-void draw_bands(ImDrawList& draw, const Look& look, const TimelinePicture& picture, const StackedBands& bands,
+void draw_bands(PixelCanvas& draw, const Look& look, const TimelinePicture& picture, const StackedBands& bands,
                 std::optional<Shade> lit);
 
 }  // namespace hbmscope::gui
