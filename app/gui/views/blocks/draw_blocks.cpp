@@ -9,6 +9,7 @@
 #include "app/gui/core/block_table.h"
 #include "app/gui/core/span_text.h"
 #include "app/gui/look/answer_state.h"
+#include "app/gui/look/block_menu.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/frame_menu.h"
 #include "app/gui/look/table_columns.h"
@@ -87,8 +88,8 @@ void select_block(const BlocksAnswer& answer, std::uint32_t row, const BlockFact
       {facts.block.address, frame_of_stack(answer.stream(row).definitions(), facts.block.stack), answer.heap(row)});
 }
 
-void draw_row(const Look& look, const BlocksAnswer& answer, std::uint32_t row, bool is_selected, std::uint64_t largest,
-              CommandQueue& commands) {
+void draw_row(const Look& look, BlocksState& blocks, const BlocksAnswer& answer, std::uint32_t row, bool is_selected,
+              std::uint64_t largest, CommandQueue& commands) {
   const BlockFacts facts = answer.facts(row);
   ImGui::TableNextRow(0, look.px(24));
   ImGui::PushID(static_cast<int>(row));
@@ -101,6 +102,12 @@ void draw_row(const Look& look, const BlocksAnswer& answer, std::uint32_t row, b
     else
       select_block(answer, row, facts, commands);
   }
+  // The arrow keys move the selection, and the Inspector follows.
+  if (ImGui::IsItemFocused() && blocks.focused_row != row) {
+    if (blocks.focused_row && ImGui::GetIO().NavVisible && !is_selected) select_block(answer, row, facts, commands);
+    blocks.focused_row = row;
+  }
+  draw_block_menu(*answer.of->moment->trace, answer.heap(row), facts.block, commands);
   if (ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
     select_block(answer, row, facts, commands);
     commands.push(CommandId::show_heap_map);
@@ -201,7 +208,7 @@ void draw_table(const AppState& state, BlocksState& blocks, const std::shared_pt
       const std::uint32_t row = rows[static_cast<std::size_t>(i)];
       const BlockFacts facts = answer->facts(row);
       const bool is_selected = state.position().address == facts.block.address && answer->heap(row) == heap;
-      draw_row(look, *answer, row, is_selected, largest, commands);
+      draw_row(look, blocks, *answer, row, is_selected, largest, commands);
     }
   ImGui::EndTable();
 }

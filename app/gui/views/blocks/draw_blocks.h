@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "app/gui/core/app_state.h"
@@ -15,6 +16,7 @@ struct BlocksState {
   std::shared_ptr<const BlocksAnswer> followed;  // The answer in which the selection was last searched,
   HeapKey followed_heap;                         // and its heap at that time.
   std::optional<std::uint64_t> followed_address;
+  std::optional<std::uint32_t> focused_row;  // Of the table, by the keyboard or a click.
   std::uint64_t copy_seen = 0;
 };
 

@@ -175,7 +175,8 @@ void draw_head(const AppState& state, const TreeAnswer& answer, CommandQueue& co
   ImGui::SameLine();
   if (ImGui::RadioButton("Bottom-up", !down) && down) commands.push(CommandId::toggle_tree_direction);
   tooltip("From the frame that allocated to its callers.");
-  draw_rest_of_line("% " + base_text(*answer.view) + in_scope(state) + ". Shift+click opens all levels below.", button_width("Copy"));
+  draw_rest_of_line("% " + base_text(*answer.view) + in_scope(state) + ". Shift+click opens all levels below.",
+                    button_width("Copy"));
   draw_copy_menu(ViewKind::call_tree, commands);
 }
 

@@ -157,7 +157,8 @@ std::string value_words(const AppState& state, const FlameAnswer& answer) {
   const bool is_count = state.position().value != FlameValue::bytes;
   const auto& moment = state.answers().moment.value;
   const bool of_trace = state.source() != nullptr && state.source()->trace && moment;
-  if (of_trace) return std::string(is_count ? "blocks" : "bytes") + " in use" + in_scope(state) + " " + phrase_of(moment->moment);
+  if (of_trace)
+    return std::string(is_count ? "blocks" : "bytes") + " in use" + in_scope(state) + " " + phrase_of(moment->moment);
   return is_count ? "count" : amount_title(*answer.view) + " held";
 }
 

@@ -11,6 +11,7 @@
 #include "app/gui/core/span_text.h"
 #include "app/gui/core/tables.h"
 #include "app/gui/look/answer_state.h"
+#include "app/gui/look/block_menu.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/frame_menu.h"
 #include "app/gui/look/map_legend.h"
@@ -204,19 +205,63 @@ void draw_span_tooltip(const HeapMapAnswer& answer, const HeapSpan& span, std::s
   ImGui::BeginTooltip();
   ImGui::PushTextWrapPos(ImGui::GetFontSize() * 42);
   bold_text(words.title);
-  for (const std::string& line : words.lines) text(line);
+  // At most four lines, placed beside; the Inspector has all of them.
+  for (std::size_t i = 0; i < std::min<std::size_t>(words.lines.size(), in_cell > 1 ? 2 : 3); ++i) text(words.lines[i]);
   if (in_cell > 1)
     dim_text("the largest of " + text_from_count(static_cast<std::int64_t>(in_cell)) + " blocks in this pixel");
   ImGui::PopTextWrapPos();
   ImGui::EndTooltip();
 }
 
-void handle_pointer(HeapMapState& map, const HeapMapAnswer& answer, ImVec2 origin, const MapMarks& marks,
-                    CommandQueue& commands) {
+// The arrow keys select the block or gap before or behind the selected one, or the one a row above or below it.
+void select_with_keys(const AppState& state, HeapMapState& map, const HeapMapAnswer& answer, CommandQueue& commands) {
+  const ImGuiIO& io = ImGui::GetIO();
+  const auto& address = state.position().address;
+  if (!ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows) || io.WantTextInput || io.KeyCtrl || io.KeyAlt) return;
+  if (!address) return;
+  const std::vector<HeapSpan>& spans = answer.spans.spans;
+  const HeapSpan* now = answer.spans.find(*address);
+  if (now == nullptr) return;
+  const auto index = now - spans.data();
+  const HeapSpan* next = nullptr;
+  if (ImGui::IsKeyPressed(ImGuiKey_LeftArrow) && index > 0) next = now - 1;
+  if (ImGui::IsKeyPressed(ImGuiKey_RightArrow) && index + 1 < std::ssize(spans)) next = now + 1;
+  const int rows = (ImGui::IsKeyPressed(ImGuiKey_DownArrow) ? 1 : 0) - (ImGui::IsKeyPressed(ImGuiKey_UpArrow) ? 1 : 0);
+  if (rows != 0) {
+    const HeapLine line(answer.spans, map.view);
+    const auto middle = static_cast<std::int64_t>((line.px_of(now->begin) + line.px_of_end(now->end())) / 2);
+    if (const auto there = line.address_at(middle + static_cast<std::int64_t>(rows) * map.view.width))
+      next = answer.spans.find(*there);
+  }
+  if (next != nullptr && next != now) select(answer, next, std::nullopt, commands);
+}
+
+// Opens on a right click that did not drag.
+void draw_map_menu(HeapMapState& map, const HeapMapAnswer& answer, const HeapSpan* under, CommandQueue& commands) {
+  const bool opens = under != nullptr && under->kind == SpanKind::block &&
+                     ImGui::IsMouseReleased(ImGuiMouseButton_Right) &&
+                     ImGui::GetIO().MouseDragMaxDistanceSqr[ImGuiMouseButton_Right] <= 16;
+  if (opens) {
+    map.menu_at = under->begin;
+    ImGui::OpenPopup("block menu");
+  }
+  if (!ImGui::BeginPopup("block menu")) return;
+  const HeapSpan* span = answer.spans.find(map.menu_at);
+  if (span != nullptr && span->kind == SpanKind::block)
+    draw_block_menu_items(*answer.moment->trace, answer.heap, answer.moment->state_of(answer.heap).slots()[span->slot],
+                          commands);
+  else
+    ImGui::CloseCurrentPopup();
+  ImGui::EndPopup();
+}
+
+// Returns what is under the pointer.
+const HeapSpan* handle_pointer(HeapMapState& map, const HeapMapAnswer& answer, ImVec2 origin, const MapMarks& marks,
+                               CommandQueue& commands) {
   const ImGuiIO& io = ImGui::GetIO();
   const int x = static_cast<int>(std::floor(io.MousePos.x - origin.x)),
             y = static_cast<int>(std::floor(io.MousePos.y - origin.y));
-  if (x < 0 || x >= map.view.width || y < 0 || y >= map.view.height()) return;
+  if (x < 0 || x >= map.view.width || y < 0 || y >= map.view.height()) return nullptr;
   const std::int64_t px = map.view.origin + static_cast<std::int64_t>(y / map.view.pitch) * map.view.width + x;
   const HeapLine line(answer.spans, map.view);
   std::size_t in_cell = 0;
@@ -232,7 +277,7 @@ void handle_pointer(HeapMapState& map, const HeapMapAnswer& answer, ImVec2 origi
     select(answer, span, in_cell > 1 ? cell_range(answer.spans, line, px) : std::nullopt, commands);
     if (span != nullptr) map.followed = span->begin;
   }
-  if (!ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) return;
+  if (!ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) return span;
   if (span != nullptr) {
     draw_span_tooltip(answer, *span, in_cell);
   } else if (const auto behind = line.region_after_notch(px)) {
@@ -240,6 +285,7 @@ void handle_pointer(HeapMapState& map, const HeapMapAnswer& answer, ImVec2 origi
     ImGui::SetTooltip("%s", hole == 0 ? "Two adjacent regions; no block spans both."
                                       : (text_from_bytes(hole) + " of addresses without memory").c_str());
   }
+  return span;
 }
 
 // Returns the highlighted colour. A click filters the blocks of all views; an entry without a filter term is only
@@ -306,6 +352,7 @@ void draw_heap_map(const AppState& state, HeapMapState& map, CommandQueue& comma
   map.shown = answer;
   if (hovered || ImGui::IsItemActive()) zoom_with_pointer(map, origin);
   zoom_with_keys(state, map);
+  select_with_keys(state, map, *answer, commands);
   follow_selection(state, map);
   const int fit_width = map.is_longer ? std::max(16, all_width - map.minimap_width) : all_width;
   if (map.is_fit) map.view = fit_heap_map(answer->spans, fit_width, height, map.by_region);
@@ -321,7 +368,8 @@ void draw_heap_map(const AppState& state, HeapMapState& map, CommandQueue& comma
   const HeapSpan* selected = state.position().address ? answer->spans.find(*state.position().address) : nullptr;
   if (selected != nullptr) marks.select(*selected);
   marks.ticks(map.raster.hit_rows(), selected);
-  if (hovered) handle_pointer(map, *answer, origin, marks, commands);
+  const HeapSpan* under = hovered ? handle_pointer(map, *answer, origin, marks, commands) : nullptr;
+  draw_map_menu(map, *answer, under, commands);
   draw.PopClipRect();
   if (map.is_longer || !map.is_fit) {
     const ImVec2 strip{origin.x + static_cast<float>(map.view.width) + look.px(8), origin.y};

@@ -28,6 +28,7 @@ struct HeapMapState {
   HeapRaster raster;
   MapTexture texture;
   std::uint64_t zoom_seen = 0, copy_seen = 0, fit_selection_seen = 0;
+  std::uint64_t menu_at = 0;              // The block whose context menu is open.
   std::optional<std::uint64_t> followed;  // The selection that was last scrolled into view.
   std::vector<float> minimap;
   std::shared_ptr<const HeapMapAnswer> minimap_of;

@@ -129,12 +129,9 @@ void draw_column_tooltip(const TimelineFrame& frame, float x) {
   const auto target = find_snap_target(frame.picture, frame.look, x);
   if (target) text("near " + target->words);
   draw_band_words(frame, pixel);
-  if (frame.whole.knows_requested) text("requested " + band_text(column.requested));
-  if (frame.whole.knows_regions) {
-    text("pool size " + band_text(column.pool));
-    text("largest free block " + band_text(column.largest_free));
-    text("external fragmentation " + share_text(column.fragmentation));
-  }
+  if (frame.whole.knows_regions)
+    text("pool " + band_text(column.pool) + ", largest free block " + band_text(column.largest_free) +
+         ", fragmentation " + share_text(column.fragmentation));
   for (std::size_t i = 0; i < frame.picture.heaps.size(); ++i) {
     const TimelineHeap& heap = frame.picture.source.heaps[i];
     text(heap.name + " " + band_text(frame.picture.under(heap.columns, pixel)));
