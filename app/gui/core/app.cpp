@@ -63,6 +63,7 @@ App::Parts::Parts(std::function<void()> wake, bool leaves_no_trace)
   state.settings = read_settings(config_folder() / "settings.json");
   state.recent = read_recent(state_folder() / "recent.json");
   state.sample = find_sample();
+  state.failing_sample = find_failing_sample();
   sources.why_nothing_came = [this](const std::string& name) { return jobs.attach_error(name); };
   recent.find_missing();
 }

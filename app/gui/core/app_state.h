@@ -95,6 +95,7 @@ struct AppState {
   std::optional<DemoState> demo;
   JobsState jobs;
   Answer<FolderListing> folder;  // For the file dialog.
+  std::string failing_sample;    // Path of a recording with a failure that comes with the program; may be empty.
   std::string sample;            // Path of the sample that comes with the program; empty if it isn't found.
   ColorKeeper colors;            // Hues of source files.
   HueMemory hues;                // Of lines of code, tags and streams.

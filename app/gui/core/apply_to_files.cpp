@@ -26,6 +26,7 @@ bool apply_to_files(AppState& state, OpenSources& sources, RecentFiles& recent, 
       sources.open_folder(command.as<std::string>());
       return true;
     case open_text: sources.open_text(command.as<std::string>()); return true;
+    case open_failing_sample: sources.open_file(state.failing_sample, OpenSources::As::source); return true;
     case open_sample: sources.open_file(state.sample, OpenSources::As::source); return true;
     case close_file: sources.close_source(state.position().source); return true;
     case close_source: sources.close_source(command.as<SourceId>()); return true;

@@ -42,7 +42,9 @@ void AttachedJobs::watch() {
   if (state_.jobs.is_copying) words.emplace_back("--yes");
   job_list_ = view::CommandLines::start(
       words,
-      [this, host](const std::string& line) {
+      [this, host, last = std::make_shared<std::string>()](const std::string& line) {
+        if (line == *last) return;  // An idle machine draws nothing.
+        *last = line;
         auto listing = std::make_shared<const Result<JobListing>>(job_listing_from(line));
         pool_.post([this, listing, host]() -> WorkerPool::Finish {
           return [this, listing, host] {

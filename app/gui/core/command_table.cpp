@@ -58,6 +58,8 @@ std::string_view why_not(const AppState& state, CommandId id) {
     case Needs::nothing:
       if (id == CommandId::back && state.context().back.empty()) return "There is nothing to go back to.";
       if (id == CommandId::forward && state.context().forward.empty()) return "There is nothing to go forward to.";
+      if (id == CommandId::open_failing_sample && state.failing_sample.empty())
+        return "The sample was not installed with the program.";
       if (id == CommandId::open_sample && state.sample.empty()) return "The sample was not installed with the program.";
       return {};
     case Needs::hidden: return {};

@@ -45,6 +45,8 @@ enum class Needs {
   X(paste, "Paste error text", "Ctrl+V", "File", nothing,                                                              \
     "Opens what was copied: the text of an error, or a part of a job's log.")                                          \
   X(open_sample, "Open the sample profile", "", "File", nothing, "A small profile of a JAX training loop.")            \
+  X(open_failing_sample, "Open the sample that runs out of memory", "", "File", nothing,                                \
+    "A recording in which a request for 3 GiB fails although 12 GiB is free.")                                         \
   X(close_file, "Close file", "Ctrl+W", "File", profile, "Closes the file in front.")                                  \
   X(reload_file, "Reload the file", "F5", "File", profile, "Reads the file again, for one that was rewritten.")        \
   X(export_picture, "Export picture...", "Ctrl+E", "File", profile, "The view in front as a PNG.")                     \

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "analysis/query/heap_rows.h"
+#include "analysis/units/format.h"
 #include "app/gui/core/absolute_path.h"
 
 namespace hbmscope::gui {
@@ -19,12 +21,29 @@ std::int64_t seconds_now() {
 RecentFiles::RecentFiles(AppState& state, WorkerPool& pool, bool leaves_no_trace)
     : state_(state), pool_(pool), leaves_no_trace_(leaves_no_trace) {}
 
+namespace {
+
+// Of a trace its first failure, else its peak: at its end most memory has been freed.
+std::string headline_of(const Source& source) {
+  if (!source.trace) return source.summary->headline;
+  std::uint64_t peak = 0;
+  for (const Stream& stream : source.trace->streams) {
+    for (const FailureEvent& failure : stream.failures())
+      if (failure.is_out_of_memory) return "out of memory: requested " + text_from_request(failure.requested_bytes);
+    for (std::uint32_t heap = 1; heap < stream.definitions().heaps().size(); ++heap)
+      peak = std::max(peak, stream.peak(heap).in_use_bytes);
+  }
+  return peak == 0 ? source.summary->headline : "peak " + text_from_bytes(peak) + " in use";
+}
+
+}  // namespace
+
 void RecentFiles::remember(const Source& source) {
   if (source.path == "-") return;
   // A list of files can't be opened from here.
   if (!source.pieces.empty() && source.folder.empty()) return;
-  add_recent(state_.recent, {absolute_path(source.pieces.empty() ? source.path : source.folder),
-                             source.summary->headline, source.profile->file_bytes, seconds_now(), false});
+  add_recent(state_.recent, {absolute_path(source.pieces.empty() ? source.path : source.folder), headline_of(source),
+                             source.profile->file_bytes, seconds_now(), false});
   is_changed_ = true;
 }
 

@@ -44,7 +44,7 @@ void draw_drop_target(const Look& look) {
     draw.AddLine({from.x, y}, {from.x, end}, rim, look.px(1.5F));
     draw.AddLine({to.x, y}, {to.x, end}, rim, look.px(1.5F));
   }
-  const char* words = "Drop profiles here";
+  const char* words = "Drop a log, a snapshot, a profile, a recording or a folder here";
   const ImVec2 extent = ImGui::CalcTextSize(words);
   draw.AddText({(from.x + to.x - extent.x) / 2, (from.y + to.y - extent.y) / 2}, look.role(Role::dim_text), words);
 }
@@ -64,6 +64,8 @@ void draw_open(const Look& look, CommandQueue& commands) {
   if (ImGui::Button("Open file...", wide)) commands.push(CommandId::open_file);
   if (ImGui::Button("Open folder...", wide)) commands.push(CommandId::open_folder);
   tooltip("All profiles of a folder: the ranks of a job, or a series over time.");
+  if (ImGui::Button("Paste error text", wide)) commands.push(CommandId::paste);
+  tooltip("Opens what was copied: the text of an error, or a part of a job's log (Ctrl+V).");
   ImGui::Spacing();
   wrapped_text("It opens " + text_from_readable_formats() + ". To write a profile in a JAX job:", true);
   ImGui::PushFont(mono_font(), ImGui::GetStyle().FontSizeBase * 0.9F);
@@ -125,6 +127,12 @@ void draw_watch(const AppState& state, const Look& look, CommandQueue& commands)
 
 void draw_learn(const AppState& state, const Look& look, CommandQueue& commands) {
   heading("Learn");
+  if (!state.failing_sample.empty()) {
+    if (ImGui::Button("Why 3 GiB fails with 12 GiB free", {-1, look.px(32)}))
+      commands.push(CommandId::open_failing_sample);
+    wrapped_text("A recording at its out-of-memory: fragmentation, and what would help.", true);
+    ImGui::Spacing();
+  }
   if (ImGui::Button("Start the demo", {-1, look.px(32)})) commands.push(CommandId::start_demo);
   wrapped_text("A training step on an emulated device: watch the heap map live and change the memory settings of JAX.",
                true);
@@ -134,6 +142,13 @@ void draw_learn(const AppState& state, const Look& look, CommandQueue& commands)
     wrapped_text("A JAX training loop that keeps something from every step. What holds the memory?", true);
     ImGui::Spacing();
   }
+  if (ImGui::Button("Will it fit? Copy the command", {-1, look.px(32)}))
+    commands.push(command::set_clipboard, "hbmscope run --emulate h100 -- python train.py");
+  wrapped_text("Runs your own JAX or PyTorch program on a GPU that isn't there, and says what it needs:", true);
+  ImGui::PushFont(mono_font(), ImGui::GetStyle().FontSizeBase * 0.9F);
+  wrapped_text("hbmscope run --emulate h100 -- python train.py");
+  ImGui::PopFont();
+  ImGui::Spacing();
   if (ImGui::Button("Keys and commands", {-1, look.px(32)})) commands.push(CommandId::help);
   wrapped_text("F1 shows them at any time; Ctrl+Shift+P finds a command by a few letters.", true);
 }

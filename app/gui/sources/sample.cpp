@@ -14,4 +14,12 @@ std::string find_sample() {
   return {};
 }
 
+std::string find_failing_sample() {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const std::string sample = find_sample();
+  const fs::path failing = fs::path(sample).parent_path() / "fragments.hbm";
+  return !sample.empty() && fs::is_regular_file(failing, error) ? failing.string() : std::string();
+}
+
 }  // namespace hbmscope::gui
