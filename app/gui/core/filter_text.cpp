@@ -21,6 +21,10 @@ std::string why_no_filter(const Source& source, std::string_view where) {
   return words + ". " + parsed.error().remedy;
 }
 
+std::string filter_with_find(const std::string& where, const std::string& find) {
+  return where.empty() ? find : where_of_both(where, where_from_find(find));
+}
+
 std::string filter_of_frame(const FrameKey& frame) {
   if (frame.empty()) return {};
   if (frame.is_own_line) return "own=" + where_quote(own_line_name(frame.function, frame.file, frame.line));

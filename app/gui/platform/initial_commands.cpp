@@ -1,9 +1,8 @@
 #include "app/gui/platform/initial_commands.h"
 
-#include "analysis/query/block_find.h"
-
 #include <filesystem>
 
+#include "app/gui/core/filter_text.h"
 #include "app/gui/core/place_text.h"
 #include "app/gui/sources/trace_moment.h"
 #include "app/gui/sources/workload_panel.h"
@@ -61,8 +60,8 @@ void push_initial_commands(CommandQueue& commands, const WindowRequest& request)
   if (!request.other_heap.empty()) push_to_other_side(heap_command(request.other_heap));
   if (!request.other_pin.empty()) push_to_other_side({command::set_pin, request.other_pin});
   if (!request.lock.empty()) commands.push(command::set_lock, parse_same_moment(request.lock));
-  const std::string filter = where_of_both(request.where, where_from_find(request.find));
-  if (!filter.empty()) commands.push(command::set_filter, request.where.empty() ? request.find : filter);
+  if (const std::string filter = filter_with_find(request.where, request.find); !filter.empty())
+    commands.push(command::set_filter, filter);
   const std::string at = request.at.empty() && !request.from.empty() ? "end" : request.at;
   if (!at.empty()) commands.push(command::set_moment, at);
   if (!request.heap.empty()) commands.push(heap_command(request.heap));

@@ -107,7 +107,10 @@ void draw_row(const Look& look, BlocksState& blocks, const BlocksAnswer& answer,
     if (blocks.focused_row && ImGui::GetIO().NavVisible && !is_selected) select_block(answer, row, facts, commands);
     blocks.focused_row = row;
   }
-  draw_block_menu(*answer.of->moment->trace, answer.heap(row), facts.block, commands);
+  if (ImGui::BeginPopupContextItem("block")) {
+    draw_block_menu(actions_of(*answer.of->moment->trace, answer.heap(row), facts.block), commands);
+    ImGui::EndPopup();
+  }
   if (ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
     select_block(answer, row, facts, commands);
     commands.push(CommandId::show_heap_map);

@@ -248,8 +248,9 @@ void draw_map_menu(HeapMapState& map, const HeapMapAnswer& answer, const HeapSpa
   if (!ImGui::BeginPopup("block menu")) return;
   const HeapSpan* span = answer.spans.find(map.menu_at);
   if (span != nullptr && span->kind == SpanKind::block)
-    draw_block_menu_items(*answer.moment->trace, answer.heap, answer.moment->state_of(answer.heap).slots()[span->slot],
-                          commands);
+    draw_block_menu(
+        actions_of(*answer.moment->trace, answer.heap, answer.moment->state_of(answer.heap).slots()[span->slot]),
+        commands);
   else
     ImGui::CloseCurrentPopup();
   ImGui::EndPopup();
