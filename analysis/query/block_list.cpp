@@ -182,6 +182,7 @@ std::vector<WhereField> block_where_fields(const Trace& trace) {
           {"stack", FieldKind::text, "function or file of any frame", {}},
           {"function", FieldKind::text, "function of any frame", {}},
           {"file", FieldKind::text, "file of any frame", {}},
+          {"frame", FieldKind::text, "any frame, as function  file:line", {}},
           {"own", FieldKind::text, "your code: the innermost line outside libraries, as function  file:line", {}},
           {"tag", FieldKind::text, "tag that the allocator got for it", {}},
           {"category", FieldKind::text, "what it is used for: parameters, optimizer state, ..., other", {}},
@@ -202,9 +203,14 @@ std::vector<WhereField> block_where_fields(const Trace& trace) {
 }
 
 bool needs_ends(const Trace& trace, const BlockQuery& query) {
-  if (query.order == BlockOrder::lifetime) return true;
-  const auto matcher = BlockMatcher::make(trace, {}, query.where);
-  return matcher && matcher->asks_for("lifetime");
+  return query.order == BlockOrder::lifetime || filter_asks_for(trace, query.where, "lifetime");
+}
+
+bool filter_asks_for(const Trace& trace, std::string_view where, std::string_view field) {
+  if (where.find(field) == std::string_view::npos) return false;
+  const std::vector<WhereField> fields = block_where_fields(trace);
+  const auto node = parse_where(where, fields);
+  return node && has_term_of(*node, fields, field);
 }
 
 std::optional<std::uint64_t> lowest_address(const StreamState& state, std::uint32_t heap) {

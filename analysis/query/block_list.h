@@ -61,6 +61,8 @@ std::vector<WhereField> block_where_fields(const Trace& trace);
 
 // True if the query needs LiveRows with ends.
 bool needs_ends(const Trace& trace, const BlockQuery& query);
+// Whether the filter has a term of this field; it is only parsed. False if it does not parse.
+bool filter_asks_for(const Trace& trace, std::string_view where, std::string_view field);
 
 // Heaps that only view the bytes of others (analysis/trace/layers.h) are listed only if the filter uses `heap` or
 // `layer`, so that sums add one layer only. Errors: those of parse_where; cancelled.

@@ -9,7 +9,7 @@ namespace hbmscope {
 namespace {
 
 bool is_about_stacks(std::string_view field) {
-  return field == "stack" || field == "function" || field == "file" || field == "own";
+  return field == "stack" || field == "function" || field == "file" || field == "own" || field == "frame";
 }
 
 // A text that must differ has to differ in all frames, so that -function=x and function!=x agree.
@@ -35,6 +35,9 @@ std::vector<std::uint8_t> match_user_code(const Definitions& definitions, const 
 std::vector<std::uint8_t> match_stacks(const Definitions& definitions, const WhereTerm& term, std::string_view field) {
   if (field == "own") return match_user_code(definitions, term);
   const WhereTerm positive = positive_of(term);
+  std::vector<std::uint8_t> frames(field == "frame" ? definitions.frame_count() : 0, 0);
+  for (std::uint32_t i = 0; i < frames.size(); ++i)
+    frames[i] = positive.matches_text(frame_text(definitions, definitions.frame(i))) ? 1 : 0;
   std::vector<std::uint8_t> texts(definitions.next_string(), 2);  // 2: not evaluated yet.
   const auto text_matches = [&](std::uint32_t text) {
     if (text >= texts.size()) return positive.matches_text({});
@@ -45,8 +48,10 @@ std::vector<std::uint8_t> match_stacks(const Definitions& definitions, const Whe
   for (std::uint32_t i = 1; i < stacks.size(); ++i) {
     const TraceStack stack = definitions.stack(i);
     const TraceFrame frame = definitions.frame(stack.frame);
-    stacks[i] = (stack.parent < i && stacks[stack.parent] != 0) || (field != "file" && text_matches(frame.function)) ||
-                        (field != "function" && text_matches(frame.file))
+    const bool by_frame = stack.frame < frames.size() && frames[stack.frame] != 0;
+    stacks[i] = by_frame || (stack.parent < i && stacks[stack.parent] != 0) ||
+                        (field != "file" && field != "frame" && text_matches(frame.function)) ||
+                        (field != "function" && field != "frame" && text_matches(frame.file))
                     ? 1
                     : 0;
   }
@@ -99,12 +104,7 @@ Result<BlockMatcher> BlockMatcher::make(const Trace& trace, const std::vector<St
 }
 
 bool BlockMatcher::asks_for(std::string_view field) const {
-  const auto asks = [&](const auto& self, const WhereNode& node) -> bool {
-    if (node.kind == WhereNode::Kind::term) return fields_[node.term.field].name == field;
-    return std::any_of(node.children.begin(), node.children.end(),
-                       [&](const WhereNode& child) { return self(self, child); });
-  };
-  return asks(asks, *node_);
+  return has_term_of(*node_, fields_, field);
 }
 
 void BlockMatcher::prepare(const WhereNode& node, const Trace& trace, const std::vector<StreamState>& states) {

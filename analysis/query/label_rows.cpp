@@ -13,25 +13,23 @@ namespace {
 // Calls `visit(labels, block)` for each live block that counts.
 template <class Visit>
 void for_each_block(const Trace& trace, const std::vector<StreamState>& states, const std::vector<BlockLabels>& labels,
-                    std::span<const HeapKey> heaps, const Visit& visit) {
-  auto counted = find_counted_heaps(trace);
-  for (std::uint32_t i = 0; !heaps.empty() && i < counted.size(); ++i)
-    for (std::uint32_t heap = 0; heap < counted[i].size(); ++heap)
-      if (std::find(heaps.begin(), heaps.end(), HeapKey{i, heap}) == heaps.end()) counted[i][heap] = false;
+                    const CountsBlock& counts, const Visit& visit) {
+  const auto counted = find_counted_heaps(trace);
   for (std::size_t i = 0; i < states.size(); ++i)
     for (const LiveBlock& block : states[i].slots())
-      if (block.is_live() && block.heap < counted[i].size() && counted[i][block.heap]) visit(labels[i], block);
+      if (block.is_live() && block.heap < counted[i].size() && counted[i][block.heap] && (!counts || counts(i, block)))
+        visit(labels[i], block);
 }
 
 }  // namespace
 
 std::vector<CategoryRow> compute_category_rows(const Trace& trace, const std::vector<StreamState>& states,
-                                               std::span<const HeapKey> heaps) {
+                                               const CountsBlock& counts) {
   const std::vector<BlockLabels> labels = labels_of(trace);
   if (std::none_of(labels.begin(), labels.end(), [](const BlockLabels& one) { return one.has_categories(); }))
     return {};
   std::array<CategoryRow, category_count> sums;
-  for_each_block(trace, states, labels, heaps, [&](const BlockLabels& of, const LiveBlock& block) {
+  for_each_block(trace, states, labels, counts, [&](const BlockLabels& of, const LiveBlock& block) {
     CategoryRow& row = sums[static_cast<std::size_t>(of.category(block))];
     row.bytes += block.size;
     ++row.blocks;
@@ -46,10 +44,10 @@ std::vector<CategoryRow> compute_category_rows(const Trace& trace, const std::ve
 }
 
 std::vector<HolderRow> compute_holder_rows(const Trace& trace, const std::vector<StreamState>& states,
-                                           std::span<const HeapKey> heaps) {
+                                           const CountsBlock& counts) {
   std::map<std::pair<std::string, std::string>, HolderRow> sums;
   const std::vector<BlockLabels> labels = labels_of(trace);
-  for_each_block(trace, states, labels, heaps, [&](const BlockLabels& of, const LiveBlock& block) {
+  for_each_block(trace, states, labels, counts, [&](const BlockLabels& of, const LiveBlock& block) {
     const std::string_view name = of.name(block.event);
     if (name.empty()) return;
     const Category category = of.category(block);

@@ -2,10 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
-
-#include "analysis/query/chosen_heap.h"
 
 #include "analysis/query/block_labels.h"
 
@@ -15,10 +14,13 @@ struct CategoryRow {
   Category category = Category::unknown;
   std::uint64_t bytes = 0, blocks = 0;
 };
+// Whether a block of a stream counts; none given: all do.
+using CountsBlock = std::function<bool(std::size_t stream, const LiveBlock& block)>;
+
 // The largest first; heaps that count (analysis/trace/layers.h), and only the given ones, if any are. Empty if the
 // trace has no categories.
 std::vector<CategoryRow> compute_category_rows(const Trace& trace, const std::vector<StreamState>& states,
-                                               std::span<const HeapKey> heaps = {});
+                                               const CountsBlock& counts = {});
 
 struct HolderRow {
   std::string name;                       // With all indices alike: "history[*]", "params['layers'][*]['w']".
@@ -28,7 +30,7 @@ struct HolderRow {
 };
 // The largest first; only blocks with a name.
 std::vector<HolderRow> compute_holder_rows(const Trace& trace, const std::vector<StreamState>& states,
-                                           std::span<const HeapKey> heaps = {});
+                                           const CountsBlock& counts = {});
 
 // "history[*]" of "history[31]"
 std::string without_indices(std::string_view path);

@@ -1,6 +1,7 @@
 #include "analysis/query/select_samples.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include <fmt/format.h>
 #include <re2/re2.h>
@@ -273,7 +274,8 @@ Result<void> select_samples(const FramePatterns& patterns, ProfileView& view) {
   const bool has_frame_filter = patterns.focus || patterns.ignore || patterns.hide || patterns.show;
   if (!has_frame_filter && view.request.where.empty() && view.request.kept == nullptr) return {};
   Bits keep(view.profile->sample_count(), 1);
-  for (std::size_t i = 0; view.request.kept != nullptr && i < keep.size(); ++i)
+  assert(view.request.kept == nullptr || view.request.kept->size() == keep.size());
+  for (std::size_t i = 0; view.request.kept != nullptr && i < std::min(keep.size(), view.request.kept->size()); ++i)
     keep[i] = (*view.request.kept)[i] ? 1 : 0;
   apply_focus(patterns, view, keep);
   if (patterns.hide || patterns.show) apply_hidden(view, keep);

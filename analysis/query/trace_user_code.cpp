@@ -43,7 +43,10 @@ std::string_view no_user_code_text(const Definitions& definitions, std::uint32_t
 std::string user_code_text(const Definitions& definitions, std::uint32_t stack) {
   const OwnPlace place = find_own_place(definitions, stack);
   if (!place.frame) return std::string(text_without_frame(place));
-  const TraceFrame& frame = *place.frame;
+  return frame_text(definitions, *place.frame);
+}
+
+std::string frame_text(const Definitions& definitions, const TraceFrame& frame) {
   return std::string(definitions.text(frame.function)) + "  " + file_title(definitions.text(frame.file)) +
          (frame.line > 0 ? ":" + std::to_string(frame.line) : "");
 }

@@ -27,5 +27,6 @@ std::string_view no_user_code_text(const Definitions& definitions, std::uint32_t
 
 // "step  optimizer.py:75", or no_user_code_text.
 std::string user_code_text(const Definitions& definitions, std::uint32_t stack);
+std::string frame_text(const Definitions& definitions, const TraceFrame& frame);  // "step  optimizer.py:75"
 
 }  // namespace hbmscope

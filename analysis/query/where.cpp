@@ -359,6 +359,12 @@ Result<WhereNode> parse_where(std::string_view text, std::span<const WhereField>
   return Parser(text, fields).parse();
 }
 
+bool has_term_of(const WhereNode& node, std::span<const WhereField> fields, std::string_view field) {
+  if (node.kind == WhereNode::Kind::term) return fields[node.term.field].name == field;
+  return std::any_of(node.children.begin(), node.children.end(),
+                     [&](const WhereNode& child) { return has_term_of(child, fields, field); });
+}
+
 std::span<const WhereField> profile_where_fields() {
   return profile_fields;
 }

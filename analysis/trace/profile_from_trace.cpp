@@ -111,9 +111,8 @@ class ProfileMaker {
     profile_.line_begin.push_back(0);
   }
 
-  // Returns false if it was cancelled. `places`: by slot; null: all pass.
-  bool add(std::size_t stream, const StreamState& state, PassControl* control,
-           const std::vector<BlockPlace>* places = nullptr) {
+  // Returns false if it was cancelled. `places`: null: all pass.
+  bool add(std::size_t stream, const StreamState& state, PassControl* control, const BlockPlaces* places = nullptr) {
     const Definitions& definitions = trace_.streams[stream].definitions();
     Samples samples;
     const std::vector<LentStack>& lent = lent_[stream];
@@ -121,19 +120,23 @@ class ProfileMaker {
       if (counted_[stream][key.heap]) add_one(samples, key, live_blocks, live_space);
     };
     for (const LiveBlock& block : state.slots()) {
-      if (!block.is_live() || (places != nullptr && (*places)[block.slot] == BlockPlace::left_out)) continue;
+      if (!block.is_live() || (places != nullptr && places->by_slot[block.slot] == BlockPlace::left_out)) continue;
       const SampleKind kind = block.is_pending() ? SampleKind::pending : SampleKind::block;
       SampleKey key{block.stack, block.heap, block.tag, no_lender, kind, block.size};
       if (!lent.empty() && lent[block.slot].stack != 0) {
         key.stack = lent[block.slot].stack;
         key.lender = lent[block.slot].stream;
       }
-      key.passes = places == nullptr || (*places)[block.slot] == BlockPlace::passes;
+      key.passes = places == nullptr || places->by_slot[block.slot] == BlockPlace::passes;
       add_live(key);
     }
-    for (const PhysicalHandle& handle : state.physical().handles())
-      if (handle.is_live() && !handle.is_imported)
-        add_live({handle.stack, handle.heap, 0, no_lender, SampleKind::handle, handle.size, places == nullptr});
+    for (const PhysicalHandle& handle : state.physical().handles()) {
+      if (!handle.is_live() || handle.is_imported) continue;
+      const BlockPlace place = places == nullptr ? BlockPlace::passes : places->of_handles[handle.heap];
+      if (place != BlockPlace::left_out)
+        add_live(
+            {handle.stack, handle.heap, 0, no_lender, SampleKind::handle, handle.size, place == BlockPlace::passes});
+    }
     if (values_ == ProfileValues::live_and_allocated &&
         !add_allocated(trace_.streams[stream], state.position(), counted_[stream], control, samples))
       return false;
@@ -251,7 +254,7 @@ Profile profile_from_trace(const Trace& trace, const std::vector<StreamState>& s
 }
 
 Profile profile_from_trace(const Trace& trace, const std::vector<StreamState>& states,
-                           const std::vector<std::vector<BlockPlace>>& places, std::vector<bool>& kept) {
+                           const std::vector<BlockPlaces>& places, std::vector<bool>& kept) {
   ProfileMaker maker(trace, states, ProfileValues::live);
   for (std::size_t i = 0; i < states.size(); ++i) maker.add(i, states[i], nullptr, &places[i]);
   kept = maker.take_kept();

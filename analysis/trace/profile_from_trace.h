@@ -34,10 +34,13 @@ std::optional<Profile> profile_from_trace(const Trace& trace, const std::vector<
 Profile profile_from_trace(const Trace& trace, const std::vector<StreamState>& states);
 
 // The same, with blocks that pass a filter in other samples than those that don't, and without blocks that are left
-// out. `places`: by stream and slot. Memory without a block does not pass. `kept`: by sample of the result, whether its
-// blocks pass.
+// out. `places`: by stream. `kept`: by sample of the result, whether its blocks pass.
 enum class BlockPlace : std::uint8_t { left_out, fails, passes };
+struct BlockPlaces {
+  std::vector<BlockPlace> by_slot;
+  std::vector<BlockPlace> of_handles;  // By heap: of its physical memory without a block.
+};
 Profile profile_from_trace(const Trace& trace, const std::vector<StreamState>& states,
-                           const std::vector<std::vector<BlockPlace>>& places, std::vector<bool>& kept);
+                           const std::vector<BlockPlaces>& places, std::vector<bool>& kept);
 
 }  // namespace hbmscope

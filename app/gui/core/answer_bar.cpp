@@ -30,20 +30,23 @@ void add_top(AnswerBar& bar, const Holders& holders, const std::string& when) {
   bar.chips.push_back(chip(words, tooltip, Command(command::set_view, ViewKind::top)));
 }
 
-// Where the last digits of two figures would hide that one is larger.
-void add_free(AnswerBar& bar, std::optional<std::uint64_t> free, std::optional<std::uint64_t> largest) {
+// `is_shown`: the pictures show that time of that heap.
+void add_free(AnswerBar& bar, std::optional<std::uint64_t> free, std::optional<std::uint64_t> largest, bool is_shown) {
   if (!free) return;
   bar.chips.push_back(chip("free " + text_from_bytes(*free), "Free in the pool, all free blocks together."));
-  if (largest)
-    bar.chips.push_back(chip("largest free block " + text_from_bytes(*largest),
-                             "No request larger than this fits without growing the pool. Click to select it.",
-                             Command(CommandId::go_to_largest_free)));
+  if (!largest) return;
+  AnswerChip one = chip("largest free block " + text_from_bytes(*largest),
+                        "No request larger than this fits without growing the pool." +
+                            std::string(is_shown ? " Click to select it." : ""));
+  if (is_shown) one.command = Command(CommandId::go_to_largest_free);
+  bar.chips.push_back(std::move(one));
 }
 
 bool is_at(const AppState& state, const HeadlineAnswer& answer, std::uint64_t position) {
   const auto moment = ready_moment(state);
-  return moment != nullptr && moment->trace == answer.trace && moment->position(answer.heap) == position &&
-         choose_heap(*moment->trace, state.position().heap) == answer.heap;
+  // The answer of a running job may be of an earlier version.
+  return moment != nullptr && moment->trace->files == answer.trace->files &&
+         moment->position(answer.heap) == position && choose_heap(*moment->trace, state.position().heap) == answer.heap;
 }
 
 void add_failure_buttons(const AppState& state, const HeadlineAnswer& answer, AnswerBar& bar) {
@@ -84,7 +87,7 @@ AnswerBar bar_of_failure(const AppState& state, const HeadlineAnswer& answer) {
     bar.chips.push_back(chip(
         "requested " + text_from_bytes(facts.requested_bytes),
         failure.row.own_line.empty() ? "By code without a known line of yours." : "By " + failure.row.own_line + "."));
-  add_free(bar, failure.row.total_free_bytes, facts.largest_free_bytes);
+  add_free(bar, failure.row.total_free_bytes, facts.largest_free_bytes, is_at(state, answer, facts.event));
   add_top(bar, failure.holders, "just before the failure");
   if (failure.growth && failure.growth->is_steady && failure.growth->bytes_per_step > 0)
     bar.chips.push_back(chip("grows " + text_from_bytes(failure.growth->bytes_per_step) + " a step",
@@ -103,7 +106,7 @@ AnswerBar bar_of_peak(const AppState& state, const HeadlineAnswer& answer) {
   bar.sentence = source.live ? "Nothing has failed." : "Nothing failed.";
   if (answer.peak.is_inexact) bar.sentence += " Events were lost, so the peak is not exact.";
   add_top(bar, answer.holders, "at the peak");
-  add_free(bar, answer.peak_free_bytes, answer.peak_largest_free_bytes);
+  add_free(bar, answer.peak_free_bytes, answer.peak_largest_free_bytes, is_at(state, answer, answer.peak.position));
   if (answer.growth && answer.growth->is_steady && answer.growth->bytes_per_step > 0)
     bar.chips.push_back(chip("grows " + text_from_bytes(answer.growth->bytes_per_step) + " a step",
                              "The median over the last " + text_from_count(answer.growth->steps) + " steps."));

@@ -50,7 +50,7 @@ struct TopAnswer {
 struct SummaryAnswer {
   ProfileSummary summary;
   std::vector<UserCodeRow> user_code;  // By the code that allocated it, largest first.
-  // Of a trace, whatever the filter is; empty if the job did not say.
+  // Of a trace; empty if the job did not say.
   std::vector<CategoryRow> categories;
   std::vector<HolderRow> holders;
 };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/gui/core/filter_text.h"
+
 namespace hbmscope::gui {
 
 const Source* AppState::find_source(SourceId id) const {
@@ -89,7 +91,7 @@ std::string name_of_scope(const AppState& state) {
   const DeviceHeaps* device = device_in_scope(state);
   if (device == nullptr) return {};
   return is_about_all(state.position()) ? "all " + std::to_string(state.source()->devices.size()) + " devices"
-                                      : device->name;
+                                        : device->name;
 }
 
 std::string in_scope(const AppState& state) {
@@ -99,7 +101,10 @@ std::string in_scope(const AppState& state) {
 
 std::shared_ptr<const BlocksAnswer> highlighted_blocks(const AppState& state) {
   const ViewPosition& position = state.position();
-  if (!position.selection.empty() && !position.address) return state.answers().frames_blocks.value;
+  if (!position.selection.empty() && !position.address) {
+    const auto& found = state.answers().frames_blocks.value;
+    return found && found->query.where == highlight_filter(position) ? found : nullptr;
+  }
   return position.request.where.empty() ? nullptr : state.answers().blocks.value;
 }
 

@@ -34,7 +34,8 @@ struct ContextNotes {
   // Once this source is read, it is shown at its first time, unless the user selected another time before.
   SourceId unread_source = SourceId::none;
   std::string wanted_heap;                             // Name of the heap to show once the source is read.
-  MomentName viewed_at;                                // The time of Answers::view.
+  MomentName viewed_at;                                // The time of Answers::view,
+  SourceId viewed_source = SourceId::none;             // and its source, which may be an earlier version.
   TimelineSpan span_seen;                              // The visible span of the timeline,
   std::chrono::steady_clock::time_point span_seen_at;  // the time of its last change,
   bool waits_for_rest = false;                         // and whether the exact answer waits until it rests.
@@ -46,7 +47,8 @@ struct ContextNotes {
   std::uint64_t headline_events = 0;          // Number of events of the stream when Answers::headline was computed.
   std::uint64_t ranked_bytes = 0;             // Sum of the heaps' peaks when Answers::color_ranks was computed.
   std::shared_ptr<const ColorRanks> colored;  // What Context::colors was made from.
-  // Of a running job: how much of its end the timeline shows while it follows the job. Nothing: the last minute. 0: all.
+  // Of a running job: how much of its end the timeline shows while it follows the job. Nothing: the last minute. 0:
+  // all.
   std::optional<std::int64_t> followed_length;
   bool follows_end = true;  // False: the user chose a span that does not reach the end.
   // While the trace plays: the start of playing and the span of the axis that it plays.

@@ -89,10 +89,12 @@ void ask_series(Answering& asking, const AnswerKey& base) {
   AnswerKey key = base;
   key.source = asking.position().source;
   key.options = std::move(options);
+  // The samples that pass a filter of blocks are those of one trace.
+  key.request.kept = nullptr;
   asking.ask<std::vector<SeriesPoint>>(
       &Answers::series, key,
       [profiles,
-       request = base.request](const std::atomic<bool>& cancelled) -> Result<Computed<std::vector<SeriesPoint>>> {
+       request = key.request](const std::atomic<bool>& cancelled) -> Result<Computed<std::vector<SeriesPoint>>> {
         std::vector<ProfileView> views;
         for (const auto& profile : profiles) {
           if (cancelled) return Failure(cancelled_error());

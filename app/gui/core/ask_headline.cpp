@@ -55,8 +55,8 @@ void ask_headline(Answering& asking) {
   // For a running job it is computed again when a quarter of its events are new, or when a request failed.
   const std::uint64_t events = source->trace->streams[subject.heap.stream].end_position();
   const auto& known = asking.answers().headline.value;
-  const bool is_same =
-      known && known->heap == subject.heap && known->failure.has_value() == subject.failure.has_value();
+  const auto* asked = std::get_if<options::Headline>(&asking.answers().headline.key.options);
+  const bool is_same = known && asked != nullptr && *asked == options::Headline{subject.heap, subject.failure};
   if (source->live && is_same && events < asking.notes().headline_events + asking.notes().headline_events / 4) return;
   asking.notes().headline_events = events;
   asking.ask<HeadlineAnswer>(

@@ -25,14 +25,17 @@ std::string filter_with_find(const std::string& where, const std::string& find) 
   return where.empty() ? find : where_of_both(where, where_from_find(find));
 }
 
-std::string filter_of_frame(const FrameKey& frame) {
+std::string filter_of_frame(const FrameKey& frame, FrameBy by) {
   if (frame.empty()) return {};
   if (frame.is_own_line) return "own=" + where_quote(own_line_name(frame.function, frame.file, frame.line));
+  if (by != FrameBy::function && by != FrameBy::line) return {};
+  if (by == FrameBy::line && frame.line > 0)
+    return "frame=" + where_quote(own_line_name(frame.function, frame.file, frame.line));
   return "function=" + where_quote(frame.function) + (frame.file.empty() ? "" : " file=" + where_quote(frame.file));
 }
 
 std::string highlight_filter(const ViewPosition& position) {
-  const std::string frame = position.address ? std::string() : filter_of_frame(position.selection);
+  const std::string frame = position.address ? std::string() : filter_of_frame(position.selection, position.request.by);
   return where_of_both(where_from_find(position.request.where), frame);
 }
 

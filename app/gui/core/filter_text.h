@@ -19,8 +19,9 @@ std::string why_no_filter(const Source& source, std::string_view where);
 
 // `where` and what `find` finds: an address, an offset, a size, or a filter; either may be empty.
 std::string filter_with_find(const std::string& where, const std::string& find);
-// The blocks that were allocated through the frame: "function=... file=...". Empty if none is selected.
-std::string filter_of_frame(const FrameKey& frame);
+// The blocks that were allocated through the frame: "frame=...", "function=... file=...". Empty if none is selected, or
+// if frames are neither functions nor lines.
+std::string filter_of_frame(const FrameKey& frame, FrameBy by);
 // The blocks that pictures of a trace bring out: those that pass the filter and, if a frame is selected, that were
 // allocated through it.
 std::string highlight_filter(const ViewPosition& position);

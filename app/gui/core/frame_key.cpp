@@ -24,11 +24,7 @@ FrameKey key_of_own_line(const Frame& frame) {
 }
 
 std::string own_line_name(std::string_view function, std::string_view file, std::int64_t line) {
-  Frame frame;
-  frame.file = file;
-  frame.line = line;
-  const std::string place = location_text(frame);
-  return std::string(function) + (place.empty() ? "" : "  " + place);
+  return std::string(function) + "  " + file_title(file) + (line > 0 ? ":" + std::to_string(line) : "");
 }
 
 bool matches(const FrameKey& key, const Frame& frame, FrameBy by) {

@@ -1,7 +1,6 @@
 #include "app/gui/core/heap_spans.h"
 
 #include <algorithm>
-#include <bit>
 #include <array>
 #include <bit>
 

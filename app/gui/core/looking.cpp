@@ -1,5 +1,7 @@
 #include "app/gui/core/looking.h"
 
+#include "analysis/query/block_find.h"
+
 namespace hbmscope::gui {
 namespace {
 
@@ -67,6 +69,8 @@ void go(AppState& state, std::vector<ViewPosition>& from, std::vector<ViewPositi
 // One click filters by the device; a second click removes the filter.
 void toggle_term(AppState& state, const std::string& term) {
   std::string& where = state.context().position.request.where;
+  // An address or a size alone would become a word of a filter.
+  if (const Source* source = state.source(); source != nullptr && source->trace) where = where_from_find(where);
   const std::size_t at = find_term(where, term);
   if (at == std::string::npos) {
     where += (where.empty() ? "" : " ") + term;

@@ -127,8 +127,11 @@ void note_span(AppState& state, TimelineSpan span) {
   ContextNotes& notes = state.context().notes;
   const auto whole = whole_of_running(state);
   if (!whole) return;
-  // A hundredth of the span is about the width of the marker of the current time.
-  notes.follows_end = span.empty() || span.end >= whole->end - span.length() / 100;
+  // The user saw the end of the timeline that was drawn, which is older than the newest events. A hundredth of the span
+  // is about the width of the marker of the current time.
+  const auto& drawn = state.answers().timeline.value;
+  const std::int64_t end = drawn ? std::min(whole->end, drawn->whole.end) : whole->end;
+  notes.follows_end = span.empty() || span.end >= end - span.length() / 100;
   if (notes.follows_end) notes.followed_length = span.length();
 }
 

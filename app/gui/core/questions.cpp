@@ -57,7 +57,6 @@ constexpr std::pair<Question, Ask> of_trace[] = {
     {Question::compare, ask_compare},
     {Question::side_by_side, ask_side_by_side},
     {Question::blocks, ask_blocks},
-    {Question::heap_map, ask_frames_blocks},
     {Question::address, ask_address},
     {Question::events, ask_events},
     {Question::listing, ask_log_lines},
@@ -89,7 +88,10 @@ bool ask_views(Answering& asking) {
   if (!needs_moment || context.answers.moment.state == AnswerState::ready)
     ask_stacks(asking, &Answers::view, *source, source->trace ? position.at : MomentName(),
                needs_moment ? context.answers.moment.value : nullptr, heaps);
-  if (context.answers.view.state == AnswerState::ready) asking.notes().viewed_at = context.answers.view.key.at;
+  if (context.answers.view.state == AnswerState::ready) {
+    asking.notes().viewed_at = context.answers.view.key.at;
+    asking.notes().viewed_source = context.answers.view.key.source;
+  }
   ask_baseline(asking);
   return context.answers.view.value != nullptr;
 }
@@ -98,7 +100,7 @@ void ask_about_stacks(Answering& asking) {
   AppState& state = asking.state();
   Context& context = state.context();
   look_up_selection(context);
-  const AnswerKey base{context.position.source, {}, asking.notes().viewed_at, context.answers.view.value->request};
+  const AnswerKey base{asking.notes().viewed_source, {}, asking.notes().viewed_at, context.answers.view.value->request};
   for (const auto& [question, ask] : of_stacks)
     if (asking.asks(question)) ask(asking, base);
   const FlameAnswer* flame = context.answers.flame.value.get();
@@ -125,6 +127,7 @@ bool ask_for_context(Answering& asking) {
     ask_colors(asking);
     ask_heap_map(asking);
   }
+  ask_frames_blocks(asking);  // The status line has their sum, whatever is shown.
   for (const auto& [question, ask] : of_trace)
     if (asking.asks(question)) ask(asking);
   if (has_stacks) {

@@ -1,5 +1,7 @@
 #include "app/gui/core/side_by_side.h"
 
+#include "app/gui/core/filter_text.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -124,6 +126,10 @@ void SideBySide::enter_source(std::size_t context, SourceId id) {
   position.range = {};
   position.cell.reset();
   position.lit.clear();
+  // A filter of blocks means nothing in a profile.
+  if (is_ready && !why_no_filter(*source, position.request.where).empty()) position.request.where.clear();
+  state_.contexts[context].notes.follows_end = true;
+  state_.contexts[context].notes.followed_length.reset();
 }
 
 SideBySide::Followed SideBySide::followed_now(std::size_t context) const {

@@ -55,10 +55,9 @@ class LitShades {
 }  // namespace
 
 bool can_follow_blocks(const Trace& trace, std::string_view where) {
-  const auto matcher = BlockMatcher::make(trace, {}, where);
-  if (!matcher) return false;
-  for (const std::string_view field : {"age", "lifetime", "state", "offset"})
-    if (matcher->asks_for(field)) return false;
+  if (!parse_where(where, block_where_fields(trace))) return false;
+  for (const std::string_view field : {"age", "lifetime", "state", "offset", "address"})
+    if (filter_asks_for(trace, where, field)) return false;
   return true;
 }
 

@@ -39,8 +39,8 @@ struct StackQuery {
   friend bool operator==(const StackQuery&, const StackQuery&) = default;
 };
 
-// Whether a block matches the filter for its whole life: not if it asks for an age, a lifetime or a state. False if the
-// text is no filter.
+// Whether a block matches the filter for its whole life: not if it asks for an age, a lifetime, a state or an address.
+// False if the text is no filter.
 bool can_follow_blocks(const Trace& trace, std::string_view where);
 
 class StackCourse {

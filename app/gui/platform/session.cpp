@@ -1,10 +1,10 @@
 #include "app/gui/platform/session.h"
 
-#include <algorithm>
 #include <GLFW/glfw3.h>
 #include <glad/gl.h>
 #include <imgui.h>
 #include <imgui_internal.h>
+#include <algorithm>
 
 #include <future>
 #include <string>
@@ -202,8 +202,15 @@ bool Session::update() {
   return impl_->update();
 }
 bool Session::is_renewal() const {
-  const auto& sources = impl_->app_->state().sources;
-  return !impl_->by_user_ && std::any_of(sources.begin(), sources.end(), [](const Source& one) { return one.live; });
+  const AppState& state = impl_->app_->state();
+  if (impl_->by_user_) return false;
+  bool is_live = false;
+  for (const Context& context : state.contexts) {
+    if (context.is_playing) return false;
+    const Source* source = state.find_source(context.position.source);
+    is_live |= source != nullptr && source->live.has_value();
+  }
+  return is_live;
 }
 void Session::draw() {
   impl_->draw();

@@ -31,8 +31,11 @@ void draw_language_help(const Source& source) {
 void draw_where(const AppState& state, const Source& source, FilterLineState& line, float width,
                 CommandQueue& commands) {
   const std::string& where = state.position().request.where;
-  if (line.where_seen != where) {  // Changed elsewhere, e.g. by a click on a device or Alt+Left.
+  // Changed elsewhere, e.g. by a click on a device or Alt+Left; or the file did, or became known.
+  if (line.where_seen != where || line.judged_for != source.id || line.judged_as_trace != (source.trace != nullptr)) {
     line.where = line.where_seen = where;
+    line.judged_for = source.id;
+    line.judged_as_trace = source.trace != nullptr;
     line.error = why_no_filter(source, line.where);
   }
   const bool wrong = !line.error.empty();

@@ -11,9 +11,11 @@
 namespace hbmscope::gui {
 
 struct FilterLineState {
-  std::string where, find;            // The text of the fields; applied on Enter, or when they lose the focus.
-  std::string where_seen, find_seen;  // The last values seen in the state.
-  std::string error;                  // The error of the filter while typing.
+  std::string where, find;               // The text of the fields; applied on Enter, or when they lose the focus.
+  std::string where_seen, find_seen;     // The last values seen in the state.
+  SourceId judged_for = SourceId::none;  // The source that the filter was checked for.
+  bool judged_as_trace = false;
+  std::string error;  // The error of the filter while typing.
   std::uint64_t filter_seen = 0, find_serial_seen = 0;
 };
 

@@ -41,7 +41,7 @@ std::string toggle_part(std::string_view where, std::span<const std::string> par
   const bool was_there = has_part(where, part);
   const auto chosen = std::find_if(parts.begin(), parts.end(), [&](const auto& one) { return has_part(where, one); });
   const std::string typed = chosen == parts.end() ? std::string(where) : without_part(where, *chosen);
-  return was_there ? typed : where_of_both(typed, part);
+  return was_there ? typed : where_of_both(where_from_find(typed), part);
 }
 
 }  // namespace hbmscope::gui

@@ -9,8 +9,8 @@ namespace hbmscope::gui {
 
 bool StackedBands::update(const AppState& state, HeapKey heap, TimelineSpan seen, int width) {
   const auto& part = state.answers().stack_part.value;
-  const bool is_of_part =
-      part && part->query().heap == heap && part->query().colors == state.context().colors && part->span() == seen;
+  const auto& whole = state.answers().stack.value;
+  const bool is_of_part = part && whole && part->query() == whole->query() && part->span() == seen;
   const auto& course = is_of_part ? part : state.answers().stack.value;
   if (course == nullptr || !(course->query().heap == heap)) return false;
   if (course == course_ && seen == seen_ && pixels_.size() == static_cast<std::size_t>(width)) return true;
