@@ -263,6 +263,13 @@ TEST_F(BlocksTest, a_selected_frame_brings_out_its_blocks) {
   EXPECT_EQ("2 of 3 blocks, 34.0 MiB of 36.0 MiB", blocks_sentence(*highlighted_blocks(app_->state())));
   give(command::set_filter, std::string("size>5MiB"));
   EXPECT_EQ(1U, highlighted_blocks(app_->state())->list.rows.size()) << "that pass the filter";
+  give(command::set_by, FrameBy::line);
+  give(command::select_frame, FrameKey{"forward", "train.py", 11});
+  EXPECT_TRUE(highlighted_blocks(app_->state())->list.rows.empty()) << "another line of the function";
+  give(command::select_frame, FrameKey{"forward", "train.py", 10});
+  EXPECT_EQ(1U, highlighted_blocks(app_->state())->list.rows.size());
+  give(command::set_by, FrameBy::file);
+  EXPECT_EQ(1U, highlighted_blocks(app_->state())->list.rows.size()) << "what passes the filter: a file is no frame";
   give(CommandId::clear_selection);
   EXPECT_EQ(answers().blocks.value, highlighted_blocks(app_->state()));
   give(CommandId::clear_filter);

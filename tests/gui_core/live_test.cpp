@@ -150,9 +150,8 @@ TEST_F(Live, the_timeline_follows_the_last_minute_or_the_span_that_was_chosen) {
   const auto grow = [&](int seconds) {
     const std::uint64_t blocks = blocks_ + static_cast<std::uint64_t>(seconds);
     alloc(seconds);
-    run_until([&] {
-      return source() != nullptr && source()->trace && end() == static_cast<std::int64_t>(blocks) * second;
-    });
+    run_until(
+        [&] { return source() != nullptr && source()->trace && end() == static_cast<std::int64_t>(blocks) * second; });
   };
   grow(30);
   EXPECT_TRUE(span().empty()) << "all of it, as long as it is short";

@@ -101,7 +101,7 @@ std::string in_scope(const AppState& state) {
 
 std::shared_ptr<const BlocksAnswer> highlighted_blocks(const AppState& state) {
   const ViewPosition& position = state.position();
-  if (!position.selection.empty() && !position.address) {
+  if (selects_blocks(position)) {
     const auto& found = state.answers().frames_blocks.value;
     return found && found->query.where == highlight_filter(position) ? found : nullptr;
   }

@@ -82,7 +82,7 @@ void ask_blocks(Answering& asking) {
 
 void ask_frames_blocks(Answering& asking) {
   const ViewPosition& position = asking.position();
-  if (position.selection.empty() || position.address) return asking.forget(&Answers::frames_blocks);
+  if (!selects_blocks(position)) return asking.forget(&Answers::frames_blocks);
   ask_list(asking, &Answers::frames_blocks,
            {highlight_filter(position), BlockOrder::size, false, heaps_in_scope(asking.state())});
 }

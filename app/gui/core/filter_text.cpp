@@ -34,6 +34,10 @@ std::string filter_of_frame(const FrameKey& frame, FrameBy by) {
   return "function=" + where_quote(frame.function) + (frame.file.empty() ? "" : " file=" + where_quote(frame.file));
 }
 
+bool selects_blocks(const ViewPosition& position) {
+  return !position.address && !filter_of_frame(position.selection, position.request.by).empty();
+}
+
 std::string highlight_filter(const ViewPosition& position) {
   const std::string frame = position.address ? std::string() : filter_of_frame(position.selection, position.request.by);
   return where_of_both(where_from_find(position.request.where), frame);

@@ -22,6 +22,8 @@ std::string filter_with_find(const std::string& where, const std::string& find);
 // The blocks that were allocated through the frame: "frame=...", "function=... file=...". Empty if none is selected, or
 // if frames are neither functions nor lines.
 std::string filter_of_frame(const FrameKey& frame, FrameBy by);
+// Whether a frame is selected that stands for blocks: a function or a line, and no single block.
+bool selects_blocks(const ViewPosition& position);
 // The blocks that pictures of a trace bring out: those that pass the filter and, if a frame is selected, that were
 // allocated through it.
 std::string highlight_filter(const ViewPosition& position);

@@ -8,6 +8,7 @@
 #include "analysis/units/format.h"
 #include "app/gui/core/amounts.h"
 #include "app/gui/core/block_table.h"
+#include "app/gui/core/filter_text.h"
 #include "app/gui/core/read_so_far.h"
 #include "app/gui/core/running_work.h"
 #include "app/gui/look/drawing.h"
@@ -62,7 +63,7 @@ void draw_trace(const AppState& state, const Source& source, CommandQueue& comma
 void draw_selected(const AppState& state) {
   const ViewPosition& position = state.position();
   const auto blocks = highlighted_blocks(state);
-  if (blocks == nullptr || position.selection.empty() || position.address) return;
+  if (blocks == nullptr || !selects_blocks(position)) return;
   divide();
   text("selected: " + position.selection.function + ", " + blocks_sentence(*blocks));
 }

@@ -1,0 +1,136 @@
+// The sentence, the figures and the buttons above all views.
+#include "app/gui/core/answer_bar.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "app/gui/core/app.h"
+#include "app/gui/core/source_facts.h"
+#include "tests/gui_core/small_trace.h"
+#include "tests/sizes.h"
+
+namespace hbmscope::gui {
+namespace {
+
+namespace fs = std::filesystem;
+
+class AnswerBarTest : public testing::Test {
+ protected:
+  AnswerBarTest() {
+    home_ = fs::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
+    fs::remove_all(home_);
+    fs::create_directories(home_);
+    setenv("XDG_CONFIG_HOME", (home_ / "config").c_str(), 1);
+    setenv("XDG_STATE_HOME", (home_ / "state").c_str(), 1);
+    app_ = std::make_unique<App>([] {});
+  }
+  ~AnswerBarTest() override { fs::remove_all(home_); }
+
+  void open(test::SmallTrace& trace) {
+    const std::string path = (home_ / "small.hbm").string();
+    trace.write(path);
+    give(Command(command::open_paths, {path}));
+  }
+  void give(Command command) {
+    app_->commands().push(std::move(command));
+    settle();
+  }
+  void settle() {
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    do {
+      app_->commands().ask(Question::headline);
+      app_->update();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    } while (app_->busy() && std::chrono::steady_clock::now() < give_up);
+    app_->update();
+    ASSERT_FALSE(app_->busy());
+  }
+  AnswerBar bar() const { return find_answer_bar(app_->state()); }
+  static std::vector<std::string> words_of(const std::vector<AnswerChip>& chips) {
+    std::vector<std::string> words;
+    for (const AnswerChip& chip : chips) words.push_back(chip.words);
+    return words;
+  }
+
+  fs::path home_;
+  std::unique_ptr<App> app_;
+};
+
+// 100 MiB, of which 60 are held by forward in two pieces; 50 MiB does not fit.
+void fill(test::SmallTrace& trace) {
+  trace.region(0x1000000, 100 * mib);
+  trace.alloc(0x1000000, 30 * mib, "forward");
+  trace.alloc(0x1000000 + 50 * mib, 30 * mib, "forward");
+}
+
+TEST_F(AnswerBarTest, of_a_failure_it_is_the_cause_with_its_figures_and_what_to_do) {
+  test::SmallTrace trace;
+  fill(trace);
+  trace.run_out_of_memory(30 * mib);
+  open(trace);
+  EXPECT_TRUE(bar().is_failure);
+  EXPECT_TRUE(bar().title.starts_with("Out of memory on ")) << bar().title;
+  EXPECT_TRUE(bar().sentence.starts_with("Fragmented: requested 30.0 MiB")) << bar().sentence;
+  EXPECT_EQ((std::vector<std::string>{"requested 30.0 MiB", "free 40.0 MiB", "largest free block 20.0 MiB",
+                                      "top: forward train.py:10 60.0 MiB (100 %)"}),
+            words_of(bar().chips));
+  EXPECT_EQ((std::vector<std::string>{"What would help", "Why not enough"}), words_of(bar().buttons))
+      << "it is open at the failure";
+  EXPECT_TRUE(bar().chips[2].command) << "the block can be selected, since its time is shown";
+  give(Command(command::set_moment, "start"));
+  EXPECT_EQ("Go to failure", bar().buttons.front().words);
+  EXPECT_FALSE(bar().chips[2].command) << "another time is shown";
+  give(*bar().buttons.front().command);
+  EXPECT_EQ("What would help", bar().buttons.front().words);
+}
+
+TEST_F(AnswerBarTest, without_a_failure_it_is_the_peak) {
+  test::SmallTrace trace;
+  fill(trace);
+  trace.free(0x1000000);
+  open(trace);
+  EXPECT_FALSE(bar().is_failure);
+  EXPECT_TRUE(bar().title.starts_with("Peak 60.0 MiB of 100 MiB on ")) << bar().title;
+  EXPECT_EQ("Nothing failed.", bar().sentence);
+  EXPECT_EQ("top: forward train.py:10 60.0 MiB (100 %)", bar().chips.front().words);
+}
+
+TEST_F(AnswerBarTest, a_failure_of_another_heap_is_what_it_speaks_of) {
+  test::SmallTrace trace;
+  fill(trace);
+  trace.run_out_of_memory(30 * mib);
+  trace.add_heap("GPU 1");
+  trace.region(0x90000000, 10 * mib);
+  trace.alloc(0x90000000, 4 * mib, "forward");
+  open(trace);
+  give(Command(command::choose_heap, HeapKey{0, 2}));
+  EXPECT_TRUE(bar().is_failure);
+  EXPECT_EQ("Go to failure", bar().buttons.front().words);
+  give(*bar().buttons.front().command);
+  EXPECT_EQ((HeapKey{0, 1}), app_->state().position().heap);
+}
+
+TEST_F(AnswerBarTest, what_has_neither_blocks_nor_times_has_no_pictures) {
+  test::SmallTrace trace;
+  fill(trace);
+  open(trace);
+  EXPECT_EQ("", why_no_blocks(app_->state()));
+  EXPECT_EQ("", why_no_history(app_->state()));
+  EXPECT_EQ(std::nullopt, shown_log_line(app_->state()));
+  const std::string text = (home_ / "error.txt").string();
+  FILE* file = std::fopen(text.c_str(), "w");
+  std::fputs("RuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 32212254720 bytes.\n", file);
+  std::fclose(file);
+  give(Command(command::open_paths, {text}));
+  EXPECT_NE("", why_no_blocks(app_->state()));
+  EXPECT_NE("", why_no_history(app_->state()));
+  EXPECT_TRUE(bar().is_failure);
+  EXPECT_EQ(1U, shown_log_line(app_->state()));
+}
+
+}  // namespace
+}  // namespace hbmscope::gui
