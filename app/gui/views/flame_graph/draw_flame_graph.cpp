@@ -74,6 +74,29 @@ void draw_box(ImDrawList& draw, const Drawing& drawing, const FlameBox& box) {
     draw_selection(draw, look, {from.x, from.y}, {std::max(to.x, from.x + 5), to.y});
 }
 
+// What has no stack, beside the outermost frames: the part of the root that is in none of them.
+void draw_without_stack(ImDrawList& draw, const Drawing& drawing, const FlameState& flame, float width) {
+  const TreeNode& root = drawing.answer.tree.nodes.front();
+  const FlameValue value = drawing.state.position().value;
+  const std::int64_t all = value_of(root.cum, value), without = value_of(root.flat, value);
+  if (without <= 0 || all <= 0) return;
+  const auto px_of = [&](double at) {
+    return drawing.origin.x +
+           static_cast<float>(std::clamp((at - flame.begin) / (flame.end - flame.begin), 0.0, 1.0)) * width;
+  };
+  const float y = drawing.origin.y + drawing.row_height;
+  const ImVec2 from{px_of(1 - static_cast<double>(without) / static_cast<double>(all)), y};
+  const ImVec2 to{px_of(1) - 1, y + drawing.row_height - 1};
+  if (to.x <= from.x) return;
+  const Look& look = drawing.look;
+  draw_hatch(draw, look, from, to, look.role(Role::dim_text, 0.3F));
+  draw.AddRect(from, to, look.role(Role::dim_text, 0.5F));
+  const std::string words = "no stack was recorded  " + value_text(*drawing.answer.view, root.flat, value);
+  if (to.x - from.x > look.px(24))
+    draw.AddText({from.x + look.px(4), y + (drawing.row_height - ImGui::GetTextLineHeight()) / 2 - 0.5F},
+                 look.role(Role::text), shortened(words, to.x - from.x - look.px(8)).c_str());
+}
+
 const FlameBox* box_at(const FlameState& flame, const Drawing& drawing, ImVec2 pointer) {
   const float x = pointer.x - drawing.origin.x;
   const auto depth = static_cast<std::int64_t>(std::floor((pointer.y - drawing.origin.y) / drawing.row_height));
@@ -250,6 +273,7 @@ void draw_flame_graph(const AppState& state, FlameState& flame, CommandQueue& co
   visible_flame_boxes(answer->layout, flame.begin, flame.end, width, first_row, last_row, flame.boxes);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   for (const FlameBox& box : flame.boxes) draw_box(draw, drawing, box);
+  if (first_row <= 1) draw_without_stack(draw, drawing, flame, width);
 
   if (hovered || ImGui::IsItemActive()) zoom_with_pointer(flame, width, drawing.origin.x);
   const FlameBox* under = hovered ? box_at(flame, drawing, ImGui::GetMousePos()) : nullptr;
