@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "app/gui/core/color_keeper.h"
+#include "app/gui/core/heap_raster.h"
 #include "tests/gui_core/color_distance.h"
 
 namespace hbmscope::gui {
@@ -47,6 +48,24 @@ TEST(Palette, category_hues_can_be_distinguished_by_everybody) {
   std::printf("smallest CIEDE2000 distance: %.2f dark, %.2f light\n", dark, light);
   EXPECT_GE(dark, 10.55);  // 10.6 and 9.3, rounded to one digit.
   EXPECT_GE(light, 9.25);
+}
+
+TEST(Palette, steps_of_a_scale_can_be_distinguished_by_everybody_and_are_ordered_by_brightness) {
+  for (const Theme theme : {Theme::dark, Theme::light}) {
+    double smallest = 1000;
+    for (Shade step = 0; step + 1 < static_cast<Shade>(step_count); ++step) {
+      const Color a = color_of_shade(theme, HeapColoring::size, step),
+                  b = color_of_shade(theme, HeapColoring::size, static_cast<Shade>(step + 1));
+      for (const Vision vision : {Vision::normal, Vision::protan, Vision::deutan, Vision::tritan}) {
+        const auto seen_a = lab_seen_by(vision, a), seen_b = lab_seen_by(vision, b);
+        smallest = std::min(smallest, ciede2000(seen_a, seen_b));
+        EXPECT_EQ(theme == Theme::dark, seen_a.l < seen_b.l) << text_from_theme(theme) << " " << int{step};
+      }
+    }
+    std::printf("smallest CIEDE2000 distance of neighbouring steps: %.2f %s\n", smallest,
+                std::string(text_from_theme(theme)).c_str());
+    EXPECT_GE(smallest, 10.9) << text_from_theme(theme);
+  }
 }
 
 TEST(Palette, text_contrast_is_at_least_4_5) {

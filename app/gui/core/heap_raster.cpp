@@ -7,18 +7,19 @@ namespace hbmscope::gui {
 namespace {
 
 // cividis, from few to many (the colours of size, age and lifetime in WINDOW.md).
-constexpr std::array<Color, step_count> steps_dark{{{0x4F, 0x57, 0x6C},
-                                                    {0x6F, 0x70, 0x73},
-                                                    {0x90, 0x8B, 0x78},
-                                                    {0xB4, 0xA7, 0x6F},
-                                                    {0xDA, 0xC6, 0x5B},
-                                                    {0xFE, 0xE8, 0x38}}};
-constexpr std::array<Color, step_count> steps_light{{{0xE5, 0xCF, 0x52},
-                                                     {0xBC, 0xAE, 0x6C},
-                                                     {0x94, 0x8E, 0x77},
-                                                     {0x72, 0x72, 0x74},
-                                                     {0x4F, 0x57, 0x6C},
-                                                     {0x24, 0x3C, 0x6E}}};
+// Steps of one scale, near viridis: told apart under protan, deutan and tritan vision, and in their order of brightness.
+constexpr std::array<Color, step_count> steps_dark{{{0x40, 0x3F, 0x82},
+                                                    {0x5B, 0x60, 0xD1},
+                                                    {0x0A, 0x8C, 0x78},
+                                                    {0x3D, 0xBE, 0x8C},
+                                                    {0x9F, 0xC6, 0x4D},
+                                                    {0xFD, 0xE7, 0x25}}};
+constexpr std::array<Color, step_count> steps_light{{{0xD0, 0xDA, 0x1E},
+                                                     {0x94, 0xA8, 0x66},
+                                                     {0x57, 0x9F, 0x96},
+                                                     {0x3C, 0x6C, 0x71},
+                                                     {0x54, 0x39, 0xA8},
+                                                     {0x54, 0x1E, 0x43}}};
 
 // Sums up the bytes of one pixel while spans arrive in address order. The unit is pixels, so the total is 1.
 class CellSum {
