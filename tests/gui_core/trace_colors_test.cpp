@@ -100,7 +100,9 @@ TEST(HueMemory, of_two_names_with_one_hue_the_larger_keeps_it) {
 
 TEST(TraceColors, steps_are_stacked_with_the_largest_at_the_bottom) {
   EXPECT_EQ((std::vector<Shade>{5, 4, 3, 2, 1, 0, several_shade}), TraceColors().stack_order(HeapColoring::size));
-  EXPECT_EQ(0, TraceColors().stack_order(HeapColoring::category).front()) << "parameters";
+  EXPECT_EQ((std::vector<Shade>{0, 1, 2, 3, 4, 5, 6, 7, several_shade}),
+            TraceColors().stack_order(HeapColoring::category));
+  EXPECT_EQ((std::vector<Shade>{several_shade}), TraceColors().stack_order(HeapColoring::user_code)) << "no name";
 }
 
 }  // namespace

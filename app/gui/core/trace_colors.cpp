@@ -155,7 +155,8 @@ const HueTable& TraceColors::hues_of(HeapColoring coloring) const {
 std::vector<Shade> TraceColors::stack_order(HeapColoring coloring) const {
   const Coloring& row = row_of(coloring);
   std::vector<Shade> order = hues_of(coloring).order;
-  for (Shade shade = 0; order.empty() && row.steps == nullptr && shade < several_shade; ++shade) order.push_back(shade);
+  const bool has_fixed_shades = row.names != nullptr && row.names->shade_of != nullptr;
+  for (Shade shade = 0; has_fixed_shades && shade < several_shade; ++shade) order.push_back(shade);
   for (Shade step = 0; row.steps != nullptr && step < step_count; ++step)  // The largest are at the bottom.
     order.push_back(static_cast<Shade>(step_count - 1 - step));
   order.push_back(several_shade);
