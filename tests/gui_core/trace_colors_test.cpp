@@ -98,6 +98,15 @@ TEST(HueMemory, of_two_names_with_one_hue_the_larger_keeps_it) {
   EXPECT_EQ(1, both.hues_of(HeapColoring::user_code).shade_of("a"));
 }
 
+TEST(TraceColors, a_category_has_the_colour_that_is_named_after_it) {
+  EXPECT_EQ(Role::parameters, role_from_hue(shade_of_category(Category::parameters)));
+  EXPECT_EQ(Role::inputs_outputs, role_from_hue(shade_of_category(Category::inputs)));
+  EXPECT_EQ(Role::temporaries, role_from_hue(shade_of_category(Category::temporaries)));
+  EXPECT_EQ(several_shade, shade_of_category(Category::unknown));
+  const NamesOfBlocks& names = *row_of(HeapColoring::category).names;
+  EXPECT_EQ("temporaries", names.name_of_shade(shade_of_category(Category::temporaries)));
+}
+
 TEST(TraceColors, steps_are_stacked_with_the_largest_at_the_bottom) {
   EXPECT_EQ((std::vector<Shade>{5, 4, 3, 2, 1, 0, several_shade}), TraceColors().stack_order(HeapColoring::size));
   EXPECT_EQ((std::vector<Shade>{0, 1, 2, 3, 4, 5, 6, 7, several_shade}),

@@ -28,9 +28,11 @@ constexpr NamesOfBlocks categories{
       return "category=" + where_quote(text_from_category(static_cast<Category>(category)));
     },
     "other",
-    [](std::uint32_t category) { return category == 0 ? several_shade : static_cast<Shade>(category - 1); },
-    [](Shade shade) {
-      return shade + 1U < category_count ? text_from_category(static_cast<Category>(shade + 1)) : "";
+    [](std::uint32_t category) { return shade_of_category(static_cast<Category>(category)); },
+    [](Shade shade) -> std::string_view {
+      for (std::size_t i = 1; i < category_count; ++i)
+        if (shade_of_category(static_cast<Category>(i)) == shade) return text_from_category(static_cast<Category>(i));
+      return {};
     }};
 
 constexpr NamesOfBlocks tags{
@@ -140,6 +142,20 @@ constexpr Coloring rows[] = {
 };
 
 }  // namespace
+
+// The first roles of the palette are the hues, in their order.
+Shade shade_of_category(Category category) {
+  switch (category) {
+    case Category::parameters: return static_cast<Shade>(Role::parameters);
+    case Category::gradients: return static_cast<Shade>(Role::gradients);
+    case Category::optimizer_state: return static_cast<Shade>(Role::optimizer_state);
+    case Category::activations: return static_cast<Shade>(Role::activations);
+    case Category::inputs: return static_cast<Shade>(Role::inputs_outputs);
+    case Category::temporaries: return static_cast<Shade>(Role::temporaries);
+    case Category::unknown: break;
+  }
+  return several_shade;
+}
 
 std::span<const Coloring> coloring_table() {
   return rows;

@@ -94,6 +94,7 @@ struct Coloring {
   bool is_of_a_box() const { return names != nullptr || steps != nullptr; }
 };
 
+Shade shade_of_category(Category category);  // Fixed: a category has the colour that is named after it.
 std::span<const Coloring> coloring_table();
 const Coloring& row_of(HeapColoring coloring);
 std::string lower_title_of(HeapColoring coloring);  // "your code"

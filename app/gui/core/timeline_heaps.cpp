@@ -8,6 +8,8 @@
 namespace hbmscope::gui {
 namespace {
 
+// A memory with a few bytes of flags would take the room of a lane, and shows nothing.
+constexpr std::uint64_t least_shown_bytes = 4096;
 constexpr std::size_t no_course = ~std::size_t{0};
 
 Band in_use_of(const StreamState& state, std::uint32_t heap) {
@@ -34,7 +36,9 @@ void add_heaps(const Stream& stream, TimelineColumns& timeline) {
   const HeapInfo& own = definitions.heap(timeline.heap.heap);
   std::vector<std::pair<int, std::uint32_t>> found;
   for (const HeapInfo& heap : definitions.heaps()) {
-    if (heap.id == 0 || heap.id == own.id || stream.peak(heap.id).in_use_bytes == 0) continue;
+    const std::uint64_t peak = stream.peak(heap.id).in_use_bytes;
+    if (heap.id == 0 || heap.id == own.id || peak == 0) continue;
+    if (peak < least_shown_bytes && peak < stream.peak(own.id).in_use_bytes) continue;
     const bool is_other_kind = heap.memory_kind != own.memory_kind, is_of_device = heap.device == own.device;
     found.emplace_back(is_other_kind ? (is_of_device ? 0 : 1) : (is_of_device ? 2 : 3), heap.id);
   }

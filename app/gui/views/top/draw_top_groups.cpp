@@ -28,8 +28,7 @@ std::vector<Row> rows_of(const AppState& state, TopBy by, const SummaryAnswer& s
       row.name = text_from_category(one.category);
       row.bytes = static_cast<std::int64_t>(one.bytes);
       row.count = static_cast<std::int64_t>(one.blocks);
-      row.shade =
-          one.category == Category::unknown ? several_shade : static_cast<Shade>(static_cast<int>(one.category) - 1);
+      row.shade = shade_of_category(one.category);
       row.where = "category=" + where_quote(row.name);
       rows.push_back(std::move(row));
     }
