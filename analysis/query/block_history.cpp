@@ -94,19 +94,6 @@ class HistoryFinder {
     std::uint64_t event = 0;  // For listings: the number of events before.
     std::int64_t time_ns = 0;
   };
-
-  static LiveBlock allocated_block(const HeapChange& change) {
-    LiveBlock block;
-    block.event = change.place.event;
-    block.address = change.allocated.address;
-    block.size = possible_size(change.allocated);
-    block.requested = change.allocated.requested;
-    block.stack = change.allocated.stack;
-    block.stream = change.allocated.stream;
-    block.tag = change.allocated.tag;
-    block.flags = change.allocated.flags;
-    return block;
-  }
   std::vector<LiveBlock> live_at_begin(const StreamState& state) const {
     std::vector<LiveBlock> live;
     for (const LiveBlock& block : state.slots())

@@ -21,8 +21,8 @@ class GroupWalk {
   GroupWalk(const Stream& stream, std::uint32_t heap, Groups& groups, Visitor& visitor)
       : stream_(stream), heap_(heap), groups_(groups), visitor_(visitor) {}
 
-  // From `state`, whose live blocks are counted first and are a point, up to the position `end`. go_on(events of a block) is called
-  // after each block; false: it ended the walk.
+  // From `state`, whose live blocks are counted first and are a point, up to the position `end`. go_on(events of a
+  // block) is called after each block; false: it ended the walk.
   template <class GoOn>
   bool run(StreamState& state, std::uint64_t end, const GoOn& go_on) {
     state.make_heaps(stream_.definitions());
@@ -99,19 +99,6 @@ class GroupWalk {
   void list(const StreamState& state) {
     recount(state);
     in_use_ = state.in_use_bytes(heap_);
-  }
-  static LiveBlock allocated_block(const HeapChange& change) {
-    LiveBlock block;
-    block.event = change.place.event;
-    block.heap = change.allocated.heap;
-    block.address = change.allocated.address;
-    block.size = possible_size(change.allocated);
-    block.requested = change.allocated.requested;
-    block.flags = change.allocated.flags;
-    block.stack = change.allocated.stack;
-    block.stream = change.allocated.stream;
-    block.tag = change.allocated.tag;
-    return block;
   }
 
   void add(std::uint32_t group, std::uint64_t bytes) {

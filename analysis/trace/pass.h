@@ -179,4 +179,19 @@ inline std::uint64_t possible_size(const wire::PhysicalCreateRecord& handle) {
   return handle.size <= AddressSpace::bytes_max ? handle.size : 0;
 }
 
+// The block of an allocation, as its record describes it; without its slot.
+inline LiveBlock allocated_block(const HeapChange& change) {
+  LiveBlock block;
+  block.event = change.place.event;
+  block.heap = change.allocated.heap;
+  block.address = change.allocated.address;
+  block.size = possible_size(change.allocated);
+  block.requested = change.allocated.requested;
+  block.stack = change.allocated.stack;
+  block.stream = change.allocated.stream;
+  block.tag = change.allocated.tag;
+  block.flags = change.allocated.flags;
+  return block;
+}
+
 }  // namespace hbmscope

@@ -42,6 +42,12 @@ void add_free(AnswerBar& bar, std::optional<std::uint64_t> free, std::optional<s
   bar.chips.push_back(std::move(one));
 }
 
+void add_growth(AnswerBar& bar, const std::optional<Growth>& growth) {
+  if (!growth || !growth->is_steady || growth->bytes_per_step <= 0) return;
+  bar.chips.push_back(chip("grows " + text_from_bytes(growth->bytes_per_step) + " a step",
+                           "The median over the last " + text_from_count(growth->steps) + " steps."));
+}
+
 bool is_at(const AppState& state, const HeadlineAnswer& answer, std::uint64_t position) {
   const auto moment = ready_moment(state);
   // The answer of a running job may be of an earlier version.
@@ -89,9 +95,7 @@ AnswerBar bar_of_failure(const AppState& state, const HeadlineAnswer& answer) {
         failure.row.own_line.empty() ? "By code without a known line of yours." : "By " + failure.row.own_line + "."));
   add_free(bar, failure.row.total_free_bytes, facts.largest_free_bytes, is_at(state, answer, facts.event));
   add_top(bar, failure.holders, "just before the failure");
-  if (failure.growth && failure.growth->is_steady && failure.growth->bytes_per_step > 0)
-    bar.chips.push_back(chip("grows " + text_from_bytes(failure.growth->bytes_per_step) + " a step",
-                             "The median over the last " + text_from_count(failure.growth->steps) + " steps."));
+  add_growth(bar, failure.growth);
   add_failure_buttons(state, answer, bar);
   return bar;
 }
@@ -107,9 +111,7 @@ AnswerBar bar_of_peak(const AppState& state, const HeadlineAnswer& answer) {
   if (answer.peak.is_inexact) bar.sentence += " Events were lost, so the peak is not exact.";
   add_top(bar, answer.holders, "at the peak");
   add_free(bar, answer.peak_free_bytes, answer.peak_largest_free_bytes, is_at(state, answer, answer.peak.position));
-  if (answer.growth && answer.growth->is_steady && answer.growth->bytes_per_step > 0)
-    bar.chips.push_back(chip("grows " + text_from_bytes(answer.growth->bytes_per_step) + " a step",
-                             "The median over the last " + text_from_count(answer.growth->steps) + " steps."));
+  add_growth(bar, answer.growth);
   if (!source.live && !is_at(state, answer, answer.peak.position))
     bar.buttons.push_back(
         chip("Go to the peak", "Shows the time at which the most memory was in use.", Command(CommandId::go_to_peak)));

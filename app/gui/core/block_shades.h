@@ -30,7 +30,6 @@ class BlockShades {
   // By number. The caller adds up bytes, blocks and weights.
   std::vector<ShadedName>& names() { return names_; }
   const std::vector<ShadedName>& names() const { return names_; }
-  const Coloring& coloring() const { return *coloring_; }
   // Of the names with a weight, largest first.
   std::vector<ShadeEntry> legend() const;
 

@@ -41,9 +41,6 @@ using AskAboutView = void (*)(Answering&, const AnswerKey&);
 // In the order in which answers depend on each other.
 constexpr std::pair<Question, Ask> of_trace[] = {
     {Question::headline, ask_headline},
-    {Question::heap_map, ask_colors},
-    {Question::timeline, ask_colors},
-    {Question::address_time, ask_colors},
     {Question::heap_map, ask_heap_map},
     {Question::timeline, ask_timeline},
     {Question::address_time, ask_address_time},
@@ -123,10 +120,11 @@ bool ask_for_context(Answering& asking) {
   }
   const bool has_stacks = ask_views(asking);
   // The history of the selected address needs the block from the heap map.
-  if (asking.asks(Question::address) && state.position().address) {
+  const bool needs_map = asking.asks(Question::address) && state.position().address;
+  const auto pictures = {Question::heap_map, Question::timeline, Question::address_time};
+  if (needs_map || std::any_of(pictures.begin(), pictures.end(), [&](Question one) { return asking.asks(one); }))
     ask_colors(asking);
-    ask_heap_map(asking);
-  }
+  if (needs_map) ask_heap_map(asking);
   ask_frames_blocks(asking);  // The status line has their sum, whatever is shown.
   for (const auto& [question, ask] : of_trace)
     if (asking.asks(question)) ask(asking);

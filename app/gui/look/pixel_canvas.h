@@ -20,9 +20,6 @@ class PixelCanvas {
   // Uploads the pixels if they changed since the last time, and draws them.
   void end(ImDrawList& draw);
 
-  const std::vector<Pixel>& pixels() const { return pixels_; }
-  std::uint64_t uploads() const { return texture_.uploads(); }
-
  private:
   ImVec2 from_{};
   int width_ = 0, height_ = 0;

@@ -20,39 +20,42 @@ struct Row {
   std::string where;  // Of a category: a filter term.
 };
 
-std::vector<Row> rows_of(const AppState& state, TopBy by, const SummaryAnswer& summary) {
-  std::vector<Row> rows;
-  if (by == TopBy::category) {
-    for (const CategoryRow& one : summary.categories) {
-      Row row;
-      row.name = text_from_category(one.category);
-      row.bytes = static_cast<std::int64_t>(one.bytes);
-      row.count = static_cast<std::int64_t>(one.blocks);
-      row.shade = shade_of_category(one.category);
-      row.where = "category=" + where_quote(row.name);
-      rows.push_back(std::move(row));
-    }
-    return rows;
+std::size_t count_of(TopBy by, const SummaryAnswer& summary) {
+  return by == TopBy::category ? summary.categories.size() : summary.user_code.size();
+}
+
+Row row_from(const CategoryRow& one) {
+  Row row;
+  row.name = text_from_category(one.category);
+  row.bytes = static_cast<std::int64_t>(one.bytes);
+  row.count = static_cast<std::int64_t>(one.blocks);
+  row.shade = shade_of_category(one.category);
+  row.where = "category=" + where_quote(row.name);
+  return row;
+}
+
+Row row_from(const UserCodeRow& one, const TraceColors* colors) {
+  Row row;
+  row.bytes = one.weight.bytes;
+  row.count = one.weight.count;
+  row.through = one.through;
+  if (one.has_no_user_code()) {
+    row.name = one.label();
+    return row;
   }
-  const TraceColors* colors = state.context().colors.get();
-  for (const UserCodeRow& one : summary.user_code) {
-    Row row;
-    row.bytes = one.weight.bytes;
-    row.count = one.weight.count;
-    row.through = one.through;
-    if (one.has_no_user_code()) {
-      row.name = one.label();
-    } else {
-      row.name = one.frame.function;
-      row.place = location_text(one.frame);
-      row.frame = key_of_own_line(one.frame);
-      if (colors != nullptr)
-        row.shade = colors->hues_of(HeapColoring::user_code)
-                        .shade_of(own_line_name(one.frame.function, one.frame.file, one.frame.line));
-    }
-    rows.push_back(std::move(row));
-  }
-  return rows;
+  row.name = one.frame.function;
+  row.place = location_text(one.frame);
+  row.frame = key_of_own_line(one.frame);
+  if (colors != nullptr)
+    row.shade = colors->hues_of(HeapColoring::user_code)
+                    .shade_of(own_line_name(one.frame.function, one.frame.file, one.frame.line));
+  return row;
+}
+
+// There may be thousands of rows, so a frame makes only those that it shows.
+Row row_at(const AppState& state, TopBy by, const SummaryAnswer& summary, std::size_t i) {
+  if (by == TopBy::category) return row_from(summary.categories[i]);
+  return row_from(summary.user_code[i], state.context().colors.get());
 }
 
 // The colour that the row has in the pictures.
@@ -102,17 +105,19 @@ void draw_row(const AppState& state, const Look& look, TopBy by, const Row& row,
   cell_text(row.through, true);
 }
 
-TextTable table_of(const std::vector<Row>& rows, const ProfileView& view) {
+TextTable table_of(const AppState& state, TopBy by, const SummaryAnswer& summary, const ProfileView& view) {
   TextTable table;
   table.columns = {{"bytes", true}, {"share", true},  {"count", true},
                    {"name", false}, {"where", false}, {"through", false}};
-  for (const Row& row : rows)
+  for (std::size_t i = 0; i < count_of(by, summary); ++i) {
+    const Row row = row_at(state, by, summary, i);
     table.rows.push_back({{amount_text(view, row.bytes), std::to_string(row.bytes)},
                           {text_from_share(row.bytes, view.total.bytes), text_from_share(row.bytes, view.total.bytes)},
                           {text_from_count(row.count), std::to_string(row.count)},
                           {row.name, row.name},
                           {row.place, row.place},
                           {row.through, row.through}});
+  }
   return table;
 }
 
@@ -123,11 +128,10 @@ void draw_top_groups(const AppState& state, TopState& top, TopBy by, const Summa
   const auto& view = state.answers().view.value;
   if (view == nullptr) return;
   const Look look(state);
-  const std::vector<Row> rows = rows_of(state, by, summary);
+  const std::size_t count = count_of(by, summary);
   ImGui::AlignTextToFramePadding();
-  dim_text(text_from_count(static_cast<std::int64_t>(rows.size())) +
-           (by == TopBy::category ? " categories, " : " lines, ") + amount_text(*view, view->selected.bytes) + "; % " +
-           base_text(*view) + in_scope(state));
+  dim_text(text_from_count(static_cast<std::int64_t>(count)) + (by == TopBy::category ? " categories, " : " lines, ") +
+           amount_text(*view, view->selected.bytes) + "; % " + base_text(*view) + in_scope(state));
   draw_copy_menu(ViewKind::top, commands);
   constexpr ImGuiTableFlags flags = ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg | ImGuiTableFlags_Resizable |
                                     ImGuiTableFlags_BordersInnerV | ImGuiTableFlags_NoBordersInBodyUntilResize;
@@ -143,16 +147,16 @@ void draw_top_groups(const AppState& state, TopState& top, TopBy by, const Summa
     set_up_table_columns(look, columns);
     table_headers(0, 3);
     ImGuiListClipper clipper;
-    clipper.Begin(static_cast<int>(rows.size()));
+    clipper.Begin(static_cast<int>(count));
     while (clipper.Step())
       for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
         ImGui::PushID(i);
-        draw_row(state, look, by, rows[static_cast<std::size_t>(i)], *view, commands);
+        draw_row(state, look, by, row_at(state, by, summary, static_cast<std::size_t>(i)), *view, commands);
         ImGui::PopID();
       }
     ImGui::EndTable();
   }
-  if (take_copy(state, ViewKind::top, top.copy_seen)) copy_table(state, table_of(rows, *view), commands);
+  if (take_copy(state, ViewKind::top, top.copy_seen)) copy_table(state, table_of(state, by, summary, *view), commands);
 }
 
 }  // namespace hbmscope::gui
