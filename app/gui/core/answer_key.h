@@ -12,7 +12,7 @@
 
 #include "analysis/query/profile_view.h"
 #include "app/gui/core/address_time.h"
-#include "app/gui/core/stack_course.h"
+#include "app/gui/core/stack_blocks.h"
 #include "app/gui/core/timeline_columns.h"
 #include "app/gui/core/view_position.h"
 
@@ -129,6 +129,10 @@ struct Stack {
   TimelineSpan span;  // Empty: the whole trace.
   bool operator==(const Stack&) const = default;
 };
+struct StackBlocks {
+  StackBlocksQuery query;
+  bool operator==(const StackBlocks&) const = default;
+};
 struct AddressTime {
   AddressTimeQuery query;
   std::shared_ptr<const TraceColors> colors;
@@ -173,9 +177,9 @@ using AnswerOptions =
                  options::Tree, options::Detail, options::Diff, options::Listing, options::LogLines, options::Series,
                  options::Settings, options::State, options::Compare, options::SideBySide, options::Headline,
                  options::Colors, options::HeapMap, options::LiveBlocks, options::Blocks, options::Address,
-                 options::Events, options::Timeline, options::Stack, options::AddressTime, options::Range,
-                 options::Free, options::FreeHistory, options::PoolCosts, options::WhatIf, options::Failure,
-                 options::Sizes>;
+                 options::Events, options::Timeline, options::Stack, options::StackBlocks, options::AddressTime,
+                 options::Range, options::Free, options::FreeHistory, options::PoolCosts, options::WhatIf,
+                 options::Failure, options::Sizes>;
 
 struct AnswerKey {
   SourceId source = SourceId::none;

@@ -35,6 +35,7 @@
 #include "app/gui/core/frame_detail.h"
 #include "app/gui/core/heap_spans.h"
 #include "app/gui/core/source_listing.h"
+#include "app/gui/core/stack_blocks.h"
 #include "app/gui/core/stack_course.h"
 #include "app/gui/core/timeline_columns.h"
 #include "app/gui/core/trace_colors.h"
@@ -168,6 +169,7 @@ struct Answers {
   Answer<AddressAnswer> address;                    // For the selected block or gap.
   Answer<TimelineColumns> timeline, timeline_part;  // The whole trace; the visible span, exact.
   Answer<StackCourse> stack, stack_part;            // The whole trace by colour; the visible span, if it needs its own.
+  Answer<StackBlocks> stack_blocks;                 // The blocks inside the bands of the visible span.
   Answer<AddressTime> address_time;                 // For the visible span of the timeline.
   Answer<RangeAnswer> range;                        // For the selected range.
   Answer<FreeAnswer> free;
@@ -211,6 +213,7 @@ void for_each_answer(Each& answers, const Visit& visit) {
   visit(answers.timeline_part, "the span of the timeline");
   visit(answers.stack, "memory over time by colour");
   visit(answers.stack_part, "the span of memory over time");
+  visit(answers.stack_blocks, "blocks over time");
   visit(answers.address_time, "addresses over time");
   visit(answers.range, "the range");
   visit(answers.free, "free memory");

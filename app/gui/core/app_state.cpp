@@ -99,6 +99,14 @@ std::string in_scope(const AppState& state) {
   return name.empty() ? name : " on " + name;
 }
 
+std::shared_ptr<const StackCourse> shown_stack(const AppState& state, HeapKey heap, TimelineSpan seen) {
+  const auto& part = state.answers().stack_part.value;
+  const auto& whole = state.answers().stack.value;
+  const bool is_of_part = part && whole && part->query() == whole->query() && part->span() == seen;
+  const auto& course = is_of_part ? part : whole;
+  return course && course->query().heap == heap ? course : nullptr;
+}
+
 std::shared_ptr<const BlocksAnswer> highlighted_blocks(const AppState& state) {
   const ViewPosition& position = state.position();
   if (selects_blocks(position)) {

@@ -76,7 +76,8 @@ struct Context {
   bool is_playing = false;  // The selected time advances by itself.
   double play_speed = 1;    // Seconds of the trace per second; events per second in a file without times.
   int address_time_width = 0, address_time_height = 0;  // In px. 0: not drawn yet.
-  std::size_t timeline_width = 0;  // In px, one column of Answers::timeline_part per pixel. 0: not drawn yet.
+  std::size_t timeline_width = 0;   // In px, one column of Answers::timeline_part per pixel. 0: not drawn yet.
+  std::size_t timeline_height = 0;  // In px, of the lane of what is in use.
 
   ContextNotes notes;
 };
@@ -137,6 +138,10 @@ std::shared_ptr<const TraceMoment> ready_moment_of(const AppState& state, std::s
 // The coloring of the bound context's pictures, never `automatic`: if both sides are automatic and would choose
 // differently, both use sizes. Nothing while the colours of a side are unknown.
 std::optional<HeapColoring> shown_coloring(const AppState& state);
+
+// The bands of the heap in the span: exact if they were computed for the span alone, else of the whole trace. Null
+// until they are known.
+std::shared_ptr<const StackCourse> shown_stack(const AppState& state, HeapKey heap, TimelineSpan seen);
 
 // What tables and graphs of a trace are about: the heaps of the shown heap's device, or of its memory if a device has
 // several (HBM, VMEM). Empty: everything, because there is only one, or because the user chose all of them.

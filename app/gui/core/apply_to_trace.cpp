@@ -109,6 +109,7 @@ bool apply_to_trace(AppState& state, const Command& command) {
     case show_addresses: position.addresses = command.as<AddressRange>(); return true;
     case size_timeline:
       state.context().timeline_width = static_cast<std::size_t>(std::max(0, command.as<PixelSize>().width));
+      state.context().timeline_height = static_cast<std::size_t>(std::max(0, command.as<PixelSize>().height));
       return true;
     case set_range:
     case move_range: position.range = command.as<TimeRange>(); return true;

@@ -23,6 +23,26 @@ std::shared_ptr<const TraceColors> shared_colors(const AppState& state, TraceCol
   return std::make_shared<const TraceColors>(std::move(colors));
 }
 
+// Of a trace that grows, the blocks of each version would need a pass of their own.
+void ask_stack_blocks(Answering& asking, const std::shared_ptr<const StackCourse>& course, TimelineSpan seen) {
+  constexpr std::uint64_t least_px = 3;
+  const Source* source = asking.state().source();
+  const Context& context = asking.state().context();
+  if (source->is_part() || context.timeline_width == 0 || context.timeline_height == 0) return;
+  const HeapKey heap = course->query().heap;
+  const std::uint64_t peak = source->trace->streams[heap.stream].peak(heap.heap).in_use_bytes;
+  const StackBlocksQuery query{course, seen, context.timeline_width,
+                               std::max<std::uint64_t>(1, peak * least_px / context.timeline_height)};
+  asking.ask<StackBlocks>(&Answers::stack_blocks, {source->id, options::StackBlocks{query}},
+                          [trace = source->trace, query](Work& work) -> Result<Computed<StackBlocks>> {
+                            auto made = StackBlocks::compute(*trace, query, &work);
+                            if (!made) return Failure(cancelled_error());
+                            auto blocks = std::make_shared<const StackBlocks>(std::move(*made));
+                            const std::size_t bytes = blocks->memory_bytes();
+                            return Computed<StackBlocks>{std::move(blocks), bytes};
+                          });
+}
+
 }  // namespace
 
 void ask_colors(Answering& asking) {
@@ -77,13 +97,17 @@ void ask_stack(Answering& asking, HeapKey heap) {
   // Where the whole trace's buckets are fewer than the pixels, the visible span is computed by itself.
   const auto& whole = asking.answers().stack.value;
   const TimelineSpan& span = asking.position().span;
-  if (whole == nullptr || span.empty() || whole->is_exact() || asking.notes().waits_for_rest ||
-      whole->buckets_in(span) > 2 * context.timeline_width)
-    return;
-  asking.ask<StackCourse>(&Answers::stack_part, {source->id, options::Stack{query, span}},
-                          [trace = source->trace, query, span, computed](Work& work) {
-                            return computed(StackCourse::compute_span(*trace, query, span, &work));
-                          });
+  if (whole == nullptr || asking.notes().waits_for_rest) return;
+  const bool is_enough = span.empty() || whole->is_exact() || whole->buckets_in(span) > 2 * context.timeline_width;
+  if (!is_enough)
+    asking.ask<StackCourse>(&Answers::stack_part, {source->id, options::Stack{query, span}},
+                            [trace = source->trace, query, span, computed](Work& work) {
+                              return computed(StackCourse::compute_span(*trace, query, span, &work));
+                            });
+  const TimelineSpan seen = span.empty() ? whole->span() : span;
+  const auto shown = shown_stack(asking.state(), heap, seen);
+  if (shown && !(shown->query() == query)) return;
+  if (shown && (is_enough || shown->span() == span)) ask_stack_blocks(asking, shown, seen);
 }
 
 }  // namespace hbmscope::gui

@@ -220,7 +220,7 @@ enum class Needs {
   X(show_addresses, AddressRange, "Shows these addresses in Address x time. Empty: all.")                             \
   X(show_span, TimelineSpan, "Shows this span in the timeline. Empty: all of it. Back does not undo it.")             \
   X(size_address_time, PixelSize, "Sets the size of the picture of addresses and time.")                              \
-  X(size_timeline, PixelSize, "Sets the size of the timeline, of which only the width matters.")                      \
+  X(size_timeline, PixelSize, "Sets the size of the timeline's lane of memory."                  )                      \
   X(set_range, TimeRange, "Selects the range between two times.")                                                     \
   X(move_range, TimeRange, "Like set_range, as the next step of one drag.")                                           \
   X(choose_heap, HeapKey, "Shows this heap in the heap map and the timeline.")                                        \

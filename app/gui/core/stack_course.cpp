@@ -2,55 +2,15 @@
 
 #include <algorithm>
 
-#include "analysis/query/block_list_where.h"
 #include "analysis/query/group_walk.h"
-#include "app/gui/core/block_shades.h"
 #include "app/gui/core/course.h"
+#include "app/gui/core/lit_shades.h"
 #include "app/gui/core/timeline_columns.h"
 
 namespace hbmscope::gui {
 namespace {
 
 constexpr std::size_t buckets_max = 16'384;
-
-// Groups blocks by name or step, each divided into those that match the filter and those that don't.
-class LitShades {
- public:
-  LitShades(const Trace& trace, const BlockLabels& labels, const StackQuery& query)
-      : trace_(trace),
-        stream_(query.heap.stream),
-        shades_(trace.streams[stream_].definitions(), labels, row_of(query.coloring), *query.colors) {
-    if (query.where.empty()) return;
-    if (auto made = BlockMatcher::make(trace, {}, query.where)) matcher_ = std::move(*made);
-  }
-
-  std::uint32_t number_of(const LiveBlock& block) {
-    return 2 * shades_.number_of(block) + (!matcher_ || matches(block) ? 1 : 0);
-  }
-  std::uint32_t number_of(const PhysicalHandle& handle) { return 2 * shades_.number_of(handle) + (matcher_ ? 0 : 1); }
-  Shade shade_of(std::uint32_t number) const { return shades_.names()[number / 2].entry.shade; }
-  static bool is_lit(std::uint32_t number) { return number % 2 == 1; }
-
- private:
-  bool matches(const LiveBlock& block) const {
-    BlockFacts facts;
-    facts.block = block;
-    facts.stream = stream_;
-    facts.heap = &trace_.streams[stream_].definitions().heap(block.heap);
-    if (block.has_address()) facts.address = block.address;
-    if (block.requested != wire::unknown_bytes) {
-      facts.requested = block.requested;
-      facts.waste = block.size - std::min(block.size, block.requested);
-    }
-    if (block.event != wire::before_the_stream) facts.age_events = 0;
-    return matcher_->matches(facts);
-  }
-
-  const Trace& trace_;
-  std::uint32_t stream_;
-  BlockShades shades_;
-  std::optional<BlockMatcher> matcher_;
-};
 
 }  // namespace
 
@@ -87,6 +47,7 @@ class StackCourse::Walk {
     live_[number] = bytes;
   }
   void point(const StreamState&, std::uint64_t position, std::int64_t time_ns) {
+    now_.position = position;
     const std::int64_t at = course_.has_times_ ? time_ns - course_.first_time_ns_ : static_cast<std::int64_t>(position);
     course_.note(position, position == 0 ? 0 : at, now_);
   }

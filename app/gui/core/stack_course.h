@@ -23,6 +23,7 @@ namespace hbmscope::gui {
 struct Composition {
   std::array<std::uint64_t, shade_count> bytes{}, lit{};
   std::uint64_t total = 0;
+  std::uint64_t position = 0;  // After the event that led to it.
 
   // Keeps the one with more bytes in use: a column shows its highest point, which existed, and not a mixture.
   void add(const Composition& other) {

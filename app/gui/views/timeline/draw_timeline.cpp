@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "analysis/units/format.h"
+#include "app/gui/core/block_actions.h"
 #include "app/gui/core/span_text.h"
 #include "app/gui/core/tables.h"
 #include "app/gui/look/answer_state.h"
@@ -13,6 +14,7 @@
 #include "app/gui/look/frame_menu.h"
 #include "app/gui/look/trace_head.h"
 #include "app/gui/views/drawn_view.h"
+#include "app/gui/views/timeline/draw_timeline_blocks.h"
 #include "app/gui/views/timeline/draw_timeline_marks.h"
 
 namespace hbmscope::gui {
@@ -47,6 +49,20 @@ struct TimelineFrame {
   void zoom(double factor, double at) const { zoom_span(state, picture, whole, factor, at, commands); }
   // Null until they are known.
   const StackedBands* bands() const { return has_bands ? &view.bands : nullptr; }
+  std::shared_ptr<const StackBlocks> blocks() const {
+    return has_bands ? shown_stack_blocks(state, view.bands) : nullptr;
+  }
+  // The height of a point of the screen above the foot of the lane of memory, in bytes; negative: it is elsewhere.
+  double bytes_at(float y) const {
+    const Lane& lane = picture.memory;
+    if (y < lane.from.y || y >= lane.to.y) return -1;
+    return static_cast<double>(lane.to.y - y) / static_cast<double>(lane.height()) * lane.most;
+  }
+  // The block under a point of the screen.
+  std::optional<std::uint32_t> block_under(ImVec2 at) const {
+    const auto known = blocks();
+    return known ? block_at(*known, view.bands, pixel_of(at.x), bytes_at(at.y)) : std::nullopt;
+  }
   void pan(double by) const { pan_span(state, picture, whole, by, commands); }
 };
 
@@ -102,10 +118,8 @@ void draw_head(const AppState& state, const TimelineColumns& timeline, CommandQu
 
 // The band under the pointer.
 void draw_band_words(const TimelineFrame& frame, int pixel) {
-  const Lane& lane = frame.picture.memory;
-  const float y = ImGui::GetIO().MousePos.y;
-  if (frame.bands() == nullptr || y < lane.from.y || y > lane.to.y) return;
-  const double bytes = static_cast<double>(lane.to.y - y) / static_cast<double>(lane.height()) * lane.most;
+  const double bytes = frame.bytes_at(ImGui::GetIO().MousePos.y);
+  if (frame.bands() == nullptr || bytes < 0) return;
   const auto shade = frame.bands()->shade_at(pixel, bytes);
   if (!shade) return;
   const Composition& column = frame.bands()->pixels()[static_cast<std::size_t>(pixel)];
@@ -150,6 +164,30 @@ void draw_column_tooltip(const TimelineFrame& frame, float x) {
             : has_heap ? "; click to go to the most in use here, drag to select"
                        : "; drag to select"));
   ImGui::EndTooltip();
+}
+
+// The tooltip of a block: as in the heap map.
+void draw_block_tooltip(const TimelineFrame& frame, const StackBlocks& blocks, std::uint32_t index, float x) {
+  const LiveBlock& block = blocks.blocks()[index];
+  const BlockActions actions = actions_of(*frame.state.source()->trace, frame.whole.heap, block);
+  const auto shade = frame.bands()->shade_at(frame.pixel_of(x), frame.bytes_at(ImGui::GetIO().MousePos.y));
+  ImGui::BeginTooltip();
+  bold_text(actions.code);
+  text(actions.size + (shade ? ", " + frame.bands()->name_of(*shade) : std::string()));
+  const std::uint64_t requested = block.requested;
+  if (requested != wire::unknown_bytes && requested != block.size) text("requested " + text_from_bytes(requested));
+  dim_text("click selects it at this time");
+  ImGui::EndTooltip();
+}
+
+// Selects the block at the time of the column, in which it lives.
+void select_block(const TimelineFrame& frame, const StackBlocks& blocks, std::uint32_t index, int pixel) {
+  const LiveBlock& block = blocks.blocks()[index];
+  const std::uint64_t position = frame.view.bands.pixels()[static_cast<std::size_t>(pixel)].position;
+  frame.commands.push(command::set_moment, frame.moment_at(position));
+  if (block.has_address())
+    frame.commands.push(command::select_address,
+                        actions_of(*frame.state.source()->trace, frame.whole.heap, block).place);
 }
 
 void set_moment(const TimelineFrame& frame, std::uint64_t position) {
@@ -214,14 +252,28 @@ void handle_lanes(const TimelineFrame& frame, bool hovered, bool active) {
              : frame.show(0, static_cast<double>(frame.whole.whole.end));
   } else if (hovered && ImGui::IsMouseReleased(ImGuiMouseButton_Left) && io.MouseDragMaxDistanceSqr[0] <= 16 &&
              io.MouseClickedLastCount[0] == 1) {
-    set_moment(frame, clicked_position(frame, x));
+    const auto blocks = frame.blocks();
+    const auto block = io.KeyAlt ? std::nullopt : frame.block_under({x, io.MousePos.y});
+    const bool is_at_target = !io.KeyAlt && find_snap_target(frame.picture, frame.look, x).has_value();
+    if (block && !is_at_target)
+      select_block(frame, *blocks, *block, frame.pixel_of(x));
+    else
+      set_moment(frame, clicked_position(frame, x));
   }
   if (!active) view.is_selecting = false;
   if (!hovered || active) return;
   ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const auto block = frame.block_under({x, io.MousePos.y});
+  const bool has_tooltip = ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip);
+  if (block && !find_snap_target(frame.picture, frame.look, x)) {
+    const auto blocks = frame.blocks();
+    draw_block_contour(draw, frame.look, frame.picture, frame.view.bands, *blocks, *block, Role::text);
+    if (has_tooltip) draw_block_tooltip(frame, *blocks, *block, x);
+    return;
+  }
   const float middle = std::floor(x) + 0.5F;
   draw.AddLine({middle, frame.picture.top}, {middle, frame.picture.bottom}, frame.look.role(Role::text, 0.4F));
-  if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) draw_column_tooltip(frame, x);
+  if (has_tooltip) draw_column_tooltip(frame, x);
 }
 
 // The band with the handle of the current time. Dragging in it moves the time.
@@ -296,8 +348,10 @@ std::optional<Shade> lit_shade(const AppState& state, const StackedBands& bands)
 void draw_picture(const TimelineFrame& frame, float scrubber) {
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const StackedBands* bands = frame.bands();
-  draw_lanes(draw, frame.view.lanes, frame.look, frame.picture, bands,
+  const auto blocks = frame.blocks();
+  draw_lanes(draw, frame.view.lanes, frame.look, frame.picture, bands, blocks.get(),
              bands != nullptr ? lit_shade(frame.state, *bands) : std::nullopt);
+  if (blocks) draw_block_names(draw, frame.state, frame.look, frame.picture, *bands, *blocks);
   follow_range(frame);
   const TimeRange& range = frame.state.position().range;
   if (!range.empty() && range == frame.view.selected_as)
@@ -313,7 +367,14 @@ void draw_picture(const TimelineFrame& frame, float scrubber) {
   const auto& pinned = frame.state.answers().pinned;
   if (pinned.value && pinned.value->trace == moment.value->trace)
     draw_pin_line(draw, frame.look, frame.picture, axis_of(*pinned.value), scrubber);
-  draw_moment_line(draw, frame.look, frame.picture, axis_of(*moment.value), scrubber);
+  const double now = axis_of(*moment.value);
+  const auto& address = frame.state.position().address;
+  if (blocks && address && now >= frame.picture.begin && now <= frame.picture.end) {
+    const int pixel = frame.pixel_of(frame.picture.x_of_axis(now));
+    if (const auto selected = find_block_in(*blocks, pixel, *address))
+      draw_block_contour(draw, frame.look, frame.picture, *bands, *blocks, *selected, Role::selection);
+  }
+  draw_moment_line(draw, frame.look, frame.picture, now, scrubber);
 }
 
 // What the picture is, and what of it has no room.
@@ -368,10 +429,12 @@ void draw_timeline(const AppState& state, TimelineState& view, CommandQueue& com
   if (!place()) return ImGui::EndChild();
   draw_caption_line(state, make(), view, has_strip, {line.x + gutter, line.y});
   const int width = static_cast<int>(to.x - from.x);
-  if (state.context().timeline_width != static_cast<std::size_t>(width))
-    commands.push(command::size_timeline, {width, 0});
-
   const TimelinePicture picture = make();
+  const int height = static_cast<int>(picture.memory.height());
+  if (state.context().timeline_width != static_cast<std::size_t>(width) ||
+      state.context().timeline_height != static_cast<std::size_t>(std::max(0, height)))
+    commands.push(command::size_timeline, {width, height});
+
   const TimelineSpan seen = state.position().span.empty() ? whole->whole : state.position().span;
   const bool has_bands = view.bands.update(state, whole->heap, seen, width);
   const TimelineFrame frame{state, view, commands, look, *whole, picture, has_bands};

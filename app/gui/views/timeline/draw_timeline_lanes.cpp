@@ -8,7 +8,7 @@
 #include "analysis/units/format.h"
 #include "app/gui/core/timeline_markers.h"
 #include "app/gui/look/drawing.h"
-#include "app/gui/views/timeline/draw_timeline_stack.h"
+#include "app/gui/views/timeline/draw_timeline_blocks.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -364,10 +364,11 @@ void draw_spread(PixelCanvas& draw, const Look& look, const TimelinePicture& pic
 }
 
 void draw_memory(PixelCanvas& draw, const Look& look, const TimelinePicture& picture, const StackedBands* bands,
-                 std::optional<Shade> lit) {
+                 const StackBlocks* blocks, std::optional<Shade> lit) {
   draw.AddRectFilled(picture.memory.from, picture.memory.to, look.role(Role::free));
   if (bands != nullptr) {
     draw_bands(draw, look, picture, *bands, lit);
+    if (blocks != nullptr) draw_block_edges(draw, look, picture, *bands, *blocks);
     draw_spread(draw, look, picture);
   } else {
     draw_area(draw, picture, picture.memory, &TimelineColumn::in_use, look.role(Role::several),
@@ -399,10 +400,10 @@ float gutter_of_lanes(const Look& look) {
 }
 
 void draw_lanes(ImDrawList& draw, PixelCanvas& canvas, const Look& look, const TimelinePicture& picture,
-                const StackedBands* bands, std::optional<Shade> lit) {
+                const StackedBands* bands, const StackBlocks* blocks, std::optional<Shade> lit) {
   const TimelineColumns& source = picture.source;
   canvas.begin({picture.left, picture.top}, {picture.right(), picture.bottom});
-  if (!source.heap.empty()) draw_memory(canvas, look, picture, bands, lit);
+  if (!source.heap.empty()) draw_memory(canvas, look, picture, bands, blocks, lit);
   if (picture.fits) {
     canvas.AddRectFilled(picture.fits->from, picture.fits->to, look.role(Role::free));
     draw_area(canvas, picture, *picture.fits, &TimelineColumn::largest_free, look.role(Role::largest_free, 0.75F),

@@ -74,10 +74,12 @@ void pan_span(const AppState& state, const TimelinePicture& picture, const Timel
               CommandQueue& commands);
 
 class StackedBands;
+class StackBlocks;
 
-// `bands`: null until they are known; then what is in use is one area. `lit`: see draw_bands().
+// `bands`: null until they are known; then what is in use is one area. `blocks`: those inside the bands, if known.
+// `lit`: see draw_bands().
 void draw_lanes(ImDrawList& draw, PixelCanvas& canvas, const Look& look, const TimelinePicture& picture,
-                const StackedBands* bands, std::optional<Shade> lit);
+                const StackedBands* bands, const StackBlocks* blocks, std::optional<Shade> lit);
 // What the lines over the bands are; and how the y axis was chosen, if it was.
 bool has_pool_line(const TimelinePicture& picture);
 std::string words_of_lines(const TimelinePicture& picture, bool fits_y);

@@ -8,11 +8,8 @@
 namespace hbmscope::gui {
 
 bool StackedBands::update(const AppState& state, HeapKey heap, TimelineSpan seen, int width) {
-  const auto& part = state.answers().stack_part.value;
-  const auto& whole = state.answers().stack.value;
-  const bool is_of_part = part && whole && part->query() == whole->query() && part->span() == seen;
-  const auto& course = is_of_part ? part : state.answers().stack.value;
-  if (course == nullptr || !(course->query().heap == heap)) return false;
+  const auto course = shown_stack(state, heap, seen);
+  if (course == nullptr) return false;
   if (course == course_ && seen == seen_ && pixels_.size() == static_cast<std::size_t>(width)) return true;
   course_ = course;
   seen_ = seen;
@@ -29,6 +26,16 @@ std::optional<Shade> StackedBands::shade_at(int pixel, double bytes) const {
     if (bytes < below) return shade;
   }
   return std::nullopt;
+}
+
+std::uint64_t StackedBands::foot_of(int pixel, Shade shade, bool is_lit) const {
+  const Composition& column = pixels_[static_cast<std::size_t>(pixel)];
+  std::uint64_t foot = is_lit ? 0 : column.lit[shade];
+  for (const Shade below : order_) {
+    if (below == shade) break;
+    foot += column.bytes[below];
+  }
+  return foot;
 }
 
 std::string StackedBands::name_of(Shade shade) const {

@@ -1,0 +1,63 @@
+// The single blocks inside the bands of the timeline, where they are large enough to be seen: the live blocks of each
+// column, in the order in which they are stacked. A column shows the state that its band shows.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "analysis/trace/pass_control.h"
+#include "analysis/trace/stream_state.h"
+#include "app/gui/core/stack_course.h"
+
+namespace hbmscope::gui {
+
+struct StackBlocksQuery {
+  std::shared_ptr<const StackCourse> course;  // Of the bands.
+  TimelineSpan span;
+  std::size_t columns = 0;
+  std::uint64_t least_bytes = 1;  // Smaller blocks aren't told apart.
+  friend bool operator==(const StackBlocksQuery&, const StackBlocksQuery&) = default;
+};
+
+// A block in a column. In its band, the blocks of one part (lit, or not) are stacked from the foot, the oldest first;
+// what is too small follows.
+struct PlacedBlock {
+  std::uint32_t block = 0;  // Index into StackBlocks::blocks().
+  Shade shade = several_shade;
+  bool is_lit = true;
+  std::uint64_t foot = 0;  // In bytes, above the foot of its part.
+  friend bool operator==(const PlacedBlock&, const PlacedBlock&) = default;
+};
+
+class StackBlocks {
+ public:
+  // Nothing if cancelled.
+  static std::optional<StackBlocks> compute(const Trace& trace, StackBlocksQuery query, PassControl* control);
+
+  const StackBlocksQuery& query() const { return query_; }
+  const std::vector<LiveBlock>& blocks() const { return blocks_; }
+  std::span<const PlacedBlock> at(std::size_t column) const {
+    return std::span(placed_).subspan(columns_[column].first, columns_[column].count);
+  }
+  // Up to where the columns from `column` on show the same blocks.
+  std::size_t end_of_equal(std::size_t column) const;
+  std::size_t memory_bytes() const;
+
+ private:
+  class Walk;
+  struct Column {
+    std::size_t first = 0, count = 0;  // In placed_; columns with the same blocks share them.
+    friend bool operator==(const Column&, const Column&) = default;
+  };
+
+  StackBlocksQuery query_;
+  std::vector<LiveBlock> blocks_;
+  std::vector<PlacedBlock> placed_;
+  std::vector<Column> columns_;
+};
+
+}  // namespace hbmscope::gui
