@@ -28,6 +28,36 @@ bool is_worth_showing(const Stream& stream, std::uint32_t heap) {
   return !stream.timeline(heap).empty() || has_failed(stream, heap);
 }
 
+// How full the heap was at its peak; nothing if its size is unknown.
+std::optional<double> fullness_of(const Stream& stream, std::uint32_t heap) {
+  std::uint64_t pool = 0;
+  for (const TimelineBucket& bucket : stream.timeline(heap).buckets(0, stream.end_position(), 1)) {
+    if (!bucket.knows_regions) return std::nullopt;
+    pool = std::max(pool, bucket.most.pool);
+  }
+  if (pool == 0) return std::nullopt;
+  return static_cast<double>(stream.peak(heap).in_use_bytes) / static_cast<double>(pool);
+}
+
+// A device may have memories of several kinds (HBM, VMEM). A small one that is nearly full says more than a large one
+// that is nearly empty.
+HeapKey fullest_of_device(const Trace& trace, HeapKey chosen) {
+  const Stream& stream = trace.streams[chosen.stream];
+  const HeapInfo& first = stream.definitions().heap(chosen.heap);
+  std::optional<double> highest;
+  for (const HeapInfo& info : stream.definitions().heaps()) {
+    const bool is_other_memory = info.id != 0 && info.memory_kind != first.memory_kind && info.layer == first.layer &&
+                                 info.device == first.device && !is_host_kind(info.memory_kind) && !is_extra_pool(info);
+    if (!is_other_memory || !is_worth_showing(stream, info.id)) continue;
+    if (!highest) highest = fullness_of(stream, first.id);
+    const auto fullness = fullness_of(stream, info.id);
+    if (!highest || !fullness || *fullness <= *highest) continue;
+    highest = fullness;
+    chosen.heap = info.id;
+  }
+  return chosen;
+}
+
 }  // namespace
 
 bool has_heap(const Trace& trace, HeapKey key) {
@@ -106,7 +136,8 @@ HeapKey choose_heap(const Trace& trace, HeapKey wanted) {
       highest = peak;
     }
   }
-  return best.empty() ? beside : best;
+  if (best.empty()) return beside;
+  return last == nullptr ? fullest_of_device(trace, best) : best;
 }
 
 HeapKey choose_alike(const Trace& trace, const Trace& other, HeapKey other_heap) {

@@ -34,8 +34,9 @@ std::vector<NamedHeap> heaps_with_failure(const Trace& trace);
 Result<HeapKey> find_heap(const Trace& trace, std::string_view name);
 
 // `wanted` if the trace has it; else the heap of the last out-of-memory, else the one with the highest peak, of pools
-// of a device that are seen from the inside if there are any: the driver's memory below them says less. A comparison
-// pool (layers.h) is chosen only if it is wanted or the only one. Empty if there are no heaps.
+// of a device that are seen from the inside if there are any: the driver's memory below them says less. If its device
+// has memories of several kinds whose sizes are known (HBM, VMEM), the one that was fullest. A comparison pool
+// (layers.h) is chosen only if it is wanted or the only one. Empty if there are no heaps.
 HeapKey choose_heap(const Trace& trace, HeapKey wanted);
 
 // In another trace: the heap with the same name, else the default choice.

@@ -210,7 +210,7 @@ TEST_F(TimelineView, what_has_no_room_is_said) {
     const gui::Look look(state());
     const auto words = [&](float height) {
       return gui::words_not_drawn(gui::make_picture(*state().answers().timeline.value, nullptr, {}, {0, 0},
-                                                    {400, look.px(height)}, look, false),
+                                                    {400, look.px(height)}, look),
                                   height > 50);
     };
     EXPECT_EQ("", words(300));

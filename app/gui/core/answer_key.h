@@ -129,6 +129,15 @@ struct Stack {
   TimelineSpan span;  // Empty: the whole trace.
   bool operator==(const Stack&) const = default;
 };
+struct Steps {
+  HeapKey heap;
+  bool operator==(const Steps&) const = default;
+};
+struct TierStacks {
+  StackQuery query;  // Of the shown heap.
+  std::vector<std::uint32_t> heaps;
+  bool operator==(const TierStacks&) const = default;
+};
 struct StackBlocks {
   StackBlocksQuery query;
   bool operator==(const StackBlocks&) const = default;
@@ -177,9 +186,9 @@ using AnswerOptions =
                  options::Tree, options::Detail, options::Diff, options::Listing, options::LogLines, options::Series,
                  options::Settings, options::State, options::Compare, options::SideBySide, options::Headline,
                  options::Colors, options::HeapMap, options::LiveBlocks, options::Blocks, options::Address,
-                 options::Events, options::Timeline, options::Stack, options::StackBlocks, options::AddressTime,
-                 options::Range, options::Free, options::FreeHistory, options::PoolCosts, options::WhatIf,
-                 options::Failure, options::Sizes>;
+                 options::Events, options::Timeline, options::Stack, options::Steps, options::TierStacks,
+                 options::StackBlocks, options::AddressTime, options::Range, options::Free, options::FreeHistory,
+                 options::PoolCosts, options::WhatIf, options::Failure, options::Sizes>;
 
 struct AnswerKey {
   SourceId source = SourceId::none;

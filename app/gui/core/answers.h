@@ -39,6 +39,7 @@
 #include "app/gui/core/stack_course.h"
 #include "app/gui/core/timeline_columns.h"
 #include "app/gui/core/trace_colors.h"
+#include "app/gui/core/trace_steps.h"
 #include "app/gui/sources/trace_moment.h"
 
 namespace hbmscope::gui {
@@ -169,7 +170,10 @@ struct Answers {
   Answer<AddressAnswer> address;                    // For the selected block or gap.
   Answer<TimelineColumns> timeline, timeline_part;  // The whole trace; the visible span, exact.
   Answer<StackCourse> stack, stack_part;            // The whole trace by colour; the visible span, if it needs its own.
+  Answer<TierStacks> tier_stacks;                   // The device's other kinds of memory, over the whole trace.
   Answer<StackBlocks> stack_blocks;                 // The blocks inside the bands of the visible span.
+  Answer<TraceSteps> steps;                         // Of the shown heap.
+  Answer<TimelineColumns> overlay;                  // What find_overlay() says.
   Answer<AddressTime> address_time;                 // For the visible span of the timeline.
   Answer<RangeAnswer> range;                        // For the selected range.
   Answer<FreeAnswer> free;
@@ -213,7 +217,10 @@ void for_each_answer(Each& answers, const Visit& visit) {
   visit(answers.timeline_part, "the span of the timeline");
   visit(answers.stack, "memory over time by colour");
   visit(answers.stack_part, "the span of memory over time");
+  visit(answers.tier_stacks, "the other memories over time");
   visit(answers.stack_blocks, "blocks over time");
+  visit(answers.steps, "the steps");
+  visit(answers.overlay, "what is laid over the timeline");
   visit(answers.address_time, "addresses over time");
   visit(answers.range, "the range");
   visit(answers.free, "free memory");

@@ -70,6 +70,53 @@ void go_to_failure(AppState& state, bool forward) {
   }
 }
 
+void show_peak(AppState& state) {
+  const Source* source = state.source();
+  if (source == nullptr || !source->trace) return;
+  ViewPosition& position = state.context().position;
+  position.at = peak_moment(*source->trace, choose_heap(*source->trace, position.heap));
+}
+
+// With a little of what is around it.
+void show_step(AppState& state, const TraceSteps& steps, std::size_t step) {
+  const TimelineSpan span = steps.span_of(step);
+  const std::int64_t margin = std::max<std::int64_t>(1, span.length() / 20);
+  state.context().position.span = {std::max<std::int64_t>(0, span.begin - margin), span.end + margin};
+  note_span(state, state.context().position.span);
+}
+
+void go_to_step(AppState& state, bool forward) {
+  ViewPosition& position = state.context().position;
+  const auto& steps = state.answers().steps.value;
+  if (!steps || steps->steps.empty()) {
+    state.window.notice = "This trace has no markers of steps.";
+    return;
+  }
+  const auto now = current_step(state);
+  const bool is_at_limit = forward ? now && *now + 1 == steps->steps.size() : !now || *now == 0;
+  if (is_at_limit) {
+    state.window.notice = forward ? "This is the last step." : "This is the first step.";
+    return;
+  }
+  const std::size_t wanted = !now ? 0 : forward ? *now + 1 : *now - 1;
+  position.at = {*steps->trace, steps->heap.stream, steps->steps[wanted].event};
+  if (position.overlays_step) show_step(state, *steps, wanted);
+}
+
+void toggle_overlay(AppState& state) {
+  ViewPosition& position = state.context().position;
+  position.overlays_step = !position.overlays_step;
+  if (!position.overlays_step) return;
+  const auto step = current_step(state);
+  if (!step || *step == 0) {
+    position.overlays_step = false;
+    state.window.notice = step ? "This is the first step: there is none before it."
+                               : "This time is in no step, as far as the trace's markers say.";
+    return;
+  }
+  show_step(state, *state.answers().steps.value, *step);
+}
+
 }  // namespace
 
 bool apply_to_trace(AppState& state, const Command& command) {
@@ -87,10 +134,13 @@ bool apply_to_trace(AppState& state, const Command& command) {
       position.at = command.as<MomentName>();
       state.context().notes.unread_source = SourceId::none;
       return true;
-    case go_to_peak: position.at = "peak"; return true;
+    case go_to_peak: show_peak(state); return true;
     case go_to_end: position.at = "end"; return true;
     case CommandId::next_failure: go_to_failure(state, true); return true;
     case CommandId::previous_failure: go_to_failure(state, false); return true;
+    case next_step: go_to_step(state, true); return true;
+    case previous_step: go_to_step(state, false); return true;
+    case overlay_step: toggle_overlay(state); return true;
     case next_event: step_moment(state, 1); return true;
     case previous_event: step_moment(state, -1); return true;
     case next_event_here: step_event_here(state, true); return true;

@@ -43,6 +43,33 @@ void ask_stack_blocks(Answering& asking, const std::shared_ptr<const StackCourse
                           });
 }
 
+// Other kinds of memory are small and short programs fill them, so that the buckets of the whole trace are enough.
+void ask_tiers(Answering& asking, const StackQuery& query) {
+  const auto& timeline = asking.answers().timeline.value;
+  if (timeline == nullptr || !(timeline->heap == query.heap)) return;
+  std::vector<std::uint32_t> heaps;
+  for (const TimelineHeap& heap : timeline->heaps)
+    if (heap.is_other_kind) heaps.push_back(heap.heap);
+  if (heaps.empty()) return;
+  const Source* source = asking.state().source();
+  const auto before = source->is_part() ? asking.answers().tier_stacks.value : nullptr;
+  asking.ask<TierStacks>(&Answers::tier_stacks, {source->id, options::TierStacks{query, heaps}},
+                         [trace = source->trace, query, heaps, before](Work& work) -> Result<Computed<TierStacks>> {
+                           auto tiers = std::make_shared<TierStacks>();
+                           std::size_t bytes = 0;
+                           for (const std::uint32_t heap : heaps) {
+                             StackQuery of_tier = query;
+                             of_tier.heap.heap = heap;
+                             const auto known = before ? before->find(heap) : nullptr;
+                             auto made = StackCourse::compute(*trace, of_tier, known.get(), &work);
+                             if (!made) return Failure(cancelled_error());
+                             bytes += made->memory_bytes();
+                             tiers->courses.push_back(std::make_shared<const StackCourse>(std::move(*made)));
+                           }
+                           return Computed<TierStacks>{std::move(tiers), bytes};
+                         });
+}
+
 }  // namespace
 
 void ask_colors(Answering& asking) {
@@ -94,6 +121,7 @@ void ask_stack(Answering& asking, HeapKey heap) {
                           [trace = source->trace, query, before, computed](Work& work) {
                             return computed(StackCourse::compute(*trace, query, before.get(), &work));
                           });
+  ask_tiers(asking, query);
   // Where the whole trace's buckets are fewer than the pixels, the visible span is computed by itself.
   const auto& whole = asking.answers().stack.value;
   const TimelineSpan& span = asking.position().span;

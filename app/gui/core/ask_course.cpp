@@ -2,6 +2,7 @@
 // free memory, why a request failed, sizes and ages of blocks.
 #include <algorithm>
 
+#include "analysis/query/steps.h"
 #include "app/gui/core/questions.h"
 
 namespace hbmscope::gui {
@@ -71,6 +72,32 @@ FailureNumber number_of_failure(const Stream& stream, std::size_t index) {
   return number;
 }
 
+// A running job's steps would need another pass with each version; its growth is in the answer bar.
+void ask_steps(Answering& asking, HeapKey heap) {
+  const Source* source = asking.state().source();
+  if (source->is_part()) return;
+  asking.ask<TraceSteps>(&Answers::steps, {source->id, options::Steps{heap}},
+                         [trace = source->trace, heap](Work& work) -> Result<Computed<TraceSteps>> {
+                           const Stream& stream = trace->streams[heap.stream];
+                           const Steps found = outermost_steps(stream);
+                           auto answer = std::make_shared<TraceSteps>();
+                           answer->trace = trace;
+                           answer->heap = heap;
+                           std::vector<std::uint64_t> events;
+                           for (const Step& one : found.begins) events.push_back(one.event);
+                           const auto use = in_use_before(stream, heap.heap, events, &work);
+                           if (work.cancelled) return Failure(cancelled_error());
+                           for (std::size_t i = 0; i < events.size(); ++i) {
+                             const Step& one = found.begins[i];
+                             const std::int64_t at = stream.has_times() ? one.time_ns - stream.first_time_ns()
+                                                                        : static_cast<std::int64_t>(one.event);
+                             answer->steps.push_back({one.event, at, one.name, use[i]});
+                           }
+                           const std::size_t bytes = sizeof(TraceSteps) + answer->steps.size() * sizeof(TraceStep);
+                           return Computed<TraceSteps>{std::move(answer), bytes};
+                         });
+}
+
 void ask_timeline(Answering& asking) {
   const Source* source = asking.state().source();
   if (source == nullptr || source->state != AnswerState::ready || !source->trace) return;
@@ -80,12 +107,12 @@ void ask_timeline(Answering& asking) {
     if (!counters) return;
     heap = *counters;
   }
-  const auto ask_columns = [&](Answer<TimelineColumns> Answers::*answer, TimelineSpan span, std::size_t columns,
-                               TimelineEffort effort) {
-    asking.ask<TimelineColumns>(answer, {source->id, options::Timeline{heap, span, columns, effort}},
-                                [trace = source->trace, heap, span, columns,
+  const auto ask_columns = [&asking](Answer<TimelineColumns> Answers::*answer, const Source& of, HeapKey key,
+                                     TimelineSpan span, std::size_t columns, TimelineEffort effort) {
+    asking.ask<TimelineColumns>(answer, {of.id, options::Timeline{key, span, columns, effort}},
+                                [trace = of.trace, key, span, columns,
                                  effort](const std::atomic<bool>& cancelled) -> Result<Computed<TimelineColumns>> {
-                                  auto made = compute_timeline_columns(trace->streams[heap.stream], heap, span, columns,
+                                  auto made = compute_timeline_columns(trace->streams[key.stream], key, span, columns,
                                                                        effort, cancelled);
                                   if (!made) return Failure(cancelled_error());
                                   auto timeline = std::make_shared<const TimelineColumns>(std::move(*made));
@@ -93,13 +120,23 @@ void ask_timeline(Answering& asking) {
                                   return Computed<TimelineColumns>{std::move(timeline), bytes};
                                 });
   };
-  ask_columns(&Answers::timeline, {}, timeline_columns, TimelineEffort::quick);
+  ask_columns(&Answers::timeline, *source, heap, {}, timeline_columns, TimelineEffort::quick);
   // While a file is being read, each new part would need another pass over all events.
   const TimelineEffort effort =
       source->is_part() ? TimelineEffort::at_once : effort_of_span(asking, source->trace->streams[heap.stream]);
   if (const std::size_t width = asking.state().context().timeline_width; width > 0)
-    ask_columns(&Answers::timeline_part, asking.position().span, width, effort);
+    ask_columns(&Answers::timeline_part, *source, heap, asking.position().span, width, effort);
   ask_stack(asking, heap);
+  ask_steps(asking, heap);
+  const auto overlay = find_overlay(asking.state());
+  const Source* other = overlay ? asking.state().find_source(overlay->source) : nullptr;
+  const auto& whole = asking.answers().timeline.value;
+  if (other == nullptr || !whole) return asking.forget(&Answers::overlay);
+  TimelineSpan seen = asking.position().span.empty() ? whole->whole : asking.position().span;
+  seen = {std::max(seen.begin, overlay->shown.begin) + overlay->shift,
+          std::min(seen.end, overlay->shown.end) + overlay->shift};
+  if (seen.empty()) return asking.forget(&Answers::overlay);
+  ask_columns(&Answers::overlay, *other, overlay->heap, seen, timeline_columns, effort);
 }
 
 void ask_address_time(Answering& asking) {

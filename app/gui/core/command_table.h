@@ -90,6 +90,10 @@ enum class Needs {
   X(go_to_end, "Go to the end", "End", "Go", trace, "The time after the last event.")                                  \
   X(next_failure, "Next failure", "]", "Go", trace, "The next out-of-memory.")                                         \
   X(previous_failure, "Previous failure", "[", "Go", trace, "The previous out-of-memory.")                             \
+  X(next_step, "Next step", "N", "Go", trace, "Where the program's next step begins, as its markers say.")             \
+  X(previous_step, "Previous step", "Shift+N", "Go", trace, "Where the step before begins.")                           \
+  X(overlay_step, "Compare with the previous step", "O", "Go", trace,                                                  \
+    "Shows the step of this time in the timeline, with the one before it as a line over it. Again: no longer.")        \
   X(next_event, "Next event", ".", "Go", trace, "One event later.")                                                    \
   X(previous_event, "Previous event", ",", "Go", trace, "One event earlier.")                                          \
   X(next_event_here, "Next event of this address", "Shift+.", "Go", trace,                                             \

@@ -48,6 +48,7 @@ void ask_what_if(Answering& asking);
 
 // ask_course.cpp: how the heap got there.
 void ask_timeline(Answering& asking);
+void ask_steps(Answering& asking, HeapKey heap);
 void ask_address_time(Answering& asking);
 void ask_range(Answering& asking);
 void ask_free(Answering& asking);

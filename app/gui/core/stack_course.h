@@ -90,4 +90,15 @@ class StackCourse {
   std::vector<Bucket> buckets_;  // Never empty; the first one has what was live at the start.
 };
 
+// The courses of a device's other kinds of memory (VMEM beside HBM).
+struct TierStacks {
+  std::vector<std::shared_ptr<const StackCourse>> courses;
+
+  std::shared_ptr<const StackCourse> find(std::uint32_t heap) const {
+    for (const auto& course : courses)
+      if (course->query().heap.heap == heap) return course;
+    return nullptr;
+  }
+};
+
 }  // namespace hbmscope::gui

@@ -75,7 +75,7 @@ std::string text_from_counter(const TimelineCounter& counter, std::int64_t value
 struct TimelineHeap {
   std::uint32_t heap = 0;
   std::string name;            // With its device if the name alone is ambiguous.
-  bool is_other_kind = false;  // Another kind of memory, e.g. VMEM when the timeline shows HBM.
+  bool is_other_kind = false;  // Another kind of a device's memory, e.g. VMEM when the timeline shows HBM.
   std::uint64_t peak = 0;      // Of the whole trace.
   std::uint64_t pool = 0;      // Largest pool size of the whole trace; 0: unknown.
   std::vector<Band> columns;   // As many as the timeline has.

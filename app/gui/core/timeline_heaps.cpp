@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "analysis/query/block_list_rows.h"
+#include "analysis/trace/layers.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -40,7 +41,8 @@ void add_heaps(const Stream& stream, TimelineColumns& timeline) {
     if (heap.id == 0 || heap.id == own.id || peak == 0) continue;
     if (peak < least_shown_bytes && peak < stream.peak(own.id).in_use_bytes) continue;
     const bool is_other_kind = heap.memory_kind != own.memory_kind, is_of_device = heap.device == own.device;
-    found.emplace_back(is_other_kind ? (is_of_device ? 0 : 1) : (is_of_device ? 2 : 3), heap.id);
+    const int rank = is_host_kind(heap.memory_kind) ? 4 : is_other_kind ? (is_of_device ? 0 : 1) : is_of_device ? 2 : 3;
+    found.emplace_back(rank, heap.id);
   }
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   timeline.heaps_left_out = found.size() - std::min(found.size(), timeline_heaps_max);

@@ -10,7 +10,7 @@ namespace hbmscope::gui {
 inline constexpr std::size_t timeline_heaps_max = 8;  // The rest is left out and counted.
 
 // Fills `heaps` of the timeline, whose heap and span must be set, without columns. It takes heaps of the stream that
-// ever held anything: other kinds of memory first (VMEM for an HBM timeline), then by device.
+// ever held anything: other kinds of memory first (VMEM for an HBM timeline), then by device, the host's last.
 void add_heaps(const Stream& stream, TimelineColumns& timeline);
 
 // Fills their columns from the stream's own timeline. A bucket's extremes go into all columns that it covers.

@@ -58,6 +58,7 @@ struct ViewPosition {
   TimelineSpan span;                     // The timeline's visible span; empty: the whole trace.
   AddressRange addresses;                // Visible in Addresses over time; empty: the whole heap.
   TimeRange range;                       // The range selected in the timeline.
+  bool overlays_step = false;            // The timeline shows the step before the current one over it.
   // The clicked pixel of the heap map, if `address` was the largest of many blocks in it.
   std::optional<AddressRange> cell;
   std::string what_if;  // A setting that was typed in What if, to try besides the usual ones.

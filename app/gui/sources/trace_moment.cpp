@@ -119,7 +119,16 @@ MomentName opening_moment(const Trace& trace) {
       return {trace, stream, first->event};
     }
   }
-  return find_moment(trace, "peak") ? MomentName("peak") : MomentName();
+  return peak_moment(trace, choose_heap(trace, {}));
+}
+
+MomentName peak_moment(const Trace& trace, HeapKey heap) {
+  const auto highest = find_moment(trace, "peak");
+  if (!highest) return {};
+  if (heap.empty()) return MomentName("peak");
+  const HeapPeak peak = trace.streams[heap.stream].peak(heap.heap);
+  if (peak.in_use_bytes == 0 || highest->positions[heap.stream] == peak.position) return MomentName("peak");
+  return {trace, heap.stream, peak.position};
 }
 
 std::size_t failures_until(const Stream& stream, std::uint64_t position) {

@@ -43,6 +43,8 @@ bool has_failures(const Trace& trace);  // Out-of-memory failures.
 // The time at which a trace opens: the first out-of-memory (not counting those of a GPU that a TPU is compared with),
 // else the peak; empty (the end) if there is neither.
 MomentName opening_moment(const Trace& trace);
+// The peak of one heap: "peak" if it is that of the trace, too. Empty if no heap ever held anything.
+MomentName peak_moment(const Trace& trace, HeapKey heap);
 
 // The number of failures of the stream up to and including `position`.
 std::size_t failures_until(const Stream& stream, std::uint64_t position);

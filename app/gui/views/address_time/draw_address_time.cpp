@@ -317,7 +317,7 @@ void draw_address_time(const AppState& state, AddressTimeState& view, CommandQue
     view.theme = state.settings.theme;
     view.texture.set(pixels_from_address_time(*boxes, view.theme), boxes->query.width, boxes->query.height);
   }
-  const TimelinePicture picture = make_picture(*whole, part.get(), state.position().span, from, to, look, false);
+  const TimelinePicture picture = make_picture(*whole, part.get(), {state.position().span}, from, to, look);
   const DrawnBoxes frame{state, look, commands, *boxes, *whole, picture};
   draw_boxes(frame, view);
   draw_offsets(frame, corner.x);

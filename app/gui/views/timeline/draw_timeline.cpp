@@ -10,6 +10,7 @@
 #include "app/gui/core/span_text.h"
 #include "app/gui/core/tables.h"
 #include "app/gui/look/answer_state.h"
+#include "app/gui/look/block_menu.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/frame_menu.h"
 #include "app/gui/look/trace_head.h"
@@ -25,6 +26,23 @@ std::string band_text(const Band& band) {
   const TextPair pair = texts_from_bytes(static_cast<std::int64_t>(band.least), static_cast<std::int64_t>(band.most));
   return pair.first + " to " + pair.second;
 }
+// With fewer steps, what one leaves behind is only what the program's start did.
+bool leave_something(const TraceSteps& steps) {
+  constexpr std::size_t least_steps = 3;
+  if (steps.steps.size() <= least_steps) return false;
+  for (std::size_t i = 1; i < steps.steps.size(); ++i)
+    if (steps.growth_of(i).value_or(0) != 0) return true;
+  return false;
+}
+
+// What is laid over the timeline, once it is computed.
+std::optional<TimelineOverlay> shown_overlay(const AppState& state) {
+  auto what = find_overlay(state);
+  const auto& columns = state.answers().overlay.value;
+  if (!what || !columns || !(columns->heap == what->heap)) return std::nullopt;
+  return TimelineOverlay{std::move(*what), columns};
+}
+
 std::string share_text(const ShareBand& band) {
   if (!band.is_defined()) return "–, nothing is free";
   const std::string least = text_from_fraction(band.least), most = text_from_fraction(band.most);
@@ -39,6 +57,8 @@ struct TimelineFrame {
   const Look& look;
   const TimelineColumns& whole;
   const TimelinePicture& picture;
+  const TimelineOverlay* overlay = nullptr;
+  const TraceSteps* steps = nullptr;  // Null: there are too few.
   bool has_bands = false;
 
   MomentName moment_at(std::uint64_t position) const { return {*state.source()->trace, whole.heap.stream, position}; }
@@ -53,11 +73,7 @@ struct TimelineFrame {
     return has_bands ? shown_stack_blocks(state, view.bands) : nullptr;
   }
   // The height of a point of the screen above the foot of the lane of memory, in bytes; negative: it is elsewhere.
-  double bytes_at(float y) const {
-    const Lane& lane = picture.memory;
-    if (y < lane.from.y || y >= lane.to.y) return -1;
-    return static_cast<double>(lane.to.y - y) / static_cast<double>(lane.height()) * lane.most;
-  }
+  double bytes_at(float y) const { return picture.memory.holds(y) ? picture.memory.value_at(y) : -1; }
   // The block under a point of the screen.
   std::optional<std::uint32_t> block_under(ImVec2 at) const {
     const auto known = blocks();
@@ -82,7 +98,15 @@ void draw_moment(const AppState& state, const std::string& phrase) {
   tooltip(phrase);
 }
 
-void draw_head(const AppState& state, const TimelineColumns& timeline, CommandQueue& commands) {
+// A place for one line of text; where the head has none, above the lanes.
+struct CaptionPlace {
+  ImDrawList* draw = nullptr;
+  ImVec2 at{};
+  float width = 0;
+};
+
+// Returns the room that is left for a caption; without a draw list if there is too little.
+CaptionPlace draw_head(const AppState& state, const TimelineColumns& timeline, CommandQueue& commands) {
   const bool is_narrow = ImGui::GetContentRegionAvail().x < 46 * ImGui::GetFontSize();  // Side by side.
   bool is_first = !draw_heap_chooser(state, *state.source()->trace, timeline.heap, commands);
   const auto button = [&](const char* label, CommandId id, const char* words) {
@@ -113,17 +137,58 @@ void draw_head(const AppState& state, const TimelineColumns& timeline, CommandQu
   }
   const auto& moment = state.answers().moment;
   if (moment.value) draw_moment(state, phrase_of(moment.value->moment));
+  CaptionPlace place{ImGui::GetWindowDrawList(), ImGui::GetItemRectMax()};
+  place.at.x += 1.5F * ImGui::GetFontSize();
+  place.at.y -= ImGui::GetTextLineHeight();
+  place.width = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x - button_width("Copy") -
+                ImGui::GetFontSize() - place.at.x;
+  if (!moment.value || place.width < 22 * ImGui::GetFontSize()) place.draw = nullptr;
   draw_copy_menu(ViewKind::timeline, commands);
+  return place;
+}
+
+// The bands of the lanes of other kinds of memory.
+std::vector<const StackedBands*> tiers_of(const TimelineFrame& frame) {
+  const auto& known = frame.state.answers().tier_stacks.value;
+  std::vector<const StackedBands*> tiers;
+  if (!frame.has_bands || !known) return tiers;
+  const auto& heaps = frame.picture.source.heaps;
+  frame.view.tiers.resize(heaps.size());
+  for (std::size_t i = 0; i < heaps.size() && heaps[i].is_other_kind; ++i) {
+    const auto course = known->find(heaps[i].heap);
+    const bool is_alike = course && course->query().colors == frame.view.bands.course().query().colors &&
+                          course->query().coloring == frame.view.bands.course().query().coloring;
+    const bool is_known = is_alike && frame.view.tiers[i].update(course, frame.view.bands.seen(), frame.picture.width);
+    tiers.push_back(is_known ? &frame.view.tiers[i] : nullptr);
+  }
+  return tiers;
 }
 
 // The band under the pointer.
 void draw_band_words(const TimelineFrame& frame, int pixel) {
-  const double bytes = frame.bytes_at(ImGui::GetIO().MousePos.y);
-  if (frame.bands() == nullptr || bytes < 0) return;
-  const auto shade = frame.bands()->shade_at(pixel, bytes);
-  if (!shade) return;
-  const Composition& column = frame.bands()->pixels()[static_cast<std::size_t>(pixel)];
-  text(frame.bands()->name_of(*shade) + "  " + text_from_bytes(column.bytes[*shade]));
+  const float y = ImGui::GetIO().MousePos.y;
+  const auto say = [&](const Lane& lane, const StackedBands* bands) {
+    if (bands == nullptr || !lane.holds(y)) return;
+    const auto shade = bands->shade_at(pixel, lane.value_at(y));
+    if (!shade) return;
+    const Composition& column = bands->pixels()[static_cast<std::size_t>(pixel)];
+    text(bands->name_of(*shade) + "  " + text_from_bytes(column.bytes[*shade]));
+  };
+  say(frame.picture.memory, frame.bands());
+  const auto tiers = tiers_of(frame);
+  for (std::size_t i = 0; i < std::min(tiers.size(), frame.picture.heaps.size()); ++i)
+    say(frame.picture.heaps[i], tiers[i]);
+}
+
+// The step under the pointer, and what is laid over it.
+void draw_step_words(const TimelineFrame& frame, float x) {
+  const double axis = frame.picture.axis_of(x + 0.5F);
+  if (frame.overlay != nullptr)
+    if (const auto other = frame.overlay->at(axis)) text(frame.overlay->what.words + ": " + band_text(*other));
+  if (frame.steps == nullptr) return;
+  const auto step = frame.steps->find(frame.picture.position_after(frame.pixel_of(x)));
+  const auto growth = step ? frame.steps->growth_of(*step) : std::nullopt;
+  if (growth) text(std::string(frame.steps->steps[*step].name) + ": " + delta_text_from_bytes(*growth) + " at its end");
 }
 
 void draw_column_tooltip(const TimelineFrame& frame, float x) {
@@ -146,6 +211,7 @@ void draw_column_tooltip(const TimelineFrame& frame, float x) {
   if (frame.whole.knows_regions)
     text("pool " + band_text(column.pool) + ", largest free block " + band_text(column.largest_free) +
          ", fragmentation " + share_text(column.fragmentation));
+  draw_step_words(frame, x);
   for (std::size_t i = 0; i < frame.picture.heaps.size(); ++i) {
     const TimelineHeap& heap = frame.picture.source.heaps[i];
     text(heap.name + " " + band_text(frame.picture.under(heap.columns, pixel)));
@@ -234,6 +300,45 @@ void handle_wheel(const TimelineFrame& frame, double at) {
   }
 }
 
+// The context menu: of a block, of a time, of another kind of memory.
+void open_menu(const TimelineFrame& frame, float x) {
+  TimelineState& view = frame.view;
+  const float y = ImGui::GetIO().MousePos.y;
+  view.menu_at = frame.picture.axis_of(x);
+  view.menu_position = clicked_position(frame, x);
+  view.menu_block.reset();
+  if (const auto block = frame.block_under({x, y})) view.menu_block = frame.blocks()->blocks()[*block];
+  view.menu_heap.reset();
+  for (std::size_t i = 0; i < frame.picture.heaps.size(); ++i)
+    if (frame.picture.heaps[i].holds(y)) view.menu_heap = static_cast<std::uint32_t>(i);
+  ImGui::OpenPopup("timeline menu");
+}
+void draw_menu(const TimelineFrame& frame) {
+  if (!ImGui::BeginPopup("timeline menu")) return;
+  TimelineState& view = frame.view;
+  const MomentName at = frame.moment_at(view.menu_position);
+  if (view.menu_block && view.menu_block->has_address()) {
+    draw_block_menu(actions_of(*frame.state.source()->trace, frame.whole.heap, *view.menu_block), frame.commands);
+    ImGui::Separator();
+  }
+  if (ImGui::MenuItem("Go to this time")) frame.commands.push(command::set_moment, at);
+  if (ImGui::MenuItem("Pin this time")) frame.commands.push(command::set_pin, at);
+  const double length = frame.picture.end - frame.picture.begin;
+  if (ImGui::MenuItem("Zoom in here")) frame.show(view.menu_at - length / 16, view.menu_at + length / 16);
+  const bool is_whole = frame.state.position().span.empty();
+  if (ImGui::MenuItem("Show the whole trace", "0", false, !is_whole))
+    frame.show(0, static_cast<double>(frame.whole.whole.end));
+  if (ImGui::MenuItem("Compare with the previous step", "O", frame.state.position().overlays_step,
+                      current_step(frame.state).has_value()))
+    frame.commands.push(CommandId::overlay_step);
+  if (view.menu_heap && *view.menu_heap < frame.picture.source.heaps.size()) {
+    const TimelineHeap& heap = frame.picture.source.heaps[*view.menu_heap];
+    if (ImGui::MenuItem(("Show " + heap.name + " in all views").c_str()))
+      frame.commands.push(command::choose_heap, {frame.whole.heap.stream, heap.heap});
+  }
+  ImGui::EndPopup();
+}
+
 // Click, drag, wheel and hover over the lanes.
 void handle_lanes(const TimelineFrame& frame, bool hovered, bool active) {
   const ImGuiIO& io = ImGui::GetIO();
@@ -243,6 +348,9 @@ void handle_lanes(const TimelineFrame& frame, bool hovered, bool active) {
   if (active &&
       (ImGui::IsMouseDragging(ImGuiMouseButton_Right, 4) || ImGui::IsMouseDragging(ImGuiMouseButton_Middle, 4)))
     frame.pan(-static_cast<double>(io.MouseDelta.x) / frame.picture.width * (frame.picture.end - frame.picture.begin));
+  if (hovered && ImGui::IsMouseReleased(ImGuiMouseButton_Right) && io.MouseDragMaxDistanceSqr[1] <= 16)
+    open_menu(frame, x);
+  draw_menu(frame);
   if (hovered && ImGui::IsMouseClicked(ImGuiMouseButton_Left)) view.pressed_at = frame.picture.axis_of(x);
   if (active && ImGui::IsMouseDragging(ImGuiMouseButton_Left, 4)) select_range(frame, x);
   if (hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
@@ -349,8 +457,11 @@ void draw_picture(const TimelineFrame& frame, float scrubber) {
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const StackedBands* bands = frame.bands();
   const auto blocks = frame.blocks();
-  draw_lanes(draw, frame.view.lanes, frame.look, frame.picture, bands, blocks.get(),
-             bands != nullptr ? lit_shade(frame.state, *bands) : std::nullopt);
+  MemoryBands known{bands, blocks.get(), tiers_of(frame)};
+  if (bands != nullptr) known.lit = lit_shade(frame.state, *bands);
+  known.overlay = frame.overlay;
+  known.steps = frame.steps;
+  draw_lanes(draw, frame.view.lanes, frame.look, frame.picture, known);
   if (blocks) draw_block_names(draw, frame.state, frame.look, frame.picture, *bands, *blocks);
   follow_range(frame);
   const TimeRange& range = frame.state.position().range;
@@ -378,19 +489,27 @@ void draw_picture(const TimelineFrame& frame, float scrubber) {
 }
 
 // What the picture is, and what of it has no room.
-void draw_caption_line(const AppState& state, const TimelinePicture& picture, const TimelineState& view, bool has_strip,
-                       ImVec2 at) {
+std::string caption_words(const AppState& state, const TimelinePicture& picture, bool fits_y, bool has_strip,
+                          const TimelineOverlay* overlay) {
   std::string words;
   if (!picture.source.heap.empty()) {
     const auto coloring = shown_coloring(state);
-    words = "in use" + (coloring ? " by " + lower_title_of(box_coloring(*coloring, *state.context().colors)) : "") +
-            "; " + words_of_lines(picture, view.fits_y);
+    if (overlay != nullptr)
+      words = "white line: " + overlay->what.words + ", at most " + text_from_bytes(overlay->columns->in_use_most) +
+              " here; ";
+    words += "in use" + (coloring ? " by " + lower_title_of(box_coloring(*coloring, *state.context().colors)) : "") +
+             "; " + words_of_lines(picture, fits_y);
   }
   if (const std::string missing = words_not_drawn(picture, has_strip); !missing.empty())
     words += (words.empty() ? "" : "; ") + missing;
-  ImGui::SetCursorScreenPos(at);
-  dim_text(shortened(words, picture.right() - at.x));
-  tooltip(words);
+  return words;
+}
+
+void draw_caption_words(const Look& look, const CaptionPlace& place, const std::string& words) {
+  place.draw->AddText(place.at, look.role(Role::dim_text), shortened(words, place.width).c_str());
+  const ImVec2 end{place.at.x + place.width, place.at.y + ImGui::GetTextLineHeight()};
+  if (ImGui::IsMouseHoveringRect(place.at, end, false) && ImGui::IsWindowHovered(ImGuiHoveredFlags_RootAndChildWindows))
+    ImGui::SetTooltip("%s", words.c_str());
 }
 
 }  // namespace
@@ -401,7 +520,7 @@ void draw_timeline(const AppState& state, TimelineState& view, CommandQueue& com
     return draw_no_heap(state, state.answers().timeline.state);
   const auto whole = state.answers().timeline.value, part = state.answers().timeline_part.value;
   const Look look(state);
-  draw_head(state, *whole, commands);
+  CaptionPlace caption = draw_head(state, *whole, commands);
 
   ImGui::BeginChild("time", {0, 0}, 0,
                     ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoNavInputs);
@@ -419,25 +538,38 @@ void draw_timeline(const AppState& state, TimelineState& view, CommandQueue& com
           std::floor(corner.y + room.y - axis - strip - (has_strip ? look.px(3) : 0))};
     return to.x - from.x >= 16 && to.y - from.y >= look.px(24);
   };
-  const auto make = [&] {
-    return make_picture(*whole, part.get(), state.position().span, from, to, look, view.fits_y);
-  };
-  const ImVec2 line = corner;
-  const float taken = ImGui::GetTextLineHeight() + look.px(2);
-  corner.y += taken;
-  room.y -= taken;
+  const auto overlay = shown_overlay(state);
+  const auto steps = state.answers().steps.value;
+  PictureOptions options{state.position().span, view.fits_y};
+  if (overlay) options.overlay_most = overlay->columns->in_use_most;
+  options.has_steps =
+      steps && steps->trace == state.source()->trace && steps->heap == whole->heap && leave_something(*steps);
+  if (caption.draw == nullptr) {
+    caption = {ImGui::GetWindowDrawList(), {corner.x + gutter, corner.y}, room.x - gutter};
+    corner.y += ImGui::GetTextLineHeight() + look.px(2);
+    room.y -= ImGui::GetTextLineHeight() + look.px(2);
+  }
   if (!place()) return ImGui::EndChild();
-  draw_caption_line(state, make(), view, has_strip, {line.x + gutter, line.y});
   const int width = static_cast<int>(to.x - from.x);
-  const TimelinePicture picture = make();
+  const TimelinePicture picture = make_picture(*whole, part.get(), options, from, to, look);
+  draw_caption_words(look, caption,
+                     caption_words(state, picture, view.fits_y, has_strip, overlay ? &*overlay : nullptr));
   const int height = static_cast<int>(picture.memory.height());
   if (state.context().timeline_width != static_cast<std::size_t>(width) ||
       state.context().timeline_height != static_cast<std::size_t>(std::max(0, height)))
     commands.push(command::size_timeline, {width, height});
 
   const TimelineSpan seen = state.position().span.empty() ? whole->whole : state.position().span;
-  const bool has_bands = view.bands.update(state, whole->heap, seen, width);
-  const TimelineFrame frame{state, view, commands, look, *whole, picture, has_bands};
+  const bool has_bands = view.bands.update(shown_stack(state, whole->heap, seen), seen, width);
+  const TimelineFrame frame{state,
+                            view,
+                            commands,
+                            look,
+                            *whole,
+                            picture,
+                            overlay ? &*overlay : nullptr,
+                            options.has_steps ? steps.get() : nullptr,
+                            has_bands};
   ImGui::SetCursorScreenPos({from.x, from.y - scrubber});
   ImGui::InvisibleButton("scrubber", {static_cast<float>(width), scrubber});
   if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);

@@ -24,6 +24,11 @@ struct TimelineState {
   MomentName pushed;                       // The last time that it pushed
   TimeRange pushed_range;                  // and the last range.
   StackedBands bands;
+  std::vector<StackedBands> tiers;         // As TimelineColumns::heaps, other kinds of memory only.
+  double menu_at = 0;                      // On the axis: where the context menu was opened,
+  std::uint64_t menu_position = 0;         // the events until there,
+  std::optional<LiveBlock> menu_block;     // the block,
+  std::optional<std::uint32_t> menu_heap;  // and the other kind of memory.
   PixelCanvas lanes, overview;
   std::uint64_t copy_seen = 0, zoom_seen = 0;
 };

@@ -135,17 +135,44 @@ void draw_caption(ImDrawList& draw, const Look& look, const Lane& lane, std::str
     y += line;
   }
 }
-std::string most_text(const Lane& lane, double head_room) {
-  return text_from_bytes(lane.most / head_room);
-}
-
 // Each heap has its own scale, from 0 to its peak: on the scale of HBM, 128 MiB of VMEM would be less than a pixel.
 void draw_heap(PixelCanvas& draw, const Look& look, const TimelinePicture& picture, const TimelineHeap& heap,
-               const Lane& lane) {
+               const Lane& lane, const StackedBands* bands, std::optional<Shade> lit) {
   draw.AddRectFilled(lane.from, lane.to, look.role(Role::free));
+  if (bands != nullptr) return draw_bands(draw, look, lane, *bands, lit);
   for_runs_of(picture, heap.columns, [&](float left, float right, const Band& band) {
-    draw_band(draw, lane, left, right, band, look.role(Role::parameters), look.role(Role::parameters, 0.45F));
+    draw_band(draw, lane, left, right, band, look.role(Role::several), look.role(Role::several, 0.45F));
   });
+}
+
+// What each step left behind, up if it grew and down if it shrank.
+std::int64_t most_growth(const TimelinePicture& picture, const TraceSteps& steps) {
+  std::int64_t most = 0;
+  for (std::size_t i = 0; i < steps.steps.size(); ++i) {
+    const TimelineSpan span = steps.span_of(i);
+    if (static_cast<double>(span.end) <= picture.begin || static_cast<double>(span.begin) >= picture.end) continue;
+    if (const auto growth = steps.growth_of(i)) most = std::max(most, std::abs(*growth));
+  }
+  return most;
+}
+void draw_growth(PixelCanvas& draw, const Look& look, const TimelinePicture& picture, const TraceSteps& steps) {
+  const Lane& lane = *picture.growth;
+  draw.AddRectFilled(lane.from, lane.to, look.role(Role::free));
+  const float middle = std::floor((lane.from.y + lane.to.y) / 2);
+  draw.AddRectFilled({lane.from.x, middle}, {lane.to.x, middle + 1}, look.role(Role::text, 0.3F));
+  const auto most = static_cast<float>(std::max<std::int64_t>(1, most_growth(picture, steps)));
+  for (std::size_t i = 0; i < steps.steps.size(); ++i) {
+    const auto growth = steps.growth_of(i);
+    const TimelineSpan span = steps.span_of(i);
+    const float left = picture.x_of_axis(static_cast<double>(span.begin)),
+                right = picture.x_of_axis(static_cast<double>(span.end));
+    if (!growth || *growth == 0 || right < picture.left || left > picture.right()) continue;
+    const float height = std::max(1.0F, static_cast<float>(std::abs(*growth)) / most * (lane.height() / 2 - 1));
+    const float gap = right - left > 4 ? 1.0F : 0.0F;
+    const ImU32 ink = look.role(*growth > 0 ? Role::grown : Role::shrunk);
+    const float top = *growth > 0 ? middle - height : middle + 1;
+    draw.AddRectFilled({left + gap, top}, {std::max(right, left + gap + 1), top + height}, ink);
+  }
 }
 
 void draw_loss(ImDrawList& draw, const Look& look, const TimelinePicture& picture) {
@@ -166,6 +193,7 @@ void draw_markers(ImDrawList& draw, const Look& look, const TimelinePicture& pic
     const float to = std::max(from + 1, std::min(picture.right(), picture.x_of(one.end)));
     if (from > picture.right() || to < picture.left) continue;
     const float top = lane.from.y + static_cast<float>(one.depth + (has_instants ? 1 : 0)) * row;
+    if (top + row > lane.to.y + 1) continue;
     const Role role = one.count > 1 ? Role::several : role_from_hue(static_cast<std::size_t>(one.depth));
     draw.AddRectFilled({from, top}, {to - (to - from > 2 ? 1 : 0), top + row - look.px(2)}, look.role(role, 0.8F));
     const std::string words = one.count > 1 ? text_from_count(static_cast<std::int64_t>(one.count)) : one.name;
@@ -221,8 +249,10 @@ TimelinePicture::ColumnRange TimelinePicture::columns_under(int pixel) const {
   return {static_cast<std::size_t>(first), static_cast<std::size_t>(behind)};
 }
 
-TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns* part, TimelineSpan seen, ImVec2 from,
-                             ImVec2 to, const Look& look, bool fits_y) {
+TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns* part, PictureOptions options,
+                             ImVec2 from, ImVec2 to, const Look& look) {
+  TimelineSpan& seen = options.seen;
+  const bool fits_y = options.fits_y;
   if (seen.empty()) seen = whole.whole;
   const bool has_all = part != nullptr && part->heap == whole.heap && part->whole == whole.whole &&
                        part->span.begin <= seen.begin && part->span.end >= seen.end;
@@ -244,7 +274,11 @@ TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns
   for (const TimelineMarker& one : picture.source.stretches) depth = std::max(depth, one.depth + 1);
   marker_rows += depth;
   float room = to.y - from.y, foot = to.y;
+  // Outer ranges (steps) say more than what is nested in them: these only get what is left.
+  picture.marker_rows_left_out = marker_rows;
+  marker_rows = std::min(marker_rows, std::max(1, static_cast<int>(room / 4 / row)));
   if (marker_rows > 0 && room > look.px(60) + static_cast<float>(marker_rows) * row) {
+    picture.marker_rows_left_out -= marker_rows;
     picture.markers = Lane{{from.x, to.y - static_cast<float>(marker_rows) * row}, to, 1};
     foot = picture.markers->from.y - look.px(4);
     room = foot - from.y;
@@ -262,7 +296,10 @@ TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns
     for (; count < wanted && room > least + lane_height; ++count) room -= lane_height + gap;
     return count;
   };
-  std::size_t heap_lanes = as_many(kinds, look.px(60));
+  // The kinds of memory of a device are one picture: each has the same height.
+  const float tier_height = kinds == 0 ? 0 : std::max(lane_height, (room - gap) / static_cast<float>(kinds + 1) - gap);
+  std::size_t heap_lanes = 0;
+  for (; heap_lanes < kinds && room > look.px(60) + tier_height; ++heap_lanes) room -= tier_height + gap;
   const std::size_t counter_lanes = as_many(picture.source.counters.size(), room_of_heap);
   if (heap_lanes == kinds) heap_lanes += as_many(heaps.size() - kinds, room_of_heap);
   // Without a heap, the counters share its room.
@@ -274,36 +311,44 @@ TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns
   };
   const float last_foot = foot;
   add_lanes(picture.counters, counter_lanes, counter_height);
-  add_lanes(picture.heaps, heap_lanes, lane_height);
+  for (std::size_t i = heap_lanes; i-- > 0;)
+    add_lanes(picture.heaps, 1, heaps[i].is_other_kind ? tier_height : lane_height);
   room = foot - from.y;
   for (std::size_t i = 0; i < picture.counters.size(); ++i)
     picture.counters[i].most = std::max(1.0, static_cast<double>(picture.source.counters[i].most) * 1.1);
   for (std::size_t i = 0; i < picture.heaps.size(); ++i)
     picture.heaps[i].most = std::max(1.0, static_cast<double>(most_of(heaps[i], fits_y)) * 1.1);
   // Thin lanes: the picture is what is in use.
+  const float thin = ImGui::GetTextLineHeight() + look.px(2);
   const bool has_fits = whole.knows_regions && room > 2.5F * lane_height,
-             has_fragmentation = has_fits && room > 4 * lane_height;
-  const float split = foot - (has_fits ? lane_height + gap : 0) - (has_fragmentation ? lane_height + gap : 0);
-  const bool leaves_pool = fits_y && is_low(scale);
-  picture.memory = {
-      from,
-      {to.x, has_heap ? split : last_foot},
-      std::max(1.0, static_cast<double>(std::max(scale.in_use_most, leaves_pool ? 0 : scale.pool_most)) * 1.1)};
+             has_fragmentation = has_fits && room > 3 * lane_height;
+  if (options.has_steps && room > 3 * lane_height) {
+    picture.growth = Lane{{from.x, foot - lane_height}, {to.x, foot}, 1};
+    foot -= lane_height + gap;
+  }
+  const float split = foot - (has_fits ? thin + gap : 0) - (has_fragmentation ? thin + gap : 0);
+  const bool leaves_pool = is_low(scale);
+  picture.memory = {from,
+                    {to.x, has_heap ? split : last_foot},
+                    std::max(1.0, static_cast<double>(std::max(
+                                      {scale.in_use_most, leaves_pool ? 0 : scale.pool_most, options.overlay_most})) *
+                                      1.1)};
   if (has_fits)
     picture.fits =
         Lane{{from.x, split + gap},
-             {to.x, split + gap + lane_height},
+             {to.x, split + gap + thin},
              std::max(1.0, static_cast<double>(std::max(scale.largest_free_most, scale.requested_most)) * 1.15)};
-  if (has_fragmentation) picture.fragmentation = Lane{{from.x, foot - lane_height}, {to.x, foot}, 1};
+  if (has_fragmentation) picture.fragmentation = Lane{{from.x, foot - thin}, {to.x, foot}, 1};
   return picture;
 }
 
 std::string words_not_drawn(const TimelinePicture& picture, bool has_strip) {
   const TimelineColumns& source = picture.source;
   std::vector<std::string> without_room;
-  const auto add = [&](std::size_t count, const char* what) {
+  const auto add = [&](std::size_t count, const char* what, const char* of = "") {
     if (count > 0)
-      without_room.push_back(text_from_count(static_cast<std::int64_t>(count)) + " " + what + (count == 1 ? "" : "s"));
+      without_room.push_back(text_from_count(static_cast<std::int64_t>(count)) + " " + what + (count == 1 ? "" : "s") +
+                             of);
   };
   if (source.knows_regions && !source.heap.empty()) {
     if (!picture.fits) without_room.emplace_back("largest free block");
@@ -315,7 +360,10 @@ std::string words_not_drawn(const TimelinePicture& picture, bool has_strip) {
   if (!picture.heaps.empty() || has_other_kinds)
     add(source.heaps.size() - picture.heaps.size() + source.heaps_left_out, "heap");
   const bool has_markers = !source.instants.empty() || !source.refusals.empty() || !source.stretches.empty();
-  if (has_markers && !picture.markers) without_room.emplace_back("markers");
+  if (has_markers && !picture.markers)
+    without_room.emplace_back("markers");
+  else
+    add(static_cast<std::size_t>(picture.marker_rows_left_out), "row", " of markers");
   if (!has_strip) without_room.emplace_back("the overview of the whole trace");
   std::string words;
   for (const std::string& one : without_room) words += (words.empty() ? "No room for " : ", ") + one;
@@ -363,12 +411,33 @@ void draw_spread(PixelCanvas& draw, const Look& look, const TimelinePicture& pic
   });
 }
 
-void draw_memory(PixelCanvas& draw, const Look& look, const TimelinePicture& picture, const StackedBands* bands,
-                 const StackBlocks* blocks, std::optional<Shade> lit) {
+// A line with an edge of the background's colour, which is visible over any band.
+void draw_overlay(PixelCanvas& draw, const Look& look, const TimelinePicture& picture, const TimelineOverlay& overlay) {
+  const Lane& lane = picture.memory;
+  const auto line = [&](float grow, ImU32 ink) {
+    std::optional<Band> last;
+    for (int x = 0; x < picture.width; ++x) {
+      const float left = picture.left + static_cast<float>(x);
+      const auto here = overlay.at(picture.axis_of(left + 0.5F));
+      if (here) {
+        Band band = *here;
+        if (last) band.add(Band{std::min(last->most, band.most), std::min(last->most, band.most)});
+        const float top = lane.y_of(static_cast<double>(here->most)),
+                    foot = std::max(lane.y_of(static_cast<double>(last ? band.least : here->most)), top);
+        draw.AddRectFilled({left - grow, top - 1 - grow}, {left + 1 + grow, foot + 1 + grow}, ink);
+      }
+      last = here;
+    }
+  };
+  line(1, look.role(Role::free));
+  line(0, look.role(Role::text));
+}
+
+void draw_memory(PixelCanvas& draw, const Look& look, const TimelinePicture& picture, const MemoryBands& known) {
   draw.AddRectFilled(picture.memory.from, picture.memory.to, look.role(Role::free));
-  if (bands != nullptr) {
-    draw_bands(draw, look, picture, *bands, lit);
-    if (blocks != nullptr) draw_block_edges(draw, look, picture, *bands, *blocks);
+  if (known.bands != nullptr) {
+    draw_bands(draw, look, picture.memory, *known.bands, known.lit);
+    if (known.blocks != nullptr) draw_block_edges(draw, look, picture, *known.bands, *known.blocks);
     draw_spread(draw, look, picture);
   } else {
     draw_area(draw, picture, picture.memory, &TimelineColumn::in_use, look.role(Role::several),
@@ -376,9 +445,17 @@ void draw_memory(PixelCanvas& draw, const Look& look, const TimelinePicture& pic
   }
   if (picture.source.knows_requested) draw_line(draw, picture, &TimelineColumn::requested, look.role(Role::rounding));
   if (has_pool_line(picture)) draw_line(draw, picture, &TimelineColumn::pool, look.role(Role::text, 0.8F));
+  if (known.overlay != nullptr) draw_overlay(draw, look, picture, *known.overlay);
 }
 
 }  // namespace
+
+std::optional<Band> TimelineOverlay::at(double axis) const {
+  if (axis < static_cast<double>(what.shown.begin) || axis >= static_cast<double>(what.shown.end)) return std::nullopt;
+  const double share = columns->share_of_axis(axis + static_cast<double>(what.shift));
+  if (share < 0 || share >= 1 || columns->columns.empty()) return std::nullopt;
+  return columns->columns[TimelineColumns::column_of(share, columns->columns.size())].in_use;
+}
 
 bool has_pool_line(const TimelinePicture& picture) {
   return picture.source.knows_regions && static_cast<double>(picture.source.pool_most) <= picture.memory.most;
@@ -386,12 +463,11 @@ bool has_pool_line(const TimelinePicture& picture) {
 
 std::string words_of_lines(const TimelinePicture& picture, bool fits_y) {
   const bool knows_regions = picture.source.knows_regions;
-  std::string words = has_pool_line(picture) ? "line: pool"
-                      : knows_regions        ? "the pool is far larger"
-                                             : "the size of the pool is unknown";
+  std::string words = has_pool_line(picture) ? std::string("line: pool")
+                      : knows_regions ? "the pool, " + text_from_bytes(picture.source.pool_most) + ", is far larger"
+                                      : "the size of the pool is unknown";
   if (picture.source.knows_requested) words += "; inner line: requested";
   if (fits_y) words += "; y axis fitted to the visible data (Y)";
-  if (!fits_y && knows_regions && is_low(picture.source)) words += "; Y fits the y axis";
   return words;
 }
 
@@ -400,10 +476,10 @@ float gutter_of_lanes(const Look& look) {
 }
 
 void draw_lanes(ImDrawList& draw, PixelCanvas& canvas, const Look& look, const TimelinePicture& picture,
-                const StackedBands* bands, const StackBlocks* blocks, std::optional<Shade> lit) {
+                const MemoryBands& known) {
   const TimelineColumns& source = picture.source;
   canvas.begin({picture.left, picture.top}, {picture.right(), picture.bottom});
-  if (!source.heap.empty()) draw_memory(canvas, look, picture, bands, blocks, lit);
+  if (!source.heap.empty()) draw_memory(canvas, look, picture, known);
   if (picture.fits) {
     canvas.AddRectFilled(picture.fits->from, picture.fits->to, look.role(Role::free));
     draw_area(canvas, picture, *picture.fits, &TimelineColumn::largest_free, look.role(Role::largest_free, 0.75F),
@@ -413,15 +489,20 @@ void draw_lanes(ImDrawList& draw, PixelCanvas& canvas, const Look& look, const T
     canvas.AddRectFilled(picture.fragmentation->from, picture.fragmentation->to, look.role(Role::free));
     draw_fragmentation(canvas, picture, look.role(Role::text, 0.85F), look.role(Role::several, 0.45F));
   }
+  if (picture.growth && known.steps != nullptr) draw_growth(canvas, look, picture, *known.steps);
   for (std::size_t i = 0; i < picture.counters.size(); ++i)
     draw_counter(canvas, look, picture, source.counters[i], picture.counters[i]);
   for (std::size_t i = 0; i < picture.heaps.size(); ++i)
-    draw_heap(canvas, look, picture, source.heaps[i], picture.heaps[i]);
+    draw_heap(canvas, look, picture, source.heaps[i], picture.heaps[i],
+              i < known.tiers.size() ? known.tiers[i] : nullptr, known.lit);
   canvas.end(draw);
 
   if (!source.heap.empty()) draw_bytes_scale(draw, look, picture.memory);
-  if (picture.fits) draw_caption(draw, look, *picture.fits, "largest free", most_text(*picture.fits, 1.15));
-  if (picture.fragmentation) draw_caption(draw, look, *picture.fragmentation, "fragmentation", "0 to 100 %");
+  if (picture.fits) draw_caption(draw, look, *picture.fits, "largest free", {});
+  if (picture.fragmentation) draw_caption(draw, look, *picture.fragmentation, "fragmentation", {});
+  if (picture.growth && known.steps != nullptr)
+    draw_caption(draw, look, *picture.growth, "left by a step",
+                 "up to " + text_from_bytes(static_cast<std::uint64_t>(most_growth(picture, *known.steps))));
   for (std::size_t i = 0; i < picture.counters.size(); ++i) {
     draw_counter_words(draw, look, picture, source.counters[i], picture.counters[i]);
     // Next to a heap, counter lanes are too low for a scale.

@@ -21,6 +21,8 @@ struct Lane {
 
   float height() const { return to.y - from.y; }
   float y_of(double value) const;
+  bool holds(float y) const { return y >= from.y && y < to.y; }
+  double value_at(float y) const { return static_cast<double>(to.y - y) / static_cast<double>(height()) * most; }
 };
 
 // The visible part of the axis and its position on the screen. `source` has the figures; `pixels` has one combined
@@ -32,7 +34,8 @@ struct TimelinePicture {
   int width = 0;
   std::vector<TimelineColumn> pixels{};
   Lane memory{};
-  std::optional<Lane> fits{}, fragmentation{}, markers{};
+  std::optional<Lane> fits{}, fragmentation{}, growth{}, markers{};
+  int marker_rows_left_out = 0;
   std::vector<Lane> counters{}, heaps{};  // As many of the source's as fit.
   float top = 0, bottom = 0;              // Of all lanes together.
 
@@ -60,8 +63,15 @@ struct TimelinePicture {
 };
 
 // Uses `part` if it covers the visible span, otherwise `whole`.
-TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns* part, TimelineSpan seen, ImVec2 from,
-                             ImVec2 to, const Look& look, bool fits_y);
+// Uses `part` if it covers the visible span, otherwise `whole`.
+struct PictureOptions {
+  TimelineSpan seen;
+  bool fits_y = false;             // See TimelineState.
+  std::uint64_t overlay_most = 0;  // The most bytes that an overlay shows.
+  bool has_steps = false;          // There is a lane for what each step left behind.
+};
+TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns* part, PictureOptions options,
+                             ImVec2 from, ImVec2 to, const Look& look);
 
 // What does not fit in the picture or its overview; empty: everything fits.
 std::string words_not_drawn(const TimelinePicture& picture, bool has_strip);
@@ -76,10 +86,26 @@ void pan_span(const AppState& state, const TimelinePicture& picture, const Timel
 class StackedBands;
 class StackBlocks;
 
-// `bands`: null until they are known; then what is in use is one area. `blocks`: those inside the bands, if known.
-// `lit`: see draw_bands().
+// Another course over the lane of memory.
+struct TimelineOverlay {
+  Overlay what;
+  std::shared_ptr<const TimelineColumns> columns;
+
+  // Bytes in use at a point of the timeline's own axis; nothing where it has none.
+  std::optional<Band> at(double axis) const;
+};
+
+// What is known of the lane of memory, and of the lanes of other kinds of memory below it.
+struct MemoryBands {
+  const StackedBands* bands = nullptr;       // Null until they are known; then what is in use is one area.
+  const StackBlocks* blocks = nullptr;       // Those inside the bands, if known.
+  std::vector<const StackedBands*> tiers{};  // As TimelinePicture::heaps, or fewer; null: not known, or not divided.
+  std::optional<Shade> lit{};                // See draw_bands().
+  const TimelineOverlay* overlay = nullptr;  // Null: nothing is laid over it.
+  const TraceSteps* steps = nullptr;         // Null: not known.
+};
 void draw_lanes(ImDrawList& draw, PixelCanvas& canvas, const Look& look, const TimelinePicture& picture,
-                const StackedBands* bands, const StackBlocks* blocks, std::optional<Shade> lit);
+                const MemoryBands& known);
 // What the lines over the bands are; and how the y axis was chosen, if it was.
 bool has_pool_line(const TimelinePicture& picture);
 std::string words_of_lines(const TimelinePicture& picture, bool fits_y);

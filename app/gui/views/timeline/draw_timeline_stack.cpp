@@ -7,14 +7,13 @@
 
 namespace hbmscope::gui {
 
-bool StackedBands::update(const AppState& state, HeapKey heap, TimelineSpan seen, int width) {
-  const auto course = shown_stack(state, heap, seen);
+bool StackedBands::update(std::shared_ptr<const StackCourse> course, TimelineSpan seen, int width) {
   if (course == nullptr) return false;
   if (course == course_ && seen == seen_ && pixels_.size() == static_cast<std::size_t>(width)) return true;
-  course_ = course;
+  course_ = std::move(course);
   seen_ = seen;
-  pixels_ = course->columns(seen, static_cast<std::size_t>(std::max(1, width)));
-  order_ = course->query().colors->stack_order(course->query().coloring);
+  pixels_ = course_->columns(seen, static_cast<std::size_t>(std::max(1, width)));
+  order_ = course_->query().colors->stack_order(course_->query().coloring);
   return true;
 }
 
@@ -48,9 +47,8 @@ std::string StackedBands::name_of(Shade shade) const {
   return row.names->name_of_shade != nullptr ? std::string(row.names->name_of_shade(shade)) : "";
 }
 
-void draw_bands(PixelCanvas& draw, const Look& look, const TimelinePicture& picture, const StackedBands& bands,
+void draw_bands(PixelCanvas& draw, const Look& look, const Lane& lane, const StackedBands& bands,
                 std::optional<Shade> lit) {
-  const Lane& lane = picture.memory;
   const std::vector<Composition>& pixels = bands.pixels();
   const HeapColoring coloring = bands.course().query().coloring;
   std::vector<std::uint64_t> below(pixels.size());
@@ -59,8 +57,8 @@ void draw_bands(PixelCanvas& draw, const Look& look, const TimelinePicture& pict
     const ImU32 full = look.color(color), dim = look.color(color, 0.3F);
     const auto band = [&](std::size_t x, std::size_t end, std::uint64_t foot, std::uint64_t bytes, ImU32 fill) {
       if (bytes == 0) return;
-      draw.AddRectFilled({picture.left + static_cast<float>(x), lane.y_of(static_cast<double>(foot + bytes))},
-                         {picture.left + static_cast<float>(end), lane.y_of(static_cast<double>(foot))}, fill);
+      draw.AddRectFilled({lane.from.x + static_cast<float>(x), lane.y_of(static_cast<double>(foot + bytes))},
+                         {lane.from.x + static_cast<float>(end), lane.y_of(static_cast<double>(foot))}, fill);
     };
     for (std::size_t x = 0; x < pixels.size();) {
       const std::uint64_t bytes = pixels[x].bytes[shade], bright = pixels[x].lit[shade], foot = below[x];

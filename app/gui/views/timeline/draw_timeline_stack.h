@@ -14,9 +14,8 @@ namespace hbmscope::gui {
 // The columns of the visible span. They are made again only when the course, the span or the width changes.
 class StackedBands {
  public:
-  // The best answer that there is for the span: exact if possible, otherwise from the whole trace. False: there is none
-  // for the heap yet.
-  bool update(const AppState& state, HeapKey heap, TimelineSpan seen, int width);
+  // False: the course is not known yet (null).
+  bool update(std::shared_ptr<const StackCourse> course, TimelineSpan seen, int width);
 
   const StackCourse& course() const { return *course_; }
   TimelineSpan seen() const { return seen_; }
@@ -37,7 +36,7 @@ class StackedBands {
 };
 
 // Only the band `lit` keeps its full colour, if it is set.
-void draw_bands(PixelCanvas& draw, const Look& look, const TimelinePicture& picture, const StackedBands& bands,
+void draw_bands(PixelCanvas& draw, const Look& look, const Lane& lane, const StackedBands& bands,
                 std::optional<Shade> lit);
 
 }  // namespace hbmscope::gui

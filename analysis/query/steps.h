@@ -1,0 +1,40 @@
+// The steps of a program, as its markers say them: "train step 12" begins the twelfth one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/trace/pass_control.h"
+#include "analysis/trace/stream.h"
+
+namespace hbmscope {
+
+struct Step {
+  std::uint64_t event = 0;  // Its marker lies before this event.
+  std::int64_t time_ns = 0;
+  std::string_view name;  // As the marker has it; of the stream's definitions.
+};
+
+struct Steps {
+  std::string name;  // Without a number: "train step", "step (AdamW)".
+  std::vector<Step> begins;
+};
+
+// Markers before the event `before` that begin, or are instants, and have "step" or "iteration" in their names, by
+// name. Those with fewer than `least` markers are left out.
+std::vector<Steps> find_steps(const Stream& stream, std::uint64_t before, std::size_t least);
+
+// Steps contain others: the one whose last `least` markers are the most events apart; null if there is none.
+const Steps* find_outermost(const std::vector<Steps>& all, std::size_t least);
+
+// The steps that a window shows: the outermost ones of the stream, at least two.
+Steps outermost_steps(const Stream& stream);
+
+// Bytes in use of the heap before each of these events, which ascend. Empty if cancelled.
+std::vector<std::int64_t> in_use_before(const Stream& stream, std::uint32_t heap,
+                                        const std::vector<std::uint64_t>& events, PassControl* control);
+
+}  // namespace hbmscope

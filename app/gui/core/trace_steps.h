@@ -1,0 +1,55 @@
+// The steps of the program in front: where each begins on the timeline, what the heap held then, and the step before
+// the current one, laid over it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/query/chosen_heap.h"
+#include "app/gui/core/timeline_span.h"
+#include "app/gui/sources/source_id.h"
+
+namespace hbmscope::gui {
+
+struct AppState;
+
+// A step begins before its event and ends where the next one begins.
+struct TraceStep {
+  std::uint64_t event = 0;
+  std::int64_t at = 0;  // On the timeline's axis.
+  std::string_view name;
+  std::int64_t in_use = 0;  // Of the heap, where it begins.
+};
+struct TraceSteps {
+  std::shared_ptr<const Trace> trace;
+  HeapKey heap;
+  std::vector<TraceStep> steps;  // At least two, or none.
+
+  // The step that a position of the heap's stream is in; nothing before the first one.
+  std::optional<std::size_t> find(std::uint64_t position) const;
+  // The last step has no known end: it lasts as long as the one before it.
+  TimelineSpan span_of(std::size_t step) const;
+  // What the step left behind: what was in use at its end minus what was at its start; nothing for the last one.
+  std::optional<std::int64_t> growth_of(std::size_t step) const;
+};
+
+// Another course that the timeline shows over its own: of the step before the current one, or of the other side.
+struct Overlay {
+  SourceId source = SourceId::none;
+  HeapKey heap;
+  std::int64_t shift = 0;  // Its axis minus the timeline's own.
+  TimelineSpan shown;      // On the timeline's own axis.
+  std::string words;       // What it is: "train step 12", "B: big.hbm".
+};
+// Of the bound context; nothing if there is none, or what it needs is not known yet.
+std::optional<Overlay> find_overlay(const AppState& state);
+
+// Of the steps of the bound context: the step of the current time; nothing if there is none.
+std::optional<std::size_t> current_step(const AppState& state);
+
+}  // namespace hbmscope::gui
