@@ -44,6 +44,7 @@ class HistoryMeter {
     for (const LargestRequest& one : requests_)
       if (history_.requests.empty() || one.bytes > history_.requests.back().bytes) history_.requests.push_back(one);
     std::sort(history_.steps.begin(), history_.steps.end(), is_before);
+    history_.steps.resize(std::min(history_.steps.size(), steps_max_));
     return std::move(history_);
   }
 
@@ -65,26 +66,41 @@ class HistoryMeter {
     step.fragmented_before = last_.scattered;
     step.fragmented_after = now.scattered;
     step.what = change.what;
-    // The front of the heap is the smallest of the kept steps.
-    auto& steps = history_.steps;
-    if (steps.size() == steps_max_) {
-      if (steps_max_ == 0 || !is_before(step, steps.front())) return;
-      std::pop_heap(steps.begin(), steps.end(), is_before);
-      steps.pop_back();
-    }
-    if (stream_.has_times())
-      step.since_start_ns = static_cast<std::int64_t>(static_cast<std::uint64_t>(change.time_ns) -
-                                                      static_cast<std::uint64_t>(stream_.first_time_ns()));
     if (change.what == HeapChange::What::allocated) step.stack = change.allocated.stack;
     if (change.what == HeapChange::What::freed) step.stack = change.block->stack;
-    steps.push_back(step);
-    std::push_heap(steps.begin(), steps.end(), is_before);
+    if (step.stack >= stream_.definitions().stack_count()) step.stack = 0;
+    ScatterStep& alike = largest_alike(step);
+    const std::uint64_t times = alike.times + 1;
+    if (times == 1 || is_before(step, alike)) {
+      if (stream_.has_times())
+        step.since_start_ns = static_cast<std::int64_t>(static_cast<std::uint64_t>(change.time_ns) -
+                                                        static_cast<std::uint64_t>(stream_.first_time_ns()));
+      alike = step;
+    }
+    alike.times = times;
+  }
+  // The largest so far of those that did the same to blocks of the same stack: a loop repeats them.
+  ScatterStep& largest_alike(const ScatterStep& step) {
+    constexpr std::size_t kinds = 2 * 3;
+    const std::size_t what = step.what == HeapChange::What::allocated ? 0
+                             : step.what == HeapChange::What::freed   ? 1
+                                                                      : 2;
+    const std::size_t key =
+        std::size_t{step.stack} * kinds + what * 2 + (step.fragmented_after > step.fragmented_before ? 1 : 0);
+    if (key >= alike_.size()) alike_.resize(key + 1, none);
+    if (alike_[key] == none) {
+      alike_[key] = static_cast<std::uint32_t>(history_.steps.size());
+      history_.steps.emplace_back();
+    }
+    return history_.steps[alike_[key]];
   }
 
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
   const Stream& stream_;
   std::uint32_t heap_;
   std::size_t steps_max_;
   FreeFigures last_;
+  std::vector<std::uint32_t> alike_;  // By stack, what it did and in which direction: index into the steps.
   std::uint64_t most_ = 0;
   std::vector<LargestRequest> requests_;
   FreeHistory history_;

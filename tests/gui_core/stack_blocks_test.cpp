@@ -49,7 +49,8 @@ std::vector<std::uint64_t> expected_at(const Trace& trace, const StackQuery& que
   LitShades shades(trace, labels, query);
   const auto order = query.colors->stack_order(query.coloring);
   std::map<std::tuple<std::ptrdiff_t, bool, std::uint64_t>, std::uint64_t> sorted;
-  for (const LiveBlock& block : stream.state_at(position).slots()) {
+  const StreamState state = stream.state_at(position);
+  for (const LiveBlock& block : state.slots()) {
     if (block.heap != query.heap.heap || block.size < least) continue;
     const std::uint32_t group = shades.number_of(block);
     const auto band = std::find(order.begin(), order.end(), shades.shade_of(group)) - order.begin();

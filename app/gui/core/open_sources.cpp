@@ -213,6 +213,9 @@ void OpenSources::show_part(const std::shared_ptr<ReadControl>& control, SourceC
   part.opening_at.clear();  // A failure in the part so far does not decide the time at which the whole file opens.
   source->take(std::move(part));
   show_wanted_heaps(*source);
+  if (is_first)
+    for (Context& context : state_.contexts)
+      if (context.position.source == source->id) context.position.request.by = FrameBy::line;
   note_version(control.get());
   if (is_first && state_.window.view_serial == 0) show_view_of_source(state_, source->id, ViewKind::heap_map);
 }
@@ -250,11 +253,12 @@ void OpenSources::finish_reading(const std::shared_ptr<ReadControl>& control,
   // Summary explains why it could not be read.
   if (source->state == AnswerState::failed) show_view_of_source(state_, id, ViewKind::summary);
   // A trace opens with its heap map at its first out-of-memory or its peak, unless another view or time was selected in
-  // the meantime.
+  // the meantime. Its frames are lines, since a line is what a user changes.
   for (std::size_t i = 0; i < state_.contexts.size(); ++i) {
     ViewPosition& position = state_.contexts[i].position;
     if (state_.contexts[i].notes.unread_source == id && position.source == id && (!was_part || position.at.empty())) {
       position.at = source->opening_at;
+      if (source->trace) position.request.by = FrameBy::line;
       if (position.span.empty() && source->trace && !position.at.empty())
         position.span = opening_span(*source->trace, position);
     }

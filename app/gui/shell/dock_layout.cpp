@@ -43,7 +43,7 @@ ImGuiID begin_layout(ImGuiID space, ImVec2 size) {
 // With large text or in a low window there is room for two rows of views instead of three, and for one view in the
 // upper row.
 bool is_low(ImVec2 size) {
-  return size.y < ImGui::GetTextLineHeight() * 40;
+  return size.y < ImGui::GetTextLineHeight() * 54;
 }
 
 void build_for_profile(ImGuiID space, ImVec2 size) {

@@ -62,7 +62,9 @@ std::string text_from_step(const Stream& stream, const ScatterStep& step) {
   const std::string what = step.what == HeapChange::What::allocated ? "allocation"
                            : step.what == HeapChange::What::freed   ? "free"
                                                                     : "regions";
-  return what + (step.what == HeapChange::What::other ? "" : ", " + own_line_text(stream.definitions(), step.stack));
+  return what + (step.what == HeapChange::What::other ? "" : ", " + own_line_text(stream.definitions(), step.stack)) +
+         (step.times > 1 ? ", the largest of " + text_from_count(static_cast<std::int64_t>(step.times))
+                         : std::string());
 }
 
 void draw_step(const Look& look, const FreeAnswer& answer, const ScatterStep& step, std::uint64_t most,
