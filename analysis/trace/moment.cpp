@@ -1,10 +1,12 @@
 #include "analysis/trace/moment.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -112,6 +114,27 @@ Result<Moment> find_out_of_memory(const Trace& trace, Which which) {
                          which == Which::first ? "the first out-of-memory" : "the last out-of-memory");
 }
 
+constexpr std::uint8_t phase_ends = 2;
+
+// The first marker of that name that begins something or is an instant.
+std::optional<NamedMarker> find_marker(const Trace& trace, std::string_view name) {
+  for (std::size_t i = 0; i < trace.streams.size(); ++i) {
+    const Stream& stream = trace.streams[i];
+    for (std::size_t index = 0; index < stream.marks().size(); ++index) {
+      const Mark& mark = stream.marks()[index];
+      if (mark.phase != phase_ends && stream.definitions().text(mark.name) == name)
+        return NamedMarker{i, index, stream.definitions().text(mark.name)};
+    }
+  }
+  return std::nullopt;
+}
+
+bool contains_ignoring_case(std::string_view text, std::string_view part) {
+  const auto lower = [](char letter) { return std::tolower(static_cast<unsigned char>(letter)); };
+  return std::search(text.begin(), text.end(), part.begin(), part.end(),
+                     [&](char a, char b) { return lower(a) == lower(b); }) != text.end();
+}
+
 std::optional<std::int64_t> parse_time_ns(std::string_view text) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -202,6 +225,26 @@ std::string text_from_moment(const Moment& moment) {
   return moment.text.starts_with("after ") ? moment.text : "at " + moment.text;
 }
 
+std::vector<NamedMarker> find_markers(const Trace& trace, std::string_view part, std::size_t most) {
+  std::vector<NamedMarker> found;
+  if (part.empty()) return found;
+  for (std::size_t i = 0; i < trace.streams.size(); ++i) {
+    const Stream& stream = trace.streams[i];
+    std::set<std::uint32_t> seen;
+    for (std::size_t index = 0; index < stream.marks().size(); ++index) {
+      const Mark& mark = stream.marks()[index];
+      if (mark.phase == phase_ends || !seen.insert(mark.name).second) continue;
+      const std::string_view name = stream.definitions().text(mark.name);
+      if (contains_ignoring_case(name, part)) found.push_back({i, index, name});
+    }
+  }
+  std::stable_sort(found.begin(), found.end(), [](const NamedMarker& a, const NamedMarker& b) {
+    return a.name.size() < b.name.size();  // The closest one first.
+  });
+  found.resize(std::min(found.size(), most));
+  return found;
+}
+
 Result<Moment> find_moment(const Trace& trace, std::string_view text) {
   if (trace.streams.empty()) return Failure(refusal("this trace has no stream", {}));
   Moment moment;
@@ -218,13 +261,18 @@ Result<Moment> find_moment(const Trace& trace, std::string_view text) {
   if (text == "peak") return find_peak(trace);
   if (text == "oom") return find_out_of_memory(trace, Which::last);
   if (text == "first-oom") return find_out_of_memory(trace, Which::first);
+  if (const auto marker = find_marker(trace, text)) {
+    const Mark& mark = trace.streams[marker->stream].marks()[marker->index];
+    return moment_of_event(trace, marker->stream, mark.event, mark.time_ns, std::string(text));
+  }
   if (const std::size_t mark = text.find('#'); mark != std::string_view::npos)
     return find_event(trace, text.substr(0, mark), text.substr(mark + 1));
   const auto since = parse_time_ns(text);
   if (!since)
     return Failure(refusal(
         fmt::format("'{}' is not a time", text),
-        "Write start, end, peak, oom, first-oom, a time since the first event such as 12.5s or 300ms, or #EVENT."));
+        "Write start, end, peak, oom, first-oom, a time since the first event such as 12.5s or 300ms, #EVENT, or "
+        "the name of a marker."));
   if (std::none_of(trace.streams.begin(), trace.streams.end(), [](const Stream& s) { return s.has_times(); }))
     return Failure(refusal("this file has no times", "Name an event: --at '#4711'."));
   // Times are relative to the stream that began first.

@@ -28,7 +28,8 @@ struct OpenRequest {
   std::vector<std::string> second_demo;  // Those of a second job, shown side by side.
   double scale = 0;
   int width = 1600, height = 1000;
-  bool as_one_job = false;  // The files.
+  bool as_one_job = false;                                 // The files.
+  bool all_devices = false;                                // Tables and graphs are about all of them.
   std::uint64_t live_memory_max = std::uint64_t{4} << 30;  // Memory limit of a running job's events; 0: no limit.
   bool live_from_now = false;                              // Skip earlier events.
 };

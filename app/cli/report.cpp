@@ -5,7 +5,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/query/block_find.h"
+#include "analysis/query/block_list.h"
 #include "analysis/query/log_headline.h"
+#include "analysis/query/view_of_blocks.h"
 #include "analysis/trace/moment.h"
 #include "analysis/trace/profile_from_trace.h"
 #include "analysis/units/format.h"
@@ -120,6 +123,14 @@ Result<void> check_profile_options(const ReportOptions& options) {
   return has_groups ? used.refuse({"--own"}, "can't be combined with groups") : Result<void>{};
 }
 
+// Of a trace, the filter may also be one of blocks, as in the window and in report --blocks: ages, addresses, your code.
+Result<ProfileView> make_view_of(const Source& source, const ViewRequest& request) {
+  auto view = make_view(source.profile, request);
+  if (view || !source.trace || request.where.empty() || !request.value_type.empty()) return view;
+  if (!parse_where(where_from_find(request.where), block_where_fields(*source.trace))) return view;
+  return make_view_of_blocks(*source.trace, source.states, request, {});
+}
+
 }  // namespace
 
 int run_report(const ReportOptions& options) {
@@ -144,7 +155,7 @@ int run_report(const ReportOptions& options) {
   const auto source = load_merged(options.files, load, &programs);
   if (!source) return fail(source.error());
   if (auto known = check_label(options.by, *source); !known) return fail(known.error());
-  const auto view = make_view(source->profile, request);
+  const auto view = make_view_of(*source, request);
   if (!view) return fail(view.error());
   const ReportInput input{options, *source, *view, programs};
   const auto text = options.json ? json_report(input) : text_report(input);

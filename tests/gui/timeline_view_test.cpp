@@ -214,7 +214,7 @@ TEST_F(TimelineView, what_has_no_room_is_said) {
                                   height > 50);
     };
     EXPECT_EQ("", words(300));
-    EXPECT_EQ("No room for fragmentation (F11 maximises the view)", words(110));
+    EXPECT_EQ("No room for fragmentation (F11 maximises the view)", words(88));
     EXPECT_EQ("No room for largest free block, fragmentation, the overview of the whole trace (F11 maximises the view)",
               words(40));
   });

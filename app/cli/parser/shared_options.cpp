@@ -47,7 +47,8 @@ CLI::Option* add_count_option(CLI::App& command, const std::string& name, std::s
 
 CLI::Option* add_time_option(CLI::App& command, const std::string& name, std::string& time, const std::string& help) {
   const auto find_fault = [](const std::string& text) {
-    return text.empty() ? "the time is empty; write start, end, peak, oom, first-oom, a time such as 12.5s, or #EVENT"
+    return text.empty() ? "the time is empty; write start, end, peak, oom, first-oom, a time such as 12.5s, #EVENT, or "
+                          "a marker's name"
                         : std::string();
   };
   return command.add_option(name, time, help)
@@ -112,8 +113,8 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
   constexpr const char* filters = "Filters";
   ViewRequest& request = options.request;
   add_time_option(command, "--at", options.at,
-                  "The time of a trace to look at: start, end, peak, oom, first-oom, 12.5s (after the first event) or "
-                  "#EVENT; default: end, or in report the first out-of-memory if there is one");
+                  "The time of a trace to look at: start, end, peak, oom, first-oom, 12.5s (after the first event), "
+                  "#EVENT or the name of a marker; default: end, or in report the first out-of-memory if there is one");
   command
       .add_option("--what-if", options.what_if,
                   "Emulate a TPU workload with this change, as in tpu run; repeat for more. With two files: the second")

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/units/format.h"
+#include "app/gui/core/copy_as_command.h"
 #include "app/gui/core/span_text.h"
 #include "app/gui/core/trace_tables.h"
 
@@ -44,8 +45,17 @@ void add_free(AnswerBar& bar, std::optional<std::uint64_t> free, std::optional<s
 
 void add_growth(AnswerBar& bar, const std::optional<Growth>& growth) {
   if (!growth || !growth->is_steady || growth->bytes_per_step <= 0) return;
-  bar.chips.push_back(chip("grows " + text_from_bytes(growth->bytes_per_step) + " a step",
-                           "The median over the last " + text_from_count(growth->steps) + " steps."));
+  std::string words = "grows " + text_from_bytes(growth->bytes_per_step) + " a step";
+  std::string tooltip = "The median over the last " + text_from_count(growth->steps) + " steps.";
+  if (growth->survivors.empty()) {
+    bar.chips.push_back(chip(std::move(words), std::move(tooltip)));
+    return;
+  }
+  const Holder& line = growth->survivors.front();
+  words += ": " + text_from_holder(line);
+  tooltip += " This line keeps blocks from most of them. Click to filter all views to it.";
+  bar.chips.push_back(
+      chip(std::move(words), std::move(tooltip), Command(command::add_filter, "own=" + where_quote(line.name))));
 }
 
 bool is_at(const AppState& state, const HeadlineAnswer& answer, std::uint64_t position) {
@@ -93,9 +103,9 @@ AnswerBar bar_of_failure(const AppState& state, const HeadlineAnswer& answer) {
     bar.chips.push_back(chip(
         "requested " + text_from_bytes(facts.requested_bytes),
         failure.row.own_line.empty() ? "By code without a known line of yours." : "By " + failure.row.own_line + "."));
+  add_growth(bar, failure.growth);
   add_free(bar, failure.row.total_free_bytes, facts.largest_free_bytes, is_at(state, answer, facts.event));
   add_top(bar, failure.holders, "just before the failure");
-  add_growth(bar, failure.growth);
   add_failure_buttons(state, answer, bar);
   return bar;
 }
@@ -109,9 +119,9 @@ AnswerBar bar_of_peak(const AppState& state, const HeadlineAnswer& answer) {
   if (answer.peak_since_start_ns) bar.title += " at " + text_from_moment_ns(*answer.peak_since_start_ns);
   bar.sentence = source.live ? "Nothing has failed." : "Nothing failed.";
   if (answer.peak.is_inexact) bar.sentence += " Events were lost, so the peak is not exact.";
+  add_growth(bar, answer.growth);
   add_top(bar, answer.holders, "at the peak");
   add_free(bar, answer.peak_free_bytes, answer.peak_largest_free_bytes, is_at(state, answer, answer.peak.position));
-  add_growth(bar, answer.growth);
   if (!source.live && !is_at(state, answer, answer.peak.position))
     bar.buttons.push_back(
         chip("Go to the peak", "Shows the time at which the most memory was in use.", Command(CommandId::go_to_peak)));

@@ -142,11 +142,19 @@ struct CompareAnswer {
   std::shared_ptr<const TraceMoment> now, pinned;
   BlockDiff diff;
 };
+// What a line of your code holds on each side; where most bytes have no stack: a category, a tag or a size.
+struct HeldOnSides {
+  std::string name;
+  std::uint64_t a = 0, b = 0;  // Bytes.
+
+  std::int64_t change() const { return static_cast<std::int64_t>(b) - static_cast<std::int64_t>(a); }
+};
 // Both sides, each at its own time.
 struct SideBySideAnswer {
   std::shared_ptr<const TraceMoment> a, b;
   HeapComparison heaps;
   std::vector<SettingChange> settings;  // Settings that differ between the jobs: `baseline` is A, `now` is B.
+  std::vector<HeldOnSides> lines;       // Those that differ, the largest change first.
 };
 struct SizesAnswer {
   std::shared_ptr<const TraceMoment> moment;

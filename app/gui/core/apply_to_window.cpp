@@ -49,6 +49,7 @@ bool apply_to_window(AppState& state, WorkerPool& pool, Answering& asking, const
     case close_dialog: window.dialog = WindowState::Dialog::none; return true;
     case list_folder: start_listing(state, pool, command.as<std::string>()); return true;
     case export_picture: return ask_export("png");
+    case save_picture: start_picture(state, pool); return true;
     case export_figures: return ask_export("figures.csv");
     case export_blocks: return ask_export("blocks.csv");
     case export_events: return ask_export("events.csv");

@@ -5,6 +5,7 @@
 #include "analysis/query/block_find.h"
 #include "analysis/query/block_list.h"
 #include "analysis/query/block_list_rows.h"
+#include "analysis/query/view_of_blocks.h"
 #include "analysis/trace/profile_from_trace.h"
 #include "app/gui/core/questions.h"
 
@@ -47,48 +48,6 @@ options::Flame flame_options(const ViewPosition& position) {
   return {position.flame_direction, position.fold_library, position.value};
 }
 
-// Which blocks are in `heaps` (empty: in any) and pass the filter of blocks.
-Result<std::vector<BlockPlaces>> places_of(const TraceMoment& moment, const std::string& filter,
-                                           const std::vector<HeapKey>& heaps, Work& work) {
-  const auto is_in = [&](std::uint32_t stream, std::uint32_t heap) {
-    return heaps.empty() || std::find(heaps.begin(), heaps.end(), HeapKey{stream, heap}) != heaps.end();
-  };
-  const BlockPlace at_first = filter.empty() ? BlockPlace::passes : BlockPlace::fails;
-  std::vector<BlockPlaces> all(moment.states.size());
-  for (std::uint32_t stream = 0; stream < all.size(); ++stream) {
-    const StreamState& state = moment.states[stream];
-    all[stream].by_slot.assign(state.slot_count(), at_first);
-    for (const LiveBlock& block : state.slots())
-      if (!is_in(stream, block.heap)) all[stream].by_slot[block.slot] = BlockPlace::left_out;
-    const std::size_t heap_count = moment.trace->streams[stream].definitions().heaps().size();
-    for (std::uint32_t heap = 0; heap < heap_count; ++heap)
-      all[stream].of_handles.push_back(is_in(stream, heap) ? at_first : BlockPlace::left_out);
-  }
-  if (filter.empty()) return all;
-  const BlockQuery query{where_from_find(filter)};
-  const auto live = collect_live_rows(*moment.trace, moment.states, needs_ends(*moment.trace, query), &work);
-  if (!live) return Failure(cancelled_error());
-  const auto list = compute_block_list(*moment.trace, moment.states, *live, query, &work.cancelled);
-  if (!list) return Failure(list.error());
-  for (const std::uint32_t row : list->rows) {
-    BlockPlace& place = all[live->rows[row].stream].by_slot[live->rows[row].slot];
-    if (place == BlockPlace::fails) place = BlockPlace::passes;
-  }
-  return all;
-}
-
-// Of a trace the filter is about blocks, whose age, address or tag no sample has.
-Result<ProfileView> view_of_blocks(const TraceMoment& moment, ViewRequest request, const std::vector<HeapKey>& heaps,
-                                   Work& work) {
-  const auto places = places_of(moment, request.where, heaps, work);
-  if (!places) return Failure(places.error());
-  std::vector<bool> kept;
-  auto profile = std::make_shared<const Profile>(profile_from_trace(*moment.trace, moment.states, *places, kept));
-  request.where.clear();
-  request.kept = std::make_shared<const std::vector<bool>>(std::move(kept));
-  return make_view(std::move(profile), request);
-}
-
 }  // namespace
 
 void ask_stacks(Answering& asking, Answer<ProfileView> Answers::*member, const Source& of, const MomentName& at,
@@ -99,10 +58,11 @@ void ask_stacks(Answering& asking, Answer<ProfileView> Answers::*member, const S
       [profile = of.profile, request, moment, heaps](Work& work) -> Result<Computed<ProfileView>> {
         auto view =
             moment && (!request.where.empty() || !heaps.empty())
-                ? view_of_blocks(*moment, request, heaps, work)
+                ? make_view_of_blocks(*moment->trace, moment->states, request, heaps, &work)
                 : make_view(moment ? std::make_shared<const Profile>(profile_from_trace(*moment->trace, moment->states))
                                    : profile,
                             request);
+        if (work.cancelled) return Failure(cancelled_error());
         if (!view) return Failure(view.error());
         const std::size_t bytes = view_bytes(*view);
         return Computed<ProfileView>{std::make_shared<const ProfileView>(std::move(*view)), bytes};
@@ -114,25 +74,26 @@ void ask_summary(Answering& asking, const AnswerKey& base) {
   const auto moment = ready_moment(asking.state());
   // Its figures are of the blocks at the same time.
   if (source != nullptr && source->trace && moment == nullptr) return;
-  asking.ask<SummaryAnswer>(&Answers::summary, with(base, options::Summary{}),
-                            [view = asking.answers().view.value, moment, filter = asking.position().request.where,
-                             heaps = heaps_in_scope(asking.state())](Work& work) -> Result<Computed<SummaryAnswer>> {
-                              auto answer = std::make_shared<SummaryAnswer>();
-                              if (moment != nullptr) {
-                                const auto places = places_of(*moment, filter, heaps, work);
-                                if (!places) return Failure(places.error());
-                                const CountsBlock counts = [&](std::size_t stream, const LiveBlock& block) {
-                                  return (*places)[stream].by_slot[block.slot] == BlockPlace::passes;
-                                };
-                                answer->categories = compute_category_rows(*moment->trace, moment->states, counts);
-                                answer->holders = compute_holder_rows(*moment->trace, moment->states, counts);
-                              }
-                              answer->summary = compute_summary(*view);
-                              answer->user_code = compute_user_code(*view);
-                              const std::size_t bytes =
-                                  4096 + answer->user_code.size() * 200 + answer->holders.size() * 200;
-                              return Computed<SummaryAnswer>{std::move(answer), bytes};
-                            });
+  asking.ask<SummaryAnswer>(
+      &Answers::summary, with(base, options::Summary{}),
+      [view = asking.answers().view.value, moment, filter = asking.position().request.where,
+       heaps = heaps_in_scope(asking.state())](Work& work) -> Result<Computed<SummaryAnswer>> {
+        auto answer = std::make_shared<SummaryAnswer>();
+        if (moment != nullptr) {
+          const auto places = find_block_places(*moment->trace, moment->states, filter, heaps, &work);
+          if (work.cancelled) return Failure(cancelled_error());
+          if (!places) return Failure(places.error());
+          const CountsBlock counts = [&](std::size_t stream, const LiveBlock& block) {
+            return (*places)[stream].by_slot[block.slot] == BlockPlace::passes;
+          };
+          answer->categories = compute_category_rows(*moment->trace, moment->states, counts);
+          answer->holders = compute_holder_rows(*moment->trace, moment->states, counts);
+        }
+        answer->summary = compute_summary(*view);
+        answer->user_code = compute_user_code(*view);
+        const std::size_t bytes = 4096 + answer->user_code.size() * 200 + answer->holders.size() * 200;
+        return Computed<SummaryAnswer>{std::move(answer), bytes};
+      });
 }
 
 void ask_top(Answering& asking, const AnswerKey& base) {

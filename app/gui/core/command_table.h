@@ -50,6 +50,8 @@ enum class Needs {
   X(close_file, "Close file", "Ctrl+W", "File", profile, "Closes the file in front.")                                  \
   X(reload_file, "Reload the file", "F5", "File", profile, "Reads the file again, for one that was rewritten.")        \
   X(export_picture, "Export picture...", "Ctrl+E", "File", profile, "The view in front as a PNG.")                     \
+  X(save_picture, "Save picture", "Ctrl+Shift+E", "File", profile,                                                     \
+    "The view in front as a PNG in the current folder; the status line says where.")                                   \
   X(export_figures, "Export figures as CSV...", "", "File", profile,                                                   \
     "What the view in front shows, as exact numbers.")                                                                 \
   X(export_blocks, "Export all blocks as CSV...", "", "File", trace,                                                   \

@@ -37,6 +37,20 @@ void add_files(CommandLine& line, const Source& source) {
   for (const std::string& file : source.files()) line.add(file);
 }
 
+// What tables and graphs are about, as a filter: a device, or one of the memories of a device. Empty: everything.
+std::string where_of_scope(const AppState& state) {
+  const std::vector<HeapKey> scope = heaps_in_scope(state);
+  if (scope.empty()) return {};
+  const Trace& trace = *state.source()->trace;
+  const auto info_of_heap = [&](HeapKey key) { return trace.streams[key.stream].definitions().heap(key.heap); };
+  const std::uint32_t device = info_of_heap(scope.front()).device;
+  std::size_t of_device = 0;
+  for (const NamedHeap& heap : heaps_of(trace))
+    if (info_of_heap(heap.key).device == device) ++of_device;
+  if (device != wire::no_device && of_device <= scope.size()) return "device:" + std::to_string(device);
+  return "heap=" + where_quote(info_of_heap(choose_heap(trace, state.position().heap)).name);
+}
+
 // The source on the right side.
 SourceId other_side_id(const AppState& state) {
   return state.is_split() ? state.contexts[1].position.source : SourceId::none;
@@ -108,6 +122,7 @@ std::string open_command(const AppState& state) {
   line.add_option("--from", left.range.from.text());
   line.add_option("--at", (left.range.empty() ? left.at : left.range.to).text());
   line.add_option("--pin", left.pin.text());
+  line.add_flag("--all-devices", position.all_devices);
   line.add_option("--rows", position.by_region ? "region" : "");
   const HeapColoring plain = left.pin.empty() ? HeapColoring::automatic : HeapColoring::change;
   if (left.coloring != plain) line.add_option("--color", row_of(left.coloring).key);
@@ -142,8 +157,10 @@ std::string report_command(const AppState& state) {
   add_files(line, *source);
   if (source->trace) line.add_option("--at", position.at.text());
   if (view_exists(state, position.view) && row.add_report_options != nullptr) row.add_report_options(state, line);
+  ViewRequest request = position.request;
+  if (source->trace) request.where = where_of_both(where_of_scope(state), request.where);
   if (position.request.by != FrameBy::function) line.add_option("--by", text_from_frame_by(position.request.by));
-  line.add_filters(position.request);
+  line.add_filters(request);
   return line.take();
 }
 

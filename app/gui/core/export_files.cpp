@@ -47,7 +47,34 @@ void start_trace_export(AppState& state, WorkerPool& pool, const std::string& pa
   });
 }
 
+// A name that no file has: "train.heap_map.png", "train.heap_map-2.png".
+std::string unused_path(const std::filesystem::path& wanted) {
+  std::filesystem::path path = wanted;
+  std::error_code ignored;
+  for (int i = 2; std::filesystem::exists(path, ignored); ++i)
+    path = wanted.parent_path() / (wanted.stem().string() + "-" + std::to_string(i) + wanted.extension().string());
+  return path.string();
+}
+
 }  // namespace
+
+std::string suggested_export_name(const AppState& state) {
+  const Source* source = state.source();
+  std::string name = source == nullptr ? "profile" : source->name();
+  name = name.substr(0, name.find('.'));
+  const std::string& format = state.window.export_format;
+  if (format == "png" || format == "figures.csv") name += "." + std::string(row_of(state.position().view).key);
+  if (format == "figures.csv") return name + ".csv";
+  return name + (format == "pprof" ? ".filtered.pprof.gz" : "." + format);
+}
+
+void start_picture(AppState& state, WorkerPool& pool) {
+  state.window.export_format = "png";
+  std::error_code ignored;
+  const std::filesystem::path folder =
+      state.folder.value ? std::filesystem::path(state.folder.value->folder) : std::filesystem::current_path(ignored);
+  start_export(state, pool, unused_path(folder / suggested_export_name(state)));
+}
 
 void start_export(AppState& state, WorkerPool& pool, const std::string& path) {
   WindowState& window = state.window;

@@ -10,6 +10,10 @@ namespace hbmscope::gui {
 
 // Exports in the format that the dialog was opened for. It never overwrites an open file.
 void start_export(AppState& state, WorkerPool& pool, const std::string& path);
+// The view in front as a picture: in the folder that the file dialog showed last, else where the program was started.
+void start_picture(AppState& state, WorkerPool& pool);
+// "train.heap_map.png": of the source and the view in front, in the format of WindowState::export_format.
+std::string suggested_export_name(const AppState& state);
 void write_text(AppState& state, WorkerPool& pool, const std::string& path, std::string text);
 
 }  // namespace hbmscope::gui

@@ -5,9 +5,8 @@
 #include <filesystem>
 #include <utility>
 
-#include "analysis/query/heap_rows.h"
-#include "analysis/units/format.h"
 #include "app/gui/core/absolute_path.h"
+#include "app/gui/core/source_facts.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -20,23 +19,6 @@ std::int64_t seconds_now() {
 
 RecentFiles::RecentFiles(AppState& state, WorkerPool& pool, bool leaves_no_trace)
     : state_(state), pool_(pool), leaves_no_trace_(leaves_no_trace) {}
-
-namespace {
-
-// Of a trace its first failure, else its peak: at its end most memory has been freed.
-std::string headline_of(const Source& source) {
-  if (!source.trace) return source.summary->headline;
-  std::uint64_t peak = 0;
-  for (const Stream& stream : source.trace->streams) {
-    for (const FailureEvent& failure : stream.failures())
-      if (failure.is_out_of_memory) return "out of memory: requested " + text_from_request(failure.requested_bytes);
-    for (std::uint32_t heap = 1; heap < stream.definitions().heaps().size(); ++heap)
-      peak = std::max(peak, stream.peak(heap).in_use_bytes);
-  }
-  return peak == 0 ? source.summary->headline : "peak " + text_from_bytes(peak) + " in use";
-}
-
-}  // namespace
 
 void RecentFiles::remember(const Source& source) {
   if (source.path == "-") return;

@@ -33,8 +33,10 @@ void SideBySide::split(SourceId other_side) {
   }
   const std::size_t other = 1 - front;
   ViewPosition& position = state_.contexts[other].position;
-  if (position.source != other_side) enter_source(other, other_side);
+  const bool is_other_run = position.source != other_side;
+  if (is_other_run) enter_source(other, other_side);
   position.baseline = SourceId::none;
+  if (is_other_run && !state_.lock) set_lock(SameMoment::time);
 }
 
 void SideBySide::close_side(std::size_t context) {
@@ -151,10 +153,14 @@ bool SideBySide::follow_lock() {
   const Source *source = state_.find_source(leads.source), *other_side = state_.find_source(follows.source);
   // Two running jobs are each shown at their own end.
   const bool is_end = leads.at.is_end();
-  if (leads.at == "start" || (is_end && (source->live || other_side->live))) {
-    state_.contexts[other].position.at = leads.at;
+  // Two runs are each shown at their own peak or failure, since that is when they can be compared.
+  const bool is_named = leads.source != follows.source && (leads.at == "peak" || leads.at == "oom");
+  const bool is_live_end = is_end && (source->live || other_side->live);
+  if (leads.at == "start" || is_live_end || (is_named && *state_.lock == SameMoment::time)) {
+    const bool is_there = !is_named || leads.at.find_in(*other_side->trace);
+    state_.contexts[other].position.at = is_there ? leads.at : MomentName("peak");
     followed_ = {followed_now(0), followed_now(1)};
-    return follows.at != leads.at;
+    return follows.at != state_.contexts[other].position.at;
   }
   const ContextScope scope(state_, lead);
   const auto moment = ready_moment(state_);

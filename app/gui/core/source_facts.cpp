@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "analysis/query/heap_rows.h"
+#include "analysis/units/format.h"
+
 namespace hbmscope::gui {
 namespace {
 
@@ -42,6 +45,18 @@ std::optional<std::uint64_t> shown_log_line(const AppState& state) {
 
 std::string_view why_no_history(const AppState& state) {
   return why_none(state, has_history, "This source describes one time; nothing changes in it.");
+}
+
+std::string headline_of(const Source& source) {
+  if (!source.trace) return source.summary->headline;
+  std::uint64_t peak = 0;
+  for (const Stream& stream : source.trace->streams) {
+    for (const FailureEvent& failure : stream.failures())
+      if (failure.is_out_of_memory) return "out of memory: requested " + text_from_request(failure.requested_bytes);
+    for (std::uint32_t heap = 1; heap < stream.definitions().heaps().size(); ++heap)
+      peak = std::max(peak, stream.peak(heap).in_use_bytes);
+  }
+  return peak == 0 ? source.summary->headline : "peak " + text_from_bytes(peak) + " in use";
 }
 
 }  // namespace hbmscope::gui

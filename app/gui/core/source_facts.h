@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "app/gui/core/app_state.h"
@@ -17,5 +18,8 @@ std::string_view why_no_history(const AppState& state);
 // The line of the log that Source shows: the chosen one; of a text without blocks, which is all that there is, the one
 // that the answer bar speaks of. Nothing: Source shows code.
 std::optional<std::uint64_t> shown_log_line(const AppState& state);
+
+// Of a trace its first failure, else its peak: at its end most memory has been freed.
+std::string headline_of(const Source& source);
 
 }  // namespace hbmscope::gui

@@ -127,9 +127,10 @@ void draw_copy_menu(ViewKind view, CommandQueue& commands) {
   if (space > 0) ImGui::SetCursorPosX(ImGui::GetCursorPosX() + space);
   if (ImGui::Button("Copy")) ImGui::OpenPopup("copy");
   if (!ImGui::BeginPopup("copy")) return;
-  for (const CommandId id : {CommandId::copy, CommandId::copy_as_text, CommandId::copy_as_command,
-                             CommandId::copy_report_command, CommandId::export_picture, CommandId::export_figures}) {
-    if (id == CommandId::export_picture) ImGui::Separator();
+  for (const CommandId id :
+       {CommandId::copy, CommandId::copy_as_text, CommandId::copy_as_command, CommandId::copy_report_command,
+        CommandId::save_picture, CommandId::export_picture, CommandId::export_figures}) {
+    if (id == CommandId::save_picture) ImGui::Separator();
     const CommandInfo& info = info_of(id);
     if (!ImGui::MenuItem(std::string(info.title).c_str(), std::string(info.shortcut).c_str())) continue;
     commands.push(command::note_view, view);

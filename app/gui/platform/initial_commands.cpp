@@ -59,12 +59,15 @@ void push_initial_commands(CommandQueue& commands, const WindowRequest& request)
   if (!request.other_at.empty()) push_to_other_side({command::set_moment, request.other_at});
   if (!request.other_heap.empty()) push_to_other_side(heap_command(request.other_heap));
   if (!request.other_pin.empty()) push_to_other_side({command::set_pin, request.other_pin});
-  if (!request.lock.empty()) commands.push(command::set_lock, parse_same_moment(request.lock));
+  // A time that was asked for stays.
+  if (!request.lock.empty() || !request.other_at.empty())
+    commands.push(command::set_lock, parse_same_moment(request.lock));
   if (const std::string filter = filter_with_find(request.where, request.find); !filter.empty())
     commands.push(command::set_filter, filter);
   const std::string at = request.at.empty() && !request.from.empty() ? "end" : request.at;
   if (!at.empty()) commands.push(command::set_moment, at);
   if (!request.heap.empty()) commands.push(heap_command(request.heap));
+  if (request.all_devices) commands.push(CommandId::toggle_all_devices);
   if (!request.pin.empty()) commands.push(command::set_pin, request.pin);
   if (const auto coloring = parse_coloring(request.color)) commands.push(command::set_coloring, *coloring);
   if (!request.rows.empty())

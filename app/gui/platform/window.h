@@ -22,6 +22,7 @@ struct WindowRequest {
   std::string tiles;                     // Not empty: shows only the tile picture of this layout.
   std::string lock;                      // Locks both sides: "time", "requests"; empty: unlocked.
   std::string heap;                      // By its name; empty: the one with the failure, or the highest peak.
+  bool all_devices = false;              // Tables and graphs are about all devices.
   std::string view;                      // "flame": the tab to bring to the front.
   std::string select;                    // The function to select in all views.
   std::string where;                     // The filter.

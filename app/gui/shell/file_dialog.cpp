@@ -6,6 +6,7 @@
 #include <imgui.h>
 
 #include "analysis/units/format.h"
+#include "app/gui/core/export_files.h"
 #include "app/gui/look/answer_state.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/text_field.h"
@@ -36,16 +37,6 @@ void open_chosen(Dialog dialog, const std::string& path, CommandQueue& commands)
     default: break;
   }
   commands.push(command::open_paths, {path});
-}
-
-std::string suggested_name(const AppState& state) {
-  const Source* source = state.source();
-  std::string name = source == nullptr ? "profile" : source->name();
-  name = name.substr(0, name.find('.'));
-  const std::string& format = state.window.export_format;
-  if (format == "png" || format == "figures.csv") name += "." + std::string(row_of(state.position().view).key);
-  if (format == "figures.csv") return name + ".csv";
-  return name + (format == "pprof" ? ".filtered.pprof.gz" : "." + format);
 }
 
 void draw_path_line(FileDialogState& dialog, const FolderListing* listing, CommandQueue& commands) {
@@ -153,7 +144,7 @@ void draw_file_dialog(const AppState& state, FileDialogState& dialog, CommandQue
   if (appeared) {
     dialog.shown = wanted;
     dialog.chosen.clear();
-    dialog.file_name = wanted == Dialog::export_file ? suggested_name(state) : "";
+    dialog.file_name = wanted == Dialog::export_file ? suggested_export_name(state) : "";
     commands.push(command::list_folder, "");
   }
   const Look look(state);
@@ -179,8 +170,13 @@ void draw_file_dialog(const AppState& state, FileDialogState& dialog, CommandQue
       draw_entries(look, dialog, *listing, commands);
       draw_buttons(dialog, *listing, commands);
     }
-    if (ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows) && ImGui::IsKeyPressed(ImGuiKey_Escape, false))
-      open = false;
+    const bool is_focused = ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows);
+    // Unless it means a button or a field.
+    const bool is_enter = is_focused && ImGui::IsKeyPressed(ImGuiKey_Enter, false) && !ImGui::IsAnyItemActive() &&
+                          !ImGui::GetIO().NavVisible;
+    if (is_enter && !appeared && listing && wanted == Dialog::export_file && !dialog.file_name.empty())
+      open_chosen(dialog.shown, join(listing->folder, dialog.file_name), commands);
+    if (is_focused && ImGui::IsKeyPressed(ImGuiKey_Escape, false)) open = false;
   }
   ImGui::End();
   ImGui::PopStyleColor();

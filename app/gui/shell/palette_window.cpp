@@ -54,6 +54,13 @@ std::vector<Place> find_places(const AppState& state, const std::string& typed) 
   }
   if (const auto moment = find_moment(trace, typed); moment && typed.find_first_of("#0123456789") == 0)
     places.push_back({"Go to the time " + moment->text, "All views show it.", {{command::set_moment, typed}}});
+  constexpr std::size_t markers_max = 5;
+  for (const NamedMarker& marker : find_markers(trace, typed, markers_max)) {
+    const std::uint64_t event = trace.streams[marker.stream].marks()[marker.index].event;
+    places.push_back({"Go to " + std::string(marker.name),
+                      "The time at which this marker begins.",
+                      {{command::set_moment, {trace, marker.stream, event}}}});
+  }
   // A plain word is taken as a command's name; Find searches for it in code.
   const bool is_word = where == typed && typed.find_first_of(":<>=0123456789") == std::string::npos;
   if (!is_word && parse_where(where, block_where_fields(trace)))
@@ -128,7 +135,7 @@ void draw_palette(const AppState& state, PaletteState& palette, CommandQueue& co
     ImGui::SetNextItemWidth(-1);
     const bool has_trace = state.source() != nullptr && state.source()->trace;
     const char* const hint = has_trace
-                                 ? "A few letters of a command, an address, size>1GiB, tag:opt, or a time such as 1.2s"
+                                 ? "A few letters of a command, an address, size>1GiB, a time such as 1.2s, or a step"
                                  : "Type a few letters of a command";
     if (text_field("##command", hint, palette.typed)) palette.chosen = 0;
     const std::vector<Found> found = find_commands(palette.typed);

@@ -1,16 +1,19 @@
 #include "app/gui/views/side_by_side/draw_side_by_side.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 
 #include <imgui.h>
 
 #include "analysis/units/format.h"
+#include "app/gui/core/copy_as_command.h"
 #include "app/gui/look/answer_state.h"
 #include "app/gui/look/diff_settings.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/frame_menu.h"
 #include "app/gui/look/side_by_side.h"
+#include "app/gui/look/table_columns.h"
 #include "app/gui/views/drawn_view.h"
 #include "app/gui/views/side_by_side/side_by_side_table.h"
 
@@ -69,22 +72,60 @@ void draw_figures(const HeapComparison& heaps) {
   ImGui::EndTable();
 }
 
-// Sentences on the left and figures on the right, or below each other if there is not enough room.
-void draw_answer(const SideBySideAnswer& answer) {
+// The settings that differ come first: they explain most of what follows.
+void draw_settings(const SideBySideAnswer& answer) {
+  if (answer.settings.empty()) return dim_text("No setting differs, as far as both files say.");
+  bold_text("Settings that differ");
+  for (const SettingChange& setting : answer.settings) wrapped_text(setting_line(setting));
+}
+
+void draw_lines(const Look& look, const SideBySideAnswer& answer, CommandQueue& commands) {
+  bold_text("What changed, by line");
+  if (answer.lines.empty()) return dim_text("Each line holds the same on both sides.");
+  if (!ImGui::BeginTable("lines", 4, ImGuiTableFlags_RowBg)) return;
+  constexpr ColumnSetup columns[] = {
+      {"B - A", 110}, {"A", 90, 1}, {"B", 90, 1}, {"Your code", 120, 0, ImGuiTableColumnFlags_WidthStretch}};
+  set_up_table_columns(look, columns);
+  table_headers(0, 3);
+  const double most = static_cast<double>(std::max<std::int64_t>(1, std::abs(answer.lines.front().change())));
+  ImGuiListClipper clipper;
+  clipper.Begin(static_cast<int>(answer.lines.size()));
+  while (clipper.Step())
+    for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
+      const HeldOnSides& line = answer.lines[static_cast<std::size_t>(i)];
+      ImGui::TableNextRow();
+      ImGui::TableNextColumn();
+      ImGui::PushID(i);
+      bar_cell(look, static_cast<double>(std::abs(line.change())) / most, delta_text_from_bytes(line.change()),
+               look.role(line.change() > 0 ? Role::grown : Role::shrunk));
+      ImGui::TableNextColumn();
+      right_text(text_from_bytes(line.a));
+      ImGui::TableNextColumn();
+      right_text(text_from_bytes(line.b));
+      ImGui::TableNextColumn();
+      if (ImGui::Selectable(line.name.c_str(), false, ImGuiSelectableFlags_SpanAllColumns))
+        commands.push(command::add_filter, "own=" + where_quote(line.name));
+      tooltip("Click to filter this side to it");
+      ImGui::PopID();
+    }
+  ImGui::EndTable();
+}
+
+// Settings and lines on the left, figures on the right, or below each other if there is not enough room.
+void draw_answer(const Look& look, const SideBySideAnswer& answer, CommandQueue& commands) {
   const HeapComparison& heaps = answer.heaps;
   const float all = ImGui::GetContentRegionAvail().x, least = ImGui::GetFontSize() * 30;
   const bool has_room = all >= 2 * least;
   ImGui::BeginChild("words", {has_room ? all - least - ImGui::GetStyle().ItemSpacing.x : 0, 0},
                     has_room ? 0 : ImGuiChildFlags_AutoResizeY);
+  draw_settings(answer);
+  ImGui::Spacing();
   for (const std::string& sentence : heaps.sentences) {
     ImGui::Bullet();
     wrapped_text(sentence);
   }
-  if (!answer.settings.empty()) {
-    ImGui::Spacing();
-    dim_text("different settings, A > B:");
-    for (const SettingChange& setting : answer.settings) wrapped_text(setting_line(setting));
-  }
+  ImGui::Spacing();
+  draw_lines(look, answer, commands);
   ImGui::EndChild();
   if (has_room) ImGui::SameLine();
   ImGui::BeginChild("figures", {0, 0});
@@ -97,7 +138,7 @@ void draw_answer(const SideBySideAnswer& answer) {
 void draw_side_by_side(const AppState& state, SideBySideState& view, CommandQueue& commands) {
   draw_heads(state, commands);
   if (!draw_answer_state(state, state.answers().side_by_side, "the differences")) return;
-  draw_answer(*state.answers().side_by_side.value);
+  draw_answer(Look(state), *state.answers().side_by_side.value, commands);
   if (take_copy(state, ViewKind::side_by_side, view.copy_seen))
     copy_table(state, table_from_side_by_side(*state.answers().side_by_side.value), commands);
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "analysis/units/format.h"
+
 namespace hbmscope::gui {
 namespace {
 
@@ -17,6 +19,11 @@ TextTable table_from_side_by_side(const SideBySideAnswer& answer) {
                            answer.heaps.b.label, phrase_of(answer.b->moment));
   for (const std::string& sentence : answer.heaps.sentences) table.head += " " + sentence;
   table.columns = {{"Figure"}, {"A", true}, {"B", true}, {"B - A", true}};
+  for (const SettingChange& setting : answer.settings)
+    table.rows.push_back({{setting.key, {}},
+                          {text_from_setting(setting.baseline), {}},
+                          {text_from_setting(setting.now), {}},
+                          {"differs", {}}});
   for (const ComparisonRow& row : answer.heaps.rows) {
     std::optional<std::int64_t> difference;
     if (row.a && row.b) difference = *row.b - *row.a;
@@ -25,11 +32,11 @@ TextTable table_from_side_by_side(const SideBySideAnswer& answer) {
                           {text_from_figure(row, row.b), exact_text(row.b)},
                           {text_from_difference(row), exact_text(difference)}});
   }
-  for (const SettingChange& setting : answer.settings)
-    table.rows.push_back({{setting.key, {}},
-                          {text_from_setting(setting.baseline), {}},
-                          {text_from_setting(setting.now), {}},
-                          {"differs", {}}});
+  for (const HeldOnSides& line : answer.lines)
+    table.rows.push_back({{line.name, {}},
+                          {text_from_bytes(line.a), std::to_string(line.a)},
+                          {text_from_bytes(line.b), std::to_string(line.b)},
+                          {delta_text_from_bytes(line.change()), std::to_string(line.change())}});
   return table;
 }
 

@@ -120,15 +120,14 @@ void draw_legend(const Look& look, const std::vector<DeviceAccount>& accounts, s
   }
 }
 
-// "needs 8.28 GiB", by which the programs of a folder are sorted; or "2.86 GiB in 447 blocks at the end": for a trace,
-// the bars above show the end, whatever the current time is.
+// "needs 8.28 GiB", by which the programs of a folder are sorted; "peak 78.3 GiB in use"; "2.86 GiB in 447
+// allocations".
 std::string held_text(const Source& source) {
   if (source.needed_bytes) return "needs " + text_from_bytes(*source.needed_bytes);
-  const Weight& total = source.summary->total;
   if (!source.attached.empty() && source.devices.empty()) return "no blocks known";
-  const std::string what = !source.trace ? " allocations" : total.count == 1 ? " block" : " blocks";
-  return amount_text(source.summary->unit, total.bytes) + " in " + text_from_count(total.count) + what +
-         (source.trace ? " at the end" : "");
+  if (source.trace) return headline_of(source);
+  const Weight& total = source.summary->total;
+  return amount_text(source.summary->unit, total.bytes) + " in " + text_from_count(total.count) + " allocations";
 }
 
 // "  (A)": the side that shows it.

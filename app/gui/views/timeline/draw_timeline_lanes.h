@@ -1,87 +1,18 @@
 // The lanes of the timeline: strips that share the x axis, each with its own scale.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <imgui.h>
 
-#include "app/gui/core/app_state.h"
-#include "app/gui/core/commands.h"
 #include "app/gui/look/pixel_canvas.h"
 #include "app/gui/look/theme.h"
+#include "app/gui/views/timeline/draw_timeline_layout.h"
 
 namespace hbmscope::gui {
-
-// One lane: bytes or a share, with 0 at the bottom.
-struct Lane {
-  ImVec2 from, to;
-  double most = 1;
-
-  float height() const { return to.y - from.y; }
-  float y_of(double value) const;
-  bool holds(float y) const { return y >= from.y && y < to.y; }
-  double value_at(float y) const { return static_cast<double>(to.y - y) / static_cast<double>(height()) * most; }
-};
-
-// The visible part of the axis and its position on the screen. `source` has the figures; `pixels` has one combined
-// column per pixel.
-struct TimelinePicture {
-  const TimelineColumns& source;
-  double begin = 0, end = 0;  // On the axis.
-  float left = 0;
-  int width = 0;
-  std::vector<TimelineColumn> pixels{};
-  Lane memory{};
-  std::optional<Lane> fits{}, fragmentation{}, growth{}, markers{};
-  int marker_rows_left_out = 0;
-  std::vector<Lane> counters{}, heaps{};  // As many of the source's as fit.
-  float top = 0, bottom = 0;              // Of all lanes together.
-
-  float right() const { return left + static_cast<float>(width); }
-  float x_of_axis(double at) const;
-  float x_of(double share) const { return x_of_axis(source.axis_at(share)); }  // Of a position in `source`.
-  double axis_of(float x) const;
-  // The number of events before the pixel, and up to its end.
-  std::uint64_t position_before(int pixel) const;
-  std::uint64_t position_after(int pixel) const;
-  // The combined columns of the source in the pixel.
-  template <class Value>
-  Value under(const std::vector<Value>& columns, int pixel) const {
-    const auto [first, behind] = columns_under(pixel);
-    Value sum = columns[first];
-    for (std::size_t i = first + 1; i < behind; ++i) sum.add(columns[i]);
-    return sum;
-  }
-
- private:
-  struct ColumnRange {
-    std::size_t first = 0, behind = 1;  // [first, behind), not empty.
-  };
-  ColumnRange columns_under(int pixel) const;
-};
-
-// Uses `part` if it covers the visible span, otherwise `whole`.
-// Uses `part` if it covers the visible span, otherwise `whole`.
-struct PictureOptions {
-  TimelineSpan seen;
-  bool fits_y = false;             // See TimelineState.
-  std::uint64_t overlay_most = 0;  // The most bytes that an overlay shows.
-  bool has_steps = false;          // There is a lane for what each step left behind.
-};
-TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns* part, PictureOptions options,
-                             ImVec2 from, ImVec2 to, const Look& look);
-
-// What does not fit in the picture or its overview; empty: everything fits.
-std::string words_not_drawn(const TimelinePicture& picture, bool has_strip);
-
-// Change the visible span: to [begin, end); zoomed by a factor (above 1: in) around `at`; panned.
-void show_span(const AppState& state, const TimelineColumns& whole, double begin, double end, CommandQueue& commands);
-void zoom_span(const AppState& state, const TimelinePicture& picture, const TimelineColumns& whole, double factor,
-               double at, CommandQueue& commands);
-void pan_span(const AppState& state, const TimelinePicture& picture, const TimelineColumns& whole, double by,
-              CommandQueue& commands);
 
 class StackedBands;
 class StackBlocks;

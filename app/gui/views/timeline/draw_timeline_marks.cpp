@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "analysis/query/heap_rows.h"
 #include "analysis/units/format.h"
@@ -12,33 +13,48 @@ namespace {
 
 constexpr float snap_px = 4;
 
-// A flag with text, since state is never shown by colour alone.
-void draw_flag(ImDrawList& draw, const Look& look, float x, float y, float right, const std::string& words, Role role) {
+// Labels stand in a row of their own above the lanes, so that they never cover data.
+struct LabelRow {
+  float y = 0;
+  std::vector<std::pair<float, float>> taken{};  // From left to right edge.
+
+  bool has_room(float from, float to) const {
+    return std::none_of(taken.begin(), taken.end(),
+                        [&](const auto& one) { return from < one.second && to > one.first; });
+  }
+};
+
+// A flag with text, since state is never shown by colour alone. Right of x, or left of it where there is no room.
+void draw_flag(ImDrawList& draw, const Look& look, float x, LabelRow& row, float right, const std::string& words,
+               Role role) {
   const ImVec2 size = ImGui::CalcTextSize(words.c_str());
-  const float left = x + size.x + look.px(8) > right ? x - size.x - look.px(14) : x;
-  draw.AddRectFilled({left, y}, {left + size.x + look.px(8), y + size.y + look.px(2)}, look.role(role), look.px(2));
-  draw.AddText({left + look.px(4), y + look.px(1)}, look.color(text_on(look.rgb(role))), words.c_str());
+  const float left = x + size.x + look.px(8) > right ? x - size.x - look.px(8) : x;
+  draw.AddRectFilled({left, row.y}, {left + size.x + look.px(8), row.y + size.y}, look.role(role), look.px(2));
+  draw.AddText({left + look.px(4), row.y}, look.color(text_on(look.rgb(role))), words.c_str());
+  row.taken.emplace_back(left, left + size.x + look.px(8));
 }
 
-void draw_peak(ImDrawList& draw, const Look& look, const TimelinePicture& picture, const TimelineMark& peak) {
+void draw_peak(ImDrawList& draw, const Look& look, const TimelinePicture& picture, const TimelineMark& peak,
+               LabelRow& row) {
   const float x = picture.x_of(peak.at), y = picture.memory.y_of(static_cast<double>(peak.bytes));
   if (x < picture.left || x > picture.right()) return;
   draw.AddTriangleFilled({x, y}, {x - look.px(5), y - look.px(8)}, {x + look.px(5), y - look.px(8)},
                          look.role(Role::text));
   const std::string words = "peak " + text_from_bytes(peak.bytes);
   const float width = ImGui::CalcTextSize(words.c_str()).x;
-  const float left = x + look.px(8) + width > picture.right() ? x - look.px(8) - width : x + look.px(8);
-  // Below the title of the lane if they would overlap.
-  const float below_title = picture.memory.from.y + ImGui::GetTextLineHeight() + look.px(4);
-  const float top = std::max(picture.memory.from.y, y - ImGui::GetTextLineHeight() - look.px(1));
-  draw_words(draw, look, {left, left < picture.left + look.px(380) ? std::max(top, below_title) : top}, words,
-             Role::text);
+  // Next to the handle of the time, which may stand there.
+  const float gap = look.px(8);
+  float left = x + gap;
+  if (left + width > picture.right() || !row.has_room(left, left + width)) left = x - gap - width;
+  while (left > picture.left && !row.has_room(left, left + width)) left -= width / 2;
+  if (left < picture.left) return;
+  draw.AddText({left, row.y}, look.role(Role::text), words.c_str());
+  row.taken.emplace_back(left, left + width);
 }
 
 // Failures that are close to each other share a flag, since their texts would overlap.
 void draw_failure_flags(ImDrawList& draw, const Look& look, const TimelinePicture& picture,
-                        const std::vector<FailureColumn>& columns) {
-  const Lane& lane = picture.fits ? *picture.fits : picture.memory;
+                        const std::vector<FailureColumn>& columns, LabelRow& row) {
   for (std::size_t first = 0, next = 0; first < columns.size(); first = next) {
     FailureColumn group = columns[first];
     const auto is_near = [&](const FailureColumn& one) {
@@ -51,19 +67,18 @@ void draw_failure_flags(ImDrawList& draw, const Look& look, const TimelinePictur
       group.bytes = std::max(group.bytes, columns[next].bytes);
     }
     const std::string requested = text_from_request(group.bytes);
-    const float y = std::min(lane.y_of(picture.fits ? static_cast<double>(group.bytes) : 0), lane.to.y - look.px(20));
-    draw_flag(draw, look, group.x + look.px(3), std::max(lane.from.y, y), picture.right(),
+    draw_flag(draw, look, group.x, row, picture.right(),
               group.count == 1 ? "! requested " + requested
                                : "! " + text_from_count(group.count) + " failures, requested up to " + requested,
               Role::failure);
   }
 }
 
-void draw_failures(ImDrawList& draw, const Look& look, const TimelinePicture& picture) {
+void draw_failures(ImDrawList& draw, const Look& look, const TimelinePicture& picture, LabelRow& row) {
   const Lane& memory = picture.memory;
   const std::vector<FailureColumn> columns = failure_columns(picture, picture.source.failures);
   const bool is_crowded = columns.size() > failure_lines_max;
-  const float top = is_crowded ? std::max(memory.from.y, memory.to.y - look.px(8)) : memory.from.y;
+  const float top = is_crowded ? std::max(memory.from.y, memory.to.y - look.px(8)) : row.y;
   for (const FailureColumn& column : columns) {
     const float x = column.x + 0.5F;
     for (float y = top; y < memory.to.y; y += look.px(6))
@@ -73,7 +88,7 @@ void draw_failures(ImDrawList& draw, const Look& look, const TimelinePicture& pi
       draw.AddLine({x, picture.fits->to.y}, {x, picture.fits->y_of(static_cast<double>(column.bytes))},
                    look.role(Role::failure), is_crowded ? 1 : look.px(3));
   }
-  draw_failure_flags(draw, look, picture, columns);
+  draw_failure_flags(draw, look, picture, columns, row);
 }
 
 // The meaning of the axis for a compiled program or a workload.
@@ -123,9 +138,14 @@ void draw_time_axis(ImDrawList& draw, const AppState& state, const TimelinePictu
   }
 }
 
+float label_height(const Look& look) {
+  return ImGui::GetTextLineHeight() + look.px(12);
+}
+
 void draw_marks(ImDrawList& draw, const Look& look, const TimelinePicture& picture) {
-  if (picture.source.peak) draw_peak(draw, look, picture, *picture.source.peak);
-  draw_failures(draw, look, picture);
+  LabelRow row{picture.top - label_height(look)};
+  draw_failures(draw, look, picture, row);
+  if (picture.source.peak) draw_peak(draw, look, picture, *picture.source.peak, row);
 }
 
 void draw_selected_range(ImDrawList& draw, const Look& look, const TimelinePicture& picture, double from, double to) {
@@ -154,8 +174,8 @@ void draw_pin_line(ImDrawList& draw, const Look& look, const TimelinePicture& pi
   const float x = std::floor(std::clamp(exact, picture.left, picture.right() - 1));
   for (float y = picture.top - scrubber; y < picture.bottom; y += look.px(6))
     draw.AddRectFilled({x, y}, {x + 1, std::min(picture.bottom, y + look.px(3))}, look.role(Role::text));
-  draw_flag(draw, look, x, picture.bottom - ImGui::GetTextLineHeight() - look.px(4), picture.right(), "pinned",
-            Role::text);
+  LabelRow row{picture.bottom - ImGui::GetTextLineHeight() - look.px(4)};
+  draw_flag(draw, look, x, row, picture.right(), "pinned", Role::text);
 }
 
 void draw_strip(ImDrawList& draw, PixelCanvas& canvas, const Look& look, const TimelineColumns& whole,

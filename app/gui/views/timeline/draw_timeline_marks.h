@@ -17,6 +17,8 @@ inline constexpr std::size_t failure_lines_max = 12;
 
 void draw_time_axis(ImDrawList& draw, const AppState& state, const TimelinePicture& picture,
                     const TimelineColumns& whole, float y);
+// The height of the labels above the lanes, with the handle of the time between them.
+float label_height(const Look& look);
 void draw_marks(ImDrawList& draw, const Look& look, const TimelinePicture& picture);
 // `from`, `to`: on the axis.
 void draw_selected_range(ImDrawList& draw, const Look& look, const TimelinePicture& picture, double from, double to);
