@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <random>
 
+#include "app/gui/platform/opaque_pictures.h"
 #include "tests/gui/gui_test.h"
 
 namespace hbmscope::test {
@@ -64,6 +65,30 @@ TEST(ClipOf, is_the_box_that_was_wanted_at_any_scale) {
         command.ClipRect = gui::clip_rect_of({from, from, to, to}, frame);
         ASSERT_EQ(gui::clip_of(command, frame), (PixelBox{from, from, to, to})) << pixels << "/" << points;
       }
+  }
+}
+
+TEST(OpaquePictures, split_a_part_into_boxes_that_cover_it_once) {
+  std::mt19937 random(11);
+  const auto below = [&](int limit) { return static_cast<int>(random() % static_cast<unsigned>(limit)); };
+  for (int round = 0; round < 50; ++round) {
+    std::vector<gui::OpaquePicture> pictures;
+    for (int i = below(4); i >= 0; --i) {
+      const int x = below(1500), y = below(800);
+      pictures.push_back({0, i, {x, y, x + 100 + below(1000), y + 100 + below(600)}, 0, 0});
+    }
+    const PixelBox part{below(200), below(200), 1000 + below(600), 700 + below(300)};
+    std::uint64_t pixels = 0;
+    const auto boxes = gui::split_at_pictures(part, pictures);
+    for (auto one = boxes.begin(); one != boxes.end(); ++one) {
+      pixels += one->box.pixels();
+      EXPECT_EQ(gui::common(one->box, part), one->box);
+      if (one->from != nullptr) {
+        EXPECT_EQ(gui::common(one->box, one->from->box), one->box);
+      }
+      for (auto other = boxes.begin(); other != one; ++other) EXPECT_TRUE(gui::common(one->box, other->box).empty());
+    }
+    EXPECT_EQ(pixels, part.pixels());
   }
 }
 

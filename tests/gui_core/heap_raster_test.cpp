@@ -117,6 +117,20 @@ TEST(HeapRaster, cells_of_random_heaps_are_as_counted) {
   }
 }
 
+TEST(HeapCells, are_the_same_in_bands_of_rows) {
+  for (std::uint32_t seed = 0; seed < 20; ++seed) {
+    test::SmallTrace trace;
+    fill_randomly(trace, seed, mib, seed % 2 == 0 ? 512 : 96, seed % 5 == 0 ? 3 : 60);
+    const HeapSpans map = spans_of(trace);
+    const HeapMapView view{37, 24, 12, 1024, 41};
+    const HeapLine line(map, view);
+    std::vector<MapCell> whole(std::size_t{37} * 24), in_bands(whole.size());
+    draw_map_cells(whole, map, line, view, 0, view.rows);
+    for (int row = 0; row < view.rows; ++row) draw_map_cells(in_bands, map, line, view, row, row + 1);
+    ASSERT_EQ(whole, in_bands) << "seed " << seed;
+  }
+}
+
 TEST(HeapRaster, free_range_of_a_pixel_is_never_lost) {
   for (std::uint32_t seed = 100; seed < 160; ++seed) {
     test::SmallTrace trace;

@@ -15,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "app/gui/core/heap_cells.h"
 #include "app/gui/core/heap_line.h"
 #include "app/gui/core/palette.h"
 
@@ -28,15 +29,7 @@ constexpr Pixel pixel_from_color(Color color) {
 
 Color color_of_shade(Theme theme, HeapColoring coloring, Shade shade);
 
-// One pixel of the line, from the bottom of its row: `use`, then hatched `waste`, then free; all in px.
-struct MapCell {
-  enum class Fill : std::uint8_t { nothing, not_identified, spans, free_inside };  // free_inside: no seam below it.
-  Fill fill = Fill::nothing;
-  std::uint8_t use = 0, waste = 0;
-  std::uint8_t look = 0;  // Shade and flags. With two ends: a completely free cell that only one end may use.
-
-  static constexpr std::uint8_t shade_mask = 15, is_edge = 16, is_pending = 32, for_lower = 64, for_upper = 128;
-};
+struct Inks;
 
 class HeapRaster {
  public:
@@ -51,8 +44,7 @@ class HeapRaster {
   const std::vector<MapCell>& cells() const { return cells_; }
 
  private:
-  void draw_cells(const HeapSpans& map, const HeapMapView& view);
-  void draw_pixels(const HeapSpans& map, const HeapMapView& view, Theme theme);
+  void draw_pixels(const Inks& inks, const HeapMapView& view, int first_row, int last_row);
   // The pixels that a span covers, relative to the picture's corner.
   struct Span {
     std::int64_t begin = 0, end = 0;

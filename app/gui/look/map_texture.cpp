@@ -13,7 +13,13 @@ int with_room(int size) {
   return (size + 255) / 256 * 256;
 }
 
+std::vector<const ImTextureData*>& opaque_textures() {
+  static std::vector<const ImTextureData*> textures;
+  return textures;
+}
+
 void forget(ImTextureData& texture) {
+  std::erase(opaque_textures(), &texture);
   ImGui::UnregisterUserTexture(&texture);
   ImGui::GetPlatformIO().Textures.find_erase(&texture);
 }
@@ -61,9 +67,10 @@ void MapTexture::set(const std::vector<Pixel>& pixels, int width, int height) {
                      std::max(old_height, with_room(height)));
     texture_->UseColors = true;
     ImGui::RegisterUserTexture(texture_.get());
+    if (kind_ == Pixels::opaque) opaque_textures().push_back(texture_.get());
   }
   for (int y = 0; y < height; ++y)
-    std::memcpy(texture_->GetPixelsAt(0, y), pixels.data() + static_cast<std::ptrdiff_t>(y) * width,
+    std::memcpy(texture_->GetPixelsAt(0, height - 1 - y), pixels.data() + static_cast<std::ptrdiff_t>(y) * width,
                 static_cast<std::size_t>(width) * sizeof(Pixel));
   if (texture_->Status == ImTextureStatus_WantCreate) return;  // Then all of it will be uploaded.
   const auto size = [](int pixels_wide) { return static_cast<unsigned short>(pixels_wide); };
@@ -80,9 +87,14 @@ void MapTexture::draw(ImDrawList& draw, ImVec2 at) {
 
 void MapTexture::draw(ImDrawList& draw, ImVec2 from, ImVec2 to) {
   if (!texture_ || width_ == 0 || height_ == 0) return;
-  draw.AddImage(texture_->GetTexRef(), from, to, {0, 0},
-                {static_cast<float>(width_) / static_cast<float>(texture_->Width),
-                 static_cast<float>(height_) / static_cast<float>(texture_->Height)});
+  draw.AddImage(texture_->GetTexRef(), from, to,
+                {0, static_cast<float>(height_) / static_cast<float>(texture_->Height)},
+                {static_cast<float>(width_) / static_cast<float>(texture_->Width), 0});
+}
+
+bool is_opaque(const ImTextureData& texture) {
+  const auto& all = opaque_textures();
+  return std::find(all.begin(), all.end(), &texture) != all.end();
 }
 
 }  // namespace hbmscope::gui

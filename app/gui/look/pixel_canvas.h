@@ -25,7 +25,7 @@ class PixelCanvas {
   int width_ = 0, height_ = 0;
   std::vector<Pixel> pixels_, shown_;
   int shown_width_ = 0;
-  MapTexture texture_;
+  MapTexture texture_{MapTexture::Pixels::translucent};
 };
 
 }  // namespace hbmscope::gui

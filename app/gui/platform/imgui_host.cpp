@@ -42,18 +42,27 @@ void clear(const PixelBox& part, const ImDrawData& frame, const ImVec4& color) {
   glDisable(GL_SCISSOR_TEST);
 }
 
-// Draws this part of the frame by clipping the commands' rectangles temporarily.
-void draw_part(const PixelBox& part, const ImDrawData& frame) {
+void update_textures(const ImDrawData& frame) {
+  for (ImTextureData* texture : *frame.Textures)
+    if (texture->Status != ImTextureStatus_OK) ImGui_ImplOpenGL3_UpdateTexture(texture);
+}
+
+// Draws this box of the frame by clipping the commands' rectangles temporarily. Commands before `after` are left out.
+void draw_box(const PixelBox& box, const OpaquePicture* after, const ImDrawData& frame) {
   ImDrawData some = frame;
   some.CmdLists.resize(0);
   std::vector<ImVec4> clips;
-  for (ImDrawList* list : frame.CmdLists) {
+  for (int i = 0; i < frame.CmdLists.Size; ++i) {
+    ImDrawList* const list = frame.CmdLists[i];
     bool is_seen = false;
-    for (ImDrawCmd& command : list->CmdBuffer) {
+    for (int at = 0; at < list->CmdBuffer.Size; ++at) {
+      ImDrawCmd& command = list->CmdBuffer[at];
       clips.push_back(command.ClipRect);
-      const PixelBox box = common(part, clip_of(command, frame));
-      is_seen = is_seen || (!box.empty() && command.ElemCount > 0);
-      command.ClipRect = box.empty() ? ImVec4{} : clip_rect_of(box, frame);
+      const auto place = std::pair(static_cast<std::size_t>(i), at);
+      const bool is_hidden = after != nullptr && place <= std::pair(after->list, after->command);
+      const PixelBox shown = is_hidden ? PixelBox{} : common(box, clip_of(command, frame));
+      is_seen = is_seen || (!shown.empty() && command.ElemCount > 0);
+      command.ClipRect = shown.empty() ? ImVec4{} : clip_rect_of(shown, frame);
     }
     if (is_seen) some.CmdLists.push_back(list);
   }
@@ -111,13 +120,18 @@ std::uint64_t ImGuiHost::end_frame(const ImVec4& background) {
   const ImU32 color = ImGui::ColorConvertFloat4ToU32(background);
   if (std::exchange(background_, color) != color) changed_.forget();
   const std::vector<PixelBox> parts = changed_.find(frame);
+  update_textures(frame);
+  const std::vector<OpaquePicture> pictures = find_opaque_pictures(frame);
   std::uint64_t pixels = 0;
-  for (const PixelBox& part : parts) {
-    clear(part, frame, background);
-    draw_part(part, frame);
-    pixels += part.pixels();
-  }
-  if (parts.empty()) draw_part({}, frame);  // Textures may be new even if no part has changed.
+  for (const PixelBox& part : parts)
+    for (const BoxToDraw& one : split_at_pictures(part, pictures)) {
+      if (one.from != nullptr)
+        copier_.copy(*one.from, one.box, frame);
+      else
+        clear(one.box, frame, background);
+      draw_box(one.box, one.from, frame);
+      pixels += one.box.pixels();
+    }
   return pixels;
 }
 

@@ -9,6 +9,7 @@
 #include "analysis/model/result.h"
 #include "app/gui/platform/changed_parts.h"
 #include "app/gui/platform/gl_window.h"
+#include "app/gui/platform/picture_copier.h"
 
 namespace hbmscope::gui {
 
@@ -29,6 +30,7 @@ class ImGuiHost {
   ImGuiHost() = default;
 
   ChangedParts changed_;
+  PictureCopier copier_;
   std::uint32_t background_ = 0;
 };
 
