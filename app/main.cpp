@@ -32,6 +32,7 @@ hbmscope::Result<int> open_window(const hbmscope::cli::OpenRequest& request) {
   window.color = request.color;
   window.rows = request.rows;
   window.all_devices = request.all_devices;
+  window.addresses = request.addresses;
   window.at = request.at;
   window.theme = request.theme;
   window.scale = request.scale;

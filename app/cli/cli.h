@@ -20,7 +20,7 @@ inline constexpr int exit_unreadable = 3;  // A file can't be read, or a result 
 struct OpenRequest {
   std::vector<std::string> files;
   std::string baseline, other_side, other_at, other_pin, lock, heap, view, select, where, find, from, at, pin, color,
-      rows, theme, screenshot;
+      rows, addresses, theme, screenshot;
   std::vector<std::string> what_if, other_what_if;  // KEY=VALUE: changes to a TPU workload.
   std::string other_heap;
   std::string tiles;                     // Draws only the tiles of this layout.

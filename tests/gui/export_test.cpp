@@ -67,12 +67,13 @@ TEST_F(Export, letters_are_not_for_the_map_behind_the_dialog) {
     hand.ItemClick("**/Up");
     hand.KeyPress(ImGuiKey_R);
     hand.Yield(2);
-    EXPECT_FALSE(state().position().by_region);
+    EXPECT_EQ(state().position().map_layout, gui::MapLayout::wrapped);
     hand.KeyPress(ImGuiKey_Escape);
     hand.WindowFocus("//Heap map");
     hand.KeyPress(ImGuiKey_R);
     hand.Yield(2);
-    EXPECT_TRUE(state().position().by_region) << "with the dialog gone it is the map's key again";
+    EXPECT_EQ(state().position().map_layout, gui::MapLayout::by_region)
+        << "with the dialog gone it is the map's key again";
   });
 }
 

@@ -4,6 +4,8 @@
 #include <imgui_internal.h>
 
 #include "app/gui/core/copy_as_command.h"
+#include "app/gui/core/place_text.h"
+#include "app/gui/platform/initial_commands.h"
 #include "app/gui/platform/window.h"
 #include "tests/gui/gui_test.h"
 #include "tests/gui_core/small_trace.h"
@@ -36,12 +38,12 @@ TEST_F(MapView, r_gives_each_region_rows_of_its_own) {
     hand.WindowFocus("//Heap map");
     hand.KeyPress(ImGuiKey_R);
     ASSERT_TRUE(wait_until_idle(hand));
-    EXPECT_TRUE(state().position().by_region);
+    EXPECT_EQ(state().position().map_layout, gui::MapLayout::by_region);
     EXPECT_TRUE(gui::open_command(state()).ends_with(" --rows region")) << gui::open_command(state());
     // The third row begins with the third region.
     const ImRect picture = hand.ItemInfo("//Heap map/**/pieces").RectFull;
-    const auto view =
-        gui::fit_heap_map(spans(), static_cast<int>(picture.GetWidth()), static_cast<int>(picture.GetHeight()), true);
+    const auto view = gui::fit_heap_map(spans(), static_cast<int>(picture.GetWidth()),
+                                        static_cast<int>(picture.GetHeight()), gui::MapLayout::by_region);
     const gui::HeapLine line(spans(), view);
     const auto row = static_cast<float>(line.begin_px(2) / view.width);
     hand.MouseMoveToPos({picture.Min.x + 2, picture.Min.y + (row + 0.5F) * static_cast<float>(view.pitch)});
@@ -50,6 +52,63 @@ TEST_F(MapView, r_gives_each_region_rows_of_its_own) {
     EXPECT_EQ(2 * 64 * mib, state().position().address);
   });
   take_picture("heap_map_by_region");
+}
+
+TEST_F(MapView, strip_zooms_at_the_pointer_and_a_copied_command_shows_the_same) {
+  SmallTrace trace;
+  trace.region(0, 256 * mib);
+  for (std::uint64_t at = 0; at < 256; at += 8) trace.alloc(at * mib, 5 * mib, at % 16 == 0 ? "forward" : "backward");
+  trace.write(path("strip.hbm"));
+  run([&](ImGuiTestContext& hand) {
+    open(hand, {path("strip.hbm")});
+    hand.WindowFocus("//Heap map");
+    hand.KeyPress(ImGuiKey_U);
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_EQ(state().position().map_layout, gui::MapLayout::strip);
+    EXPECT_TRUE(gui::open_command(state()).ends_with(" --rows strip")) << gui::open_command(state());
+    const ImRect picture = hand.ItemInfo("//Heap map/**/pieces").RectFull;
+    const int width = static_cast<int>(picture.GetWidth()), height = static_cast<int>(picture.GetHeight());
+    const int x = width / 3;
+    const auto view = [&] { return gui::strip_of_addresses(spans(), width, height, state().position().addresses); };
+    const auto pointed_at = [&] { return *gui::HeapLine(spans(), view()).address_at(view().origin + x); };
+    const std::uint64_t before = pointed_at();
+    const double scale = view().bytes_per_px;
+    hand.MouseMoveToPos({picture.Min.x + static_cast<float>(x), picture.GetCenter().y});
+    for (int notch = 0; notch < 8; ++notch) hand.MouseWheelY(1);
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_LT(view().bytes_per_px, scale / 4);
+    EXPECT_NEAR(static_cast<double>(pointed_at()), static_cast<double>(before), 2 * scale);
+    hand.MouseClick();
+    ASSERT_TRUE(wait_until_idle(hand));
+    ASSERT_TRUE(state().position().address);
+    EXPECT_EQ(spans().find(before)->begin, *state().position().address);
+
+    // The same window from the copied options.
+    const AddressRange shown = state().position().addresses;
+    const std::string command = gui::open_command(state());
+    const std::string option = " --rows strip --addresses " + gui::text_from_addresses(shown);
+    EXPECT_NE(command.find(option), std::string::npos) << command;
+    commands().push(gui::command::show_addresses, {});
+    commands().push(gui::command::set_map_layout, gui::MapLayout::wrapped);
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_TRUE(state().position().addresses.empty());
+    gui::WindowRequest request;
+    request.files = {path("strip.hbm")};
+    request.rows = "strip";
+    request.addresses = gui::text_from_addresses(shown);
+    gui::push_initial_commands(commands(), request);
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_EQ(state().position().map_layout, gui::MapLayout::strip);
+    EXPECT_EQ(state().position().addresses, shown);
+    EXPECT_NEAR(static_cast<double>(pointed_at()), static_cast<double>(before), 2 * scale);
+
+    // The whole heap again.
+    hand.WindowFocus("//Heap map");
+    hand.KeyPress(ImGuiKey_0);
+    ASSERT_TRUE(wait_until_idle(hand));
+    EXPECT_TRUE(state().position().addresses.empty());
+  });
+  take_picture("heap_map_strip");
 }
 
 TEST_F(MapView, finding_blocks_leaves_the_map_where_it_is) {

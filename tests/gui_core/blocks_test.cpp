@@ -44,6 +44,7 @@ TEST(Minimap, each_line_is_the_share_in_use_as_counted_byte_by_byte) {
   for (const std::uint64_t begin : {std::uint64_t{0}, std::uint64_t{10'000}, std::uint64_t{50'000}}) {
     const std::uint64_t size = 1000 + random() % 3000;
     trace.region(begin, size);
+    if (begin > 0) bytes.insert(bytes.end(), 3, 0);  // The notch, at one byte per pixel.
     for (std::uint64_t at = 0; at < size;) {
       const std::uint64_t span = std::min<std::uint64_t>(size - at, 1 + random() % 200);
       const bool is_block = random() % 2 == 0;
@@ -54,7 +55,8 @@ TEST(Minimap, each_line_is_the_share_in_use_as_counted_byte_by_byte) {
   }
   const HeapSpans map = compute_heap_spans(trace.trace().streams[0], trace.state(), 1, HeapColoring::size, {});
   const int lines = 37;
-  const std::vector<float> shares = compute_minimap(map, lines);
+  const HeapLine line_of_heap(map, 1);
+  const std::vector<float> shares = compute_minimap(map, line_of_heap, lines);
   const double per_line = static_cast<double>(bytes.size()) / lines;
   for (int line = 0; line < lines; ++line) {
     double used = 0;
@@ -66,8 +68,8 @@ TEST(Minimap, each_line_is_the_share_in_use_as_counted_byte_by_byte) {
     EXPECT_NEAR(used / per_line, shares[static_cast<std::size_t>(line)], 1e-3) << line;
   }
   for (const double place : {0.0, 0.2, 0.5, 0.77}) {
-    const std::uint64_t address = address_of_minimap(map, place);
-    EXPECT_NEAR(place, minimap_place(map, address), 1e-3);
+    const std::uint64_t address = address_of_minimap(map, line_of_heap, place);
+    EXPECT_NEAR(place, minimap_place(line_of_heap, address), 1e-3);
     EXPECT_NE(nullptr, map.find(address));
   }
 }

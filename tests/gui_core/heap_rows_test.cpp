@@ -30,7 +30,7 @@ TEST(HeapRows, each_region_begins_a_row_and_every_address_is_where_its_pixel_say
       at += size + (1 + random() % 8) * mib;
     }
     const HeapSpans map = row_spans(trace);
-    const HeapMapView view{static_cast<int>(20 + random() % 50), 40, 9, 16.0 * kib, 0, true};
+    const HeapMapView view{static_cast<int>(20 + random() % 50), 40, 9, 16.0 * kib, 0, MapLayout::by_region};
     const HeapLine line(map, view);
     std::int64_t end = 0;
     for (std::size_t i = 0; i < regions.size(); ++i) {
@@ -60,7 +60,7 @@ TEST(HeapRows, more_regions_than_rows_go_on_below_and_are_panned_to) {
   test::SmallTrace trace;
   for (std::uint64_t i = 0; i < 100; ++i) trace.region(i * 64 * mib, (2 + i % 2 * 18) * mib);
   const HeapSpans map = row_spans(trace);
-  HeapMapView view = fit_heap_map(map, 500, 200, true);
+  HeapMapView view = fit_heap_map(map, 500, 200, MapLayout::by_region);
   EXPECT_EQ(8, view.pitch);
   EXPECT_NEAR(20.0 * mib, view.bytes_per_px * view.width, 1) << "no row is longer than the largest region needs";
   const HeapLine line(map, view);
@@ -71,7 +71,7 @@ TEST(HeapRows, more_regions_than_rows_go_on_below_and_are_panned_to) {
   EXPECT_FALSE(goes_on_below(map, view));
   EXPECT_EQ(0, view.origin % view.width) << "regions begin at the left still";
   EXPECT_EQ(76, view.origin / view.width) << "25 - 1 rows are whole";
-  EXPECT_FALSE(goes_on_below(map, fit_heap_map(map, 500, 2000, true)));
+  EXPECT_FALSE(goes_on_below(map, fit_heap_map(map, 500, 2000, MapLayout::by_region)));
   EXPECT_FALSE(goes_on_below(map, fit_heap_map(map, 500, 200)));
 }
 
@@ -109,7 +109,7 @@ TEST(HeapEnds, hole_of_the_lower_end_has_a_line_at_its_foot_and_of_the_upper_at_
   trace.alloc_from_above(11 * mib, mib);  // 12 to 15: for the upper end; 4 to 11: for both.
   const HeapSpans map = row_spans(trace, 2);
   HeapRaster raster;
-  const HeapMapView view{16, 1, 11, 1.0 * mib, 0, false};
+  const HeapMapView view{16, 1, 11, 1.0 * mib, 0, MapLayout::wrapped};
   const auto& pixels = raster.draw(map, view, Theme::dark);
   const Pixel line = pixel_from_color(color_of(Theme::dark, Role::dim_text));
   const auto is_line = [&](int x, int y) { return pixels[static_cast<std::size_t>(y * 16 + x)] == line; };
@@ -131,7 +131,7 @@ TEST(HeapLit, one_colour_of_the_legend_stays_and_the_rest_is_half_as_strong) {
   trace.alloc(2 * mib, mib);
   const HeapSpans map = row_spans(trace);
   HeapRaster raster;
-  const HeapMapView view{64, 1, 11, 64.0 * kib, 0, false};
+  const HeapMapView view{64, 1, 11, 64.0 * kib, 0, MapLayout::wrapped};
   const std::vector<AddressRange> lit{{2 * mib, 3 * mib}};
   const Pixel fill = pixel_from_color(color_of_shade(Theme::dark, HeapColoring::state, 0));
   const auto& pixels = raster.draw(map, view, Theme::dark, lit, false);

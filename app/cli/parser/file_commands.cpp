@@ -117,9 +117,12 @@ void add_open_options(CLI::App& command, OpenRequest& request, std::string& size
   color->type_name("COLORING");
   if (!window.colorings.empty()) color->check(one_of(window.colorings));
   command
-      .add_option("--rows", request.rows, "Lay out the heap map by address, or each region in its own rows (region)")
-      ->check(one_of({"address", "region"}))
+      .add_option("--rows", request.rows,
+                  "Lay out the heap map by address, each region in its own rows (region), or as one axis (strip)")
+      ->check(one_of({"address", "region", "strip"}))
       ->type_name("LAYOUT");
+  command.add_option("--addresses", request.addresses, "Show these addresses in the strip and in Address x time")
+      ->type_name("BEGIN-END");
   command.add_option("--baseline", request.baseline, "A profile to compare with")->type_name("FILE");
   command
       .add_option("--what-if", request.what_if,

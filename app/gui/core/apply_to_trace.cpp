@@ -117,6 +117,10 @@ void toggle_overlay(AppState& state) {
   show_step(state, *state.answers().steps.value, *step);
 }
 
+void toggle_layout(ViewPosition& position, MapLayout layout) {
+  position.map_layout = position.map_layout == layout ? MapLayout::wrapped : layout;
+}
+
 }  // namespace
 
 bool apply_to_trace(AppState& state, const Command& command) {
@@ -173,8 +177,9 @@ bool apply_to_trace(AppState& state, const Command& command) {
       position.coloring = command.as<HeapColoring>();
       position.lit.clear();
       return true;
-    case toggle_regions: position.by_region = !position.by_region; return true;
-    case set_rows: position.by_region = command.as<MapRows>() == MapRows::by_region; return true;
+    case toggle_regions: toggle_layout(position, MapLayout::by_region); return true;
+    case toggle_strip: toggle_layout(position, MapLayout::strip); return true;
+    case set_map_layout: position.map_layout = command.as<MapLayout>(); return true;
     case set_lit:
       position.lit = position.lit == command.as<std::string>() ? std::string() : command.as<std::string>();
       return true;

@@ -108,6 +108,8 @@ enum class Needs {
   X(toggle_all_devices, "All devices, or the shown one", "", "View", trace,                                            \
     "What tables and graphs are about: the device of the shown heap, or all devices together.")                        \
   X(toggle_regions, "Rows by region", "R", "View", trace, "Starts a new row of the heap map at each region.")          \
+  X(toggle_strip, "Heap map as a strip", "U", "View", trace,                                                           \
+    "One axis of addresses, not wrapped into rows, that zooms as the timeline does. Again: rows.")                     \
   X(by_function, "Group by function", "", "View", profile, "Two lines of one function are one frame.")                 \
   X(by_line, "Group by line", "", "View", profile, "Two lines of one function are two frames.")                        \
   X(by_file, "Group by file", "", "View", profile, "A source file is one frame.")                                      \
@@ -223,7 +225,7 @@ enum class Needs {
   X(set_moment, MomentName, "Shows this time of the trace.")                                                          \
   X(set_pin, MomentName, "Pins this time. Empty: unpins.")                                                            \
   X(move_moment, MomentName, "Like set_moment, as the next step of one drag: Back goes to the time before the drag.") \
-  X(show_addresses, AddressRange, "Shows these addresses in Address x time. Empty: all.")                             \
+  X(show_addresses, AddressRange, "Shows these addresses in Address x time and in the strip. Empty: all.")            \
   X(show_span, TimelineSpan, "Shows this span in the timeline. Empty: all of it. Back does not undo it.")             \
   X(size_address_time, PixelSize, "Sets the size of the picture of addresses and time.")                              \
   X(size_timeline, PixelSize, "Sets the size of the timeline's lane of memory."                  )                      \
@@ -232,7 +234,7 @@ enum class Needs {
   X(choose_heap, HeapKey, "Shows this heap in the heap map and the timeline.")                                        \
   X(choose_heap_named, std::string, "Shows the heap with this name, as --heap gives it.")                             \
   X(set_coloring, HeapColoring, "Colours the heap map.")                                                              \
-  X(set_rows, MapRows, "Arranges the rows of the heap map.")                                                          \
+  X(set_map_layout, MapLayout, "Wraps the heap map into rows, gives each region its own, or makes it a strip.")       \
   X(set_lit, std::string, "Highlights one entry of the legend. Again: none.")                                         \
   X(select_address, PlaceToSelect, "Selects what lies at an address.")                                                \
   X(go_to_address, std::uint64_t, "Selects what lies at an address, in whichever heap it is.")                        \

@@ -23,6 +23,7 @@
 #include "analysis/read/tpu_workload/read_tpu_workload.h"
 #include "app/gui/core/command_table.h"
 #include "app/gui/core/frame_key.h"
+#include "app/gui/core/heap_line.h"
 #include "app/gui/core/heap_spans.h"
 #include "app/gui/core/palette.h"
 #include "app/gui/core/question.h"
@@ -48,8 +49,6 @@ struct FileWithChanges {
   std::vector<WorkloadChange> changes;  // For workload files; otherwise empty.
 };
 
-enum class MapRows { by_address, by_region };
-
 struct PlaceToSelect {
   std::uint64_t address = 0;
   FrameKey frame = {};                    // The code that allocated the block at the address; empty: unknown.
@@ -66,7 +65,7 @@ using Argument =
     std::variant<std::monostate, std::string, std::vector<std::string>, double, std::uint64_t, SourceId, ProcessNumber,
                  DemoSettings, std::vector<WorkloadChange>, FileWithChanges, std::optional<SameMoment>, ViewKind,
                  FrameBy, TopBy, Theme, FrameKey, std::vector<FrameKey>, MomentName, TimeRange, AddressRange,
-                 TimelineSpan, PixelSize, HeapKey, HeapColoring, MapRows, PlaceToSelect, BlockSorting>;
+                 TimelineSpan, PixelSize, HeapKey, HeapColoring, MapLayout, PlaceToSelect, BlockSorting>;
 
 // The id of a command whose argument has type T.
 template <class T>

@@ -1,11 +1,13 @@
 #include "app/gui/core/copy_as_command.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "analysis/query/block_find.h"
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/command_line.h"
+#include "app/gui/core/place_text.h"
 #include "app/gui/core/span_text.h"
 #include "app/gui/core/view_row.h"
 
@@ -123,7 +125,9 @@ std::string open_command(const AppState& state) {
   line.add_option("--at", (left.range.empty() ? left.at : left.range.to).text());
   line.add_option("--pin", left.pin.text());
   line.add_flag("--all-devices", position.all_devices);
-  line.add_option("--rows", position.by_region ? "region" : "");
+  constexpr std::array<std::string_view, 3> layouts{"", "region", "strip"};
+  line.add_option("--rows", layouts[static_cast<std::size_t>(position.map_layout)]);
+  if (!position.addresses.empty()) line.add_option("--addresses", text_from_addresses(position.addresses));
   const HeapColoring plain = left.pin.empty() ? HeapColoring::automatic : HeapColoring::change;
   if (left.coloring != plain) line.add_option("--color", row_of(left.coloring).key);
   line.add_option("--where", position.request.where);

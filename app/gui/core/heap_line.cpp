@@ -32,12 +32,16 @@ double fit_bytes_per_px(const HeapSpans& map, int width, int rows, bool by_regio
 
 void keep_in_sight(const HeapSpans& map, HeapMapView& view) {
   const std::int64_t length = HeapLine(map, view).length_px();
+  if (view.is_strip()) {
+    view.origin = std::clamp<std::int64_t>(view.origin, 0, std::max<std::int64_t>(0, length - view.width));
+    return;
+  }
   // By region the picture's last row may be cut off, so its content must be able to scroll up by one row.
-  const int rows = view.by_region ? std::max(1, view.rows - 1) : view.rows;
+  const int rows = view.by_region() ? std::max(1, view.rows - 1) : view.rows;
   const std::int64_t shown = static_cast<std::int64_t>(view.width) * rows;
-  const std::int64_t rounded = view.by_region ? (length + view.width - 1) / view.width * view.width : length;
-  const std::int64_t most = std::max<std::int64_t>(0, rounded - shown + (view.by_region ? 0 : view.width - 1));
-  const std::int64_t least = view.by_region ? 0 : -(view.width - 1);
+  const std::int64_t rounded = view.by_region() ? (length + view.width - 1) / view.width * view.width : length;
+  const std::int64_t most = std::max<std::int64_t>(0, rounded - shown + (view.by_region() ? 0 : view.width - 1));
+  const std::int64_t least = view.by_region() ? 0 : -(view.width - 1);
   view.origin = std::clamp<std::int64_t>(view.origin, least, std::max(least, most));
 }
 
@@ -93,16 +97,36 @@ std::optional<std::size_t> HeapLine::region_after_notch(std::int64_t px) const {
 
 namespace {
 
-HeapMapView fit_with_pitch(const HeapSpans& map, int width, int height, bool by_region, int pitch) {
+HeapMapView fit_with_pitch(const HeapSpans& map, int width, int height, MapLayout layout, int pitch) {
   HeapMapView view;
   view.width = std::max(1, width);
-  view.by_region = by_region;
+  view.layout = layout;
   const int rows_most = std::max(1, height / pitch);
-  view.bytes_per_px = fit_bytes_per_px(map, view.width, rows_most, by_region);
+  view.bytes_per_px = fit_bytes_per_px(map, view.width, rows_most, view.by_region());
   const std::int64_t length = HeapLine(map, view).length_px();
   const std::int64_t rows = std::max<std::int64_t>(1, (length + view.width - 1) / view.width);
   view.pitch = std::clamp(static_cast<int>(height / rows), pitch_least, pitch_most);
   view.rows = static_cast<int>(std::min<std::int64_t>(rows, rows_most));
+  return view;
+}
+
+HeapMapView fit_strip(const HeapSpans& map, int width, int height) {
+  HeapMapView view;
+  view.width = std::max(1, width);
+  view.layout = MapLayout::strip;
+  view.rows = 1;
+  view.pitch = std::clamp(height, pitch_least, strip_pitch_most);
+  view.bytes_per_px = std::max(1.0, static_cast<double>(map.region_bytes)) / view.width;
+  // Notches, and regions that are rounded up to pixels, need some more room. More regions than pixels never fit.
+  const auto fits = [&] { return HeapLine(map, view).length_px() <= view.width; };
+  double too_fine = view.bytes_per_px;
+  for (int i = 0; i < 12 && !fits(); ++i) view.bytes_per_px *= 1.25;
+  double coarse = view.bytes_per_px;
+  for (int i = 0; i < 16 && coarse > too_fine; ++i) {
+    view.bytes_per_px = (too_fine + coarse) / 2;
+    (fits() ? coarse : too_fine) = view.bytes_per_px;
+  }
+  view.bytes_per_px = coarse;
   return view;
 }
 
@@ -118,10 +142,11 @@ bool has_room_for_names(const HeapSpans& map, double bytes_per_px) {
 
 }  // namespace
 
-HeapMapView fit_heap_map(const HeapSpans& map, int width, int height, bool by_region) {
-  const HeapMapView fine = fit_with_pitch(map, width, height, by_region, pitch_least);
-  if (fine.pitch >= pitch_of_names || by_region) return fine;
-  const HeapMapView named = fit_with_pitch(map, width, height, by_region, pitch_of_names);
+HeapMapView fit_heap_map(const HeapSpans& map, int width, int height, MapLayout layout) {
+  if (layout == MapLayout::strip) return fit_strip(map, width, height);
+  const HeapMapView fine = fit_with_pitch(map, width, height, layout, pitch_least);
+  if (fine.pitch >= pitch_of_names || layout == MapLayout::by_region) return fine;
+  const HeapMapView named = fit_with_pitch(map, width, height, layout, pitch_of_names);
   return has_room_for_names(map, named.bytes_per_px) ? named : fine;
 }
 
@@ -130,14 +155,16 @@ bool goes_on_below(const HeapSpans& map, const HeapMapView& view) {
 }
 
 HeapMapView zoom_heap_map(const HeapSpans& map, const HeapMapView& view, int height, double factor, int x, int y) {
-  const HeapMapView fit = fit_heap_map(map, view.width, height, view.by_region);
+  const HeapMapView fit = fit_heap_map(map, view.width, height, view.layout);
   HeapMapView zoomed = view;
   zoomed.bytes_per_px = std::max(view.bytes_per_px / factor, bytes_per_px_least);
   if (zoomed.bytes_per_px >= fit.bytes_per_px * 0.999) return fit;
   // Higher rows give room for names; the height grows slowly to avoid jumps.
-  zoomed.pitch = std::clamp(static_cast<int>(fit.pitch * std::pow(fit.bytes_per_px / zoomed.bytes_per_px, 0.25)),
-                            fit.pitch, std::max(fit.pitch, pitch_most));
-  zoomed.rows = std::max(1, (height + zoomed.pitch - 1) / zoomed.pitch);
+  if (!view.is_strip()) {
+    zoomed.pitch = std::clamp(static_cast<int>(fit.pitch * std::pow(fit.bytes_per_px / zoomed.bytes_per_px, 0.25)),
+                              fit.pitch, std::max(fit.pitch, pitch_most));
+    zoomed.rows = std::max(1, (height + zoomed.pitch - 1) / zoomed.pitch);
+  }
   const HeapLine before(map, view), after(map, zoomed);
   const std::int64_t px = view.origin + static_cast<std::int64_t>(y / view.pitch) * view.width + x;
   const auto address = before.address_at(px);
@@ -164,6 +191,43 @@ HeapMapView zoom_to_range(const HeapSpans& map, const HeapMapView& fit, int heig
   const HeapLine line(map, view);
   const auto middle = static_cast<std::int64_t>((line.px_of(range.begin) + line.px_of_end(range.end)) / 2);
   view.origin = middle - static_cast<std::int64_t>(height / view.pitch / 2) * view.width - view.width / 2;
+  keep_in_sight(map, view);
+  return view;
+}
+
+AddressRange addresses_of_strip(const HeapSpans& map, const HeapMapView& view) {
+  const HeapLine line(map, view);
+  if (map.regions.empty() || (view.origin <= 0 && view.origin + view.width >= line.length_px())) return {};
+  // The address at the left edge of a pixel: in a notch and beyond the end, that of the nearest region.
+  const auto at = [&](std::int64_t px, bool is_end) {
+    std::size_t region = line.region_at_or_after(is_end ? px - 1 : px);
+    if (region == map.regions.size()) return map.regions.back().range.end;
+    if (is_end && px <= line.begin_px(region) && region > 0) return map.regions[region - 1].range.end;
+    const AddressRange range = map.regions[region].range;
+    const double inside =
+        static_cast<double>(std::max<std::int64_t>(0, px - line.begin_px(region))) * view.bytes_per_px;
+    return range.begin + std::min(range.size(), static_cast<std::uint64_t>(std::llround(inside)));
+  };
+  return {at(view.origin, false), at(view.origin + view.width, true)};
+}
+
+HeapMapView strip_of_addresses(const HeapSpans& map, int width, int height, AddressRange range) {
+  const HeapMapView fit = fit_heap_map(map, width, height, MapLayout::strip);
+  std::uint64_t bytes = 0, regions = 0;
+  for (const SpanRegion& region : map.regions) {
+    const AddressRange part = region.range.intersection(range);
+    bytes += part.size();
+    regions += part.empty() ? 0 : 1;
+  }
+  if (bytes == 0) return fit;
+  HeapMapView view = fit;
+  // How many pixels notches take depends on the scale, which depends on them.
+  for (int i = 0; i < 3; ++i) {
+    const auto notches = static_cast<int>(regions - 1) * HeapLine(map, view).notch_px();
+    view.bytes_per_px = std::max(bytes_per_px_least, static_cast<double>(bytes) / std::max(1, view.width - notches));
+  }
+  if (view.bytes_per_px >= fit.bytes_per_px * 0.999) return fit;
+  view.origin = std::llround(HeapLine(map, view).px_of(range.begin));
   keep_in_sight(map, view);
   return view;
 }

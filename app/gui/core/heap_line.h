@@ -2,8 +2,9 @@
 // and the line is wrapped into rows like text. Each region takes a whole number of pixels (the last one may be partly
 // filled), and a notch separates two regions.
 //
-// Alternatively each region begins its own row, which makes regions easier to compare. The rest of its last row is
-// empty.
+// Alternatively each region begins its own row, which makes regions easier to compare; the rest of its last row is
+// empty. Or the line is not wrapped at all: a strip is one long row, of which the picture shows a part, as a timeline
+// does of time.
 //
 // Example: 60 GiB in a picture of 1,240 x 560 px gives rows of 1 GiB at 846 KiB per pixel, 60 rows at a pitch of 9 px.
 #pragma once
@@ -16,13 +17,17 @@
 
 namespace hbmscope::gui {
 
+enum class MapLayout : std::uint8_t { wrapped, by_region, strip };
+
 // The visible part of the map.
 struct HeapMapView {
   int width = 0, rows = 0, pitch = 0;  // In px; a row is `pitch` high, and its last pixel is a seam.
   double bytes_per_px = 1;
   std::int64_t origin = 0;  // Pixel of the line at the upper left corner. Pixels below 0 or past the end are empty.
-  bool by_region = false;   // Each region begins its own row.
+  MapLayout layout = MapLayout::wrapped;
 
+  bool by_region() const { return layout == MapLayout::by_region; }
+  bool is_strip() const { return layout == MapLayout::strip; }
   int height() const { return rows * pitch; }
   friend bool operator==(const HeapMapView&, const HeapMapView&) = default;
 };
@@ -32,7 +37,7 @@ class HeapLine {
   // `row_px`: the width of a row, if each region begins its own row; 0: regions follow each other.
   HeapLine(const HeapSpans& map, double bytes_per_px, int row_px = 0);
   HeapLine(const HeapSpans& map, const HeapMapView& view)
-      : HeapLine(map, view.bytes_per_px, view.by_region ? view.width : 0) {}
+      : HeapLine(map, view.bytes_per_px, view.by_region() ? view.width : 0) {}
 
   double bytes_per_px() const { return bytes_per_px_; }
   std::int64_t length_px() const { return length_; }
@@ -63,9 +68,10 @@ class HeapLine {
 
 // The scale at which the whole heap fits the picture. The bytes per row are the smallest power of two (at least 256 per
 // pixel row) with which all rows fit at a pitch of 8 px or more; the pitch is then as large as fits, at most 24 px.
-// With `by_region`, a row is never longer than the largest region needs, so a heap with too many regions continues
-// below the picture.
-HeapMapView fit_heap_map(const HeapSpans& map, int width, int height, bool by_region = false);
+// By region, a row is never longer than the largest region needs, so a heap with too many regions continues below the
+// picture. A strip has one row of the whole height, at most strip_pitch_most.
+HeapMapView fit_heap_map(const HeapSpans& map, int width, int height, MapLayout layout = MapLayout::wrapped);
+inline constexpr int strip_pitch_most = 240;
 // True if the line continues below the picture.
 bool goes_on_below(const HeapSpans& map, const HeapMapView& view);
 
@@ -77,5 +83,10 @@ HeapMapView pan_heap_map(const HeapSpans& map, const HeapMapView& view, std::int
 
 // Centers a range of addresses so that it takes 60 % of a row.
 HeapMapView zoom_to_range(const HeapSpans& map, const HeapMapView& fit, int height, AddressRange range);
+
+// The addresses from the left to the right end of a strip; empty if it shows the whole heap. strip_of_addresses() is
+// the inverse: what a strip shows is a range of addresses, whatever happens to the heap.
+AddressRange addresses_of_strip(const HeapSpans& map, const HeapMapView& view);
+HeapMapView strip_of_addresses(const HeapSpans& map, int width, int height, AddressRange range);
 
 }  // namespace hbmscope::gui

@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "app/gui/core/span_text.h"
 #include "app/gui/sources/trace_moment.h"
 
 namespace hbmscope::gui {
@@ -21,6 +22,18 @@ std::optional<PlaceToSelect> parse_place(std::string_view text) {
   PlaceToSelect place{*address};
   if (slash != std::string_view::npos) place.heap = parse_heap_key(text.substr(0, slash));
   return place;
+}
+
+std::optional<AddressRange> parse_addresses(std::string_view text) {
+  const std::size_t dash = text.find('-');
+  if (dash == std::string_view::npos) return std::nullopt;
+  const auto begin = parse_address(text.substr(0, dash)), end = parse_address(text.substr(dash + 1));
+  if (!begin || !end || *begin >= *end) return std::nullopt;
+  return AddressRange{*begin, *end};
+}
+
+std::string text_from_addresses(AddressRange range) {
+  return address_text(range.begin) + "-" + address_text(range.end);
 }
 
 }  // namespace hbmscope::gui

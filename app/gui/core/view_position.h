@@ -14,6 +14,7 @@
 #include "analysis/query/flame.h"
 #include "analysis/query/profile_view.h"
 #include "app/gui/core/frame_key.h"
+#include "app/gui/core/heap_line.h"
 #include "app/gui/core/heap_spans.h"
 #include "app/gui/core/timeline_span.h"
 #include "app/gui/core/view_kind.h"
@@ -52,11 +53,11 @@ struct ViewPosition {
   HeapKey heap;                // For traces; empty: the heap that choose_heap() returns.
   bool all_devices = false;    // Tables and graphs are about all devices, not just the one of the heap.
   HeapColoring coloring = HeapColoring::automatic;
-  bool by_region = false;                // In the heap map, each region begins its own row.
+  MapLayout map_layout = MapLayout::wrapped;
   std::string lit;                       // Only this legend entry keeps its colour; empty: all do.
   std::optional<std::uint64_t> address;  // An address in the block or free block that is selected in the heap map.
   TimelineSpan span;                     // The timeline's visible span; empty: the whole trace.
-  AddressRange addresses;                // Visible in Addresses over time; empty: the whole heap.
+  AddressRange addresses;                // Visible in Address x time and in the strip; empty: the whole heap.
   TimeRange range;                       // The range selected in the timeline.
   bool overlays_step = false;            // The timeline shows the step before the current one over it.
   // The clicked pixel of the heap map, if `address` was the largest of many blocks in it.

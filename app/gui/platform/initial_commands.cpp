@@ -71,7 +71,9 @@ void push_initial_commands(CommandQueue& commands, const WindowRequest& request)
   if (!request.pin.empty()) commands.push(command::set_pin, request.pin);
   if (const auto coloring = parse_coloring(request.color)) commands.push(command::set_coloring, *coloring);
   if (!request.rows.empty())
-    commands.push(command::set_rows, request.rows == "region" ? MapRows::by_region : MapRows::by_address);
+    commands.push(command::set_map_layout, request.rows == "strip"    ? MapLayout::strip
+                                           : request.rows == "region" ? MapLayout::by_region
+                                                                      : MapLayout::wrapped);
   if (!request.from.empty()) commands.push(command::set_range, {request.from, at});
   if (!request.view.empty()) commands.push(command::set_view_named, request.view);
   // An address may include its heap: 1:2/0x7f3a14000000.
@@ -81,6 +83,7 @@ void push_initial_commands(CommandQueue& commands, const WindowRequest& request)
   } else if (!request.select.empty()) {
     commands.push(command::select_function, request.select);
   }
+  if (const auto addresses = parse_addresses(request.addresses)) commands.push(command::show_addresses, *addresses);
 }
 
 }  // namespace hbmscope::gui

@@ -5,6 +5,7 @@
 
 #include "app/gui/core/coloring.h"
 #include "app/gui/core/missing_view.h"
+#include "app/gui/core/place_text.h"
 #include "app/gui/core/view_row.h"
 #include "app/gui/platform/initial_commands.h"
 #include "app/gui/platform/screenshot.h"
@@ -43,6 +44,8 @@ std::vector<std::string> coloring_names() {
 
 Result<int> run_window(const WindowRequest& request) {
   if (const std::string why = why_no_request(request.view); !why.empty()) return refuse(why);
+  if (!request.addresses.empty() && !parse_addresses(request.addresses))
+    return refuse("--addresses takes a range such as 0x7f3a14000000-0x7f3a18000000, not '" + request.addresses + "'");
   const bool screenshot = !request.screenshot.empty();
   auto session = Session::open({.surface = screenshot ? Surface::offscreen : Surface::display,
                                 .width = request.width,

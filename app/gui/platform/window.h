@@ -29,7 +29,8 @@ struct WindowRequest {
   std::string from;                      // Selects the range from this time to `at`; empty: none.
   std::string find;                      // Blocks to highlight.
   std::string pin;                       // The pinned time; empty: none.
-  std::string rows;                      // Heap map: "address", "region".
+  std::string rows;                      // Heap map: "address", "region", "strip".
+  std::string addresses;                 // Shown in the strip and in Address x time; empty: all.
   std::string color;                     // Heap map: "code", "size", ...
   std::string at;                        // The time to show; profiles have only one.
   std::string theme;                     // "dark", "light"; empty: from the settings.

@@ -19,31 +19,12 @@
 #include "app/gui/views/drawn_view.h"
 #include "app/gui/views/heap_map/draw_map_head.h"
 #include "app/gui/views/heap_map/draw_map_marks.h"
+#include "app/gui/views/heap_map/draw_map_moves.h"
 #include "app/gui/views/heap_map/draw_minimap.h"
 #include "app/gui/views/heap_map/legend_filter.h"
 
 namespace hbmscope::gui {
 namespace {
-
-// The visible addresses stay the same when the time changes.
-void follow_answer(HeapMapState& map, const std::shared_ptr<const HeapMapAnswer>& answer, int width, int height) {
-  const bool is_other_heap = map.shown && map.shown->heap != answer->heap;
-  const bool has_new_size = width != map.width || height != map.height;
-  map.width = width;
-  map.height = height;
-  if (map.is_fit || !map.shown || is_other_heap || answer->spans.regions.empty()) {
-    map.is_fit = true;
-    map.view = fit_heap_map(answer->spans, width, height, map.by_region);
-    return;
-  }
-  if (map.shown == answer && !has_new_size && map.view.by_region == map.by_region) return;
-  const auto anchor = HeapLine(map.shown->spans, map.view).address_at(std::max<std::int64_t>(0, map.view.origin));
-  map.view.by_region = map.by_region;
-  map.view.width = width;
-  map.view.rows = std::max(1, (height + map.view.pitch - 1) / map.view.pitch);
-  if (anchor) map.view.origin = static_cast<std::int64_t>(HeapLine(answer->spans, map.view).px_of(*anchor));
-  if (map.by_region && map.view.origin > 0) map.view.origin -= map.view.origin % map.view.width;
-}
 
 // Collects what keeps its colour: the blocks of the hovered or clicked legend entry, limited to the hits of a search.
 // Adjacent blocks are one range.
@@ -90,110 +71,6 @@ void redraw(const AppState& state, HeapMapState& map, const std::shared_ptr<cons
   map.texture.set(map.raster.draw(answer->spans, map.view, theme, ranges, !lit), map.view.width, map.view.height());
 }
 
-// While zoomed, the minimap on the right makes the picture narrower; the address at (x, y) stays in place.
-void set_view(HeapMapState& map, const HeapMapView& view, int x, int y) {
-  const bool was_fit = map.is_fit;
-  map.view = view;
-  map.is_fit = view == fit_heap_map(map.shown->spans, map.width, map.height, map.by_region);
-  if (!was_fit || map.is_fit || map.is_longer) return;
-  const std::int64_t row = y / view.pitch;
-  std::int64_t px = view.origin + row * view.width + x;
-  const auto address = HeapLine(map.shown->spans, view).address_at(px);
-  map.width = std::max(16, map.width - map.minimap_width);
-  map.view.width = map.width;
-  // With rows by region, all positions on the line change.
-  if (map.by_region && address) px = static_cast<std::int64_t>(HeapLine(map.shown->spans, map.view).px_of(*address));
-  map.view.origin = px - row * map.width - std::min(x, map.width - 1);
-  map.view = pan_heap_map(map.shown->spans, map.view, 0);
-}
-void set_view(HeapMapState& map, const HeapMapView& view) {
-  set_view(map, view, map.width / 2, map.height / 2);
-}
-
-void zoom_to_span(HeapMapState& map, const HeapSpan& span) {
-  const int width = map.is_fit && !map.is_longer ? std::max(16, map.width - map.minimap_width) : map.width;
-  const HeapMapView fit = fit_heap_map(map.shown->spans, width, map.height, map.by_region);
-  const HeapMapView near = zoom_to_range(map.shown->spans, fit, map.height, {span.begin, span.end()});
-  if (near == fit) {
-    map.is_fit = true;
-    return;
-  }
-  map.view = near;
-  map.width = width;
-  map.is_fit = false;
-}
-
-// Scrolls once to a selection made in another view.
-void follow_selection(const AppState& state, HeapMapState& map) {
-  const auto& address = state.position().address;
-  const HeapSpans& spans = map.shown->spans;
-  if (map.fit_selection_seen != state.window.fit_selection_serial) {
-    map.fit_selection_seen = state.window.fit_selection_serial;
-    map.followed = address;
-    const HeapSpan* span = address && state.is_active_side() ? spans.find(*address) : nullptr;
-    if (span != nullptr) zoom_to_span(map, *span);
-    return;
-  }
-  if (map.followed == address) return;
-  map.followed = address;
-  const HeapSpan* span = address ? spans.find(*address) : nullptr;
-  if (span == nullptr || map.is_fit) return;
-  const HeapLine line(spans, map.view);
-  const auto begin = static_cast<std::int64_t>(line.px_of(span->begin)),
-             end = static_cast<std::int64_t>(line.px_of_end(span->end()));
-  const std::int64_t shown = static_cast<std::int64_t>(map.view.width) * (map.height / map.view.pitch);
-  if (end >= map.view.origin && begin < map.view.origin + shown) return;
-  map.view.origin = begin - static_cast<std::int64_t>(map.view.rows / 2) * map.view.width - map.view.width / 2;
-  map.view = pan_heap_map(spans, map.view, 0);
-}
-
-void zoom_with_pointer(HeapMapState& map, ImVec2 origin) {
-  const ImGuiIO& io = ImGui::GetIO();
-  const int x = static_cast<int>(io.MousePos.x - origin.x), y = static_cast<int>(io.MousePos.y - origin.y);
-  const HeapSpans& spans = map.shown->spans;
-  if (io.MouseWheel != 0 && x >= 0 && y >= 0 && x < map.view.width) {
-    const double step = std::pow(io.KeyCtrl ? 4.0 : 1.25, static_cast<double>(io.MouseWheel));
-    set_view(map, zoom_heap_map(spans, map.view, map.height, step, x, y), x, y);
-  }
-  if (io.MouseWheelH != 0)
-    set_view(map, pan_heap_map(spans, map.view, std::lround(io.MouseWheelH * 3) * map.view.width));
-  const bool drags =
-      ImGui::IsMouseDragging(ImGuiMouseButton_Left, 4) || ImGui::IsMouseDragging(ImGuiMouseButton_Middle, 4);
-  if (!drags || !ImGui::IsItemActive()) {
-    map.dragged_y = 0;
-    return;
-  }
-  // By region, regions stay at the left edge, so it pans by whole rows.
-  if (map.view.by_region && map.view.origin % map.view.width == 0) {
-    map.dragged_y += io.MouseDelta.y;
-    const int rows = static_cast<int>(map.dragged_y) / map.view.pitch;
-    if (rows == 0 || (map.is_fit && !map.is_longer)) return;
-    map.dragged_y -= static_cast<float>(rows * map.view.pitch);
-    return set_view(map, pan_heap_map(spans, map.view, static_cast<std::int64_t>(rows) * map.view.width));
-  }
-  if (!map.is_fit && (io.MouseDelta.x != 0 || io.MouseDelta.y != 0)) {
-    const auto rows = static_cast<std::int64_t>(
-        std::lround(io.MouseDelta.y / static_cast<float>(map.view.pitch) * static_cast<float>(map.view.width)));
-    set_view(map, pan_heap_map(spans, map.view, rows + static_cast<std::int64_t>(io.MouseDelta.x)));
-  }
-}
-
-void zoom_with_keys(const AppState& state, HeapMapState& map) {
-  const ImGuiIO& io = ImGui::GetIO();
-  if (map.zoom_seen != state.window.zoom_serial) {  // The key 0 shows everything.
-    map.zoom_seen = state.window.zoom_serial;
-    if (state.is_in_front(ViewKind::heap_map)) map.is_fit = true;
-  }
-  if (!ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows) || io.WantTextInput || io.KeyCtrl || io.KeyAlt) return;
-  const HeapSpans& spans = map.shown->spans;
-  const int x = map.view.width / 2, y = map.height / 2;
-  if (ImGui::IsKeyPressed(ImGuiKey_W)) set_view(map, zoom_heap_map(spans, map.view, map.height, 1.25, x, y));
-  if (ImGui::IsKeyPressed(ImGuiKey_S)) set_view(map, zoom_heap_map(spans, map.view, map.height, 0.8, x, y));
-  if (map.is_fit && !map.is_longer) return;
-  if (ImGui::IsKeyPressed(ImGuiKey_A)) set_view(map, pan_heap_map(spans, map.view, map.view.width));
-  if (ImGui::IsKeyPressed(ImGuiKey_D)) set_view(map, pan_heap_map(spans, map.view, -map.view.width));
-}
-
 void select(const HeapMapAnswer& answer, const HeapSpan* span, std::optional<AddressRange> cell,
             CommandQueue& commands) {
   if (span == nullptr) return commands.push(CommandId::clear_selection);
@@ -226,7 +103,9 @@ void select_with_keys(const AppState& state, HeapMapState& map, const HeapMapAns
   const HeapSpan* next = nullptr;
   if (ImGui::IsKeyPressed(ImGuiKey_LeftArrow) && index > 0) next = now - 1;
   if (ImGui::IsKeyPressed(ImGuiKey_RightArrow) && index + 1 < std::ssize(spans)) next = now + 1;
-  const int rows = (ImGui::IsKeyPressed(ImGuiKey_DownArrow) ? 1 : 0) - (ImGui::IsKeyPressed(ImGuiKey_UpArrow) ? 1 : 0);
+  const int rows = map.view.is_strip() ? 0
+                                       : (ImGui::IsKeyPressed(ImGuiKey_DownArrow) ? 1 : 0) -
+                                             (ImGui::IsKeyPressed(ImGuiKey_UpArrow) ? 1 : 0);
   if (rows != 0) {
     const HeapLine line(answer.spans, map.view);
     const auto middle = static_cast<std::int64_t>((line.px_of(now->begin) + line.px_of_end(now->end())) / 2);
@@ -332,18 +211,27 @@ void draw_heap_map(const AppState& state, HeapMapState& map, CommandQueue& comma
   if (!state.position().request.where.empty()) commands.ask(Question::blocks);
 
   ImGui::BeginChild("map", {0, 0}, 0, ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar);
-  const float gutter = ImGui::CalcTextSize("+1023.9 GiB").x + look.px(6);
   const ImVec2 corner = ImGui::GetCursorScreenPos(), room = ImGui::GetContentRegionAvail();
-  const ImVec2 origin{std::floor(corner.x + gutter), std::floor(corner.y)};
+  map.layout = state.position().map_layout;
+  const bool is_strip = map.layout == MapLayout::strip;
+  // A strip has the minimap above it and its offsets below.
+  const float gutter = is_strip ? look.px(4) : ImGui::CalcTextSize("+1023.9 GiB").x + look.px(6);
+  const float overview = std::clamp(room.y / 4, look.px(12), look.px(36));
+  const float above = is_strip ? overview + look.px(8) : 0;
+  const float below = is_strip ? ImGui::GetTextLineHeight() + look.px(8) : 0;
+  const ImVec2 origin{std::floor(corner.x + gutter), std::floor(corner.y + above)};
   map.minimap_width = static_cast<int>(look.px(64));  // 56 px and a gap.
-  const int all_width = std::max(16, static_cast<int>(room.x - gutter)), height = std::max(8, static_cast<int>(room.y));
-  map.by_region = state.position().by_region;
-  map.is_longer =
-      map.by_region && goes_on_below(answer->spans, fit_heap_map(answer->spans, all_width, height, map.by_region));
-  const bool has_minimap = map.is_longer || !map.is_fit;
+  const int all_width = std::max(16, static_cast<int>(room.x - gutter - (is_strip ? look.px(4) : 0)));
+  int height = std::max(8, static_cast<int>(room.y - above - below));
+  if (is_strip) height = std::min(height, strip_pitch_most);
+  map.is_longer = map.layout == MapLayout::by_region &&
+                  goes_on_below(answer->spans, fit_heap_map(answer->spans, all_width, height, map.layout));
+  const bool has_minimap = !is_strip && (map.is_longer || !map.is_fit);
   const int width = has_minimap ? std::max(16, all_width - map.minimap_width) : all_width;
   if (!map.shown) map.shown = answer;
-  follow_answer(map, answer, width, height);
+  follow_answer(state, map, answer, width, height);
+  const HeapMapView view_before = map.view;
+  const bool was_fit = map.is_fit;
   ImGui::SetCursorScreenPos(origin);
   ImGui::InvisibleButton("pieces", {static_cast<float>(width), static_cast<float>(height)},
                          ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonMiddle);
@@ -356,13 +244,16 @@ void draw_heap_map(const AppState& state, HeapMapState& map, CommandQueue& comma
   select_with_keys(state, map, *answer, commands);
   follow_selection(state, map);
   const int fit_width = map.is_longer ? std::max(16, all_width - map.minimap_width) : all_width;
-  if (map.is_fit) map.view = fit_heap_map(answer->spans, fit_width, height, map.by_region);
+  if (map.is_fit) map.view = fit_heap_map(answer->spans, fit_width, height, map.layout);
   redraw(state, map, answer, lit);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   draw.PushClipRect(corner, {corner.x + room.x, corner.y + room.y}, true);
   map.texture.draw(draw, origin);
   const MapMarks marks{draw, look, answer->spans, map.view, origin};
-  marks.offsets(corner.x, gutter - look.px(6));
+  if (is_strip)
+    marks.ruler();
+  else
+    marks.offsets(corner.x, gutter - look.px(6));
   marks.names(*answer);
   marks.ends(corner.x);
   marks.largest_free();
@@ -372,15 +263,14 @@ void draw_heap_map(const AppState& state, HeapMapState& map, CommandQueue& comma
   const HeapSpan* under = hovered ? handle_pointer(map, *answer, origin, marks, commands) : nullptr;
   draw_map_menu(map, *answer, under, commands);
   draw.PopClipRect();
-  if (map.is_longer || !map.is_fit) {
-    const ImVec2 strip{origin.x + static_cast<float>(map.view.width) + look.px(8), origin.y};
-    if (const auto address = draw_minimap(look, map, strip, {look.px(56), static_cast<float>(height)}, selected)) {
-      const HeapLine line(answer->spans, map.view);
-      map.view.origin = static_cast<std::int64_t>(line.px_of(*address)) -
-                        static_cast<std::int64_t>(height / map.view.pitch / 2) * map.view.width;
-      map.view = pan_heap_map(answer->spans, map.view, 0);
-    }
+  if (is_strip || map.is_longer || !map.is_fit) {
+    const auto along = static_cast<float>(is_strip ? map.view.width : height);
+    const ImVec2 at = is_strip ? ImVec2(origin.x, corner.y)
+                               : ImVec2(origin.x + static_cast<float>(map.view.width) + look.px(8), origin.y);
+    if (const auto address = draw_minimap(look, map, at, along, is_strip ? overview : look.px(56), selected))
+      center(map, *address);
   }
+  publish_strip(map, view_before, was_fit, commands);
   ImGui::EndChild();
   if (take_copy(state, ViewKind::heap_map, map.copy_seen)) copy_table(state, table_from_heap(*answer), commands);
 }

@@ -14,10 +14,12 @@ namespace hbmscope::gui {
 
 struct HeapMapState {
   HeapMapView view;
-  bool by_region = false;  // Each region has its own rows;
-  bool is_longer = false;  // there are more rows than fit.
-  float dragged_y = 0;     // Pending drag of less than a row.
-  bool is_fit = true;      // The whole heap is shown; false: the visible addresses stay when the time changes.
+  MapLayout layout = MapLayout::wrapped;
+  bool is_longer = false;    // By region, there may be more rows than fit.
+  AddressRange strip_shown;  // The position's addresses that the view of a strip was made of, or that were made of it.
+  float dragged_y = 0;       // Pending drag of less than a row.
+  double grabbed = 0;        // From the middle of the minimap's frame to the pointer that drags it; 1: the whole heap.
+  bool is_fit = true;        // The whole heap is shown; false: the visible addresses stay when the time changes.
   int width = 0, height = 0, minimap_width = 0;
   std::shared_ptr<const HeapMapAnswer> shown;  // The texture shows this answer with
   HeapMapView drawn;                           // this view,
@@ -32,6 +34,7 @@ struct HeapMapState {
   std::optional<std::uint64_t> followed;  // The selection that was last scrolled into view.
   std::vector<float> minimap;
   std::shared_ptr<const HeapMapAnswer> minimap_of;
+  double minimap_scale = 0;
 };
 
 void draw_heap_map(const AppState& state, HeapMapState& map, CommandQueue& commands);

@@ -67,11 +67,29 @@ void draw_layers(const Trace& trace, HeapKey shown, CommandQueue& commands) {
   }
 }
 
+void draw_layouts(const AppState& state, CommandQueue& commands) {
+  const bool is_strip = state.position().map_layout == MapLayout::strip;
+  const auto draw_button = [&](const char* title, bool is_strip_button, const char* help) {
+    const bool is_on = is_strip == is_strip_button;
+    if (is_on) ImGui::PushStyleColor(ImGuiCol_Button, ImGui::GetStyleColorVec4(ImGuiCol_Header));
+    if (ImGui::Button(title) && !is_on) commands.push(CommandId::toggle_strip);
+    if (is_on) ImGui::PopStyleColor();
+    tooltip(help);
+  };
+  flow(button_width("Rows") + button_width("Strip"), ImGui::GetFontSize());
+  draw_button("Rows", false, "Wraps the addresses into rows, like text (U)");
+  ImGui::SameLine(0, 1);
+  draw_button("Strip", true, "Shows the addresses as one axis, which zooms as the timeline does (U)");
+}
+
 // Empty if nothing is drawn.
 std::string scale_text(const HeapMapState& map, const HeapMapAnswer& answer) {
   if (answer.spans.spans.empty()) return {};
-  std::string words = "1 row = " + text_from_bytes(map.view.bytes_per_px * map.view.width) +
-                      ", 1 px = " + text_from_bytes(map.view.bytes_per_px);
+  const double row = map.view.bytes_per_px * map.view.width;
+  std::string words =
+      (map.view.is_strip() ? "shows " + text_from_bytes(std::min(row, static_cast<double>(answer.spans.region_bytes)))
+                           : "1 row = " + text_from_bytes(row)) +
+      ", 1 px = " + text_from_bytes(map.view.bytes_per_px);
   if (answer.spans.regions.size() > 1)
     words += ", " + text_from_count(static_cast<std::int64_t>(answer.spans.regions.size())) + " regions";
   return words + (map.is_fit ? "   (wheel zooms, double click zooms to a block)" : "   (drag pans, 0 shows all)");
@@ -94,8 +112,9 @@ void draw_map_head(const AppState& state, const HeapMapState& map, const HeapMap
     if (has_room_behind(button_width("Copy"))) draw_copy_menu(ViewKind::heap_map, commands);
     return;
   }
-  if (answer.spans.regions.size() > 1) {
-    bool by_region = state.position().by_region;
+  draw_layouts(state, commands);
+  if (answer.spans.regions.size() > 1 && state.position().map_layout != MapLayout::strip) {
+    bool by_region = state.position().map_layout == MapLayout::by_region;
     flow(button_width("by region") + ImGui::GetFrameHeight(), ImGui::GetFontSize());
     if (ImGui::Checkbox("by region", &by_region)) commands.push(CommandId::toggle_regions);
     tooltip("Starts a new row at each region (R)");

@@ -1,6 +1,8 @@
 #include "app/gui/views/heap_map/draw_map_marks.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <string>
 
@@ -40,6 +42,28 @@ void for_each_row(const PixelRange& pixels, const HeapMapView& view, const Visit
   for (std::int64_t row = first; row <= last; ++row)
     visit(
         RowBox{row, std::max<std::int64_t>(0, pixels.begin - row * width), std::min(width, pixels.end - row * width)});
+}
+
+// What fits: the function, its line and the size in one line, or in three if the row is high enough; the line and the
+// size; the size alone.
+std::vector<std::string> name_lines(const std::string& name, const std::string& size, float room, bool is_high) {
+  const auto fits = [&](const std::string& words) { return ImGui::CalcTextSize(words.c_str()).x <= room; };
+  const bool has_name = !name.starts_with('(');
+  const std::size_t place = name.rfind("  ");
+  std::vector<std::string> lines;
+  if (is_high && has_name) {
+    if (place != std::string::npos)
+      lines = {name.substr(0, place), name.substr(place + 2), size};
+    else
+      lines = {name, size};
+    std::erase_if(lines, [&](const std::string& words) { return !fits(words); });
+    return lines;
+  }
+  const std::string shorter = place == std::string::npos ? size : name.substr(place + 2) + ", " + size;
+  for (const std::string& words : {name + ", " + size, shorter})
+    if (has_name && fits(words)) return {words};
+  if (fits(size)) return {size};
+  return {};
 }
 
 }  // namespace
@@ -93,6 +117,51 @@ void MapMarks::offsets(float left, float width) const {
   }
 }
 
+// At multiples of a power of two, and where a region begins. Offsets in whole units if three digits don't tell
+// neighbours apart.
+void MapMarks::ruler() const {
+  const HeapLine line(spans, view);
+  const std::uint64_t lowest = spans.regions.front().range.begin, highest = spans.regions.back().range.end;
+  const auto wanted = static_cast<std::uint64_t>(static_cast<double>(look.px(110)) * view.bytes_per_px);
+  const std::uint64_t step = std::bit_ceil(std::max<std::uint64_t>(256, wanted));
+  const bool in_units = (highest - lowest) / step >= 200;
+  const int unit = std::min(3, (static_cast<int>(std::bit_width(step)) - 1) / 10);
+  constexpr std::array<const char*, 4> units{" B", " KiB", " MiB", " GiB"};
+  const float top = origin.y + static_cast<float>(view.pitch);
+  float free_from = origin.x, right = origin.x + static_cast<float>(view.width);
+  if (spans.has_two_ends && view.origin + view.width >= line.length_px()) {
+    right -= ImGui::CalcTextSize("upper end").x;
+    draw.AddText({right, top + look.px(4)}, look.role(Role::dim_text), "upper end");
+    right -= look.px(12);
+  }
+  const auto put = [&](std::uint64_t address) {
+    const auto px = std::lround(line.px_of(address)) - view.origin;
+    if (px < 0 || px >= view.width) return;
+    const float x = origin.x + static_cast<float>(px);
+    if (x < free_from) return;
+    const std::uint64_t offset = address - lowest;
+    std::string words = offset_text(spans, address);
+    if (in_units) words = "+" + text_from_count(static_cast<std::int64_t>(offset >> (10 * unit))) + units[unit];
+    if (spans.has_two_ends && offset == 0) words += ", lower end";
+    const float width = ImGui::CalcTextSize(words.c_str()).x;
+    const float right_most = right - width;
+    if (right_most < free_from) return;
+    draw.AddLine({x + 0.5F, top}, {x + 0.5F, top + look.px(4)}, look.role(Role::dim_text));
+    draw.AddText({std::min(x, right_most), top + look.px(4)}, look.role(Role::dim_text), words.c_str());
+    free_from = std::min(x, right_most) + width + look.px(12);
+  };
+  for (std::size_t i = line.region_at_or_after(view.origin);
+       i < spans.regions.size() && line.begin_px(i) < view.origin + view.width; ++i) {
+    const AddressRange region = spans.regions[i].range;
+    if (!in_units || (region.begin - lowest) % step == 0) put(region.begin);
+    const std::uint64_t from =
+        std::max(region.begin, line.address_at(std::max(view.origin, line.begin_px(i))).value_or(region.begin));
+    for (std::uint64_t at = lowest + (from - lowest + step - 1) / step * step;
+         at < region.end && line.px_of(at) < static_cast<double>(view.origin + view.width); at += step)
+      put(at);
+  }
+}
+
 void MapMarks::names(const HeapMapAnswer& answer) const {
   if (static_cast<float>(view.pitch) < ImGui::GetTextLineHeight()) return;
   const HeapLine line(spans, view);
@@ -107,7 +176,8 @@ void MapMarks::names(const HeapMapAnswer& answer) const {
   const HeapSpan* const last = spans.spans.data() + spans.spans.size();
   const std::int64_t cells = static_cast<std::int64_t>(view.width) * view.rows;
   constexpr int looked_at_most = 20'000;
-  const float least = look.px(60);
+  const bool is_high = static_cast<float>(view.pitch) >= 3 * ImGui::GetTextLineHeight();
+  const float least = look.px(is_high ? 40 : 60);
   for (int looked_at = 0; span != last && looked_at < looked_at_most; ++span, ++looked_at) {
     if (static_cast<double>(span->size) < static_cast<double>(least) * view.bytes_per_px) continue;
     const PixelRange pixels = pixels_of(line, view, *span);
@@ -122,24 +192,22 @@ void MapMarks::names(const HeapMapAnswer& answer) const {
       const auto room = static_cast<float>(box.end - box.begin) - look.px(8);
       if (is_named || box.row < 0 || box.row >= view.rows || room < least - look.px(8)) return;
       is_named = true;
-      std::string words = name + ", " + size;
-      // As much as fits: with the function, without it, the size alone.
-      const std::size_t place = name.rfind("  ");
-      const std::string shorter = place == std::string::npos ? size : name.substr(place + 2) + ", " + size;
-      for (const std::string& less : {shorter, size})
-        if (ImGui::CalcTextSize(words.c_str()).x > room || (name.starts_with('(') && words != size)) words = less;
-      if (ImGui::CalcTextSize(words.c_str()).x > room) return;
+      const std::vector<std::string> lines = name_lines(name, size, room, is_high);
       const Color fill = color_of_shade(look.theme, spans.coloring, span->shade);
-      const float y = origin.y + static_cast<float>(box.row * view.pitch) +
-                      (static_cast<float>(view.pitch - 1) - ImGui::GetTextLineHeight()) / 2;
-      draw.AddText({origin.x + static_cast<float>(box.begin) + look.px(4), std::floor(y)}, look.color(text_on(fill)),
-                   words.c_str());
+      const float height = static_cast<float>(lines.size()) * ImGui::GetTextLineHeight();
+      float y = std::floor(origin.y + static_cast<float>(box.row * view.pitch) +
+                           (static_cast<float>(view.pitch - 1) - height) / 2);
+      for (const std::string& words : lines) {
+        draw.AddText({origin.x + static_cast<float>(box.begin) + look.px(4), y}, look.color(text_on(fill)),
+                     words.c_str());
+        y += ImGui::GetTextLineHeight();
+      }
     });
   }
 }
 
 void MapMarks::ends(float left) const {
-  if (!spans.has_two_ends) return;
+  if (!spans.has_two_ends || view.is_strip()) return;
   const float line = ImGui::GetTextLineHeight();
   const auto put = [&](float y, const char* words) {
     const ImVec2 size = ImGui::CalcTextSize(words);
@@ -181,13 +249,18 @@ void MapMarks::flag(const HeapSpan& span, const std::string& words) const {
   const float left = origin.x + static_cast<float>(first.begin),
               top = origin.y + static_cast<float>(first.row * view.pitch);
   const float right_most = origin.x + static_cast<float>(view.width) - width;
+  // In a high row, at its head: a strip has nothing of its own above or below.
+  const bool is_inside = static_cast<float>(view.pitch) >= 4 * height;
   const bool fits_above = top - height - look.px(6) >= origin.y;
   const ImVec2 at{std::clamp(left, origin.x, std::max(origin.x, right_most)),
-                  fits_above ? top - height - look.px(6) : top + static_cast<float>(view.pitch) + look.px(6)};
+                  is_inside    ? top + look.px(2)
+                  : fits_above ? top - height - look.px(6)
+                               : top + static_cast<float>(view.pitch) + look.px(6)};
   const ImU32 ink = look.role(Role::largest_free);
   const float middle = std::min(left + look.px(6), origin.x + static_cast<float>(first.end) - 1);
-  draw.AddLine({middle, fits_above ? at.y + height : at.y},
-               {middle, fits_above ? top : top + static_cast<float>(view.pitch)}, ink, look.px(2));
+  if (!is_inside)
+    draw.AddLine({middle, fits_above ? at.y + height : at.y},
+                 {middle, fits_above ? top : top + static_cast<float>(view.pitch)}, ink, look.px(2));
   draw.AddRectFilled(at, {at.x + width, at.y + height}, ink, look.px(2));
   draw.AddText({at.x + look.px(4), at.y + look.px(1)}, look.color(text_on(look.rgb(Role::largest_free))),
                words.c_str());
@@ -221,6 +294,7 @@ void MapMarks::outline(const HeapSpan& span, Role role, float thickness, float i
 }
 
 void MapMarks::ticks(const std::vector<bool>& hit_rows, const HeapSpan* selected) const {
+  if (view.is_strip()) return;  // It has one row, and the minimap above it shows the places.
   const auto tick = [&](std::int64_t row, Role role) {
     const float top = origin.y + static_cast<float>(row * view.pitch), width = look.px(4);
     draw.AddRectFilled({origin.x - width, top}, {origin.x - 1, top + static_cast<float>(view.pitch - 1)},

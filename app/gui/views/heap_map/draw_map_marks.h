@@ -23,6 +23,7 @@ struct MapMarks {
   ImVec2 origin;  // The upper left corner of the picture on the screen.
 
   void offsets(float left, float width) const;
+  void ruler() const;  // Offsets below a strip.
   void names(const HeapMapAnswer& answer) const;
   // For a heap with two ends: labels for the upper and the lower end in the gutter, which begins at `left`.
   void ends(float left) const;

@@ -1,5 +1,5 @@
-// The strip next to a zoomed heap map: the whole heap, how full each part is, the visible part, and the positions of
-// the largest free block, the selection and the hits.
+// The bar right of a zoomed heap map, or above a strip: the whole heap, how full each part is, the visible part, and
+// the positions of the largest free block, the selection and the hits.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace hbmscope::gui {
 
-// The address under the pointer while the mouse button is down.
-std::optional<std::uint64_t> draw_minimap(const Look& look, HeapMapState& map, ImVec2 at, ImVec2 size,
+// While the mouse button is down: the address that is to be in the middle of the picture.
+std::optional<std::uint64_t> draw_minimap(const Look& look, HeapMapState& map, ImVec2 at, float length, float thickness,
                                           const HeapSpan* selected);
 
 }  // namespace hbmscope::gui
