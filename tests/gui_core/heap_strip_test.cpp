@@ -127,15 +127,13 @@ TEST(HeapStrip, fit_shows_all_and_the_address_under_the_pointer_stays) {
   EXPECT_TRUE(addresses_of_strip(map, fit).empty());
   HeapMapView view = fit;
   constexpr int x = 333;
-  auto before = HeapLine(map, view).address_at(view.origin + x);
+  const auto before = HeapLine(map, view).address_at(view.origin + x);
   ASSERT_TRUE(before);
   for (int notch = 0; notch < 30; ++notch) {
-    const double scale = view.bytes_per_px;
-    view = zoom_heap_map(map, view, 100, 1.25, x, 0);
+    view = zoom_heap_map(map, view, 100, 1.25, x, 0, before);
     const auto now = HeapLine(map, view).address_at(view.origin + x);
     ASSERT_TRUE(now);
-    EXPECT_NEAR(static_cast<double>(*now), static_cast<double>(*before), scale) << "notch " << notch;
-    before = now;
+    EXPECT_NEAR(static_cast<double>(*now), static_cast<double>(*before), view.bytes_per_px) << "notch " << notch;
   }
   for (int notch = 0; notch < 60; ++notch) view = zoom_heap_map(map, view, 100, 0.8, x, 0);
   EXPECT_EQ(view, fit);

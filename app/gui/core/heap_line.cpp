@@ -154,7 +154,8 @@ bool goes_on_below(const HeapSpans& map, const HeapMapView& view) {
   return HeapLine(map, view).length_px() > view.origin + static_cast<std::int64_t>(view.width) * view.rows;
 }
 
-HeapMapView zoom_heap_map(const HeapSpans& map, const HeapMapView& view, int height, double factor, int x, int y) {
+HeapMapView zoom_heap_map(const HeapSpans& map, const HeapMapView& view, int height, double factor, int x, int y,
+                          std::optional<std::uint64_t> address) {
   const HeapMapView fit = fit_heap_map(map, view.width, height, view.layout);
   HeapMapView zoomed = view;
   zoomed.bytes_per_px = std::max(view.bytes_per_px / factor, bytes_per_px_least);
@@ -167,7 +168,7 @@ HeapMapView zoom_heap_map(const HeapSpans& map, const HeapMapView& view, int hei
   }
   const HeapLine before(map, view), after(map, zoomed);
   const std::int64_t px = view.origin + static_cast<std::int64_t>(y / view.pitch) * view.width + x;
-  const auto address = before.address_at(px);
+  if (!address) address = before.address_at(px);
   // In a notch or beyond the end, keep the position as a share of the line.
   const double at = address ? after.px_of(*address)
                             : static_cast<double>(px) * static_cast<double>(after.length_px()) /

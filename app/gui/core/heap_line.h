@@ -75,8 +75,10 @@ inline constexpr int strip_pitch_most = 240;
 // True if the line continues below the picture.
 bool goes_on_below(const HeapSpans& map, const HeapMapView& view);
 
-// Zooms by `factor` (above 1: in) around (x, y). The scale stays between Fit and 16 px per 256 bytes.
-HeapMapView zoom_heap_map(const HeapSpans& map, const HeapMapView& view, int height, double factor, int x, int y);
+// Zooms by `factor` (above 1: in) around (x, y). The scale stays between Fit and 16 px per 256 bytes. `address` comes
+// to lie there, by default what lies there already; over many steps, that moves by a part of a pixel in each.
+HeapMapView zoom_heap_map(const HeapSpans& map, const HeapMapView& view, int height, double factor, int x, int y,
+                          std::optional<std::uint64_t> address = std::nullopt);
 
 // Pans by whole pixels, like dragging the picture; it stops at the ends.
 HeapMapView pan_heap_map(const HeapSpans& map, const HeapMapView& view, std::int64_t by_px);

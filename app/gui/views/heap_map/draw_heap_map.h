@@ -17,9 +17,15 @@ struct HeapMapState {
   MapLayout layout = MapLayout::wrapped;
   bool is_longer = false;    // By region, there may be more rows than fit.
   AddressRange strip_shown;  // The position's addresses that the view of a strip was made of, or that were made of it.
-  float dragged_y = 0;       // Pending drag of less than a row.
-  double grabbed = 0;        // From the middle of the minimap's frame to the pointer that drags it; 1: the whole heap.
-  bool is_fit = true;        // The whole heap is shown; false: the visible addresses stay when the time changes.
+  // The address at which the wheel zooms while the pointer rests, and the view after the last zoom there.
+  struct Anchor {
+    int x = 0, y = 0;
+    std::optional<std::uint64_t> address;
+    HeapMapView view;
+  } anchor;
+  float dragged_y = 0;  // Pending drag of less than a row.
+  double grabbed = 0;   // From the middle of the minimap's frame to the pointer that drags it; 1: the whole heap.
+  bool is_fit = true;   // The whole heap is shown; false: the visible addresses stay when the time changes.
   int width = 0, height = 0, minimap_width = 0;
   std::shared_ptr<const HeapMapAnswer> shown;  // The texture shows this answer with
   HeapMapView drawn;                           // this view,

@@ -107,7 +107,12 @@ void zoom_with_pointer(HeapMapState& map, ImVec2 origin) {
   const HeapSpans& spans = map.shown->spans;
   if (io.MouseWheel != 0 && x >= 0 && y >= 0 && x < map.view.width) {
     const double step = std::pow(io.KeyCtrl ? 4.0 : 1.25, static_cast<double>(io.MouseWheel));
-    set_view(map, zoom_heap_map(spans, map.view, map.height, step, x, y), x, y);
+    HeapMapState::Anchor& anchor = map.anchor;
+    if (anchor.x != x || anchor.y != y || anchor.view != map.view)
+      anchor.address =
+          HeapLine(spans, map.view).address_at(map.view.origin + map.view.width * (y / map.view.pitch) + x);
+    set_view(map, zoom_heap_map(spans, map.view, map.height, step, x, y, anchor.address), x, y);
+    anchor = {x, y, anchor.address, map.view};
   }
   if (io.MouseWheelH != 0)
     set_view(map,
