@@ -189,6 +189,92 @@ std::optional<Shade> draw_legend(const AppState& state, const Look& look, const 
   return lit == spans.legend.end() ? std::nullopt : std::optional<Shade>(lit->shade);
 }
 
+// Where the parts of the map are on the screen.
+struct Places {
+  ImVec2 corner, room, origin;  // The child window, and the upper left corner of the picture in it.
+  float gutter = 0;             // Left of the picture.
+  float overview = 0;           // The height of the minimap above a strip.
+  bool has_ruler = true;        // Offsets below a strip.
+  int width = 0, height = 0;    // What the picture can take at most.
+};
+Places find_places(const Look& look, bool is_strip) {
+  Places places{ImGui::GetCursorScreenPos(), ImGui::GetContentRegionAvail(), {}};
+  const ImVec2 &corner = places.corner, &room = places.room;
+  // A strip has the minimap above it, and its offsets below if there is room.
+  const float margin = is_strip ? look.px(4) : 0;
+  places.gutter = is_strip ? margin : ImGui::CalcTextSize("+1023.9 GiB").x + look.px(6);
+  places.overview = std::clamp(room.y / 5, look.px(8), look.px(36));
+  places.has_ruler = is_strip && room.y > 5 * ImGui::GetTextLineHeight();
+  const float above = is_strip ? places.overview + look.px(8) : 0;
+  const float below = places.has_ruler ? ImGui::GetTextLineHeight() + look.px(8) : 0;
+  places.origin = {std::floor(corner.x + places.gutter), std::floor(corner.y + above)};
+  places.width = std::max(16, static_cast<int>(room.x - places.gutter - margin));
+  places.height = std::max(8, static_cast<int>(room.y - above - below));
+  if (is_strip) places.height = std::min(places.height, strip_pitch_most);
+  return places;
+}
+
+void draw_marks(const HeapMapState& map, const HeapMapAnswer& answer, const MapMarks& marks, const Places& places,
+                const Look& look, const HeapSpan* selected) {
+  if (places.has_ruler) marks.ruler();
+  if (!map.view.is_strip()) marks.offsets(places.corner.x, places.gutter - look.px(6));
+  marks.names(answer);
+  marks.ends(places.corner.x);
+  marks.largest_free();
+  if (selected != nullptr) marks.select(*selected);
+  marks.ticks(map.raster.hit_rows(), selected);
+}
+
+void draw_picture(const AppState& state, const Look& look, HeapMapState& map,
+                  const std::shared_ptr<const HeapMapAnswer>& answer, std::optional<Shade> lit,
+                  CommandQueue& commands) {
+  map.layout = state.position().map_layout;
+  const bool is_strip = map.layout == MapLayout::strip;
+  if (!is_strip && map.view.is_strip()) map.is_fit = true;
+  const Places places = find_places(look, is_strip);
+  const ImVec2 corner = places.corner, origin = places.origin;
+  const int height = places.height;
+  map.minimap_width = static_cast<int>(look.px(64));  // 56 px and a gap.
+  map.is_longer = map.layout == MapLayout::by_region &&
+                  goes_on_below(answer->spans, fit_heap_map(answer->spans, places.width, height, map.layout));
+  const int narrow = std::max(16, places.width - map.minimap_width);
+  const int width = !is_strip && (map.is_longer || !map.is_fit) ? narrow : places.width;
+  if (!map.shown) map.shown = answer;
+  follow_answer(state, map, answer, width, height);
+  const HeapMapView view_before = map.view;
+  const bool was_fit = map.is_fit;
+  ImGui::SetCursorScreenPos(origin);
+  ImGui::InvisibleButton("pieces", {static_cast<float>(width), static_cast<float>(height)},
+                         ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonMiddle);
+  ImGui::SetItemKeyOwner(ImGuiKey_MouseWheelY);
+  const bool hovered = ImGui::IsItemHovered();
+  if (map.shown != answer) map.drawn = {};
+  map.shown = answer;
+  if (hovered || ImGui::IsItemActive()) zoom_with_pointer(map, origin);
+  zoom_with_keys(state, map);
+  select_with_keys(state, map, *answer, commands);
+  follow_selection(state, map);
+  if (map.is_fit) map.view = fit_heap_map(answer->spans, map.is_longer ? narrow : places.width, height, map.layout);
+  redraw(state, map, answer, lit);
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  draw.PushClipRect(corner, {corner.x + places.room.x, corner.y + places.room.y}, true);
+  map.texture.draw(draw, origin);
+  const MapMarks marks{draw, look, answer->spans, map.view, origin};
+  const HeapSpan* selected = state.position().address ? answer->spans.find(*state.position().address) : nullptr;
+  draw_marks(map, *answer, marks, places, look, selected);
+  const HeapSpan* under = hovered ? handle_pointer(map, *answer, origin, marks, commands) : nullptr;
+  draw_map_menu(map, *answer, under, commands);
+  draw.PopClipRect();
+  if (is_strip || map.is_longer || !map.is_fit) {
+    const auto along = static_cast<float>(is_strip ? map.view.width : height);
+    const ImVec2 at = is_strip ? ImVec2(origin.x, corner.y)
+                               : ImVec2(origin.x + static_cast<float>(map.view.width) + look.px(8), origin.y);
+    if (const auto address = draw_minimap(look, map, at, along, is_strip ? places.overview : look.px(56), selected))
+      center(map, *address);
+  }
+  publish_strip(map, view_before, was_fit, commands);
+}
+
 }  // namespace
 
 void draw_heap_map(const AppState& state, HeapMapState& map, CommandQueue& commands) {
@@ -211,66 +297,7 @@ void draw_heap_map(const AppState& state, HeapMapState& map, CommandQueue& comma
   if (!state.position().request.where.empty()) commands.ask(Question::blocks);
 
   ImGui::BeginChild("map", {0, 0}, 0, ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar);
-  const ImVec2 corner = ImGui::GetCursorScreenPos(), room = ImGui::GetContentRegionAvail();
-  map.layout = state.position().map_layout;
-  const bool is_strip = map.layout == MapLayout::strip;
-  // A strip has the minimap above it and its offsets below.
-  const float gutter = is_strip ? look.px(4) : ImGui::CalcTextSize("+1023.9 GiB").x + look.px(6);
-  const float overview = std::clamp(room.y / 4, look.px(12), look.px(36));
-  const float above = is_strip ? overview + look.px(8) : 0;
-  const float below = is_strip ? ImGui::GetTextLineHeight() + look.px(8) : 0;
-  const ImVec2 origin{std::floor(corner.x + gutter), std::floor(corner.y + above)};
-  map.minimap_width = static_cast<int>(look.px(64));  // 56 px and a gap.
-  const int all_width = std::max(16, static_cast<int>(room.x - gutter - (is_strip ? look.px(4) : 0)));
-  int height = std::max(8, static_cast<int>(room.y - above - below));
-  if (is_strip) height = std::min(height, strip_pitch_most);
-  map.is_longer = map.layout == MapLayout::by_region &&
-                  goes_on_below(answer->spans, fit_heap_map(answer->spans, all_width, height, map.layout));
-  const bool has_minimap = !is_strip && (map.is_longer || !map.is_fit);
-  const int width = has_minimap ? std::max(16, all_width - map.minimap_width) : all_width;
-  if (!map.shown) map.shown = answer;
-  follow_answer(state, map, answer, width, height);
-  const HeapMapView view_before = map.view;
-  const bool was_fit = map.is_fit;
-  ImGui::SetCursorScreenPos(origin);
-  ImGui::InvisibleButton("pieces", {static_cast<float>(width), static_cast<float>(height)},
-                         ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonMiddle);
-  ImGui::SetItemKeyOwner(ImGuiKey_MouseWheelY);
-  const bool hovered = ImGui::IsItemHovered();
-  if (map.shown != answer) map.drawn = {};
-  map.shown = answer;
-  if (hovered || ImGui::IsItemActive()) zoom_with_pointer(map, origin);
-  zoom_with_keys(state, map);
-  select_with_keys(state, map, *answer, commands);
-  follow_selection(state, map);
-  const int fit_width = map.is_longer ? std::max(16, all_width - map.minimap_width) : all_width;
-  if (map.is_fit) map.view = fit_heap_map(answer->spans, fit_width, height, map.layout);
-  redraw(state, map, answer, lit);
-  ImDrawList& draw = *ImGui::GetWindowDrawList();
-  draw.PushClipRect(corner, {corner.x + room.x, corner.y + room.y}, true);
-  map.texture.draw(draw, origin);
-  const MapMarks marks{draw, look, answer->spans, map.view, origin};
-  if (is_strip)
-    marks.ruler();
-  else
-    marks.offsets(corner.x, gutter - look.px(6));
-  marks.names(*answer);
-  marks.ends(corner.x);
-  marks.largest_free();
-  const HeapSpan* selected = state.position().address ? answer->spans.find(*state.position().address) : nullptr;
-  if (selected != nullptr) marks.select(*selected);
-  marks.ticks(map.raster.hit_rows(), selected);
-  const HeapSpan* under = hovered ? handle_pointer(map, *answer, origin, marks, commands) : nullptr;
-  draw_map_menu(map, *answer, under, commands);
-  draw.PopClipRect();
-  if (is_strip || map.is_longer || !map.is_fit) {
-    const auto along = static_cast<float>(is_strip ? map.view.width : height);
-    const ImVec2 at = is_strip ? ImVec2(origin.x, corner.y)
-                               : ImVec2(origin.x + static_cast<float>(map.view.width) + look.px(8), origin.y);
-    if (const auto address = draw_minimap(look, map, at, along, is_strip ? overview : look.px(56), selected))
-      center(map, *address);
-  }
-  publish_strip(map, view_before, was_fit, commands);
+  draw_picture(state, look, map, answer, lit, commands);
   ImGui::EndChild();
   if (take_copy(state, ViewKind::heap_map, map.copy_seen)) copy_table(state, table_from_heap(*answer), commands);
 }

@@ -249,8 +249,8 @@ void MapMarks::flag(const HeapSpan& span, const std::string& words) const {
   const float left = origin.x + static_cast<float>(first.begin),
               top = origin.y + static_cast<float>(first.row * view.pitch);
   const float right_most = origin.x + static_cast<float>(view.width) - width;
-  // In a high row, at its head: a strip has nothing of its own above or below.
-  const bool is_inside = static_cast<float>(view.pitch) >= 4 * height;
+  // At the head of a strip, which has no row above or below.
+  const bool is_inside = view.is_strip() && static_cast<float>(view.pitch) >= height + look.px(4);
   const bool fits_above = top - height - look.px(6) >= origin.y;
   const ImVec2 at{std::clamp(left, origin.x, std::max(origin.x, right_most)),
                   is_inside    ? top + look.px(2)

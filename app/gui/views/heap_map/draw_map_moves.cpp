@@ -45,7 +45,6 @@ void follow_answer(const AppState& state, HeapMapState& map, const std::shared_p
                    int width, int height) {
   if (map.layout == MapLayout::strip)
     return follow_strip(map, answer->spans, map.shown != answer, state.position().addresses, width, height);
-  if (map.view.is_strip()) map.is_fit = true;
   const bool is_other_heap = map.shown && map.shown->heap != answer->heap;
   const bool has_new_size = width != map.width || height != map.height;
   map.width = width;
