@@ -91,6 +91,9 @@ struct Headline {
 struct Colors {
   bool operator==(const Colors&) const = default;
 };
+struct FilterValues {
+  bool operator==(const FilterValues&) const = default;
+};
 struct HeapMap {
   HeapKey heap;
   HeapColoring coloring = HeapColoring::user_code;
@@ -188,7 +191,7 @@ using AnswerOptions =
                  options::Colors, options::HeapMap, options::LiveBlocks, options::Blocks, options::Address,
                  options::Events, options::Timeline, options::Stack, options::Steps, options::TierStacks,
                  options::StackBlocks, options::AddressTime, options::Range, options::Free, options::FreeHistory,
-                 options::PoolCosts, options::WhatIf, options::Failure, options::Sizes>;
+                 options::PoolCosts, options::WhatIf, options::Failure, options::Sizes, options::FilterValues>;
 
 struct AnswerKey {
   SourceId source = SourceId::none;

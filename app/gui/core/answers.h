@@ -32,6 +32,7 @@
 #include "app/gui/core/answer.h"
 #include "app/gui/core/block_answers.h"
 #include "app/gui/core/event_table.h"
+#include "app/gui/core/filter_values.h"
 #include "app/gui/core/frame_detail.h"
 #include "app/gui/core/heap_spans.h"
 #include "app/gui/core/source_listing.h"
@@ -203,6 +204,7 @@ struct Answers {
   Answer<std::vector<SettingChange>> settings;  // The settings that differ, when both files are traces.
   Answer<SourceListing> listing;
   Answer<log::LogExcerpt> log_lines;
+  Answer<FilterValues> filter_values;       // What the filter line offers.
   Answer<std::vector<SeriesPoint>> series;  // One point per source that is there.
 };
 
@@ -250,6 +252,7 @@ void for_each_answer(Each& answers, const Visit& visit) {
   visit(answers.settings, "the settings of both jobs");
   visit(answers.listing, "the source");
   visit(answers.log_lines, "the log");
+  visit(answers.filter_values, "the values for the filter");
   visit(answers.series, "the totals");
 }
 

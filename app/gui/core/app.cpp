@@ -9,6 +9,7 @@
 #include "app/gui/core/attached_jobs.h"
 #include "app/gui/core/demo_runs.h"
 #include "app/gui/core/emulation.h"
+#include "app/gui/core/kept_file.h"
 #include "app/gui/core/looking.h"
 #include "app/gui/core/open_sources.h"
 #include "app/gui/core/playing.h"
@@ -43,6 +44,7 @@ struct App::Parts {
 
   void apply(const Command& command);
   void apply_in_context(const Command& command);
+  void remember_filter(const std::string& filter);
   bool busy() const;
   bool update();
 
@@ -51,6 +53,7 @@ struct App::Parts {
   Answering asking{state, commands, pool};
   SideBySide sides{state, asking, pool};
   RecentFiles recent;
+  KeptFile filters;
   OpenSources sources{state, asking, sides, recent, pool};
   Emulation emulation{state, asking, sides, sources, pool};
   AttachedJobs jobs{state, sources, pool};
@@ -59,9 +62,10 @@ struct App::Parts {
 };
 
 App::Parts::Parts(std::function<void()> wake, bool leaves_no_trace)
-    : recent(state, pool, leaves_no_trace), pool(worker_count(), std::move(wake)) {
+    : recent(state, pool, leaves_no_trace), filters(pool, leaves_no_trace), pool(worker_count(), std::move(wake)) {
   state.settings = read_settings(config_folder() / "settings.json");
   state.recent = read_recent(state_folder() / "recent.json");
+  state.filters = read_filters(state_folder() / "filters.json");
   state.sample = find_sample();
   state.failing_sample = find_failing_sample();
   sources.why_nothing_came = [this](const std::string& name) { return jobs.attach_error(name); };
@@ -101,6 +105,7 @@ bool App::Parts::update() {
     changed = follow_end(state) || changed;
   }
   recent.keep();
+  filters.keep([this] { return [kept = state.filters] { write_filters(state_folder() / "filters.json", kept); }; });
   changed = ask_what_is_missing(asking) || changed;
   // The active side's time has been requested by now, if it changed.
   if (!sides.follow_lock()) return changed;
@@ -124,8 +129,15 @@ void App::Parts::apply(const Command& command) {
   apply_in_context(command);
 }
 
+void App::Parts::remember_filter(const std::string& filter) {
+  if (filter.empty() || (!state.filters.empty() && state.filters.front() == filter)) return;
+  add_filter(state.filters, filter);
+  filters.note_change();
+}
+
 void App::Parts::apply_in_context(const Command& command) {
   const ViewPosition before = state.position();
+  if (command.id == CommandId::set_filter) remember_filter(command.as<std::string>());
   if (apply_to_blocks(state, command)) {
     if (state.position().selection != before.selection) state.context().position.log_line.reset();
     if (state.position() != before) remember(state, before);
@@ -167,8 +179,9 @@ void App::list_jobs() {
 void App::save_settings() {
   if (leaves_no_trace_) return;
   write_settings(config_folder() / "settings.json", state().settings);
-  // A worker may be writing the same list or an older one at the same time.
+  // A worker may be writing the same lists or older ones at the same time.
   write_recent(state_folder() / "recent.json", state().recent);
+  write_filters(state_folder() / "filters.json", state().filters);
 }
 
 }  // namespace hbmscope::gui

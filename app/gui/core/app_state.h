@@ -95,6 +95,7 @@ struct AppState {
   WindowState window;
   Settings settings;
   std::vector<RecentFile> recent;
+  std::vector<std::string> filters;  // Earlier filters of this user, the newest first.
   std::optional<DemoState> demo;
   JobsState jobs;
   Answer<FolderListing> folder;  // For the file dialog.

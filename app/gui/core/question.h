@@ -32,6 +32,7 @@ enum class Question : std::uint8_t {
   events,
   compare,
   side_by_side,
+  filter_values,
   count_
 };
 

@@ -57,6 +57,7 @@ constexpr std::pair<Question, Ask> of_trace[] = {
     {Question::address, ask_address},
     {Question::events, ask_events},
     {Question::listing, ask_log_lines},
+    {Question::filter_values, ask_filter_values},
 };
 constexpr std::pair<Question, AskAboutView> of_stacks[] = {
     {Question::summary, ask_summary}, {Question::top, ask_top},         {Question::flame, ask_flame},

@@ -46,6 +46,9 @@ void ask_heap_map(Answering& asking);
 // ask_what_if.cpp: what would have happened under other settings.
 void ask_what_if(Answering& asking);
 
+// ask_filter.cpp: what the filter line offers.
+void ask_filter_values(Answering& asking);
+
 // ask_course.cpp: how the heap got there.
 void ask_timeline(Answering& asking);
 void ask_steps(Answering& asking, HeapKey heap);

@@ -18,7 +18,7 @@ std::int64_t seconds_now() {
 }  // namespace
 
 RecentFiles::RecentFiles(AppState& state, WorkerPool& pool, bool leaves_no_trace)
-    : state_(state), pool_(pool), leaves_no_trace_(leaves_no_trace) {}
+    : state_(state), pool_(pool), file_(pool, leaves_no_trace) {}
 
 void RecentFiles::remember(const Source& source) {
   if (source.path == "-") return;
@@ -26,18 +26,11 @@ void RecentFiles::remember(const Source& source) {
   if (!source.pieces.empty() && source.folder.empty()) return;
   add_recent(state_.recent, {absolute_path(source.pieces.empty() ? source.path : source.folder), headline_of(source),
                              source.profile->file_bytes, seconds_now(), false});
-  is_changed_ = true;
+  file_.note_change();
 }
 
-// One writer at a time, so that an older list never overwrites a newer one.
 void RecentFiles::keep() {
-  if (leaves_no_trace_ || !is_changed_ || is_being_written_) return;
-  is_changed_ = false;
-  is_being_written_ = true;
-  pool_.post([this, recent = state_.recent]() -> WorkerPool::Finish {
-    write_recent(state_folder() / "recent.json", recent);
-    return [this] { is_being_written_ = false; };
-  });
+  file_.keep([this] { return [recent = state_.recent] { write_recent(state_folder() / "recent.json", recent); }; });
 }
 
 void RecentFiles::find_missing() {
@@ -56,7 +49,7 @@ void RecentFiles::find_missing() {
 
 void RecentFiles::remove(const std::string& path) {
   std::erase_if(state_.recent, [&](const RecentFile& one) { return one.path == path; });
-  is_changed_ = true;
+  file_.note_change();
 }
 
 }  // namespace hbmscope::gui

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "app/gui/core/app_state.h"
+#include "app/gui/core/kept_file.h"
 #include "app/gui/core/worker_pool.h"
 
 namespace hbmscope::gui {
@@ -21,8 +22,7 @@ class RecentFiles {
  private:
   AppState& state_;
   WorkerPool& pool_;
-  const bool leaves_no_trace_;
-  bool is_changed_ = false, is_being_written_ = false;
+  KeptFile file_;
 };
 
 }  // namespace hbmscope::gui

@@ -1,14 +1,10 @@
 #include "app/gui/core/settings.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <string>
-#include <type_traits>
 
-#include <nlohmann/json.hpp>
+#include "app/gui/core/json_file.h"
 
 namespace hbmscope::gui {
 namespace {
@@ -16,7 +12,7 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-constexpr std::size_t recent_limit = 20;
+constexpr std::size_t recent_limit = 20, filters_limit = 20;
 
 fs::path xdg_folder(const char* variable, const char* below_home) {
   // The XDG specification: a relative path in the variable is invalid and ignored.
@@ -25,41 +21,6 @@ fs::path xdg_folder(const char* variable, const char* below_home) {
   const char* home = std::getenv("HOME");
   if (home != nullptr && *home != '\0') return fs::path(home) / below_home / "hbmscope";
   return fs::path(".hbmscope");
-}
-
-// Returns null unless the file is well-formed JSON.
-json read_json(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) return nullptr;
-  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  return json::parse(text, nullptr, /*allow_exceptions=*/false);
-}
-
-// Writes to a temporary file first, so that a full disk or a killed program never leaves half a file. Its name is
-// unique, since another window or this one's worker may be writing too.
-bool write_json(const fs::path& file, const json& value) {
-  std::error_code error;
-  fs::create_directories(file.parent_path(), error);
-  const auto ticks = std::chrono::steady_clock::now().time_since_epoch().count();
-  const fs::path draft = file.string() + "." + std::to_string(ticks) + ".new";
-  {
-    std::ofstream out(draft, std::ios::binary | std::ios::trunc);
-    out << value.dump(2, ' ', false, json::error_handler_t::replace) << '\n';
-    if (!out.flush()) return false;
-  }
-  fs::rename(draft, file, error);
-  return !error;
-}
-
-template <class T>
-T member(const json& object, const char* name, const T& fallback) {
-  if (!object.is_object() || !object.contains(name)) return fallback;
-  const json& value = object.at(name);
-  if constexpr (std::is_same_v<T, std::string>) {
-    return value.is_string() ? value.get<std::string>() : fallback;
-  } else {
-    return value.is_number() ? value.get<T>() : fallback;
-  }
 }
 
 }  // namespace
@@ -84,10 +45,8 @@ bool write_settings(const fs::path& file, const Settings& settings) {
 }
 
 std::vector<RecentFile> read_recent(const fs::path& file) {
-  const json stored = read_json(file);
   std::vector<RecentFile> recent;
-  if (!stored.is_object() || !stored.contains("recent") || !stored["recent"].is_array()) return recent;
-  for (const json& entry : stored["recent"]) {
+  for (const json& entry : elements(read_json(file), "recent")) {
     RecentFile one;
     one.path = member<std::string>(entry, "path", "");
     one.headline = member<std::string>(entry, "headline", "");
@@ -104,6 +63,23 @@ bool write_recent(const fs::path& file, const std::vector<RecentFile>& recent) {
     entries.push_back(
         {{"path", one.path}, {"headline", one.headline}, {"size_bytes", one.size_bytes}, {"opened_s", one.opened_s}});
   return write_json(file, {{"recent", entries}});
+}
+
+std::vector<std::string> read_filters(const fs::path& file) {
+  std::vector<std::string> filters;
+  for (const json& entry : elements(read_json(file), "filters"))
+    if (entry.is_string() && filters.size() < filters_limit) filters.push_back(entry.get<std::string>());
+  return filters;
+}
+
+bool write_filters(const fs::path& file, const std::vector<std::string>& filters) {
+  return write_json(file, {{"filters", filters}});
+}
+
+void add_filter(std::vector<std::string>& filters, const std::string& filter) {
+  std::erase(filters, filter);
+  filters.insert(filters.begin(), filter);
+  if (filters.size() > filters_limit) filters.resize(filters_limit);
 }
 
 void add_recent(std::vector<RecentFile>& recent, RecentFile file) {

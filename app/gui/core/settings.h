@@ -1,6 +1,6 @@
-// What survives a restart: settings in $XDG_CONFIG_HOME/hbmscope/settings.json, recent files and the dock layout in
-// $XDG_STATE_HOME/hbmscope. Nothing is written next to the user's files. A missing or damaged file means default
-// values, and never keeps the window from opening.
+// What survives a restart: settings in $XDG_CONFIG_HOME/hbmscope/settings.json, recent files, earlier filters and the
+// dock layout in $XDG_STATE_HOME/hbmscope. Nothing is written next to the user's files. A missing or damaged file means
+// default values, and never keeps the window from opening.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,11 @@ bool write_settings(const std::filesystem::path& file, const Settings& settings)
 std::vector<RecentFile> read_recent(const std::filesystem::path& file);
 bool write_recent(const std::filesystem::path& file, const std::vector<RecentFile>& recent);
 
+std::vector<std::string> read_filters(const std::filesystem::path& file);
+bool write_filters(const std::filesystem::path& file, const std::vector<std::string>& filters);
+
 // Adds it to the front; the list keeps 20 files.
 void add_recent(std::vector<RecentFile>& recent, RecentFile file);
+void add_filter(std::vector<std::string>& filters, const std::string& filter);  // Likewise.
 
 }  // namespace hbmscope::gui

@@ -5,11 +5,19 @@
 namespace hbmscope::gui {
 namespace {
 
-int resize(ImGuiInputTextCallbackData* data) {
-  if (data->EventFlag != ImGuiInputTextFlags_CallbackResize) return 0;
-  auto& text = *static_cast<std::string*>(data->UserData);
-  text.resize(static_cast<std::size_t>(data->BufTextLen));
-  data->Buf = text.data();
+struct Field {
+  std::string& text;
+  const TextEvents& events;
+};
+
+int handle_event(ImGuiInputTextCallbackData* data) {
+  Field& field = *static_cast<Field*>(data->UserData);
+  if (data->EventFlag == ImGuiInputTextFlags_CallbackResize) {
+    field.text.resize(static_cast<std::size_t>(data->BufTextLen));
+    data->Buf = field.text.data();
+  } else if (field.events) {
+    field.events(*data);
+  }
   return 0;
 }
 
@@ -27,9 +35,10 @@ std::string fitting(std::string hint) {
 
 }  // namespace
 
-bool text_field(const char* id, const char* hint, std::string& text, int flags) {
+bool text_field(const char* id, const char* hint, std::string& text, int flags, const TextEvents& events) {
+  Field field{text, events};
   return ImGui::InputTextWithHint(id, fitting(hint).c_str(), text.data(), text.capacity() + 1,
-                                  flags | ImGuiInputTextFlags_CallbackResize, resize, &text);
+                                  flags | ImGuiInputTextFlags_CallbackResize, handle_event, &field);
 }
 
 }  // namespace hbmscope::gui

@@ -28,6 +28,31 @@ void draw_language_help(const Source& source) {
   ImGui::EndTooltip();
 }
 
+// Completions of what is being typed, and earlier filters.
+void offer(const AppState& state, const Source& source, FilterLineState& line, ImVec2 below, float width,
+           CommandQueue& commands) {
+  FilterOffersState& list = line.offers;
+  if (!follow_filter_text(list, line.where)) return;
+  commands.ask(Question::filter_values);
+  const auto& values = state.answers().filter_values;
+  static const FilterValues none;
+  const bool is_known = values.value && values.state == AnswerState::ready;
+  if (!list.is_clicked)
+    list.offers = find_filter_offers(line.where, list.cursor, filter_fields(source), is_known ? *values.value : none,
+                                     state.filters);
+  if (list.chosen && *list.chosen >= list.offers.size()) list.chosen.reset();
+  const auto clicked = draw_filter_offers(Look(state), list, below, width);
+  if (!clicked) return;
+  if (clicked->is_complete) {
+    line.where = line.where_seen = clicked->text;
+    line.error.clear();
+    commands.push(command::set_filter, clicked->text);
+  } else {
+    list.taken = clicked;  // Put in once the field has the keyboard again.
+    line.wants_keyboard = true;
+  }
+}
+
 void draw_where(const AppState& state, const Source& source, FilterLineState& line, float width,
                 CommandQueue& commands) {
   const std::string& where = state.position().request.where;
@@ -38,26 +63,31 @@ void draw_where(const AppState& state, const Source& source, FilterLineState& li
     line.judged_as_trace = source.trace != nullptr;
     line.error = why_no_filter(source, line.where);
   }
-  const bool wrong = !line.error.empty();
+  const bool wrong = !line.error.empty() && !line.offers.is_open();  // Otherwise it is not complete yet.
   if (wrong) {
     ImGui::PushStyleColor(ImGuiCol_Border, Look(state).vec(Role::failure));
     ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 2.0F);
   }
-  if (line.filter_seen != state.window.filter_serial) {
+  if (line.filter_seen != state.window.filter_serial || line.wants_keyboard) {
     line.filter_seen = state.window.filter_serial;
+    line.wants_keyboard = false;
     ImGui::SetKeyboardFocusHere();
   }
   ImGui::SetNextItemWidth(width);
   const char* const hint = source.trace ? "Filter: size>1GiB age>10s stack:adam, or an address: 0x7f3a14000000"
                                         : "Filter: size>1GiB stack:adam device:0";
-  if (text_field("##filter", hint, line.where)) line.error = why_no_filter(source, line.where);
-  const bool done = ImGui::IsItemDeactivatedAfterEdit();
+  const int flags = begin_filter_offers(line.offers);
+  if (text_field("##filter", hint, line.where, flags, events_of_filter_offers(line.offers)))
+    line.error = why_no_filter(source, line.where);
+  const bool done = ImGui::IsItemDeactivatedAfterEdit() && !line.offers.is_clicked;
   const bool hovered = ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip), active = ImGui::IsItemActive();
+  const ImVec2 below{ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y};
   if (wrong) {
     ImGui::PopStyleVar();
     ImGui::PopStyleColor();
   }
   if (done && line.error.empty() && line.where != where) commands.push(command::set_filter, line.where);
+  offer(state, source, line, below, width, commands);
   if (wrong && (active || hovered)) {
     ImGui::SetTooltip("%s", line.error.c_str());
   } else if (hovered && !active) {

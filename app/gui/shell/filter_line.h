@@ -7,6 +7,7 @@
 
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/commands.h"
+#include "app/gui/shell/filter_offers_list.h"
 
 namespace hbmscope::gui {
 
@@ -17,6 +18,8 @@ struct FilterLineState {
   bool judged_as_trace = false;
   std::string error;  // The error of the filter while typing.
   std::uint64_t filter_seen = 0, find_serial_seen = 0;
+  FilterOffersState offers;
+  bool wants_keyboard = false;  // The field does, after a click on an offer.
 };
 
 void draw_filter_line(const AppState& state, FilterLineState& line, CommandQueue& commands);
