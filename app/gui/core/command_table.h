@@ -131,7 +131,7 @@ enum class Needs {
   X(text_larger, "Larger text", "Ctrl+=", "View", nothing, "Up to 200 %.")                                             \
   X(text_smaller, "Smaller text", "Ctrl+-", "View", nothing, "Down to 75 %.")                                          \
   X(text_normal, "Normal text", "Ctrl+0", "View", nothing, "100 %.")                                                   \
-  X(reset_layout, "Reset layout", "", "View", nothing, "Puts all views back in their first places.")                   \
+  X(reset_layout, "Reset layout", "", "View", nothing, "Puts the views of this kind of file back.")                    \
   X(pin_moment, "Pin this time", "B", "Compare", trace,                                                                \
     "Colours the heap map by the changes since this time, and opens Compare. Press again to unpin.")                   \
   X(swap_pin, "Swap this time and the pinned one", "", "Compare", pinned, "Reverses the sign of the change.")          \

@@ -94,6 +94,14 @@ LayoutKind layout_of(const AppState& state) {
   return why_no_blocks(state).empty() ? LayoutKind::trace : LayoutKind::text;
 }
 
+// A layout of an older version may lack a view.
+bool has_places(LayoutKind kind) {
+  return std::all_of(view_table().begin(), view_table().end(), [&](const ViewRow& row) {
+    return (kind == LayoutKind::profile && row.needs_addresses) || ImGui::FindWindowByName(row.title) != nullptr ||
+           ImGui::FindWindowSettingsByID(ImHashStr(row.title)) != nullptr;
+  });
+}
+
 DockPlace place_of(const ViewRow& row, LayoutKind kind) {
   return kind == LayoutKind::profile ? row.in_profile : row.in_trace;
 }
@@ -186,29 +194,21 @@ void bring_new_views_forward(const AppState& state, ViewStates& views) {
 
 void make_dock_space(const AppState& state, ViewStates& views) {
   const ImGuiID space = ImGui::GetID("dock space");
-  const bool remembered = ImGui::DockBuilderGetNode(space) != nullptr;
-  // Traces and profiles have different views, so each has its own layout. While a file is read, its kind is unknown.
+  // While a file is read, its kind is unknown.
   const Source* source = state.source();
   const bool is_known = source != nullptr && source->state == AnswerState::ready;
-  const LayoutKind kind = is_known ? layout_of(state) : views.layout_kind.value_or(LayoutKind::profile);
-  const bool has_place = kind != LayoutKind::trace ||
-                         ImGui::FindWindowSettingsByID(ImHashStr(row_of(ViewKind::heap_map).title)) != nullptr ||
-                         ImGui::FindWindowByName(row_of(ViewKind::heap_map).title) != nullptr;
-  const bool is_other_kind = views.layout_made && is_known && views.layout_kind.value_or(LayoutKind::profile) != kind;
-  const bool reset = views.layout_seen != state.window.layout_serial || !has_place || is_other_kind;
-  if (is_known) views.layout_kind = kind;
-  if (reset || !(views.layout_made || remembered)) {
-    build(kind, space, ImGui::GetContentRegionAvail());
-    views.settling = 4;
-  } else if (!views.layout_made) {
-    // Windows appear in their remembered places; the focus changes that this causes are not the user's.
-    views.settling = 4;
-  }
+  const LayoutKind kind = is_known ? layout_of(state) : views.layouts.shown().value_or(LayoutKind::profile);
+  const bool is_other_kind = views.layouts.shown() != kind;
+  const bool is_kept = is_other_kind ? views.layouts.show(kind) : ImGui::DockBuilderGetNode(space) != nullptr;
+  const bool is_reset = views.layout_seen != state.window.layout_serial;
+  if (is_reset || !is_kept || !has_places(kind)) build(kind, space, ImGui::GetContentRegionAvail());
+  // Windows appear in their places; the focus changes that this causes are not the user's.
+  if (is_reset || is_other_kind || !views.layout_made) views.settling = 4;
   views.layout_seen = state.window.layout_serial;
   views.layout_made = true;
   settle_tab_strips();
   ImGui::DockSpace(space, {0, 0}, ImGuiDockNodeFlags_NoWindowMenuButton | ImGuiDockNodeFlags_NoCloseButton);
-  if (views.settling == 2) choose_tabs(views.layout_kind.value_or(LayoutKind::profile));
+  if (views.settling == 2) choose_tabs(kind);
 }
 
 }  // namespace hbmscope::gui

@@ -1,7 +1,7 @@
 // The positions of the views: sources on the left, inspector on the right, tabs at the bottom. Between them are the
 // summary and the flame graph of a profile (tabs if the text is large), or the heap map over the timeline of a trace.
-// The layout is made once for each kind of file and after Reset layout. The user's changes are kept until a file of the
-// other kind comes to the front.
+// The layout is made once for each kind of file and after Reset layout, which is about the kind in front. The user's
+// changes are kept for each kind (layout_memory.h).
 #pragma once
 
 #include "app/gui/core/app_state.h"

@@ -12,6 +12,7 @@
 #include "app/gui/shell/file_dialog.h"
 #include "app/gui/shell/filter_line.h"
 #include "app/gui/shell/help_window.h"
+#include "app/gui/shell/layout_memory.h"
 #include "app/gui/shell/palette_window.h"
 #include "app/gui/shell/shell.h"
 #include "app/gui/views/drawn_view.h"
@@ -20,10 +21,6 @@
 #include "app/gui/views/tile_picture/draw_tile_picture.h"
 
 namespace hbmscope::gui {
-
-// What the file in front has decides where the views are: a profile has no addresses, and a text without blocks has
-// only the failure and itself.
-enum class LayoutKind : std::uint8_t { profile, trace, text };
 
 struct ViewStates {
   ViewStates();
@@ -40,10 +37,10 @@ struct ViewStates {
   FileDialogState dialog;
 
   // Docking.
-  std::uint64_t layout_seen = 0;                          // The last applied Reset layout.
-  bool layout_made = false;                               // The first layout was made.
+  std::uint64_t layout_seen = 0;  // The last applied Reset layout.
+  bool layout_made = false;       // The first layout was made.
+  LayoutMemory layouts;
   std::uint64_t view_seen = 0;                            // The last applied command that brings a view to the front.
-  std::optional<LayoutKind> layout_kind;
   std::bitset<view_count> views_there;                    // By kind: views that existed in the previous frame.
   std::bitset<view_count> came_forward;                   // Views that came to the front when they appeared.
   std::set<std::pair<SourceId, ViewKind>> came_for_file;  // Views that came to the front once for the file.

@@ -1,0 +1,37 @@
+// Remembers the layout of each kind of file as its user left it. Dear ImGui has one layout at a time, with one place
+// for each window; those of the other kinds are kept here as its own text, and travel in the text that it saves
+// (platform/layout_file.h).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace hbmscope::gui {
+
+// What the file in front has decides where the views are: a profile has no addresses, and a text without blocks has
+// only the failure and itself.
+enum class LayoutKind : std::uint8_t { profile, trace, text };
+inline constexpr std::size_t layout_kind_count = 3;
+
+class LayoutMemory {
+ public:
+  // Registers itself with the current ImGui context, which must not load or save afterwards if this is gone.
+  LayoutMemory();
+  LayoutMemory(const LayoutMemory&) = delete;
+  LayoutMemory& operator=(const LayoutMemory&) = delete;
+
+  // Of which kind ImGui's layout is; nothing: it has none yet.
+  std::optional<LayoutKind> shown() const { return shown_; }
+  // Keeps the shown layout and brings that of `kind`. False if there is none, and it has to be built.
+  bool show(LayoutKind kind);
+
+ private:
+  std::string& text(LayoutKind kind) { return texts_[static_cast<std::size_t>(kind)]; }
+
+  std::array<std::string, layout_kind_count> texts_;  // Of the kinds that are not shown; empty: none is kept.
+  std::optional<LayoutKind> shown_;
+};
+
+}  // namespace hbmscope::gui
