@@ -9,6 +9,7 @@
 #include "app/gui/core/attached_jobs.h"
 #include "app/gui/core/demo_runs.h"
 #include "app/gui/core/emulation.h"
+#include "app/gui/core/kept_bookmarks.h"
 #include "app/gui/core/kept_file.h"
 #include "app/gui/core/looking.h"
 #include "app/gui/core/open_sources.h"
@@ -58,11 +59,15 @@ struct App::Parts {
   Emulation emulation{state, asking, sides, sources, pool};
   AttachedJobs jobs{state, sources, pool};
   DemoRuns demo{state, sides, sources};
+  KeptBookmarks bookmarks;
   WorkerPool pool;  // Last, since its threads may use any of the others.
 };
 
 App::Parts::Parts(std::function<void()> wake, bool leaves_no_trace)
-    : recent(state, pool, leaves_no_trace), filters(pool, leaves_no_trace), pool(worker_count(), std::move(wake)) {
+    : recent(state, pool, leaves_no_trace),
+      filters(pool, leaves_no_trace),
+      bookmarks(state, sides, pool, leaves_no_trace),
+      pool(worker_count(), std::move(wake)) {
   state.settings = read_settings(config_folder() / "settings.json");
   state.recent = read_recent(state_folder() / "recent.json");
   state.filters = read_filters(state_folder() / "filters.json");
@@ -104,6 +109,8 @@ bool App::Parts::update() {
     changed = advance_play(state, std::chrono::steady_clock::now()) || changed;
     changed = follow_end(state) || changed;
   }
+  bookmarks.read_for_new_files();
+  bookmarks.keep();
   recent.keep();
   filters.keep([this] { return [kept = state.filters] { write_filters(state_folder() / "filters.json", kept); }; });
   changed = ask_what_is_missing(asking) || changed;
@@ -144,7 +151,8 @@ void App::Parts::apply_in_context(const Command& command) {
     return;
   }
   if (apply_to_window(state, pool, asking, command) || apply_to_files(state, sources, recent, command) ||
-      sides.apply(command) || demo.apply(command) || jobs.apply(command) || emulation.apply(command))
+      sides.apply(command) || demo.apply(command) || jobs.apply(command) || emulation.apply(command) ||
+      bookmarks.apply(command))
     return;
   // The remaining commands change the position, and Back restores the previous one.
   Context& context = state.context();
@@ -182,6 +190,7 @@ void App::save_settings() {
   // A worker may be writing the same lists or older ones at the same time.
   write_recent(state_folder() / "recent.json", state().recent);
   write_filters(state_folder() / "filters.json", state().filters);
+  parts_->bookmarks.write_now();
 }
 
 }  // namespace hbmscope::gui

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@
 
 #include "analysis/query/moment_comparison.h"
 #include "app/gui/core/answers.h"
+#include "app/gui/core/bookmarks.h"
 #include "app/gui/core/color_keeper.h"
 #include "app/gui/core/settings.h"
 #include "app/gui/core/trace_colors.h"
@@ -95,7 +97,8 @@ struct AppState {
   WindowState window;
   Settings settings;
   std::vector<RecentFile> recent;
-  std::vector<std::string> filters;  // Earlier filters of this user, the newest first.
+  std::vector<std::string> filters;                        // Earlier filters of this user, the newest first.
+  std::map<std::string, std::vector<Bookmark>> bookmarks;  // By bookmark_key(), in the order in which they were set.
   std::optional<DemoState> demo;
   JobsState jobs;
   Answer<FolderListing> folder;  // For the file dialog.

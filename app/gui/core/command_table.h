@@ -87,6 +87,8 @@ enum class Needs {
   X(forward, "Forward", "Alt+Right", "Go", nothing, "Redoes what Back undid.")                                         \
   HBMSCOPE_VIEWS(V)                                                                                                    \
   X(go_to, "Go to...", "Ctrl+P", "Go", trace, "An address, a size, code, a tag or a time, typed in the palette.")      \
+  X(set_bookmark, "Bookmark this state", "M", "Go", profile,                                                           \
+    "Keeps view, time, selection and filter with a note, for the next time that this file is opened.")                 \
   X(go_to_largest_free, "Largest free block", "L", "Go", trace, "Selects it; press again for the next smaller one.")   \
   X(go_to_peak, "Go to the peak", "P", "Go", trace, "The time at which the most memory was in use.")                   \
   X(go_to_end, "Go to the end", "End", "Go", trace, "The time after the last event.")                                  \
@@ -239,6 +241,11 @@ enum class Needs {
   X(select_address, PlaceToSelect, "Selects what lies at an address.")                                                \
   X(go_to_address, std::uint64_t, "Selects what lies at an address, in whichever heap it is.")                        \
   X(set_block_order, BlockSorting, "Sorts the blocks.")                                                               \
+  X(go_to_bookmark, std::uint64_t, "Shows the state of the bookmark, by its id.")                                     \
+  X(edit_bookmark, std::uint64_t, "Lets the person type the note of the bookmark.")                                   \
+  X(note_bookmark, BookmarkNote, "Gives the bookmark this note.")                                                     \
+  X(copy_bookmark, std::uint64_t, "Copies the command that opens the file in this state, with the note.")             \
+  X(delete_bookmark, std::uint64_t, "Deletes the bookmark.")                                                          \
   X(set_clipboard, std::string, "Copies the text.")                                                                   \
   X(write_figures, std::string, "Writes the figures of a view to the file of the export.")                            \
   X(say, std::string, "Shows the text in the status line.")                                                           \

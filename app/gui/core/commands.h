@@ -56,6 +56,11 @@ struct PlaceToSelect {
   std::optional<AddressRange> cell = {};  // The addresses of the clicked pixel, if several blocks share it.
 };
 
+struct BookmarkNote {
+  std::uint64_t bookmark = 0;  // By its id.
+  std::string note;
+};
+
 struct BlockSorting {
   BlockOrder order = BlockOrder::size;
   bool is_ascending = false;
@@ -65,7 +70,7 @@ using Argument =
     std::variant<std::monostate, std::string, std::vector<std::string>, double, std::uint64_t, SourceId, ProcessNumber,
                  DemoSettings, std::vector<WorkloadChange>, FileWithChanges, std::optional<SameMoment>, ViewKind,
                  FrameBy, TopBy, Theme, FrameKey, std::vector<FrameKey>, MomentName, TimeRange, AddressRange,
-                 TimelineSpan, PixelSize, HeapKey, HeapColoring, MapLayout, PlaceToSelect, BlockSorting>;
+                 TimelineSpan, PixelSize, HeapKey, HeapColoring, MapLayout, PlaceToSelect, BookmarkNote, BlockSorting>;
 
 // The id of a command whose argument has type T.
 template <class T>

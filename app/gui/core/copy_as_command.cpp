@@ -21,10 +21,9 @@ bool is_plain(char character) {
 }
 
 // The selected heap, if it is not the default one; otherwise empty.
-std::string heap_name(const AppState& state) {
-  const Source* source = state.source();
+std::string heap_name(const Source* source, HeapKey selected) {
   if (source == nullptr || !source->trace) return {};
-  const HeapKey shown = choose_heap(*source->trace, state.position().heap);
+  const HeapKey shown = choose_heap(*source->trace, selected);
   if (shown == choose_heap(*source->trace, {})) return {};
   for (const NamedHeap& heap : heaps_of(*source->trace))
     if (heap.key == shown) return heap.name;
@@ -51,6 +50,27 @@ std::string where_of_scope(const AppState& state) {
     if (info_of_heap(heap.key).device == device) ++of_device;
   if (device != wire::no_device && of_device <= scope.size()) return "device:" + std::to_string(device);
   return "heap=" + where_quote(info_of_heap(choose_heap(trace, state.position().heap)).name);
+}
+
+// What is shown of the source; time and colours are those of the left side.
+void add_position(CommandLine& line, const Source* source, const ViewPosition& position, const ViewPosition& left) {
+  line.add_option("--view", row_of(position.view).key);
+  if (!position.heap.empty() && !position.address) line.add_option("--heap", heap_name(source, position.heap));
+  line.add_option("--from", left.range.from.text());
+  line.add_option("--at", (left.range.empty() ? left.at : left.range.to).text());
+  line.add_option("--pin", left.pin.text());
+  line.add_flag("--all-devices", position.all_devices);
+  constexpr std::array<std::string_view, 3> layouts{"", "region", "strip"};
+  line.add_option("--rows", layouts[static_cast<std::size_t>(position.map_layout)]);
+  if (!position.addresses.empty()) line.add_option("--addresses", text_from_addresses(position.addresses));
+  const HeapColoring plain = left.pin.empty() ? HeapColoring::automatic : HeapColoring::change;
+  if (left.coloring != plain) line.add_option("--color", row_of(left.coloring).key);
+  line.add_option("--where", position.request.where);
+  if (position.address)
+    line.add_option("--select", (position.heap.empty() ? "" : text_from_heap_key(position.heap) + "/") +
+                                    address_text(*position.address));
+  else
+    line.add_option("--select", position.selection.function);
 }
 
 // The source on the right side.
@@ -114,29 +134,20 @@ std::string open_command(const AppState& state) {
     const ViewPosition& right = state.contexts[1].position;
     line.add_option("--compare-at", right.at.text());
     line.add_option("--compare-pin", right.pin.text());
-    const ContextScope scope(state, 1);
-    line.add_option("--compare-heap", heap_name(state));
+    line.add_option("--compare-heap", heap_name(other_side, right.heap));
     if (state.lock) line.add_option("--lock", text_from_same_moment(*state.lock));
   }
   if (const Source* baseline = state.baseline()) line.add_option("--baseline", baseline->path);
-  line.add_option("--view", row_of(position.view).key);
-  if (!position.heap.empty() && !position.address) line.add_option("--heap", heap_name(state));
-  line.add_option("--from", left.range.from.text());
-  line.add_option("--at", (left.range.empty() ? left.at : left.range.to).text());
-  line.add_option("--pin", left.pin.text());
-  line.add_flag("--all-devices", position.all_devices);
-  constexpr std::array<std::string_view, 3> layouts{"", "region", "strip"};
-  line.add_option("--rows", layouts[static_cast<std::size_t>(position.map_layout)]);
-  if (!position.addresses.empty()) line.add_option("--addresses", text_from_addresses(position.addresses));
-  const HeapColoring plain = left.pin.empty() ? HeapColoring::automatic : HeapColoring::change;
-  if (left.coloring != plain) line.add_option("--color", row_of(left.coloring).key);
-  line.add_option("--where", position.request.where);
-  if (position.address)
-    line.add_option("--select", (position.heap.empty() ? "" : text_from_heap_key(position.heap) + "/") +
-                                    address_text(*position.address));
-  else
-    line.add_option("--select", position.selection.function);
+  add_position(line, state.source(), position, left);
   line.add_option("--theme", state.settings.theme == Theme::light ? "light" : "");
+  return line.take();
+}
+
+std::string open_command(const Source& source, const ViewPosition& position) {
+  CommandLine line("hbmscope open");
+  add_files(line, source);
+  add_changes(line, "--what-if", source);
+  add_position(line, &source, position, position);
   return line.take();
 }
 

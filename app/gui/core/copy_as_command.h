@@ -18,6 +18,8 @@ std::string where_quote(std::string_view text);
 // "hbmscope open a.prof --view flame --where 'size>1GiB' --select train_step"; with `--baseline` when two files are
 // compared.
 std::string open_command(const AppState& state);
+// Of one file.
+std::string open_command(const Source& source, const ViewPosition& position);
 
 // The command that emulates the workload with its changes and prints the result.
 std::string workload_command(const Source& source);

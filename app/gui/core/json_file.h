@@ -21,6 +21,8 @@ T member(const nlohmann::json& object, const char* name, const T& fallback) {
   const nlohmann::json& value = object.at(name);
   if constexpr (std::is_same_v<T, std::string>) {
     return value.is_string() ? value.get<std::string>() : fallback;
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return value.is_boolean() ? value.get<bool>() : fallback;
   } else {
     return value.is_number() ? value.get<T>() : fallback;
   }

@@ -22,10 +22,11 @@ struct WindowState {
   std::uint64_t copy_serial = 0;
   bool copy_as_text = false;  // Aligned columns for people instead of tabs for spreadsheets.
   std::uint64_t clipboard_serial = 0;
-  std::string clipboard;           // The text of the last copy.
-  std::uint64_t paste_serial = 0;  // Changes when what is in the clipboard is to be opened.
-  std::string tiles;               // Not empty: the window shows only the tile picture of this layout.
-  std::string notice;              // "Copied 214 rows.", shown in the status line until the next command.
+  std::string clipboard;             // The text of the last copy.
+  std::uint64_t noted_bookmark = 0;  // The bookmark whose note is being typed. 0: none.
+  std::uint64_t paste_serial = 0;    // Changes when what is in the clipboard is to be opened.
+  std::string tiles;                 // Not empty: the window shows only the tile picture of this layout.
+  std::string notice;                // "Copied 214 rows.", shown in the status line until the next command.
 };
 
 }  // namespace hbmscope::gui

@@ -39,9 +39,21 @@ struct Place {
   std::vector<Command> commands;
 };
 
-std::vector<Place> find_places(const AppState& state, const std::string& typed) {
+std::vector<Place> find_bookmarks(const AppState& state, const std::string& typed) {
   std::vector<Place> places;
-  if (typed.empty() || state.source() == nullptr || !state.source()->trace) return places;
+  for (const Bookmark& bookmark : bookmarks_of(state, *state.source())) {
+    const std::string title = "Go to the bookmark " + bookmark.name();
+    int score = 0;
+    if (ImCmd::FuzzySearch(typed.c_str(), (title + " " + bookmark.title).c_str(), score))
+      places.push_back({title, bookmark.title, {{command::go_to_bookmark, bookmark.id}}});
+  }
+  return places;
+}
+
+std::vector<Place> find_places(const AppState& state, const std::string& typed) {
+  if (typed.empty() || state.source() == nullptr) return {};
+  std::vector<Place> places = find_bookmarks(state, typed);
+  if (!state.source()->trace) return places;
   const Trace& trace = *state.source()->trace;
   const std::string where = where_from_find(typed);
   constexpr std::string_view address = "address=";

@@ -73,7 +73,7 @@ void draw_docked_inspector(const AppState& state, ViewStates& views, CommandQueu
 }
 
 void draw_docked_views(const AppState& state, ViewStates& views, CommandQueue& commands) {
-  if (ImGui::Begin("Sources")) draw_sources(state, commands);
+  if (ImGui::Begin("Sources")) draw_sources(state, views.bookmarks, commands);
   ImGui::End();
   draw_docked_inspector(state, views, commands);
   for (const ViewRow& row : view_table())

@@ -18,6 +18,7 @@
 #include "app/gui/views/drawn_view.h"
 #include "app/gui/views/inspector/draw_inspector.h"
 #include "app/gui/views/jobs/draw_jobs.h"
+#include "app/gui/views/sources_panel/draw_bookmarks.h"
 #include "app/gui/views/tile_picture/draw_tile_picture.h"
 
 namespace hbmscope::gui {
@@ -30,6 +31,7 @@ struct ViewStates {
   SideFocus side_focus;
   TilePictureState tiles;  // When it fills the window.
   InspectorState inspector;
+  BookmarksState bookmarks;
   FilterLineState filter;
   PaletteState palette;
   JobsWindowState jobs;

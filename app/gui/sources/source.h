@@ -48,6 +48,7 @@ struct Source : SourceContent {
   SourceId id = SourceId::none;
   std::string path;
   std::vector<std::string> pieces;  // The files that became this source, `path` first; empty: only `path`.
+  std::string content_key;          // content_key.h; empty: not known yet, or it is no file.
   bool is_joined = false;           // The pieces are whole files of one job.
   std::string folder;               // Of the pieces, if a folder was opened.
   bool is_pasted = false;           // It is no file, but a text from the clipboard.

@@ -139,7 +139,8 @@ std::string sides_of(const AppState& state, const Source& source) {
   return letters.empty() ? letters : "  (" + letters + ")";
 }
 
-void draw_file(const AppState& state, const Look& look, const Source& source, CommandQueue& commands) {
+void draw_file(const AppState& state, const Look& look, const Source& source, BookmarksState& bookmarks,
+               CommandQueue& commands) {
   const bool in_front = source.id == state.position().source;
   const bool is_baseline = source.id == state.position().baseline;
   ImGui::PushID(static_cast<int>(source.id));
@@ -181,6 +182,7 @@ void draw_file(const AppState& state, const Look& look, const Source& source, Co
       draw_legend(look, source.accounts, source.summary->unit);
       draw_heap_tree(state, commands);
     }
+    draw_bookmarks(state, source, bookmarks, commands);
   }
   ImGui::Unindent(look.px(10));
   ImGui::PopID();
@@ -188,11 +190,11 @@ void draw_file(const AppState& state, const Look& look, const Source& source, Co
 
 }  // namespace
 
-void draw_sources(const AppState& state, CommandQueue& commands) {
+void draw_sources(const AppState& state, BookmarksState& bookmarks, CommandQueue& commands) {
   const Look look(state);
   draw_demo_panel(state, commands);
   for (const Source& source : state.sources) {
-    draw_file(state, look, source, commands);
+    draw_file(state, look, source, bookmarks, commands);
     ImGui::Spacing();
   }
   ImGui::Separator();

@@ -4,9 +4,10 @@
 
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/commands.h"
+#include "app/gui/views/sources_panel/draw_bookmarks.h"
 
 namespace hbmscope::gui {
 
-void draw_sources(const AppState& state, CommandQueue& commands);
+void draw_sources(const AppState& state, BookmarksState& bookmarks, CommandQueue& commands);
 
 }  // namespace hbmscope::gui

@@ -158,6 +158,7 @@ void draw_picture(const TimelineFrame& frame, float scrubber) {
     if (const auto selected = find_block_in(*blocks, pixel, *address))
       draw_block_contour(draw, frame.look, frame.picture, *bands, *blocks, *selected, Role::selection);
   }
+  draw_bookmark_flags(draw, frame.state, frame.picture, frame.whole, scrubber);
   draw_moment_line(draw, frame.look, frame.picture, now, scrubber);
 }
 

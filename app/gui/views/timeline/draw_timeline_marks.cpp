@@ -178,6 +178,22 @@ void draw_pin_line(ImDrawList& draw, const Look& look, const TimelinePicture& pi
   draw_flag(draw, look, x, row, picture.right(), "pinned", Role::text);
 }
 
+void draw_bookmark_flags(ImDrawList& draw, const AppState& state, const TimelinePicture& picture,
+                         const TimelineColumns& whole, float scrubber) {
+  const Look look(state);
+  for (const Bookmark& bookmark : bookmarks_of(state, *state.source())) {
+    if (!bookmark.time || bookmark.time->stream != whole.heap.stream) continue;
+    const double at = whole.axis_at(whole.share_of(bookmark.time->event, bookmark.time->time_ns));
+    const float x = std::floor(picture.x_of_axis(at)), top = picture.top - scrubber;
+    if (x < picture.left - 1 || x > picture.right() + 1) continue;
+    const ImVec2 end{x + look.px(9), top + scrubber * 0.6F};
+    draw.AddRectFilled({x, top}, {x + look.px(1.5F), picture.top}, look.role(Role::text));
+    draw.AddTriangleFilled({x, top}, {end.x, (top + end.y) / 2}, {x, end.y}, look.role(Role::text));
+    if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect({x - look.px(2), top}, {end.x, picture.top}))
+      ImGui::SetTooltip("%s", bookmark.name().c_str());
+  }
+}
+
 void draw_strip(ImDrawList& draw, PixelCanvas& canvas, const Look& look, const TimelineColumns& whole,
                 TimelineSpan seen, ImVec2 from, ImVec2 to) {
   canvas.begin(from, to);

@@ -28,6 +28,10 @@ void draw_moment_line(ImDrawList& draw, const Look& look, const TimelinePicture&
 // The pinned time: dashed, with a flag.
 void draw_pin_line(ImDrawList& draw, const Look& look, const TimelinePicture& picture, double at, float scrubber);
 
+// Flags in the scrubber, with their notes under the pointer.
+void draw_bookmark_flags(ImDrawList& draw, const AppState& state, const TimelinePicture& picture,
+                         const TimelineColumns& whole, float scrubber);
+
 // The overview of the whole trace, with the visible part marked.
 void draw_strip(ImDrawList& draw, PixelCanvas& canvas, const Look& look, const TimelineColumns& whole,
                 TimelineSpan seen, ImVec2 from, ImVec2 to);
