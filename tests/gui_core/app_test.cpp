@@ -86,6 +86,17 @@ TEST_F(AppTest, opens_a_profile_and_answers_what_the_view_asks_and_no_more) {
   EXPECT_EQ(state().answers().flame.state, AnswerState::absent);
 }
 
+TEST_F(AppTest, files_have_their_hues_again_but_pictures_do_not_depend_on_them) {
+  open({leak_200});
+  app_->commands().ask(Question::flame);
+  settle();
+  const auto known = state().hues.known().names();
+  ASSERT_FALSE(known.empty());
+  settle();
+  EXPECT_EQ(known, App([] {}).state().hues.known().names());
+  EXPECT_TRUE(App([] {}, /*leaves_no_trace=*/true).state().hues.known().names().empty());
+}
+
 TEST_F(AppTest, accounts_of_devices_and_kinds_add_up_to_the_total) {
   open({HBMSCOPE_SAMPLES "/sharded.pprof.gz"});
   const Source& source = state().sources[0];

@@ -86,12 +86,13 @@ TEST(Palette, text_on_a_fill_is_black_or_white_whichever_contrasts_more) {
 
 TEST(ColorKeeper, a_file_keeps_its_hue_and_the_ninth_is_neutral) {
   ColorKeeper keeper;
-  keeper.add({"a.py", "b.py"});
-  keeper.add({"c.py", "a.py", "d.py"});
+  KnownHues known;
+  keeper.add({"a.py", "b.py"}, known);
+  keeper.add({"c.py", "a.py", "d.py"}, known);
   EXPECT_EQ(keeper.hue_of("a.py"), 0u);
   EXPECT_EQ(keeper.hue_of("b.py"), 1u);
   EXPECT_EQ(keeper.hue_of("c.py"), 2u);
-  keeper.add({"e", "f", "g", "h", "i", "j"});
+  keeper.add({"e", "f", "g", "h", "i", "j"}, known);
   EXPECT_EQ(keeper.hue_of("h"), 7u);
   EXPECT_EQ(keeper.hue_of("i"), no_hue);
   EXPECT_EQ(role_from_hue(keeper.hue_of("i")), Role::several);

@@ -1,13 +1,20 @@
 #include "app/gui/core/trace_colors.h"
 
+#include <filesystem>
+#include <fstream>
+
 #include <gtest/gtest.h>
 
+#include "app/gui/core/color_keeper.h"
+#include "app/gui/core/settings.h"
 #include "tests/gui_core/colors_of.h"
 #include "tests/gui_core/small_trace.h"
 #include "tests/sizes.h"
 
 namespace hbmscope::gui {
 namespace {
+
+namespace fs = std::filesystem;
 
 ColorRanks ranks_of(const std::vector<std::string>& lines) {
   ColorRanks ranks;
@@ -96,6 +103,49 @@ TEST(HueMemory, of_two_names_with_one_hue_the_larger_keeps_it) {
   const TraceColors both = memory.assign(ranks_of({"b", "a"}));
   EXPECT_EQ(0, both.hues_of(HeapColoring::user_code).shade_of("b"));
   EXPECT_EQ(1, both.hues_of(HeapColoring::user_code).shade_of("a"));
+}
+
+TEST(HueMemory, a_name_has_its_hue_again_in_the_next_window) {
+  HueMemory memory;
+  memory.assign(ranks_of({"x", "a", "b"}));
+  const fs::path file = fs::path(testing::TempDir()) / "hues" / "hues.json";
+  ASSERT_TRUE(write_hues(file, memory.known().names()));
+  HueMemory next(KnownHues{read_hues(file)});
+  EXPECT_EQ(memory.known().names(), next.known().names());
+  const TraceColors colors = next.assign(ranks_of({"new", "b", "a"}));
+  EXPECT_EQ(0, colors.hues_of(HeapColoring::user_code).shade_of("new"));
+  EXPECT_EQ(1, colors.hues_of(HeapColoring::user_code).shade_of("a"));
+  EXPECT_EQ(2, colors.hues_of(HeapColoring::user_code).shade_of("b"));
+  std::ofstream(file) << R"({"hues": [{"name": "a", "hue": 8}, {"name": "b", "hue": -1}, 3, {"hue": 2}]})";
+  EXPECT_TRUE(read_hues(file).empty());
+}
+
+TEST(KnownHues, are_the_last_512) {
+  KnownHues known;
+  for (int i = 0; i < 600; ++i) known.set(std::to_string(i), static_cast<std::size_t>(i) % hue_count);
+  known.set("300", 5);
+  EXPECT_EQ(512U, known.names().size());
+  EXPECT_EQ("300", known.names().front().name);
+  EXPECT_EQ(5U, known.hue_of("300"));
+  EXPECT_EQ(no_hue, known.hue_of("0"));
+  EXPECT_TRUE(known.take_change());
+  EXPECT_FALSE(known.take_change());
+}
+
+TEST(ColorKeeper, a_file_has_its_hue_again_if_it_is_free) {
+  KnownHues known({{"b.py", 0}, {"d.py", 3}});
+  ColorKeeper keeper;
+  keeper.add({"a.py", "b.py"}, known);
+  EXPECT_EQ(1U, keeper.hue_of("a.py"));
+  EXPECT_EQ(0U, keeper.hue_of("b.py"));
+  keeper.add({"c.py", "d.py", "b.py"}, known);
+  EXPECT_EQ(3U, keeper.hue_of("d.py"));
+  EXPECT_EQ(2U, keeper.hue_of("c.py"));
+  keeper.add({"e", "f", "g", "h", "ninth"}, known);
+  EXPECT_EQ(8U, keeper.files().size());
+  EXPECT_EQ(no_hue, keeper.hue_of("ninth"));
+  EXPECT_EQ(no_hue, keeper.hue_of(""));
+  EXPECT_EQ(2U, known.hue_of("c.py"));
 }
 
 TEST(TraceColors, a_category_has_the_colour_that_is_named_after_it) {

@@ -54,7 +54,7 @@ struct App::Parts {
   Answering asking{state, commands, pool};
   SideBySide sides{state, asking, pool};
   RecentFiles recent;
-  KeptFile filters;
+  KeptFile filters, hues;
   OpenSources sources{state, asking, sides, recent, pool};
   Emulation emulation{state, asking, sides, sources, pool};
   AttachedJobs jobs{state, sources, pool};
@@ -66,11 +66,14 @@ struct App::Parts {
 App::Parts::Parts(std::function<void()> wake, bool leaves_no_trace)
     : recent(state, pool, leaves_no_trace),
       filters(pool, leaves_no_trace),
+      hues(pool, leaves_no_trace),
       bookmarks(state, sides, pool, leaves_no_trace),
       pool(worker_count(), std::move(wake)) {
   state.settings = read_settings(config_folder() / "settings.json");
   state.recent = read_recent(state_folder() / "recent.json");
   state.filters = read_filters(state_folder() / "filters.json");
+  // A picture must not depend on what its user looked at before.
+  if (!leaves_no_trace) state.hues = HueMemory(KnownHues(read_hues(state_folder() / "hues.json")));
   state.sample = find_sample();
   state.failing_sample = find_failing_sample();
   sources.why_nothing_came = [this](const std::string& name) { return jobs.attach_error(name); };
@@ -114,6 +117,8 @@ bool App::Parts::update() {
   recent.keep();
   filters.keep([this] { return [kept = state.filters] { write_filters(state_folder() / "filters.json", kept); }; });
   changed = ask_what_is_missing(asking) || changed;
+  if (state.hues.known().take_change()) hues.note_change();
+  hues.keep([this] { return [kept = state.hues.known().names()] { write_hues(state_folder() / "hues.json", kept); }; });
   // The active side's time has been requested by now, if it changed.
   if (!sides.follow_lock()) return changed;
   ask_what_is_missing(asking);
@@ -190,6 +195,7 @@ void App::save_settings() {
   // A worker may be writing the same lists or older ones at the same time.
   write_recent(state_folder() / "recent.json", state().recent);
   write_filters(state_folder() / "filters.json", state().filters);
+  write_hues(state_folder() / "hues.json", state().hues.known().names());
   parts_->bookmarks.write_now();
 }
 

@@ -32,7 +32,7 @@ void give_hues(AppState& state) {
   for (const auto& [file, bytes] : held) files.push_back(file);
   std::stable_sort(files.begin(), files.end(),
                    [&](const std::string& a, const std::string& b) { return held[a] > held[b]; });
-  state.colors.add(files);
+  state.colors.add(files, state.hues.known());
 }
 
 using Ask = void (*)(Answering&);

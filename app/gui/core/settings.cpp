@@ -76,6 +76,21 @@ bool write_filters(const fs::path& file, const std::vector<std::string>& filters
   return write_json(file, {{"filters", filters}});
 }
 
+std::vector<NamedHue> read_hues(const fs::path& file) {
+  std::vector<NamedHue> hues;
+  for (const json& entry : elements(read_json(file), "hues")) {
+    NamedHue one{member<std::string>(entry, "name", ""), member<std::size_t>(entry, "hue", no_hue)};
+    if (!one.name.empty() && one.hue < hue_count) hues.push_back(std::move(one));
+  }
+  return hues;
+}
+
+bool write_hues(const fs::path& file, const std::vector<NamedHue>& hues) {
+  json entries = json::array();
+  for (const NamedHue& one : hues) entries.push_back({{"name", one.name}, {"hue", one.hue}});
+  return write_json(file, {{"hues", entries}});
+}
+
 void add_filter(std::vector<std::string>& filters, const std::string& filter) {
   std::erase(filters, filter);
   filters.insert(filters.begin(), filter);

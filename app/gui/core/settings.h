@@ -1,6 +1,6 @@
-// What survives a restart: settings in $XDG_CONFIG_HOME/hbmscope/settings.json, recent files, earlier filters and the
-// dock layout in $XDG_STATE_HOME/hbmscope. Nothing is written next to the user's files. A missing or damaged file means
-// default values, and never keeps the window from opening.
+// What survives a restart: settings in $XDG_CONFIG_HOME/hbmscope/settings.json; recent files, earlier filters, the hues
+// of names, bookmarks and the dock layout in $XDG_STATE_HOME/hbmscope. Nothing is written next to the user's files. A
+// missing or damaged file means default values, and never keeps the window from opening.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/gui/core/known_hues.h"
 #include "app/gui/core/palette.h"
 
 namespace hbmscope::gui {
@@ -38,6 +39,9 @@ bool write_recent(const std::filesystem::path& file, const std::vector<RecentFil
 
 std::vector<std::string> read_filters(const std::filesystem::path& file);
 bool write_filters(const std::filesystem::path& file, const std::vector<std::string>& filters);
+
+std::vector<NamedHue> read_hues(const std::filesystem::path& file);
+bool write_hues(const std::filesystem::path& file, const std::vector<NamedHue>& hues);
 
 // Adds it to the front; the list keeps 20 files.
 void add_recent(std::vector<RecentFile>& recent, RecentFile file);

@@ -180,11 +180,11 @@ HueTable HueMemory::assign(const std::vector<std::string>& ranked) {
     hue_of[i] = hue;
   };
   for (std::size_t i = 0; i < count; ++i)
-    if (const auto known = hues_.find(ranked[i]); known != hues_.end()) give(i, known->second);
+    if (const std::size_t known = known_.hue_of(ranked[i]); known != no_hue) give(i, known);
   for (std::size_t i = 0; i < count; ++i)
     for (std::size_t hue = 0; hue < hue_count; ++hue) give(i, hue);
   for (std::size_t i = 0; i < count; ++i) {
-    hues_[ranked[i]] = hue_of[i];
+    known_.set(ranked[i], hue_of[i]);
     table.order.push_back(static_cast<Shade>(hue_of[i]));
   }
   return table;

@@ -9,11 +9,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
-#include "app/gui/core/color_keeper.h"
 #include "app/gui/core/coloring.h"
+#include "app/gui/core/known_hues.h"
 #include "app/gui/sources/trace_moment.h"
 
 namespace hbmscope::gui {
@@ -48,15 +48,20 @@ struct TraceColors {
   friend bool operator==(const TraceColors&, const TraceColors&) = default;
 };
 
-// Which hue each name had in this window. A name gets its hue again wherever it appears, unless a larger name of the
-// same trace has it. The eight largest names of a trace have hues, because nine would be too hard to distinguish.
+// A name gets the hue that it had before again wherever it appears, unless a larger name of the same trace has it. The
+// eight largest names of a trace have hues, because nine would be too hard to distinguish.
 class HueMemory {
  public:
+  HueMemory() = default;
+  explicit HueMemory(KnownHues known) : known_(std::move(known)) {}
+
   TraceColors assign(const ColorRanks& ranks);
+  KnownHues& known() { return known_; }
+  const KnownHues& known() const { return known_; }
 
  private:
   HueTable assign(const std::vector<std::string>& ranked);
-  std::unordered_map<std::string, std::size_t> hues_;
+  KnownHues known_;
 };
 
 }  // namespace hbmscope::gui

@@ -10,7 +10,7 @@ namespace hbmscope::gui {
 
 std::size_t draw_flame_legend(const AppState& state, CommandQueue& commands) {
   const Look look(state);
-  const std::vector<std::string>& files = state.colors.files();
+  const std::vector<NamedHue>& files = state.colors.files();
   std::vector<LegendEntry> entries;
   // Hues went to the largest files first, so earlier files have more weight if there is not enough room.
   double weight = static_cast<double>(files.size()) + 2;
@@ -18,14 +18,14 @@ std::size_t draw_flame_legend(const AppState& state, CommandQueue& commands) {
     entries.push_back(
         {name + "##" + std::to_string(entries.size()), name, std::move(tip), color, weight--, false, false});
   };
-  for (std::size_t hue = 0; hue < files.size(); ++hue)
-    add(file_title(files[hue]), files[hue] + "\nClick to filter to this file, click again to show all.", look.hue(hue));
+  for (const auto& [file, hue] : files)
+    add(file_title(file), file + "\nClick to filter to this file, click again to show all.", look.hue(hue));
   if (files.size() == hue_count) add("other files", "Files that hold less share one colour.", look.role(Role::several));
   add("libraries", "Frames of libraries", look.role(Role::same));
   const LegendPick pick = draw_legend_line(look, entries);
   if (pick.clicked && *pick.clicked < files.size())
-    commands.push(command::add_filter, "file=" + where_quote(files[*pick.clicked]));
-  return pick.hovered && *pick.hovered < files.size() ? *pick.hovered : hue_count + 1;
+    commands.push(command::add_filter, "file=" + where_quote(files[*pick.clicked].name));
+  return pick.hovered && *pick.hovered < files.size() ? files[*pick.hovered].hue : hue_count + 1;
 }
 
 }  // namespace hbmscope::gui
