@@ -1,13 +1,17 @@
 #include "app/gui/core/app.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <string_view>
 #include <thread>
 #include <utility>
 
 #include "app/gui/core/answering.h"
 #include "app/gui/core/apply_commands.h"
 #include "app/gui/core/attached_jobs.h"
+#include "app/gui/core/code_places.h"
 #include "app/gui/core/demo_runs.h"
+#include "app/gui/core/editor.h"
 #include "app/gui/core/emulation.h"
 #include "app/gui/core/kept_bookmarks.h"
 #include "app/gui/core/kept_file.h"
@@ -70,6 +74,11 @@ App::Parts::Parts(std::function<void()> wake, bool leaves_no_trace)
       bookmarks(state, sides, pool, leaves_no_trace),
       pool(worker_count(), std::move(wake)) {
   state.settings = read_settings(config_folder() / "settings.json");
+  const auto variable = [](const char* name) {
+    const char* const value = std::getenv(name);
+    return std::string_view(value != nullptr ? value : "");
+  };
+  state.editor = choose_editor(state.settings.editor, variable("VISUAL"), variable("EDITOR"));
   state.recent = read_recent(state_folder() / "recent.json");
   state.filters = read_filters(state_folder() / "filters.json");
   // A picture must not depend on what its user looked at before.
@@ -157,7 +166,7 @@ void App::Parts::apply_in_context(const Command& command) {
   }
   if (apply_to_window(state, pool, asking, command) || apply_to_files(state, sources, recent, command) ||
       sides.apply(command) || demo.apply(command) || jobs.apply(command) || emulation.apply(command) ||
-      bookmarks.apply(command))
+      bookmarks.apply(command) || apply_to_code(state, pool, command))
     return;
   // The remaining commands change the position, and Back restores the previous one.
   Context& context = state.context();

@@ -17,6 +17,7 @@
 #include "analysis/query/moment_comparison.h"
 #include "app/gui/core/answers.h"
 #include "app/gui/core/bookmarks.h"
+#include "app/gui/core/code_places.h"
 #include "app/gui/core/color_keeper.h"
 #include "app/gui/core/settings.h"
 #include "app/gui/core/trace_colors.h"
@@ -104,8 +105,10 @@ struct AppState {
   Answer<FolderListing> folder;  // For the file dialog.
   std::string failing_sample;    // Path of a recording with a failure that comes with the program; may be empty.
   std::string sample;            // Path of the sample that comes with the program; empty if it isn't found.
-  ColorKeeper colors;            // Hues of source files.
-  HueMemory hues;                // Of lines of code, tags and streams.
+  std::string editor;            // The command of choose_editor(); empty: none is known.
+  CodePlaces code_places;
+  ColorKeeper colors;  // Hues of source files.
+  HueMemory hues;      // Of lines of code, tags and streams.
 
   std::size_t context_index() const { return bound_ < contexts.size() ? bound_ : active_context; }
   const Context& context() const { return contexts[context_index()]; }

@@ -25,20 +25,6 @@ std::size_t layout_bytes(const FlameLayout& layout) {
   return layout.begin.size() * (2 * sizeof(double) + 4);
 }
 
-// Where a frame's source file may be: next to the profile, in the four folders above it, in the current folder.
-std::vector<std::string> source_folders(const std::string& profile_path) {
-  std::vector<std::string> folders;
-  std::error_code error;
-  fs::path folder = fs::absolute(profile_path, error).parent_path();
-  for (int level = 0; level < 5 && !error && folder.has_relative_path(); ++level) {
-    folders.push_back(folder.string());
-    folder = folder.parent_path();
-  }
-  const std::string here = fs::current_path(error).string();
-  if (!error && std::find(folders.begin(), folders.end(), here) == folders.end()) folders.push_back(here);
-  return folders;
-}
-
 AnswerKey with(AnswerKey base, AnswerOptions options) {
   base.options = std::move(options);
   return base;

@@ -222,6 +222,8 @@ enum class Needs {
   X(set_theme, Theme, "Sets the colours.")                                                                            \
   X(select_frame, FrameKey, "Selects the frame in all views.")                                                        \
   X(select_function, std::string, "Selects the function with this name.")                                             \
+  X(look_for_code, FrameKey, "Looks for the file of the frame on this machine.")                                      \
+  X(open_in_editor, FrameKey, "Opens the line of the frame in the editor of the settings.")                           \
   X(show_log_line, std::uint64_t, "Shows the log around this line in Source.")                                        \
   X(zoom_flame, std::vector<FrameKey>, "Shows what lies below this path in the flame graph.")                         \
   X(set_moment, MomentName, "Shows this time of the trace.")                                                          \

@@ -37,11 +37,14 @@ Settings read_settings(const fs::path& file) {
   Settings settings;
   settings.theme = member<std::string>(stored, "theme", "dark") == "light" ? Theme::light : Theme::dark;
   settings.text_scale = std::clamp(member(stored, "text_scale", 1.0), 0.75, 2.0);
+  settings.editor = member<std::string>(stored, "editor", "");
   return settings;
 }
 
 bool write_settings(const fs::path& file, const Settings& settings) {
-  return write_json(file, {{"theme", text_from_theme(settings.theme)}, {"text_scale", settings.text_scale}});
+  return write_json(
+      file,
+      {{"theme", text_from_theme(settings.theme)}, {"text_scale", settings.text_scale}, {"editor", settings.editor}});
 }
 
 std::vector<RecentFile> read_recent(const fs::path& file) {

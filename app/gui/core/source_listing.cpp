@@ -87,6 +87,19 @@ std::int64_t choose_focus(const ProfileView& by_line, const std::vector<TopRow>&
 
 }  // namespace
 
+std::vector<std::string> source_folders(const std::string& profile_path) {
+  std::vector<std::string> folders;
+  std::error_code error;
+  fs::path folder = fs::absolute(profile_path, error).parent_path();
+  for (int level = 0; level < 5 && !error && folder.has_relative_path(); ++level) {
+    folders.push_back(folder.string());
+    folder = folder.parent_path();
+  }
+  const std::string here = fs::current_path(error).string();
+  if (!error && std::find(folders.begin(), folders.end(), here) == folders.end()) folders.push_back(here);
+  return folders;
+}
+
 Result<std::string> find_source_file(const std::string& named, const std::vector<std::string>& folders) {
   if (named.empty())
     return Failure(Error{"this profile has no source file for the frame", "", "", std::nullopt, false});

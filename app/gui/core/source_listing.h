@@ -31,6 +31,9 @@ struct SourceListing {
   Weight total;                                // The profile's total, the base of percentages.
 };
 
+// Where a frame's source file may be: next to the profile, in the four folders above it, in the current folder.
+std::vector<std::string> source_folders(const std::string& profile_path);
+
 // Searches `folders` in order, and skips folders that can't be read.
 Result<std::string> find_source_file(const std::string& named, const std::vector<std::string>& folders);
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace hbmscope::gui {
 
@@ -25,8 +26,10 @@ struct WindowState {
   std::string clipboard;             // The text of the last copy.
   std::uint64_t noted_bookmark = 0;  // The bookmark whose note is being typed. 0: none.
   std::uint64_t paste_serial = 0;    // Changes when what is in the clipboard is to be opened.
-  std::string tiles;                 // Not empty: the window shows only the tile picture of this layout.
-  std::string notice;                // "Copied 214 rows.", shown in the status line until the next command.
+  std::vector<std::string> program;  // To start, with its arguments.
+  std::uint64_t program_serial = 0;
+  std::string tiles;   // Not empty: the window shows only the tile picture of this layout.
+  std::string notice;  // "Copied 214 rows.", shown in the status line until the next command.
 };
 
 }  // namespace hbmscope::gui

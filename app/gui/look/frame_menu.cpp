@@ -4,9 +4,10 @@
 
 #include "analysis/units/contains.h"
 #include "app/gui/core/copy_as_command.h"
+#include "app/gui/look/editor_item.h"
 
 namespace hbmscope::gui {
-void draw_frame_menu(const Frame& frame, CommandQueue& commands) {
+void draw_frame_menu(const AppState& state, const Frame& frame, CommandQueue& commands) {
   if (!ImGui::BeginPopupContextItem("frame")) return;
   ImGui::TextDisabled("%s", frame.function.c_str());
   ImGui::Separator();
@@ -27,6 +28,7 @@ void draw_frame_menu(const Frame& frame, CommandQueue& commands) {
     commands.select(key_from_frame(frame));
     commands.push(CommandId::show_source);
   }
+  draw_editor_item(state, {frame.function, frame.file, frame.line}, commands);
   ImGui::Separator();
   if (item("Copy name")) commands.push(command::set_clipboard, frame.function);
   if (!frame.file.empty() && item("Copy location"))

@@ -8,7 +8,7 @@
 namespace hbmscope::gui {
 
 // Call it right after the item of the frame. It opens on a right click.
-void draw_frame_menu(const Frame& frame, CommandQueue& commands);
+void draw_frame_menu(const AppState& state, const Frame& frame, CommandQueue& commands);
 
 // Selects the frame, or clears the selection if the frame was already selected.
 void select_frame(const AppState& state, const Frame& frame, CommandQueue& commands);

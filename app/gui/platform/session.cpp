@@ -18,6 +18,7 @@
 #include "app/gui/platform/imgui_host.h"
 #include "app/gui/platform/initial_commands.h"
 #include "app/gui/platform/layout_file.h"
+#include "app/gui/platform/start_program.h"
 #include "app/gui/platform/wake_signal.h"
 #include "app/gui/shell/shell.h"
 
@@ -90,6 +91,11 @@ class Session::Impl {
     if (picture_seen_ != app_->state().window.picture_serial) {
       picture_seen_ = app_->state().window.picture_serial;
       picture_due_ = FramePacer::frames_after_change;  // By then the dialog in which the file name was typed is closed.
+    }
+    if (program_seen_ != app_->state().window.program_serial) {
+      program_seen_ = app_->state().window.program_serial;
+      if (const std::string why = start_program(app_->state().window.program); !why.empty())
+        app_->commands().push(command::say, why);
     }
     if (std::string title = title_of(app_->state()); title != title_) {
       title_ = std::move(title);
@@ -169,7 +175,7 @@ class Session::Impl {
   bool redraw_ = true;
   std::uint64_t drawn_pixels_ = 0;  // By the last frame.
   std::pair<int, int> refused_;     // A size for which the driver has no framebuffer.
-  std::uint64_t picture_seen_ = 0;
+  std::uint64_t picture_seen_ = 0, program_seen_ = 0;
   int picture_due_ = 0;               // In frames.
   std::future<std::string> writing_;  // The message for when the picture is written. The destructor waits for it.
 };

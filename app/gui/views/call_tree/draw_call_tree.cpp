@@ -146,7 +146,7 @@ bool draw_row(const AppState& state, const Look& look, const TreeAnswer& answer,
       changed = true;
     }
   }
-  if (!root) draw_frame_menu(frame_of(answer, node), commands);
+  if (!root) draw_frame_menu(state, frame_of(answer, node), commands);
   ImGui::SetCursorPos(corner);
   changed = draw_name(state, look, answer, tree, node) || changed;
   ImGui::TableNextColumn();

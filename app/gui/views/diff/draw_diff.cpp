@@ -122,7 +122,7 @@ void draw_row(const AppState& state, const Look& look, const ProfileDiff& diff, 
   if (ImGui::Selectable("##row", selected, ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowOverlap))
     commands.select(row.key);
   if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) draw_diff_tooltip(diff, view, row);
-  draw_frame_menu(row.frame, commands);
+  draw_frame_menu(state, row.frame, commands);
   ImGui::SetCursorPos(corner);
   const std::int64_t change = row.now.bytes - row.baseline.bytes;
   delta_cell(look, largest == 0 ? 0 : static_cast<double>(change) / static_cast<double>(largest),

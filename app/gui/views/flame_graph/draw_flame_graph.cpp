@@ -286,7 +286,7 @@ void draw_flame_graph(const AppState& state, FlameState& flame, CommandQueue& co
     if (answer->tree.nodes[under->node].frame != FrameIndex::none)
       flame.menu_frame = frame_of(*answer, answer->tree.nodes[under->node].frame);
   }
-  if (!flame.menu_frame.function.empty()) draw_frame_menu(flame.menu_frame, commands);
+  if (!flame.menu_frame.function.empty()) draw_frame_menu(state, flame.menu_frame, commands);
   if (focused) zoom_with_keys(flame);
   ImGui::EndChild();
   step_through_hits(state, *answer, flame, commands);

@@ -24,7 +24,7 @@ void draw_what(const AppState& state, const FrameDetail& detail, CommandQueue& c
   ImGui::PushFont(bold_font(), ImGui::GetStyle().FontSizeBase * 1.1F);
   wrapped_text(frame.function);
   ImGui::PopFont();
-  draw_frame_menu(frame, commands);
+  draw_frame_menu(state, frame, commands);
   if (!frame.file.empty()) {
     const std::string place = frame.file + (frame.line > 0 ? ":" + std::to_string(frame.line) : "");
     dim_text(shortened(place, ImGui::GetContentRegionAvail().x, true));

@@ -6,6 +6,7 @@
 #include "app/gui/core/span_text.h"
 #include "app/gui/look/answer_state.h"
 #include "app/gui/look/drawing.h"
+#include "app/gui/look/editor_item.h"
 #include "app/gui/views/inspector/span_detail.h"
 
 namespace hbmscope::gui {
@@ -76,6 +77,13 @@ void draw_layout(const AppState& state, InspectorState& inspector, const SpanDet
       "Shows the tiles in the whole window; Escape goes back. hbmscope tpu layout --picture writes them to a file.");
 }
 
+void draw_line_menu(const AppState& state, const StackLine& line, CommandQueue& commands) {
+  if (!ImGui::BeginPopupContextItem("line")) return;
+  draw_editor_item(state, line.frame, commands);
+  if (ImGui::MenuItem("Copy")) commands.push(command::set_clipboard, line.text);
+  ImGui::EndPopup();
+}
+
 // Your code first. Library frames are shown only on request, or if there are no others.
 void draw_stack(const AppState& state, InspectorState& inspector, const SpanDetail& detail, CommandQueue& commands) {
   if (detail.stack.empty()) return;
@@ -96,6 +104,7 @@ void draw_stack(const AppState& state, InspectorState& inspector, const SpanDeta
       commands.push(CommandId::show_source);
     }
     if (!line.is_own) ImGui::PopStyleColor();
+    draw_line_menu(state, line, commands);
     tooltip(line.text + "\n" + line.frame.file + "\nClick to show its source.");
     ImGui::PopID();
   }

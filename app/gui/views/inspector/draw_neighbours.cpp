@@ -10,10 +10,11 @@
 namespace hbmscope::gui {
 namespace {
 
-void draw_edges(const Look& look, const char* id, const FrameDetail& detail, const std::vector<TopRow>& edges,
+void draw_edges(const AppState& state, const char* id, const FrameDetail& detail, const std::vector<TopRow>& edges,
                 const char* none, CommandQueue& commands) {
   constexpr std::size_t most = 12;
   if (edges.empty()) return dim_text(none);
+  const Look look(state);
   const ProfileView& view = *detail.view;
   const std::int64_t whole = std::max<std::int64_t>(1, detail.neighbours.self.cum.bytes);
   const float room = ImGui::GetContentRegionAvail().x;
@@ -33,7 +34,7 @@ void draw_edges(const Look& look, const char* id, const FrameDetail& detail, con
       } else {
         const Frame& frame = view.frames[static_cast<std::size_t>(edge.frame)];
         if (ImGui::Selectable(frame.function.c_str())) commands.select(key_from_frame(frame));
-        draw_frame_menu(frame, commands);
+        draw_frame_menu(state, frame, commands);
         tooltip(frame.function + "\n" + location_text(frame));
       }
       ImGui::TableNextColumn();
@@ -56,11 +57,10 @@ void draw_edges(const Look& look, const char* id, const FrameDetail& detail, con
 }  // namespace
 
 void draw_neighbours(const AppState& state, const FrameDetail& detail, CommandQueue& commands) {
-  const Look look(state);
   ImGui::SeparatorText("Callers");
-  draw_edges(look, "callers", detail, detail.neighbours.callers, "none: it is the outermost frame", commands);
+  draw_edges(state, "callers", detail, detail.neighbours.callers, "none: it is the outermost frame", commands);
   ImGui::SeparatorText("Callees");
-  draw_edges(look, "callees", detail, detail.neighbours.callees, "none: it is the innermost frame", commands);
+  draw_edges(state, "callees", detail, detail.neighbours.callees, "none: it is the innermost frame", commands);
 }
 
 }  // namespace hbmscope::gui

@@ -128,7 +128,7 @@ void draw_row(const AppState& state, const Look& look, const TopAnswer& answer, 
   const bool selected = state.selected_frame(answer.view) == row.frame;
   if (ImGui::Selectable("##row", selected, ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowOverlap))
     select_frame(state, frame, commands);
-  draw_frame_menu(frame, commands);
+  draw_frame_menu(state, frame, commands);
   ImGui::SetCursorPos(at);
   bar_cell(look, share_of(row.flat.bytes, view.total.bytes), amount_text(view, row.flat.bytes), look.bar());
   tooltip(exact_amount_text(view, row.flat.bytes));
