@@ -19,15 +19,17 @@ constexpr WhereField fields[] = {{"size", FieldKind::bytes, "bytes of the block"
 const FilterValues values{{"tag", {{"optimizer", 300}, {"my weights", 200}, {"opt", 100}}}};
 
 // `typed` has a | where the cursor is.
-std::vector<FilterOffer> offers_for(std::string typed, const std::vector<std::string>& earlier = {}) {
+std::vector<FilterOffer> offers_for(std::string typed, const std::vector<std::string>& earlier = {},
+                                    const FilterValues& known = values) {
   const std::size_t cursor = typed.find('|');
   typed.erase(cursor, 1);
-  return find_filter_offers(typed, cursor, fields, values, earlier);
+  return find_filter_offers(typed, cursor, fields, known, earlier);
 }
 // What the text becomes with each, a | where the cursor goes.
-std::vector<std::string> taken(const std::string& typed, const std::vector<std::string>& earlier = {}) {
+std::vector<std::string> taken(const std::string& typed, const std::vector<std::string>& earlier = {},
+                               const FilterValues& known = values) {
   std::vector<std::string> texts;
-  for (const FilterOffer& offer : offers_for(typed, earlier))
+  for (const FilterOffer& offer : offers_for(typed, earlier, known))
     texts.push_back(std::string(offer.text).insert(offer.cursor, "|"));
   return texts;
 }
@@ -51,6 +53,9 @@ TEST(FilterOffers, values_contain_what_is_typed_and_the_largest_come_first) {
   EXPECT_EQ((Texts{"tag=optimizer|"}), taken("tag=opt|")) << "what is typed already is no offer";
   EXPECT_EQ((Texts{"size>1GiB tag:\"my weights\"| stack:f"}), taken("size>1GiB tag:EIG| stack:f"));
   EXPECT_EQ((Texts{"tag:\"my weights\"|"}), taken("tag:\"my w|"));
+  EXPECT_EQ((Texts{"tag:w_small|", "tag:\"my weights\"|"}),
+            taken("tag:w|", {}, {{"tag", {{"my weights", 200}, {"w_small", 1}}}}))
+      << "the one that begins so";
   EXPECT_EQ((Texts{}), taken("tag:/op|")) << "a pattern";
   EXPECT_EQ((Texts{}), taken("size>1|"));
   EXPECT_EQ((Texts{}), taken("stack:f|")) << "its values are not known";

@@ -93,15 +93,20 @@ void offer_values(std::vector<FilterOffer>& offers, std::string_view text, const
   std::string_view typed = text.substr(term.value, cursor - term.value);
   if (of_field == values.end() || typed.starts_with('/')) return;
   if (typed.starts_with('"') || typed.starts_with('\'')) typed.remove_prefix(1);
-  for (const FilterValue& value : of_field->second) {
-    if (value.text == typed || !contains_ignoring_case(value.text, typed)) continue;
-    FilterOffer offer = replaced(text, term.value, term.end, where_quote(value.text));
-    if (offer.text == text) continue;
-    offer.title = value.text;
-    offer.bytes = value.bytes;
-    offers.push_back(std::move(offer));
-    if (offers.size() == values_offered_max) return;
-  }
+  const auto begins = [&](const FilterValue& value) {
+    return contains_ignoring_case(std::string_view(value.text).substr(0, typed.size()), typed);
+  };
+  // Those that begin so come before those that only contain it: there are thousands of C++ functions with "ad" in them.
+  for (const bool at_begin : {true, false})
+    for (const FilterValue& value : of_field->second) {
+      if (value.text == typed || begins(value) != at_begin || !contains_ignoring_case(value.text, typed)) continue;
+      FilterOffer offer = replaced(text, term.value, term.end, where_quote(value.text));
+      if (offer.text == text) continue;
+      offer.title = value.text;
+      offer.bytes = value.bytes;
+      offers.push_back(std::move(offer));
+      if (offers.size() == values_offered_max) return;
+    }
 }
 
 void offer_earlier(std::vector<FilterOffer>& offers, std::string_view text, std::span<const WhereField> fields,

@@ -23,7 +23,8 @@ class Sums {
     std::vector<FilterValue> values;
     for (const auto& [text, bytes] : bytes_) values.push_back({text, bytes});
     std::sort(values.begin(), values.end(), [](const FilterValue& a, const FilterValue& b) {
-      return a.bytes != b.bytes ? a.bytes > b.bytes : a.text < b.text;
+      if (a.bytes != b.bytes) return a.bytes > b.bytes;
+      return a.text.size() != b.text.size() ? a.text.size() < b.text.size() : a.text < b.text;
     });
     if (values.size() > values_max) values.resize(values_max);
     return values;
