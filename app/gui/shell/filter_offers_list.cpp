@@ -102,7 +102,9 @@ std::optional<FilterOffer> draw_filter_offers(const Look& look, FilterOffersStat
   const float rows = static_cast<float>(std::min(rows_max, list.offers.size()));
   const float height = rows * ImGui::GetTextLineHeightWithSpacing() - style.ItemSpacing.y + 2 * style.WindowPadding.y;
   ImGui::SetNextWindowPos(below);
-  ImGui::SetNextWindowSize({std::min(width, look.px(640)), height});
+  // With large text, texts need more than the field has.
+  const float most = ImGui::GetMainViewport()->WorkPos.x + ImGui::GetMainViewport()->WorkSize.x - below.x;
+  ImGui::SetNextWindowSize({std::min(most, std::clamp(width, look.px(480), look.px(640))), height});
   ImGui::PushStyleColor(ImGuiCol_WindowBg, style.Colors[ImGuiCol_PopupBg]);
   constexpr ImGuiWindowFlags flags = ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
                                      ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoSavedSettings |
