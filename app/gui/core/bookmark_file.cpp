@@ -46,8 +46,9 @@ json json_of(const Bookmark& bookmark) {
               {"heap", position.heap.empty() ? "" : text_from_heap_key(position.heap)},
               {"all_devices", position.all_devices},
               {"color", row_of(position.coloring).key},
-              {"by_region", position.by_region},
+              {"rows", text_from_map_layout(position.map_layout)},
               {"lit", position.lit},
+              {"overlays_step", position.overlays_step},
               {"span_begin", position.span.begin},
               {"span_end", position.span.end},
               {"addresses_begin", position.addresses.begin},
@@ -80,8 +81,9 @@ Bookmark bookmark_from(const json& stored) {
   position.heap = parse_heap_key(text("heap")).value_or(HeapKey{});
   position.all_devices = member<bool>(stored, "all_devices", false);
   position.coloring = parse_coloring(text("color")).value_or(HeapColoring::automatic);
-  position.by_region = member<bool>(stored, "by_region", false);
+  position.map_layout = parse_map_layout(text("rows"));
   position.lit = text("lit");
+  position.overlays_step = member<bool>(stored, "overlays_step", false);
   position.span = {member<std::int64_t>(stored, "span_begin", 0), member<std::int64_t>(stored, "span_end", 0)};
   position.addresses = {member<std::uint64_t>(stored, "addresses_begin", 0),
                         member<std::uint64_t>(stored, "addresses_end", 0)};

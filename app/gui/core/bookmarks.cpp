@@ -52,9 +52,10 @@ void copy_bookmarked(const ViewPosition& from, ViewPosition& to) {
   to.heap = from.heap;
   to.all_devices = from.all_devices;
   to.coloring = from.coloring;
-  to.by_region = from.by_region;
+  to.map_layout = from.map_layout;
   to.lit = from.lit;
   to.span = from.span;
+  to.overlays_step = from.overlays_step;
   to.addresses = from.addresses;
 }
 

@@ -1,6 +1,7 @@
 #include "app/gui/core/heap_line.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace hbmscope::gui {
@@ -231,6 +232,17 @@ HeapMapView strip_of_addresses(const HeapSpans& map, int width, int height, Addr
   view.origin = std::llround(HeapLine(map, view).px_of(range.begin));
   keep_in_sight(map, view);
   return view;
+}
+
+std::string_view text_from_map_layout(MapLayout layout) {
+  constexpr std::array<std::string_view, 3> words{"address", "region", "strip"};
+  return words[static_cast<std::size_t>(layout)];
+}
+
+MapLayout parse_map_layout(std::string_view text) {
+  for (const MapLayout layout : {MapLayout::by_region, MapLayout::strip})
+    if (text_from_map_layout(layout) == text) return layout;
+  return MapLayout::wrapped;
 }
 
 }  // namespace hbmscope::gui

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "app/gui/core/heap_spans.h"
@@ -18,6 +19,8 @@
 namespace hbmscope::gui {
 
 enum class MapLayout : std::uint8_t { wrapped, by_region, strip };
+std::string_view text_from_map_layout(MapLayout layout);  // The value of --rows: "address", "region", "strip".
+MapLayout parse_map_layout(std::string_view text);        // Wrapped, if the text is none of them.
 
 // The visible part of the map.
 struct HeapMapView {

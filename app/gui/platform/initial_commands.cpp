@@ -70,10 +70,7 @@ void push_initial_commands(CommandQueue& commands, const WindowRequest& request)
   if (request.all_devices) commands.push(CommandId::toggle_all_devices);
   if (!request.pin.empty()) commands.push(command::set_pin, request.pin);
   if (const auto coloring = parse_coloring(request.color)) commands.push(command::set_coloring, *coloring);
-  if (!request.rows.empty())
-    commands.push(command::set_map_layout, request.rows == "strip"    ? MapLayout::strip
-                                           : request.rows == "region" ? MapLayout::by_region
-                                                                      : MapLayout::wrapped);
+  if (!request.rows.empty()) commands.push(command::set_map_layout, parse_map_layout(request.rows));
   if (!request.from.empty()) commands.push(command::set_range, {request.from, at});
   if (!request.view.empty()) commands.push(command::set_view_named, request.view);
   // An address may include its heap: 1:2/0x7f3a14000000.
