@@ -64,7 +64,7 @@ void build_for_profile(ImGuiID space, ImVec2 size) {
 void build_for_trace(ImGuiID space, ImVec2 size) {
   ImGuiID rest = begin_layout(space, size);
   const bool has_two = is_low(size);
-  const ImGuiID bottom = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, has_two ? 0.5F : 0.27F, nullptr, &rest);
+  const ImGuiID bottom = ImGui::DockBuilderSplitNode(rest, ImGuiDir_Down, has_two ? 0.44F : 0.27F, nullptr, &rest);
   const ImGuiID middle = has_two ? rest : ImGui::DockBuilderSplitNode(rest, ImGuiDir_Up, 0.55F, nullptr, &rest);
   for (const ViewRow& row : view_table())
     dock(row, row.in_trace == DockPlace::centre ? rest : row.in_trace == DockPlace::middle ? middle : bottom);
