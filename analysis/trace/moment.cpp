@@ -6,7 +6,6 @@
 #include <cmath>
 #include <limits>
 #include <optional>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -230,11 +229,14 @@ std::vector<NamedMarker> find_markers(const Trace& trace, std::string_view part,
   if (part.empty()) return found;
   for (std::size_t i = 0; i < trace.streams.size(); ++i) {
     const Stream& stream = trace.streams[i];
-    std::set<std::uint32_t> seen;
+    std::vector<bool> seen;
     for (std::size_t index = 0; index < stream.marks().size(); ++index) {
       const Mark& mark = stream.marks()[index];
-      if (mark.phase == phase_ends || !seen.insert(mark.name).second) continue;
+      if (mark.phase == phase_ends || (mark.name < seen.size() && seen[mark.name])) continue;
       const std::string_view name = stream.definitions().text(mark.name);
+      if (name.empty()) continue;
+      seen.resize(std::max<std::size_t>(seen.size(), mark.name + std::size_t{1}));
+      seen[mark.name] = true;
       if (contains_ignoring_case(name, part)) found.push_back({i, index, name});
     }
   }
@@ -261,13 +263,23 @@ Result<Moment> find_moment(const Trace& trace, std::string_view text) {
   if (text == "peak") return find_peak(trace);
   if (text == "oom") return find_out_of_memory(trace, Which::last);
   if (text == "first-oom") return find_out_of_memory(trace, Which::first);
-  if (const auto marker = find_marker(trace, text)) {
+  const auto at_marker = [&]() -> std::optional<Moment> {
+    const auto marker = find_marker(trace, text);
+    if (!marker) return std::nullopt;
     const Mark& mark = trace.streams[marker->stream].marks()[marker->index];
     return moment_of_event(trace, marker->stream, mark.event, mark.time_ns, std::string(text));
+  };
+  // "#4711" and "2#4711" are events; "ProfilerStep#3" is a marker.
+  if (const std::size_t mark = text.find('#'); mark != std::string_view::npos) {
+    const std::string_view stream = text.substr(0, mark), event = text.substr(mark + 1);
+    const bool is_event = (stream.empty() || parse_whole(stream)) && parse_whole(event);
+    if (!is_event)
+      if (auto found = at_marker()) return std::move(*found);
+    return find_event(trace, stream, event);
   }
-  if (const std::size_t mark = text.find('#'); mark != std::string_view::npos)
-    return find_event(trace, text.substr(0, mark), text.substr(mark + 1));
   const auto since = parse_time_ns(text);
+  if (!since)
+    if (auto found = at_marker()) return std::move(*found);
   if (!since)
     return Failure(refusal(
         fmt::format("'{}' is not a time", text),

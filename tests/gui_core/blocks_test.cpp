@@ -3,6 +3,7 @@
 #include "app/gui/core/app.h"
 #include "app/gui/core/block_table.h"
 #include "app/gui/core/copy_as_command.h"
+#include "app/gui/core/filter_text.h"
 #include "app/gui/core/heap_raster.h"
 #include "app/gui/views/heap_map/heap_minimap.h"
 #include "app/gui/views/inspector/span_detail.h"
@@ -276,6 +277,30 @@ TEST_F(BlocksTest, a_selected_frame_brings_out_its_blocks) {
   EXPECT_EQ(answers().blocks.value, highlighted_blocks(app_->state()));
   give(CommandId::clear_filter);
   EXPECT_EQ(nullptr, highlighted_blocks(app_->state()));
+}
+
+// The blocks at 0x1000000 (2 MiB) and at 0x3800000 (30 MiB).
+TEST_F(BlocksTest, several_blocks_are_selected_together_with_their_sum) {
+  constexpr std::uint64_t small = 0x1000000, large = 0x1000000 + 40 * mib;
+  give(command::select_also, PlaceToSelect{small, {}, HeapKey{0, 1}});
+  EXPECT_EQ(small, position().address);
+  EXPECT_FALSE(selects_blocks(position())) << "one block is what it always was";
+  give(command::select_also, PlaceToSelect{large, {}, HeapKey{0, 1}});
+  ASSERT_NE(nullptr, highlighted_blocks(app_->state()));
+  EXPECT_EQ("2 of 3 blocks, 32.0 MiB of 36.0 MiB", blocks_sentence(*highlighted_blocks(app_->state())));
+  const std::string command = open_command(app_->state());
+  EXPECT_NE(std::string::npos, command.find("/0x1000000,0x3800000")) << command;
+  give(command::select_also, PlaceToSelect{small, {}, HeapKey{0, 1}});
+  EXPECT_EQ(large, position().address) << "taken out again";
+  EXPECT_TRUE(position().also.empty());
+  give(command::select_also, PlaceToSelect{small, {}, HeapKey{0, 1}});
+  give(CommandId::back);
+  EXPECT_EQ(large, position().address);
+  EXPECT_TRUE(position().also.empty());
+  give(CommandId::forward);
+  EXPECT_EQ(std::vector<std::uint64_t>{small}, position().also);
+  give(command::select_address, PlaceToSelect{small});
+  EXPECT_TRUE(position().also.empty()) << "whatever selects one block selects no others";
 }
 
 TEST_F(BlocksTest, next_hit_goes_from_address_to_address_and_on_to_the_next_heap) {

@@ -24,7 +24,7 @@ constexpr std::uint64_t first_device = 0x100000000, second_device = 0x900000000;
 class Consistency : public testing::Test {
  protected:
   Consistency() {
-    home_ = fs::path(testing::TempDir()) / "hbmscope-consistency";
+    home_ = fs::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
     fs::remove_all(home_);
     fs::create_directories(home_);
     setenv("XDG_CONFIG_HOME", (home_ / "config").c_str(), 1);

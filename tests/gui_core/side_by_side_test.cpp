@@ -109,6 +109,21 @@ TEST_F(SideBySide, each_side_has_its_file_its_moment_and_its_answers) {
   EXPECT_EQ(before, side(0).position.at) << "not locked";
 }
 
+TEST_F(SideBySide, a_line_that_changed_has_a_filter_that_finds_its_blocks) {
+  open_both();
+  give(CommandId::lock_nothing);
+  give_to(1, command::set_moment, "#2");
+  const auto answer = state().contexts[0].answers.side_by_side.value;
+  ASSERT_NE(nullptr, answer);
+  ASSERT_TRUE(answer->held_by);
+  for (const HeldOnSides& line : answer->lines) {
+    if (line.where.empty() || line.a == 0) continue;
+    give_to(0, command::set_filter, line.where);
+    ASSERT_NE(nullptr, side(0).answers.view.value);
+    EXPECT_EQ(static_cast<std::int64_t>(line.a), side(0).answers.view.value->selected.bytes) << line.where;
+  }
+}
+
 TEST_F(SideBySide, a_command_of_a_side_makes_it_the_active_one_and_others_are_about_that) {
   open_both();
   give(CommandId::lock_nothing);

@@ -36,7 +36,7 @@ void write_steps(const std::string& path) {
 class StepsInWindow : public testing::Test {
  protected:
   StepsInWindow() {
-    home_ = fs::path(testing::TempDir()) / "hbmscope-steps";
+    home_ = fs::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
     fs::remove_all(home_);
     fs::create_directories(home_);
     setenv("XDG_CONFIG_HOME", (home_ / "config").c_str(), 1);

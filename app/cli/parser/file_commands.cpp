@@ -106,7 +106,7 @@ void add_open_options(CLI::App& command, OpenRequest& request, std::string& size
       ->type_name("NAME");
   command.add_flag("--all-devices", request.all_devices,
                    "Tables and graphs are about all devices, not just the one of the heap");
-  command.add_option("--select", request.select, "Select a function or an address, e.g. 0x7f3a14000000, in all views")
+  command.add_option("--select", request.select, "Select a function or addresses, e.g. 0x7f3a14000000, in all views")
       ->type_name("NAME");
   command.add_option("--find", request.find, "Highlight matching blocks, e.g. 'size>1GiB age>10s', or an address")
       ->type_name("FILTER");

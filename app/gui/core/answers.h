@@ -145,7 +145,8 @@ struct CompareAnswer {
 };
 // What a line of your code holds on each side; where most bytes have no stack: a category, a tag or a size.
 struct HeldOnSides {
-  std::string name;
+  std::string name;            // As it is shown.
+  std::string where;           // A filter that finds its blocks; empty if there is none.
   std::uint64_t a = 0, b = 0;  // Bytes.
 
   std::int64_t change() const { return static_cast<std::int64_t>(b) - static_cast<std::int64_t>(a); }
@@ -155,7 +156,9 @@ struct SideBySideAnswer {
   std::shared_ptr<const TraceMoment> a, b;
   HeapComparison heaps;
   std::vector<SettingChange> settings;  // Settings that differ between the jobs: `baseline` is A, `now` is B.
-  std::vector<HeldOnSides> lines;       // Those that differ, the largest change first.
+  // Absent: each side's memory is known by something else, lines here and categories there.
+  std::optional<Holders::By> held_by;
+  std::vector<HeldOnSides> lines;  // Those that differ, the largest change first.
 };
 struct SizesAnswer {
   std::shared_ptr<const TraceMoment> moment;

@@ -147,7 +147,12 @@ void App::Parts::apply(const Command& command) {
   if (command.id == CommandId::draw_again) return;
   if (command.id == CommandId::note_view) return note_view(state, command.as<ViewKind>());
   if (!is_size(command.id)) state.window.notice.clear();
+  const auto selected = state.position().address;
   apply_in_context(command);
+  // Whatever selects one thing selects no others.
+  const bool is_restored = command.id == CommandId::back || command.id == CommandId::forward;
+  if (command.id != CommandId::select_also && !is_restored && state.position().address != selected)
+    state.context().position.also.clear();
 }
 
 void App::Parts::remember_filter(const std::string& filter) {

@@ -70,6 +70,27 @@ void go_to_failure(AppState& state, bool forward) {
   }
 }
 
+void add_to_selected(ViewPosition& position, const PlaceToSelect& place) {
+  const bool is_in_other_heap = place.heap && !position.heap.empty() && !(*place.heap == position.heap);
+  if (!position.address || is_in_other_heap) {
+    if (place.heap) position.heap = *place.heap;
+    position.address = place.address;
+    position.also.clear();
+  } else if (const auto found = std::find(position.also.begin(), position.also.end(), place.address);
+             found != position.also.end()) {
+    position.also.erase(found);
+  } else if (position.address != place.address) {
+    position.also.push_back(place.address);
+  } else if (position.also.empty()) {
+    position.address.reset();
+  } else {
+    position.address = position.also.back();
+    position.also.pop_back();
+  }
+  position.selection = {};
+  position.cell.reset();
+}
+
 void show_peak(AppState& state) {
   const Source* source = state.source();
   if (source == nullptr || !source->trace) return;
@@ -85,11 +106,18 @@ void show_step(AppState& state, const TraceSteps& steps, std::size_t step) {
   note_span(state, state.context().position.span);
 }
 
+std::string_view why_no_steps(const AppState& state) {
+  const Source* source = state.source();
+  if (source != nullptr && source->is_part()) return "Steps are found once the recording is complete.";
+  if (state.answers().steps.pending()) return "Looking for steps ...";
+  return "This trace has no markers of steps.";
+}
+
 void go_to_step(AppState& state, bool forward) {
   ViewPosition& position = state.context().position;
-  const auto& steps = state.answers().steps.value;
-  if (!steps || steps->steps.empty()) {
-    state.window.notice = "This trace has no markers of steps.";
+  const auto steps = shown_steps(state);
+  if (!steps) {
+    state.window.notice = why_no_steps(state);
     return;
   }
   const auto now = current_step(state);
@@ -110,11 +138,12 @@ void toggle_overlay(AppState& state) {
   const auto step = current_step(state);
   if (!step || *step == 0) {
     position.overlays_step = false;
-    state.window.notice = step ? "This is the first step: there is none before it."
-                               : "This time is in no step, as far as the trace's markers say.";
+    state.window.notice = !shown_steps(state) ? why_no_steps(state)
+                          : step              ? "This is the first step: there is none before it."
+                                              : "This time is in no step, as far as the trace's markers say.";
     return;
   }
-  show_step(state, *state.answers().steps.value, *step);
+  show_step(state, *shown_steps(state), *step);
 }
 
 void toggle_layout(ViewPosition& position, MapLayout layout) {
@@ -183,6 +212,7 @@ bool apply_to_trace(AppState& state, const Command& command) {
     case set_lit:
       position.lit = position.lit == command.as<std::string>() ? std::string() : command.as<std::string>();
       return true;
+    case select_also: add_to_selected(position, command.as<PlaceToSelect>()); return true;
     case select_address: {
       const auto& place = command.as<PlaceToSelect>();
       if (place.heap) position.heap = *place.heap;

@@ -32,7 +32,7 @@ void ask_stack_blocks(Answering& asking, const std::shared_ptr<const StackCourse
   const HeapKey heap = course->query().heap;
   const std::uint64_t peak = source->trace->streams[heap.stream].peak(heap.heap).in_use_bytes;
   const StackBlocksQuery query{course, seen, context.timeline_width,
-                               std::max<std::uint64_t>(1, peak * least_px / context.timeline_height)};
+                               std::max<std::uint64_t>(1, peak / context.timeline_height * least_px)};
   asking.ask<StackBlocks>(&Answers::stack_blocks, {source->id, options::StackBlocks{query}},
                           [trace = source->trace, query](Work& work) -> Result<Computed<StackBlocks>> {
                             auto made = StackBlocks::compute(*trace, query, &work);

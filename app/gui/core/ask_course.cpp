@@ -93,6 +93,9 @@ void ask_steps(Answering& asking, HeapKey heap) {
                                                                         : static_cast<std::int64_t>(one.event);
                              answer->steps.push_back({one.event, at, one.name, use[i]});
                            }
+                           constexpr std::size_t at_start = 1, least_steps = 3;
+                           for (std::size_t i = at_start; events.size() > least_steps && i < events.size(); ++i)
+                             answer->leaves_something |= answer->growth_of(i).value_or(0) != 0;
                            const std::size_t bytes = sizeof(TraceSteps) + answer->steps.size() * sizeof(TraceStep);
                            return Computed<TraceSteps>{std::move(answer), bytes};
                          });

@@ -1,5 +1,7 @@
 #include "app/gui/core/code_places.h"
 
+#include <filesystem>
+
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/commands.h"
 #include "app/gui/core/editor.h"
@@ -19,7 +21,9 @@ void look_for(AppState& state, WorkerPool& pool, const std::string& file) {
   if (source == nullptr || file.empty() || !state.code_places.try_emplace({source->id, file}).second) return;
   pool.post([&state, key = std::pair(source->id, file), path = source->path]() -> WorkerPool::Finish {
     const auto found = find_source_file(key.second, source_folders(path));
-    return [&state, key, found] { state.code_places[key] = {true, found ? *found : std::string()}; };
+    // Absolute, so that no name begins as an option of the editor does.
+    const std::string path_found = found ? std::filesystem::absolute(*found).string() : std::string();
+    return [&state, key, path_found] { state.code_places[key] = {true, path_found}; };
   });
 }
 

@@ -95,7 +95,7 @@ enum class Needs {
   X(next_failure, "Next failure", "]", "Go", trace, "The next out-of-memory.")                                         \
   X(previous_failure, "Previous failure", "[", "Go", trace, "The previous out-of-memory.")                             \
   X(next_step, "Next step", "N", "Go", trace, "Where the program's next step begins, as its markers say.")             \
-  X(previous_step, "Previous step", "Shift+N", "Go", trace, "Where the step before begins.")                           \
+  X(previous_step, "Previous step", "Shift+N", "Go", trace, "Where the previous step begins.")                           \
   X(overlay_step, "Compare with the previous step", "O", "Go", trace,                                                  \
     "Shows the step of this time in the timeline, with the one before it as a line over it. Again: no longer.")        \
   X(next_event, "Next event", ".", "Go", trace, "One event later.")                                                    \
@@ -133,7 +133,7 @@ enum class Needs {
   X(text_larger, "Larger text", "Ctrl+=", "View", nothing, "Up to 200 %.")                                             \
   X(text_smaller, "Smaller text", "Ctrl+-", "View", nothing, "Down to 75 %.")                                          \
   X(text_normal, "Normal text", "Ctrl+0", "View", nothing, "100 %.")                                                   \
-  X(reset_layout, "Reset layout", "", "View", nothing, "Puts the views of this kind of file back.")                    \
+  X(reset_layout, "Reset layout", "", "View", nothing, "Puts the views for this kind of file back in their first places.")                    \
   X(pin_moment, "Pin this time", "B", "Compare", trace,                                                                \
     "Colours the heap map by the changes since this time, and opens Compare. Press again to unpin.")                   \
   X(swap_pin, "Swap this time and the pinned one", "", "Compare", pinned, "Reverses the sign of the change.")          \
@@ -232,7 +232,7 @@ enum class Needs {
   X(show_addresses, AddressRange, "Shows these addresses in Address x time and in the strip. Empty: all.")            \
   X(show_span, TimelineSpan, "Shows this span in the timeline. Empty: all of it. Back does not undo it.")             \
   X(size_address_time, PixelSize, "Sets the size of the picture of addresses and time.")                              \
-  X(size_timeline, PixelSize, "Sets the size of the timeline's lane of memory."                  )                      \
+  X(size_timeline, PixelSize, "Sets the size of the timeline's lane of memory.")                      \
   X(set_range, TimeRange, "Selects the range between two times.")                                                     \
   X(move_range, TimeRange, "Like set_range, as the next step of one drag.")                                           \
   X(choose_heap, HeapKey, "Shows this heap in the heap map and the timeline.")                                        \
@@ -241,6 +241,7 @@ enum class Needs {
   X(set_map_layout, MapLayout, "Wraps the heap map into rows, gives each region its own, or makes it a strip.")       \
   X(set_lit, std::string, "Highlights one entry of the legend. Again: none.")                                         \
   X(select_address, PlaceToSelect, "Selects what lies at an address.")                                                \
+  X(select_also, PlaceToSelect, "Adds a block to the selected ones, or takes it out again.")                          \
   X(go_to_address, std::uint64_t, "Selects what lies at an address, in whichever heap it is.")                        \
   X(set_block_order, BlockSorting, "Sorts the blocks.")                                                               \
   X(go_to_bookmark, std::uint64_t, "Shows the state of the bookmark, by its id.")                                     \

@@ -65,11 +65,14 @@ void add_position(CommandLine& line, const Source* source, const ViewPosition& p
   const HeapColoring plain = left.pin.empty() ? HeapColoring::automatic : HeapColoring::change;
   if (left.coloring != plain) line.add_option("--color", row_of(left.coloring).key);
   line.add_option("--where", position.request.where);
-  if (position.address)
-    line.add_option("--select", (position.heap.empty() ? "" : text_from_heap_key(position.heap) + "/") +
-                                    address_text(*position.address));
-  else
+  if (position.address) {
+    std::string selected =
+        (position.heap.empty() ? "" : text_from_heap_key(position.heap) + "/") + address_text(*position.address);
+    for (const std::uint64_t address : position.also) selected += "," + address_text(address);
+    line.add_option("--select", selected);
+  } else {
     line.add_option("--select", position.selection.function);
+  }
 }
 
 // The source on the right side.

@@ -53,7 +53,8 @@ std::string known_editor(std::string_view command) {
 
 std::string choose_editor(std::string_view setting, std::string_view visual, std::string_view editor) {
   if (!words_of(setting).empty()) {
-    if (setting.find("FILE") != std::string_view::npos) return std::string(setting);
+    for (const std::string& word : words_of(setting))  // Not "/opt/PROFILE/code".
+      if (word == "FILE" || word.starts_with("FILE:")) return std::string(setting);
     const std::string known = known_editor(setting);
     return known.empty() ? std::string(setting) + " FILE" : known;
   }

@@ -34,13 +34,27 @@ std::string filter_of_frame(const FrameKey& frame, FrameBy by) {
   return "function=" + where_quote(frame.function) + (frame.file.empty() ? "" : " file=" + where_quote(frame.file));
 }
 
+namespace {
+
+// The blocks at these addresses.
+std::string filter_of_selected(const ViewPosition& position) {
+  std::string terms = "(address=" + std::to_string(*position.address);
+  for (const std::uint64_t address : position.also) terms += " or address=" + std::to_string(address);
+  return terms + ")";
+}
+
+}  // namespace
+
 bool selects_blocks(const ViewPosition& position) {
-  return !position.address && !filter_of_frame(position.selection, position.request.by).empty();
+  if (position.address) return !position.also.empty();
+  return !filter_of_frame(position.selection, position.request.by).empty();
 }
 
 std::string highlight_filter(const ViewPosition& position) {
-  const std::string frame = position.address ? std::string() : filter_of_frame(position.selection, position.request.by);
-  return where_of_both(where_from_find(position.request.where), frame);
+  const std::string selected = !position.address       ? filter_of_frame(position.selection, position.request.by)
+                               : position.also.empty() ? std::string()
+                                                       : filter_of_selected(position);
+  return where_of_both(where_from_find(position.request.where), selected);
 }
 
 }  // namespace hbmscope::gui

@@ -26,15 +26,16 @@ SideBySide::SideBySide(AppState& state, Answering& asking, WorkerPool& pool)
 void SideBySide::split(SourceId other_side) {
   forget_followed();
   const std::size_t front = state_.active_context;
-  if (!state_.is_split()) {
+  const bool is_new = !state_.is_split();
+  if (is_new) {
     Context other;
     other.position = state_.contexts.front().position;
     state_.contexts.push_back(std::move(other));
   }
   const std::size_t other = 1 - front;
   ViewPosition& position = state_.contexts[other].position;
-  const bool is_other_run = position.source != other_side;
-  if (is_other_run) enter_source(other, other_side);
+  const bool is_other_run = position.source != other_side && is_new;
+  if (position.source != other_side) enter_source(other, other_side);
   position.baseline = SourceId::none;
   if (is_other_run && !state_.lock) set_lock(SameMoment::time);
 }
@@ -124,6 +125,7 @@ void SideBySide::enter_source(std::size_t context, SourceId id) {
   position.heap = {};
   position.address.reset();
   position.span = {};
+  position.overlays_step = false;
   position.addresses = {};
   position.range = {};
   position.cell.reset();
@@ -153,12 +155,17 @@ bool SideBySide::follow_lock() {
   const Source *source = state_.find_source(leads.source), *other_side = state_.find_source(follows.source);
   // Two running jobs are each shown at their own end.
   const bool is_end = leads.at.is_end();
-  // Two runs are each shown at their own peak or failure, since that is when they can be compared.
-  const bool is_named = leads.source != follows.source && (leads.at == "peak" || leads.at == "oom");
   const bool is_live_end = is_end && (source->live || other_side->live);
-  if (leads.at == "start" || is_live_end || (is_named && *state_.lock == SameMoment::time)) {
-    const bool is_there = !is_named || leads.at.find_in(*other_side->trace);
-    state_.contexts[other].position.at = is_there ? leads.at : MomentName("peak");
+  if (leads.at == "start" || is_live_end) {
+    state_.contexts[other].position.at = leads.at;
+    followed_ = {followed_now(0), followed_now(1)};
+    return follows.at != leads.at;
+  }
+  // Two runs are each shown at the peak of their heap, or at their failure: that is when they can be compared.
+  const bool is_peak = leads.at == "peak" || leads.at == peak_moment(*source->trace, leads.heap);
+  if (leads.source != follows.source && *state_.lock == SameMoment::time && (is_peak || leads.at == "oom")) {
+    const bool has_failed = !is_peak && leads.at.find_in(*other_side->trace);
+    state_.contexts[other].position.at = has_failed ? leads.at : peak_moment(*other_side->trace, follows.heap);
     followed_ = {followed_now(0), followed_now(1)};
     return follows.at != state_.contexts[other].position.at;
   }

@@ -38,15 +38,23 @@ class LargeBlocks {
   }
 
  private:
-  // Blocks from before the stream have no event, but a slot that is theirs until they are freed.
-  static std::uint64_t key_of(const LiveBlock& block) {
-    constexpr std::uint64_t by_slot = std::uint64_t{1} << 63;
-    return block.event == wire::before_the_stream ? by_slot | block.slot : block.event;
+  // Blocks from before the stream have no event. A listing numbers slots anew, so they are known by their addresses.
+  struct Key {
+    std::uint64_t event = 0, address = 0, size = 0;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  struct HashOfKey {
+    std::size_t operator()(const Key& key) const {
+      return static_cast<std::size_t>((key.event ^ key.address * 31 ^ key.size) * 0x9e3779b97f4a7c15U);
+    }
+  };
+  static Key key_of(const LiveBlock& block) {
+    return block.event == wire::before_the_stream ? Key{block.event, block.address, block.size} : Key{block.event};
   }
 
   std::uint64_t least_bytes_;
   std::vector<LiveBlock> by_number_;
-  std::unordered_map<std::uint64_t, std::uint32_t> numbers_;
+  std::unordered_map<Key, std::uint32_t, HashOfKey> numbers_;
   std::vector<std::uint32_t> unused_;
 };
 
@@ -54,7 +62,7 @@ class LargeBlocks {
 struct StackRank {
   std::size_t band = 0;
   bool is_dim = false;
-  std::uint64_t event = 0, slot = 0;
+  std::uint64_t event = 0, address = 0;
   friend auto operator<=>(const StackRank&, const StackRank&) = default;
 };
 
@@ -102,7 +110,8 @@ class StackBlocks::Walk {
     const bool is_lit = shades_.is_lit(group);
     const Shade shade = shades_.shade_of(group);
     const bool is_early = block.event == wire::before_the_stream;
-    const Live added{{band_of_[shade], !is_lit, is_early ? 0 : block.event + 1, block.slot}, number, shade, is_lit, {}};
+    const Live added{
+        {band_of_[shade], !is_lit, is_early ? 0 : block.event + 1, block.address}, number, shade, is_lit, {}};
     live_.insert(std::upper_bound(live_.begin(), live_.end(), added,
                                   [](const Live& a, const Live& b) { return a.rank < b.rank; }),
                  added);
@@ -160,12 +169,6 @@ std::optional<StackBlocks> StackBlocks::compute(const Trace& trace, StackBlocksQ
   if (positions.empty()) return made;
   if (!Walk(trace, made, positions).run(control)) return std::nullopt;
   return made;
-}
-
-std::size_t StackBlocks::end_of_equal(std::size_t column) const {
-  std::size_t end = column + 1;
-  while (end < columns_.size() && columns_[end] == columns_[column]) ++end;
-  return end;
 }
 
 std::size_t StackBlocks::memory_bytes() const {

@@ -43,8 +43,8 @@ class StackBlocks {
   std::span<const PlacedBlock> at(std::size_t column) const {
     return std::span(placed_).subspan(columns_[column].first, columns_[column].count);
   }
-  // Up to where the columns from `column` on show the same blocks.
-  std::size_t end_of_equal(std::size_t column) const;
+  // Whether two columns show the same blocks.
+  bool are_equal(std::size_t a, std::size_t b) const { return columns_[a] == columns_[b]; }
   std::size_t memory_bytes() const;
 
  private:

@@ -5,15 +5,15 @@
 #include "app/gui/core/app_state.h"
 
 namespace hbmscope::gui {
-namespace {
 
-// Null: none, or of another heap than the one that is shown.
 std::shared_ptr<const TraceSteps> shown_steps(const AppState& state) {
   const auto& known = state.answers().steps.value;
   const Source* source = state.source();
   if (!known || source == nullptr || known->trace != source->trace || known->steps.empty()) return nullptr;
   return known->heap == choose_heap(*source->trace, state.position().heap) ? known : nullptr;
 }
+
+namespace {
 
 std::optional<Overlay> previous_step(const AppState& state) {
   const auto steps = shown_steps(state);
@@ -33,12 +33,15 @@ std::optional<Overlay> other_side(const AppState& state) {
   if (!state.is_split()) return std::nullopt;
   const std::size_t other = 1 - state.context_index();
   const auto own = shown_steps(state);
+  const auto own_timeline = state.answers().timeline.value;
+  if (!own_timeline) return std::nullopt;
   const ContextScope scope(state, other);
   const Source* source = state.source();
   const auto& timeline = state.answers().timeline.value;
   if (source == nullptr || source->state != AnswerState::ready || !source->trace || !timeline) return std::nullopt;
   if (timeline->heap.empty() || !(timeline->heap == choose_heap(*source->trace, state.position().heap)))
     return std::nullopt;
+  if (timeline->has_times != own_timeline->has_times) return std::nullopt;
   const auto steps = shown_steps(state);
   const std::int64_t shift = own && steps ? steps->steps.front().at - own->steps.front().at : 0;
   return Overlay{state.position().source,

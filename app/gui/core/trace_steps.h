@@ -29,6 +29,8 @@ struct TraceSteps {
   std::shared_ptr<const Trace> trace;
   HeapKey heap;
   std::vector<TraceStep> steps;  // At least two, or none.
+  // A step after the first ones left something. With so few steps, it is only what the program's start did.
+  bool leaves_something = false;
 
   // The step that a position of the heap's stream is in; nothing before the first one.
   std::optional<std::size_t> find(std::uint64_t position) const;
@@ -49,7 +51,9 @@ struct Overlay {
 // Of the bound context; nothing if there is none, or what it needs is not known yet.
 std::optional<Overlay> find_overlay(const AppState& state);
 
-// Of the steps of the bound context: the step of the current time; nothing if there is none.
+// The steps of the shown heap, in the bound context; null: there are none, or they aren't known (yet).
+std::shared_ptr<const TraceSteps> shown_steps(const AppState& state);
+// Of these: the step of the current time; nothing if there is none.
 std::optional<std::size_t> current_step(const AppState& state);
 
 }  // namespace hbmscope::gui

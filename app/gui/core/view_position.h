@@ -56,6 +56,7 @@ struct ViewPosition {
   MapLayout map_layout = MapLayout::wrapped;
   std::string lit;                       // Only this legend entry keeps its colour; empty: all do.
   std::optional<std::uint64_t> address;  // An address in the block or free block that is selected in the heap map.
+  std::vector<std::uint64_t> also;       // Addresses in further blocks of the heap that are selected with it.
   TimelineSpan span;                     // The timeline's visible span; empty: the whole trace.
   AddressRange addresses;                // Visible in Address x time and in the strip; empty: the whole heap.
   TimeRange range;                       // The range selected in the timeline.

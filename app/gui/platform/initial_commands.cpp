@@ -20,6 +20,18 @@ Command heap_command(const std::string& heap) {
   return {command::choose_heap_named, heap};
 }
 
+// One block, or several: "0x7f3a14000000,0x7f3a16000000".
+void push_selected(CommandQueue& commands, std::string_view addresses) {
+  bool is_first = true;
+  while (!addresses.empty()) {
+    const std::size_t comma = std::min(addresses.find(','), addresses.size());
+    if (const auto place = parse_place(addresses.substr(0, comma)))
+      commands.push(is_first ? command::select_address : command::select_also, *place);
+    is_first = false;
+    addresses.remove_prefix(std::min(addresses.size(), comma + 1));
+  }
+}
+
 }  // namespace
 
 void push_open(CommandQueue& commands, const std::vector<std::string>& paths) {
@@ -76,7 +88,7 @@ void push_initial_commands(CommandQueue& commands, const WindowRequest& request)
   // An address may include its heap: 1:2/0x7f3a14000000.
   const bool is_address = request.select.starts_with("0x") || request.select.find("/0x") != std::string::npos;
   if (is_address) {
-    if (const auto place = parse_place(request.select)) commands.push(command::select_address, *place);
+    push_selected(commands, request.select);
   } else if (!request.select.empty()) {
     commands.push(command::select_function, request.select);
   }

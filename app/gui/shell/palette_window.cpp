@@ -1,6 +1,7 @@
 #include "app/gui/shell/palette_window.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include <imcmd_fuzzy_search.h>
@@ -64,8 +65,9 @@ std::vector<Place> find_places(const AppState& state, const std::string& typed) 
                         "Selects what lies there, in any heap.",
                         {{command::go_to_address, *parsed}}});
   }
-  if (const auto moment = find_moment(trace, typed); moment && typed.find_first_of("#0123456789") == 0)
-    places.push_back({"Go to the time " + moment->text, "All views show it.", {{command::set_moment, typed}}});
+  const bool is_time = typed.find_first_of("#0123456789") == 0;
+  if (const auto moment = is_time ? std::optional(find_moment(trace, typed)) : std::nullopt; moment && *moment)
+    places.push_back({"Go to the time " + (*moment)->text, "All views show it.", {{command::set_moment, typed}}});
   constexpr std::size_t markers_max = 5;
   for (const NamedMarker& marker : find_markers(trace, typed, markers_max)) {
     const std::uint64_t event = trace.streams[marker.stream].marks()[marker.index].event;

@@ -65,7 +65,7 @@ void draw_selected(const AppState& state) {
   const auto blocks = highlighted_blocks(state);
   if (blocks == nullptr || !selects_blocks(position)) return;
   divide();
-  text("selected: " + position.selection.function + ", " + blocks_sentence(*blocks));
+  text("selected: " + (position.also.empty() ? position.selection.function + ", " : "") + blocks_sentence(*blocks));
 }
 
 // No message for answers that take less time than this.

@@ -83,6 +83,7 @@ void draw_headers() {
 }
 
 void select_block(const BlocksAnswer& answer, std::uint32_t row, const BlockFacts& facts, CommandQueue& commands) {
+  if (ImGui::GetIO().KeyCtrl) return commands.push(command::select_also, {facts.block.address, {}, answer.heap(row)});
   commands.push(
       command::select_address,
       {facts.block.address, frame_of_stack(answer.stream(row).definitions(), facts.block.stack), answer.heap(row)});
@@ -97,7 +98,7 @@ void draw_row(const Look& look, BlocksState& blocks, const BlocksAnswer& answer,
   const ImVec2 at = ImGui::GetCursorPos();
   if (ImGui::Selectable("##row", is_selected,
                         ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowOverlap)) {
-    if (is_selected)
+    if (is_selected && !ImGui::GetIO().KeyCtrl)
       commands.push(CommandId::clear_selection);
     else
       select_block(answer, row, facts, commands);
@@ -210,7 +211,11 @@ void draw_table(const AppState& state, BlocksState& blocks, const std::shared_pt
     for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
       const std::uint32_t row = rows[static_cast<std::size_t>(i)];
       const BlockFacts facts = answer->facts(row);
-      const bool is_selected = state.position().address == facts.block.address && answer->heap(row) == heap;
+      const std::uint64_t address = facts.block.address;
+      const auto& also = state.position().also;
+      const bool is_selected =
+          answer->heap(row) == heap &&
+          (state.position().address == address || std::find(also.begin(), also.end(), address) != also.end());
       draw_row(look, blocks, *answer, row, is_selected, largest, commands);
     }
   ImGui::EndTable();

@@ -74,6 +74,8 @@ void redraw(const AppState& state, HeapMapState& map, const std::shared_ptr<cons
 void select(const HeapMapAnswer& answer, const HeapSpan* span, std::optional<AddressRange> cell,
             CommandQueue& commands) {
   if (span == nullptr) return commands.push(CommandId::clear_selection);
+  if (ImGui::GetIO().KeyCtrl && span->kind == SpanKind::block)
+    return commands.push(command::select_also, {span->begin, {}, answer.heap});
   commands.push(command::select_address, {span->begin, frame_of_span(answer, *span), {}, cell});
 }
 
@@ -262,6 +264,8 @@ void draw_picture(const AppState& state, const Look& look, HeapMapState& map,
   const MapMarks marks{draw, look, answer->spans, map.view, origin};
   const HeapSpan* selected = state.position().address ? answer->spans.find(*state.position().address) : nullptr;
   draw_marks(map, *answer, marks, places, look, selected);
+  for (const std::uint64_t address : state.position().also)
+    if (const HeapSpan* further = answer->spans.find(address)) marks.select(*further);
   const HeapSpan* under = hovered ? handle_pointer(map, *answer, origin, marks, commands) : nullptr;
   draw_map_menu(map, *answer, under, commands);
   draw.PopClipRect();

@@ -7,7 +7,6 @@
 #include <imgui.h>
 
 #include "analysis/units/format.h"
-#include "app/gui/core/copy_as_command.h"
 #include "app/gui/look/answer_state.h"
 #include "app/gui/look/diff_settings.h"
 #include "app/gui/look/drawing.h"
@@ -79,12 +78,24 @@ void draw_settings(const SideBySideAnswer& answer) {
   for (const SettingChange& setting : answer.settings) wrapped_text(setting_line(setting));
 }
 
+std::string_view name_of(Holders::By by) {
+  switch (by) {
+    case Holders::By::code: return "line";
+    case Holders::By::category: return "category";
+    case Holders::By::tag: return "tag";
+    case Holders::By::size: return "size";
+  }
+  return {};
+}
+
 void draw_lines(const Look& look, const SideBySideAnswer& answer, CommandQueue& commands) {
-  bold_text("What changed, by line");
-  if (answer.lines.empty()) return dim_text("Each line holds the same on both sides.");
+  bold_text("What changed, by " + std::string(name_of(answer.held_by.value_or(Holders::By::code))));
+  if (!answer.held_by)
+    return dim_text("Nothing that both files say of their blocks: one has lines of your code, the other has not.");
+  if (answer.lines.empty()) return dim_text("The same on both sides.");
   if (!ImGui::BeginTable("lines", 4, ImGuiTableFlags_RowBg)) return;
   constexpr ColumnSetup columns[] = {
-      {"B - A", 110}, {"A", 90, 1}, {"B", 90, 1}, {"Your code", 120, 0, ImGuiTableColumnFlags_WidthStretch}};
+      {"B - A", 110}, {"A", 90, 1}, {"B", 90, 1}, {"What", 120, 0, ImGuiTableColumnFlags_WidthStretch}};
   set_up_table_columns(look, columns);
   table_headers(0, 3);
   const double most = static_cast<double>(std::max<std::int64_t>(1, std::abs(answer.lines.front().change())));
@@ -103,9 +114,9 @@ void draw_lines(const Look& look, const SideBySideAnswer& answer, CommandQueue& 
       ImGui::TableNextColumn();
       right_text(text_from_bytes(line.b));
       ImGui::TableNextColumn();
-      if (ImGui::Selectable(line.name.c_str(), false, ImGuiSelectableFlags_SpanAllColumns))
-        commands.push(command::add_filter, "own=" + where_quote(line.name));
-      tooltip("Click to filter this side to it");
+      if (ImGui::Selectable(line.name.c_str(), false, ImGuiSelectableFlags_SpanAllColumns) && !line.where.empty())
+        commands.push(command::add_filter, line.where);
+      if (!line.where.empty()) tooltip("Click to filter this side to it");
       ImGui::PopID();
     }
   ImGui::EndTable();

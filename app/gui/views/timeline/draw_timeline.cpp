@@ -1,6 +1,7 @@
 #include "app/gui/views/timeline/draw_timeline.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -19,20 +20,17 @@
 namespace hbmscope::gui {
 namespace {
 
-// With fewer steps, what one leaves behind is only what the program's start did.
-bool leave_something(const TraceSteps& steps) {
-  constexpr std::size_t least_steps = 3;
-  if (steps.steps.size() <= least_steps) return false;
-  for (std::size_t i = 1; i < steps.steps.size(); ++i)
-    if (steps.growth_of(i).value_or(0) != 0) return true;
-  return false;
-}
-
 // What is laid over the timeline, once it is computed.
 std::optional<TimelineOverlay> shown_overlay(const AppState& state) {
   auto what = find_overlay(state);
   const auto& columns = state.answers().overlay.value;
-  if (!what || !columns || !(columns->heap == what->heap)) return std::nullopt;
+  // Not one of an earlier question.
+  const AnswerKey& key = state.answers().overlay.key;
+  const auto* asked = std::get_if<options::Timeline>(&key.options);
+  const bool is_of_it = what && columns && asked != nullptr && key.source == what->source &&
+                        columns->heap == what->heap && columns->span.begin >= what->shown.begin + what->shift &&
+                        columns->span.end <= what->shown.end + what->shift;
+  if (!is_of_it) return std::nullopt;
   return TimelineOverlay{std::move(*what), columns};
 }
 // The tooltip has the time of day and the full text. If there is no room, the text goes to its own line; side by side
@@ -157,6 +155,9 @@ void draw_picture(const TimelineFrame& frame, float scrubber) {
     const int pixel = frame.pixel_of(frame.picture.x_of_axis(now));
     if (const auto selected = find_block_in(*blocks, pixel, *address))
       draw_block_contour(draw, frame.look, frame.picture, *bands, *blocks, *selected, Role::selection);
+    for (const std::uint64_t further : frame.state.position().also)
+      if (const auto found = find_block_in(*blocks, pixel, further))
+        draw_block_contour(draw, frame.look, frame.picture, *bands, *blocks, *found, Role::selection);
   }
   draw_bookmark_flags(draw, frame.state, frame.picture, frame.whole, scrubber);
   draw_moment_line(draw, frame.look, frame.picture, now, scrubber);
@@ -169,13 +170,15 @@ std::string caption_words(const AppState& state, const TimelinePicture& picture,
   if (!picture.source.heap.empty()) {
     const auto coloring = shown_coloring(state);
     if (overlay != nullptr)
-      words = "white line: " + overlay->what.words + ", at most " + text_from_bytes(overlay->columns->in_use_most) +
+      words = "line over it: " + overlay->what.words + ", at most " + text_from_bytes(overlay->columns->in_use_most) +
               " here; ";
     words += "in use" + (coloring ? " by " + lower_title_of(box_coloring(*coloring, *state.context().colors)) : "") +
              "; " + words_of_lines(picture, fits_y);
   }
-  if (const std::string missing = words_not_drawn(picture, has_strip); !missing.empty())
+  if (std::string missing = words_not_drawn(picture, has_strip); !missing.empty()) {
+    if (!words.empty()) missing[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(missing[0])));
     words += (words.empty() ? "" : "; ") + missing;
+  }
   return words;
 }
 
@@ -217,7 +220,7 @@ void draw_timeline(const AppState& state, TimelineState& view, CommandQueue& com
   PictureOptions options{state.position().span, view.fits_y};
   if (overlay) options.overlay_most = overlay->columns->in_use_most;
   options.has_steps =
-      steps && steps->trace == state.source()->trace && steps->heap == whole->heap && leave_something(*steps);
+      steps && steps->trace == state.source()->trace && steps->heap == whole->heap && steps->leaves_something;
   if (caption.draw == nullptr) {
     caption = {ImGui::GetWindowDrawList(), {corner.x + gutter, corner.y}, room.x - gutter};
     corner.y += ImGui::GetTextLineHeight() + look.px(2);

@@ -30,9 +30,10 @@ template <class Visit>
 void for_equal_columns(const StackedBands& bands, const StackBlocks& blocks, const Visit& visit) {
   const std::vector<Composition>& pixels = bands.pixels();
   for (std::size_t x = 0; x < pixels.size();) {
-    const std::size_t equal = blocks.end_of_equal(x);
     std::size_t end = x + 1;
-    while (end < equal && pixels[end].bytes == pixels[x].bytes && pixels[end].lit == pixels[x].lit) ++end;
+    while (end < pixels.size() && blocks.are_equal(x, end) && pixels[end].bytes == pixels[x].bytes &&
+           pixels[end].lit == pixels[x].lit)
+      ++end;
     visit(x, end);
     x = end;
   }

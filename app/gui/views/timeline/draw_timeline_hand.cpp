@@ -105,10 +105,25 @@ void draw_block_tooltip(const TimelineFrame& frame, const StackBlocks& blocks, s
   ImGui::EndTooltip();
 }
 
+// A TPU's defragmentation moves blocks, so that one may have had another address. Its programs are short; longer traces
+// are those of GPUs, which move nothing.
+LiveBlock block_at_time(const TimelineFrame& frame, const LiveBlock& block, std::uint64_t position) {
+  constexpr std::uint64_t events_max = 1'000'000;
+  const Stream& stream = frame.state.source()->trace->streams[frame.whole.heap.stream];
+  if (block.event == wire::before_the_stream || stream.end_position() > events_max) return block;
+  const StreamState state = stream.state_at(position);
+  for (const LiveBlock& one : state.slots())
+    if (one.event == block.event && one.heap == block.heap) return one;
+  return block;
+}
+
 // Selects the block at the time of the column, in which it lives.
 void select_block(const TimelineFrame& frame, const StackBlocks& blocks, std::uint32_t index, int pixel) {
-  const LiveBlock& block = blocks.blocks()[index];
   const std::uint64_t position = frame.view.bands.pixels()[static_cast<std::size_t>(pixel)].position;
+  const LiveBlock block = block_at_time(frame, blocks.blocks()[index], position);
+  // Another block of the shown time.
+  if (ImGui::GetIO().KeyCtrl && block.has_address())
+    return frame.commands.push(command::select_also, {block.address, {}, frame.whole.heap});
   frame.commands.push(command::set_moment, frame.moment_at(position));
   if (block.has_address())
     frame.commands.push(command::select_address,

@@ -133,34 +133,50 @@ void draw_heap(PixelCanvas& draw, const Look& look, const TimelinePicture& pictu
   });
 }
 
-// What each step left behind, up if it grew and down if it shrank.
-std::int64_t most_growth(const TimelinePicture& picture, const TraceSteps& steps) {
-  std::int64_t most = 0;
-  for (std::size_t i = 0; i < steps.steps.size(); ++i) {
-    const TimelineSpan span = steps.span_of(i);
-    if (static_cast<double>(span.end) <= picture.begin || static_cast<double>(span.begin) >= picture.end) continue;
-    if (const auto growth = steps.growth_of(i)) most = std::max(most, std::abs(*growth));
+// What each step left behind, up if it grew and down if it shrank: one bar per pixel column, of the step that left
+// most in it.
+struct GrowthBar {
+  float left = 0, right = 0;
+  std::int64_t bytes = 0;
+};
+std::vector<GrowthBar> growth_bars(const TimelinePicture& picture, const TraceSteps& steps) {
+  std::vector<GrowthBar> bars;
+  const auto& all = steps.steps;
+  auto first = std::upper_bound(all.begin(), all.end(), picture.begin,
+                                [](double at, const TraceStep& one) { return at < static_cast<double>(one.at); });
+  if (first != all.begin()) --first;
+  for (auto step = first; step != all.end() && static_cast<double>(step->at) < picture.end; ++step) {
+    const auto index = static_cast<std::size_t>(step - all.begin());
+    const auto growth = steps.growth_of(index);
+    if (!growth || *growth == 0) continue;
+    const TimelineSpan span = steps.span_of(index);
+    const GrowthBar bar{std::max(picture.left, picture.x_of_axis(static_cast<double>(span.begin))),
+                        std::min(picture.right(), picture.x_of_axis(static_cast<double>(span.end))), *growth};
+    if (bars.empty() || std::floor(bars.back().left) != std::floor(bar.left))
+      bars.push_back(bar);
+    else if (std::abs(bar.bytes) > std::abs(bars.back().bytes))
+      bars.back() = bar;
   }
-  return most;
+  return bars;
 }
-void draw_growth(PixelCanvas& draw, const Look& look, const TimelinePicture& picture, const TraceSteps& steps) {
-  const Lane& lane = *picture.growth;
+void draw_growth(PixelCanvas& draw, const Look& look, const Lane& lane, const std::vector<GrowthBar>& bars,
+                 std::int64_t most) {
   draw.AddRectFilled(lane.from, lane.to, look.role(Role::free));
   const float middle = std::floor((lane.from.y + lane.to.y) / 2);
   draw.AddRectFilled({lane.from.x, middle}, {lane.to.x, middle + 1}, look.role(Role::text, 0.3F));
-  const auto most = static_cast<float>(std::max<std::int64_t>(1, most_growth(picture, steps)));
-  for (std::size_t i = 0; i < steps.steps.size(); ++i) {
-    const auto growth = steps.growth_of(i);
-    const TimelineSpan span = steps.span_of(i);
-    const float left = picture.x_of_axis(static_cast<double>(span.begin)),
-                right = picture.x_of_axis(static_cast<double>(span.end));
-    if (!growth || *growth == 0 || right < picture.left || left > picture.right()) continue;
-    const float height = std::max(1.0F, static_cast<float>(std::abs(*growth)) / most * (lane.height() / 2 - 1));
-    const float gap = right - left > 4 ? 1.0F : 0.0F;
-    const ImU32 ink = look.role(*growth > 0 ? Role::grown : Role::shrunk);
-    const float top = *growth > 0 ? middle - height : middle + 1;
-    draw.AddRectFilled({left + gap, top}, {std::max(right, left + gap + 1), top + height}, ink);
+  for (const GrowthBar& bar : bars) {
+    const float share = static_cast<float>(std::abs(bar.bytes)) / static_cast<float>(most);
+    const float height = std::max(1.0F, share * (lane.height() / 2 - 1));
+    const float gap = bar.right - bar.left > 4 ? 1.0F : 0.0F;
+    const float top = bar.bytes > 0 ? middle - height : middle + 1;
+    draw.AddRectFilled({bar.left + gap, top}, {std::max(bar.right, bar.left + gap + 1), top + height},
+                       look.role(bar.bytes > 0 ? Role::grown : Role::shrunk));
   }
+}
+std::int64_t most_of(const std::vector<GrowthBar>& bars) {
+  std::int64_t most = 1;
+  for (const GrowthBar& bar : bars) most = std::max(most, std::abs(bar.bytes));
+  return most;
 }
 
 void draw_loss(ImDrawList& draw, const Look& look, const TimelinePicture& picture) {
@@ -302,7 +318,9 @@ void draw_lanes(ImDrawList& draw, PixelCanvas& canvas, const Look& look, const T
     canvas.AddRectFilled(picture.fragmentation->from, picture.fragmentation->to, look.role(Role::free));
     draw_fragmentation(canvas, picture, look.role(Role::text, 0.85F), look.role(Role::several, 0.45F));
   }
-  if (picture.growth && known.steps != nullptr) draw_growth(canvas, look, picture, *known.steps);
+  const auto bars =
+      picture.growth && known.steps != nullptr ? growth_bars(picture, *known.steps) : std::vector<GrowthBar>();
+  if (picture.growth) draw_growth(canvas, look, *picture.growth, bars, most_of(bars));
   for (std::size_t i = 0; i < picture.counters.size(); ++i)
     draw_counter(canvas, look, picture, source.counters[i], picture.counters[i]);
   for (std::size_t i = 0; i < picture.heaps.size(); ++i)
@@ -313,9 +331,9 @@ void draw_lanes(ImDrawList& draw, PixelCanvas& canvas, const Look& look, const T
   if (!source.heap.empty()) draw_bytes_scale(draw, look, picture.memory);
   if (picture.fits) draw_caption(draw, look, *picture.fits, "largest free", {});
   if (picture.fragmentation) draw_caption(draw, look, *picture.fragmentation, "fragmentation", {});
-  if (picture.growth && known.steps != nullptr)
+  if (picture.growth)
     draw_caption(draw, look, *picture.growth, "left by a step",
-                 "up to " + text_from_bytes(static_cast<std::uint64_t>(most_growth(picture, *known.steps))));
+                 bars.empty() ? std::string() : "up to " + text_from_bytes(static_cast<std::uint64_t>(most_of(bars))));
   for (std::size_t i = 0; i < picture.counters.size(); ++i) {
     draw_counter_words(draw, look, picture, source.counters[i], picture.counters[i]);
     // Next to a heap, counter lanes are too low for a scale.
