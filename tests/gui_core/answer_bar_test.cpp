@@ -2,8 +2,6 @@
 #include "app/gui/core/answer_bar.h"
 
 #include <chrono>
-#include <cstdlib>
-#include <filesystem>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -11,24 +9,17 @@
 #include "app/gui/core/app.h"
 #include "app/gui/core/source_facts.h"
 #include "tests/gui_core/small_trace.h"
+#include "tests/gui_core/test_home.h"
 #include "tests/sizes.h"
 
 namespace hbmscope::gui {
 namespace {
 
-namespace fs = std::filesystem;
-
 class AnswerBarTest : public testing::Test {
  protected:
   AnswerBarTest() {
-    home_ = fs::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
-    fs::remove_all(home_);
-    fs::create_directories(home_);
-    setenv("XDG_CONFIG_HOME", (home_ / "config").c_str(), 1);
-    setenv("XDG_STATE_HOME", (home_ / "state").c_str(), 1);
     app_ = std::make_unique<App>([] {});
   }
-  ~AnswerBarTest() override { fs::remove_all(home_); }
 
   void open(test::SmallTrace& trace) {
     const std::string path = (home_ / "small.hbm").string();
@@ -56,7 +47,7 @@ class AnswerBarTest : public testing::Test {
     return words;
   }
 
-  fs::path home_;
+  test::TestHome home_;
   std::unique_ptr<App> app_;
 };
 

@@ -1,6 +1,7 @@
 #include "app/gui/core/app.h"
 
 #include "app/gui/core/missing_view.h"
+#include "tests/gui_core/test_home.h"
 
 #include <atomic>
 #include <chrono>
@@ -23,11 +24,6 @@ const std::string leak_200 = HBMSCOPE_SAMPLES "/leak_step_200.pprof.gz";
 class AppTest : public testing::Test {
  protected:
   AppTest() {
-    home_ = fs::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
-    fs::remove_all(home_);
-    fs::create_directories(home_);
-    setenv("XDG_CONFIG_HOME", (home_ / "config").c_str(), 1);
-    setenv("XDG_STATE_HOME", (home_ / "state").c_str(), 1);
     app_ = std::make_unique<App>([this] { ++wakes_; });
   }
 
@@ -54,7 +50,7 @@ class AppTest : public testing::Test {
     settle();
   }
 
-  fs::path home_;
+  test::TestHome home_;
   std::atomic<int> wakes_ = 0;
   std::unique_ptr<App> app_;
 };

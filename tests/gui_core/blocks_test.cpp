@@ -9,8 +9,6 @@
 #include "app/gui/views/inspector/span_detail.h"
 
 #include <chrono>
-#include <cstdlib>
-#include <filesystem>
 #include <random>
 #include <thread>
 
@@ -18,12 +16,11 @@
 
 #include "tests/gui_core/colors_of.h"
 #include "tests/gui_core/small_trace.h"
+#include "tests/gui_core/test_home.h"
 #include "tests/sizes.h"
 
 namespace hbmscope::gui {
 namespace {
-
-namespace fs = std::filesystem;
 
 TEST(BlockFind, addresses_offsets_and_sizes_by_themselves_are_what_they_look_like) {
   EXPECT_EQ("address=0x7f3a14000000", where_from_find("0x7f3a14000000"));
@@ -161,11 +158,6 @@ TEST(HeapSpans, a_category_always_has_the_same_hue) {
 class BlocksTest : public testing::Test {
  protected:
   BlocksTest() {
-    home_ = fs::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
-    fs::remove_all(home_);
-    fs::create_directories(home_);
-    setenv("XDG_CONFIG_HOME", (home_ / "config").c_str(), 1);
-    setenv("XDG_STATE_HOME", (home_ / "state").c_str(), 1);
     app_ = std::make_unique<App>([] {});
     test::SmallTrace trace;
     trace.region(0x1000000, 100 * mib);           // Event 0.
@@ -215,7 +207,7 @@ class BlocksTest : public testing::Test {
     return detail_of_span(map, *map.spans.find(*position().address), answers().address.value.get());
   }
 
-  fs::path home_;
+  test::TestHome home_;
   std::unique_ptr<App> app_;
 };
 

@@ -12,6 +12,7 @@
 #include "app/gui/core/bookmark_file.h"
 #include "app/gui/sources/content_key.h"
 #include "tests/gui_core/small_trace.h"
+#include "tests/gui_core/test_home.h"
 #include "tests/sizes.h"
 
 namespace hbmscope::gui {
@@ -22,11 +23,6 @@ namespace fs = std::filesystem;
 class Bookmarks : public testing::Test {
  protected:
   Bookmarks() {
-    home_ = fs::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
-    fs::remove_all(home_);
-    fs::create_directories(home_);
-    setenv("XDG_CONFIG_HOME", (home_ / "config").c_str(), 1);
-    setenv("XDG_STATE_HOME", (home_ / "state").c_str(), 1);
     test::SmallTrace trace;
     trace.region(0x10000000, 640 * mib);
     for (std::uint64_t i = 0; i < 10; ++i) trace.alloc(0x10000000 + i * 64 * mib, (i + 1) * mib, "forward");
@@ -57,7 +53,7 @@ class Bookmarks : public testing::Test {
   }
   void open(const std::string& name) { give(Command(command::open_paths, {path(name)})); }
 
-  fs::path home_;
+  test::TestHome home_;
   std::unique_ptr<App> app_;
 };
 
@@ -117,7 +113,7 @@ TEST_F(Bookmarks, one_keeps_the_state_with_its_note_for_any_copy_of_the_file) {
   give(command::delete_bookmark, bookmarks()[0].id);
   EXPECT_TRUE(bookmarks().empty());
   EXPECT_TRUE(fs::is_empty(home_ / "state" / "hbmscope" / "bookmarks"));
-  for (const auto& entry : fs::directory_iterator(home_))
+  for (const auto& entry : fs::directory_iterator(home_.path()))
     EXPECT_TRUE(entry.is_directory() || entry.path().extension() == ".hbm") << "nothing is beside the files";
 }
 

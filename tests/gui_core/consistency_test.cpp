@@ -1,7 +1,5 @@
 // What the views say of one thing at one time is the same figure, whichever of them one looks at.
 #include <chrono>
-#include <cstdlib>
-#include <filesystem>
 #include <random>
 #include <thread>
 
@@ -12,23 +10,17 @@
 #include "app/gui/core/app.h"
 #include "app/gui/views/device_cards/device_cards.h"
 #include "tests/gui_core/small_trace.h"
+#include "tests/gui_core/test_home.h"
 #include "tests/sizes.h"
 
 namespace hbmscope::gui {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::uint64_t first_device = 0x100000000, second_device = 0x900000000;
 
 class Consistency : public testing::Test {
  protected:
   Consistency() {
-    home_ = fs::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
-    fs::remove_all(home_);
-    fs::create_directories(home_);
-    setenv("XDG_CONFIG_HOME", (home_ / "config").c_str(), 1);
-    setenv("XDG_STATE_HOME", (home_ / "state").c_str(), 1);
     app_ = std::make_unique<App>([] {});
     test::SmallTrace trace;
     fill(trace);
@@ -36,7 +28,6 @@ class Consistency : public testing::Test {
     trace.write(path);
     give(Command(command::open_paths, {path}));
   }
-  ~Consistency() override { fs::remove_all(home_); }
 
   // Two devices with fifty places of 4 MiB each, allocated and freed at random by four functions; a failure on the
   // first.
@@ -133,7 +124,7 @@ class Consistency : public testing::Test {
     EXPECT_EQ(view.selected.bytes, answers().summary.value->summary.total.bytes) << "Summary";
   }
 
-  fs::path home_;
+  test::TestHome home_;
   std::unique_ptr<App> app_;
 };
 

@@ -2,8 +2,6 @@
 #include "app/gui/core/trace_steps.h"
 
 #include <chrono>
-#include <cstdlib>
-#include <filesystem>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -11,12 +9,11 @@
 #include "analysis/query/steps.h"
 #include "app/gui/core/app.h"
 #include "tests/gui_core/small_trace.h"
+#include "tests/gui_core/test_home.h"
 #include "tests/sizes.h"
 
 namespace hbmscope::gui {
 namespace {
-
-namespace fs = std::filesystem;
 
 // Five steps; each allocates and frees 8 MiB and keeps one MiB more than the step before it.
 void write_steps(const std::string& path) {
@@ -36,18 +33,12 @@ void write_steps(const std::string& path) {
 class StepsInWindow : public testing::Test {
  protected:
   StepsInWindow() {
-    home_ = fs::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
-    fs::remove_all(home_);
-    fs::create_directories(home_);
-    setenv("XDG_CONFIG_HOME", (home_ / "config").c_str(), 1);
-    setenv("XDG_STATE_HOME", (home_ / "state").c_str(), 1);
     app_ = std::make_unique<App>([] {});
     const std::string path = (home_ / "steps.hbm").string();
     write_steps(path);
     give(Command(command::open_paths, {path}));
     give(Command(command::size_timeline, {400, 200}));
   }
-  ~StepsInWindow() override { fs::remove_all(home_); }
 
   void give(Command command) {
     app_->commands().push(std::move(command));
@@ -67,7 +58,7 @@ class StepsInWindow : public testing::Test {
     return step ? std::string(steps().steps[*step].name) : "none";
   }
 
-  fs::path home_;
+  test::TestHome home_;
   std::unique_ptr<App> app_;
 };
 

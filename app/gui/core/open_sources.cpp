@@ -256,9 +256,9 @@ void OpenSources::finish_reading(const std::shared_ptr<ReadControl>& control,
   // the meantime. Its frames are lines, since a line is what a user changes.
   for (std::size_t i = 0; i < state_.contexts.size(); ++i) {
     ViewPosition& position = state_.contexts[i].position;
+    if (source->trace && !was_part && position.source == id) position.request.by = FrameBy::line;
     if (state_.contexts[i].notes.unread_source == id && position.source == id && (!was_part || position.at.empty())) {
       position.at = source->opening_at;
-      if (source->trace) position.request.by = FrameBy::line;
       if (position.span.empty() && source->trace && !position.at.empty())
         position.span = opening_span(*source->trace, position);
     }
