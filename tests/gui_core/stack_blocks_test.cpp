@@ -95,7 +95,8 @@ TEST_P(StackBlocksOf, a_column_lists_the_blocks_of_its_time_in_the_order_of_the_
       ASSERT_EQ(expected_at(trace, query, columns[x].position, least), addresses) << x;
       seen += addresses.size();
       if (x > 0 && blocks->are_equal(x - 1, x)) {
-        EXPECT_TRUE(std::ranges::equal(blocks->at(x - 1), blocks->at(x)));
+        const auto before = blocks->at(x - 1), now = blocks->at(x);
+        EXPECT_TRUE(std::equal(before.begin(), before.end(), now.begin(), now.end()));
       }
     }
     EXPECT_GT(seen, count);
