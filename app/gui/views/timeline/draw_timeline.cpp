@@ -203,34 +203,38 @@ void draw_timeline(const AppState& state, TimelineState& view, CommandQueue& com
                     ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoNavInputs);
   ImVec2 corner = ImGui::GetCursorScreenPos(), room = ImGui::GetContentRegionAvail();
   const float gutter = gutter_of_lanes(look), scrubber = look.px(10);
-  const float axis = ImGui::GetTextLineHeight() + look.px(8);
-  bool has_strip = false;
-  float strip = 0;
-  ImVec2 from, to;
-  const auto place = [&] {
-    has_strip = room.y > look.px(130);
-    strip = has_strip ? look.px(16) : 0;
-    from = {std::floor(corner.x + gutter), std::floor(corner.y + label_height(look))};
-    to = {std::floor(corner.x + room.x - look.px(6)),
-          std::floor(corner.y + room.y - axis - strip - (has_strip ? look.px(3) : 0))};
-    return to.x - from.x >= 16 && to.y - from.y >= look.px(24);
-  };
+  // In a low view the lanes come first: the caption and the labels have no line of their own then, nor are there an
+  // axis and an overview of the whole trace.
+  const float least = look.px(24), caption_line = ImGui::GetTextLineHeight() + look.px(2);
+  const float axis_line = ImGui::GetTextLineHeight() + look.px(8);
+  const float axis = room.y - scrubber - least > axis_line ? axis_line : 0;
+  const float free = room.y - axis - scrubber - least;
+  const float labels = label_height(look) - scrubber;
+  const bool has_labels = free > labels;
+  const bool has_caption_line = caption.draw == nullptr && free > labels + caption_line;
+  if (has_caption_line) {
+    caption = {ImGui::GetWindowDrawList(), {corner.x + gutter, corner.y}, room.x - gutter};
+    corner.y += caption_line;
+    room.y -= caption_line;
+  }
+  const bool has_strip = room.y > look.px(130);
+  const float strip = has_strip ? look.px(16) : 0;
+  const ImVec2 from{std::floor(corner.x + gutter), std::floor(corner.y + scrubber + (has_labels ? labels : 0))};
+  const ImVec2 to{std::floor(corner.x + room.x - look.px(6)),
+                  std::floor(corner.y + room.y - axis - strip - (has_strip ? look.px(3) : 0))};
+  if (to.x - from.x < 16 || to.y - from.y < least) return ImGui::EndChild();
   const auto overlay = shown_overlay(state);
   const auto steps = state.answers().steps.value;
   PictureOptions options{state.position().span, view.fits_y};
   if (overlay) options.overlay_most = overlay->columns->in_use_most;
   options.has_steps =
       steps && steps->trace == state.source()->trace && steps->heap == whole->heap && steps->leaves_something;
-  if (caption.draw == nullptr) {
-    caption = {ImGui::GetWindowDrawList(), {corner.x + gutter, corner.y}, room.x - gutter};
-    corner.y += ImGui::GetTextLineHeight() + look.px(2);
-    room.y -= ImGui::GetTextLineHeight() + look.px(2);
-  }
-  if (!place()) return ImGui::EndChild();
   const int width = static_cast<int>(to.x - from.x);
-  const TimelinePicture picture = make_picture(*whole, part.get(), options, from, to, look);
-  draw_caption_words(look, caption,
-                     caption_words(state, picture, view.fits_y, has_strip, overlay ? &*overlay : nullptr));
+  TimelinePicture picture = make_picture(*whole, part.get(), options, from, to, look);
+  picture.has_labels = has_labels;
+  if (caption.draw != nullptr)
+    draw_caption_words(look, caption,
+                       caption_words(state, picture, view.fits_y, has_strip, overlay ? &*overlay : nullptr));
   const int height = static_cast<int>(picture.memory.height());
   if (state.context().timeline_width != static_cast<std::size_t>(width) ||
       state.context().timeline_height != static_cast<std::size_t>(std::max(0, height)))

@@ -38,6 +38,7 @@ struct TimelinePicture {
   int marker_rows_left_out = 0;
   std::vector<Lane> counters{}, heaps{};  // As many of the source's as fit.
   float top = 0, bottom = 0;              // Of all lanes together.
+  bool has_labels = true;                 // There is room above them for what is said of the peak and of failures.
 
   float right() const { return left + static_cast<float>(width); }
   float x_of_axis(double at) const;

@@ -25,13 +25,15 @@ struct LabelRow {
 };
 
 // A flag with text, since state is never shown by colour alone. Right of x, or left of it where there is no room.
-void draw_flag(ImDrawList& draw, const Look& look, float x, LabelRow& row, float right, const std::string& words,
-               Role role) {
+void draw_flag(ImDrawList& draw, const Look& look, const TimelinePicture& picture, float x, LabelRow& row,
+               std::string words, Role role) {
+  const float margin = look.px(8);
+  words = shortened(words, std::max(x - picture.left, picture.right() - x) - margin);
   const ImVec2 size = ImGui::CalcTextSize(words.c_str());
-  const float left = x + size.x + look.px(8) > right ? x - size.x - look.px(8) : x;
-  draw.AddRectFilled({left, row.y}, {left + size.x + look.px(8), row.y + size.y}, look.role(role), look.px(2));
-  draw.AddText({left + look.px(4), row.y}, look.color(text_on(look.rgb(role))), words.c_str());
-  row.taken.emplace_back(left, left + size.x + look.px(8));
+  const float left = x + size.x + margin > picture.right() ? x - size.x - margin : x;
+  draw.AddRectFilled({left, row.y}, {left + size.x + margin, row.y + size.y}, look.role(role), look.px(2));
+  draw.AddText({left + margin / 2, row.y}, look.color(text_on(look.rgb(role))), words.c_str());
+  row.taken.emplace_back(left, left + size.x + margin);
 }
 
 void draw_peak(ImDrawList& draw, const Look& look, const TimelinePicture& picture, const TimelineMark& peak,
@@ -40,6 +42,7 @@ void draw_peak(ImDrawList& draw, const Look& look, const TimelinePicture& pictur
   if (x < picture.left || x > picture.right()) return;
   draw.AddTriangleFilled({x, y}, {x - look.px(5), y - look.px(8)}, {x + look.px(5), y - look.px(8)},
                          look.role(Role::text));
+  if (!picture.has_labels) return;
   const std::string words = "peak " + text_from_bytes(peak.bytes);
   const float width = ImGui::CalcTextSize(words.c_str()).x;
   // Next to the handle of the time, which may stand there.
@@ -67,7 +70,7 @@ void draw_failure_flags(ImDrawList& draw, const Look& look, const TimelinePictur
       group.bytes = std::max(group.bytes, columns[next].bytes);
     }
     const std::string requested = text_from_request(group.bytes);
-    draw_flag(draw, look, group.x, row, picture.right(),
+    draw_flag(draw, look, picture, group.x, row,
               group.count == 1 ? "! requested " + requested
                                : "! " + text_from_count(group.count) + " failures, requested up to " + requested,
               Role::failure);
@@ -78,7 +81,9 @@ void draw_failures(ImDrawList& draw, const Look& look, const TimelinePicture& pi
   const Lane& memory = picture.memory;
   const std::vector<FailureColumn> columns = failure_columns(picture, picture.source.failures);
   const bool is_crowded = columns.size() > failure_lines_max;
-  const float top = is_crowded ? std::max(memory.from.y, memory.to.y - look.px(8)) : row.y;
+  const float top = is_crowded           ? std::max(memory.from.y, memory.to.y - look.px(8))
+                    : picture.has_labels ? row.y
+                                         : memory.from.y;
   for (const FailureColumn& column : columns) {
     const float x = column.x + 0.5F;
     for (float y = top; y < memory.to.y; y += look.px(6))
@@ -88,7 +93,7 @@ void draw_failures(ImDrawList& draw, const Look& look, const TimelinePicture& pi
       draw.AddLine({x, picture.fits->to.y}, {x, picture.fits->y_of(static_cast<double>(column.bytes))},
                    look.role(Role::failure), is_crowded ? 1 : look.px(3));
   }
-  draw_failure_flags(draw, look, picture, columns, row);
+  if (picture.has_labels) draw_failure_flags(draw, look, picture, columns, row);
 }
 
 // The meaning of the axis for a compiled program or a workload.
@@ -175,7 +180,7 @@ void draw_pin_line(ImDrawList& draw, const Look& look, const TimelinePicture& pi
   for (float y = picture.top - scrubber; y < picture.bottom; y += look.px(6))
     draw.AddRectFilled({x, y}, {x + 1, std::min(picture.bottom, y + look.px(3))}, look.role(Role::text));
   LabelRow row{picture.bottom - ImGui::GetTextLineHeight() - look.px(4)};
-  draw_flag(draw, look, x, row, picture.right(), "pinned", Role::text);
+  draw_flag(draw, look, picture, x, row, "pinned", Role::text);
 }
 
 void draw_bookmark_flags(ImDrawList& draw, const AppState& state, const TimelinePicture& picture,
