@@ -71,6 +71,21 @@ void SmallTrace::alloc_from_above(std::uint64_t address, std::uint64_t size) {
 void SmallTrace::free(std::uint64_t address) {
   EXPECT_TRUE(writer_.free(heap_, address, 0, 0, time_ns_ += 1000));
 }
+void SmallTrace::list(std::uint64_t address, std::uint64_t size, const std::vector<AddressRange>& blocks) {
+  wire::RegionLiveRecord region;
+  region.address = address;
+  region.size = size;
+  region.heap = heap_;
+  std::vector<wire::LiveRecord> live;
+  for (const AddressRange& block : blocks) {
+    wire::LiveRecord& one = live.emplace_back();
+    one.address = block.begin;
+    one.size = one.requested = block.end - block.begin;
+    one.heap = heap_;
+  }
+  EXPECT_EQ(0U, writer_.list_heap(heap_, {&region, 1}, live, time_ns_ += 1000));
+}
+
 void SmallTrace::request_free(std::uint64_t address) {
   EXPECT_TRUE(writer_.free_requested(heap_, address, 0, 0, time_ns_ += 1000));
 }

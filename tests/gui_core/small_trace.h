@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "analysis/model/address_range.h"
 #include "analysis/trace/trace.h"
 #include "collector/wire/stream_writer.h"
 
@@ -27,6 +29,8 @@ class SmallTrace {
   void alloc(std::uint64_t address, std::uint64_t size, std::string_view function = {}, std::uint64_t waste = 0);
   void alloc_from_above(std::uint64_t address, std::uint64_t size);  // From the upper end.
   void free(std::uint64_t address);
+  // All that is live in the heap, of which the source knows no allocations: a region and the blocks in it.
+  void list(std::uint64_t address, std::uint64_t size, const std::vector<AddressRange>& blocks);
   void request_free(std::uint64_t address);  // A device stream still uses it.
   void run_out_of_memory(std::uint64_t requested);
   void say_of(std::uint64_t allocation, std::string_view key, std::string_view value);  // By its event.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <set>
 
 #include <gtest/gtest.h>
 
@@ -41,24 +42,26 @@ void fill_two_heaps(test::SmallTrace& trace, unsigned seed, int events) {
   }
 }
 
-// Address of each block that is large enough, by the order in which the bands stack it.
-std::vector<std::uint64_t> expected_at(const Trace& trace, const StackQuery& query, std::uint64_t position,
-                                       std::uint64_t least) {
+using Places = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+
+// Address and size of each block that is large enough, in the order in which the bands stack it.
+Places expected_at(const Trace& trace, const StackQuery& query, std::uint64_t position, std::uint64_t least) {
   const Stream& stream = trace.streams[0];
   const BlockLabels labels(stream);
   LitShades shades(trace, labels, query);
   const auto order = query.colors->stack_order(query.coloring);
-  std::map<std::tuple<std::ptrdiff_t, bool, std::uint64_t>, std::uint64_t> sorted;
+  std::map<std::tuple<std::ptrdiff_t, bool, std::uint64_t, std::uint64_t>, std::uint64_t> sorted;
   const StreamState state = stream.state_at(position);
   for (const LiveBlock& block : state.slots()) {
     if (block.heap != query.heap.heap || block.size < least) continue;
     const std::uint32_t group = shades.number_of(block);
     const auto band = std::find(order.begin(), order.end(), shades.shade_of(group)) - order.begin();
-    sorted[{band, !LitShades::is_lit(group), block.event}] = block.address;
+    const std::uint64_t age = block.event == wire::before_the_stream ? 0 : block.event + 1;
+    sorted[{band, !LitShades::is_lit(group), age, block.address}] = block.size;
   }
-  std::vector<std::uint64_t> addresses;
-  for (const auto& [rank, address] : sorted) addresses.push_back(address);
-  return addresses;
+  Places places;
+  for (const auto& [rank, size] : sorted) places.emplace_back(std::get<3>(rank), size);
+  return places;
 }
 
 class StackBlocksOf : public testing::TestWithParam<const char*> {};
@@ -81,19 +84,19 @@ TEST_P(StackBlocksOf, a_column_lists_the_blocks_of_its_time_in_the_order_of_the_
     const auto columns = shared->columns(span, count);
     std::size_t seen = 0;
     for (std::size_t x = 0; x < count; ++x) {
-      std::vector<std::uint64_t> addresses;
+      Places places;
       std::map<std::pair<Shade, bool>, std::uint64_t> foot;
       for (const PlacedBlock& one : blocks->at(x)) {
         const LiveBlock& block = blocks->blocks()[one.block];
-        addresses.push_back(block.address);
+        places.emplace_back(block.address, block.size);
         EXPECT_EQ((foot[{one.shade, one.is_lit}]), one.foot);
         foot[{one.shade, one.is_lit}] += block.size;
       }
       for (const auto& [part, bytes] : foot)
         EXPECT_LE(bytes,
                   part.second ? columns[x].lit[part.first] : columns[x].bytes[part.first] - columns[x].lit[part.first]);
-      ASSERT_EQ(expected_at(trace, query, columns[x].position, least), addresses) << x;
-      seen += addresses.size();
+      ASSERT_EQ(expected_at(trace, query, columns[x].position, least), places) << x;
+      seen += places.size();
       if (x > 0 && blocks->are_equal(x - 1, x)) {
         const auto before = blocks->at(x - 1), now = blocks->at(x);
         EXPECT_TRUE(std::equal(before.begin(), before.end(), now.begin(), now.end()));
@@ -103,6 +106,36 @@ TEST_P(StackBlocksOf, a_column_lists_the_blocks_of_its_time_in_the_order_of_the_
   }
 }
 INSTANTIATE_TEST_SUITE_P(Filters, StackBlocksOf, testing::Values("", "size>3KiB", "stack:b"));
+
+// A listing numbers slots anew: what was there before the stream is known by its address and size.
+TEST(StackBlocksOfAListing, blocks_that_were_there_before_are_told_apart) {
+  test::SmallTrace made;
+  made.list(0, 60 * place_size, {{0, 4096}, {8192, 14000}, {20480, 24000}});
+  made.alloc(40960, 4000, "a");
+  made.free(8192);
+  made.list(0, 60 * place_size, {{0, 2048}, {20480, 24000}, {28672, 32000}});
+  made.alloc(49152, 4000, "b");
+  const Trace& trace = made.trace();
+  const StackQuery query{{0, 1}, HeapColoring::size, std::make_shared<const TraceColors>(test::colors_of(trace)), ""};
+  auto course = StackCourse::compute(trace, query, nullptr, nullptr);
+  const auto shared = std::make_shared<const StackCourse>(std::move(*course));
+  const TimelineSpan whole = whole_span_of(trace.streams[0]);
+  constexpr std::size_t count = 64;
+  const auto blocks = StackBlocks::compute(trace, {shared, whole, count, 1000}, nullptr);
+  const auto columns = shared->columns(whole, count);
+  std::set<Places> states;
+  for (std::size_t x = 0; x < count; ++x) {
+    Places places;
+    for (const PlacedBlock& one : blocks->at(x))
+      places.emplace_back(blocks->blocks()[one.block].address, blocks->blocks()[one.block].size);
+    std::sort(places.begin(), places.end());
+    Places expected = expected_at(trace, query, columns[x].position, 1000);
+    std::sort(expected.begin(), expected.end());
+    ASSERT_EQ(expected, places) << x;
+    states.insert(places);
+  }
+  EXPECT_GE(states.size(), 3U);
+}
 
 }  // namespace
 }  // namespace hbmscope::gui
