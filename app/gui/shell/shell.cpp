@@ -33,10 +33,20 @@ void draw_view_inside(const AppState& state, ViewStates& views, const ViewRow& r
   draw_sides(state, row, views.side_focus, commands, [&] { draw_one_side(state, views, row, commands); });
 }
 
-// A view comes to the front through a command or because the user clicked on it. App must be notified of clicks.
+bool is_anything_pressed() {
+  for (int button = 0; button < ImGuiMouseButton_COUNT; ++button)
+    if (ImGui::IsMouseClicked(button)) return true;
+  for (int key = ImGuiKey_NamedKey_BEGIN; key < ImGuiKey_NamedKey_END; ++key)
+    if (ImGui::IsKeyPressed(static_cast<ImGuiKey>(key))) return true;
+  return false;
+}
+
+// A view comes to the front through a command or because the user clicked on it. App must be notified of clicks; where
+// a window that had the focus disappears, the focus goes somewhere that nobody chose.
 void note_focus(const AppState& state, ViewStates& views, ViewKind kind, CommandQueue& commands) {
   if (!ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows)) return;
-  if (views.focused == kind || views.settling > 0) return;
+  constexpr int frames_of_input = 3;
+  if (views.focused == kind || views.settling > 0 || views.frames_since_input > frames_of_input) return;
   views.focused = kind;
   if (state.position().view != kind) commands.push(command::note_view, kind);
 }
@@ -161,6 +171,7 @@ ShellState::~ShellState() = default;
 void draw_shell(const AppState& state, ShellState& shell, CommandQueue& commands) {
   ViewStates& views = *shell.views;
   commands.begin_frame(state.active_context);
+  views.frames_since_input = is_anything_pressed() ? 0 : views.frames_since_input + 1;
   follow_clipboard(state, views);
   follow_paste(state, views, commands);
   handle_keys(commands);

@@ -48,6 +48,7 @@ struct ViewStates {
   std::set<std::pair<SourceId, ViewKind>> came_for_file;  // Views that came to the front once for the file.
   int reorder = 0;              // Frames until tabs are put in order, since a new tab appears at the end.
   int settling = 0;             // Frames until a focus change counts as the user's.
+  int frames_since_input = 0;   // Since a key or a mouse button was pressed.
   bool inspector_open = false;  // In the previous frame.
   int moving_frames = 0;        // Frames until docks have changed their sizes.
   std::optional<ViewKind> focused;
