@@ -98,6 +98,7 @@ const HeapSpan* span_in_cell(const HeapSpans& spans, const HeapLine& line, std::
 
 void MapMarks::offsets(float left, float width) const {
   const HeapLine line(spans, view);
+  const std::vector<EndLabel> ends = end_labels();
   const auto every = static_cast<int>(std::ceil(look.px(30) / static_cast<float>(view.pitch)));
   const float lowest = ImGui::GetWindowPos().y + ImGui::GetWindowHeight() - ImGui::GetTextLineHeight();
   for (int row = 0; row < view.rows; row += std::max(1, every)) {
@@ -109,11 +110,15 @@ void MapMarks::offsets(float left, float width) const {
     const auto inside = static_cast<double>(std::max<std::int64_t>(0, px - line.begin_px(region)));
     const std::string words =
         offset_text(spans, spans.regions[region].range.begin + static_cast<std::uint64_t>(inside * view.bytes_per_px));
-    const float y = origin.y + static_cast<float>(row * view.pitch) +
-                    (static_cast<float>(view.pitch - 1) - ImGui::GetTextLineHeight()) / 2;
-    draw.AddText({left + width - ImGui::CalcTextSize(words.c_str()).x,
-                  std::clamp(y, origin.y - look.px(2), std::max(origin.y, lowest))},
-                 look.role(Role::dim_text), words.c_str());
+    const float high = ImGui::GetTextLineHeight();
+    const float middle =
+        origin.y + static_cast<float>(row * view.pitch) + (static_cast<float>(view.pitch - 1) - high) / 2;
+    const float y = std::clamp(middle, origin.y - look.px(2), std::max(origin.y, lowest));
+    // The names of the ends matter more than an offset between others.
+    const bool is_taken = std::any_of(
+        ends.begin(), ends.end(), [&](const EndLabel& end) { return y < end.y + high - 1 && end.y < y + high - 1; });
+    if (is_taken) continue;
+    draw.AddText({left + width - ImGui::CalcTextSize(words.c_str()).x, y}, look.role(Role::dim_text), words.c_str());
   }
 }
 
@@ -206,18 +211,21 @@ void MapMarks::names(const HeapMapAnswer& answer) const {
   }
 }
 
-void MapMarks::ends(float left) const {
-  if (!spans.has_two_ends || view.is_strip()) return;
+std::vector<MapMarks::EndLabel> MapMarks::end_labels() const {
+  std::vector<EndLabel> labels;
+  if (!spans.has_two_ends || view.is_strip()) return labels;
   const float line = ImGui::GetTextLineHeight();
-  const auto put = [&](float y, const char* words) {
-    const ImVec2 size = ImGui::CalcTextSize(words);
-    draw.AddRectFilled({left, y}, {origin.x - look.px(5), y + size.y}, look.role(Role::panel));
-    draw.AddText({left, y}, look.role(Role::text), words);
-  };
-  const auto length = HeapLine(spans, view).length_px();
-  if (view.origin <= 0) put(origin.y + line, "lower end");
-  const std::int64_t last = (length - 1 - view.origin) / view.width;
-  if (last < view.rows && last > 1) put(origin.y + static_cast<float>((last + 1) * view.pitch) - line, "upper end");
+  // Below the offset of the first row.
+  const float first = std::max(line, (static_cast<float>(view.pitch - 1) + line) / 2);
+  if (view.origin <= 0) labels.push_back({origin.y + first, "lower end"});
+  const std::int64_t last = (HeapLine(spans, view).length_px() - 1 - view.origin) / view.width;
+  if (last < view.rows && last > 1)
+    labels.push_back({origin.y + static_cast<float>((last + 1) * view.pitch) - line, "upper end"});
+  return labels;
+}
+
+void MapMarks::ends(float left) const {
+  for (const EndLabel& label : end_labels()) draw.AddText({left, label.y}, look.role(Role::text), label.words);
 }
 
 void MapMarks::largest_free() const {
@@ -249,11 +257,15 @@ void MapMarks::flag(const HeapSpan& span, const std::string& words) const {
   const float left = origin.x + static_cast<float>(first.begin),
               top = origin.y + static_cast<float>(first.row * view.pitch);
   const float right_most = origin.x + static_cast<float>(view.width) - width;
-  // At the head of a strip, which has no row above or below.
-  const bool is_inside = view.is_strip() && static_cast<float>(view.pitch) >= height + look.px(4);
+  // Inside the free block if it is large enough, so that the flag covers nothing; always at the head of a strip, which
+  // has no row above or below.
+  const bool is_wide = static_cast<float>(first.end - first.begin) >= width + look.px(12);
+  const bool is_inside =
+      (is_wide || view.is_strip()) && static_cast<float>(view.pitch) >= height + look.px(view.is_strip() ? 4 : 1);
+  const float inset = is_inside && is_wide ? look.px(6) : 0;
   const bool fits_above = top - height - look.px(6) >= origin.y;
-  const ImVec2 at{std::clamp(left, origin.x, std::max(origin.x, right_most)),
-                  is_inside    ? top + look.px(2)
+  const ImVec2 at{std::clamp(left + inset, origin.x, std::max(origin.x, right_most)),
+                  is_inside ? top + (view.is_strip() ? look.px(2) : (static_cast<float>(view.pitch) - 1 - height) / 2)
                   : fits_above ? top - height - look.px(6)
                                : top + static_cast<float>(view.pitch) + look.px(6)};
   const ImU32 ink = look.role(Role::largest_free);

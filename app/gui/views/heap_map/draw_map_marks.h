@@ -34,6 +34,13 @@ struct MapMarks {
   void ticks(const std::vector<bool>& hit_rows, const HeapSpan* selected) const;
   // An outline across all its rows, at least 3 px wide.
   void outline(const HeapSpan& span, Role role, float thickness, float inset = 0) const;
+
+ private:
+  struct EndLabel {
+    float y = 0;
+    const char* words = "";
+  };
+  std::vector<EndLabel> end_labels() const;
 };
 
 // The largest block in a pixel, and how many blocks there are; nullptr in a notch or beyond the ends.
