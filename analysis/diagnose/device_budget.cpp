@@ -20,15 +20,16 @@ class Budget {
     found_.rows.push_back({part, std::move(name), bytes, false});
   }
   // Before the free memory, which comes last.
-  DeviceBudget close(std::uint64_t free) {
-    const std::uint64_t explained = clamped_sum(sum_, free);
+  DeviceBudget close(std::optional<std::uint64_t> free) {
+    const std::uint64_t explained = clamped_sum(sum_, free.value_or(0));
     if (explained < found_.total_bytes)
       found_.rows.push_back({BudgetPart::unseen,
-                             "contexts, code, the driver's rounding, other processes, and what is not recorded",
+                             free ? "contexts, code, the driver's rounding, other processes, and what is not recorded"
+                                  : "free, contexts, code, other processes, and what is not recorded",
                              found_.total_bytes - explained, true});
     else
       found_.over_bytes = explained - found_.total_bytes;
-    add(BudgetPart::free, "free on the device", free);
+    add(BudgetPart::free, "free on the device", free.value_or(0));
     return std::move(found_);
   }
 
@@ -53,16 +54,17 @@ std::string_view text_from_part(BudgetPart part) {
 }
 
 std::optional<DeviceBudget> find_device_budget(const Trace& trace, const std::vector<StreamState>& states,
-                                               std::size_t stream, const FailureFacts& facts) {
-  const HeapInfo& failed = trace.streams[stream].definitions().heap(facts.heap);
-  const auto total = find_device_bytes(trace.streams[stream], facts.heap, facts.event);
-  const bool is_of_device = !is_host_kind(failed.memory_kind) && failed.device != wire::no_device;
-  if (!total || !facts.driver_bytes || !is_of_device || failed.layer == wire::Layer::physical) return std::nullopt;
+                                               const DeviceTime& time) {
+  const std::size_t stream = time.stream;
+  const HeapInfo& shown = trace.streams[stream].definitions().heap(time.heap);
+  const auto total = find_device_bytes(trace.streams[stream], time.heap, time.position);
+  const bool is_of_device = !is_host_kind(shown.memory_kind) && shown.device != wire::no_device;
+  if (!total || !is_of_device || shown.layer == wire::Layer::physical) return std::nullopt;
   std::uint64_t requested = 0, rounding = 0, free = 0;
   bool has_pool = false, knows_requested = true;
   for (const HeapRow& row : compute_heap_rows(trace, states)) {
-    const bool is_pool = row.is_inside_of_driver || (row.stream == stream && row.heap == facts.heap);
-    if (row.stream != stream || row.device != failed.device || is_host_kind(row.memory_kind) || !is_pool) continue;
+    const bool is_pool = row.is_inside_of_driver || (row.stream == stream && row.heap == time.heap);
+    if (row.stream != stream || row.device != shown.device || is_host_kind(row.memory_kind) || !is_pool) continue;
     if (!row.pool_bytes || row.is_in_use_unknown) return std::nullopt;
     has_pool = true;
     const std::uint64_t in_requests = std::min(row.requested_bytes.value_or(row.in_use_bytes), row.in_use_bytes);
@@ -78,12 +80,12 @@ std::optional<DeviceBudget> find_device_budget(const Trace& trace, const std::ve
   budget.add(BudgetPart::rounding, "rounding of its blocks", rounding);
   budget.add(BudgetPart::pool_free, "free in the pool", free);
   for (const DeviceAccount& account : find_device_accounts(trace, states)) {
-    if (account.stream != stream || account.device != failed.device) continue;
+    if (account.stream != stream || account.device != shown.device) continue;
     for (const OwnerBytes& owner : account.owners)
       budget.add(BudgetPart::outside, "outside the pool: " + owner.owner, owner.bytes);
     budget.add(BudgetPart::kept, "kept by the driver's memory pools", account.kept_bytes);
   }
-  return budget.close(*facts.driver_bytes);
+  return budget.close(time.free_bytes);
 }
 
 }  // namespace hbmscope

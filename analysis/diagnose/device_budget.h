@@ -1,4 +1,4 @@
-// Where all memory of a device was when a request failed: parts that add up to its total.
+// Where all memory of a device was at a time: parts that add up to its total.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/query/failure_facts.h"
 #include "analysis/trace/stream_state.h"
 #include "analysis/trace/trace.h"
 
@@ -19,7 +18,7 @@ enum class BudgetPart : std::uint8_t {
   pool_free,  // Free in these pools.
   outside,    // Allocated from the driver by others, one row for each owner.
   kept,       // By the driver's own memory pools: reserved, and in no block.
-  unseen,     // The rest: contexts, loaded code, other processes, and what is not recorded.
+  unseen,     // The rest: contexts, loaded code, other processes, what is not recorded, and what is free if unknown.
   free,       // On the device, as the driver said.
 };
 std::string_view text_from_part(BudgetPart part);  // "requested"
@@ -37,8 +36,15 @@ struct DeviceBudget {
   std::uint64_t over_bytes = 0;  // More than the total: the sources contradict each other.
 };
 
-// `states`: at the failure. Nothing where the device's size, what was free on it, or the pool's size is unknown.
+// A heap of a device, at a time.
+struct DeviceTime {
+  std::size_t stream = 0;
+  std::uint32_t heap = 0;
+  std::uint64_t position = 0;               // Of the stream.
+  std::optional<std::uint64_t> free_bytes;  // On the device, as the driver said then. Absent: it is in the rest.
+};
+// `states`: at that time. Nothing where the device's size or the pool's size is unknown.
 std::optional<DeviceBudget> find_device_budget(const Trace& trace, const std::vector<StreamState>& states,
-                                               std::size_t stream, const FailureFacts& facts);
+                                               const DeviceTime& time);
 
 }  // namespace hbmscope

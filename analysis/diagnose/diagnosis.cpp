@@ -112,7 +112,9 @@ Diagnosis diagnose(const Trace& trace, const FailedRequest& request, Depth depth
   found.holders = holders.find();
   if (found.facts.last_fit && *found.facts.last_fit > 0) found.holders_since_fit = holders.find(*found.facts.last_fit);
   find_segments(found, states[request.stream].heap(failure.heap));
-  found.budget = find_device_budget(trace, states, request.stream, found.facts);
+  if (found.facts.driver_bytes)
+    found.budget = find_device_budget(trace, states,
+                                      {request.stream, found.facts.heap, found.facts.event, found.facts.driver_bytes});
   found.growth = find_growth(trace, heap, states[request.stream]);
   found.advice = find_advice(trace, request.stream, found.cause, found.row, found.facts, found.holders);
   if (depth == Depth::full) {

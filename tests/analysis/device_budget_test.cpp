@@ -50,6 +50,23 @@ TEST(DeviceBudget, adds_up_to_the_device) {
   EXPECT_EQ(sum, gib);
 }
 
+TEST(DeviceBudget, has_what_is_free_in_the_rest_where_nothing_said_it) {
+  TraceBuilder builder;
+  const std::uint32_t heap = builder.pool("GPU_0_bfc", wire::heap_flag::has_addresses | wire::heap_flag::has_regions);
+  builder.grow(heap, 0x1000000000, 600 * mib);
+  builder.alloc(heap, 0x1000000000, 500 * mib);
+  builder.counter(heap, reported_figure::device, gib);
+  builder.writer.flush();
+  const Moment end = *find_moment(builder.trace, "end");
+  const auto budget =
+      find_device_budget(builder.trace, compute_states(builder.trace, end), {0, heap, end.positions[0], {}});
+  ASSERT_TRUE(budget);
+  EXPECT_EQ(bytes_of(*budget, BudgetPart::requested) + bytes_of(*budget, BudgetPart::rounding), 500 * mib);
+  EXPECT_EQ(bytes_of(*budget, BudgetPart::pool_free), 100 * mib);
+  EXPECT_EQ(bytes_of(*budget, BudgetPart::unseen), 424 * mib);
+  EXPECT_TRUE(budget->rows.back().is_derived);
+}
+
 TEST(DeviceBudget, says_by_how_much_contradicting_sources_are_over) {
   const Diagnosis found = failed_with(500 * mib);
   ASSERT_TRUE(found.budget);

@@ -93,7 +93,8 @@ struct RangeAnswer {
 struct FreeAnswer {
   std::shared_ptr<const TraceMoment> moment;
   HeapKey heap;
-  std::optional<FreeBlocks> free;  // Nothing if the source does not report regions.
+  std::optional<FreeBlocks> free;      // Nothing if the source does not report regions.
+  std::optional<DeviceBudget> budget;  // Of its device; absent: a size is unknown.
 };
 // Why the pool is larger than what was requested, over the whole trace.
 struct PoolCostsAnswer {

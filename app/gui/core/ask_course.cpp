@@ -208,6 +208,9 @@ void ask_free(Answering& asking) {
                            answer->moment = moment;
                            answer->heap = heap;
                            answer->free = find_free_blocks(moment->heap(heap).space, free_blocks_max);
+                           answer->budget =
+                               find_device_budget(*moment->trace, moment->states,
+                                                  {heap.stream, heap.heap, moment->position(heap), std::nullopt});
                            return Computed<FreeAnswer>{std::move(answer), free_blocks_max * sizeof(AddressRange)};
                          });
 }

@@ -10,12 +10,12 @@
 #include "app/gui/core/span_text.h"
 #include "app/gui/core/trace_tables.h"
 #include "app/gui/look/answer_state.h"
+#include "app/gui/look/device_bar.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/fragmentation_ruler.h"
 #include "app/gui/look/frame_menu.h"
 #include "app/gui/look/trace_head.h"
 #include "app/gui/views/drawn_view.h"
-#include "app/gui/views/failure/draw_device_bar.h"
 
 namespace hbmscope::gui {
 namespace {

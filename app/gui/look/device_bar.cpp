@@ -1,4 +1,4 @@
-#include "app/gui/views/failure/draw_device_bar.h"
+#include "app/gui/look/device_bar.h"
 
 #include <algorithm>
 #include <string>
@@ -15,7 +15,7 @@ namespace {
 
 Role role_of(BudgetPart part) {
   switch (part) {
-    case BudgetPart::requested: return Role::parameters;
+    case BudgetPart::requested: return Role::several;
     case BudgetPart::rounding: return Role::rounding;
     case BudgetPart::pool_free: return Role::same;
     case BudgetPart::outside: return Role::outside_pool;

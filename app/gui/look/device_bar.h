@@ -1,4 +1,4 @@
-// The device's memory when a request failed, as one bar that adds up to all of it, with a legend.
+// All memory of a device at a time, as one bar that adds up to it, with a legend.
 #pragma once
 
 #include "app/gui/core/answers.h"
