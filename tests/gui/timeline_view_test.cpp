@@ -209,12 +209,18 @@ TEST_F(TimelineView, what_has_no_room_is_said) {
     open(hand, {file});
     const gui::Look look(state());
     const auto words = [&](float height) {
-      return gui::words_not_drawn(gui::make_picture(*state().answers().timeline.value, nullptr, {}, {0, 0},
-                                                    {400, look.px(height)}, look),
-                                  height > 50);
+      return gui::words_not_drawn(
+          gui::make_picture(*state().answers().timeline.value, nullptr, {}, {0, 0}, {400, look.px(height)}, look),
+          height > 50);
     };
     EXPECT_EQ("", words(300));
     EXPECT_EQ("No room for fragmentation (F11 maximises the view)", words(88));
+    gui::PictureOptions folded;
+    folded.has_thin_lanes = false;
+    const auto picture =
+        gui::make_picture(*state().answers().timeline.value, nullptr, folded, {0, 0}, {400, look.px(300)}, look);
+    EXPECT_FALSE(picture.fits || picture.fragmentation);
+    EXPECT_EQ("", gui::words_not_drawn(picture, true)) << "what was folded is not missing";
     EXPECT_EQ("No room for largest free block, fragmentation, the overview of the whole trace (F11 maximises the view)",
               words(40));
   });

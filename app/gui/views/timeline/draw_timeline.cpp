@@ -226,6 +226,7 @@ void draw_timeline(const AppState& state, TimelineState& view, CommandQueue& com
   const auto overlay = shown_overlay(state);
   const auto steps = state.answers().steps.value;
   PictureOptions options{state.position().span, view.fits_y};
+  options.has_thin_lanes = !view.folds_lanes;
   if (overlay) options.overlay_most = overlay->columns->in_use_most;
   options.has_steps =
       steps && steps->trace == state.source()->trace && steps->heap == whole->heap && steps->leaves_something;

@@ -15,6 +15,7 @@ namespace hbmscope::gui {
 struct TimelineState {
   bool is_scrubbing = false;               // The first step of the drag was pushed.
   bool is_selecting = false;               // The same for selecting a range.
+  bool folds_lanes = false;                // Only what is in use, and markers.
   bool fits_y = false;                     // The y axis fits the visible data; otherwise the whole trace.
   double pressed_at = 0;                   // On the axis: the start of the drag
   double selected[2] = {0, 0};             // and the range that it covers, drawn before its answer is computed.

@@ -202,6 +202,7 @@ void draw_menu(const TimelineFrame& frame) {
   const bool is_whole = frame.state.position().span.empty();
   if (ImGui::MenuItem("Show the whole trace", "0", false, !is_whole))
     frame.show(0, static_cast<double>(frame.whole.whole.end));
+  if (frame.whole.knows_regions) ImGui::MenuItem("Fold the thin lanes", nullptr, &view.folds_lanes);
   if (ImGui::MenuItem("Compare with the previous step", "O", frame.state.position().overlays_step,
                       current_step(frame.state).has_value()))
     frame.commands.push(CommandId::overlay_step);

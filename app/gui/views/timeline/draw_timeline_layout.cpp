@@ -63,6 +63,7 @@ TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns
   const bool has_all = part != nullptr && part->heap == whole.heap && part->whole == whole.whole &&
                        part->span.begin <= seen.begin && part->span.end >= seen.end;
   TimelinePicture picture{has_all ? *part : whole};
+  picture.has_thin_lanes = options.has_thin_lanes;
   picture.begin = static_cast<double>(seen.begin);
   picture.end = static_cast<double>(seen.end);
   picture.left = from.x;
@@ -126,9 +127,9 @@ TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns
     picture.heaps[i].most = std::max(1.0, static_cast<double>(most_of(heaps[i], fits_y)) * 1.1);
   // Thin lanes: the picture is what is in use.
   const float thin = ImGui::GetTextLineHeight() + look.px(2);
-  const bool has_fits = whole.knows_regions && room > 2.5F * lane_height,
+  const bool has_fits = options.has_thin_lanes && whole.knows_regions && room > 2.5F * lane_height,
              has_fragmentation = has_fits && room > 3 * lane_height;
-  if (options.has_steps && room > 3 * lane_height) {
+  if (options.has_thin_lanes && options.has_steps && room > 3 * lane_height) {
     picture.growth = Lane{{from.x, foot - lane_height}, {to.x, foot}, 1};
     foot -= lane_height + gap;
   }
@@ -156,7 +157,7 @@ std::string words_not_drawn(const TimelinePicture& picture, bool has_strip) {
       without_room.push_back(text_from_count(static_cast<std::int64_t>(count)) + " " + what + (count == 1 ? "" : "s") +
                              of);
   };
-  if (source.knows_regions && !source.heap.empty()) {
+  if (source.knows_regions && !source.heap.empty() && picture.has_thin_lanes) {
     if (!picture.fits) without_room.emplace_back("largest free block");
     if (!picture.fragmentation) without_room.emplace_back("fragmentation");
   }

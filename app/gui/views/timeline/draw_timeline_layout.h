@@ -38,6 +38,7 @@ struct TimelinePicture {
   int marker_rows_left_out = 0;
   std::vector<Lane> counters{}, heaps{};  // As many of the source's as fit.
   float top = 0, bottom = 0;              // Of all lanes together.
+  bool has_thin_lanes = true;             // As in the options.
   bool has_labels = true;                 // There is room above them for what is said of the peak and of failures.
 
   float right() const { return left + static_cast<float>(width); }
@@ -69,6 +70,7 @@ struct PictureOptions {
   TimelineSpan seen;
   bool fits_y = false;             // See TimelineState.
   std::uint64_t overlay_most = 0;  // The most bytes that an overlay shows.
+  bool has_thin_lanes = true;      // Largest free block, fragmentation, what steps left: unless the user folded them.
   bool has_steps = false;          // There is a lane for what each step left behind.
 };
 TimelinePicture make_picture(const TimelineColumns& whole, const TimelineColumns* part, PictureOptions options,
