@@ -46,6 +46,16 @@ std::string text_from_holder(const Holder& holder) {
   return text;
 }
 
+std::string_view text_from_by(Holders::By by) {
+  switch (by) {
+    case Holders::By::code: return "code";
+    case Holders::By::category: return "category";
+    case Holders::By::tag: return "tag";
+    case Holders::By::size: return "size";
+  }
+  return "code";
+}
+
 HolderFinder::HolderFinder(const Trace& trace, const std::vector<StreamState>& states, HeapKey heap)
     : trace_(trace),
       states_(states),

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/query/block_labels.h"
@@ -30,6 +31,8 @@ struct Holders {
   std::uint64_t bytes = 0;   // All of the heap in use.
   std::vector<Holder> rows;  // The largest first.
 };
+
+std::string_view text_from_by(Holders::By by);  // "code", "category", "tag", "size"
 
 // Of one heap at the time of `states`, one per stream of the trace; all must outlive it. Collects the live blocks once.
 class HolderFinder {

@@ -4,7 +4,9 @@
 #include <cctype>
 #include <map>
 
+#include "analysis/trace/mark_phase.h"
 #include "analysis/trace/pass_from.h"
+#include "analysis/units/contains.h"
 
 namespace hbmscope {
 namespace {
@@ -19,20 +21,16 @@ std::string without_numbers(std::string_view name) {
 }
 
 bool is_step(std::string_view name) {
-  std::string lower(name);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](char letter) { return static_cast<char>(std::tolower(static_cast<unsigned char>(letter))); });
-  return lower.find("step") != std::string::npos || lower.find("iteration") != std::string::npos;
+  return contains_ignoring_case(name, "step") || contains_ignoring_case(name, "iteration");
 }
 
 }  // namespace
 
 std::vector<Steps> find_steps(const Stream& stream, std::uint64_t before, std::size_t least) {
-  constexpr std::uint8_t ends = 2;
   std::map<std::uint32_t, std::string> names;  // Empty: no step.
   std::map<std::string, std::vector<Step>> by_name;
   for (const Mark& mark : stream.marks()) {
-    if (mark.event >= before || mark.phase == ends) continue;
+    if (mark.event >= before || mark.phase == mark_phase::ends) continue;
     const auto [known, is_new] = names.try_emplace(mark.name);
     const std::string_view name = stream.definitions().text(mark.name);
     if (is_new && is_step(name)) known->second = without_numbers(name);
@@ -61,6 +59,29 @@ Steps outermost_steps(const Stream& stream) {
   auto all = find_steps(stream, ~std::uint64_t{0}, least);
   const Steps* outermost = find_outermost(all, least);
   return outermost == nullptr ? Steps() : *outermost;
+}
+
+std::vector<NamedMarker> find_markers(const Trace& trace, std::string_view part, std::size_t most) {
+  std::vector<NamedMarker> found;
+  if (part.empty()) return found;
+  for (std::size_t i = 0; i < trace.streams.size(); ++i) {
+    const Stream& stream = trace.streams[i];
+    std::vector<bool> seen;
+    for (std::size_t index = 0; index < stream.marks().size(); ++index) {
+      const Mark& mark = stream.marks()[index];
+      if (mark.phase == mark_phase::ends || (mark.name < seen.size() && seen[mark.name])) continue;
+      const std::string_view name = stream.definitions().text(mark.name);
+      if (name.empty()) continue;
+      seen.resize(std::max<std::size_t>(seen.size(), mark.name + std::size_t{1}));
+      seen[mark.name] = true;
+      if (contains_ignoring_case(name, part)) found.push_back({i, index, name});
+    }
+  }
+  std::stable_sort(found.begin(), found.end(), [](const NamedMarker& a, const NamedMarker& b) {
+    return a.name.size() < b.name.size();  // The closest one first.
+  });
+  found.resize(std::min(found.size(), most));
+  return found;
 }
 
 std::vector<std::int64_t> in_use_before(const Stream& stream, std::uint32_t heap,

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analysis/trace/pass_control.h"
-#include "analysis/trace/stream.h"
+#include "analysis/trace/trace.h"
 
 namespace hbmscope {
 
@@ -32,6 +32,13 @@ const Steps* find_outermost(const std::vector<Steps>& all, std::size_t least);
 
 // The steps that a window shows: the outermost ones of the stream, at least two.
 Steps outermost_steps(const Stream& stream);
+
+// Markers whose names contain the text, ignoring case; of each name the first one, the shortest names first.
+struct NamedMarker {
+  std::size_t stream = 0, index = 0;  // marks()[index] of that stream.
+  std::string_view name;              // Of the stream's definitions.
+};
+std::vector<NamedMarker> find_markers(const Trace& trace, std::string_view part, std::size_t most);
 
 // Bytes in use of the heap before each of these events, which ascend. Empty if cancelled.
 std::vector<std::int64_t> in_use_before(const Stream& stream, std::uint32_t heap,

@@ -1,7 +1,6 @@
 #include "analysis/trace/moment.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -12,6 +11,7 @@
 #include "analysis/model/clamped.h"
 #include "analysis/model/time_unit.h"
 #include "analysis/trace/layers.h"
+#include "analysis/trace/mark_phase.h"
 #include "analysis/trace/same_process.h"
 
 namespace hbmscope {
@@ -113,25 +113,15 @@ Result<Moment> find_out_of_memory(const Trace& trace, Which which) {
                          which == Which::first ? "the first out-of-memory" : "the last out-of-memory");
 }
 
-constexpr std::uint8_t phase_ends = 2;
-
-// The first marker of that name that begins something or is an instant.
-std::optional<NamedMarker> find_marker(const Trace& trace, std::string_view name) {
+// Where the first marker of that name begins; ends are no times that somebody names.
+std::optional<Moment> find_marker(const Trace& trace, std::string_view name) {
   for (std::size_t i = 0; i < trace.streams.size(); ++i) {
     const Stream& stream = trace.streams[i];
-    for (std::size_t index = 0; index < stream.marks().size(); ++index) {
-      const Mark& mark = stream.marks()[index];
-      if (mark.phase != phase_ends && stream.definitions().text(mark.name) == name)
-        return NamedMarker{i, index, stream.definitions().text(mark.name)};
-    }
+    for (const Mark& mark : stream.marks())
+      if (mark.phase != mark_phase::ends && stream.definitions().text(mark.name) == name)
+        return moment_of_event(trace, i, mark.event, mark.time_ns, std::string(name));
   }
   return std::nullopt;
-}
-
-bool contains_ignoring_case(std::string_view text, std::string_view part) {
-  const auto lower = [](char letter) { return std::tolower(static_cast<unsigned char>(letter)); };
-  return std::search(text.begin(), text.end(), part.begin(), part.end(),
-                     [&](char a, char b) { return lower(a) == lower(b); }) != text.end();
 }
 
 std::optional<std::int64_t> parse_time_ns(std::string_view text) {
@@ -224,29 +214,6 @@ std::string text_from_moment(const Moment& moment) {
   return moment.text.starts_with("after ") ? moment.text : "at " + moment.text;
 }
 
-std::vector<NamedMarker> find_markers(const Trace& trace, std::string_view part, std::size_t most) {
-  std::vector<NamedMarker> found;
-  if (part.empty()) return found;
-  for (std::size_t i = 0; i < trace.streams.size(); ++i) {
-    const Stream& stream = trace.streams[i];
-    std::vector<bool> seen;
-    for (std::size_t index = 0; index < stream.marks().size(); ++index) {
-      const Mark& mark = stream.marks()[index];
-      if (mark.phase == phase_ends || (mark.name < seen.size() && seen[mark.name])) continue;
-      const std::string_view name = stream.definitions().text(mark.name);
-      if (name.empty()) continue;
-      seen.resize(std::max<std::size_t>(seen.size(), mark.name + std::size_t{1}));
-      seen[mark.name] = true;
-      if (contains_ignoring_case(name, part)) found.push_back({i, index, name});
-    }
-  }
-  std::stable_sort(found.begin(), found.end(), [](const NamedMarker& a, const NamedMarker& b) {
-    return a.name.size() < b.name.size();  // The closest one first.
-  });
-  found.resize(std::min(found.size(), most));
-  return found;
-}
-
 Result<Moment> find_moment(const Trace& trace, std::string_view text) {
   if (trace.streams.empty()) return Failure(refusal("this trace has no stream", {}));
   Moment moment;
@@ -263,23 +230,17 @@ Result<Moment> find_moment(const Trace& trace, std::string_view text) {
   if (text == "peak") return find_peak(trace);
   if (text == "oom") return find_out_of_memory(trace, Which::last);
   if (text == "first-oom") return find_out_of_memory(trace, Which::first);
-  const auto at_marker = [&]() -> std::optional<Moment> {
-    const auto marker = find_marker(trace, text);
-    if (!marker) return std::nullopt;
-    const Mark& mark = trace.streams[marker->stream].marks()[marker->index];
-    return moment_of_event(trace, marker->stream, mark.event, mark.time_ns, std::string(text));
-  };
   // "#4711" and "2#4711" are events; "ProfilerStep#3" is a marker.
   if (const std::size_t mark = text.find('#'); mark != std::string_view::npos) {
     const std::string_view stream = text.substr(0, mark), event = text.substr(mark + 1);
     const bool is_event = (stream.empty() || parse_whole(stream)) && parse_whole(event);
     if (!is_event)
-      if (auto found = at_marker()) return std::move(*found);
+      if (auto found = find_marker(trace, text)) return std::move(*found);
     return find_event(trace, stream, event);
   }
   const auto since = parse_time_ns(text);
   if (!since)
-    if (auto found = at_marker()) return std::move(*found);
+    if (auto found = find_marker(trace, text)) return std::move(*found);
   if (!since)
     return Failure(refusal(
         fmt::format("'{}' is not a time", text),

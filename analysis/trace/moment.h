@@ -39,13 +39,6 @@ std::string text_from_moment(const Moment& moment);
 // The text for a position of a stream: "#4711", or "2#4711" if there are several.
 std::string text_from_position(const Trace& trace, std::size_t stream, std::uint64_t position);
 
-// Markers whose names contain the text, ignoring case; of each name the first one, the shortest names first.
-struct NamedMarker {
-  std::size_t stream = 0, index = 0;  // marks()[index] of that stream.
-  std::string_view name;              // Of the stream's definitions.
-};
-std::vector<NamedMarker> find_markers(const Trace& trace, std::string_view part, std::size_t most);
-
 // Errors: any other text; a time if the source has none; oom or peak if there was none.
 Result<Moment> find_moment(const Trace& trace, std::string_view text);
 

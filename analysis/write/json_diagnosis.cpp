@@ -66,16 +66,6 @@ Json json_from_segments(const WholeSegments& segments) {
           {"segments", std::move(rows)}};
 }
 
-std::string_view text_from_by(Holders::By by) {
-  switch (by) {
-    case Holders::By::code: return "code";
-    case Holders::By::category: return "category";
-    case Holders::By::tag: return "tag";
-    case Holders::By::size: return "size";
-  }
-  return "code";
-}
-
 }  // namespace
 
 Json json_from_pool_costs(const PoolCosts& costs) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "analysis/query/trace_user_code.h"
+#include "analysis/trace/mark_phase.h"
 #include "analysis/trace/pass.h"
 #include "analysis/trace/stream_names.h"
 #include "analysis/write/json_optional.h"
@@ -168,8 +169,9 @@ class StreamExport {
 
   // Ranges may overlap, so they are asynchronous events, identified by name and device.
   void add_mark(const wire::MarkerRecord& mark, const RecordPlace& place) {
-    if (mark.phase != 1 && mark.phase != 2) return add_line("i", text(mark.name), place, {{"s", "p"}});
-    add_line(mark.phase == 1 ? "b" : "e", text(mark.name), place,
+    if (mark.phase != mark_phase::begins && mark.phase != mark_phase::ends)
+      return add_line("i", text(mark.name), place, {{"s", "p"}});
+    add_line(mark.phase == mark_phase::begins ? "b" : "e", text(mark.name), place,
              {{"cat", "mark"}, {"id", fmt::format("{}.{}.{}", pid_, mark.device, mark.name)}});
   }
 

@@ -27,7 +27,6 @@ struct Inks {
 
 namespace {
 
-// cividis, from few to many (the colours of size, age and lifetime in WINDOW.md).
 // Steps of one scale, near viridis: told apart under protan, deutan and tritan vision, and in their order of
 // brightness.
 constexpr std::array<Color, step_count> steps_dark{{{0x40, 0x3F, 0x82},

@@ -5,10 +5,10 @@
 #include <limits>
 #include <map>
 
+#include "analysis/trace/mark_phase.h"
+
 namespace hbmscope::gui {
 namespace {
-
-constexpr std::uint8_t phase_begins = 1, phase_ends = 2;
 
 struct OpenStretch {
   const Mark* mark = nullptr;
@@ -26,9 +26,9 @@ class Markers {
 
   void add(const Mark& mark) {
     std::vector<OpenStretch>& open = open_[mark.device];
-    if (mark.phase == phase_begins) {
+    if (mark.phase == mark_phase::begins) {
       open.push_back({&mark, free_depth(open)});
-    } else if (mark.phase == phase_ends) {
+    } else if (mark.phase == mark_phase::ends) {
       for (std::size_t i = open.size(); i-- > 0;) {
         if (open[i].mark->name != mark.name) continue;
         add_stretch(open[i], at(mark));

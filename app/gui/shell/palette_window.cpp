@@ -9,6 +9,7 @@
 
 #include "analysis/query/block_find.h"
 #include "analysis/query/block_list.h"
+#include "analysis/query/steps.h"
 #include "app/gui/core/place_text.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/text_field.h"

@@ -10,6 +10,7 @@
 #include "analysis/units/format.h"
 #include "app/gui/core/heap_raster.h"
 #include "app/gui/core/span_text.h"
+#include "app/gui/look/block_name.h"
 #include "app/gui/look/drawing.h"
 
 namespace hbmscope::gui {
@@ -44,26 +45,20 @@ void for_each_row(const PixelRange& pixels, const HeapMapView& view, const Visit
         RowBox{row, std::max<std::int64_t>(0, pixels.begin - row * width), std::min(width, pixels.end - row * width)});
 }
 
-// What fits: the function, its line and the size in one line, or in three if the row is high enough; the line and the
-// size; the size alone.
+// What fits, in one line (block_name.h); in a row that is high enough, the function, its line and the size in three.
 std::vector<std::string> name_lines(const std::string& name, const std::string& size, float room, bool is_high) {
-  const auto fits = [&](const std::string& words) { return ImGui::CalcTextSize(words.c_str()).x <= room; };
-  const bool has_name = !name.starts_with('(');
-  const std::size_t place = name.rfind("  ");
   std::vector<std::string> lines;
-  if (is_high && has_name) {
-    if (place != std::string::npos)
-      lines = {name.substr(0, place), name.substr(place + 2), size};
-    else
-      lines = {name, size};
-    std::erase_if(lines, [&](const std::string& words) { return !fits(words); });
+  if (!is_high || name.starts_with('(')) {
+    if (const std::string words = name_that_fits(name, size, room); !words.empty()) lines = {words};
     return lines;
   }
-  const std::string shorter = place == std::string::npos ? size : name.substr(place + 2) + ", " + size;
-  for (const std::string& words : {name + ", " + size, shorter})
-    if (has_name && fits(words)) return {words};
-  if (fits(size)) return {size};
-  return {};
+  const std::size_t place = name.rfind("  ");
+  if (place != std::string::npos)
+    lines = {name.substr(0, place), name.substr(place + 2), size};
+  else
+    lines = {name, size};
+  std::erase_if(lines, [&](const std::string& words) { return ImGui::CalcTextSize(words.c_str()).x > room; });
+  return lines;
 }
 
 }  // namespace

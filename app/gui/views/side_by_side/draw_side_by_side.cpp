@@ -78,18 +78,9 @@ void draw_settings(const SideBySideAnswer& answer) {
   for (const SettingChange& setting : answer.settings) wrapped_text(setting_line(setting));
 }
 
-std::string_view name_of(Holders::By by) {
-  switch (by) {
-    case Holders::By::code: return "line";
-    case Holders::By::category: return "category";
-    case Holders::By::tag: return "tag";
-    case Holders::By::size: return "size";
-  }
-  return {};
-}
-
 void draw_lines(const Look& look, const SideBySideAnswer& answer, CommandQueue& commands) {
-  bold_text("What changed, by " + std::string(name_of(answer.held_by.value_or(Holders::By::code))));
+  const Holders::By by = answer.held_by.value_or(Holders::By::code);
+  bold_text("What changed, by " + std::string(by == Holders::By::code ? "line" : text_from_by(by)));
   if (!answer.held_by)
     return dim_text("Nothing that both files say of their blocks: one has lines of your code, the other has not.");
   if (answer.lines.empty()) return dim_text("The same on both sides.");

@@ -5,6 +5,7 @@
 
 #include "analysis/query/trace_user_code.h"
 #include "analysis/units/format.h"
+#include "app/gui/look/block_name.h"
 #include "app/gui/look/drawing.h"
 
 namespace hbmscope::gui {
@@ -87,14 +88,8 @@ void draw_block_names(ImDrawList& draw, const AppState& state, const Look& look,
       const LiveBlock& block = blocks.blocks()[one.block];
       const std::string size = text_from_bytes(static_cast<std::int64_t>(block.size));
       const std::string name = user_code_text(stream.definitions(), block.stack);
-      const std::size_t place = name.rfind("  ");
-      // As much as fits: with the function, without it, the size alone.
-      std::string words = name + ", " + size;
-      const std::string shorter = place == std::string::npos ? size : name.substr(place + 2) + ", " + size;
-      const float room = box.right - box.left - look.px(8);
-      for (const std::string& less : {shorter, size})
-        if (ImGui::CalcTextSize(words.c_str()).x > room || (name.starts_with('(') && words != size)) words = less;
-      if (ImGui::CalcTextSize(words.c_str()).x > room) continue;
+      const std::string words = name_that_fits(name, size, box.right - box.left - look.px(8));
+      if (words.empty()) continue;
       is_named[one.block] = true;
       const Color fill = color_of_shade(look.theme, coloring, one.shade);
       const float y = (std::max(box.top, picture.memory.from.y) + box.foot - high) / 2;

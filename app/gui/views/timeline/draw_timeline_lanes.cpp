@@ -320,7 +320,8 @@ void draw_lanes(ImDrawList& draw, PixelCanvas& canvas, const Look& look, const T
   }
   const auto bars =
       picture.growth && known.steps != nullptr ? growth_bars(picture, *known.steps) : std::vector<GrowthBar>();
-  if (picture.growth) draw_growth(canvas, look, *picture.growth, bars, most_of(bars));
+  const std::int64_t most_left = most_of(bars);
+  if (picture.growth) draw_growth(canvas, look, *picture.growth, bars, most_left);
   for (std::size_t i = 0; i < picture.counters.size(); ++i)
     draw_counter(canvas, look, picture, source.counters[i], picture.counters[i]);
   for (std::size_t i = 0; i < picture.heaps.size(); ++i)
@@ -333,7 +334,7 @@ void draw_lanes(ImDrawList& draw, PixelCanvas& canvas, const Look& look, const T
   if (picture.fragmentation) draw_caption(draw, look, *picture.fragmentation, "fragmentation", {});
   if (picture.growth)
     draw_caption(draw, look, *picture.growth, "left by a step",
-                 bars.empty() ? std::string() : "up to " + text_from_bytes(static_cast<std::uint64_t>(most_of(bars))));
+                 bars.empty() ? std::string() : "up to " + text_from_bytes(static_cast<std::uint64_t>(most_left)));
   for (std::size_t i = 0; i < picture.counters.size(); ++i) {
     draw_counter_words(draw, look, picture, source.counters[i], picture.counters[i]);
     // Next to a heap, counter lanes are too low for a scale.

@@ -1,0 +1,18 @@
+#include "app/gui/look/block_name.h"
+
+#include <imgui.h>
+
+namespace hbmscope::gui {
+
+std::string name_that_fits(const std::string& name, const std::string& size, float room) {
+  const auto fits = [&](const std::string& words) { return ImGui::CalcTextSize(words.c_str()).x <= room; };
+  if (!name.starts_with('(')) {
+    const std::size_t place = name.rfind("  ");
+    const std::string shorter = place == std::string::npos ? size : name.substr(place + 2) + ", " + size;
+    for (const std::string& words : {name + ", " + size, shorter})
+      if (fits(words)) return words;
+  }
+  return fits(size) ? size : std::string();
+}
+
+}  // namespace hbmscope::gui
