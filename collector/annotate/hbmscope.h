@@ -69,7 +69,8 @@ typedef struct hbmscope_stack {
 enum hbmscope_layer { HBMSCOPE_PHYSICAL, HBMSCOPE_POOL, HBMSCOPE_CHUNK, HBMSCOPE_FRAMEWORK, HBMSCOPE_PROGRAM };
 enum hbmscope_heap_flag {
   HBMSCOPE_HAS_REGIONS = 1, /* You report regions too, so free memory is known. */
-  HBMSCOPE_HAS_TWO_ENDS = 4 /* Blocks grow from both ends. */
+  HBMSCOPE_HAS_TWO_ENDS = 4, /* Blocks grow from both ends. */
+  HBMSCOPE_TAKES_STACKS = 1 << 16 /* A call without a stack gets that of its thread, if the listener takes stacks. */
 };
 enum hbmscope_block_flag { HBMSCOPE_UPPER_END = 1 };
 enum hbmscope_phase { HBMSCOPE_INSTANT, HBMSCOPE_BEGINS, HBMSCOPE_ENDS };

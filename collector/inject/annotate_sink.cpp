@@ -5,6 +5,7 @@
 
 #include "collector/inject/loaded_objects.h"
 #include "collector/inject/rings.h"
+#include "collector/inject/stacks.h"
 
 namespace hbmscope::inject {
 namespace {
@@ -45,6 +46,17 @@ std::uint32_t id_of(hbmscope_stack* stack) {
     __atomic_store_n(&stack->known, known, __ATOMIC_RELEASE);
   }
   return static_cast<std::uint32_t>(known);
+}
+
+// The flag is for the listener alone.
+std::uint32_t stack_for(const hbmscope_heap* heap, hbmscope_stack* stack) {
+  if (stack != nullptr || (heap->flags & HBMSCOPE_TAKES_STACKS) == 0) return id_of(stack);
+  return take_stack();
+}
+
+std::uint32_t tag_for(const hbmscope_heap* heap, hbmscope_text* tag) {
+  if (tag != nullptr || (heap->flags & HBMSCOPE_TAKES_STACKS) == 0) return id_of(tag);
+  return rings.tag();
 }
 
 void list_region(void* listener, std::uint64_t address, std::uint64_t bytes) {
@@ -91,7 +103,7 @@ void define(hbmscope_heap* heap, std::uint32_t flags) {
   wire::HeapRecord record;
   record.device = heap->device;
   record.layer = static_cast<std::uint8_t>(heap->layer);
-  record.flags = heap->flags | flags | wire::heap_flag::has_requested | wire::heap_flag::has_addresses;
+  record.flags = (heap->flags & ~std::uint32_t{HBMSCOPE_TAKES_STACKS}) | flags | wire::heap_flag::has_requested | wire::heap_flag::has_addresses;
   record.parent = heap->parent == nullptr ? 0 : heap->parent->id;
   __atomic_store_n(&heap->id, rings.define_heap(record, heap->name, heap->memory_kind), __ATOMIC_RELEASE);
 }
@@ -136,9 +148,9 @@ void alloc(hbmscope_heap* heap, const hbmscope_block* block) {
   record.size = block->bytes;
   record.requested = block->requested;
   record.heap = heap->id;
-  record.stack = id_of(block->stack);
+  record.stack = stack_for(heap, block->stack);
   record.stream = block->stream;
-  record.tag = id_of(block->tag);
+  record.tag = tag_for(heap, block->tag);
   record.flags = block->flags;
   rings.add(record);
   list_if_wanted(heap);
@@ -172,7 +184,7 @@ void failure(hbmscope_heap* heap, const hbmscope_failure* failed) {
   record.requested = failed->requested;
   record.available = failed->available;
   record.heap = heap->id;
-  record.stack = id_of(failed->stack);
+  record.stack = stack_for(heap, failed->stack);
   record.reason = rings.define_string(failed->reason);
   rings.add(record);
 }
@@ -317,6 +329,14 @@ bool has_annotated_tables() {
   int count = 0;
   dl_iterate_phdr(count_table, &count);
   return count != 0;
+}
+
+bool has_annotated_table(const void* headers) {
+  return dl_iterate_phdr(
+             [](dl_phdr_info* module, std::size_t, void* wanted) {
+               return module->dlpi_phdr == wanted && find_table(*module) != nullptr ? 1 : 0;
+             },
+             const_cast<void*>(headers)) != 0;
 }
 
 bool is_another_listening() {

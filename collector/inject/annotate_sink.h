@@ -8,6 +8,8 @@ namespace hbmscope::inject {
 
 // True if any loaded program or library has a table.
 bool has_annotated_tables();
+// True if this loaded library has one; `headers`: its program headers.
+bool has_annotated_table(const void* headers);
 
 // True if a table is already filled by another listener: by the program itself (hbmscope_serve.h), or by a second
 // collector.

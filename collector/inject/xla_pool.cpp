@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "collector/inject/annotate_sink.h"
 #include "collector/inject/collector.h"
 #include "collector/inject/file_symbols.h"
 #include "collector/inject/line.h"
@@ -428,7 +429,8 @@ void look_into(Library& library) {
   library.found_count = 0;
   file.walk(take_table, &library);
   if (library.found_count != 0) take_tables(library);
-  take_pjrt_of(library.inside, library.found_count != 0);
+  // An emulated device reports its blocks itself.
+  take_pjrt_of(library.inside, library.found_count != 0 || has_annotated_table(library.inside));
 }
 
 }  // namespace

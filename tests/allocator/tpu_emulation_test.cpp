@@ -8,7 +8,7 @@
 #include "allocator/tpu/emulation/checkpointing.h"
 #include "allocator/tpu/emulation/emulation.h"
 #include "allocator/tpu/emulation/error_text.h"
-#include "allocator/tpu/emulation/hbm_memory.h"
+#include "allocator/tpu/runtime/hbm_memory.h"
 #include "tests/sizes.h"
 
 namespace hbmscope::allocator::tpu {

@@ -9,9 +9,9 @@
 #include "allocator/tpu/emulation/error_text.h"
 #include "allocator/tpu/emulation/event_log.h"
 #include "allocator/tpu/emulation/gpu_runtime.h"
-#include "allocator/tpu/emulation/hbm_memory.h"
 #include "allocator/tpu/emulation/kernel_player.h"
 #include "allocator/tpu/emulation/vmem_player.h"
+#include "allocator/tpu/runtime/hbm_runtime.h"
 
 namespace hbmscope::allocator::tpu {
 namespace {
@@ -23,12 +23,12 @@ struct Buffer {
   std::uint64_t number = 0;  // Identifies the contents: another array has another number.
 };
 
-class Emulator {
+class Emulator final : private HbmRuntime::Listener {
  public:
   Emulator(const Workload& workload, Work* work)
       : workload_(workload),
         generation_(*workload.generation),
-        hbm_(generation_.hbm_usable.value),
+        hbm_(generation_.hbm_usable.value, workload.options.defragments, this),
         log_(out_, workload.options.is_timed, work),
         work_(work),
         bytes_per_second_(generation_.hbm_bytes_per_second.value / generation_.devices_per_chip),
@@ -107,13 +107,13 @@ class Emulator {
 
   EmulatedFailure buffer_failure(std::uint64_t bytes, const std::string& name) const {
     EmulatedFailure failure;
-    failure.text = buffer_text(bytes, hbm_.free_bytes(), hbm_.largest_free_bytes());
+    failure.text = buffer_text(bytes, memory());
     failure.what = name;
     failure.requested_bytes = bytes;
-    failure.free_bytes = hbm_.free_bytes();
-    failure.largest_free_bytes = hbm_.largest_free_bytes();
-    failure.limit_bytes = hbm_.usable_bytes();
-    failure.used_bytes = hbm_.usable_bytes() - hbm_.free_bytes();
+    failure.free_bytes = memory().free_bytes();
+    failure.largest_free_bytes = memory().largest_free_bytes();
+    failure.limit_bytes = memory().usable_bytes();
+    failure.used_bytes = memory().usable_bytes() - memory().free_bytes();
     return failure;
   }
 
@@ -124,41 +124,24 @@ class Emulator {
       log_.alloc(Tier::host, address, array.shard.bytes, array.shard.unpadded_bytes, name, &array);
       return address;
     }
-    const auto address = find_room(array.shard.bytes);
+    const auto address = hbm_.allocate(array.shard.bytes);
     if (address) log_.alloc(Tier::hbm, *address, array.shard.bytes, array.shard.unpadded_bytes, name, &array);
     return address;
   }
 
-  // What the runtime does after a failure: slides buffers together, then unloads loaded programs one by one.
-  std::optional<std::uint64_t> find_room(std::uint64_t bytes) {
-    spend_on_buffers();
-    auto address = hbm_.allocate(bytes);
-    if (!address && hbm_.free_bytes() >= bytes && defragment(bytes)) address = hbm_.allocate(bytes);
-    while (!address && !log_.is_over() && evict_one(nobody)) {
-      spend_on_buffers();
-      address = hbm_.allocate(bytes);
-      if (!address && hbm_.free_bytes() >= bytes && defragment(bytes)) address = hbm_.allocate(bytes);
-    }
-    return address;
-  }
-
   // Accounts for the search through all buffers.
-  void spend_on_buffers() {
+  bool may_search() override {
     constexpr std::uint64_t steps_of_buffer = 4;
-    log_.spend(hbm_.buffers() * steps_of_buffer);
+    return log_.spend(memory().buffers() * steps_of_buffer);
   }
 
-  bool defragment(std::uint64_t requested_bytes) {
-    if (!workload_.options.defragments) return false;
-    spend_on_buffers();
+  void on_moves(const std::vector<Move>& moves, std::uint64_t requested_bytes, std::uint64_t largest_before) override {
     Defragmentation note;
     note.step = step_;
     note.requested_bytes = requested_bytes;
-    note.free_bytes = hbm_.free_bytes();
-    note.largest_before = hbm_.largest_free_bytes();
-    const std::vector<Move> moves = hbm_.compact();
-    if (moves.empty()) return false;
-    note.largest_after = hbm_.largest_free_bytes();
+    note.free_bytes = memory().free_bytes();
+    note.largest_before = largest_before;
+    note.largest_after = memory().largest_free_bytes();
     note.moves = moves.size();
     for (const Move& move : moves) note.moved_bytes += move.bytes;
     const double seconds = 2 * static_cast<double>(note.moved_bytes) / static_cast<double>(bytes_per_second_);
@@ -177,8 +160,19 @@ class Emulator {
     log_.pass(note.cost_ns);
     log_.ends("defragmentation");
     out_.defragmentations.push_back(note);
-    return true;
   }
+
+  void on_unload(HbmRuntime::ProgramId program) override {
+    log_.mark("evict " + workload_.programs[program].name);
+    ++out_.evictions;
+  }
+
+  void on_reservation(std::uint64_t before_bytes, std::uint64_t now_bytes) override {
+    if (before_bytes > 0) log_.free(Tier::hbm, 0, before_bytes);
+    if (now_bytes > 0) log_.alloc(Tier::hbm, 0, now_bytes, {}, "reserved for programs", nullptr);
+  }
+
+  const HbmMemory& memory() const { return hbm_.memory(); }
 
   void release(const Buffer& buffer) {
     if (buffer.tier == Tier::hbm) hbm_.free(buffer.address);
@@ -193,82 +187,26 @@ class Emulator {
     buffers_.erase(found);
   }
 
-  // Loaded programs.
-
-  static constexpr std::size_t nobody = ~std::size_t{0};
-
-  std::uint64_t reservation_with(std::size_t program) const {
-    std::uint64_t temp = 0, code = 0;
-    const auto add = [&](std::size_t each) {
-      temp = std::max(temp, out_.programs[each].temp_bytes);
-      code += allocated_code(each);
-    };
-    for (const std::size_t each : loaded_) add(each);
-    if (program != nobody) add(program);
-    return temp + code;
-  }
+  // Programs.
 
   std::uint64_t allocated_code(std::size_t program) const {
     const std::uint64_t code = out_.programs[program].code_bytes.value_or(0);
     return code == 0 ? 0 : allocated_bytes(generation_, code);
   }
 
-  void set_reservation_block(std::uint64_t before) {
-    const std::uint64_t now = hbm_.reserved_bytes();
-    if (now == before) return;
-    if (before > 0) log_.free(Tier::hbm, 0, before);
-    if (now > 0) log_.alloc(Tier::hbm, 0, now, {}, "reserved for programs", nullptr);
-  }
-
-  // Unloads the program whose last run is longest ago.
-  bool evict_one(std::size_t keep) {
-    const auto victim = std::find_if(loaded_.begin(), loaded_.end(), [&](std::size_t each) {
-      return each != keep && each != running_ && out_.programs[each].temp_bytes + allocated_code(each) > 0;
-    });
-    if (victim == loaded_.end()) return false;
-    log_.mark("evict " + workload_.programs[*victim].name);
-    loaded_.erase(victim);
-    ++out_.evictions;
-    const std::uint64_t before = hbm_.reserved_bytes();
-    hbm_.reserve(reservation_with(nobody));
-    set_reservation_block(before);
-    return true;
-  }
-
   bool load(std::size_t program, const Step& step) {
-    const auto found = std::find(loaded_.begin(), loaded_.end(), program);
-    if (found != loaded_.end()) {
-      loaded_.erase(found);
-      loaded_.push_back(program);  // The most recently run program is unloaded last.
-      return true;
-    }
-    std::uint64_t before = hbm_.reserved_bytes();
-    bool fits = hbm_.reserve(reservation_with(program));
-    const auto grows_by = [&] { return reservation_with(program) - hbm_.reserved_bytes(); };
-    if (!fits && hbm_.free_bytes() >= grows_by() && defragment(grows_by()))
-      fits = hbm_.reserve(reservation_with(program));
-    while (!fits && !log_.is_over() && evict_one(program)) {
-      before = hbm_.reserved_bytes();
-      fits = hbm_.reserve(reservation_with(program));
-      if (!fits && hbm_.free_bytes() >= grows_by() && defragment(grows_by()))
-        fits = hbm_.reserve(reservation_with(program));
-    }
-    if (!fits) {
-      EmulatedFailure failure;
-      failure.what = workload_.programs[program].name;
-      failure.requested_bytes = out_.programs[program].temp_bytes + allocated_code(program);
-      failure.free_bytes = hbm_.free_bytes();
-      failure.largest_free_bytes = hbm_.reservable_bytes() - hbm_.reserved_bytes();
-      failure.limit_bytes = hbm_.usable_bytes();
-      failure.used_bytes = hbm_.usable_bytes() - hbm_.free_bytes();
-      failure.text = load_text(failure.what, failure.requested_bytes, hbm_.free_bytes(), hbm_.reserved_bytes(),
-                               *failure.largest_free_bytes);
-      fail(std::move(failure), step);
-      return false;
-    }
-    loaded_.push_back(program);
-    set_reservation_block(before);
-    return true;
+    const std::uint64_t temp_bytes = out_.programs[program].temp_bytes, code_bytes = allocated_code(program);
+    if (hbm_.load(program, temp_bytes, code_bytes)) return true;
+    EmulatedFailure failure;
+    failure.what = workload_.programs[program].name;
+    failure.requested_bytes = temp_bytes + code_bytes;
+    failure.free_bytes = memory().free_bytes();
+    failure.largest_free_bytes = memory().reservable_bytes() - memory().reserved_bytes();
+    failure.limit_bytes = memory().usable_bytes();
+    failure.used_bytes = memory().usable_bytes() - memory().free_bytes();
+    failure.text = load_text(failure.what, failure.requested_bytes, memory());
+    fail(std::move(failure), step);
+    return false;
   }
 
   // Checks what the compiler refuses, once for each program.
@@ -351,7 +289,7 @@ class Emulator {
     });
     if (missing != program.values.end()) return skip(step, name_with(step, missing->binds));
     if (!compile(step.of, step) || !load(step.of, step)) return;
-    running_ = step.of;
+    hbm_.set_running(step.of);
     if (take_outputs(step, program, memory)) {
       log_.begins(program.name);
       vmem_.begin(step.of, numbers_of_arguments(step, program));
@@ -361,7 +299,7 @@ class Emulator {
       ++out_.runs;
       bind_outputs(step, program, memory);
     }
-    running_ = nobody;
+    hbm_.set_running(std::nullopt);
   }
 
   void skip(const Step& step, const std::string& argument) {
@@ -467,7 +405,7 @@ class Emulator {
 
   const Workload& workload_;
   const Generation& generation_;
-  HbmMemory hbm_;
+  HbmRuntime hbm_;
   Emulation out_;
   EventLog log_;
   Work* const work_;
@@ -483,9 +421,8 @@ class Emulator {
   std::map<std::string, Gone> gone_;
   std::map<std::string, Buffer> buffers_;
   std::map<std::uint32_t, std::uint64_t> outputs_;  // Of the current run: value -> address.
-  std::vector<std::size_t> loaded_;                 // The one whose last run is longest ago comes first.
   std::vector<std::optional<bool>> is_compiled_;    // By program; no value: not tried.
-  std::size_t running_ = nobody, step_ = 0;
+  std::size_t step_ = 0;
   std::uint64_t host_end_ = 0, numbers_ = 0;
 };
 

@@ -69,14 +69,6 @@ std::vector<Entry> temporaries_at_peak(const Program& program, const ProgramMemo
 
 }  // namespace
 
-std::string printed_bytes(std::uint64_t bytes) {
-  const auto of = [&](std::uint64_t unit) { return static_cast<double>(bytes) / static_cast<double>(unit); };
-  if (bytes >= gib) return fmt::format("{:.2f}G", of(gib));
-  if (bytes >= mib) return fmt::format("{:.2f}M", of(mib));
-  if (bytes >= kib) return fmt::format("{:.1f}K", of(kib));
-  return fmt::format("{}B", bytes);
-}
-
 std::string compile_oom_text(const Program& program, const ProgramMemory& memory, const Generation& generation) {
   const std::uint64_t limit = generation.hbm_usable.value, needed = memory.needed_without_code_bytes();
   constexpr std::string_view begin = "RESOURCE_EXHAUSTED: E1000: CompileTimeHbmOom:";
@@ -135,24 +127,13 @@ std::string allocation_text(std::string_view kernel, const Shape& shape, std::st
       bytes, limit, text_from_shape(shape), space, bytes, tag, kernel);
 }
 
-std::string buffer_text(std::uint64_t bytes, std::uint64_t free_bytes, std::uint64_t largest_free_bytes) {
-  const bool is_fragmented = free_bytes >= bytes;
-  return fmt::format(
-      "RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate {}. That was not possible. There are "
-      "{} free.{}; (0x0x0_HBM0)\n",
-      printed_bytes(bytes), printed_bytes(free_bytes),
-      is_fragmented ? fmt::format(" Due to fragmentation, the largest contiguous region of free memory is {}.",
-                                  printed_bytes(largest_free_bytes))
-                    : std::string());
+std::string buffer_text(std::uint64_t bytes, const HbmMemory& memory) {
+  return fmt::format("RESOURCE_EXHAUSTED: {}\n", no_room_for_buffer_text(0, bytes, memory));
 }
 
-std::string load_text(std::string_view program, std::uint64_t bytes, std::uint64_t free_bytes,
-                      std::uint64_t reserved_bytes, std::uint64_t reservable_bytes) {
-  return fmt::format(
-      "RESOURCE_EXHAUSTED: Error loading program 'jit_{}': Attempting to reserve {} at the bottom of memory. That was "
-      "not possible. There are {} free, {} reserved, and {} reservable.\n",
-      program, printed_bytes(bytes), printed_bytes(free_bytes), printed_bytes(reserved_bytes),
-      printed_bytes(reservable_bytes));
+std::string load_text(std::string_view program, std::uint64_t bytes, const HbmMemory& memory) {
+  return fmt::format("RESOURCE_EXHAUSTED: {}\n",
+                     no_room_for_program_text(fmt::format("jit_{}", program), bytes, memory));
 }
 
 std::string cores_text(std::uint64_t tensor_bytes, std::uint64_t sparse_bytes, std::uint64_t available_bytes) {

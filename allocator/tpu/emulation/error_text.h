@@ -9,11 +9,9 @@
 #include <vector>
 
 #include "allocator/tpu/emulation/program_memory.h"
+#include "allocator/tpu/runtime/runtime_text.h"
 
 namespace hbmscope::allocator::tpu {
-
-// "15.75G", "372.0K", "512B": 15.75 x 2^30 bytes.
-std::string printed_bytes(std::uint64_t bytes);
 
 // A program that needs more memory than there is. If it exceeds the limit even without its code, the compiler prints
 // one sentence; if only with its code, all tables (observed in 50 texts of libtpu 0.0.51).
@@ -26,9 +24,8 @@ std::string scoped_vmem_text(std::string_view kernel, const Shape& output, std::
 // One allocation that is larger than its memory ("vmem", "smem").
 std::string allocation_text(std::string_view kernel, const Shape& shape, std::string_view space, std::uint64_t bytes,
                             std::uint64_t limit, std::string_view tag);
-std::string buffer_text(std::uint64_t bytes, std::uint64_t free_bytes, std::uint64_t largest_free_bytes);
-std::string load_text(std::string_view program, std::uint64_t bytes, std::uint64_t free_bytes,
-                      std::uint64_t reserved_bytes, std::uint64_t reservable_bytes);
+std::string buffer_text(std::uint64_t bytes, const HbmMemory& memory);
+std::string load_text(std::string_view program, std::uint64_t bytes, const HbmMemory& memory);
 // TensorCore and SparseCore together need more memory than there is.
 std::string cores_text(std::uint64_t tensor_bytes, std::uint64_t sparse_bytes, std::uint64_t available_bytes);
 std::string sparse_core_text(std::uint64_t end_words, std::uint64_t limit_words, std::uint64_t requested_words);

@@ -1,4 +1,4 @@
-#include "allocator/tpu/emulation/hbm_memory.h"
+#include "allocator/tpu/runtime/hbm_memory.h"
 
 #include <algorithm>
 

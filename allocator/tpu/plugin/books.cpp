@@ -1,0 +1,148 @@
+#include "allocator/tpu/plugin/books.h"
+
+#include <algorithm>
+
+#include "allocator/tpu/runtime/runtime_text.h"
+
+namespace hbmscope::allocator::tpu::plugin {
+namespace {
+
+// Devices are far apart, so that an address names its device.
+constexpr std::uint64_t device_distance = std::uint64_t{1} << 40;
+
+hbmscope_text programs_tag = HBMSCOPE_TEXT("loaded programs");
+hbmscope_text defragmentation = HBMSCOPE_TEXT("defragmentation");
+
+}  // namespace
+
+DeviceBooks::DeviceBooks(std::uint32_t number, std::uint64_t usable_bytes, bool defragments, TpuAccount& account)
+    : name_("TPU " + std::to_string(number) + " HBM"),
+      number_(number),
+      base_((number + 1) * device_distance),
+      account_(account),
+      own_(account.devices[number]),
+      heap_(HBMSCOPE_HEAP(name_.c_str(), "hbm", number)),
+      runtime_(usable_bytes, defragments, this) {
+  own_.limit = usable_bytes;
+  heap_.flags |= HBMSCOPE_HAS_TWO_ENDS | HBMSCOPE_TAKES_STACKS;
+  heap_.enumerate = enumerate;
+  heap_.user = this;
+  hbmscope_heap_add(&heap_);
+  hbmscope_region(&heap_, base_, usable_bytes);
+}
+
+void DeviceBooks::enumerate(hbmscope_heap* heap, const hbmscope_listing* listing) {
+  const auto& books = *static_cast<const DeviceBooks*>(heap->user);
+  listing->region(listing->listener, books.base_, books.memory().usable_bytes());
+  if (const std::uint64_t reserved = books.memory().reserved_bytes(); reserved != 0)
+    listing->block(listing->listener, books.base_, reserved, HBMSCOPE_UNKNOWN, 0, nullptr, &programs_tag);
+  for (const auto& [address, block] : books.blocks_)
+    listing->block(listing->listener, address, block->bytes, block->requested_bytes, HBMSCOPE_UPPER_END, nullptr,
+                   nullptr);
+}
+
+Block* DeviceBooks::allocate(std::uint64_t bytes, std::uint64_t requested_bytes) {
+  const auto address = runtime_.allocate(bytes);
+  if (!address) return nullptr;
+  auto block = std::make_unique<Block>(Block{base_ + *address, bytes, requested_bytes});
+  ++allocations_;
+  ++account_.arrays;
+  largest_allocation_ = std::max(largest_allocation_, bytes);
+  padding_ += bytes - std::min(bytes, requested_bytes);
+  const hbmscope_block reported{block->address, bytes, requested_bytes, 0, HBMSCOPE_UPPER_END, nullptr, nullptr};
+  hbmscope_alloc_block(&heap_, &reported);
+  Block* given = block.get();
+  blocks_[given->address] = std::move(block);
+  note_peak();
+  return given;
+}
+
+void DeviceBooks::free(Block* block) {
+  padding_ -= block->bytes - std::min(block->bytes, block->requested_bytes);
+  hbmscope_free(&heap_, block->address, nullptr);
+  runtime_.free(block->address - base_);
+  blocks_.erase(block->address);
+}
+
+Block* DeviceBooks::hand_on(Block* block, std::uint64_t requested_bytes) {
+  padding_ += block->requested_bytes;
+  block->requested_bytes = requested_bytes;
+  padding_ -= block->requested_bytes;
+  hbmscope_free(&heap_, block->address, nullptr);
+  const hbmscope_block reported{block->address, block->bytes, requested_bytes, 0, HBMSCOPE_UPPER_END, nullptr, nullptr};
+  hbmscope_alloc_block(&heap_, &reported);
+  return block;
+}
+
+bool DeviceBooks::begin(const Execution& execution) {
+  runtime_.set_running(execution.program);
+  execution_ = execution;
+  if (!runtime_.load(execution.program, execution.temp_bytes, execution.code_bytes)) return false;
+  note_peak();
+  return true;
+}
+
+void DeviceBooks::end() {
+  runtime_.set_running(std::nullopt);
+  execution_ = {};
+}
+
+void DeviceBooks::note_peak() {
+  const std::uint64_t in_use = in_use_bytes();
+  if (in_use <= own_.peak) return;
+  const std::uint64_t buffers = memory().buffer_bytes();
+  own_.peak = in_use;
+  own_.program = memory().reserved_bytes();
+  own_.arguments = std::min(execution_.arguments, buffers);
+  own_.others = buffers - own_.arguments;
+  own_.padding = padding_;
+  own_.peak_execution = execution_.number;
+  own_.peak_program.set(std::string(execution_.name));
+}
+
+std::string DeviceBooks::refuse(std::uint64_t bytes, std::string_view program) {
+  std::string text = program.empty() ? no_room_for_buffer_text(number_, bytes, memory())
+                                     : no_room_for_program_text(program, bytes, memory());
+  ++account_.refusals;
+  RefusalAccount& refusal = account_.refusal;
+  refusal.device = number_;
+  refusal.requested = bytes;
+  refusal.free = memory().free_bytes();
+  refusal.largest_free =
+      program.empty() ? memory().largest_free_bytes() : memory().reservable_bytes() - memory().reserved_bytes();
+  refusal.program.set(std::string(execution_.name));
+  const hbmscope_failure failure{bytes, memory().free_bytes(), text.c_str(), nullptr};
+  hbmscope_fail(&heap_, &failure);
+  return text;
+}
+
+void DeviceBooks::note_compiler_refusal(const std::string& text) {
+  const hbmscope_failure failure{HBMSCOPE_UNKNOWN, memory().free_bytes(), text.c_str(), nullptr};
+  hbmscope_fail(&heap_, &failure);
+}
+
+void DeviceBooks::on_moves(const std::vector<Move>& moves, std::uint64_t, std::uint64_t) {
+  hbmscope_mark(&defragmentation, number_, HBMSCOPE_BEGINS);
+  own_.moves += moves.size();
+  for (const Move& move : moves) {
+    own_.moved_bytes += move.bytes;
+    hbmscope_move(&heap_, base_ + move.from, base_ + move.to);
+    auto node = blocks_.extract(base_ + move.from);
+    node.key() = node.mapped()->address = base_ + move.to;
+    blocks_.insert(std::move(node));
+  }
+  hbmscope_mark(&defragmentation, number_, HBMSCOPE_ENDS);
+}
+
+void DeviceBooks::on_reservation(std::uint64_t before_bytes, std::uint64_t now_bytes) {
+  if (before_bytes != 0) hbmscope_free(&heap_, base_, nullptr);
+  if (now_bytes == 0) return;
+  const hbmscope_block reported{base_, now_bytes, HBMSCOPE_UNKNOWN, 0, 0, nullptr, &programs_tag};
+  hbmscope_alloc_block(&heap_, &reported);
+}
+
+void DeviceBooks::on_unload(HbmRuntime::ProgramId) {
+  ++own_.unloads;
+}
+
+}  // namespace hbmscope::allocator::tpu::plugin

@@ -1,0 +1,84 @@
+// The books of one device: which arrays and programs its HBM holds, at which addresses, and what was in use at most.
+// Reports everything through collector/annotate. Not safe with threads: the client has one lock for all devices.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "allocator/tpu/plugin/account.h"
+#include "allocator/tpu/runtime/hbm_runtime.h"
+#include "collector/annotate/hbmscope.h"
+
+namespace hbmscope::allocator::tpu::plugin {
+
+// An array's memory, as long as the array is alive. Its address changes when the runtime moves buffers together.
+struct Block {
+  std::uint64_t address = 0;  // As reported: no two devices share one.
+  std::uint64_t bytes = 0, requested_bytes = 0;
+};
+
+class DeviceBooks final : private HbmRuntime::Listener {
+ public:
+  // `number`: of the device in its client, from 0.
+  DeviceBooks(std::uint32_t number, std::uint64_t usable_bytes, bool defragments, TpuAccount& account);
+  DeviceBooks(const DeviceBooks&) = delete;
+  DeviceBooks& operator=(const DeviceBooks&) = delete;
+
+  // Null: no room. `bytes`: with padding, above 0.
+  Block* allocate(std::uint64_t bytes, std::uint64_t requested_bytes);
+  void free(Block* block);
+  // The memory of a donated array becomes another one's.
+  Block* hand_on(Block* block, std::uint64_t requested_bytes);
+
+  // An execution. Makes room for the program; false: there is none.
+  struct Execution {
+    HbmRuntime::ProgramId program = 0;
+    std::string_view name;     // "jit_train_step"
+    std::uint64_t number = 0;  // From 1.
+    std::uint64_t temp_bytes = 0, code_bytes = 0;
+    std::uint64_t arguments = 0;  // Bytes of arguments and of outputs, without those that share an argument's memory.
+  };
+  bool begin(const Execution& execution);
+  void end();
+  // The program no longer exists.
+  void forget(HbmRuntime::ProgramId program) { runtime_.forget(program); }
+
+  // A request that found no room; `program`: "" for an array. Returns what the runtime says.
+  std::string refuse(std::uint64_t bytes, std::string_view program);
+  // The compiler refused a program.
+  void note_compiler_refusal(const std::string& text);
+
+  const HbmMemory& memory() const { return runtime_.memory(); }
+  std::uint64_t in_use_bytes() const { return memory().usable_bytes() - memory().free_bytes(); }
+  const DeviceAccount& account() const { return own_; }
+  void forget_peak() { own_.peak = in_use_bytes(); }
+  void note_host(std::uint64_t bytes) { own_.host_peak = std::max(own_.host_peak, bytes); }
+  std::uint64_t allocations() const { return allocations_; }
+  std::uint64_t largest_allocation_bytes() const { return largest_allocation_; }
+
+ private:
+  void on_moves(const std::vector<Move>& moves, std::uint64_t requested_bytes, std::uint64_t largest_before) override;
+  void on_reservation(std::uint64_t before_bytes, std::uint64_t now_bytes) override;
+  void on_unload(HbmRuntime::ProgramId program) override;
+  static void enumerate(hbmscope_heap* heap, const hbmscope_listing* listing);
+
+  void note_peak();
+
+  std::string name_;
+  std::uint32_t number_;
+  std::uint64_t base_;
+  TpuAccount& account_;
+  DeviceAccount& own_;
+  hbmscope_heap heap_;
+  HbmRuntime runtime_;
+  std::unordered_map<std::uint64_t, std::unique_ptr<Block>> blocks_;  // By address.
+  std::uint64_t padding_ = 0;
+  std::uint64_t allocations_ = 0, largest_allocation_ = 0;
+  Execution execution_;  // In progress; number 0: none.
+};
+
+}  // namespace hbmscope::allocator::tpu::plugin

@@ -1,0 +1,216 @@
+// From a program's text to an executable: libtpu compiles it, unless the result is known from an earlier time.
+#include <chrono>
+#include <cstdio>
+
+#include "allocator/tpu/plugin/functions.h"
+#include "allocator/tpu/plugin/program_cache.h"
+#include "allocator/tpu/plugin/settings.h"
+#include "allocator/tpu/plugin/wire.h"
+
+namespace hbmscope::allocator::tpu::plugin {
+namespace {
+
+// Fields of CompileOptionsProto, ExecutableBuildOptionsProto, OptionOverrideProto
+// (xla/pjrt/proto/compile_options.proto) and DeviceAssignmentProto (xla/xla_data.proto).
+constexpr unsigned build_options = 3, option_overrides = 7;
+constexpr unsigned replica_count = 4, partition_count = 5, device_assignment = 9;
+constexpr unsigned override_text = 1, override_flag = 2;
+constexpr unsigned map_key = 1, map_value = 2;
+constexpr unsigned assignment_replicas = 1, assignment_partitions = 2, assignment_devices = 3, replica_devices = 1;
+
+// "jit_train_step": a module's name is one of the first texts in MLIR's bytecode. Only for messages.
+std::string find_name(std::string_view code) {
+  for (const std::string_view prefix : {"jit_", "pmap_", "SyncTensorsGraph"}) {
+    const std::size_t begin = code.find(prefix);
+    if (begin == code.npos) continue;
+    std::size_t end = begin;
+    while (end < code.size() && (std::isalnum(static_cast<unsigned char>(code[end])) != 0 || code[end] == '_')) ++end;
+    return std::string(code.substr(begin, end - begin));
+  }
+  return "a program";
+}
+
+// The same options, with the compiler's plan written to the folder.
+std::string options_with_dump(std::string_view options, const std::string& folder) {
+  std::string given(options);
+  const auto add = [&](std::string_view name, const std::string& value) {
+    std::string entry;
+    add_bytes_field(entry, map_key, name);
+    add_bytes_field(entry, map_value, value);
+    add_bytes_field(given, option_overrides, entry);
+  };
+  std::string text, flag;
+  add_bytes_field(text, override_text, folder);
+  add_number_field(flag, override_flag, 1);
+  add("xla_dump_to", text);
+  add("xla_dump_hlo_as_proto", flag);
+  return given;
+}
+
+// Which devices a program runs on, and as which replica and partition.
+struct Placement {
+  std::vector<Device*> devices;
+  std::vector<LogicalId> ids;
+  std::string assignment;
+};
+
+Device* find_device(const Client& client, std::int64_t id) {
+  for (Device* device : client.device_pointers)
+    if (device->id == id) return device;
+  return nullptr;
+}
+
+std::string serialized_assignment(std::int64_t replicas, std::int64_t partitions, const std::vector<Device*>& devices) {
+  std::string message;
+  add_number_field(message, assignment_replicas, static_cast<std::uint64_t>(replicas));
+  add_number_field(message, assignment_partitions, static_cast<std::uint64_t>(partitions));
+  for (std::int64_t partition = 0; partition < partitions; ++partition) {
+    std::string ids, computation;
+    for (std::int64_t replica = 0; replica < replicas; ++replica)
+      add_number(ids,
+                 static_cast<std::uint64_t>(devices[static_cast<std::size_t>(replica * partitions + partition)]->id));
+    add_bytes_field(computation, replica_devices, ids);
+    add_bytes_field(message, assignment_devices, computation);
+  }
+  return message;
+}
+
+Placement placement_from(const Client& client, std::string_view options) {
+  std::int64_t replicas = 1, partitions = 1;
+  Placement placement;
+  for (Fields fields(options); fields.next();) {
+    if (fields.number() != build_options || !fields.is_message()) continue;
+    for (Fields build(fields.bytes()); build.next();) {
+      if (build.number() == replica_count) replicas = static_cast<std::int64_t>(build.value());
+      if (build.number() == partition_count) partitions = static_cast<std::int64_t>(build.value());
+      if (build.number() == device_assignment) placement.assignment = build.bytes();
+    }
+  }
+  int partition = 0;
+  for (Fields fields(placement.assignment); fields.next();) {
+    if (fields.number() != assignment_devices || !fields.is_message()) continue;
+    std::vector<std::int64_t> ids;
+    for (Fields devices(fields.bytes()); devices.next();)
+      if (devices.number() == replica_devices) devices.add_to(ids);
+    for (std::size_t replica = 0; replica < ids.size(); ++replica)
+      if (Device* device = find_device(client, ids[replica])) {
+        placement.devices.push_back(device);
+        placement.ids.push_back({static_cast<int>(replica), partition});
+      }
+    ++partition;
+  }
+  if (!placement.devices.empty()) return placement;
+  replicas = std::max<std::int64_t>(replicas, 1);
+  partitions = std::max<std::int64_t>(partitions, 1);
+  for (std::int64_t i = 0; i < replicas * partitions && i < static_cast<std::int64_t>(client.devices.size()); ++i) {
+    placement.devices.push_back(client.device_pointers[static_cast<std::size_t>(i)]);
+    placement.ids.push_back({static_cast<int>(i / partitions), static_cast<int>(i % partitions)});
+  }
+  if (placement.devices.size() == static_cast<std::size_t>(replicas * partitions))
+    placement.assignment = serialized_assignment(replicas, partitions, placement.devices);
+  return placement;
+}
+
+LoadedExecutable* load(Client& client, std::shared_ptr<const CompiledProgram> program, std::string_view options) {
+  auto loaded = std::make_unique<LoadedExecutable>();
+  loaded->client = &client;
+  Placement placement = placement_from(client, options);
+  loaded->devices = std::move(placement.devices);
+  loaded->logical_ids = std::move(placement.ids);
+  loaded->assignment = std::move(placement.assignment);
+  for (const ProgramValue& output : program->outputs) {
+    const ArrayLayout* layout =
+        output.layout.empty() ? default_layout(client.topology, *client.generation, output.type, output.dimensions)
+                              : layout_from(*client.generation, output.type, output.dimensions, output.layout);
+    loaded->output_layouts.push_back(layout);
+    if (output.is_on_device()) loaded->output_array_bytes += layout->bytes;
+  }
+  loaded->facts = std::make_shared<const ExecutableFacts>(std::move(program));
+  const std::lock_guard lock(client.mutex);
+  loaded->program = client.next_program++;
+  return loaded.release();
+}
+
+void note_refusal(Client& client, std::string_view options, const Fault& fault) {
+  if (fault.code != ErrorCode::resource_exhausted) return;
+  const std::lock_guard lock(client.mutex);
+  ++client.account->compiler_refusals;
+  for (Device* device : placement_from(client, options).devices) device->books->note_compiler_refusal(fault.text);
+}
+
+ProgramResult compile(Client& client, const ProgramText& text, std::string_view options) {
+  const std::string_view code(text.code, text.code_bytes);
+  const ProgramCache cache(settings().cache);
+  const std::string key = ProgramCache::key_from({code, options, client.version, settings().topology});
+  // A kept program has no plan.
+  if (settings().dump.empty())
+    if (auto known = cache.find(key)) {
+      const std::lock_guard lock(client.mutex);
+      ++client.account->cached_programs;
+      return known;
+    }
+  const std::string name = find_name(code);
+  client.account->compiling.set(name);
+  const std::string given =
+      settings().dump.empty() ? std::string(options) : options_with_dump(options, settings().dump);
+  CompileForTopologyArguments<RealExecutable> arguments{};
+  arguments.topology = client.topology;
+  arguments.program = &text;
+  arguments.options = given.data();
+  arguments.options_bytes = given.size();
+  const auto begin = std::chrono::steady_clock::now();
+  auto fault = Libtpu::get()->call(Function::Compile, arguments);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  client.account->compiling.set("");
+  if (fault) {
+    note_refusal(client, options, *fault);
+    return std::move(*fault);
+  }
+  ProgramResult result = read_executable(*Libtpu::get(), arguments.executable, options, seconds);
+  if (const auto* program = std::get_if<std::shared_ptr<const CompiledProgram>>(&result)) {
+    cache.keep(key, **program);
+    const std::lock_guard lock(client.mutex);
+    ++client.account->compiled_programs;
+    client.account->compile_seconds += seconds;
+  }
+  return result;
+}
+
+}  // namespace
+
+Error* Client_Compile(CompileArguments* given) {
+  const std::string_view options(given->options, given->options_bytes);
+  ProgramResult result = compile(*given->client, *given->program, options);
+  if (const Fault* fault = std::get_if<Fault>(&result)) return make_error(fault->code, fault->text);
+  given->executable = load(*given->client, std::get<0>(std::move(result)), options);
+  return nullptr;
+}
+
+// Ahead of time, for any topology: such a program isn't run here, but its plan can be asked for.
+Error* Compile(CompileForTopologyArguments<Executable>* given) {
+  CompileForTopologyArguments<RealExecutable> arguments{};
+  static_cast<Head&>(arguments) = *given;
+  arguments.topology = given->topology;
+  arguments.program = given->program;
+  arguments.options = given->options;
+  arguments.options_bytes = given->options_bytes;
+  if (auto fault = Libtpu::get()->call(Function::Compile, arguments)) return make_error(fault->code, fault->text);
+  ProgramResult result =
+      read_executable(*Libtpu::get(), arguments.executable, std::string_view(given->options, given->options_bytes), 0);
+  if (const Fault* fault = std::get_if<Fault>(&result)) return make_error(fault->code, fault->text);
+  given->executable = new Executable{nullptr, std::make_shared<const ExecutableFacts>(std::get<0>(std::move(result)))};
+  return nullptr;
+}
+
+Error* Executable_DeserializeAndLoad(DeserializeArguments* given) {
+  auto program = program_from_bytes(std::string_view(given->bytes, given->size));
+  if (program == nullptr)
+    return make_error(ErrorCode::invalid_argument,
+                      "this executable was not serialized by this version of hbmscope's emulated TPU");
+  const bool has_options = given->struct_bytes >= sizeof(*given) && given->options != nullptr;
+  const std::string options = has_options ? std::string(given->options, given->options_bytes) : program->options;
+  given->executable = load(*given->client, std::move(program), options);
+  return nullptr;
+}
+
+}  // namespace hbmscope::allocator::tpu::plugin

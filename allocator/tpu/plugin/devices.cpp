@@ -1,0 +1,121 @@
+#include <cstring>
+
+#include "allocator/tpu/plugin/functions.h"
+
+namespace hbmscope::allocator::tpu::plugin {
+namespace {
+
+// A program that was built with an older version knows only the first fields.
+template <class Arguments, class Field>
+bool knows(const Arguments* given, const Field& field) {
+  return reinterpret_cast<const char*>(&field + 1) <= reinterpret_cast<const char*>(given) + given->struct_bytes;
+}
+
+template <class Field>
+void set(const MemoryStats* given, std::int64_t& figure, Field& is_set, std::uint64_t bytes) {
+  if (!knows(given, is_set)) return;
+  figure = static_cast<std::int64_t>(bytes);
+  is_set = true;
+}
+
+}  // namespace
+
+// Every host's devices are one process's.
+Error* DeviceDescription_ProcessIndex(Ask<DeviceDescription, int>* given) {
+  given->value = 0;
+  return nullptr;
+}
+
+Error* Device_GetDescription(Ask<Device, DeviceDescription*>* given) {
+  given->value = given->object->description;
+  return nullptr;
+}
+
+Error* Device_IsAddressable(Ask<Device, bool>* given) {
+  given->value = true;
+  return nullptr;
+}
+
+Error* Device_LocalHardwareId(Ask<Device, int>* given) {
+  given->value = given->object->number;
+  return nullptr;
+}
+
+Error* Device_AddressableMemories(AskItems<Device, Memory*>* given) {
+  given->items = given->object->memory_pointers.data();
+  given->count = given->object->memory_pointers.size();
+  return nullptr;
+}
+
+Error* Device_DefaultMemory(Ask<Device, Memory*>* given) {
+  given->value = given->object->default_memory;
+  return nullptr;
+}
+
+Error* Device_MemoryStats(MemoryStats* given) {
+  const std::lock_guard lock(find_client()->mutex);
+  const DeviceBooks& books = *given->device->books;
+  const HbmMemory& memory = books.memory();
+  const Head head = *given;
+  Device* const device = given->device;
+  std::memset(static_cast<void*>(given), 0, std::min(head.struct_bytes, sizeof(MemoryStats)));
+  static_cast<Head&>(*given) = head;
+  given->device = device;
+  given->in_use = static_cast<std::int64_t>(memory.buffer_bytes());
+  set(given, given->peak_in_use, given->has_peak_in_use, books.account().peak);
+  set(given, given->allocations, given->has_allocations, books.allocations());
+  set(given, given->largest_allocation, given->has_largest_allocation, books.largest_allocation_bytes());
+  set(given, given->limit, given->has_limit, memory.usable_bytes());
+  set(given, given->reserved, given->has_reserved, memory.reserved_bytes());
+  set(given, given->reservable, given->has_reservable, memory.reservable_bytes());
+  set(given, given->largest_free, given->has_largest_free, memory.largest_free_bytes());
+  return nullptr;
+}
+
+Error* Device_GetAttributes(DeviceAttributesArguments* given) {
+  given->attributes = nullptr;
+  given->count = 0;
+  given->owner = nullptr;
+  given->deleter = [](void*) {};
+  return nullptr;
+}
+
+Error* Device_ClearMemoryStats(Act<Device>* given) {
+  const std::lock_guard lock(find_client()->mutex);
+  given->object->books->forget_peak();
+  return nullptr;
+}
+
+Error* Memory_Id(Ask<Memory, int>* given) {
+  given->value = given->object->id;
+  return nullptr;
+}
+
+Error* Memory_Kind(AskText<Memory>* given) {
+  given->text = given->object->kind.data();
+  given->bytes = given->object->kind.size();
+  return nullptr;
+}
+
+Error* Memory_Kind_Id(Ask<Memory, int>* given) {
+  given->value = given->object->kind_id;
+  return nullptr;
+}
+
+Error* Memory_DebugString(AskText<Memory>* given) {
+  given->text = given->object->text.data();
+  given->bytes = given->object->text.size();
+  return nullptr;
+}
+
+Error* Memory_ToString(AskText<Memory>* given) {
+  return Memory_DebugString(given);
+}
+
+Error* Memory_AddressableByDevices(AskItems<Memory, Device*>* given) {
+  given->items = &given->object->device;
+  given->count = 1;
+  return nullptr;
+}
+
+}  // namespace hbmscope::allocator::tpu::plugin

@@ -1,0 +1,129 @@
+// The extensions of PJRT's table: layouts and shardings are answered here, because buffers and executables are the
+// plugin's; memory descriptions and topologies are libtpu's. Others (profiler, raw buffers, transfers between hosts
+// ...) are left out, which tells JAX that the plugin doesn't have them.
+#include <cstring>
+
+#include "allocator/tpu/plugin/functions.h"
+
+namespace hbmscope::allocator::tpu::plugin {
+namespace {
+
+Error* destroy(Act<MemoryLayout>* given) {
+  if (given->object != nullptr && !given->object->is_owned) delete given->object;
+  return nullptr;
+}
+
+Error* serialize(AskBytes<MemoryLayout>* given) {
+  auto* text = new std::string(given->object->text);
+  given->bytes = text->data();
+  given->size = text->size();
+  given->owner = text;
+  given->deleter = [](void* owner) { delete static_cast<std::string*>(owner); };
+  return nullptr;
+}
+
+template <class Object>
+Error* give_default(DefaultLayoutArguments<Object>* given, const Topology* topology) {
+  const std::vector<std::int64_t> dimensions(given->dimensions, given->dimensions + given->rank);
+  given->layout =
+      new MemoryLayout{nullptr, default_layout(topology, *find_client()->generation, given->type, dimensions)->text};
+  return nullptr;
+}
+
+Error* default_of_client(DefaultLayoutArguments<Client>* given) {
+  return give_default(given, given->object->topology);
+}
+
+// A topology of another generation may be asked about as well.
+Error* default_of_topology(DefaultLayoutArguments<const Topology>* given) {
+  const Libtpu& libtpu = *Libtpu::get();
+  const auto fault = libtpu.call_extension(
+      libtpu.extension_function(layouts_extension, &LayoutsExtension::default_of_topology), *given);
+  if (fault) return make_error(fault->code, fault->text);
+  AskBytes<MemoryLayout> bytes{{}, given->layout, nullptr, 0, nullptr, nullptr};
+  auto* layout = new MemoryLayout;
+  if (!libtpu.call_extension(libtpu.extension_function(layouts_extension, &LayoutsExtension::serialize), bytes)) {
+    layout->text.assign(bytes.bytes, bytes.size);
+    if (bytes.deleter != nullptr) bytes.deleter(bytes.owner);
+  }
+  Act<MemoryLayout> destroyed{{}, given->layout};
+  libtpu.call_extension(libtpu.extension_function(layouts_extension, &LayoutsExtension::destroy), destroyed);
+  given->layout = layout;
+  return nullptr;
+}
+
+Error* of_buffer(Ask<Buffer, MemoryLayout*>* given) {
+  given->value = new MemoryLayout{nullptr, given->object->layout->text};
+  return nullptr;
+}
+
+Error* of_outputs(AskCounted<Executable, MemoryLayout* const>* given) {
+  given->items = given->object->facts->output_layout_pointers.data();
+  given->count = given->object->facts->output_layout_pointers.size();
+  return nullptr;
+}
+
+Error* of_parameters(AskCounted<Executable, MemoryLayout* const>* given) {
+  const ExecutableFacts& facts = *given->object->facts;
+  if (!facts.program->has_parameter_layouts)
+    return make_error(ErrorCode::unimplemented, "this libtpu doesn't say which layouts parameters have");
+  given->items = facts.parameter_layout_pointers.data();
+  given->count = facts.parameter_layout_pointers.size();
+  return nullptr;
+}
+
+Error* give_shardings(AskTexts<Executable>* given, const ExecutableFacts::Texts& shardings) {
+  const bool are_known = given->object->facts->program->has_shardings;
+  given->count = shardings.texts.size();
+  given->texts = are_known ? shardings.texts.data() : nullptr;
+  given->bytes = are_known ? shardings.bytes.data() : nullptr;
+  return nullptr;
+}
+
+Error* parameter_shardings(AskTexts<Executable>* given) {
+  return give_shardings(given, given->object->facts->parameter_shardings);
+}
+
+Error* output_shardings(AskTexts<Executable>* given) {
+  return give_shardings(given, given->object->facts->output_shardings);
+}
+
+// A copy, as long as libtpu's.
+template <class Kind>
+Kind* copy_of(const Extension& extension) {
+  auto* memory = static_cast<char*>(::operator new(std::max(sizeof(Kind), extension.struct_bytes)));
+  std::memcpy(memory, &extension, extension.struct_bytes);
+  return reinterpret_cast<Kind*>(memory);
+}
+
+}  // namespace
+
+Extension* make_extensions(const Libtpu& libtpu) {
+  Extension* chain = nullptr;
+  const auto add = [&](Extension* extension) {
+    extension->next = chain;
+    chain = extension;
+  };
+  for (const ExtensionType type : {memories_extension, topology_extension})
+    if (const Extension* found = libtpu.find_extension(type)) add(copy_of<Extension>(*found));
+  if (const Extension* found = libtpu.find_extension(shardings_extension)) {
+    auto* shardings = copy_of<ShardingsExtension>(*found);
+    shardings->of_parameters = reinterpret_cast<void*>(&parameter_shardings);
+    shardings->of_outputs = reinterpret_cast<void*>(&output_shardings);
+    add(shardings);
+  }
+  if (const Extension* found = libtpu.find_extension(layouts_extension)) {
+    auto* layouts = copy_of<LayoutsExtension>(*found);
+    layouts->destroy = reinterpret_cast<void*>(&destroy);
+    layouts->serialize = reinterpret_cast<void*>(&serialize);
+    layouts->default_of_client = reinterpret_cast<void*>(&default_of_client);
+    layouts->of_buffer = reinterpret_cast<void*>(&of_buffer);
+    layouts->default_of_topology = reinterpret_cast<void*>(&default_of_topology);
+    layouts->of_outputs = reinterpret_cast<void*>(&of_outputs);
+    layouts->of_parameters = reinterpret_cast<void*>(&of_parameters);
+    add(layouts);
+  }
+  return chain;
+}
+
+}  // namespace hbmscope::allocator::tpu::plugin

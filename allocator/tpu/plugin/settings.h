@@ -1,0 +1,22 @@
+// What `hbmscope run --emulate v5e:2x4` tells the plugin, by environment variables (README.md).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace hbmscope::allocator::tpu::plugin {
+
+struct Settings {
+  std::string library;          // HBMSCOPE_TPU_LIBRARY: the real libtpu.so.
+  std::string topology;         // HBMSCOPE_TPU_TOPOLOGY: "v5e:2x4".
+  std::uint64_t hbm_bytes = 0;  // HBMSCOPE_TPU_HBM_BYTES: of each device; 0: what its compiler allows.
+  std::string report;           // HBMSCOPE_DEVICE_REPORT: the folder for the account; empty: none.
+  std::string cache;            // HBMSCOPE_TPU_CACHE: the folder for compiled programs; empty: none.
+  std::string dump;             // HBMSCOPE_TPU_DUMP: the folder for the compiler's plans; empty: none.
+  bool defragments = true;      // HBMSCOPE_TPU_DEFRAGMENT=0: buffers stay where they are.
+  // HBMSCOPE_TPU_HOST_BYTES: host memory for what programs copy to devices; beyond it, arrays read as zeros.
+  std::uint64_t host_bytes = std::uint64_t{1} << 30;
+};
+const Settings& settings();  // Read once.
+
+}  // namespace hbmscope::allocator::tpu::plugin
