@@ -77,7 +77,8 @@ std::string text_from_use(const FrameworkUse& one) {
   return text;
 }
 
-std::string text_from_need(const DeviceNeed& need) {
+std::string text_from_need(const DryRun& run, const DeviceNeed& need) {
+  if (need.tpu) return text_from_tpu_need(run, need);
   constexpr std::size_t uses_shown = 3;
   std::string text = fmt::format("peak {} of {}", text_from_bytes(need.peak_bytes), text_from_bytes(need.total_bytes));
   std::string parts;
@@ -89,13 +90,29 @@ std::string text_from_need(const DeviceNeed& need) {
   return text + (parts.empty() ? "" : " (" + parts + ")");
 }
 
+std::string text_from_survived(const DryRun& run) {
+  if (run.survived.empty()) return {};
+  return fmt::format("{}{}, and the job went on.\n", static_cast<char>(std::toupper(run.survived[0])),
+                     run.survived.substr(1));
+}
+
+std::string text_from_holders(const DryRun& run) {
+  constexpr std::size_t holders_shown = 3;
+  if (run.holders.empty()) return {};
+  std::string text = "Most of it at the peak:";
+  for (std::size_t i = 0; i < std::min(holders_shown, run.holders.size()); ++i)
+    text += fmt::format("{} {} by {}", i == 0 ? "" : ",", text_from_bytes(run.holders[i].bytes), run.holders[i].line);
+  return text + ".\n";
+}
+
 // "out of memory: ...", without its end of line.
 std::string headline_of(const DryRun& run, const DeviceNeed* need) {
   switch (run.outcome) {
     case DryRunOutcome::fits:
-      return fmt::format("fits: {}, {} to spare{}", text_from_need(*need), text_from_bytes(need->spare_bytes()),
-                         need->is_limited_by_pool() ? " in the pool" : "");
-    case DryRunOutcome::out_of_memory: return "out of memory: " + text_from_failure(*run.failure);
+      return fmt::format("fits: {}, {} to spare{}", text_from_need(run, *need), text_from_bytes(need->spare_bytes()),
+                         !need->tpu && need->is_limited_by_pool() ? " in the pool" : "");
+    case DryRunOutcome::out_of_memory:
+      return "out of memory: " + (run.tpu ? text_from_missing(*run.tpu) : "") + text_from_failure(*run.failure);
     case DryRunOutcome::failed:
       return "failed before its end, so it may need more: " +
              (run.failure ? fmt::format("{}: {}", printable(run.failure->type), text_from_failure(*run.failure))
@@ -134,7 +151,7 @@ std::span<const WhereField> dry_run_gate_fields() {
 Result<std::optional<std::string>> find_gate_failure(const std::string& expression, const DryRun& run) {
   std::vector<GateSubject> subjects;
   for (const DeviceNeed& need : run.needs) {
-    GateSubject& subject = subjects.emplace_back(fmt::format("GPU {}", need.device));
+    GateSubject& subject = subjects.emplace_back(run.machine.name_of_device(need.device));
     subject.set("device", subject.name());
     subject.set("peak", need.peak_bytes);
     subject.set("total", need.total_bytes);
@@ -171,24 +188,15 @@ std::string text_from_assumptions(std::uint64_t context_bytes) {
 }
 
 std::string text_from_dry_run(const DryRun& run) {
-  constexpr std::size_t holders_shown = 3;
   const DeviceNeed* need = run.fullest();
   std::string text = headline_of(run, need) + "\n";
+  if (run.tpu) return text + text_from_survived(run) + text_from_holders(run) + text_below_tpu_headline(run);
   if (need == nullptr) return text;
   if (run.outcome != DryRunOutcome::fits)
-    text += fmt::format("Before that, on GPU {}: {}\n", need->device, text_from_need(*need));
+    text += fmt::format("Before that, on GPU {}: {}\n", need->device, text_from_need(run, *need));
   else if (run.needs.size() > 1)
     text += fmt::format("These are the figures of GPU {}, the fullest of {}.\n", need->device, run.needs.size());
-  if (!run.survived.empty())
-    text += fmt::format("{}{}, and the job went on.\n", static_cast<char>(std::toupper(run.survived[0])),
-                        run.survived.substr(1));
-  if (!run.holders.empty()) {
-    text += "Most of it at the peak:";
-    for (std::size_t i = 0; i < std::min(holders_shown, run.holders.size()); ++i)
-      text += fmt::format("{} {} by {}", i == 0 ? "" : ",", text_from_bytes(run.holders[i].bytes), run.holders[i].line);
-    text += ".\n";
-  }
-  return text + text_from_assumptions(need->context_bytes) + "\n";
+  return text + text_from_survived(run) + text_from_holders(run) + text_from_assumptions(need->context_bytes) + "\n";
 }
 
 nlohmann::ordered_json json_from_dry_run(const DryRun& run) {
@@ -211,6 +219,7 @@ nlohmann::ordered_json json_from_dry_run(const DryRun& run) {
                        {"function", run.failure->function},
                        {"file", run.failure->file},
                        {"line", run.failure->line}};
+  if (run.tpu) json["tpu"] = json_from_tpu_run(*run.tpu);
   json["survived"] = or_null(run.survived);
   json["devices"] = Json::array();
   for (const DeviceNeed& need : run.needs) {
@@ -229,15 +238,21 @@ nlohmann::ordered_json json_from_dry_run(const DryRun& run) {
                                {"processes", need.processes},
                                {"frameworks", std::move(frameworks)},
                                {"spare_bytes", need.spare_bytes()},
-                               {"is_limited_by_pool", need.is_limited_by_pool()}});
+                               {"is_limited_by_pool", !need.tpu && need.is_limited_by_pool()}});
+    if (need.tpu) json["devices"].back()["tpu"] = json_from_tpu_peak(*need.tpu);
   }
   const DeviceNeed* fullest = run.fullest();
   json["fullest_device"] = fullest != nullptr ? Json(fullest->device) : Json(nullptr);
   json["holders"] = Json::array();
   for (const DryRunHolder& holder : run.holders)
     json["holders"].push_back({{"line", holder.line}, {"bytes", holder.bytes}});
-  json["assumed"] = {"the size of a context", "rounding of requests by the driver"};
-  json["not_emulated"] = not_emulated;
+  if (run.tpu) {
+    json["assumed"] = {"placement of arrays by the runtime", "programs run one at a time"};
+    json["not_emulated"] = Json::array({"values"});
+  } else {
+    json["assumed"] = {"the size of a context", "rounding of requests by the driver"};
+    json["not_emulated"] = not_emulated;
+  }
   return json;
 }
 

@@ -12,6 +12,7 @@
 #include "analysis/model/result.h"
 #include "analysis/query/where.h"
 #include "app/cli/emulated_machine.h"
+#include "app/cli/tpu_dry_run.h"
 
 namespace hbmscope::cli {
 
@@ -31,6 +32,7 @@ struct DeviceNeed {
   std::uint64_t peak_bytes = 0;  // Of all that processes took at one time, their contexts included.
   std::size_t processes = 0;     // That used it.
   std::vector<FrameworkUse> frameworks;
+  std::optional<TpuPeak> tpu;  // Of an emulated TPU.
 
   // What more would have fit.
   std::uint64_t spare_bytes() const;
@@ -70,6 +72,7 @@ struct DryRun {
   int exit_code = 0;
   std::string recording;              // Empty: there is none.
   std::uint64_t host_peak_bytes = 0;  // Of the largest process.
+  std::optional<TpuRun> tpu;          // Of an emulated slice.
 
   const DeviceNeed* fullest() const;  // The device with the least to spare; null: none was used.
 };
@@ -78,11 +81,12 @@ struct DryRun {
 struct DryRunSources {
   std::string folder;  // With the reports of its processes (allocator/device/python) and the accounts of the devices.
   EmulatedMachine machine;
-  int exit_code = 0;              // As in a shell.
-  std::int64_t pid = 0;           // Of the command itself.
-  std::string recording;          // Empty: there is none.
-  bool has_memory_dumps = false;  // XLA's allocator wrote one: it refused a request, perhaps for a moment only.
-  std::string doubt;              // Why a framework may not have used the devices; empty: no reason is known.
+  int exit_code = 0;               // As in a shell.
+  std::int64_t pid = 0;            // Of the command itself.
+  std::string recording;           // Empty: there is none.
+  bool has_memory_dumps = false;   // XLA's allocator wrote one: it refused a request, perhaps for a moment only.
+  std::string doubt;               // Why a framework may not have used the devices; empty: no reason is known.
+  std::optional<TpuRun> tpu = {};  // What is known of an emulated slice before its account is read.
 };
 DryRun read_dry_run(const DryRunSources& sources);
 

@@ -303,7 +303,10 @@ DryRun read_dry_run(const DryRunSources& sources) {
   Evidence evidence;
   evidence.has_memory_dumps = sources.has_memory_dumps;
   for (const ProcessReport& report : reports) evidence.torch_refusals += report.refused_requests();
-  if (device::Accounts* accounts = device::Accounts::open(sources.folder + "/" + device::accounts_file_name)) {
+  if (sources.machine.tpu != nullptr) {
+    run.tpu = sources.tpu.value_or(TpuRun());
+    run.needs = tpu_needs_from(sources.folder, sources.machine, *run.tpu);
+  } else if (device::Accounts* accounts = device::Accounts::open(sources.folder + "/" + device::accounts_file_name)) {
     const device::AccountsReport found = accounts->report();
     run.needs = needs_from(found, reports, sources.machine);
     evidence.refusal = find_refusal(found, sources.machine);
@@ -314,6 +317,7 @@ DryRun read_dry_run(const DryRunSources& sources) {
     run.holders = find_holders(*source);
   }
   judge(run, sources, evidence, reports);
+  if (run.tpu) find_what_is_missing(run);
   return run;
 }
 

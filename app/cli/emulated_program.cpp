@@ -85,36 +85,6 @@ std::string find_python_of_script(const std::string& script) {
   return {};
 }
 
-// The Python that the command runs in, and where its own arguments begin. An empty program: none was found.
-struct FoundPython {
-  std::string program;
-  std::size_t arguments_at = 0;
-};
-FoundPython find_python(const std::vector<std::string>& command) {
-  const bool is_started = is_starter(command.front());
-  for (std::size_t i = 0; i < command.size(); ++i) {
-    if (is_python(command[i])) return {find_in_path(command[i]), i + 1};
-    if (i > 0 || !is_started)
-      if (std::string python = find_python_of_script(find_in_path(command[i])); !python.empty())
-        return {std::move(python), command.size()};
-    if (!is_started) break;
-  }
-  return {};
-}
-
-// What keeps Python from importing our sitecustomize, without which JAX doesn't look for devices; empty: nothing.
-std::string find_isolation(const std::vector<std::string>& command, const FoundPython& python) {
-  if (python.program.empty()) return {};
-  for (std::size_t i = python.arguments_at; i < command.size() && command[i].starts_with("-"); ++i) {
-    const std::string& word = command[i];
-    if (word == "-c" || word == "-m") break;
-    if (word.starts_with("--")) continue;
-    if (const std::size_t at = word.find_first_of("IES"); at != std::string::npos)
-      return fmt::format("python -{} keeps it from loading what JAX needs to find the devices", word[at]);
-  }
-  return {};
-}
-
 std::string find_doubt(const std::vector<std::string>& command, const FoundPython& python) {
   if (std::string isolation = find_isolation(command, python); !isolation.empty()) return isolation;
   if (const std::string platforms = variable("JAX_PLATFORMS");
@@ -144,17 +114,6 @@ std::optional<Error> find_static_runtime(const std::string& program) {
   return refusal(fmt::format("{} has NVIDIA's CUDA runtime linked into it, which does not run on an emulated device",
                              printable(program)),
                  "Link it as a shared library: nvcc -cudart shared.");
-}
-
-Result<FoundFrameworks> ask_for_frameworks(const std::string& python) {
-  if (python.empty()) return FoundFrameworks{};
-  const auto output = run_and_read({python, "-c", python_probe});
-  if (!output) return Failure(output.error());
-  if (output->exit_code != 0)
-    return Failure(
-        refusal(fmt::format("{} ended with code {} instead of listing its packages", python, output->exit_code),
-                "Its message is above."));
-  return frameworks_from(output->text);
 }
 
 // Harmless to programs that need none of it: what runs behind a shell or `uv run` isn't known. sitecustomize sets what
@@ -189,6 +148,41 @@ std::string text_from_frameworks(const FoundFrameworks& found) {
 
 }  // namespace
 
+FoundPython find_python(const std::vector<std::string>& command) {
+  const bool is_started = is_starter(command.front());
+  for (std::size_t i = 0; i < command.size(); ++i) {
+    if (is_python(command[i])) return {find_in_path(command[i]), i + 1};
+    if (i > 0 || !is_started)
+      if (std::string python = find_python_of_script(find_in_path(command[i])); !python.empty())
+        return {std::move(python), command.size()};
+    if (!is_started) break;
+  }
+  return {};
+}
+
+std::string find_isolation(const std::vector<std::string>& command, const FoundPython& python) {
+  if (python.program.empty()) return {};
+  for (std::size_t i = python.arguments_at; i < command.size() && command[i].starts_with("-"); ++i) {
+    const std::string& word = command[i];
+    if (word == "-c" || word == "-m") break;
+    if (word.starts_with("--")) continue;
+    if (const std::size_t at = word.find_first_of("IES"); at != std::string::npos)
+      return fmt::format("python -{} keeps it from loading what JAX needs to find the devices", word[at]);
+  }
+  return {};
+}
+
+Result<FoundFrameworks> ask_for_frameworks(const std::string& python) {
+  if (python.empty()) return FoundFrameworks{};
+  const auto output = run_and_read({python, "-c", python_probe});
+  if (!output) return Failure(output.error());
+  if (output->exit_code != 0)
+    return Failure(
+        refusal(fmt::format("{} ended with code {} instead of listing its packages", python, output->exit_code),
+                "Its message is above."));
+  return frameworks_from(output->text);
+}
+
 Result<FoundFrameworks> frameworks_from(const std::string& output) {
   // Packages may print something at Python's start; the list is the last line.
   const std::size_t end = output.find_last_not_of('\n');
@@ -206,6 +200,8 @@ Result<FoundFrameworks> frameworks_from(const std::string& output) {
   found.torch_cuda = text_at(parsed, "torch_cuda");
   found.tensorflow = text_at(parsed, "tensorflow");
   found.tensorflow_cuda = text_at(parsed, "tensorflow_cuda");
+  found.libtpu = text_at(parsed, "libtpu");
+  found.libtpu_version = text_at(parsed, "libtpu_version");
   found.has_cupy = parsed.value("has_cupy", false);
   if (const auto majors = parsed.find("jax_cuda"); majors != parsed.end() && majors->is_array())
     for (const auto& major : *majors)

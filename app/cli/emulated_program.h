@@ -17,13 +17,25 @@ struct FoundFrameworks {
   std::vector<int> jax_cuda;  // The majors of CUDA that a plugin of JAX is installed for.
   std::string torch_cuda;     // "12.8"; empty: built without CUDA.
   std::string tensorflow, tensorflow_cuda;
+  std::string libtpu, libtpu_version;  // The library's path; empty: not installed.
   bool has_cupy = false;
   bool has_ptxas = true, has_libdevice = true;
 };
 // Parses the probe's output. Errors: it does not end with what the probe prints.
 Result<FoundFrameworks> frameworks_from(const std::string& output);
 
-// Why a program with these frameworks can't run on an emulated device; `what` is empty if it can.
+// The Python that the command runs in, and where its own arguments begin. An empty program: none was found.
+struct FoundPython {
+  std::string program;
+  std::size_t arguments_at = 0;
+};
+FoundPython find_python(const std::vector<std::string>& command);
+// Runs the probe. An empty program: nothing is known. Errors: it did not answer.
+Result<FoundFrameworks> ask_for_frameworks(const std::string& python);
+// What keeps Python from importing our sitecustomize; empty: nothing.
+std::string find_isolation(const std::vector<std::string>& command, const FoundPython& python);
+
+// Why a program with these frameworks can't run on an emulated GPU; `what` is empty if it can.
 Error find_framework_fault(const FoundFrameworks& found);
 
 struct EmulatedProgram {

@@ -34,6 +34,15 @@ def folders_of_nvidia():
     return list(spec.submodule_search_locations) if spec is not None and spec.submodule_search_locations else []
 
 
+def libtpu():
+    """Its library, and the package's version."""
+    spec = importlib.util.find_spec("libtpu")
+    folders = list(spec.submodule_search_locations or []) if spec is not None else []
+    files = [os.path.join(folder, "libtpu.so") for folder in folders]
+    found = [file for file in files if os.path.exists(file)]
+    return (found[0], version("libtpu") or version("libtpu-nightly")) if found else (None, None)
+
+
 def find(*patterns):
     return [file for folder in folders_of_nvidia() for pattern in patterns for file in glob.glob(os.path.join(folder, pattern))]
 
@@ -48,6 +57,8 @@ print(
             "torch_cuda": names_in("torch", "version.py").get("cuda"),
             "tensorflow": version("tensorflow"),
             "tensorflow_cuda": names_in("tensorflow", "python", "platform", "build_info.py").get("build_info", {}).get("cuda_version"),
+            "libtpu": libtpu()[0],
+            "libtpu_version": libtpu()[1],
             "has_cupy": importlib.util.find_spec("cupy") is not None,
             "has_ptxas": bool(find("cuda_nvcc/bin/ptxas", "cu*/bin/ptxas") or shutil.which("ptxas")),
             "has_libdevice": bool(find("cuda_nvcc/nvvm/libdevice/*.bc", "cu*/nvvm/libdevice/*.bc") or glob.glob("/usr/local/cuda*/nvvm/libdevice/*.bc")),

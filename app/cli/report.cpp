@@ -123,7 +123,8 @@ Result<void> check_profile_options(const ReportOptions& options) {
   return has_groups ? used.refuse({"--own"}, "can't be combined with groups") : Result<void>{};
 }
 
-// Of a trace, the filter may also be one of blocks, as in the window and in report --blocks: ages, addresses, your code.
+// Of a trace, the filter may also be one of blocks, as in the window and in report --blocks: ages, addresses, your
+// code.
 Result<ProfileView> make_view_of(const Source& source, const ViewRequest& request) {
   auto view = make_view(source.profile, request);
   if (view || !source.trace || request.where.empty() || !request.value_type.empty()) return view;

@@ -26,6 +26,7 @@
 #include "app/cli/sweep.h"
 #include "app/cli/temporary_folder.h"
 #include "app/cli/terminal.h"
+#include "app/cli/tpu_program.h"
 #include "app/cli/window_process.h"
 
 namespace hbmscope::cli {
@@ -68,6 +69,7 @@ struct DryRunJob {
   EmulatedMachine machine;
   EmulatedProgram program;
   std::unique_ptr<TemporaryFolder> reports;  // Where the job's processes write what they needed.
+  std::optional<TpuRun> tpu;                 // On TPUs.
 
   void apply_to(JobSettings& settings, bool json) const {
     settings.preload = program.preload;
@@ -78,11 +80,30 @@ struct DryRunJob {
     for (const std::string& note : program.notes) say(note);
   }
   DryRunSources sources_after(const ObservedJob& job, bool has_memory_dumps) const {
-    DryRunSources sources{reports->path(), machine, job.exit_code(), job.pid(), {}, has_memory_dumps, program.doubt};
+    DryRunSources sources{reports->path(), machine, job.exit_code(), job.pid(), {}, has_memory_dumps,
+                          program.doubt,   tpu};
     if (job.is_recording() || job.has_reported()) sources.recording = job.recording();
     return sources;
   }
 };
+
+// The programs' plans are next to the recording: "train.hbm" and "train.programs".
+std::string plans_for(const RunOptions& options) {
+  if (options.record.empty()) return {};
+  return std::filesystem::absolute(options.record).replace_extension(".programs").string();
+}
+
+Result<EmulatedProgram> prepare(const RunOptions& options, const EmulatedMachine& machine, std::optional<TpuRun>& tpu) {
+  if (machine.tpu == nullptr) {
+    if (options.is_quick)
+      return Failure(refusal("--quick is for TPUs, whose programs take long to compile", "Remove --quick."));
+    return prepare_program(options.command, machine);
+  }
+  tpu.emplace();
+  tpu->is_quick = options.is_quick;
+  tpu->plans = plans_for(options);
+  return prepare_tpu_program(options.command, machine, {options.is_quick, tpu->plans});
+}
 
 Result<DryRunJob> prepare_dry_run(const RunOptions& options) {
   // A condition that is wrong is not found out after the run.
@@ -90,14 +111,15 @@ Result<DryRunJob> prepare_dry_run(const RunOptions& options) {
     return Failure(valid.error());
   const auto machine = emulated_machine_from(options.emulate, options.device_bytes);
   if (!machine) return Failure(machine.error());
-  auto program = prepare_program(options.command, *machine);
+  std::optional<TpuRun> tpu;
+  auto program = prepare(options, *machine, tpu);
   if (!program) return Failure(program.error());
   auto reports = TemporaryFolder::make("dry-run");
   if (!reports) return Failure(reports.error());
   if (!device::Accounts::create((*reports)->path() + "/" + device::accounts_file_name))
     return Failure(refusal("there is no room for temporary files in " + printable((*reports)->path()),
                            "Set TMPDIR to a folder with free space."));
-  return DryRunJob{*machine, std::move(*program), std::move(*reports)};
+  return DryRunJob{*machine, std::move(*program), std::move(*reports), std::move(tpu)};
 }
 
 }  // namespace

@@ -19,7 +19,8 @@ struct RunOptions {
   std::string back_end = "interpose";  // How calls of the CUDA driver are recorded; or cupti.
   std::string stacks = "python";       // The stacks of those calls; or native, none.
   std::uint32_t stack_depth = 64;      // Maximum number of frames.
-  std::string emulate;                 // The devices of a dry run, "h100:8"; empty: the real ones.
+  std::string emulate;                 // The devices of a dry run, "h100:8", "v5e:2x4"; empty: the real ones.
+  bool is_quick = false;               // TPUs: compile at a lower level of optimisation.
   std::string device_bytes;            // Their memory, "40GiB"; empty: as the catalogue says.
   bool json = false;                   // The verdict of a dry run.
   GateOptions gate;                    // Checked after a dry run that ended well; empty: no condition.

@@ -23,6 +23,7 @@
 #include "app/cli/sweep_runs.h"
 #include "app/cli/terminal.h"
 #include "app/cli/text_columns.h"
+#include "app/cli/tpu_program.h"
 
 namespace hbmscope::cli {
 namespace {
@@ -237,7 +238,8 @@ Result<void> check_one(const RunOptions& options, const std::vector<SweepAxis>& 
         devices.begin() + static_cast<std::ptrdiff_t>(i))
       return Failure(refusal(fmt::format("--emulate names {} twice", printable(devices[i])), "Name each device once."));
     if (i > 0) continue;
-    const auto program = prepare_program(*command, *machine);
+    const auto program = machine->tpu != nullptr ? prepare_tpu_program(*command, *machine, {options.is_quick, {}})
+                                                 : prepare_program(*command, *machine);
     if (!program) return Failure(program.error());
     for (const std::string& note : program->notes) say(note);
   }

@@ -37,7 +37,7 @@ def _is_lack_of_memory(error):
         return True
     text = str(error)
     if "RESOURCE_EXHAUSTED" in text:
-        return "out of memory" in text.lower() or "allocat" in text
+        return any(sign in text.lower() for sign in ("out of memory", "allocat", "to reserve", "exceeding available", "to have enough memory"))
     return any(sign in text for sign in ("CUDA out of memory", "CUDA_ERROR_OUT_OF_MEMORY", "CUDA error: out of memory", "cudaErrorMemoryAllocation", "OOM when allocating"))
 
 

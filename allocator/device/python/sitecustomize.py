@@ -1,4 +1,4 @@
-"""What a Python process needs so that frameworks use the emulated CUDA device.
+"""What a Python process needs so that frameworks use the emulated devices: CUDA devices, or a TPU slice.
 
 Python imports this module at its start, if this folder is on PYTHONPATH. Then it imports the user's own sitecustomize,
 if there is one.
@@ -29,10 +29,13 @@ def _run_next_sitecustomize():
     spec.loader.exec_module(module)
 
 
-os.path.exists = _exists
-# Otherwise JAX falls back to the CPU without a word if its plugin does not start.
-if not os.environ.get("JAX_PLATFORMS") and any(importlib.util.find_spec(f"jax_cuda{major}_plugin") for major in (12, 13)):
-    os.environ["JAX_PLATFORMS"] = "cuda,cpu"
+if os.environ.get("HBMSCOPE_TPU_TOPOLOGY"):
+    import hbmscope_tpu  # noqa: F401
+else:
+    os.path.exists = _exists
+    # Otherwise JAX falls back to the CPU without a word if its plugin does not start.
+    if not os.environ.get("JAX_PLATFORMS") and any(importlib.util.find_spec(f"jax_cuda{major}_plugin") for major in (12, 13)):
+        os.environ["JAX_PLATFORMS"] = "cuda,cpu"
 if os.environ.get("HBMSCOPE_DEVICE_REPORT"):
     import hbmscope_dry_run  # noqa: F401
 _run_next_sitecustomize()

@@ -135,6 +135,7 @@ void DeviceBooks::on_moves(const std::vector<Move>& moves, std::uint64_t, std::u
 }
 
 void DeviceBooks::on_reservation(std::uint64_t before_bytes, std::uint64_t now_bytes) {
+  peak_reserved_ = std::max(peak_reserved_, now_bytes);
   if (before_bytes != 0) hbmscope_free(&heap_, base_, nullptr);
   if (now_bytes == 0) return;
   const hbmscope_block reported{base_, now_bytes, HBMSCOPE_UNKNOWN, 0, 0, nullptr, &programs_tag};

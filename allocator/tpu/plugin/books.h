@@ -59,6 +59,7 @@ class DeviceBooks final : private HbmRuntime::Listener {
   void note_host(std::uint64_t bytes) { own_.host_peak = std::max(own_.host_peak, bytes); }
   std::uint64_t allocations() const { return allocations_; }
   std::uint64_t largest_allocation_bytes() const { return largest_allocation_; }
+  std::uint64_t peak_reserved_bytes() const { return peak_reserved_; }
 
  private:
   void on_moves(const std::vector<Move>& moves, std::uint64_t requested_bytes, std::uint64_t largest_before) override;
@@ -77,7 +78,7 @@ class DeviceBooks final : private HbmRuntime::Listener {
   HbmRuntime runtime_;
   std::unordered_map<std::uint64_t, std::unique_ptr<Block>> blocks_;  // By address.
   std::uint64_t padding_ = 0;
-  std::uint64_t allocations_ = 0, largest_allocation_ = 0;
+  std::uint64_t allocations_ = 0, largest_allocation_ = 0, peak_reserved_ = 0;
   Execution execution_;  // In progress; number 0: none.
 };
 

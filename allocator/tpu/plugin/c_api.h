@@ -30,6 +30,7 @@ enum class ErrorCode : int {
   none = 0,
   invalid_argument = 3,
   resource_exhausted = 8,
+  aborted = 10,
   unimplemented = 12,
   internal = 13
 };

@@ -1,4 +1,8 @@
 // The client: the devices of the slice, all of them in this process.
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <cstring>
 
 #include "allocator/tpu/plugin/functions.h"
@@ -98,11 +102,30 @@ std::optional<Fault> add_devices(const Libtpu& libtpu, const Settings& given, Cl
   return std::nullopt;
 }
 
+// A TPU belongs to one process at a time, which libtpu checks with a lock file, too. The lock ends with the process.
+std::optional<Fault> take_slice(const Settings& given) {
+  if (given.report.empty()) return std::nullopt;
+  const int file = open((given.report + "/tpu.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (file < 0) return std::nullopt;
+  char owner[32] = "";
+  if (flock(file, LOCK_EX | LOCK_NB) != 0) {
+    const ssize_t length = pread(file, owner, sizeof(owner) - 1, 0);
+    close(file);
+    return Fault{ErrorCode::aborted,
+                 "The TPU is already in use by process with pid " + std::string(owner, length > 0 ? length : 0) +
+                     ". hbmscope emulates the whole slice in one process: start one process for all hosts."};
+  }
+  const std::string pid = std::to_string(getpid());
+  if (ftruncate(file, 0) != 0 || pwrite(file, pid.data(), pid.size(), 0) < 0) return std::nullopt;
+  return std::nullopt;
+}
+
 std::optional<Fault> fill(const Libtpu& libtpu, const Settings& given, Client& client) {
   client.generation = find_generation(given.topology.substr(0, given.topology.find(':')));
   if (client.generation == nullptr)
     return Fault{ErrorCode::invalid_argument, "HBMSCOPE_TPU_TOPOLOGY is '" + given.topology +
                                                   "', which does not begin with a generation such as v5e"};
+  if (auto fault = take_slice(given)) return fault;
   if (auto fault = create_topology(libtpu, given, client.topology)) return fault;
   AskText<Topology> version{{}, client.topology, nullptr, 0};
   if (!libtpu.call(Function::TopologyDescription_PlatformVersion, version))

@@ -1,6 +1,12 @@
 // From a program's text to an executable: libtpu compiles it, unless the result is known from an earlier time.
+#include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "allocator/tpu/plugin/functions.h"
 #include "allocator/tpu/plugin/program_cache.h"
@@ -9,6 +15,8 @@
 
 namespace hbmscope::allocator::tpu::plugin {
 namespace {
+
+namespace fs = std::filesystem;
 
 // Fields of CompileOptionsProto, ExecutableBuildOptionsProto, OptionOverrideProto
 // (xla/pjrt/proto/compile_options.proto) and DeviceAssignmentProto (xla/xla_data.proto).
@@ -111,6 +119,48 @@ Placement placement_from(const Client& client, std::string_view options) {
   return placement;
 }
 
+// The compiler writes its plan to files; the one with the assignment of buffers is kept.
+class PlanFolder {
+ public:
+  PlanFolder() {
+    if (settings().plans.empty()) return;
+    std::string name = settings().plans + "/compiling-XXXXXX";
+    std::error_code error;
+    fs::create_directories(settings().plans, error);
+    if (mkdtemp(name.data()) != nullptr) path_ = name;
+  }
+  ~PlanFolder() {
+    std::error_code error;
+    if (!path_.empty()) fs::remove_all(path_, error);
+  }
+  PlanFolder(const PlanFolder&) = delete;
+  PlanFolder& operator=(const PlanFolder&) = delete;
+
+  const std::string& path() const { return path_; }  // Empty: no plan is wanted.
+  std::string read() const {
+    std::error_code error;
+    if (!path_.empty())
+      for (const auto& entry : fs::directory_iterator(path_, error))
+        if (entry.path().string().ends_with(".after_optimizations.hlo.pb")) {
+          std::ifstream file(entry.path(), std::ios::binary);
+          return std::string(std::istreambuf_iterator<char>(file), {});
+        }
+    return {};
+  }
+
+ private:
+  std::string path_;
+};
+
+// Named like XLA's own dumps, so that a folder of them is opened as one program each.
+void write_plan(std::uint64_t number, const CompiledProgram& program) {
+  if (settings().plans.empty() || program.plan.empty()) return;
+  char prefix[32];
+  std::snprintf(prefix, sizeof(prefix), "module_%04llu.", static_cast<unsigned long long>(number));
+  std::ofstream file(settings().plans + "/" + prefix + program.name + ".hlo.pb", std::ios::binary);
+  file.write(program.plan.data(), static_cast<std::streamsize>(program.plan.size()));
+}
+
 LoadedExecutable* load(Client& client, std::shared_ptr<const CompiledProgram> program, std::string_view options) {
   auto loaded = std::make_unique<LoadedExecutable>();
   loaded->client = &client;
@@ -126,8 +176,11 @@ LoadedExecutable* load(Client& client, std::shared_ptr<const CompiledProgram> pr
     if (output.is_on_device()) loaded->output_array_bytes += layout->bytes;
   }
   loaded->facts = std::make_shared<const ExecutableFacts>(std::move(program));
-  const std::lock_guard lock(client.mutex);
-  loaded->program = client.next_program++;
+  {
+    const std::lock_guard lock(client.mutex);
+    loaded->program = client.next_program++;
+  }
+  write_plan(loaded->program, *loaded->facts->program);
   return loaded.release();
 }
 
@@ -138,41 +191,48 @@ void note_refusal(Client& client, std::string_view options, const Fault& fault) 
   for (Device* device : placement_from(client, options).devices) device->books->note_compiler_refusal(fault.text);
 }
 
-ProgramResult compile(Client& client, const ProgramText& text, std::string_view options) {
-  const std::string_view code(text.code, text.code_bytes);
-  const ProgramCache cache(settings().cache);
-  const std::string key = ProgramCache::key_from({code, options, client.version, settings().topology});
-  // A kept program has no plan.
-  if (settings().dump.empty())
-    if (auto known = cache.find(key)) {
-      const std::lock_guard lock(client.mutex);
-      ++client.account->cached_programs;
-      return known;
-    }
-  const std::string name = find_name(code);
-  client.account->compiling.set(name);
-  const std::string given =
-      settings().dump.empty() ? std::string(options) : options_with_dump(options, settings().dump);
+struct Request {
+  const ProgramText& text;
+  std::string_view options;
+};
+
+ProgramResult compile_now(Client& client, const Request& request) {
+  const PlanFolder folder;
+  const std::string options =
+      folder.path().empty() ? std::string(request.options) : options_with_dump(request.options, folder.path());
   CompileForTopologyArguments<RealExecutable> arguments{};
   arguments.topology = client.topology;
-  arguments.program = &text;
-  arguments.options = given.data();
-  arguments.options_bytes = given.size();
+  arguments.program = &request.text;
+  arguments.options = options.data();
+  arguments.options_bytes = options.size();
   const auto begin = std::chrono::steady_clock::now();
-  auto fault = Libtpu::get()->call(Function::Compile, arguments);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  client.account->compiling.set("");
-  if (fault) {
-    note_refusal(client, options, *fault);
-    return std::move(*fault);
-  }
-  ProgramResult result = read_executable(*Libtpu::get(), arguments.executable, options, seconds);
-  if (const auto* program = std::get_if<std::shared_ptr<const CompiledProgram>>(&result)) {
-    cache.keep(key, **program);
+  if (auto fault = Libtpu::get()->call(Function::Compile, arguments)) return std::move(*fault);
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
+  return read_executable(*Libtpu::get(), arguments.executable, request.options, passed.count(), folder.read());
+}
+
+ProgramResult compile(Client& client, const Request& request) {
+  const std::string_view code(request.text.code, request.text.code_bytes);
+  const ProgramCache cache(settings().cache);
+  const std::string key =
+      ProgramCache::key_from({code, with_sorted_maps(request.options), client.version, settings().topology});
+  if (auto known = cache.find(key); known != nullptr && (settings().plans.empty() || !known->plan.empty())) {
     const std::lock_guard lock(client.mutex);
-    ++client.account->compiled_programs;
-    client.account->compile_seconds += seconds;
+    ++client.account->cached_programs;
+    return known;
   }
+  client.account->compiling.set(find_name(code));
+  ProgramResult result = compile_now(client, request);
+  client.account->compiling.set("");
+  if (const Fault* fault = std::get_if<Fault>(&result)) {
+    note_refusal(client, request.options, *fault);
+    return result;
+  }
+  const auto& program = std::get<0>(result);
+  cache.keep(key, *program);
+  const std::lock_guard lock(client.mutex);
+  ++client.account->compiled_programs;
+  client.account->compile_seconds += program->compile_seconds;
   return result;
 }
 
@@ -180,7 +240,7 @@ ProgramResult compile(Client& client, const ProgramText& text, std::string_view 
 
 Error* Client_Compile(CompileArguments* given) {
   const std::string_view options(given->options, given->options_bytes);
-  ProgramResult result = compile(*given->client, *given->program, options);
+  ProgramResult result = compile(*given->client, {*given->program, options});
   if (const Fault* fault = std::get_if<Fault>(&result)) return make_error(fault->code, fault->text);
   given->executable = load(*given->client, std::get<0>(std::move(result)), options);
   return nullptr;
@@ -195,8 +255,8 @@ Error* Compile(CompileForTopologyArguments<Executable>* given) {
   arguments.options = given->options;
   arguments.options_bytes = given->options_bytes;
   if (auto fault = Libtpu::get()->call(Function::Compile, arguments)) return make_error(fault->code, fault->text);
-  ProgramResult result =
-      read_executable(*Libtpu::get(), arguments.executable, std::string_view(given->options, given->options_bytes), 0);
+  ProgramResult result = read_executable(*Libtpu::get(), arguments.executable,
+                                         std::string_view(given->options, given->options_bytes), 0, {});
   if (const Fault* fault = std::get_if<Fault>(&result)) return make_error(fault->code, fault->text);
   given->executable = new Executable{nullptr, std::make_shared<const ExecutableFacts>(std::get<0>(std::move(result)))};
   return nullptr;

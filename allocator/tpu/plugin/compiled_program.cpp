@@ -207,10 +207,11 @@ std::uint64_t CompiledProgram::tuple_table_bytes(std::uint64_t output_array_byte
 }
 
 ProgramResult read_executable(const Libtpu& libtpu, RealExecutable* executable, std::string_view options,
-                              double compile_seconds) {
+                              double compile_seconds, std::string plan) {
   auto program = std::make_shared<CompiledProgram>();
   program->options = options;
   program->compile_seconds = compile_seconds;
+  program->plan = std::move(plan);
   auto fault = Reader(libtpu, executable).read(*program);
   Act<RealExecutable> destroyed{{}, executable};
   libtpu.call(Function::Executable_Destroy, destroyed);

@@ -49,6 +49,8 @@ struct CompiledProgram {
   std::vector<std::int64_t> argument_under;
   std::vector<std::int64_t> donors;  // Arguments that are given up, and that no output takes.
   double compile_seconds = 0;
+  // How the compiler has placed the program's values: a serialized HloProto with its buffer assignment; empty: unknown.
+  std::string plan;
 
   // The tables of pointers to several outputs: what the compiler counts as outputs besides the arrays.
   std::uint64_t tuple_table_bytes(std::uint64_t output_array_bytes) const;
@@ -57,7 +59,7 @@ struct CompiledProgram {
 // Asks about everything, and destroys the executable.
 using ProgramResult = std::variant<std::shared_ptr<const CompiledProgram>, Fault>;
 ProgramResult read_executable(const Libtpu& libtpu, RealExecutable* executable, std::string_view options,
-                              double compile_seconds);
+                              double compile_seconds, std::string plan);
 
 // As bytes, and back. No program: the bytes are damaged or of another version.
 std::string bytes_from_program(const CompiledProgram& program);

@@ -67,6 +67,7 @@ Error* Device_MemoryStats(MemoryStats* given) {
   set(given, given->largest_allocation, given->has_largest_allocation, books.largest_allocation_bytes());
   set(given, given->limit, given->has_limit, memory.usable_bytes());
   set(given, given->reserved, given->has_reserved, memory.reserved_bytes());
+  set(given, given->peak_reserved, given->has_peak_reserved, books.peak_reserved_bytes());
   set(given, given->reservable, given->has_reservable, memory.reservable_bytes());
   set(given, given->largest_free, given->has_largest_free, memory.largest_free_bytes());
   return nullptr;

@@ -9,7 +9,7 @@ namespace {
 using Json = nlohmann::json;
 
 // Changes with every change of the format below.
-constexpr std::string_view signature = "hbmscope TPU program 1\n";
+constexpr std::string_view signature = "hbmscope TPU program 2\n";
 
 Json json_from(const std::string& bytes) {
   return Json::binary({bytes.begin(), bytes.end()});
@@ -83,7 +83,8 @@ std::string bytes_from_program(const CompiledProgram& program) {
                      {"has_shardings", program.has_shardings},
                      {"argument_under", program.argument_under},
                      {"donors", program.donors},
-                     {"compile_seconds", program.compile_seconds}};
+                     {"compile_seconds", program.compile_seconds},
+                     {"plan", json_from(program.plan)}};
   std::string bytes(signature);
   Json::to_msgpack(json, bytes);
   return bytes;
@@ -112,6 +113,7 @@ std::shared_ptr<const CompiledProgram> program_from_bytes(std::string_view bytes
     program->argument_under = json.at("argument_under").get<std::vector<std::int64_t>>();
     program->donors = json.at("donors").get<std::vector<std::int64_t>>();
     program->compile_seconds = json.at("compile_seconds").get<double>();
+    program->plan = bytes_from(json.at("plan"));
     if (program->argument_under.size() != program->outputs.size()) return nullptr;
     return program;
   } catch (const Json::exception&) {

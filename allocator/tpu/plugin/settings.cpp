@@ -25,7 +25,7 @@ const Settings& settings() {
     found.hbm_bytes = number_of("HBMSCOPE_TPU_HBM_BYTES", 0);
     found.report = text_of("HBMSCOPE_DEVICE_REPORT");
     found.cache = text_of("HBMSCOPE_TPU_CACHE");
-    found.dump = text_of("HBMSCOPE_TPU_DUMP");
+    found.plans = text_of("HBMSCOPE_TPU_PLANS");
     found.defragments = number_of("HBMSCOPE_TPU_DEFRAGMENT", 1) != 0;
     found.host_bytes = number_of("HBMSCOPE_TPU_HOST_BYTES", found.host_bytes);
     return found;

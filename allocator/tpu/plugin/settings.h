@@ -12,7 +12,7 @@ struct Settings {
   std::uint64_t hbm_bytes = 0;  // HBMSCOPE_TPU_HBM_BYTES: of each device; 0: what its compiler allows.
   std::string report;           // HBMSCOPE_DEVICE_REPORT: the folder for the account; empty: none.
   std::string cache;            // HBMSCOPE_TPU_CACHE: the folder for compiled programs; empty: none.
-  std::string dump;             // HBMSCOPE_TPU_DUMP: the folder for the compiler's plans; empty: none.
+  std::string plans;            // HBMSCOPE_TPU_PLANS: the folder for the memory plans of programs; empty: none.
   bool defragments = true;      // HBMSCOPE_TPU_DEFRAGMENT=0: buffers stay where they are.
   // HBMSCOPE_TPU_HOST_BYTES: host memory for what programs copy to devices; beyond it, arrays read as zeros.
   std::uint64_t host_bytes = std::uint64_t{1} << 30;

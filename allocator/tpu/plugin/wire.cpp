@@ -1,5 +1,8 @@
 #include "allocator/tpu/plugin/wire.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace hbmscope::allocator::tpu::plugin {
 
 bool Fields::read_number(std::uint64_t& value) {
@@ -42,6 +45,51 @@ void Fields::add_to(std::vector<std::int64_t>& numbers) const {
   Fields packed(bytes_);
   for (std::uint64_t value = 0; packed.at_ < packed.end_ && packed.read_number(value);)
     numbers.push_back(static_cast<std::int64_t>(value));
+}
+
+namespace {
+
+bool is_map_entry(std::string_view message) {
+  Fields fields(message);
+  if (!fields.next() || fields.number() != 1 || !fields.is_message() || fields.bytes().empty()) return false;
+  const std::string_view key = fields.bytes();
+  const bool is_name = std::all_of(key.begin(), key.end(), [](unsigned char c) { return c > ' ' && c < 127; });
+  return is_name && fields.next() && fields.number() == 2 && fields.is_at_end();
+}
+
+}  // namespace
+
+std::string with_sorted_maps(std::string_view message) {
+  struct Part {
+    unsigned number;
+    bool is_entry;
+    std::string bytes;  // With its key.
+  };
+  std::vector<Part> parts;
+  Fields fields(message);
+  for (const char* begin = message.data(); fields.next(); begin = fields.position()) {
+    Part part{fields.number(), false, std::string(begin, fields.position())};
+    if (fields.is_message()) {
+      part.is_entry = is_map_entry(fields.bytes());
+      part.bytes.clear();
+      add_bytes_field(part.bytes, fields.number(), with_sorted_maps(fields.bytes()));
+    }
+    parts.push_back(std::move(part));
+  }
+  if (!fields.is_at_end()) return std::string(message);  // A text, not a message.
+  for (auto begin = parts.begin(); begin != parts.end();) {
+    const auto end = std::find_if(begin, parts.end(),
+                                  [&](const Part& part) { return part.number != begin->number || !part.is_entry; });
+    if (end == begin) {
+      ++begin;
+      continue;
+    }
+    std::sort(begin, end, [](const Part& a, const Part& b) { return a.bytes < b.bytes; });
+    begin = end;
+  }
+  std::string sorted;
+  for (const Part& part : parts) sorted += part.bytes;
+  return sorted;
 }
 
 void add_number(std::string& message, std::uint64_t value) {

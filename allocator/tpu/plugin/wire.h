@@ -16,6 +16,8 @@ class Fields {
 
   bool next();
   unsigned number() const { return number_; }
+  bool is_at_end() const { return at_ == end_; }
+  const char* position() const { return at_; }  // After the field.
   bool is_message() const { return kind_ == 2; }  // Or a text, or packed numbers.
   std::uint64_t value() const { return value_; }  // Of a number.
   std::string_view bytes() const { return bytes_; }
@@ -30,6 +32,10 @@ class Fields {
   std::uint64_t value_ = 0;
   std::string_view bytes_;
 };
+
+// The same message, with the entries of its maps sorted: the library of protocol buffers writes them in any order. An
+// entry of a map is known by its form: a text as field 1, then field 2.
+std::string with_sorted_maps(std::string_view message);
 
 void add_number(std::string& message, std::uint64_t value);
 void add_number_field(std::string& message, unsigned field, std::uint64_t value);

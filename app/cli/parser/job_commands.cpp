@@ -72,18 +72,24 @@ void add_demo_options(CLI::App& command, DemoOptions& options) {
 }
 
 void add_emulation_options(CLI::App& command, RunOptions& options) {
-  constexpr const char* group = "Dry run, on a GPU that isn't there";
+  constexpr const char* group = "Dry run, on a GPU or a TPU slice that isn't there";
   CLI::Option* emulate =
       command
           .add_option("--emulate", options.emulate,
-                      "Run on this emulated CUDA device, or several: h100, h100:8. The framework and its allocator are "
-                      "real, kernels do nothing. Prints whether the job fits; hbmscope emulate lists devices")
+                      "Run on emulated devices: h100, h100:8, or for JAX a TPU slice: v5e:2x4. Frameworks, their "
+                      "allocators and compilers are real, kernels do nothing. Prints whether the job fits; hbmscope "
+                      "emulate lists devices")
           ->type_name("DEVICE")
           ->check(
               [](const std::string& name) { return name.empty() ? "a name of a device is missing" : std::string(); })
           ->group(group);
   command.add_option("--device-bytes", options.device_bytes, "The memory of each emulated device, e.g. 40GiB")
       ->type_name("SIZE")
+      ->needs(emulate)
+      ->group(group);
+  command
+      .add_flag("--quick", options.is_quick,
+                "TPUs: compile at a lower level of optimization, which is several times faster; the verdict says so")
       ->needs(emulate)
       ->group(group);
   command
@@ -120,7 +126,8 @@ void add_emulate(CommandList& commands) {
   CLI::App& command = commands.add("emulate", "List the devices that run --emulate can emulate", R"(
   hbmscope emulate                                                the devices
   hbmscope run --emulate h100 -- python train.py                  will it fit on an H100?
-  hbmscope run --emulate h100:8 -- torchrun --nproc-per-node 8 train.py)");
+  hbmscope run --emulate h100:8 -- torchrun --nproc-per-node 8 train.py
+  hbmscope run --emulate v5e:2x4 -- python train.py               on a slice of eight TPU chips?)");
   const auto json = std::make_shared<bool>(false);
   command.add_flag("--list")->description("List them, which is also the default");
   add_json_option(command, *json);
@@ -132,6 +139,7 @@ void add_run(CommandList& commands) {
   hbmscope run -- python train.py                                 record and watch
   hbmscope run --record step.hbm --no-window -- python train.py   only record
   hbmscope run --emulate h100 -- python train.py                  will it fit? on a GPU that isn't there
+  hbmscope run --emulate v5e:2x4 -- python train.py               on a TPU slice that isn't there
   hbmscope run --on gpu7 -- python train.py                       on another machine, over your own ssh)");
   const auto options = std::make_shared<RunOptions>();
   command.add_option("--record", options->record, "The recording to write; default: COMMAND.PID.hbm in this folder")

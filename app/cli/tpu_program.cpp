@@ -1,0 +1,116 @@
+#include "app/cli/tpu_program.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "analysis/units/utf8.h"
+#include "app/cli/load.h"
+#include "app/cli/program_files.h"
+
+namespace hbmscope::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Versions with which tests/real passes.
+constexpr const char* jax_seen_to_work = "0.7.2, 0.9.0 and 0.10.2";
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+Error find_fault(const FoundFrameworks& found) {
+  if (!found.is_python)
+    return refusal("the command starts no Python that hbmscope can find, and TPUs are emulated for JAX",
+                   "Name the Python first: -- python train.py.");
+  if (found.jax.empty()) {
+    const std::string other = !found.torch.empty() ? "PyTorch " + found.torch : "";
+    return refusal(other.empty()
+                       ? "JAX is not installed in the command's Python, and TPUs are emulated for JAX"
+                       : fmt::format("the command's Python has {} and no JAX, and TPUs are emulated for JAX", other),
+                   other.empty() ? "pip install \"jax[tpu]\" (no TPU is needed)."
+                                 : "For a GPU: --emulate h100. For a TPU: pip install \"jax[tpu]\".");
+  }
+  if (found.libtpu.empty())
+    return refusal(
+        fmt::format("libtpu, whose compiler is needed, is not installed in the Python with JAX {}", found.jax),
+        fmt::format("pip install \"jax[tpu]=={}\" on x86-64 Linux (no TPU is needed).", found.jax));
+  return {};
+}
+
+std::string find_doubt(const std::vector<std::string>& command, const FoundPython& python) {
+  if (std::string isolation = find_isolation(command, python); !isolation.empty()) return isolation;
+  const std::string platforms = variable("JAX_PLATFORMS");
+  if (!platforms.empty() && platforms.find("tpu") == std::string::npos)
+    return "JAX_PLATFORMS is " + printable(platforms);
+  return {};
+}
+
+// At most so many bytes of the newest programs stay.
+void prune(const std::string& folder) {
+  constexpr std::uintmax_t bytes_max = std::uintmax_t{2} << 30;
+  std::vector<fs::directory_entry> files;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    if (entry.path().extension() == ".program") files.push_back(entry);
+  std::sort(files.begin(), files.end(), [](const fs::directory_entry& a, const fs::directory_entry& b) {
+    std::error_code ignored;
+    return a.last_write_time(ignored) > b.last_write_time(ignored);
+  });
+  std::uintmax_t sum = 0;
+  for (const fs::directory_entry& file : files)
+    if ((sum += file.file_size(error)) > bytes_max) fs::remove(file.path(), error);
+}
+
+}  // namespace
+
+std::string tpu_program_folder() {
+  if (const char* given = std::getenv("HBMSCOPE_TPU_CACHE")) return given;
+  std::string base = variable("XDG_CACHE_HOME");
+  if (base.empty() && !variable("HOME").empty()) base = variable("HOME") + "/.cache";
+  return base.empty() ? base : base + "/hbmscope/tpu_programs";
+}
+
+Result<EmulatedProgram> prepare_tpu_program(const std::vector<std::string>& command, const EmulatedMachine& machine,
+                                            const TpuProgramOptions& options) {
+  const fs::path folder = find_emulated_folder();
+  const fs::path plugin = folder / "tpu" / "libhbmscope_tpu.so";
+  std::error_code error;
+  if (folder.empty() || !fs::exists(plugin, error))
+    return Failure(refusal("the library of the emulated TPU is missing",
+                           "Install hbmscope, or build it: cmake --build build/release --target emulated_tpu."));
+  const FoundPython python = find_python(command);
+  const auto found = ask_for_frameworks(python.program);
+  if (!found) return Failure(found.error());
+  if (Error fault = find_fault(*found); !fault.what.empty()) return Failure(std::move(fault));
+  EmulatedProgram program;
+  program.variables = variables_of(machine);
+  const auto set = [&](const char* name, std::string value) { program.variables.emplace_back(name, std::move(value)); };
+  set("TPU_LIBRARY_PATH", plugin.string());
+  set("HBMSCOPE_TPU_LIBRARY", found->libtpu);
+  if (const std::string cache = tpu_program_folder(); !cache.empty()) {
+    prune(cache);
+    set("HBMSCOPE_TPU_CACHE", cache);
+  }
+  if (!options.plans.empty()) set("HBMSCOPE_TPU_PLANS", options.plans);
+  const std::string path = variable("PYTHONPATH");
+  set("PYTHONPATH", (folder / "python").string() + (path.empty() ? "" : ":" + path));
+  // Without them JAX looks for chips first, and libtpu warns.
+  if (variable("JAX_PLATFORMS").empty()) set("JAX_PLATFORMS", "tpu,cpu");
+  if (variable("TPU_ACCELERATOR_TYPE").empty()) set("TPU_ACCELERATOR_TYPE", "v5litepod-4");
+  if (options.is_quick) set("JAX_OPTIMIZATION_LEVEL", "O1");
+  program.doubt = find_doubt(command, python);
+  program.notes.push_back(
+      fmt::format("emulating {}: nothing is computed, values are zeros; JAX {} (tested: {}), compiled by libtpu {}{}",
+                  text_from_machine(machine), found->jax, jax_seen_to_work,
+                  found->libtpu_version.empty() ? "of an unknown version" : found->libtpu_version,
+                  options.is_quick ? " at optimization level O1 (--quick)" : ""));
+  if (!program.doubt.empty()) program.notes.push_back("JAX may stay on the CPU: " + program.doubt);
+  return program;
+}
+
+}  // namespace hbmscope::cli
