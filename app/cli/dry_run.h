@@ -11,6 +11,7 @@
 
 #include "analysis/model/result.h"
 #include "analysis/query/where.h"
+#include "analysis/read/source/read_source.h"
 #include "app/cli/emulated_machine.h"
 #include "app/cli/tpu_dry_run.h"
 
@@ -89,6 +90,10 @@ struct DryRunSources {
   std::optional<TpuRun> tpu = {};  // What is known of an emulated slice before its account is read.
 };
 DryRun read_dry_run(const DryRunSources& sources);
+// Of a recording or a dump, when most was in use; the largest first. Empty: unknown.
+std::vector<DryRunHolder> find_holders(const Source& at_peak);
+// At the peak, or at the end if nothing was ever in use.
+Result<Source> read_at_peak(const std::string& file);
 
 // --fail-if, for each device that was used. Errors: an invalid condition, or no device was used.
 std::span<const WhereField> dry_run_gate_fields();

@@ -175,38 +175,6 @@ std::string text_from_last_out_of_memory(const Trace& trace) {
                      found->row.own_line.empty() ? "" : ", requested by " + found->row.own_line);
 }
 
-// At the peak, or at the end if nothing was ever in use.
-Result<Source> read_recording(const std::string& recording) {
-  if (recording.empty()) return Failure(refusal("there is no recording", ""));
-  SourceOptions options;
-  options.at = "peak";
-  auto source = read_source(recording, options);
-  return source ? std::move(source) : read_source(recording, {});
-}
-
-std::vector<DryRunHolder> find_holders(const Source& at_peak) {
-  constexpr std::size_t holders_max = 5;
-  std::vector<DryRunHolder> holders;
-  const auto view = make_view(at_peak.profile, {});
-  if (!view) return holders;
-  for (const UserCodeRow& row : compute_user_code(*view)) {
-    if (row.has_no_user_code() || row.weight.bytes <= 0) continue;
-    std::string line = fmt::format("{} {}:{}", printable(row.frame.function),
-                                   printable(fs::path(row.frame.file).filename().string()), row.frame.line);
-    // A line may have called several functions.
-    const auto known =
-        std::find_if(holders.begin(), holders.end(), [&](const DryRunHolder& holder) { return holder.line == line; });
-    if (known != holders.end())
-      known->bytes += static_cast<std::uint64_t>(row.weight.bytes);
-    else
-      holders.push_back({std::move(line), static_cast<std::uint64_t>(row.weight.bytes)});
-  }
-  std::stable_sort(holders.begin(), holders.end(),
-                   [](const DryRunHolder& a, const DryRunHolder& b) { return a.bytes > b.bytes; });
-  holders.resize(std::min(holders.size(), holders_max));
-  return holders;
-}
-
 // What is known about lack of memory besides exceptions.
 struct Evidence {
   std::string recorded;  // What a framework's pool had no room for.
@@ -292,6 +260,37 @@ void judge(DryRun& run, const DryRunSources& sources, const Evidence& evidence,
 
 }  // namespace
 
+Result<Source> read_at_peak(const std::string& recording) {
+  if (recording.empty()) return Failure(refusal("there is no recording", ""));
+  SourceOptions options;
+  options.at = "peak";
+  auto source = read_source(recording, options);
+  return source ? std::move(source) : read_source(recording, {});
+}
+
+std::vector<DryRunHolder> find_holders(const Source& at_peak) {
+  constexpr std::size_t holders_max = 5;
+  std::vector<DryRunHolder> holders;
+  const auto view = make_view(at_peak.profile, {});
+  if (!view) return holders;
+  for (const UserCodeRow& row : compute_user_code(*view)) {
+    if (row.has_no_user_code() || row.weight.bytes <= 0) continue;
+    std::string line = fmt::format("{} {}:{}", printable(row.frame.function),
+                                   printable(fs::path(row.frame.file).filename().string()), row.frame.line);
+    // A line may have called several functions.
+    const auto known =
+        std::find_if(holders.begin(), holders.end(), [&](const DryRunHolder& holder) { return holder.line == line; });
+    if (known != holders.end())
+      known->bytes += static_cast<std::uint64_t>(row.weight.bytes);
+    else
+      holders.push_back({std::move(line), static_cast<std::uint64_t>(row.weight.bytes)});
+  }
+  std::stable_sort(holders.begin(), holders.end(),
+                   [](const DryRunHolder& a, const DryRunHolder& b) { return a.bytes > b.bytes; });
+  holders.resize(std::min(holders.size(), holders_max));
+  return holders;
+}
+
 DryRun read_dry_run(const DryRunSources& sources) {
   DryRun run;
   run.machine = sources.machine;
@@ -311,13 +310,13 @@ DryRun read_dry_run(const DryRunSources& sources) {
     run.needs = needs_from(found, reports, sources.machine);
     evidence.refusal = find_refusal(found, sources.machine);
   }
-  if (const auto source = read_recording(run.recording); source && source->trace) {
+  if (const auto source = read_at_peak(run.recording); source && source->trace) {
     if (evidence.refusal) evidence.line = find_line_of(evidence.refusal->bytes, *source->trace);
     evidence.recorded = text_from_last_out_of_memory(*source->trace);
     run.holders = find_holders(*source);
   }
   judge(run, sources, evidence, reports);
-  if (run.tpu) find_what_is_missing(run);
+  if (run.tpu) explain_tpu_run(run);
   return run;
 }
 

@@ -87,13 +87,9 @@ struct DryRunJob {
   }
 };
 
-// The programs' plans are next to the recording: "train.hbm" and "train.programs".
-std::string plans_for(const RunOptions& options) {
-  if (options.record.empty()) return {};
-  return std::filesystem::absolute(options.record).replace_extension(".programs").string();
-}
-
-Result<EmulatedProgram> prepare(const RunOptions& options, const EmulatedMachine& machine, std::optional<TpuRun>& tpu) {
+// `folder`: for the reports of the job's processes.
+Result<EmulatedProgram> prepare(const RunOptions& options, const EmulatedMachine& machine, const std::string& folder,
+                                std::optional<TpuRun>& tpu) {
   if (machine.tpu == nullptr) {
     if (options.is_quick)
       return Failure(refusal("--quick is for TPUs, whose programs take long to compile", "Remove --quick."));
@@ -101,7 +97,7 @@ Result<EmulatedProgram> prepare(const RunOptions& options, const EmulatedMachine
   }
   tpu.emplace();
   tpu->is_quick = options.is_quick;
-  tpu->plans = plans_for(options);
+  tpu->plans = folder + "/plans";
   return prepare_tpu_program(options.command, machine, {options.is_quick, tpu->plans});
 }
 
@@ -111,11 +107,11 @@ Result<DryRunJob> prepare_dry_run(const RunOptions& options) {
     return Failure(valid.error());
   const auto machine = emulated_machine_from(options.emulate, options.device_bytes);
   if (!machine) return Failure(machine.error());
-  std::optional<TpuRun> tpu;
-  auto program = prepare(options, *machine, tpu);
-  if (!program) return Failure(program.error());
   auto reports = TemporaryFolder::make("dry-run");
   if (!reports) return Failure(reports.error());
+  std::optional<TpuRun> tpu;
+  auto program = prepare(options, *machine, (*reports)->path(), tpu);
+  if (!program) return Failure(program.error());
   if (!device::Accounts::create((*reports)->path() + "/" + device::accounts_file_name))
     return Failure(refusal("there is no room for temporary files in " + printable((*reports)->path()),
                            "Set TMPDIR to a folder with free space."));
@@ -180,7 +176,8 @@ int run_job(const RunOptions& options, bool has_window) {
   flight.finish(job.status(), job.has_reported());
   job.print_summary();
   if (dry_run) {
-    const DryRun run = read_dry_run(dry_run->sources_after(job, has_memory_dumps));
+    DryRun run = read_dry_run(dry_run->sources_after(job, has_memory_dumps));
+    if (run.tpu) keep_plans(path, *run.tpu);
     if (!print_to_stdout(options.json ? text_from_json(json_from_dry_run(run)) : text_from_dry_run(run)))
       return exit_unreadable;
     if (job.exit_code() == 0) return exit_code_of_gate(options.gate, find_gate_failure(options.gate.condition, run));

@@ -23,6 +23,7 @@
 #include "app/cli/sweep_runs.h"
 #include "app/cli/terminal.h"
 #include "app/cli/text_columns.h"
+#include "app/cli/tpu_dry_run.h"
 #include "app/cli/tpu_program.h"
 
 namespace hbmscope::cli {
@@ -40,6 +41,22 @@ std::string largest_cell(const Json* device, const char* key) {
   return bytes == 0 ? "–" : text_from_bytes(bytes);
 }
 
+bool is_of_tpus(const SweepRun& run) {
+  return run.verdict.is_object() && run.verdict.contains("tpu");
+}
+
+// Of a TPU's peak; a dash on a GPU.
+std::string tpu_cell(const Json* device, const char* key) {
+  if (device == nullptr || !device->contains("tpu")) return "–";
+  return text_from_bytes((*device)["tpu"][key].get<std::uint64_t>());
+}
+
+// " by 2.15 GiB": what is missing on a TPU, as far as it is known.
+std::string missing_text(const SweepRun& run) {
+  if (!is_of_tpus(run) || !run.verdict["tpu"]["over_bytes"].is_number()) return {};
+  return " by " + text_from_bytes(run.verdict["tpu"]["over_bytes"].get<std::uint64_t>());
+}
+
 std::string verdict_cell(const SweepRun& run) {
   const std::string outcome = run.outcome();
   if (const Json* device = run.fullest_device(); outcome == "fits" && device != nullptr)
@@ -49,7 +66,8 @@ std::string verdict_cell(const SweepRun& run) {
   const Json& failure = run.verdict["failure"];
   if (!failure.is_object()) return outcome + ": " + text_at(run.verdict, "reason");
   const std::string file = fs::path(text_at(failure, "file")).filename().string();
-  std::string text = outcome == "out of memory" ? outcome : outcome + ": " + printable(text_at(failure, "type"));
+  std::string text =
+      outcome == "out of memory" ? outcome + missing_text(run) : outcome + ": " + printable(text_at(failure, "type"));
   if (!file.empty()) text += fmt::format(", {}:{}", printable(file), failure["line"].get<int>());
   return text;
 }
@@ -72,7 +90,7 @@ class Sweep {
       combinations = std::move(longer);
     }
     for (const std::string& device : devices_)
-      for (const auto& combination : combinations) runs_.push_back({device, combination, {}});
+      for (const auto& combination : combinations) runs_.push_back({device, combination, {}, 0, false, false});
     work_.for_each(runs_.size(), [&](std::size_t i) { work_.execute(runs_[i]); });
   }
 
@@ -110,7 +128,7 @@ class Sweep {
     std::vector<std::int64_t> places;  // Of the runs.
     while (high - low > 1 && largest.why_unknown.empty()) {
       const std::int64_t middle = low + (high - low) / 2;
-      runs.push_back({device, {{axis.name, value_at(middle)}}, {}});
+      runs.push_back({device, {{axis.name, value_at(middle)}}, {}, 0, false, false});
       work_.execute(runs.back());
       places.push_back(middle);
       const std::string outcome = runs.back().outcome();
@@ -121,6 +139,13 @@ class Sweep {
       else
         largest.why_unknown = fmt::format("{} = {} {}{}", axis.name, value_at(middle), outcome == "failed" ? "" : "is ",
                                           verdict_cell(runs.back()));
+    }
+    // A quick answer is confirmed, and corrected where the real compiler needs more.
+    for (; work_.is_quick() && largest.why_unknown.empty() && low >= first; --low) {
+      runs.push_back({device, {{axis.name, value_at(low)}}, {}, 0, false, true});
+      work_.execute(runs.back());
+      places.push_back(low);
+      if (runs.back().outcome() != "out of memory") break;
     }
     if (low >= first) largest.value = value_at(low);
     sort_by(places, runs);
@@ -144,9 +169,13 @@ class Sweep {
 };
 
 std::string Sweep::text() const {
+  const bool has_tpus = std::any_of(runs_.begin(), runs_.end(), is_of_tpus);
+  const bool has_gpus = !std::all_of(runs_.begin(), runs_.end(), is_of_tpus);
   std::vector<TextColumn> columns{{"device"}};
   for (const SweepAxis& axis : axes_) columns.push_back({axis.name, true});
-  for (const char* title : {"peak", "pool", "in use at most"}) columns.push_back({title, true});
+  columns.push_back({"peak", true});
+  if (has_gpus) columns.insert(columns.end(), {{"pool", true}, {"in use at most", true}});
+  if (has_tpus) columns.insert(columns.end(), {{"temporaries and code", true}, {"padding", true}});
   columns.push_back({"verdict"});
   for (const char* title : {"host memory", "time"}) columns.push_back({title, true});
   std::vector<std::vector<std::string>> rows;
@@ -156,9 +185,15 @@ std::string Sweep::text() const {
     for (const SweepValue& value : run.values) row.push_back(printable(value.value));
     const Json* device = run.fullest_device();
     row.push_back(device != nullptr ? text_from_bytes((*device)["peak_bytes"].get<std::uint64_t>()) : "–");
-    row.push_back(largest_cell(device, "peak_pool_bytes"));
-    row.push_back(largest_cell(device, "peak_in_use_bytes"));
-    row.push_back(verdict_cell(run));
+    if (has_gpus) {
+      row.push_back(largest_cell(device, "peak_pool_bytes"));
+      row.push_back(largest_cell(device, "peak_in_use_bytes"));
+    }
+    if (has_tpus) {
+      row.push_back(tpu_cell(device, "program_bytes"));
+      row.push_back(tpu_cell(device, "padding_bytes"));
+    }
+    row.push_back(verdict_cell(run) + (run.is_confirmed ? " (confirmed without --quick)" : ""));
     row.push_back(run.verdict.is_object() ? text_from_bytes(run.verdict["host_peak_bytes"].get<std::uint64_t>()) : "–");
     row.push_back(run.has_started ? fmt::format("{:.1f} s", run.seconds) : "–");
     rows.push_back(std::move(row));
@@ -176,6 +211,7 @@ std::string Sweep::text() const {
       text += fmt::format("{}: the largest {} that fits is {}\n", devices_[i], name, value);
   }
   if (context_bytes != 0) text += text_from_assumptions(context_bytes) + "\n";
+  if (has_tpus) text += std::string(tpu_assumptions) + "\n";
   return text + fmt::format("Recordings and output: {}; hbmscope report --series {} compares them\n",
                             printable(work_.folder()), printable(work_.folder()));
 }

@@ -84,6 +84,10 @@ const Json* SweepRun::fullest_device() const {
   return nullptr;
 }
 
+bool SweepRuns::is_quick() const {
+  return options_.is_quick;
+}
+
 int SweepRuns::stop_signal() const {
   return received_signal;
 }
@@ -134,7 +138,8 @@ void SweepRuns::execute(SweepRun& run) {
   const auto begin = std::chrono::steady_clock::now();
   const std::string name = name_for(run), base = (fs::path(folder_) / name).string();
   std::vector<std::string> words{program_path().string()};
-  words.insert(words.end(), options_.run_words.begin(), options_.run_words.end());
+  for (const std::string& word : options_.run_words)
+    if (word != "--quick" || !run.is_confirmed) words.push_back(word);
   const bool wants_flights = std::any_of(words.begin(), words.end(), [](const std::string& word) {
     return word.starts_with("--flight") || word == "--on-exit" || word == "--no-flight";
   });

@@ -25,6 +25,7 @@ struct SweepRun {
   nlohmann::ordered_json verdict;  // As run --json prints it; null: there is none.
   double seconds = 0;
   bool has_started = false;
+  bool is_confirmed = false;  // Of a quick sweep: this run alone is not quick.
 
   // "fits", "out of memory", "failed", "unknown", "no verdict", "not run".
   std::string outcome() const;
@@ -44,6 +45,7 @@ class SweepRuns {
   void execute(SweepRun& run);
 
   const std::string& folder() const { return folder_; }
+  bool is_quick() const;
   // SIGINT, SIGTERM or SIGHUP, if it was received; otherwise 0.
   int stop_signal() const;
 

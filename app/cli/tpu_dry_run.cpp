@@ -1,12 +1,14 @@
 #include "app/cli/tpu_dry_run.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "allocator/tpu/generation.h"
 #include "allocator/tpu/plugin/account.h"
+#include "analysis/query/program_memory.h"
 #include "analysis/read/tpu_oom/tpu_report.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
@@ -16,11 +18,8 @@
 namespace hbmscope::cli {
 namespace {
 
+namespace fs = std::filesystem;
 namespace tpu = allocator::tpu;
-
-constexpr const char* tpu_assumptions =
-    "Assumed: the runtime's placement of arrays, and that programs run one at a time. Values are zeros, so a loop that "
-    "ends by a value may end early. Arrays, layouts, temporaries and errors are libtpu's own.";
 
 const char* word_for_devices(const EmulatedMachine& machine) {
   return machine.tpu->devices_per_chip == 1 ? "chips" : "cores";
@@ -64,29 +63,101 @@ std::string larger_generations(const EmulatedMachine& machine, std::uint64_t nee
   return names;
 }
 
-// In the order of how little they cost to try.
+// "refused.jit_step.hlo.pb" or "module_0007.jit_step.hlo.pb".
+std::optional<PlannedProgram> read_plan(const fs::path& file, const std::string& name) {
+  constexpr std::size_t largest_shown = 3;
+  const auto source = read_at_peak(file.string());
+  if (!source || !source->trace) return std::nullopt;
+  const auto memory = find_program_memory(*source->trace);
+  if (!memory) return std::nullopt;
+  PlannedProgram program;
+  program.name = name;
+  program.arguments = memory->argument_bytes.value_or(0);
+  program.outputs = memory->output_bytes.value_or(0);
+  program.aliased = memory->alias_bytes.value_or(0);
+  program.temporaries = memory->temp_bytes.value_or(0);
+  program.donatable = memory->donatable_bytes.value_or(0);
+  for (const DryRunHolder& holder : find_holders(*source))
+    if (program.largest.size() < largest_shown) program.largest.emplace_back(holder.line, holder.bytes);
+  return program;
+}
+
+// Of several with that name the last one.
+std::optional<PlannedProgram> find_plan(const std::string& folder, std::string_view beginning,
+                                        const std::string& name) {
+  const std::string ending = "." + name + ".hlo.pb";
+  fs::path found;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string file = entry.path().filename().string();
+    if (file.starts_with(beginning) && file.ends_with(ending) && entry.path() > found) found = entry.path();
+  }
+  return found.empty() ? std::nullopt : read_plan(found, name);
+}
+
+std::string text_from_plan(const PlannedProgram& program) {
+  const std::uint64_t needed =
+      program.arguments + program.outputs - std::min(program.outputs, program.aliased) + program.temporaries;
+  std::string text =
+      fmt::format("{} needs {}: arguments {} + outputs {} − aliased {} + temporaries {}.\n", printable(program.name),
+                  text_from_bytes(needed), text_from_bytes(program.arguments), text_from_bytes(program.outputs),
+                  text_from_bytes(program.aliased), text_from_bytes(program.temporaries));
+  if (program.largest.empty()) return text;
+  text += "  When most of it is live:";
+  for (std::size_t i = 0; i < program.largest.size(); ++i)
+    text += fmt::format("{} {} by {}", i == 0 ? "" : ",", text_from_bytes(program.largest[i].second),
+                        program.largest[i].first);
+  return text + "\n";
+}
+
+// What would make it fit, with the bytes that it is about, the most first.
 std::vector<std::string> advice_for(const DryRun& run, const DeviceNeed& need) {
-  std::vector<std::string> advice;
+  std::vector<std::pair<std::uint64_t, std::string>> advice;
   const TpuPeak& peak = *need.tpu;
-  const std::uint64_t missing = run.tpu->over_bytes.value_or(0);
-  constexpr std::uint64_t tenth = 10;
-  if (peak.padding > need.total_bytes / tenth)
-    advice.push_back(fmt::format("padding takes {}: hbmscope tpu layout shows which shapes need less",
-                                 text_from_bytes(peak.padding)));
-  if (peak.others > need.total_bytes / tenth)
-    advice.push_back(
-        fmt::format("{} is in arrays that the program doesn't use: delete them, or donate what it replaces",
-                    text_from_bytes(peak.others)));
-  if (run.tpu->over_program.empty() || missing == 0) return advice;
-  advice.push_back("jax.checkpoint around the layers makes temporaries smaller; a smaller batch does, too");
-  if (run.machine.count > 1)
-    advice.emplace_back("arrays that every chip holds whole can be sharded over the chips (FSDP)");
-  if (const std::string names = larger_generations(run.machine, need.total_bytes + missing); !names.empty())
-    advice.push_back(fmt::format("chips with more memory: {} (--emulate tries them)", names));
-  return advice;
+  const std::uint64_t missing = run.tpu->over_bytes.value_or(0), worth_it = need.total_bytes / 50;
+  const auto add = [&](std::uint64_t bytes, const char* what) {
+    if (bytes >= worth_it) advice.emplace_back(bytes, fmt::format(fmt::runtime(what), text_from_bytes(bytes)));
+  };
+  if (const auto& refused = run.tpu->refused) {
+    add(refused->temporaries, "{} are temporaries: jax.checkpoint around the layers or a smaller batch reduces them");
+    add(refused->donatable, "donate the arguments that the outputs replace (donate_argnums): {}");
+    add(refused->arguments - std::min(refused->arguments, refused->aliased),
+        "{} are arguments that it keeps: shard them over more chips, or keep them in a smaller type");
+  } else {
+    add(peak.program, "{} are temporaries and code: jax.checkpoint around the layers or a smaller batch reduces them");
+    if (run.tpu->at_peak)
+      add(run.tpu->at_peak->donatable, "donate the arguments that the outputs replace (donate_argnums): {}");
+  }
+  add(peak.others, "{} is in arrays that the program in progress didn't use: delete them before");
+  add(peak.padding, "{} is padding: hbmscope tpu layout shows which shapes need less");
+  std::stable_sort(advice.begin(), advice.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<std::string> lines;
+  for (auto& [bytes, line] : advice) lines.push_back(std::move(line));
+  if (missing != 0)
+    if (const std::string names = larger_generations(run.machine, need.total_bytes + missing); !names.empty())
+      lines.push_back(fmt::format("chips with more memory: {} (add them to --emulate to compare)", names));
+  return lines;
+}
+
+nlohmann::ordered_json json_from_plan(const std::optional<PlannedProgram>& program) {
+  if (!program) return nullptr;
+  nlohmann::ordered_json largest = nlohmann::ordered_json::array();
+  for (const auto& [line, bytes] : program->largest) largest.push_back({{"line", line}, {"bytes", bytes}});
+  return {{"name", program->name},
+          {"arguments_bytes", program->arguments},
+          {"outputs_bytes", program->outputs},
+          {"aliased_bytes", program->aliased},
+          {"temporaries_bytes", program->temporaries},
+          {"donatable_bytes", program->donatable},
+          {"largest", largest}};
 }
 
 }  // namespace
+
+const char* const tpu_assumptions =
+    "Layouts, temporaries, code and the compiler's errors are libtpu's own. Assumed: where the runtime places arrays, "
+    "and "
+    "that programs run one at a time. Values are zeros: a loop that waits for a value may end early.";
 
 std::vector<DeviceNeed> tpu_needs_from(const std::string& folder, const EmulatedMachine& machine, TpuRun& run) {
   std::vector<DeviceNeed> needs;
@@ -108,15 +179,28 @@ std::vector<DeviceNeed> tpu_needs_from(const std::string& folder, const Emulated
   return needs;
 }
 
-void find_what_is_missing(DryRun& run) {
+void explain_tpu_run(DryRun& run) {
+  TpuRun& slice = *run.tpu;
+  if (const DeviceNeed* need = run.fullest(); need != nullptr && !need->tpu->in_progress.empty())
+    slice.at_peak = find_plan(slice.plans, "module_", need->tpu->in_progress);
   if (!run.failure || !run.failure->is_out_of_memory) {
-    run.tpu->over_bytes.reset();
+    slice.over_bytes.reset();
     return;
   }
   const auto reports = tpu_oom::find_reports(run.failure->text, 1);
   if (reports.empty() || !tpu_oom::is_of_compiler(reports.front().form)) return;
-  run.tpu->over_bytes = missing_in(reports.front());
-  run.tpu->over_program = reports.front().program;
+  slice.over_bytes = missing_in(reports.front());
+  slice.over_program = reports.front().program;
+  slice.refused = find_plan(slice.plans, "refused", slice.over_program);
+}
+
+void keep_plans(const std::string& recording, TpuRun& run) {
+  std::error_code error;
+  const fs::path kept = fs::absolute(recording, error).replace_extension(".programs");
+  if (!fs::is_directory(run.plans, error) || fs::is_empty(run.plans, error)) return run.plans.clear();
+  fs::remove_all(kept, error);
+  fs::copy(run.plans, kept, fs::copy_options::recursive, error);
+  run.plans = error ? std::string() : kept.string();
 }
 
 std::string text_from_tpu_need(const DryRun& run, const DeviceNeed& need) {
@@ -149,8 +233,13 @@ std::string text_below_tpu_headline(const DryRun& run) {
   std::string text;
   if (need != nullptr) {
     if (run.outcome != DryRunOutcome::fits) text += fmt::format("Until then: {}\n", text_from_tpu_need(run, *need));
-    if (run.outcome == DryRunOutcome::out_of_memory)
+    if (run.outcome == DryRunOutcome::out_of_memory) {
+      if (run.tpu->refused) text += text_from_plan(*run.tpu->refused);
       for (const std::string& line : advice_for(run, *need)) text += "  Could help: " + line + "\n";
+    } else if (run.tpu->at_peak && run.tpu->at_peak->donatable > need->total_bytes / 50) {
+      text += fmt::format("{} keeps {} of arguments that its outputs replace: donate them (donate_argnums).\n",
+                          printable(run.tpu->at_peak->name), text_from_bytes(run.tpu->at_peak->donatable));
+    }
     if (need->tpu->moves != 0 || need->tpu->unloads != 0)
       text += fmt::format("To make room, {} were moved and {} unloaded there.\n",
                           text_from_count_of(need->tpu->moves, "array", "arrays"),
@@ -200,7 +289,9 @@ nlohmann::ordered_json json_from_tpu_run(const TpuRun& run) {
           {"over_program", or_null(run.over_program)},
           {"not_emulated", or_null(run.unsupported)},
           {"is_quick", run.is_quick},
-          {"plans", or_null(run.plans)}};
+          {"plans", or_null(run.plans)},
+          {"refused", json_from_plan(run.refused)},
+          {"program_at_peak", json_from_plan(run.at_peak)}};
 }
 
 }  // namespace hbmscope::cli

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -13,6 +14,8 @@ namespace hbmscope::cli {
 struct DeviceNeed;
 struct DryRun;
 struct EmulatedMachine;
+
+extern const char* const tpu_assumptions;  // What no figure of a dry run on TPUs contains, and what is assumed in each.
 
 // One device when most was in use, in bytes.
 struct TpuPeak {
@@ -24,6 +27,14 @@ struct TpuPeak {
   std::uint64_t execution = 0;           // Of that program, from 1.
   std::uint64_t host_bytes = 0;          // The most in pinned host memory, at any time.
   std::uint64_t moves = 0, unloads = 0;  // Buffers that defragmentation has moved, programs that made room.
+};
+
+// A program as the compiler has planned it, also one that it refused. Bytes of one device.
+struct PlannedProgram {
+  std::string name;  // "jit_train_step"
+  std::uint64_t arguments = 0, outputs = 0, aliased = 0, temporaries = 0;
+  std::uint64_t donatable = 0;  // Outputs as large as arguments that are kept, whose memory they could take.
+  std::vector<std::pair<std::string, std::uint64_t>> largest;  // Lines of your code, when most is live.
 };
 
 // The slice as a whole.
@@ -39,11 +50,16 @@ struct TpuRun {
   std::string over_program;
   bool is_quick = false;  // Compiled at a lower level of optimisation.
   std::string plans;      // The folder with the programs' memory plans; empty: none.
+  std::optional<PlannedProgram> refused;
+  std::optional<PlannedProgram> at_peak;  // In progress on the fullest device when most was in use.
 };
 
 std::vector<DeviceNeed> tpu_needs_from(const std::string& folder, const EmulatedMachine& machine, TpuRun& run);
-// After the failure is known: how much was missing.
-void find_what_is_missing(DryRun& run);
+// After the failure is known: how much was missing, and what the programs that matter have planned.
+void explain_tpu_run(DryRun& run);
+
+// Puts the plans next to the recording: "train.programs" for "train.hbm".
+void keep_plans(const std::string& recording, TpuRun& run);
 
 // "13.1 GiB of 15.7 GiB on the fullest of 8 chips, in execution 2 of jit_train_step (arguments 9.41 GiB, ...)"
 std::string text_from_tpu_need(const DryRun& run, const DeviceNeed& need);

@@ -111,14 +111,12 @@ std::string DeviceBooks::refuse(std::uint64_t bytes, std::string_view program) {
   refusal.largest_free =
       program.empty() ? memory().largest_free_bytes() : memory().reservable_bytes() - memory().reserved_bytes();
   refusal.program.set(std::string(execution_.name));
-  const hbmscope_failure failure{bytes, memory().free_bytes(), text.c_str(), nullptr};
-  hbmscope_fail(&heap_, &failure);
+  hbmscope_out_of_memory(&heap_, bytes, text.c_str(), nullptr);
   return text;
 }
 
-void DeviceBooks::note_compiler_refusal(const std::string& text) {
-  const hbmscope_failure failure{HBMSCOPE_UNKNOWN, memory().free_bytes(), text.c_str(), nullptr};
-  hbmscope_fail(&heap_, &failure);
+void DeviceBooks::note_compiler_refusal(std::uint64_t needed_bytes, const std::string& text) {
+  hbmscope_out_of_memory(&heap_, needed_bytes, text.c_str(), nullptr);
 }
 
 void DeviceBooks::on_moves(const std::vector<Move>& moves, std::uint64_t, std::uint64_t) {

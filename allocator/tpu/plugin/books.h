@@ -49,8 +49,8 @@ class DeviceBooks final : private HbmRuntime::Listener {
 
   // A request that found no room; `program`: "" for an array. Returns what the runtime says.
   std::string refuse(std::uint64_t bytes, std::string_view program);
-  // The compiler refused a program.
-  void note_compiler_refusal(const std::string& text);
+  // The compiler refused a program that needs so much in total, arguments included; HBMSCOPE_UNKNOWN: it didn't say.
+  void note_compiler_refusal(std::uint64_t needed_bytes, const std::string& text);
 
   const HbmMemory& memory() const { return runtime_.memory(); }
   std::uint64_t in_use_bytes() const { return memory().usable_bytes() - memory().free_bytes(); }

@@ -21,6 +21,15 @@ const ArrayLayout* layout_for(const Client& client, int type, const std::vector<
                       : layout_from(*client.generation, type, dimensions, text);
 }
 
+// As the caller wants it; otherwise in the order that the array has on the device.
+std::vector<std::int64_t> host_strides(const Buffer& buffer, const BufferLayout* wanted, std::uint64_t bytes_of_value) {
+  if (wanted == nullptr) return strides_from(buffer.dimensions, buffer.layout->minor_to_major, bytes_of_value);
+  // Of the union, strides have their pointer and count where tiled layouts have the order of dimensions.
+  const std::span numbers(wanted->tiled.minor_to_major, wanted->tiled.minor_to_major_count);
+  if (wanted->kind == BufferLayout::has_strides) return {numbers.begin(), numbers.end()};
+  return strides_from(buffer.dimensions, numbers, bytes_of_value);
+}
+
 Error* copy_to(Buffer& from, Memory* memory, Buffer*& copy) {
   Client& client = *find_client();
   const std::lock_guard lock(client.mutex);
@@ -195,7 +204,11 @@ Error* Buffer_ToHostBuffer(ToHostArguments* given) {
     given->bytes = bytes;
     return nullptr;
   }
-  write_values(buffer.values, given->to, 0, std::min<std::uint64_t>(bytes, given->bytes));
+  if (given->bytes < bytes)
+    return make_error(ErrorCode::invalid_argument, "the host's memory is too small for the array");
+  const std::uint64_t bytes_of_value = host_bytes_of_value(buffer.type);
+  write_array(buffer.values, given->to, buffer.dimensions, host_strides(buffer, given->layout, bytes_of_value),
+              bytes_of_value);
   given->event = make_ready_event();
   return nullptr;
 }

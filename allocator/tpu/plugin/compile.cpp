@@ -1,12 +1,14 @@
 // From a program's text to an executable: libtpu compiles it, unless the result is known from an earlier time.
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 
 #include "allocator/tpu/plugin/functions.h"
 #include "allocator/tpu/plugin/program_cache.h"
@@ -153,12 +155,16 @@ class PlanFolder {
 };
 
 // Named like XLA's own dumps, so that a folder of them is opened as one program each.
-void write_plan(std::uint64_t number, const CompiledProgram& program) {
-  if (settings().plans.empty() || program.plan.empty()) return;
+void write_plan(const std::string& name, const std::string& plan) {
+  if (settings().plans.empty() || plan.empty()) return;
+  std::ofstream file(settings().plans + "/" + name + ".hlo.pb", std::ios::binary);
+  file.write(plan.data(), static_cast<std::streamsize>(plan.size()));
+}
+
+std::string plan_name(std::uint64_t number, const std::string& program) {
   char prefix[32];
   std::snprintf(prefix, sizeof(prefix), "module_%04llu.", static_cast<unsigned long long>(number));
-  std::ofstream file(settings().plans + "/" + prefix + program.name + ".hlo.pb", std::ios::binary);
-  file.write(program.plan.data(), static_cast<std::streamsize>(program.plan.size()));
+  return prefix + program;
 }
 
 LoadedExecutable* load(Client& client, std::shared_ptr<const CompiledProgram> program, std::string_view options) {
@@ -180,15 +186,40 @@ LoadedExecutable* load(Client& client, std::shared_ptr<const CompiledProgram> pr
     const std::lock_guard lock(client.mutex);
     loaded->program = client.next_program++;
   }
-  write_plan(loaded->program, *loaded->facts->program);
+  const CompiledProgram& compiled = *loaded->facts->program;
+  write_plan(plan_name(loaded->program, compiled.name), compiled.plan);
   return loaded.release();
+}
+
+// "19.83G" at the beginning of a text; no value: something else.
+std::optional<std::uint64_t> printed_size(std::string_view text) {
+  double number = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (parsed.ec != std::errc() || parsed.ptr == text.data() + text.size()) return std::nullopt;
+  constexpr std::string_view units = "BKMGT";
+  const std::size_t unit = units.find(*parsed.ptr);
+  if (unit == units.npos) return std::nullopt;
+  return static_cast<std::uint64_t>(number * static_cast<double>(std::uint64_t{1} << (10 * unit)));
+}
+
+// The two forms in which libtpu 0.0.51 says it for HBM.
+std::uint64_t needed_bytes_in(std::string_view text) {
+  for (const std::string_view before : {"required for HLO temporaries (", "in memory space hbm. Used "}) {
+    const std::size_t at = text.find(before);
+    if (at == text.npos) continue;
+    if (const auto bytes = printed_size(text.substr(at + before.size()))) return *bytes;
+  }
+  return HBMSCOPE_UNKNOWN;
 }
 
 void note_refusal(Client& client, std::string_view options, const Fault& fault) {
   if (fault.code != ErrorCode::resource_exhausted) return;
+  const std::string headline = fault.text.substr(0, fault.text.find('\n'));
   const std::lock_guard lock(client.mutex);
   ++client.account->compiler_refusals;
-  for (Device* device : placement_from(client, options).devices) device->books->note_compiler_refusal(fault.text);
+  // Every device of the program would need as much; one report is enough.
+  if (const auto devices = placement_from(client, options).devices; !devices.empty())
+    devices.front()->books->note_compiler_refusal(needed_bytes_in(fault.text), headline);
 }
 
 struct Request {
@@ -206,7 +237,11 @@ ProgramResult compile_now(Client& client, const Request& request) {
   arguments.options = options.data();
   arguments.options_bytes = options.size();
   const auto begin = std::chrono::steady_clock::now();
-  if (auto fault = Libtpu::get()->call(Function::Compile, arguments)) return std::move(*fault);
+  if (auto fault = Libtpu::get()->call(Function::Compile, arguments)) {
+    // The plan of a program that is too large is there all the same.
+    write_plan("refused." + find_name(std::string_view(request.text.code, request.text.code_bytes)), folder.read());
+    return std::move(*fault);
+  }
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
   return read_executable(*Libtpu::get(), arguments.executable, request.options, passed.count(), folder.read());
 }

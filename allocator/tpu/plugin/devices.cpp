@@ -73,11 +73,15 @@ Error* Device_MemoryStats(MemoryStats* given) {
   return nullptr;
 }
 
+// Newer JAX asks the device for its coordinates, older JAX its description.
 Error* Device_GetAttributes(DeviceAttributesArguments* given) {
-  given->attributes = nullptr;
-  given->count = 0;
+  AskCounted<DeviceDescription, const NamedValue> attributes{{}, given->device->description, 0, nullptr};
+  if (auto fault = Libtpu::get()->call(Function::DeviceDescription_Attributes, attributes))
+    return make_error(fault->code, fault->text);
+  given->attributes = attributes.items;
+  given->count = attributes.count;
   given->owner = nullptr;
-  given->deleter = [](void*) {};
+  given->deleter = [](void*) {};  // They live as long as the topology.
   return nullptr;
 }
 

@@ -6,6 +6,7 @@
 //   3. outputs take the memory of donated arguments, or room of their own; tables of pointers take theirs until the end
 //   4. donated arguments are gone
 #include <algorithm>
+#include <utility>
 
 #include "allocator/tpu/plugin/functions.h"
 
@@ -52,10 +53,49 @@ class Run {
     for (std::size_t device = 0; device < given_.device_count; ++device)
       for (std::size_t i = 0; i < given_.argument_count; ++i)
         if (given_.argument_lists[device][i]->is_deleted)
-          return make_error(ErrorCode::invalid_argument, "Argument " + std::to_string(i) + " of " + program_.name +
-                                                             ": the buffer has been deleted or donated.");
-    if (!devices_.empty()) compare_arguments();
-    return nullptr;
+          return make_error(ErrorCode::invalid_argument, "Invalid buffer passed to Execute() as argument " +
+                                                             std::to_string(i) +
+                                                             " to replica 0: "
+                                                             "INVALID_ARGUMENT: Buffer has been deleted or donated.");
+    if (devices_.empty()) return nullptr;
+    compare_arguments();
+    return find_donation_clash();
+  }
+
+  bool is_donated(std::int64_t argument) const {
+    const auto is = [&](const std::vector<std::int64_t>& list) {
+      return std::find(list.begin(), list.end(), argument) != list.end();
+    };
+    return !is_kept(argument) && (is(program_.argument_under) || is(program_.donors));
+  }
+
+  // An array that is given up must not be used a second time by the same call. The texts are XLA's
+  // (xla/pjrt/utils.cc, TestBufferDonationClashes).
+  Error* find_donation_clash() {
+    uses_.clear();
+    for (std::size_t i = 0; i < given_.argument_count; ++i) uses_.emplace_back(given_.argument_lists[0][i], i);
+    std::sort(uses_.begin(), uses_.end());
+    const auto clash = std::adjacent_find(uses_.begin(), uses_.end(), [&](const auto& a, const auto& b) {
+      return a.first == b.first &&
+             (is_donated(static_cast<std::int64_t>(a.second)) || is_donated(static_cast<std::int64_t>(b.second)));
+    });
+    if (clash == uses_.end()) return nullptr;
+    const std::size_t first = clash->second, second = (clash + 1)->second;
+    const bool is_first = is_donated(static_cast<std::int64_t>(first));
+    const bool is_second = is_donated(static_cast<std::int64_t>(second));
+    const std::string where = " (flattened argument " + std::to_string(second) +
+                              ", replica 0, partition 0, first use: " + std::to_string(first) +
+                              "). Toy example for this bug: ";
+    if (is_first && is_second)
+      return make_error(ErrorCode::invalid_argument,
+                        "Attempt to donate the same buffer twice in Execute()" + where + "`f(donate(a), donate(a))`.");
+    if (is_first)
+      return make_error(ErrorCode::invalid_argument,
+                        "Attempt to use a buffer that was previously donated in the same call to Execute()" + where +
+                            "`f(donate(a), a)`.");
+    return make_error(
+        ErrorCode::invalid_argument,
+        "Attempt to donate a buffer which is also used by the same call to Execute()" + where + "`f(a, donate(a))`.");
   }
 
   // The compiler's sum must be ours.
@@ -162,6 +202,7 @@ class Run {
   const std::int64_t* kept_;
   std::size_t kept_count_;
   std::vector<Device*> devices_;
+  std::vector<std::pair<const Buffer*, std::size_t>> uses_;  // Of the first device's arguments.
 };
 
 }  // namespace

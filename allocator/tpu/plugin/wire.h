@@ -17,7 +17,7 @@ class Fields {
   bool next();
   unsigned number() const { return number_; }
   bool is_at_end() const { return at_ == end_; }
-  const char* position() const { return at_; }  // After the field.
+  const char* position() const { return at_; }    // After the field.
   bool is_message() const { return kind_ == 2; }  // Or a text, or packed numbers.
   std::uint64_t value() const { return value_; }  // Of a number.
   std::string_view bytes() const { return bytes_; }
