@@ -128,7 +128,8 @@ std::vector<std::string> advice_for(const DryRun& run, const DeviceNeed& need) {
     if (run.tpu->at_peak)
       add(run.tpu->at_peak->donatable, "donate the arguments that the outputs replace (donate_argnums): {}");
   }
-  add(peak.others, "{} is in arrays that the program in progress didn't use: delete them before");
+  if (!run.tpu->refused && !peak.in_progress.empty())
+    add(peak.others, "{} is in arrays that the program in progress didn't use: delete them before");
   add(peak.padding, "{} is padding: hbmscope tpu layout shows which shapes need less");
   std::stable_sort(advice.begin(), advice.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<std::string> lines;

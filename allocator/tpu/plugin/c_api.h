@@ -60,7 +60,13 @@ struct Extension {
   int type;
   Extension* next;
 };
-enum ExtensionType { layouts_extension = 4, memories_extension = 6, topology_extension = 16, shardings_extension = 19 };
+enum ExtensionType {
+  profiler_extension = 1,
+  layouts_extension = 4,
+  memories_extension = 6,
+  topology_extension = 16,
+  shardings_extension = 19
+};
 
 struct Head {
   std::size_t struct_bytes;
@@ -386,6 +392,10 @@ struct MemoryKindArguments : Head {
   const char* kind;
   std::size_t kind_bytes;
   int kind_id;
+};
+struct ProfilerExtension : Extension {
+  void* api;
+  std::int64_t trace_context;
 };
 struct ShardingsExtension : Extension {
   void* of_parameters;

@@ -157,6 +157,8 @@ class PlanFolder {
 // Named like XLA's own dumps, so that a folder of them is opened as one program each.
 void write_plan(const std::string& name, const std::string& plan) {
   if (settings().plans.empty() || plan.empty()) return;
+  std::error_code error;
+  fs::create_directories(settings().plans, error);
   std::ofstream file(settings().plans + "/" + name + ".hlo.pb", std::ios::binary);
   file.write(plan.data(), static_cast<std::streamsize>(plan.size()));
 }

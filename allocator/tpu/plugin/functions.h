@@ -110,7 +110,10 @@ Error* AsyncHostToDeviceTransferManager_BufferCount(Ask<TransferManager, std::si
 Error* AsyncHostToDeviceTransferManager_BufferSize(ManagerItemArguments<std::size_t>* given);
 Error* AsyncHostToDeviceTransferManager_AddMetadata(Head* given);
 
-// layouts.cpp: the plugin's extensions, in place of libtpu's.
+// profiler.cpp
+void* profiler_api();
+
+// extensions.cpp: the plugin's extensions, in place of libtpu's.
 Extension* make_extensions(const Libtpu& libtpu);
 
 }  // namespace hbmscope::allocator::tpu::plugin

@@ -106,6 +106,11 @@ Extension* make_extensions(const Libtpu& libtpu) {
   };
   for (const ExtensionType type : {memories_extension, topology_extension})
     if (const Extension* found = libtpu.find_extension(type)) add(copy_of<Extension>(*found));
+  if (const Extension* found = libtpu.find_extension(profiler_extension)) {
+    auto* profiler = copy_of<ProfilerExtension>(*found);
+    profiler->api = profiler_api();
+    add(profiler);
+  }
   if (const Extension* found = libtpu.find_extension(shardings_extension)) {
     auto* shardings = copy_of<ShardingsExtension>(*found);
     shardings->of_parameters = reinterpret_cast<void*>(&parameter_shardings);
