@@ -244,8 +244,9 @@ ProgramResult compile_now(Client& client, const Request& request) {
     write_plan("refused." + find_name(std::string_view(request.text.code, request.text.code_bytes)), folder.read());
     return std::move(*fault);
   }
+  const auto plan = folder.path().empty() ? std::nullopt : std::optional(folder.read());
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
-  return read_executable(*Libtpu::get(), arguments.executable, request.options, passed.count(), folder.read());
+  return read_executable(*Libtpu::get(), arguments.executable, request.options, passed.count(), plan);
 }
 
 ProgramResult compile(Client& client, const Request& request) {
@@ -253,7 +254,7 @@ ProgramResult compile(Client& client, const Request& request) {
   const ProgramCache cache(settings().cache);
   const std::string key =
       ProgramCache::key_from({code, with_sorted_maps(request.options), client.version, settings().topology});
-  if (auto known = cache.find(key); known != nullptr && (settings().plans.empty() || !known->plan.empty())) {
+  if (auto known = cache.find(key); known != nullptr && (settings().plans.empty() || known->was_plan_wanted)) {
     const std::lock_guard lock(client.mutex);
     ++client.account->cached_programs;
     return known;

@@ -207,11 +207,12 @@ std::uint64_t CompiledProgram::tuple_table_bytes(std::uint64_t output_array_byte
 }
 
 ProgramResult read_executable(const Libtpu& libtpu, RealExecutable* executable, std::string_view options,
-                              double compile_seconds, std::string plan) {
+                              double compile_seconds, std::optional<std::string> plan) {
   auto program = std::make_shared<CompiledProgram>();
   program->options = options;
   program->compile_seconds = compile_seconds;
-  program->plan = std::move(plan);
+  program->was_plan_wanted = plan.has_value();
+  program->plan = std::move(plan).value_or(std::string());
   auto fault = Reader(libtpu, executable).read(*program);
   Act<RealExecutable> destroyed{{}, executable};
   libtpu.call(Function::Executable_Destroy, destroyed);

@@ -51,15 +51,16 @@ struct CompiledProgram {
   double compile_seconds = 0;
   // How the compiler has placed the program's values: a serialized HloProto with its buffer assignment; empty: unknown.
   std::string plan;
+  bool was_plan_wanted = false;  // Otherwise another compilation may give one.
 
   // The tables of pointers to several outputs: what the compiler counts as outputs besides the arrays.
   std::uint64_t tuple_table_bytes(std::uint64_t output_array_bytes) const;
 };
 
-// Asks about everything, and destroys the executable.
+// Asks about everything, and destroys the executable. `plan`: as in CompiledProgram; no value: none was wanted.
 using ProgramResult = std::variant<std::shared_ptr<const CompiledProgram>, Fault>;
 ProgramResult read_executable(const Libtpu& libtpu, RealExecutable* executable, std::string_view options,
-                              double compile_seconds, std::string plan);
+                              double compile_seconds, std::optional<std::string> plan);
 
 // As bytes, and back. No program: the bytes are damaged or of another version.
 std::string bytes_from_program(const CompiledProgram& program);

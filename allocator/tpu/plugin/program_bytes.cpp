@@ -9,7 +9,7 @@ namespace {
 using Json = nlohmann::json;
 
 // Changes with every change of the format below.
-constexpr std::string_view signature = "hbmscope TPU program 2\n";
+constexpr std::string_view signature = "hbmscope TPU program 3\n";
 
 Json json_from(const std::string& bytes) {
   return Json::binary({bytes.begin(), bytes.end()});
@@ -84,7 +84,8 @@ std::string bytes_from_program(const CompiledProgram& program) {
                      {"argument_under", program.argument_under},
                      {"donors", program.donors},
                      {"compile_seconds", program.compile_seconds},
-                     {"plan", json_from(program.plan)}};
+                     {"plan", json_from(program.plan)},
+                     {"was_plan_wanted", program.was_plan_wanted}};
   std::string bytes(signature);
   Json::to_msgpack(json, bytes);
   return bytes;
@@ -114,6 +115,7 @@ std::shared_ptr<const CompiledProgram> program_from_bytes(std::string_view bytes
     program->donors = json.at("donors").get<std::vector<std::int64_t>>();
     program->compile_seconds = json.at("compile_seconds").get<double>();
     program->plan = bytes_from(json.at("plan"));
+    program->was_plan_wanted = json.at("was_plan_wanted").get<bool>();
     if (program->argument_under.size() != program->outputs.size()) return nullptr;
     return program;
   } catch (const Json::exception&) {

@@ -16,11 +16,16 @@ bool Fields::read_number(std::uint64_t& value) {
 }
 
 bool Fields::next() {
+  if (at_ >= end_ || is_damaged_) return false;
+  is_damaged_ = !read_field();
+  return !is_damaged_;
+}
+
+bool Fields::read_field() {
   std::uint64_t key = 0;
-  if (at_ >= end_ || !read_number(key)) return false;
+  if (!read_number(key)) return false;
   number_ = static_cast<unsigned>(key >> 3);
   kind_ = static_cast<unsigned>(key & 7);
-  const auto left = [&] { return static_cast<std::uint64_t>(end_ - at_); };
   std::uint64_t size = 0;
   switch (kind_) {
     case 0: return read_number(value_);
@@ -31,7 +36,7 @@ bool Fields::next() {
     case 5: size = 4; break;
     default: return false;
   }
-  if (size > left()) return false;
+  if (size > static_cast<std::uint64_t>(end_ - at_)) return false;
   bytes_ = std::string_view(at_, size);
   at_ += size;
   return true;

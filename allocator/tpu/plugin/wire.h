@@ -16,7 +16,7 @@ class Fields {
 
   bool next();
   unsigned number() const { return number_; }
-  bool is_at_end() const { return at_ == end_; }
+  bool is_at_end() const { return at_ == end_ && !is_damaged_; }
   const char* position() const { return at_; }    // After the field.
   bool is_message() const { return kind_ == 2; }  // Or a text, or packed numbers.
   std::uint64_t value() const { return value_; }  // Of a number.
@@ -25,12 +25,14 @@ class Fields {
   void add_to(std::vector<std::int64_t>& numbers) const;
 
  private:
+  bool read_field();
   bool read_number(std::uint64_t& value);
 
   const char *at_, *end_;
   unsigned number_ = 0, kind_ = 0;
   std::uint64_t value_ = 0;
   std::string_view bytes_;
+  bool is_damaged_ = false;
 };
 
 // The same message, with the entries of its maps sorted: the library of protocol buffers writes them in any order. An
