@@ -98,7 +98,7 @@ Result<EmulatedProgram> prepare(const RunOptions& options, const EmulatedMachine
   tpu.emplace();
   tpu->is_quick = options.is_quick;
   tpu->plans = folder + "/plans";
-  return prepare_tpu_program(options.command, machine, {options.is_quick, tpu->plans});
+  return prepare_tpu_program(options.command, machine, {options.is_quick, options.runs_ahead, tpu->plans});
 }
 
 Result<DryRunJob> prepare_dry_run(const RunOptions& options) {

@@ -21,6 +21,7 @@ struct RunOptions {
   std::uint32_t stack_depth = 64;      // Maximum number of frames.
   std::string emulate;                 // The devices of a dry run, "h100:8", "v5e:2x4"; empty: the real ones.
   bool is_quick = false;               // TPUs: compile at a lower level of optimisation.
+  std::uint32_t runs_ahead = 0;        // TPUs: how many executions are in flight.
   std::string device_bytes;            // Their memory, "40GiB"; empty: as the catalogue says.
   bool json = false;                   // The verdict of a dry run.
   GateOptions gate;                    // Checked after a dry run that ended well; empty: no condition.

@@ -274,8 +274,9 @@ Result<void> check_one(const RunOptions& options, const std::vector<SweepAxis>& 
         devices.begin() + static_cast<std::ptrdiff_t>(i))
       return Failure(refusal(fmt::format("--emulate names {} twice", printable(devices[i])), "Name each device once."));
     if (i > 0) continue;
-    const auto program = machine->tpu != nullptr ? prepare_tpu_program(*command, *machine, {options.is_quick, {}})
-                                                 : prepare_program(*command, *machine);
+    const auto program = machine->tpu != nullptr
+                             ? prepare_tpu_program(*command, *machine, {options.is_quick, options.runs_ahead, {}})
+                             : prepare_program(*command, *machine);
     if (!program) return Failure(program.error());
     for (const std::string& note : program->notes) say(note);
   }

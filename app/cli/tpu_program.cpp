@@ -102,6 +102,7 @@ Result<EmulatedProgram> prepare_tpu_program(const std::vector<std::string>& comm
   // Without them JAX looks for chips first, and libtpu warns.
   if (variable("JAX_PLATFORMS").empty()) set("JAX_PLATFORMS", "tpu,cpu");
   if (variable("TPU_ACCELERATOR_TYPE").empty()) set("TPU_ACCELERATOR_TYPE", "v5litepod-4");
+  if (options.runs_ahead != 0) set("HBMSCOPE_TPU_RUNS_AHEAD", std::to_string(options.runs_ahead));
   if (options.is_quick) set("JAX_OPTIMIZATION_LEVEL", "O1");
   program.doubt = find_doubt(command, python);
   program.notes.push_back(

@@ -177,6 +177,29 @@ TEST_F(TpuPlugin, without_defragmentation_holes_stay) {
   EXPECT_NE(std::string(refusal.what()).find("Due to fragmentation"), std::string::npos);
 }
 
+TEST_F(TpuPlugin, arrays_in_use_by_executions_in_flight_keep_their_memory) {
+  set("HBMSCOPE_TPU_RUNS_AHEAD", "2");
+  const Jax jax = start();
+  auto* program = jax.compile(program_text("jit_step", 8, 0, false));
+  pjrt::Buffer* state = jax.put({8, 128});
+  for (int i = 0; i < 10; ++i) jax.free(std::exchange(state, jax.run(program, {state})[0]));
+  // The newest one, and those that the last two executions have read.
+  EXPECT_EQ(jax.stats().in_use, 3 * 4096);
+  jax.values(state, 8 * 128);  // Waits for the device.
+  EXPECT_EQ(jax.stats().in_use, 4096);
+}
+
+TEST_F(TpuPlugin, what_the_executions_in_flight_use_is_waited_for_when_memory_is_short) {
+  set("HBMSCOPE_TPU_RUNS_AHEAD", "32");
+  const Jax jax = start();
+  auto* program = jax.compile(program_text("jit_step", 8, 0, false));
+  pjrt::Buffer* large = jax.put({80000, 128});
+  jax.free(jax.run(program, {large})[0]);
+  jax.free(large);
+  EXPECT_GT(jax.stats().in_use, 80000 * 512);
+  jax.put({80000, 128});
+}
+
 TEST_F(TpuPlugin, what_the_compiler_refuses_is_passed_on) {
   const Jax jax = start();
   const Refusal refusal = refusal_of([&] { jax.compile(R"({"refusal": "Ran out of memory on HBM"})"); });

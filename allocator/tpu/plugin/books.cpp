@@ -1,6 +1,7 @@
 #include "allocator/tpu/plugin/books.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "allocator/tpu/runtime/runtime_text.h"
 
@@ -15,14 +16,15 @@ hbmscope_text defragmentation = HBMSCOPE_TEXT("defragmentation");
 
 }  // namespace
 
-DeviceBooks::DeviceBooks(std::uint32_t number, std::uint64_t usable_bytes, bool defragments, TpuAccount& account)
+DeviceBooks::DeviceBooks(std::uint32_t number, std::uint64_t usable_bytes, const Settings& given, TpuAccount& account)
     : name_("TPU " + std::to_string(number) + " HBM"),
       number_(number),
       base_((number + 1) * device_distance),
       account_(account),
       own_(account.devices[number]),
       heap_(HBMSCOPE_HEAP(name_.c_str(), "hbm", number)),
-      runtime_(usable_bytes, defragments, this) {
+      runtime_(usable_bytes, given.defragments, this),
+      runs_ahead_(given.runs_ahead) {
   own_.limit = usable_bytes;
   heap_.flags |= HBMSCOPE_HAS_TWO_ENDS | HBMSCOPE_TAKES_STACKS;
   heap_.enumerate = enumerate;
@@ -42,6 +44,7 @@ void DeviceBooks::enumerate(hbmscope_heap* heap, const hbmscope_listing* listing
 }
 
 Block* DeviceBooks::allocate(std::uint64_t bytes, std::uint64_t requested_bytes) {
+  make_room(bytes);
   const auto address = runtime_.allocate(bytes);
   if (!address) return nullptr;
   auto block = std::make_unique<Block>(Block{base_ + *address, bytes, requested_bytes});
@@ -58,6 +61,23 @@ Block* DeviceBooks::allocate(std::uint64_t bytes, std::uint64_t requested_bytes)
 }
 
 void DeviceBooks::free(Block* block) {
+  if (block->last_execution == 0 || block->last_execution + runs_ahead_ <= executions_) return free_now(block);
+  hbmscope_free_requested(&heap_, block->address, nullptr);
+  waiting_.push_back(block);
+}
+
+void DeviceBooks::catch_up() {
+  for (Block* block : std::exchange(waiting_, {})) free_now(block);
+}
+
+void DeviceBooks::make_room(std::uint64_t bytes) {
+  while (!waiting_.empty() && memory().largest_free_bytes() < bytes) {
+    free_now(waiting_.front());
+    waiting_.pop_front();
+  }
+}
+
+void DeviceBooks::free_now(Block* block) {
   padding_ -= block->bytes - std::min(block->bytes, block->requested_bytes);
   hbmscope_free(&heap_, block->address, nullptr);
   runtime_.free(block->address - base_);
@@ -75,6 +95,12 @@ Block* DeviceBooks::hand_on(Block* block, std::uint64_t requested_bytes) {
 }
 
 bool DeviceBooks::begin(const Execution& execution) {
+  ++executions_;
+  while (!waiting_.empty() && waiting_.front()->last_execution + runs_ahead_ <= executions_) {
+    free_now(waiting_.front());
+    waiting_.pop_front();
+  }
+  make_room(execution.temp_bytes + execution.code_bytes);
   runtime_.set_running(execution.program);
   execution_ = execution;
   if (!runtime_.load(execution.program, execution.temp_bytes, execution.code_bytes)) return false;

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
 #include "allocator/tpu/plugin/account.h"
+#include "allocator/tpu/plugin/settings.h"
 #include "allocator/tpu/runtime/hbm_runtime.h"
 #include "collector/annotate/hbmscope.h"
 
@@ -19,18 +21,24 @@ namespace hbmscope::allocator::tpu::plugin {
 struct Block {
   std::uint64_t address = 0;  // As reported: no two devices share one.
   std::uint64_t bytes = 0, requested_bytes = 0;
+  std::uint64_t last_execution = 0;  // That uses it, as the device counts them; 0: none.
 };
 
 class DeviceBooks final : private HbmRuntime::Listener {
  public:
   // `number`: of the device in its client, from 0.
-  DeviceBooks(std::uint32_t number, std::uint64_t usable_bytes, bool defragments, TpuAccount& account);
+  DeviceBooks(std::uint32_t number, std::uint64_t usable_bytes, const Settings& given, TpuAccount& account);
   DeviceBooks(const DeviceBooks&) = delete;
   DeviceBooks& operator=(const DeviceBooks&) = delete;
 
   // Null: no room. `bytes`: with padding, above 0.
   Block* allocate(std::uint64_t bytes, std::uint64_t requested_bytes);
+  // At once, or when the executions that use it are over.
   void free(Block* block);
+  // The execution in progress uses it.
+  void note_use(Block* block) const { block->last_execution = executions_; }
+  // The host waits for the device: nothing is in flight any more.
+  void catch_up();
   // The memory of a donated array becomes another one's.
   Block* hand_on(Block* block, std::uint64_t requested_bytes);
 
@@ -68,6 +76,9 @@ class DeviceBooks final : private HbmRuntime::Listener {
   static void enumerate(hbmscope_heap* heap, const hbmscope_listing* listing);
 
   void note_peak();
+  void free_now(Block* block);
+  // Frees what waits for executions, in their order, until so much is free in one piece.
+  void make_room(std::uint64_t bytes);
 
   std::string name_;
   std::uint32_t number_;
@@ -80,6 +91,8 @@ class DeviceBooks final : private HbmRuntime::Listener {
   std::uint64_t padding_ = 0;
   std::uint64_t allocations_ = 0, largest_allocation_ = 0, peak_reserved_ = 0;
   Execution execution_;  // In progress; number 0: none.
+  std::uint64_t runs_ahead_, executions_ = 0;
+  std::deque<Block*> waiting_;  // Freed by the program, in that order.
 };
 
 }  // namespace hbmscope::allocator::tpu::plugin

@@ -199,6 +199,7 @@ Error* Buffer_ToHostBuffer(ToHostArguments* given) {
   const std::lock_guard lock(find_client()->mutex);
   const Buffer& buffer = *given->buffer;
   if (buffer.is_deleted) return deleted_error();
+  buffer.memory->device->books->catch_up();
   const std::uint64_t bytes = host_bytes(buffer.type, buffer.dimensions);
   if (given->to == nullptr) {
     given->bytes = bytes;
@@ -232,6 +233,7 @@ Error* Buffer_IsOnCpu(Ask<Buffer, bool>* given) {
 Error* Buffer_ReadyEvent(Ask<Buffer, Event*>* given) {
   const std::lock_guard lock(find_client()->mutex);
   given->value = make_ready_event();
+  given->object->memory->device->books->catch_up();
   if (given->object->is_deleted) {
     given->value->code = ErrorCode::invalid_argument;
     given->value->text = deleted_text;

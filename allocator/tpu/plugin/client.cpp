@@ -92,8 +92,7 @@ std::optional<Fault> add_devices(const Libtpu& libtpu, const Settings& given, Cl
     Ask<DeviceDescription, int> id{{}, device->description, 0};
     libtpu.call(Function::DeviceDescription_Id, id);
     device->id = id.value;
-    device->books =
-        std::make_unique<DeviceBooks>(static_cast<std::uint32_t>(i), hbm_bytes, given.defragments, *client.account);
+    device->books = std::make_unique<DeviceBooks>(static_cast<std::uint32_t>(i), hbm_bytes, given, *client.account);
     add_memories(libtpu, client, *device);
     client.device_pointers.push_back(device.get());
     client.devices.push_back(std::move(device));
@@ -161,6 +160,10 @@ Memory* Device::find_memory(std::string_view kind) const {
 }
 
 Error* Client_Create(CreateClientArguments* given) {
+  if (only_client != nullptr) {  // JAX has dropped its backends, and makes them again.
+    given->client = only_client;
+    return nullptr;
+  }
   auto client = std::make_unique<Client>();
   if (auto fault = fill(*Libtpu::get(), settings(), *client)) return make_error(fault->code, fault->text);
   // Kept until the process ends: the heaps that it reports must stay.

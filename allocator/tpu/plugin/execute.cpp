@@ -38,6 +38,7 @@ class Run {
     ++executable_.client->account->executions;
     std::size_t begun = 0;
     while (begun < devices_.size() && error == nullptr) error = begin(*devices_[begun++]);
+    if (error == nullptr) note_uses();
     if (error == nullptr) error = make_outputs();
     if (error == nullptr) give_up_donors();
     for (std::size_t i = 0; i < begun; ++i) devices_[i]->books->end();
@@ -125,6 +126,12 @@ class Run {
     return make_error(ErrorCode::resource_exhausted, device.books->refuse(temporaries + code_bytes(), program_.name));
   }
 
+  void note_uses() {
+    for (std::size_t device = 0; device < given_.device_count; ++device)
+      for (std::size_t i = 0; i < given_.argument_count; ++i)
+        if (Block* block = given_.argument_lists[device][i]->block) devices_[device]->books->note_use(block);
+  }
+
   // The donated argument whose memory an output takes; null: none.
   Buffer* donated_for(std::size_t device, std::size_t output) const {
     const std::int64_t argument = program_.argument_under[output];
@@ -165,6 +172,7 @@ class Run {
     for (std::size_t device = 0; device < given_.device_count; ++device) {
       for (std::size_t i = 0; i < count; ++i) {
         Buffer* buffer = made[device * count + i];
+        if (buffer != nullptr && buffer->block != nullptr) devices_[device]->books->note_use(buffer->block);
         given_.output_lists[device][i] = buffer != nullptr ? buffer : hand_on(device, i);
       }
       if (given_.events != nullptr) given_.events[device] = make_ready_event();

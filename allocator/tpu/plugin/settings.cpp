@@ -27,6 +27,7 @@ const Settings& settings() {
     found.cache = text_of("HBMSCOPE_TPU_CACHE");
     found.plans = text_of("HBMSCOPE_TPU_PLANS");
     found.defragments = number_of("HBMSCOPE_TPU_DEFRAGMENT", 1) != 0;
+    found.runs_ahead = number_of("HBMSCOPE_TPU_RUNS_AHEAD", 0);
     found.host_bytes = number_of("HBMSCOPE_TPU_HOST_BYTES", found.host_bytes);
     return found;
   }();

@@ -14,6 +14,9 @@ struct Settings {
   std::string cache;            // HBMSCOPE_TPU_CACHE: the folder for compiled programs; empty: none.
   std::string plans;            // HBMSCOPE_TPU_PLANS: the folder for the memory plans of programs; empty: none.
   bool defragments = true;      // HBMSCOPE_TPU_DEFRAGMENT=0: buffers stay where they are.
+  // HBMSCOPE_TPU_RUNS_AHEAD: so many executions are in flight while the host goes on, and arrays that they use keep
+  // their memory until then, unless it is needed. 0: each execution is over when the call returns.
+  std::uint64_t runs_ahead = 0;
   // HBMSCOPE_TPU_HOST_BYTES: host memory for what programs copy to devices; beyond it, arrays read as zeros.
   std::uint64_t host_bytes = std::uint64_t{1} << 30;
 };

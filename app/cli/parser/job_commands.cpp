@@ -94,6 +94,15 @@ void add_emulation_options(CLI::App& command, RunOptions& options) {
       ->group(group);
   command
       .add_option(
+          "--runs-ahead", options.runs_ahead,
+          "TPUs: so many executions are in flight while the program goes on, and keep the memory of arrays that it "
+          "has freed; the peak is then higher, what fits is the same")
+      ->check(between(0, 1024))
+      ->type_name("N")
+      ->needs(emulate)
+      ->group(group);
+  command
+      .add_option(
           "--sweep", options.sweep,
           "Run once for each value, and print a table: --sweep batch=4,8,16 -- python train.py --batch {batch}; "
           "repeat for more. --emulate a100-40,h100 tries several devices")
