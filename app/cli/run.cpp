@@ -27,6 +27,7 @@
 #include "app/cli/temporary_folder.h"
 #include "app/cli/terminal.h"
 #include "app/cli/tpu_program.h"
+#include "app/cli/tpu_progress.h"
 #include "app/cli/window_process.h"
 
 namespace hbmscope::cli {
@@ -160,7 +161,11 @@ int run_job(const RunOptions& options, bool has_window) {
   if (dry_run) dry_run->apply_to(settings, options.json);
   if (const auto failed = job.start(options.command, path, settings)) return *failed;
   report_far_start();
-  if (job.is_observed()) say_how_calls_are_recorded(options);
+  std::optional<TpuProgress> progress;
+  if (dry_run && dry_run->tpu)
+    progress.emplace(dry_run->reports->path());
+  else if (job.is_observed())
+    say_how_calls_are_recorded(options);
   WindowProcess window;
   if (job.is_observed() && has_window && !options.no_window && has_display()) window.open(job.viewer_socket());
   for (bool is_running = true; is_running;) {
@@ -168,6 +173,7 @@ int run_job(const RunOptions& options, bool has_window) {
     is_running = job.serve();
     if (signal_to_forward != 0 && is_running) job.send_signal(std::exchange(signal_to_forward, 0));
     flight.note(job.take_failures(), was_recording);
+    if (progress) progress->look();
   }
   flight.stderr_tail().finish();
   // The recorder removes the dumps of requests that succeeded in the end.

@@ -170,7 +170,8 @@ class Sweep {
 
 std::string Sweep::text() const {
   const bool has_tpus = std::any_of(runs_.begin(), runs_.end(), is_of_tpus);
-  const bool has_gpus = !std::all_of(runs_.begin(), runs_.end(), is_of_tpus);
+  const bool has_gpus = std::any_of(runs_.begin(), runs_.end(),
+                                    [](const SweepRun& run) { return run.verdict.is_object() && !is_of_tpus(run); });
   std::vector<TextColumn> columns{{"device"}};
   for (const SweepAxis& axis : axes_) columns.push_back({axis.name, true});
   columns.push_back({"peak", true});

@@ -5,7 +5,6 @@
 
 #include "collector/inject/loaded_objects.h"
 #include "collector/inject/rings.h"
-#include "collector/inject/stacks.h"
 
 namespace hbmscope::inject {
 namespace {
@@ -48,10 +47,13 @@ std::uint32_t id_of(hbmscope_stack* stack) {
   return static_cast<std::uint32_t>(known);
 }
 
-// The flag is for the listener alone.
+// Null: this listener takes no stacks.
+std::uint32_t (*take_stack_of_thread)() = nullptr;
+
+// HBMSCOPE_TAKES_STACKS is for the listener alone.
 std::uint32_t stack_for(const hbmscope_heap* heap, hbmscope_stack* stack) {
   if (stack != nullptr || (heap->flags & HBMSCOPE_TAKES_STACKS) == 0) return id_of(stack);
-  return take_stack();
+  return take_stack_of_thread != nullptr ? take_stack_of_thread() : 0;
 }
 
 std::uint32_t tag_for(const hbmscope_heap* heap, hbmscope_text* tag) {
@@ -324,6 +326,10 @@ int stop_in(dl_phdr_info* module, std::size_t, void*) {
 }
 
 }  // namespace
+
+void take_stacks_with(std::uint32_t (*take)()) {
+  take_stack_of_thread = take;
+}
 
 bool has_annotated_tables() {
   int count = 0;

@@ -1,6 +1,8 @@
 // Listens to programs that include collector/annotate/hbmscope.h: fills their tables and turns their calls into rows.
 #pragma once
 
+#include <cstdint>
+
 #define HBMSCOPE_LISTENER
 #include "collector/annotate/hbmscope.h"
 
@@ -18,6 +20,9 @@ bool is_another_listening();
 // Starts recording the events of all loaded modules; later calls add modules loaded since. The present contents of a
 // heap are listed at the next call for that heap. Returns false if nothing was loaded since the last time.
 bool listen_to_all();
+
+// How the stack of the calling thread is taken, for heaps that want it (HBMSCOPE_TAKES_STACKS). Before listen_to_all().
+void take_stacks_with(std::uint32_t (*take)());
 
 // Stops recording the events of all modules.
 void stop_listening();

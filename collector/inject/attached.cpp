@@ -155,6 +155,7 @@ const char* serve_observer(wire::AttachControl* control, const char* observer) {
   forget_driver_ids();
   be_silent();
   choose_stacks(wire::stacks_when_attached);
+  take_stacks_with(take_stack);
   listen_to_all();
   DriverCalls driver_calls(std::strcmp(back_ends, wire::attach_without_cupti) != 0);
   driver_calls.look();

@@ -82,6 +82,7 @@ __attribute__((constructor)) void begin() {
     watch_forks();  // Called before anything can be observed: children forked before then must not be observed either.
   }
   choose_stacks(std::getenv(wire::stacks_variable));
+  take_stacks_with(take_stack);
   if (std::getenv(wire::cupti_variable) != nullptr) prefer_cupti();
   if (has_annotated_tables() && open_rings()) listen_to_all();
 }
