@@ -137,8 +137,11 @@ Result<EmulatedMachine> emulated_machine_from(std::string_view spec, std::string
 std::string text_from_machine(const EmulatedMachine& machine) {
   const std::string size = text_from_bytes(machine.device_bytes);
   if (machine.tpu != nullptr)
-    return fmt::format("{} ({} {}, {} of HBM each)", machine.topology, machine.count,
-                       machine.tpu->devices_per_chip == 1 ? "chips" : "cores", size);
+    return fmt::format("{} ({}, {} of HBM{})", machine.topology,
+                       machine.tpu->devices_per_chip == 1
+                           ? text_from_count_of(static_cast<std::uint64_t>(machine.count), "chip", "chips")
+                           : text_from_count_of(static_cast<std::uint64_t>(machine.count), "core", "cores"),
+                       size, machine.count == 1 ? "" : " each");
   if (machine.count == 1) return fmt::format("{}, {}", machine.device.title, size);
   return fmt::format("{} x {}, {} each", machine.count, machine.device.title, size);
 }

@@ -126,12 +126,15 @@ class Sweep {
     // Everything up to `low` fits, nothing from `high` on does.
     std::int64_t low = first - 1, high = last + 1;
     std::vector<std::int64_t> places;  // Of the runs.
+    const auto run_at = [&](std::int64_t at, bool is_confirmed) {
+      runs.push_back({device, {{axis.name, value_at(at)}}, {}, 0, false, is_confirmed});
+      work_.execute(runs.back());
+      places.push_back(at);
+      return runs.back().outcome();
+    };
     while (high - low > 1 && largest.why_unknown.empty()) {
       const std::int64_t middle = low + (high - low) / 2;
-      runs.push_back({device, {{axis.name, value_at(middle)}}, {}, 0, false, false});
-      work_.execute(runs.back());
-      places.push_back(middle);
-      const std::string outcome = runs.back().outcome();
+      const std::string outcome = run_at(middle, false);
       if (outcome == "fits")
         low = middle;
       else if (outcome == "out of memory")
@@ -140,15 +143,22 @@ class Sweep {
         largest.why_unknown = fmt::format("{} = {} {}{}", axis.name, value_at(middle), outcome == "failed" ? "" : "is ",
                                           verdict_cell(runs.back()));
     }
-    // A quick answer is confirmed, and corrected where the real compiler needs more.
-    for (; work_.is_quick() && largest.why_unknown.empty() && low >= first; --low) {
-      runs.push_back({device, {{axis.name, value_at(low)}}, {}, 0, false, true});
-      work_.execute(runs.back());
-      places.push_back(low);
-      if (runs.back().outcome() != "out of memory") break;
-    }
+    if (work_.is_quick() && largest.why_unknown.empty()) low = confirm(low, first, last, run_at);
     if (low >= first) largest.value = value_at(low);
     sort_by(places, runs);
+  }
+
+  // The real compiler may need more or less than the quick one: runs without --quick around the quick answer decide.
+  template <class RunAt>
+  static std::int64_t confirm(std::int64_t quick, std::int64_t first, std::int64_t last, const RunAt& run_at) {
+    std::int64_t at = std::max(quick, first);
+    if (run_at(at, true) == "fits") {
+      while (at < last && run_at(at + 1, true) == "fits") ++at;
+      return at;
+    }
+    while (at > first)
+      if (run_at(--at, true) == "fits") return at;
+    return first - 1;
   }
 
   // In the order of the values.
@@ -194,7 +204,7 @@ std::string Sweep::text() const {
       row.push_back(tpu_cell(device, "program_bytes"));
       row.push_back(tpu_cell(device, "padding_bytes"));
     }
-    row.push_back(verdict_cell(run) + (run.is_confirmed ? " (confirmed without --quick)" : ""));
+    row.push_back(verdict_cell(run) + (run.is_confirmed ? " (without --quick)" : ""));
     row.push_back(run.verdict.is_object() ? text_from_bytes(run.verdict["host_peak_bytes"].get<std::uint64_t>()) : "–");
     row.push_back(run.has_started ? fmt::format("{:.1f} s", run.seconds) : "–");
     rows.push_back(std::move(row));

@@ -259,7 +259,8 @@ std::string text_below_tpu_headline(const DryRun& run) {
   if (!slice.unsupported.empty())
     text += fmt::format("Not emulated, but called: PJRT_{}.\n", printable(slice.unsupported));
   if (slice.is_quick)
-    text += "Quick: compiled at level O1, whose temporaries differ by some percent. Run without --quick to be sure.\n";
+    text +=
+        "Quick: compiled at level O1, whose temporaries can be larger or smaller. Run without --quick to be sure.\n";
   if (!slice.plans.empty())
     text += fmt::format("How each program uses HBM and VMEM: hbmscope open {}\n", printable(slice.plans));
   return text + tpu_assumptions + "\n";

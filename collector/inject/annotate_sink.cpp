@@ -105,7 +105,9 @@ void define(hbmscope_heap* heap, std::uint32_t flags) {
   wire::HeapRecord record;
   record.device = heap->device;
   record.layer = static_cast<std::uint8_t>(heap->layer);
-  record.flags = (heap->flags & ~std::uint32_t{HBMSCOPE_TAKES_STACKS}) | flags | wire::heap_flag::has_requested | wire::heap_flag::has_addresses;
+  const std::uint32_t stacks = HBMSCOPE_TAKES_STACKS;
+  if ((heap->flags & stacks) != 0) flags |= wire::has_named_blocks;
+  record.flags = (heap->flags & ~stacks) | flags | wire::heap_flag::has_requested | wire::heap_flag::has_addresses;
   record.parent = heap->parent == nullptr ? 0 : heap->parent->id;
   __atomic_store_n(&heap->id, rings.define_heap(record, heap->name, heap->memory_kind), __ATOMIC_RELEASE);
 }

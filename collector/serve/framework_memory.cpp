@@ -4,13 +4,13 @@
 
 namespace hbmscope::serve {
 
-void FrameworkMemory::add_heap(std::uint32_t id, const wire::HeapRecord& heap) {
+void FrameworkMemory::add_heap(std::uint32_t id, const wire::HeapRecord& heap, bool has_named_blocks) {
   const bool is_of_arrays = heap.layer == static_cast<std::uint8_t>(wire::Layer::framework) &&
                             (heap.flags & wire::heap_flag::has_addresses) == 0;
   const bool is_inside_of_driver = (heap.flags & wire::heap_flag::is_inside_of_driver) != 0;
   if (is_inside_of_driver && (heap.flags & wire::heap_flag::has_regions) != 0) regions_.add_heap(id);
   if (is_of_arrays) arrays_.insert(id);
-  if (is_inside_of_driver || is_of_arrays) blocks_.add_heap(id);
+  if (is_inside_of_driver || is_of_arrays || has_named_blocks) blocks_.add_heap(id);
 }
 
 void FrameworkMemory::alloc(wire::AllocRecord block, std::int64_t time_ns) {
@@ -26,6 +26,11 @@ void FrameworkMemory::free(const wire::FreeAtRecord& block, std::int64_t time_ns
   // An array that was donated or deleted ends a second time when its owner lets it go.
   if (arrays_.contains(block.heap) && !writer_.is_live(block.heap, block.address)) return;
   if (!unidentified_.free(block, time_ns)) writer_.free(block.heap, block.address, block.size, block.stack, time_ns);
+}
+
+void FrameworkMemory::move(const wire::MoveAtRecord& block, std::int64_t time_ns) {
+  blocks_.move(block.heap, block.from, block.address);
+  writer_.move(block.heap, block.from, block.address, time_ns);
 }
 
 void FrameworkMemory::drop_heap(const wire::HeapGoneRecord& gone, std::int64_t time_ns) {

@@ -19,10 +19,11 @@ class FrameworkMemory {
  public:
   FrameworkMemory(wire::StreamWriter& writer, PoolRegions& regions) : writer_(writer), regions_(regions) {}
 
-  // A new heap of any kind, by its id.
-  void add_heap(std::uint32_t id, const wire::HeapRecord& heap);
+  // A new heap of any kind, by its id. `has_named_blocks`: of an annotated allocator, whose blocks PJRT names.
+  void add_heap(std::uint32_t id, const wire::HeapRecord& heap, bool has_named_blocks);
   void alloc(wire::AllocRecord block, std::int64_t time_ns);
   void free(const wire::FreeAtRecord& block, std::int64_t time_ns);
+  void move(const wire::MoveAtRecord& block, std::int64_t time_ns);
   void drop_heap(const wire::HeapGoneRecord& gone, std::int64_t time_ns);
   void note(const wire::AttributeRecord& attribute, std::int64_t time_ns) { blocks_.note(attribute, time_ns, writer_); }
   // A block that was there before.

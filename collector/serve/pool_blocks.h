@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "collector/wire/ring_layout.h"
@@ -24,6 +25,13 @@ class PoolBlocks {
   }
   void remove(std::uint32_t heap, std::uint64_t address) {
     if (has(heap)) blocks_.erase(address);
+  }
+  void move(std::uint32_t heap, std::uint64_t from, std::uint64_t to) {
+    if (!has(heap)) return;
+    auto node = blocks_.extract(from);
+    if (node.empty()) return;
+    node.key() = to;
+    blocks_.insert(std::move(node));
   }
   void remove_heap(std::uint32_t heap) {
     if (has(heap)) std::erase_if(blocks_, [heap](const auto& each) { return each.second.heap == heap; });

@@ -144,8 +144,10 @@ void ProcessDrain::take_definitions() {
         record.uuid = uuid.empty() ? 0 : writer_.define_string(uuid);
         note_device(record.device, std::string(uuid));
         if (of_job == heap_names_.size()) heap_names_.emplace_back(name);
+        const bool has_named_blocks = (record.flags & wire::has_named_blocks) != 0;
+        record.flags &= ~wire::has_named_blocks;
         add_id(heaps_, of_job, writer_.define_heap(record, name, kind));
-        frameworks_.add_heap(heap(of_job), record);
+        frameworks_.add_heap(heap(of_job), record, has_named_blocks);
         break;
       }
       case wire::RecordKind::job: note_fact(row); break;
@@ -410,11 +412,7 @@ void ProcessDrain::write(const Row& row) {
       writer_.free_requested(record.heap, record.address, record.size, record.stack, time_ns);
       break;
     }
-    case wire::RecordKind::move_at: {
-      const auto record = translated<wire::MoveAtRecord>(row);
-      writer_.move(record.heap, record.from, record.address, time_ns);
-      break;
-    }
+    case wire::RecordKind::move_at: frameworks_.move(translated<wire::MoveAtRecord>(row), time_ns); break;
     case wire::RecordKind::region_grow: writer_.add(translated<wire::RegionGrowRecord>(row), time_ns); break;
     case wire::RecordKind::region_shrink: writer_.add(translated<wire::RegionShrinkRecord>(row), time_ns); break;
     case wire::RecordKind::heap_gone: frameworks_.drop_heap(translated<wire::HeapGoneRecord>(row), time_ns); break;

@@ -97,6 +97,9 @@ constexpr std::uint32_t block_at_or_in = 1U << 31;       // With a heap: if ther
 // A row of kind live in a ring, rather than in a listing: the framework has said that a pool has had this block since
 // before the attach. Its size is what the framework uses of it.
 
+// HeapRecord::flags: what is said about an address (block_of_pool) may be about a block of this heap. For the observer
+// alone: it isn't recorded.
+constexpr std::uint32_t has_named_blocks = 1U << 31;
 constexpr std::uint64_t block_of_pool = std::uint64_t{1} << 63;  // AttributeRecord::allocation: or'ed to the address.
 
 // Sent by a job when it connects to its observer. The memfd comes with it and describes itself.

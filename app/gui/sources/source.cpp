@@ -53,8 +53,22 @@ Result<SourceContent> content_of(const hbmscope::Source& read) {
   return content;
 }
 
+namespace {
+
+// `run --emulate v5e:2x4 --record train.hbm` leaves the plans in train.programs.
+std::string find_plans_folder(const std::string& recording) {
+  std::filesystem::path folder = recording;
+  if (folder.extension() != ".hbm") return {};
+  std::error_code error;
+  folder.replace_extension(".programs");
+  return std::filesystem::is_directory(folder, error) ? folder.string() : std::string();
+}
+
+}  // namespace
+
 void Source::take(SourceContent content) {
   static_cast<SourceContent&>(*this) = std::move(content);
+  if (state == AnswerState::pending) plans_folder = find_plans_folder(path);
   state = AnswerState::ready;
 }
 

@@ -59,6 +59,7 @@ struct Source : SourceContent {
   std::optional<LiveStatus> live;             // For a running job.
   std::optional<EndedLive> ended;             // For a watched job that has ended.
   std::vector<WorkloadChange> what_if;        // The requested changes of a workload file.
+  std::string plans_folder;                   // Of a dry run on TPUs: its programs' memory plans; empty: none.
   Error error;
 
   void take(SourceContent content);  // Makes the source ready with this content.

@@ -182,6 +182,10 @@ void draw_file(const AppState& state, const Look& look, const Source& source, Bo
       draw_legend(look, source.accounts, source.summary->unit);
       draw_heap_tree(state, commands);
     }
+    if (in_front && !source.plans_folder.empty()) {
+      if (ImGui::Button("Open programs")) commands.push(command::open_folder_path, source.plans_folder);
+      tooltip("Opens the compiler's memory plan of each program: HBM and VMEM, value by value.");
+    }
     draw_bookmarks(state, source, bookmarks, commands);
   }
   ImGui::Unindent(look.px(10));
