@@ -70,6 +70,22 @@ void take_details(const Stream& stream, const FailureEvent& failure, FailureRow&
   }
 }
 
+// In a dry run on a TPU the compiler's refusal is recorded like a request of its heap. Its words say what it is:
+// "E1000: CompileTimeHbmOom: Ran out of memory on HBM, ... HLO module: jit_step."
+void take_stage(FailureRow& row) {
+  constexpr std::string_view before_program = "HLO module: ";
+  const auto has_stage = [](const auto& detail) { return detail.first == failure_detail::stage; };
+  if (row.reason.find("CompileTime") == std::string::npos ||
+      std::any_of(row.details.begin(), row.details.end(), has_stage))
+    return;
+  row.details.emplace_back(failure_detail::stage, failure_detail::compiler);
+  const std::size_t at = row.reason.find(before_program);
+  if (at == std::string::npos) return;
+  const std::size_t begin = at + before_program.size();
+  row.details.emplace_back(failure_detail::program,
+                           row.reason.substr(begin, row.reason.find_first_of(". \n", begin) - begin));
+}
+
 // For a source that reports what a heap holds, but none of its blocks.
 void take_reported_use(const Stream& stream, std::uint32_t heap, std::uint64_t position, HeapRow& row) {
   const auto reported = [&](std::string_view name) { return find_reported(stream, name, heap, position); };
@@ -232,6 +248,7 @@ FailureRow row_from_failure(const Stream& stream, const FailureEvent& failure, c
   row.allocator = definitions.job_fact("framework");
   row.rounded_bytes = find_rounded_request(stream, failure);
   take_details(stream, failure, row);
+  take_stage(row);
   const HeapInfo& requested = definitions.heap(failure.heap);
   if (requested.id == 0) return row;
   row.memory_space = requested.memory_kind;

@@ -173,10 +173,10 @@ void ObservedJob::send_signal(int signal) const {
   kill(job_, signal);
 }
 
-void ObservedJob::print_summary() const {
+void ObservedJob::print_summary(bool explains) const {
   if (!is_observed_) return;
   const bool was_recorded = observation_.print_summary();
-  if (was_recorded && is_far_started()) return;
+  if ((was_recorded && is_far_started()) || (!was_recorded && !explains)) return;
   if (!was_recorded)
     say("nothing was recorded: no process of this command allocated device memory that hbmscope can see");
   std::vector<pid_t> reported;

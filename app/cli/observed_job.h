@@ -50,7 +50,8 @@ class ObservedJob {
   bool is_observed() const { return is_observed_; }
   int status() const { return status_; }  // As returned by waitpid().
   // Prints what was recorded to standard error. Removes a recording without any process.
-  void print_summary() const;
+  // `explains`: also why nothing was recorded; a dry run on TPUs says that itself.
+  void print_summary(bool explains = true) const;
 
   void send_signal(int signal) const;
   std::vector<serve::Failure> take_failures() { return observation_.observer().take_failures(); }

@@ -180,7 +180,7 @@ int run_job(const RunOptions& options, bool has_window) {
   const bool has_memory_dumps =
       flight.is_open() ? flight.has_dumps() : dry_run && has_memory_dumps_in(dry_run->reports->path());
   flight.finish(job.status(), job.has_reported());
-  job.print_summary();
+  job.print_summary(!dry_run || !dry_run->tpu);
   if (dry_run) {
     DryRun run = read_dry_run(dry_run->sources_after(job, has_memory_dumps));
     if (run.tpu) keep_plans(path, *run.tpu);

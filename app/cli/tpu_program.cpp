@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Versions with which tests/real passes.
-constexpr const char* jax_seen_to_work = "0.7.2, 0.9.0 and 0.10.2";
+constexpr const char* jax_seen_to_work = "0.7.2, 0.9.0, 0.10.2 and 0.12.0.1";
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);

@@ -61,7 +61,7 @@ def test_fits(folder):
     check(set(heaps) == {f"TPU {i} HBM" for i in range(4)}, f"heaps {sorted(heaps)}")
     check(heaps["TPU 0 HBM"]["peak_in_use_bytes"] == device["peak_bytes"], "the recording has another peak")
     blocks = subprocess.run([hbmscope, "report", "--at", "peak", "--blocks", "0", "r.hbm"], cwd=folder, capture_output=True, text=True).stdout
-    for expected in ("f32[2048,128] from the host", "f32[4096,128] output of jit_train_step", "loaded programs"):
+    for expected in ("f32[2048,128] from the host", "f32[4096,128] output 0 of jit_train_step", "loaded programs"):
         check(expected in blocks, f"no '{expected}' among the blocks: {blocks}")
     text = run(folder).stdout
     check(text.startswith("fits: 69.0 MiB of 15.7 GiB on the fullest of 4 chips (TPU 0)"), f"text {text}")

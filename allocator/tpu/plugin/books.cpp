@@ -11,6 +11,7 @@ namespace {
 // Devices are far apart, so that an address names its device.
 constexpr std::uint64_t device_distance = std::uint64_t{1} << 40;
 
+hbmscope_text limit_figure = HBMSCOPE_TEXT("limit_bytes");  // wire::reported_limit
 hbmscope_text programs_tag = HBMSCOPE_TEXT("loaded programs");
 hbmscope_text defragmentation = HBMSCOPE_TEXT("defragmentation");
 
@@ -31,6 +32,7 @@ DeviceBooks::DeviceBooks(std::uint32_t number, std::uint64_t usable_bytes, const
   heap_.user = this;
   hbmscope_heap_add(&heap_);
   hbmscope_region(&heap_, base_, usable_bytes);
+  hbmscope_count(&heap_, &limit_figure, static_cast<std::int64_t>(usable_bytes));
 }
 
 void DeviceBooks::enumerate(hbmscope_heap* heap, const hbmscope_listing* listing) {
