@@ -99,7 +99,10 @@ std::string text_from_survived(const DryRun& run) {
 std::string text_from_holders(const DryRun& run) {
   constexpr std::size_t holders_shown = 3;
   if (run.holders.empty()) return {};
-  std::string text = "Most of it at the peak:";
+  // A recording has all devices; the figures above are those of one.
+  std::string text = run.needs.size() > 1
+                         ? fmt::format("Most at the peak, of all {} devices together:", run.needs.size())
+                         : "Most of it at the peak:";
   for (std::size_t i = 0; i < std::min(holders_shown, run.holders.size()); ++i)
     text += fmt::format("{} {} by {}", i == 0 ? "" : ",", text_from_bytes(run.holders[i].bytes), run.holders[i].line);
   return text + ".\n";

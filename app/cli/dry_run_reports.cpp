@@ -253,7 +253,8 @@ void judge(DryRun& run, const DryRunSources& sources, const Evidence& evidence,
   } else if (!run.needs.empty()) {
     run.outcome = DryRunOutcome::fits;
   } else {
-    run.reason = "no process of the command used an emulated device";
+    run.reason = run.tpu ? "no array was made on the slice, and no program ran there"
+                         : "no process of the command used an emulated device";
     if (!sources.doubt.empty()) run.reason += ": " + sources.doubt;
   }
 }

@@ -231,6 +231,7 @@ std::string text_from_missing(const TpuRun& run) {
 
 std::string text_below_tpu_headline(const DryRun& run) {
   const DeviceNeed* need = run.fullest();
+  if (need == nullptr && run.tpu->executions == 0 && !run.tpu->refused) return {};
   std::string text;
   if (need != nullptr) {
     if (run.outcome != DryRunOutcome::fits) text += fmt::format("Until then: {}\n", text_from_tpu_need(run, *need));
