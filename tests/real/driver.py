@@ -1,7 +1,6 @@
 """What the emulated driver has handed out in this process."""
 
 import ctypes
-import sys
 
 _used = ctypes.CDLL("libcuda.so.1").hbmscope_device_used_bytes
 _used.restype = ctypes.c_longlong
@@ -33,20 +32,3 @@ class Checks:
     def finish(self):
         print(f"{self.count} checks, {self.failed} failed")
         raise SystemExit(1 if self.failed else 0)
-
-
-def run_programs(programs, check_account):
-    """Runs those that the command line names, or all; prints a line for each: "passed" or the error."""
-    failed = 0
-    for program in programs:
-        if sys.argv[1:] and program.__name__ not in sys.argv[1:]:
-            continue
-        try:
-            program()
-            check_account()
-            print(f"{program.__name__}: passed", flush=True)
-        except Exception as error:
-            failed += 1
-            print(f"{program.__name__}: {type(error).__name__}: {str(error).splitlines()[0][:200]}", flush=True)
-    print("the end: passed", flush=True)
-    sys.exit(failed > 0)

@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import driver
+from programs import run_programs
 
 
 def account():
@@ -83,4 +84,4 @@ def all_devices():
         jax.device_put(split[:64], device).block_until_ready()
 
 
-driver.run_programs((arrays, jit, donation, out_of_memory, graphs, profiler, all_devices), account)
+run_programs((arrays, jit, donation, out_of_memory, graphs, profiler, all_devices), account)

@@ -44,6 +44,24 @@ ENVIRONMENTS = {
         ],
         (3, 12),
     ),
+    # For TPUs: libtpu's compiler, and what JAX programs are written with.
+    "tpu-0.7.2": (
+        ["jax==0.7.2", "jaxlib==0.7.2", "libtpu==0.0.23", "numpy==2.2.6", "scipy==1.15.3", "flax==0.12.0", "optax==0.2.6", "orbax-checkpoint==0.11.25"],
+        [],
+    ),
+    "tpu-0.9.0": (
+        ["jax==0.9.0", "jaxlib==0.9.0", "libtpu==0.0.34", "numpy==2.2.6", "scipy==1.15.3", "flax==0.12.4", "optax==0.2.6", "orbax-checkpoint==0.11.32"],
+        [],
+    ),
+    "tpu-0.10.2": (
+        ["jax==0.10.2", "jaxlib==0.10.2", "libtpu==0.0.51", "numpy==2.2.6", "scipy==1.15.3", "flax==0.12.8", "optax==0.2.8", "orbax-checkpoint==0.12.8"],
+        [],
+    ),
+    "tpu-0.12.0.1": (
+        ["jax==0.12.0.1", "jaxlib==0.12.0.1", "libtpu==0.0.50.1", "numpy==2.3.5", "scipy==1.16.3", "flax==0.12.8", "optax==0.2.8", "orbax-checkpoint==0.12.8"],
+        [],
+        (3, 12),
+    ),
     "torch-2.4.1": (
         ["filelock", "typing_extensions", "sympy", "networkx", "jinja2", "fsspec", "numpy==1.26.4"],
         ["torch==2.4.1", "nvidia-nvtx-cu12==12.1.105"],  # Its NVTX is a library.

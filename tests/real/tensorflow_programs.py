@@ -13,6 +13,7 @@ import numpy as np
 import tensorflow as tf
 
 import driver
+from programs import run_programs
 
 GPUS = tf.config.list_logical_devices("GPU")
 assert GPUS, "TensorFlow sees no GPU"
@@ -78,4 +79,4 @@ def all_devices():
             tf.reduce_sum(tf.ones((512, 512)) @ tf.ones((512, 512))).numpy()
 
 
-driver.run_programs((tensors, training, function, out_of_memory, profiler, all_devices), account)
+run_programs((tensors, training, function, out_of_memory, profiler, all_devices), account)

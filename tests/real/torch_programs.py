@@ -9,6 +9,7 @@ import tempfile
 import torch
 
 import driver
+from programs import run_programs
 
 
 def account():
@@ -102,4 +103,4 @@ def all_devices():
         first.to(f"cuda:{device}").sum().item()
 
 
-driver.run_programs((fraction, tensors, training, out_of_memory, graphs, profiler, snapshot, all_devices), account)
+run_programs((fraction, tensors, training, out_of_memory, graphs, profiler, snapshot, all_devices), account)
