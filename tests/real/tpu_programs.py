@@ -78,7 +78,8 @@ def strided():
     values = np.arange(60, dtype=np.float32).reshape(3, 4, 5)
     for view in (values.T, values[::2, ::-1], values[:, 1:3, ::2], values.transpose(1, 0, 2), np.broadcast_to(values[0, 0], (6, 5))):
         assert (np.asarray(jax.device_put(view)) == view).all(), view.strides
-    assert (np.asarray(jnp.asarray(values.T.astype(ml_dtypes.bfloat16))) == values.T.astype(ml_dtypes.bfloat16)).all()
+    small = values.T.astype(ml_dtypes.bfloat16)
+    assert (np.asarray(jax.device_put(small)) == small).all()
 
 
 def copies():
