@@ -66,7 +66,7 @@ def run(emulated, name, variables, devices):
 
 def main():
     emulated, *names = sys.argv[1:]
-    names = names or sorted(os.listdir(ENVIRONMENTS))
+    names = names or sorted(name for name in os.listdir(ENVIRONMENTS) if name.split("-")[0] in SETTINGS)
     failed = 0
     for name in names:
         for setting, (variables, devices) in SETTINGS[name.split("-")[0]].items():

@@ -41,9 +41,9 @@ def compare(folder):
 
 def main():
     generation = os.environ["HBMSCOPE_TPU_TOPOLOGY"].split(":")[0]
-    folder = pathlib.Path(sys.argv[1]) / generation
+    folder = pathlib.Path(sys.argv[1] if sys.argv[1:] else "") / generation
     if not folder.is_dir():
-        print(f"skipped: there is no {folder}")
+        print(f"skipped: there is no folder {folder}; cmake -DHBMSCOPE_TPU_PROGRAMS=FOLDER names the one around it")
         sys.exit(77)
     if importlib.metadata.version("libtpu") != COMPILER:
         print(f"skipped: the programs were compiled by libtpu {COMPILER}")

@@ -20,8 +20,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 ENVIRONMENTS = HERE.parents[1] / "build" / "real"
 SLICES = ("v2:1x1", "v3:2x2", "v4:2x2x1", "v5e:2x2", "v5p:2x2x1", "v6e:2x2", "tpu7x:2x2x1", "v5e:4x4")
 
-# What a version does not have: flax 0.12.8 is older than this JAX.
-ABSENT = {("tpu-0.12.0.1", "nnx_training")}
+# What a version or a generation does not have: flax 0.12.8 is older than that JAX; the kernel multiplies bfloat16.
+ABSENT = {("tpu-0.12.0.1", "nnx_training"), ("v2", "flash_attention"), ("v3", "flash_attention")}
 
 
 def run(hbmscope, name, machine, programs, folder):
@@ -71,7 +71,7 @@ def main():
             started = time.monotonic()
             with tempfile.TemporaryDirectory() as folder:
                 lines, verdict, report = run(hbmscope, name, machine, programs, pathlib.Path(folder))
-            wrong = {program: text for program, text in lines.items() if text != "passed" and (name, program) not in ABSENT}
+            wrong = {program: text for program, text in lines.items() if text != "passed" and not ABSENT & {(name, program), (machine.split(":")[0], program)}}
             if verdict is not None:
                 wrong.update(faults_of(verdict, report))
             failed += len(wrong)
