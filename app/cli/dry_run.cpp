@@ -250,7 +250,8 @@ nlohmann::ordered_json json_from_dry_run(const DryRun& run) {
   for (const DryRunHolder& holder : run.holders)
     json["holders"].push_back({{"line", holder.line}, {"bytes", holder.bytes}});
   if (run.tpu) {
-    json["assumed"] = {"placement of arrays by the runtime", "programs run one at a time"};
+    json["assumed"] = {"placement of arrays by the runtime", "executions are over when the call returns",
+                       "not compared with a TPU"};
     json["not_emulated"] = Json::array({"values"});
   } else {
     json["assumed"] = {"the size of a context", "rounding of requests by the driver"};

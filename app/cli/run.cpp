@@ -183,7 +183,7 @@ int run_job(const RunOptions& options, bool has_window) {
   job.print_summary(!dry_run || !dry_run->tpu);
   if (dry_run) {
     DryRun run = read_dry_run(dry_run->sources_after(job, has_memory_dumps));
-    if (run.tpu) keep_plans(path, *run.tpu);
+    if (run.tpu) keep_plans(run.recording, *run.tpu);
     if (!print_to_stdout(options.json ? text_from_json(json_from_dry_run(run)) : text_from_dry_run(run)))
       return exit_unreadable;
     if (job.exit_code() == 0) return exit_code_of_gate(options.gate, find_gate_failure(options.gate.condition, run));

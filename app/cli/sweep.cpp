@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <numeric>
+#include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -143,22 +144,32 @@ class Sweep {
         largest.why_unknown = fmt::format("{} = {} {}{}", axis.name, value_at(middle), outcome == "failed" ? "" : "is ",
                                           verdict_cell(runs.back()));
     }
-    if (work_.is_quick() && largest.why_unknown.empty()) low = confirm(low, first, last, run_at);
+    if (work_.is_quick() && largest.why_unknown.empty()) {
+      if (const auto confirmed = confirm(low, first, last, run_at))
+        low = *confirmed;
+      else
+        largest.why_unknown = fmt::format("{} without --quick is {}", axis.name, verdict_cell(runs.back()));
+    }
     if (low >= first) largest.value = value_at(low);
     sort_by(places, runs);
   }
 
   // The real compiler may need more or less than the quick one: runs without --quick around the quick answer decide.
+  // No value: such a run ended without an answer.
   template <class RunAt>
-  static std::int64_t confirm(std::int64_t quick, std::int64_t first, std::int64_t last, const RunAt& run_at) {
+  static std::optional<std::int64_t> confirm(std::int64_t quick, std::int64_t first, std::int64_t last,
+                                             const RunAt& run_at) {
+    const auto fits = [&](std::int64_t at) -> std::optional<bool> {
+      const std::string outcome = run_at(at, true);
+      if (outcome != "fits" && outcome != "out of memory") return std::nullopt;
+      return outcome == "fits";
+    };
     std::int64_t at = std::max(quick, first);
-    if (run_at(at, true) == "fits") {
-      while (at < last && run_at(at + 1, true) == "fits") ++at;
-      return at;
-    }
-    while (at > first)
-      if (run_at(--at, true) == "fits") return at;
-    return first - 1;
+    auto answer = fits(at);
+    const bool goes_up = answer.value_or(false);
+    while (answer && *answer == goes_up && (goes_up ? at < last : at > first)) answer = fits(goes_up ? ++at : --at);
+    if (!answer) return std::nullopt;
+    return *answer ? at : at - 1;
   }
 
   // In the order of the values.
@@ -186,7 +197,7 @@ std::string Sweep::text() const {
   for (const SweepAxis& axis : axes_) columns.push_back({axis.name, true});
   columns.push_back({"peak", true});
   if (has_gpus) columns.insert(columns.end(), {{"pool", true}, {"in use at most", true}});
-  if (has_tpus) columns.insert(columns.end(), {{"temporaries and code", true}, {"padding", true}});
+  if (has_tpus) columns.insert(columns.end(), {{"loaded programs", true}, {"padding", true}});
   columns.push_back({"verdict"});
   for (const char* title : {"host memory", "time"}) columns.push_back({title, true});
   std::vector<std::vector<std::string>> rows;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -24,6 +25,9 @@ namespace tpu = allocator::tpu;
 const char* word_for_devices(const EmulatedMachine& machine) {
   return machine.tpu->devices_per_chip == 1 ? "chips" : "cores";
 }
+const char* word_for_device(const EmulatedMachine& machine) {
+  return machine.tpu->devices_per_chip == 1 ? "chip" : "core";
+}
 
 void add_report(const tpu::TpuAccount& account, TpuRun& run) {
   run.topology = account.topology.text;
@@ -34,13 +38,34 @@ void add_report(const tpu::TpuAccount& account, TpuRun& run) {
   run.executions += account.executions;
   run.compared_executions += account.compared_executions;
   run.differing_executions += account.differing_executions;
+  run.guessed_layouts += account.guessed_layouts;
+  run.programs_without_aliases += account.programs_without_aliases;
   if (run.unsupported.empty()) run.unsupported = account.unsupported.text;
+  if (account.compiler_refusals != 0) run.refused_program = account.refused_program.text;
   if (account.refusals == 0) return;
   const tpu::RefusalAccount& refusal = account.refusal;
   // Enough may be free, but not in one piece.
   const std::uint64_t room = refusal.requested > refusal.free ? refusal.free : refusal.largest_free;
   run.over_bytes = refusal.requested - std::min(refusal.requested, room);
   run.over_program = refusal.program.text;
+}
+
+// Of processes that had the slice one after the other, the one that needed most counts.
+void add_device(int number, const tpu::DeviceAccount& device, const EmulatedMachine& machine,
+                std::vector<DeviceNeed>& needs) {
+  auto need = std::find_if(needs.begin(), needs.end(), [&](const DeviceNeed& one) { return one.device == number; });
+  if (need == needs.end()) {
+    needs.emplace_back();
+    need = needs.end() - 1;
+  }
+  ++need->processes;
+  if (device.peak <= need->peak_bytes) return;
+  need->device = number;
+  need->total_bytes = machine.device_bytes;
+  need->peak_bytes = device.peak;
+  need->tpu =
+      TpuPeak{device.arguments, device.program,        device.others,    device.padding, device.peak_program.text,
+              device.peak_plan, device.peak_execution, device.host_peak, device.moves,   device.unloads};
 }
 
 // What the compiler's report says is missing.
@@ -82,17 +107,11 @@ std::optional<PlannedProgram> read_plan(const fs::path& file, const std::string&
   return program;
 }
 
-// Of several with that name the last one.
-std::optional<PlannedProgram> find_plan(const std::string& folder, std::string_view beginning,
+std::optional<PlannedProgram> find_plan(const std::string& folder, const std::string& beginning,
                                         const std::string& name) {
-  const std::string ending = "." + name + ".hlo.pb";
-  fs::path found;
+  const fs::path file = fs::path(folder) / (beginning + "." + name + ".hlo.pb");
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    const std::string file = entry.path().filename().string();
-    if (file.starts_with(beginning) && file.ends_with(ending) && entry.path() > found) found = entry.path();
-  }
-  return found.empty() ? std::nullopt : read_plan(found, name);
+  return fs::exists(file, error) ? read_plan(file, name) : std::nullopt;
 }
 
 std::string text_from_plan(const PlannedProgram& program) {
@@ -156,26 +175,17 @@ nlohmann::ordered_json json_from_plan(const std::optional<PlannedProgram>& progr
 }  // namespace
 
 const char* const tpu_assumptions =
-    "Layouts, temporaries, code and the compiler's errors are libtpu's own. Assumed: where the runtime places arrays, "
-    "and "
-    "that programs run one at a time. Values are zeros: a loop that waits for a value may end early.";
+    "Layouts, temporaries, code and the compiler's errors are libtpu's own. Assumed, and not compared with a TPU: "
+    "where "
+    "the runtime places arrays, and that each execution is over when the call returns. Values are zeros: a loop that "
+    "waits for a value may end early.";
 
 std::vector<DeviceNeed> tpu_needs_from(const std::string& folder, const EmulatedMachine& machine, TpuRun& run) {
   std::vector<DeviceNeed> needs;
   for (const tpu::TpuAccount& account : tpu::read_tpu_accounts(folder)) {
     add_report(account, run);
-    for (std::size_t i = 0; i < account.device_count; ++i) {
-      const tpu::DeviceAccount& device = account.devices[i];
-      if (device.peak == 0) continue;
-      DeviceNeed& need = needs.emplace_back();
-      need.device = static_cast<int>(i);
-      need.total_bytes = machine.device_bytes;
-      need.peak_bytes = device.peak;
-      need.processes = 1;
-      need.tpu =
-          TpuPeak{device.arguments,      device.program,   device.others, device.padding, device.peak_program.text,
-                  device.peak_execution, device.host_peak, device.moves,  device.unloads};
-    }
+    for (std::size_t i = 0; i < account.device_count; ++i)
+      if (account.devices[i].peak != 0) add_device(static_cast<int>(i), account.devices[i], machine, needs);
   }
   return needs;
 }
@@ -183,25 +193,34 @@ std::vector<DeviceNeed> tpu_needs_from(const std::string& folder, const Emulated
 void explain_tpu_run(DryRun& run) {
   TpuRun& slice = *run.tpu;
   if (const DeviceNeed* need = run.fullest(); need != nullptr && !need->tpu->in_progress.empty())
-    slice.at_peak = find_plan(slice.plans, "module_", need->tpu->in_progress);
+    slice.at_peak = find_plan(slice.plans, fmt::format("module_{:04}", need->tpu->plan), need->tpu->in_progress);
   if (!run.failure || !run.failure->is_out_of_memory) {
     slice.over_bytes.reset();
     return;
   }
   const auto reports = tpu_oom::find_reports(run.failure->text, 1);
   if (reports.empty() || !tpu_oom::is_of_compiler(reports.front().form)) return;
+  // Other memories have their limits on every chip, whatever its HBM is.
+  slice.is_of_hbm = reports.front().memory_space == "hbm" || reports.front().form == tpu_oom::Form::required;
   slice.over_bytes = missing_in(reports.front());
-  slice.over_program = reports.front().program;
-  slice.refused = find_plan(slice.plans, "refused", slice.over_program);
+  slice.over_program = reports.front().program.empty() ? slice.refused_program : reports.front().program;
+  if (slice.is_of_hbm) slice.refused = find_plan(slice.plans, "refused", slice.refused_program);
 }
 
 void keep_plans(const std::string& recording, TpuRun& run) {
   std::error_code error;
+  const std::string made = std::exchange(run.plans, {});
   const fs::path kept = fs::absolute(recording, error).replace_extension(".programs");
-  if (!fs::is_directory(run.plans, error) || fs::is_empty(run.plans, error)) return run.plans.clear();
-  fs::remove_all(kept, error);
-  fs::copy(run.plans, kept, fs::copy_options::recursive, error);
-  run.plans = error ? std::string() : kept.string();
+  if (recording.empty() || !fs::is_directory(made, error) || fs::is_empty(made, error)) return;
+  const auto is_plan = [](const fs::path& file) {
+    const std::string name = file.filename().string();
+    return (name.starts_with("module_") || name.starts_with("refused.")) && name.ends_with(".hlo.pb");
+  };
+  for (fs::directory_iterator entry(kept, error), end; !error && entry != end; entry.increment(error))
+    if (is_plan(entry->path())) fs::remove(entry->path(), error);
+  fs::create_directories(kept, error);
+  fs::copy(made, kept, fs::copy_options::recursive | fs::copy_options::overwrite_existing, error);
+  if (!error) run.plans = kept.string();
 }
 
 std::string text_from_tpu_need(const DryRun& run, const DeviceNeed& need) {
@@ -217,7 +236,7 @@ std::string text_from_tpu_need(const DryRun& run, const DeviceNeed& need) {
     if (bytes != 0) parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", name, text_from_bytes(bytes));
   };
   add("its arrays", peak.in_progress.empty() ? 0 : peak.arguments);
-  add("temporaries and code", peak.program);
+  add("loaded programs", peak.program);
   add(peak.in_progress.empty() ? "arrays" : "other arrays", peak.others);
   if (peak.padding != 0) parts += fmt::format("; {} of that is padding", text_from_bytes(peak.padding));
   return parts.empty() ? text : text + ": " + parts;
@@ -234,29 +253,41 @@ std::string text_below_tpu_headline(const DryRun& run) {
   if (need == nullptr && run.tpu->executions == 0 && !run.tpu->refused) return {};
   std::string text;
   if (need != nullptr) {
-    if (run.outcome != DryRunOutcome::fits) text += fmt::format("Until then: {}\n", text_from_tpu_need(run, *need));
+    if (run.outcome != DryRunOutcome::fits)
+      text += fmt::format("Peak before the failure: {}\n", text_from_tpu_need(run, *need));
     if (run.outcome == DryRunOutcome::out_of_memory) {
       if (run.tpu->refused) text += text_from_plan(*run.tpu->refused);
-      for (const std::string& line : advice_for(run, *need)) text += "  Could help: " + line + "\n";
+      if (run.tpu->is_of_hbm)
+        for (const std::string& line : advice_for(run, *need)) text += "  Could help: " + line + "\n";
     } else if (run.tpu->at_peak && run.tpu->at_peak->donatable > need->total_bytes / 50) {
       text += fmt::format("{} keeps {} of arguments that its outputs replace: donate them (donate_argnums).\n",
                           printable(run.tpu->at_peak->name), text_from_bytes(run.tpu->at_peak->donatable));
     }
     if (need->tpu->moves != 0 || need->tpu->unloads != 0)
-      text += fmt::format("To make room, {} were moved and {} unloaded there.\n",
-                          text_from_count_of(need->tpu->moves, "array", "arrays"),
-                          text_from_count_of(need->tpu->unloads, "program was", "programs were"));
-    if (need->tpu->host_bytes != 0)
-      text += fmt::format("Pinned host memory: at most {} for each chip.\n", text_from_bytes(need->tpu->host_bytes));
+      text += fmt::format("To make room on TPU {}, arrays were moved {} and programs unloaded {}.\n", need->device,
+                          text_from_count_of(need->tpu->moves, "time", "times"),
+                          text_from_count_of(need->tpu->unloads, "time", "times"));
+    std::uint64_t host_bytes = 0;
+    for (const DeviceNeed& one : run.needs) host_bytes = std::max(host_bytes, one.tpu->host_bytes);
+    if (host_bytes != 0)
+      text += fmt::format("Pinned host memory: at most {} for a {}.\n", text_from_bytes(host_bytes),
+                          word_for_device(run.machine));
   }
   const TpuRun& slice = *run.tpu;
-  text += fmt::format("{}, {} compiled in {:.0f} s, {} known from before.\n",
+  text += fmt::format("{}, {} compiled in {:.0f} s, {} from the cache.\n",
                       text_from_count_of(slice.executions, "execution", "executions"),
                       text_from_count_of(slice.compiled_programs, "program", "programs"), slice.compile_seconds,
                       slice.cached_programs);
   if (slice.differing_executions != 0)
-    text += fmt::format("Unsure: in {} of {} executions the compiler's sum of the arguments is another one.\n",
+    text += fmt::format("Unsure: in {} of {} executions the compiler's sum of the arguments differs from ours.\n",
                         slice.differing_executions, slice.compared_executions);
+  if (slice.guessed_layouts != 0)
+    text += fmt::format("Unsure: {} of a type or layout that is unknown here; their padding is not counted.\n",
+                        text_from_count_of(slice.guessed_layouts, "array is", "arrays are"));
+  if (slice.programs_without_aliases != 0)
+    text +=
+        fmt::format("Unsure: libtpu didn't say which outputs take donated memory in {}; the peak may be too high.\n",
+                    text_from_count_of(slice.programs_without_aliases, "program", "programs"));
   if (!slice.unsupported.empty())
     text += fmt::format("Not emulated, but called: PJRT_{}.\n", printable(slice.unsupported));
   if (slice.is_quick)
@@ -290,6 +321,8 @@ nlohmann::ordered_json json_from_tpu_run(const TpuRun& run) {
           {"differing_executions", run.differing_executions},
           {"over_bytes", or_null(run.over_bytes)},
           {"over_program", or_null(run.over_program)},
+          {"guessed_layouts", run.guessed_layouts},
+          {"programs_without_aliases", run.programs_without_aliases},
           {"not_emulated", or_null(run.unsupported)},
           {"is_quick", run.is_quick},
           {"plans", or_null(run.plans)},

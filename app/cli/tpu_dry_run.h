@@ -24,6 +24,7 @@ struct TpuPeak {
   std::uint64_t others = 0;              // Other arrays.
   std::uint64_t padding = 0;             // Of all these arrays, to whole tiles.
   std::string in_progress;               // "jit_train_step"; empty: no program.
+  std::uint64_t plan = 0;                // Of that program: its number in the folder of plans.
   std::uint64_t execution = 0;           // Of that program, from 1.
   std::uint64_t host_bytes = 0;          // The most in pinned host memory, at any time.
   std::uint64_t moves = 0, unloads = 0;  // Buffers that defragmentation has moved, programs that made room.
@@ -44,10 +45,14 @@ struct TpuRun {
   double compile_seconds = 0;
   // Executions whose arguments were summed up, and those where the compiler's sum was another.
   std::uint64_t compared_executions = 0, differing_executions = 0;
-  std::string unsupported;  // The first function of PJRT that isn't emulated and was called; empty: none.
+  // What had to be guessed: layouts of so many arrays, aliases of so many programs.
+  std::uint64_t guessed_layouts = 0, programs_without_aliases = 0;
+  std::string refused_program;  // The last one that the compiler refused; empty: none.
+  std::string unsupported;      // The first function of PJRT that isn't emulated and was called; empty: none.
   // What was missing when memory ran out, and for what: "jit_train_step", or empty for an array.
   std::optional<std::uint64_t> over_bytes;
   std::string over_program;
+  bool is_of_hbm = true;  // Otherwise of VMEM or another memory of the chip.
   bool is_quick = false;  // Compiled at a lower level of optimisation.
   std::string plans;      // The folder with the programs' memory plans; empty: none.
   std::optional<PlannedProgram> refused;
@@ -58,7 +63,7 @@ std::vector<DeviceNeed> tpu_needs_from(const std::string& folder, const Emulated
 // After the failure is known: how much was missing, and what the programs that matter have planned.
 void explain_tpu_run(DryRun& run);
 
-// Puts the plans next to the recording: "train.programs" for "train.hbm".
+// Puts the plans next to the recording: "train.programs" for "train.hbm". Other files of that folder stay.
 void keep_plans(const std::string& recording, TpuRun& run);
 
 // "13.1 GiB of 15.7 GiB on the fullest of 8 chips, in execution 2 of jit_train_step (arguments 9.41 GiB, ...)"

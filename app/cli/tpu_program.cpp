@@ -50,20 +50,25 @@ std::string find_doubt(const std::vector<std::string>& command, const FoundPytho
   return {};
 }
 
-// At most so many bytes of the newest programs stay.
+// At most so many bytes of the newest programs stay. Other runs may add and remove files meanwhile.
 void prune(const std::string& folder) {
   constexpr std::uintmax_t bytes_max = std::uintmax_t{2} << 30;
-  std::vector<fs::directory_entry> files;
+  struct File {
+    fs::file_time_type time;
+    std::uintmax_t bytes;
+    fs::path path;
+  };
+  std::vector<File> files;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error))
-    if (entry.path().extension() == ".program") files.push_back(entry);
-  std::sort(files.begin(), files.end(), [](const fs::directory_entry& a, const fs::directory_entry& b) {
-    std::error_code ignored;
-    return a.last_write_time(ignored) > b.last_write_time(ignored);
-  });
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    std::error_code gone;
+    File file{entry->last_write_time(gone), entry->file_size(gone), entry->path()};
+    if (!gone && file.path.filename().string().find(".program") != std::string::npos) files.push_back(std::move(file));
+  }
+  std::sort(files.begin(), files.end(), [](const File& a, const File& b) { return a.time > b.time; });
   std::uintmax_t sum = 0;
-  for (const fs::directory_entry& file : files)
-    if ((sum += file.file_size(error)) > bytes_max) fs::remove(file.path(), error);
+  for (const File& file : files)
+    if ((sum += file.bytes) > bytes_max) fs::remove(file.path, error);
 }
 
 }  // namespace
@@ -99,7 +104,8 @@ Result<EmulatedProgram> prepare_tpu_program(const std::vector<std::string>& comm
   if (!options.plans.empty()) set("HBMSCOPE_TPU_PLANS", options.plans);
   const std::string path = variable("PYTHONPATH");
   set("PYTHONPATH", (folder / "python").string() + (path.empty() ? "" : ":" + path));
-  // Without them JAX looks for chips first, and libtpu warns.
+  // Without them JAX looks for chips first, and libtpu warns that it doesn't know the machine; the slice is the
+  // topology's all the same.
   if (variable("JAX_PLATFORMS").empty()) set("JAX_PLATFORMS", "tpu,cpu");
   if (variable("TPU_ACCELERATOR_TYPE").empty()) set("TPU_ACCELERATOR_TYPE", "v5litepod-4");
   if (options.runs_ahead != 0) set("HBMSCOPE_TPU_RUNS_AHEAD", std::to_string(options.runs_ahead));

@@ -9,7 +9,7 @@ namespace hbmscope::cli {
 struct TpuProgramOptions {
   bool is_quick = false;  // Compile at a lower level of optimisation.
   std::uint32_t runs_ahead = 0;
-  std::string plans;      // A folder for the memory plans of its programs; empty: none.
+  std::string plans;  // A folder for the memory plans of its programs; empty: none.
 };
 
 // Errors: the plugin is missing, or the command's Python has no JAX or no libtpu.

@@ -70,7 +70,8 @@ enum hbmscope_layer { HBMSCOPE_PHYSICAL, HBMSCOPE_POOL, HBMSCOPE_CHUNK, HBMSCOPE
 enum hbmscope_heap_flag {
   HBMSCOPE_HAS_REGIONS = 1, /* You report regions too, so free memory is known. */
   HBMSCOPE_HAS_TWO_ENDS = 4, /* Blocks grow from both ends. */
-  HBMSCOPE_TAKES_STACKS = 1 << 16 /* A call without a stack gets that of its thread, if the listener takes stacks. */
+  HBMSCOPE_LISTENER_FILLS_IN = 1 << 16 /* The listener adds the calling thread's stack and tag where a call
+                                          * has none, and accepts names that a framework gives to the blocks. */
 };
 enum hbmscope_block_flag { HBMSCOPE_UPPER_END = 1 };
 enum hbmscope_phase { HBMSCOPE_INSTANT, HBMSCOPE_BEGINS, HBMSCOPE_ENDS };

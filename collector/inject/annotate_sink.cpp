@@ -50,14 +50,14 @@ std::uint32_t id_of(hbmscope_stack* stack) {
 // Null: this listener takes no stacks.
 std::uint32_t (*take_stack_of_thread)() = nullptr;
 
-// HBMSCOPE_TAKES_STACKS is for the listener alone.
+// HBMSCOPE_LISTENER_FILLS_IN is for the listener alone.
 std::uint32_t stack_for(const hbmscope_heap* heap, hbmscope_stack* stack) {
-  if (stack != nullptr || (heap->flags & HBMSCOPE_TAKES_STACKS) == 0) return id_of(stack);
+  if (stack != nullptr || (heap->flags & HBMSCOPE_LISTENER_FILLS_IN) == 0) return id_of(stack);
   return take_stack_of_thread != nullptr ? take_stack_of_thread() : 0;
 }
 
 std::uint32_t tag_for(const hbmscope_heap* heap, hbmscope_text* tag) {
-  if (tag != nullptr || (heap->flags & HBMSCOPE_TAKES_STACKS) == 0) return id_of(tag);
+  if (tag != nullptr || (heap->flags & HBMSCOPE_LISTENER_FILLS_IN) == 0) return id_of(tag);
   return rings.tag();
 }
 
@@ -105,7 +105,7 @@ void define(hbmscope_heap* heap, std::uint32_t flags) {
   wire::HeapRecord record;
   record.device = heap->device;
   record.layer = static_cast<std::uint8_t>(heap->layer);
-  const std::uint32_t stacks = HBMSCOPE_TAKES_STACKS;
+  const std::uint32_t stacks = HBMSCOPE_LISTENER_FILLS_IN;
   if ((heap->flags & stacks) != 0) flags |= wire::has_named_blocks;
   record.flags = (heap->flags & ~stacks) | flags | wire::heap_flag::has_requested | wire::heap_flag::has_addresses;
   record.parent = heap->parent == nullptr ? 0 : heap->parent->id;

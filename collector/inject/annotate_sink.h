@@ -21,7 +21,8 @@ bool is_another_listening();
 // heap are listed at the next call for that heap. Returns false if nothing was loaded since the last time.
 bool listen_to_all();
 
-// How the stack of the calling thread is taken, for heaps that want it (HBMSCOPE_TAKES_STACKS). Before listen_to_all().
+// How the stack of the calling thread is taken, for heaps that want it (HBMSCOPE_LISTENER_FILLS_IN). Before
+// listen_to_all().
 void take_stacks_with(std::uint32_t (*take)());
 
 // Stops recording the events of all modules.

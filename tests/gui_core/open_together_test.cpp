@@ -129,7 +129,6 @@ TEST_F(OpenTogether, read_again_they_are_joined_again_or_it_says_why_not) {
   EXPECT_NE(state().sources[0].error.what.find("no longer belong together"), std::string::npos);
 }
 
-// Two programs of one array each, and the least one in front by name.
 TEST_F(OpenTogether, a_recording_of_a_dry_run_on_tpus_knows_the_folder_of_its_programs) {
   const fs::path recording = folder_ / "train.hbm";
   fs::copy_file(fs::path(HBMSCOPE_SAMPLES) / "stories" / "finetune.hbm", recording);
@@ -142,6 +141,7 @@ TEST_F(OpenTogether, a_recording_of_a_dry_run_on_tpus_knows_the_folder_of_its_pr
   EXPECT_EQ(state().sources[0].plans_folder, (folder_ / "train.programs").string());
 }
 
+// Two programs of one array each, and the least one in front by name.
 TEST_F(OpenTogether, programs_of_a_folder_are_sorted_by_what_they_need) {
   const auto write_program = [&](const char* name, int floats) {
     std::ofstream(folder_ / ("module_000" + std::string(name) + ".after_optimizations.txt"))

@@ -65,7 +65,7 @@ def test_fits(folder):
         check(expected in blocks, f"no '{expected}' among the blocks: {blocks}")
     text = run(folder).stdout
     check(text.startswith("fits: 69.0 MiB of 15.7 GiB on the fullest of 4 chips (TPU 0)"), f"text {text}")
-    check("1 known from before" in text, f"the program was compiled again: {text}")
+    check("1 from the cache" in text, f"the program was compiled again: {text}")
 
 
 def test_out_of_memory(folder):

@@ -10,11 +10,19 @@ import os
 import sys
 
 _MODULE = "jax._src.distributed"
+_is_initialized = False
 
 
 def _initialize(*arguments, **keywords):
+    global _is_initialized
+    _is_initialized = True
     topology = os.environ.get("HBMSCOPE_TPU_TOPOLOGY")
     print(f"hbmscope: jax.distributed is emulated: this process has all devices of {topology}, as process 0 of 1", file=sys.stderr)
+
+
+def _shutdown():
+    global _is_initialized
+    _is_initialized = False
 
 
 class _Loader(importlib.abc.Loader):
@@ -29,8 +37,8 @@ class _Loader(importlib.abc.Loader):
     def exec_module(self, module):
         self._real.exec_module(module)
         module.initialize = _initialize
-        module.shutdown = lambda: None
-        module.is_initialized = lambda: True
+        module.shutdown = _shutdown
+        module.is_initialized = lambda: _is_initialized
 
 
 class _Finder(importlib.abc.MetaPathFinder):

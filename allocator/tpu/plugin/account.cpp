@@ -22,7 +22,8 @@ TpuAccount& open_tpu_account(const std::string& folder) {
   const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (file < 0) return unread;
   void* mapped = MAP_FAILED;
-  if (ftruncate(file, sizeof(TpuAccount)) == 0)
+  // Room now, or a full disk would end the host later.
+  if (posix_fallocate(file, 0, sizeof(TpuAccount)) == 0)
     mapped = mmap(nullptr, sizeof(TpuAccount), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   close(file);
   if (mapped == MAP_FAILED) return unread;

@@ -28,9 +28,10 @@ struct DeviceAccount {
   std::uint64_t peak = 0;
   std::uint64_t arguments = 0;       // Arrays that the program in progress got or made.
   std::uint64_t program = 0;         // Temporaries of the largest loaded program, and the code of all.
-  std::uint64_t others = 0;          // Other arrays, and tables of pointers.
+  std::uint64_t others = 0;          // Other arrays.
   std::uint64_t padding = 0;         // Of arrays, to whole tiles.
   std::uint64_t peak_execution = 0;  // Of the program in progress, from 1; 0: none was in progress.
+  std::uint64_t peak_plan = 0;       // The number of that program's plan: 7 of module_0007.jit_step.hlo.pb.
   AccountText<96> peak_program;
   std::uint64_t host_peak = 0;  // Arrays in pinned host memory.
   std::uint64_t moves = 0, moved_bytes = 0, unloads = 0;
@@ -43,7 +44,7 @@ struct RefusalAccount {
 };
 
 struct TpuAccount {
-  static constexpr std::uint64_t magic_now = 0x31'7570'7465'7062'68;  // Changes with the structs.
+  static constexpr std::uint64_t magic_now = 0x32'7570'7465'7062'68;  // Changes with the structs.
   std::uint64_t magic = magic_now;
   std::int64_t pid = 0;
   std::uint64_t device_count = 0;
@@ -55,8 +56,11 @@ struct TpuAccount {
   std::uint64_t compared_executions = 0, differing_executions = 0;
   std::uint64_t compiler_refusals = 0, refusals = 0;
   RefusalAccount refusal;
-  AccountText<96> compiling;    // Empty: nothing is being compiled.
-  AccountText<96> unsupported;  // The first function that this plugin doesn't have; empty: none was called.
+  // What had to be guessed: layouts of arrays that libtpu did not give, programs whose aliases it did not give.
+  std::uint64_t guessed_layouts = 0, programs_without_aliases = 0;
+  AccountText<96> refused_program;  // The last one that the compiler refused.
+  AccountText<96> compiling;        // Empty: nothing is being compiled.
+  AccountText<96> unsupported;      // The first function that this plugin doesn't have; empty: none was called.
   DeviceAccount devices[account_devices_max];
 };
 

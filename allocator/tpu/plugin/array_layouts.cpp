@@ -1,11 +1,13 @@
 #include "allocator/tpu/plugin/array_layouts.h"
 
+#include <algorithm>
 #include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <tuple>
 
+#include "allocator/tpu/default_layout.h"
 #include "allocator/tpu/generation.h"
 #include "allocator/tpu/plugin/libtpu.h"
 #include "allocator/tpu/shape.h"
@@ -22,8 +24,9 @@ constexpr int token = 23;
 
 using Key = std::tuple<int, std::vector<std::int64_t>, std::string>;
 std::mutex mutex;
-std::map<Key, std::unique_ptr<ArrayLayout>> layouts;
-std::map<Key, const ArrayLayout*> defaults;  // With an empty text.
+// Never destroyed: the program may hold arrays until the very end.
+auto& layouts = *new std::map<Key, std::unique_ptr<ArrayLayout>>;
+auto& defaults = *new std::map<Key, const ArrayLayout*>;  // With an empty text.
 
 std::string shape_text(int type, const std::vector<std::int64_t>& dimensions, std::string_view layout) {
   std::string text = name_of_type(type);
@@ -45,6 +48,7 @@ std::unique_ptr<ArrayLayout> make_layout(const Generation& generation, int type,
   auto shape = parse_shape(shape_text(type, dimensions, text));
   if (!shape) {  // A type or a layout that is newer than this program: as on the host.
     made->bytes = made->unpadded_bytes = type == token ? 0 : host_bytes(type, dimensions);
+    made->is_guessed = type != token;
   } else {
     made->bytes = compute_padded_bytes(*shape).value_or(0);
     made->unpadded_bytes = compute_unpadded_bytes(*shape).value_or(0);
@@ -75,6 +79,15 @@ std::string ask_for_default(const Topology* topology, int type, const std::vecto
   Act<MemoryLayout> destroyed{{}, given.layout};
   libtpu.call_extension(libtpu.extension_function(layouts_extension, &LayoutsExtension::destroy), destroyed);
   return text;
+}
+
+// The compiler's rule as it is known here, where libtpu doesn't answer.
+std::string modelled_layout(const Generation& generation, const ElementType& type,
+                            const std::vector<std::int64_t>& dimensions) {
+  std::vector<Dimension> sizes;
+  for (const std::int64_t size : dimensions) sizes.push_back({static_cast<std::uint64_t>(size)});
+  const std::string text = text_from_shape(default_shape(generation, type, std::move(sizes)));
+  return text.substr(std::min(text.find('{'), text.size()));
 }
 
 }  // namespace
@@ -110,7 +123,10 @@ const ArrayLayout* default_layout(const Topology* topology, const Generation& ge
     const std::lock_guard lock(mutex);
     if (const auto known = defaults.find(key); known != defaults.end()) return known->second;
   }
-  const ArrayLayout* found = layout_from(generation, type, dimensions, ask_for_default(topology, type, dimensions));
+  std::string text = ask_for_default(topology, type, dimensions);
+  const ElementType* element = find_element_type(name_of_type(type));
+  if (text.empty() && element != nullptr) text = modelled_layout(generation, *element, dimensions);
+  const ArrayLayout* found = layout_from(generation, type, dimensions, text);
   const std::lock_guard lock(mutex);
   return defaults[key] = found;
 }

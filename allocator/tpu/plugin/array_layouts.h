@@ -18,6 +18,7 @@ namespace hbmscope::allocator::tpu::plugin {
 struct ArrayLayout {
   std::string text;                             // "{1,0:T(8,128)}"
   std::uint64_t bytes = 0, unpadded_bytes = 0;  // In HBM.
+  bool is_guessed = false;  // The type or the text is unknown here: the bytes are those on the host.
   std::vector<std::int64_t> minor_to_major, tile_dimensions;
   std::vector<std::size_t> tile_ranks;
 };

@@ -15,6 +15,10 @@ hbmscope_text limit_figure = HBMSCOPE_TEXT("limit_bytes");  // wire::reported_li
 hbmscope_text programs_tag = HBMSCOPE_TEXT("loaded programs");
 hbmscope_text defragmentation = HBMSCOPE_TEXT("defragmentation");
 
+std::uint64_t padding_of(const Block& block) {
+  return block.bytes - std::min(block.bytes, block.requested_bytes);
+}
+
 }  // namespace
 
 DeviceBooks::DeviceBooks(std::uint32_t number, std::uint64_t usable_bytes, const Settings& given, TpuAccount& account)
@@ -27,7 +31,7 @@ DeviceBooks::DeviceBooks(std::uint32_t number, std::uint64_t usable_bytes, const
       runtime_(usable_bytes, given.defragments, this),
       runs_ahead_(given.runs_ahead) {
   own_.limit = usable_bytes;
-  heap_.flags |= HBMSCOPE_HAS_TWO_ENDS | HBMSCOPE_TAKES_STACKS;
+  heap_.flags |= HBMSCOPE_HAS_TWO_ENDS | HBMSCOPE_LISTENER_FILLS_IN;
   heap_.enumerate = enumerate;
   heap_.user = this;
   hbmscope_heap_add(&heap_);
@@ -38,28 +42,44 @@ DeviceBooks::DeviceBooks(std::uint32_t number, std::uint64_t usable_bytes, const
 void DeviceBooks::enumerate(hbmscope_heap* heap, const hbmscope_listing* listing) {
   const auto& books = *static_cast<const DeviceBooks*>(heap->user);
   listing->region(listing->listener, books.base_, books.memory().usable_bytes());
-  if (const std::uint64_t reserved = books.memory().reserved_bytes(); reserved != 0)
+  if (const std::uint64_t reserved = books.reported_reservation_; reserved != 0)
     listing->block(listing->listener, books.base_, reserved, HBMSCOPE_UNKNOWN, 0, nullptr, &programs_tag);
   for (const auto& [address, block] : books.blocks_)
     listing->block(listing->listener, address, block->bytes, block->requested_bytes, HBMSCOPE_UPPER_END, nullptr,
                    nullptr);
 }
 
+// A listing that the report asks for must have the block.
+void DeviceBooks::add_block(std::unique_ptr<Block> block) {
+  const hbmscope_block reported{block->address, block->bytes, block->requested_bytes, 0, HBMSCOPE_UPPER_END,
+                                nullptr,        nullptr};
+  padding_ += padding_of(*block);
+  blocks_[reported.address] = std::move(block);
+  hbmscope_alloc_block(&heap_, &reported);
+}
+
 Block* DeviceBooks::allocate(std::uint64_t bytes, std::uint64_t requested_bytes) {
   make_room(bytes);
-  const auto address = runtime_.allocate(bytes);
+  auto address = runtime_.allocate(bytes);
+  if (!address && !waiting_.empty()) {
+    catch_up();
+    address = runtime_.allocate(bytes);
+  }
   if (!address) return nullptr;
-  auto block = std::make_unique<Block>(Block{base_ + *address, bytes, requested_bytes});
   ++allocations_;
   ++account_.arrays;
   largest_allocation_ = std::max(largest_allocation_, bytes);
-  padding_ += bytes - std::min(bytes, requested_bytes);
-  const hbmscope_block reported{block->address, bytes, requested_bytes, 0, HBMSCOPE_UPPER_END, nullptr, nullptr};
-  hbmscope_alloc_block(&heap_, &reported);
+  auto block = std::make_unique<Block>(Block{base_ + *address, bytes, requested_bytes});
   Block* given = block.get();
-  blocks_[given->address] = std::move(block);
+  add_block(std::move(block));
+  if (execution_.number != 0) note_use(given);
   note_peak();
   return given;
+}
+
+void DeviceBooks::note_use(Block* block) {
+  if (block->last_execution != executions_) used_ += block->bytes;
+  block->last_execution = executions_;
 }
 
 void DeviceBooks::free(Block* block) {
@@ -69,45 +89,52 @@ void DeviceBooks::free(Block* block) {
 }
 
 void DeviceBooks::catch_up() {
-  for (Block* block : std::exchange(waiting_, {})) free_now(block);
+  while (!waiting_.empty()) free_first_waiting();
 }
 
 void DeviceBooks::make_room(std::uint64_t bytes) {
-  while (!waiting_.empty() && memory().largest_free_bytes() < bytes) {
-    free_now(waiting_.front());
-    waiting_.pop_front();
-  }
+  while (!waiting_.empty() && memory().largest_free_bytes() < bytes) free_first_waiting();
+}
+
+void DeviceBooks::free_first_waiting() {
+  free_now(waiting_.front());
+  waiting_.pop_front();
 }
 
 void DeviceBooks::free_now(Block* block) {
-  padding_ -= block->bytes - std::min(block->bytes, block->requested_bytes);
+  padding_ -= padding_of(*block);
   hbmscope_free(&heap_, block->address, nullptr);
   runtime_.free(block->address - base_);
   blocks_.erase(block->address);
 }
 
-Block* DeviceBooks::hand_on(Block* block, std::uint64_t requested_bytes) {
-  padding_ += block->requested_bytes;
-  block->requested_bytes = requested_bytes;
-  padding_ -= block->requested_bytes;
+Block* DeviceBooks::transfer(Block* block, std::uint64_t requested_bytes) {
+  padding_ -= padding_of(*block);
   hbmscope_free(&heap_, block->address, nullptr);
-  const hbmscope_block reported{block->address, block->bytes, requested_bytes, 0, HBMSCOPE_UPPER_END, nullptr, nullptr};
-  hbmscope_alloc_block(&heap_, &reported);
+  auto node = blocks_.extract(block->address);
+  block->requested_bytes = requested_bytes;
+  add_block(std::move(node.mapped()));
   return block;
 }
 
-bool DeviceBooks::begin(const Execution& execution) {
+void DeviceBooks::begin(const Execution& execution) {
   ++executions_;
-  while (!waiting_.empty() && waiting_.front()->last_execution + runs_ahead_ <= executions_) {
-    free_now(waiting_.front());
-    waiting_.pop_front();
-  }
-  make_room(execution.temp_bytes + execution.code_bytes);
+  used_ = 0;
+  while (!waiting_.empty() && waiting_.front()->last_execution + runs_ahead_ <= executions_) free_first_waiting();
   runtime_.set_running(execution.program);
   execution_ = execution;
-  if (!runtime_.load(execution.program, execution.temp_bytes, execution.code_bytes)) return false;
-  note_peak();
-  return true;
+}
+
+bool DeviceBooks::load() {
+  const auto [program, name, number, temp_bytes, code_bytes] = execution_;
+  make_room(runtime_.growth_for(program, temp_bytes, code_bytes));
+  bool is_loaded = runtime_.load(program, temp_bytes, code_bytes);
+  if (!is_loaded && !waiting_.empty()) {
+    catch_up();
+    is_loaded = runtime_.load(program, temp_bytes, code_bytes);
+  }
+  if (is_loaded) note_peak();
+  return is_loaded;
 }
 
 void DeviceBooks::end() {
@@ -117,14 +144,16 @@ void DeviceBooks::end() {
 
 void DeviceBooks::note_peak() {
   const std::uint64_t in_use = in_use_bytes();
+  statistics_peak_ = std::max(statistics_peak_, in_use);
   if (in_use <= own_.peak) return;
   const std::uint64_t buffers = memory().buffer_bytes();
   own_.peak = in_use;
   own_.program = memory().reserved_bytes();
-  own_.arguments = std::min(execution_.arguments, buffers);
+  own_.arguments = execution_.number != 0 ? std::min(used_, buffers) : 0;
   own_.others = buffers - own_.arguments;
   own_.padding = padding_;
   own_.peak_execution = execution_.number;
+  own_.peak_plan = execution_.program;
   own_.peak_program.set(std::string(execution_.name));
 }
 
@@ -152,10 +181,10 @@ void DeviceBooks::on_moves(const std::vector<Move>& moves, std::uint64_t, std::u
   own_.moves += moves.size();
   for (const Move& move : moves) {
     own_.moved_bytes += move.bytes;
-    hbmscope_move(&heap_, base_ + move.from, base_ + move.to);
     auto node = blocks_.extract(base_ + move.from);
     node.key() = node.mapped()->address = base_ + move.to;
     blocks_.insert(std::move(node));
+    hbmscope_move(&heap_, base_ + move.from, base_ + move.to);
   }
   hbmscope_mark(&defragmentation, number_, HBMSCOPE_ENDS);
 }
@@ -163,6 +192,7 @@ void DeviceBooks::on_moves(const std::vector<Move>& moves, std::uint64_t, std::u
 void DeviceBooks::on_reservation(std::uint64_t before_bytes, std::uint64_t now_bytes) {
   peak_reserved_ = std::max(peak_reserved_, now_bytes);
   if (before_bytes != 0) hbmscope_free(&heap_, base_, nullptr);
+  reported_reservation_ = now_bytes;
   if (now_bytes == 0) return;
   const hbmscope_block reported{base_, now_bytes, HBMSCOPE_UNKNOWN, 0, 0, nullptr, &programs_tag};
   hbmscope_alloc_block(&heap_, &reported);

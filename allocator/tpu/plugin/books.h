@@ -36,21 +36,21 @@ class DeviceBooks final : private HbmRuntime::Listener {
   // At once, or when the executions that use it are over.
   void free(Block* block);
   // The execution in progress uses it.
-  void note_use(Block* block) const { block->last_execution = executions_; }
+  void note_use(Block* block);
   // The host waits for the device: nothing is in flight any more.
   void catch_up();
   // The memory of a donated array becomes another one's.
-  Block* hand_on(Block* block, std::uint64_t requested_bytes);
+  Block* transfer(Block* block, std::uint64_t requested_bytes);
 
-  // An execution. Makes room for the program; false: there is none.
+  // An execution: it begins, its arguments are noted (note_use), and the program is loaded. False: there is no room.
   struct Execution {
     HbmRuntime::ProgramId program = 0;
     std::string_view name;     // "jit_train_step"
     std::uint64_t number = 0;  // From 1.
     std::uint64_t temp_bytes = 0, code_bytes = 0;
-    std::uint64_t arguments = 0;  // Bytes of arguments and of outputs, without those that share an argument's memory.
   };
-  bool begin(const Execution& execution);
+  void begin(const Execution& execution);
+  bool load();
   void end();
   // The program no longer exists.
   void forget(HbmRuntime::ProgramId program) { runtime_.forget(program); }
@@ -63,7 +63,9 @@ class DeviceBooks final : private HbmRuntime::Listener {
   const HbmMemory& memory() const { return runtime_.memory(); }
   std::uint64_t in_use_bytes() const { return memory().usable_bytes() - memory().free_bytes(); }
   const DeviceAccount& account() const { return own_; }
-  void forget_peak() { own_.peak = in_use_bytes(); }
+  // The program's own statistics may be set back; the account's never are.
+  std::uint64_t statistics_peak_bytes() const { return statistics_peak_; }
+  void forget_statistics_peak() { statistics_peak_ = in_use_bytes(); }
   void note_host(std::uint64_t bytes) { own_.host_peak = std::max(own_.host_peak, bytes); }
   std::uint64_t allocations() const { return allocations_; }
   std::uint64_t largest_allocation_bytes() const { return largest_allocation_; }
@@ -76,6 +78,8 @@ class DeviceBooks final : private HbmRuntime::Listener {
   static void enumerate(hbmscope_heap* heap, const hbmscope_listing* listing);
 
   void note_peak();
+  void add_block(std::unique_ptr<Block> block);
+  void free_first_waiting();
   void free_now(Block* block);
   // Frees what waits for executions, in their order, until so much is free in one piece.
   void make_room(std::uint64_t bytes);
@@ -92,6 +96,8 @@ class DeviceBooks final : private HbmRuntime::Listener {
   std::uint64_t allocations_ = 0, largest_allocation_ = 0, peak_reserved_ = 0;
   Execution execution_;  // In progress; number 0: none.
   std::uint64_t runs_ahead_, executions_ = 0;
+  std::uint64_t used_ = 0;  // Bytes of the arrays that the execution in progress uses.
+  std::uint64_t statistics_peak_ = 0, reported_reservation_ = 0;
   std::deque<Block*> waiting_;  // Freed by the program, in that order.
 };
 

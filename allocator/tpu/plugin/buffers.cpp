@@ -60,6 +60,7 @@ Buffer* make_buffer(Client& client, int type, std::vector<std::int64_t> dimensio
     client.next_host_address += std::max(page, bytes + page);
     books.note_host(memory->device->host_bytes += bytes);
   }
+  if (layout->is_guessed) ++client.account->guessed_layouts;
   auto* buffer = new Buffer;
   buffer->type = type;
   buffer->dimensions = std::move(dimensions);

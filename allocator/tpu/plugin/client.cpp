@@ -25,7 +25,7 @@ NamedValue text_option(const char* name, const char* value) {
 }
 
 // v4 as JAX uses it has one device a chip, of both cores; libtpu's own default is one a core. Older versions of libtpu
-// want to be told that a single chip is not a host of four.
+// assume four chips a host unless bounds are given.
 std::optional<Fault> create_topology(const Libtpu& libtpu, const Settings& given, Topology*& topology) {
   CreateTopologyArguments arguments{};
   arguments.name = given.topology.data();
@@ -103,7 +103,8 @@ std::optional<Fault> add_devices(const Libtpu& libtpu, const Settings& given, Cl
 
 // A TPU belongs to one process at a time, which libtpu checks with a lock file, too. The lock ends with the process.
 std::optional<Fault> take_slice(const Settings& given) {
-  if (given.report.empty()) return std::nullopt;
+  static bool is_taken = false;  // By this process.
+  if (given.report.empty() || is_taken) return std::nullopt;
   const int file = open((given.report + "/tpu.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (file < 0) return std::nullopt;
   char owner[32] = "";
@@ -114,6 +115,7 @@ std::optional<Fault> take_slice(const Settings& given) {
                  "The TPU is already in use by process with pid " + std::string(owner, length > 0 ? length : 0) +
                      ". hbmscope emulates the whole slice in one process: start one process for all hosts."};
   }
+  is_taken = true;
   const std::string pid = std::to_string(getpid());
   if (ftruncate(file, 0) != 0 || pwrite(file, pid.data(), pid.size(), 0) < 0) return std::nullopt;
   return std::nullopt;
@@ -160,6 +162,8 @@ Memory* Device::find_memory(std::string_view kind) const {
 }
 
 Error* Client_Create(CreateClientArguments* given) {
+  static std::mutex creating;
+  const std::lock_guard lock(creating);
   if (only_client != nullptr) {  // JAX has dropped its backends, and makes them again.
     given->client = only_client;
     return nullptr;

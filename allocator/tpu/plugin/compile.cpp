@@ -141,12 +141,12 @@ class PlanFolder {
   const std::string& path() const { return path_; }  // Empty: no plan is wanted.
   std::string read() const {
     std::error_code error;
-    if (!path_.empty())
-      for (const auto& entry : fs::directory_iterator(path_, error))
-        if (entry.path().string().ends_with(".after_optimizations.hlo.pb")) {
-          std::ifstream file(entry.path(), std::ios::binary);
-          return std::string(std::istreambuf_iterator<char>(file), {});
-        }
+    if (path_.empty()) return {};
+    for (fs::directory_iterator entry(path_, error), end; !error && entry != end; entry.increment(error))
+      if (entry->path().string().ends_with(".after_optimizations.hlo.pb")) {
+        std::ifstream file(entry->path(), std::ios::binary);
+        return std::string(std::istreambuf_iterator<char>(file), {});
+      }
     return {};
   }
 
@@ -214,11 +214,14 @@ std::uint64_t needed_bytes_in(std::string_view text) {
   return HBMSCOPE_UNKNOWN;
 }
 
-void note_refusal(Client& client, std::string_view options, const Fault& fault) {
+void note_refusal(Client& client, const std::string& program, std::string_view options, const Fault& fault) {
   if (fault.code != ErrorCode::resource_exhausted) return;
   const std::string headline = fault.text.substr(0, fault.text.find('\n'));
   const std::lock_guard lock(client.mutex);
   ++client.account->compiler_refusals;
+  client.account->refused_program.set(program);
+  // Other memories than HBM have no heap here.
+  if (needed_bytes_in(fault.text) == HBMSCOPE_UNKNOWN) return;
   // Every device of the program would need as much; one report is enough.
   if (const auto devices = placement_from(client, options).devices; !devices.empty())
     devices.front()->books->note_compiler_refusal(needed_bytes_in(fault.text), headline);
@@ -249,27 +252,36 @@ ProgramResult compile_now(Client& client, const Request& request) {
   return read_executable(*Libtpu::get(), arguments.executable, request.options, passed.count(), plan);
 }
 
+// Of several at a time, the one that began last.
+void note_compiling(Client& client, const std::string& name) {
+  const std::lock_guard lock(client.mutex);
+  client.account->compiling.set(name);
+}
+
 ProgramResult compile(Client& client, const Request& request) {
   const std::string_view code(request.text.code, request.text.code_bytes);
   const ProgramCache cache(settings().cache);
-  const std::string key =
-      ProgramCache::key_from({code, with_sorted_maps(request.options), client.version, settings().topology});
+  // Flags of libtpu change what it plans, too.
+  const std::string key = ProgramCache::key_from(
+      {code, with_sorted_maps(request.options), client.version, settings().topology, settings().compiler_flags});
   if (auto known = cache.find(key); known != nullptr && (settings().plans.empty() || known->was_plan_wanted)) {
     const std::lock_guard lock(client.mutex);
     ++client.account->cached_programs;
     return known;
   }
-  client.account->compiling.set(find_name(code));
+  const std::string name = find_name(code);
+  note_compiling(client, name);
   ProgramResult result = compile_now(client, request);
-  client.account->compiling.set("");
+  note_compiling(client, "");
   if (const Fault* fault = std::get_if<Fault>(&result)) {
-    note_refusal(client, request.options, *fault);
+    note_refusal(client, name, request.options, *fault);
     return result;
   }
   const auto& program = std::get<0>(result);
   cache.keep(key, *program);
   const std::lock_guard lock(client.mutex);
   ++client.account->compiled_programs;
+  if (program->module.empty() && program->bytes.aliased > 0) ++client.account->programs_without_aliases;
   client.account->compile_seconds += program->compile_seconds;
   return result;
 }

@@ -131,7 +131,7 @@ class Reader {
   // HloModuleProto, in xla/service/hlo.proto: 8 input_output_alias, 18 buffer_donor. With its configuration it is field
   // 1 of HloModuleProtoWithConfig.
   static void read_aliases(CompiledProgram& program) {
-    program.argument_under.assign(program.outputs.size(), -1);
+    program.argument_of_output.assign(program.outputs.size(), -1);
     std::string_view module = program.module;
     if (program.module_format == "hlo_with_config")
       for (Fields fields(module); fields.next();)
@@ -167,7 +167,7 @@ class Reader {
     for (Fields fields(entry); fields.next();)
       if (fields.number() == 1) fields.add_to(output);
     const std::size_t number = output.empty() ? 0 : static_cast<std::size_t>(output.front());
-    if (number < program.argument_under.size()) program.argument_under[number] = parameter_of(entry, 2, 3);
+    if (number < program.argument_of_output.size()) program.argument_of_output[number] = parameter_of(entry, 2, 3);
   }
 
   void read_parameters(CompiledProgram& program) const {
@@ -217,7 +217,7 @@ ProgramResult read_executable(const Libtpu& libtpu, RealExecutable* executable, 
   Act<RealExecutable> destroyed{{}, executable};
   libtpu.call(Function::Executable_Destroy, destroyed);
   if (fault) return std::move(*fault);
-  program->argument_under.resize(program->outputs.size(), -1);
+  program->argument_of_output.resize(program->outputs.size(), -1);
   return std::shared_ptr<const CompiledProgram>(std::move(program));
 }
 

@@ -46,7 +46,7 @@ struct CompiledProgram {
   std::vector<ProgramValue> outputs, parameters;
   bool has_parameter_layouts = false, has_shardings = false;
   // By output: the argument whose memory it takes; -1: none.
-  std::vector<std::int64_t> argument_under;
+  std::vector<std::int64_t> argument_of_output;
   std::vector<std::int64_t> donors;  // Arguments that are given up, and that no output takes.
   double compile_seconds = 0;
   // How the compiler has placed the program's values: a serialized HloProto with its buffer assignment; empty: unknown.

@@ -62,7 +62,7 @@ Error* Device_MemoryStats(MemoryStats* given) {
   static_cast<Head&>(*given) = head;
   given->device = device;
   given->in_use = static_cast<std::int64_t>(memory.buffer_bytes());
-  set(given, given->peak_in_use, given->has_peak_in_use, books.account().peak);
+  set(given, given->peak_in_use, given->has_peak_in_use, books.statistics_peak_bytes());
   set(given, given->allocations, given->has_allocations, books.allocations());
   set(given, given->largest_allocation, given->has_largest_allocation, books.largest_allocation_bytes());
   set(given, given->limit, given->has_limit, memory.usable_bytes());
@@ -87,7 +87,7 @@ Error* Device_GetAttributes(DeviceAttributesArguments* given) {
 
 Error* Device_ClearMemoryStats(Act<Device>* given) {
   const std::lock_guard lock(find_client()->mutex);
-  given->object->books->forget_peak();
+  given->object->books->forget_statistics_peak();
   return nullptr;
 }
 

@@ -39,18 +39,22 @@ Error* Event_Create(Act<Event>* given) {
   return nullptr;
 }
 
+// Once the lock is released, whoever waited may destroy the event.
 Error* Event_Set(SetEventArguments* given) {
   Event& event = *given->event;
+  const auto code = static_cast<ErrorCode>(given->code);
+  const std::string text = given->message != nullptr ? std::string(given->message, given->message_bytes) : "";
   std::vector<OnReadyArguments> waiting;
   {
     const std::lock_guard lock(event.mutex);
-    event.code = static_cast<ErrorCode>(given->code);
-    if (given->message != nullptr) event.text.assign(given->message, given->message_bytes);
+    event.code = code;
+    event.text = text;
     event.is_ready = true;
     waiting = std::exchange(event.waiting, {});
+    event.is_set.notify_all();
   }
-  event.is_set.notify_all();
-  for (const OnReadyArguments& one : waiting) one.callback(event.error(), one.user);
+  for (const OnReadyArguments& one : waiting)
+    one.callback(code == ErrorCode::none ? nullptr : make_error(code, text), one.user);
   return nullptr;
 }
 

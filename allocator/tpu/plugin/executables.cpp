@@ -200,11 +200,12 @@ Error* LoadedExecutable_Delete(Act<LoadedExecutable>* given) {
   LoadedExecutable& executable = *given->object;
   const std::lock_guard lock(executable.client->mutex);
   if (!std::exchange(executable.is_deleted, true))
-    for (Device* device : executable.devices) device->books->forget(executable.program);
+    for (Device* device : executable.client->device_pointers) device->books->forget(executable.program);
   return nullptr;
 }
 
 Error* LoadedExecutable_IsDeleted(Ask<LoadedExecutable, bool>* given) {
+  const std::lock_guard lock(given->object->client->mutex);
   given->value = given->object->is_deleted;
   return nullptr;
 }

@@ -37,10 +37,9 @@ class Run {
     ++executable_.executions;
     ++executable_.client->account->executions;
     std::size_t begun = 0;
-    while (begun < devices_.size() && error == nullptr) error = begin(*devices_[begun++]);
-    if (error == nullptr) note_uses();
+    while (begun < devices_.size() && error == nullptr) error = begin(begun++);
     if (error == nullptr) error = make_outputs();
-    if (error == nullptr) give_up_donors();
+    if (error == nullptr) release_donors();
     for (std::size_t i = 0; i < begun; ++i) devices_[i]->books->end();
     return error;
   }
@@ -67,7 +66,7 @@ class Run {
     const auto is = [&](const std::vector<std::int64_t>& list) {
       return std::find(list.begin(), list.end(), argument) != list.end();
     };
-    return !is_kept(argument) && (is(program_.argument_under) || is(program_.donors));
+    return !is_kept(argument) && (is(program_.argument_of_output) || is(program_.donors));
   }
 
   // An array that is given up must not be used a second time by the same call. The texts are XLA's
@@ -114,27 +113,21 @@ class Run {
     return (static_cast<std::uint64_t>(program_.bytes.code) + unit - 1) / unit * unit;
   }
 
-  Error* begin(Device& device) {
+  Error* begin(std::size_t number) {
+    Device& device = *devices_[number];
     const CompiledBytes& bytes = program_.bytes;
     const auto temporaries = static_cast<std::uint64_t>(bytes.temporaries);
-    const auto arrays =
-        static_cast<std::uint64_t>(std::max<std::int64_t>(bytes.arguments + bytes.outputs - bytes.aliased, 0));
     device.books->note_host(device.host_bytes + static_cast<std::uint64_t>(bytes.host_temporaries));
-    if (device.books->begin(
-            {executable_.program, program_.name, executable_.executions, temporaries, code_bytes(), arrays}))
-      return nullptr;
+    device.books->begin({executable_.program, program_.name, executable_.executions, temporaries, code_bytes()});
+    for (std::size_t i = 0; i < given_.argument_count; ++i)
+      if (Block* block = given_.argument_lists[number][i]->block) device.books->note_use(block);
+    if (device.books->load()) return nullptr;
     return make_error(ErrorCode::resource_exhausted, device.books->refuse(temporaries + code_bytes(), program_.name));
-  }
-
-  void note_uses() {
-    for (std::size_t device = 0; device < given_.device_count; ++device)
-      for (std::size_t i = 0; i < given_.argument_count; ++i)
-        if (Block* block = given_.argument_lists[device][i]->block) devices_[device]->books->note_use(block);
   }
 
   // The donated argument whose memory an output takes; null: none.
   Buffer* donated_for(std::size_t device, std::size_t output) const {
-    const std::int64_t argument = program_.argument_under[output];
+    const std::int64_t argument = program_.argument_of_output[output];
     if (argument < 0 || static_cast<std::size_t>(argument) >= given_.argument_count || is_kept(argument))
       return nullptr;
     Buffer* buffer = given_.argument_lists[device][argument];
@@ -172,15 +165,14 @@ class Run {
     for (std::size_t device = 0; device < given_.device_count; ++device) {
       for (std::size_t i = 0; i < count; ++i) {
         Buffer* buffer = made[device * count + i];
-        if (buffer != nullptr && buffer->block != nullptr) devices_[device]->books->note_use(buffer->block);
-        given_.output_lists[device][i] = buffer != nullptr ? buffer : hand_on(device, i);
+        given_.output_lists[device][i] = buffer != nullptr ? buffer : transfer(device, i);
       }
       if (given_.events != nullptr) given_.events[device] = make_ready_event();
     }
     return nullptr;
   }
 
-  Buffer* hand_on(std::size_t device, std::size_t output) {
+  Buffer* transfer(std::size_t device, std::size_t output) {
     Buffer& donated = *donated_for(device, output);
     auto* buffer = new Buffer;
     buffer->type = program_.outputs[output].type;
@@ -189,14 +181,14 @@ class Run {
     buffer->memory = donated.memory;
     buffer->host_address = donated.host_address;
     if (donated.block != nullptr)
-      buffer->block = devices_[device]->books->hand_on(donated.block, buffer->layout->unpadded_bytes);
+      buffer->block = devices_[device]->books->transfer(donated.block, buffer->layout->unpadded_bytes);
     donated.block = nullptr;
     donated.is_deleted = true;
     donated.values.reset();
     return buffer;
   }
 
-  void give_up_donors() {
+  void release_donors() {
     for (const std::int64_t argument : program_.donors) {
       if (static_cast<std::size_t>(argument) >= given_.argument_count || is_kept(argument)) continue;
       for (std::size_t device = 0; device < given_.device_count; ++device)
@@ -221,7 +213,7 @@ Error* LoadedExecutable_Execute(ExecuteArguments* given) {
   return Run(*given).run();
 }
 
-Error* ExecuteContext_Create(Ask<void, void*>* given) {
+Error* ExecuteContext_Create(Act<void>* given) {
   given->object = new int(0);
   return nullptr;
 }

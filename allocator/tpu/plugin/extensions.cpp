@@ -1,6 +1,7 @@
 // The extensions of PJRT's table: layouts and shardings are answered here, because buffers and executables are the
 // plugin's; memory descriptions and topologies are libtpu's. Others (profiler, raw buffers, transfers between hosts
 // ...) are left out, which tells JAX that the plugin doesn't have them.
+#include <algorithm>
 #include <cstring>
 
 #include "allocator/tpu/plugin/functions.h"
@@ -88,12 +89,21 @@ Error* output_shardings(AskTexts<Executable>* given) {
   return give_shardings(given, given->object->facts->output_shardings);
 }
 
-// A copy, as long as libtpu's.
+// A copy that ends with what is known here: a newer libtpu's further functions would get objects of this plugin.
 template <class Kind>
 Kind* copy_of(const Extension& extension) {
-  auto* memory = static_cast<char*>(::operator new(std::max(sizeof(Kind), extension.struct_bytes)));
-  std::memcpy(memory, &extension, extension.struct_bytes);
-  return reinterpret_cast<Kind*>(memory);
+  auto* copy = new Kind{};
+  const std::size_t bytes = std::min(sizeof(Kind), extension.struct_bytes);
+  std::memcpy(static_cast<void*>(copy), &extension, bytes);
+  copy->struct_bytes = bytes;
+  return copy;
+}
+
+// As it is, for functions that get objects of libtpu.
+Extension* whole_copy_of(const Extension& extension) {
+  void* copy = ::operator new(extension.struct_bytes);
+  std::memcpy(copy, &extension, extension.struct_bytes);
+  return static_cast<Extension*>(copy);
 }
 
 }  // namespace
@@ -105,7 +115,7 @@ Extension* make_extensions(const Libtpu& libtpu) {
     chain = extension;
   };
   for (const ExtensionType type : {memories_extension, topology_extension})
-    if (const Extension* found = libtpu.find_extension(type)) add(copy_of<Extension>(*found));
+    if (const Extension* found = libtpu.find_extension(type)) add(whole_copy_of(*found));
   if (const Extension* found = libtpu.find_extension(profiler_extension)) {
     auto* profiler = copy_of<ProfilerExtension>(*found);
     profiler->api = profiler_api();

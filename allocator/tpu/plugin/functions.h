@@ -72,7 +72,7 @@ Error* LoadedExecutable_Fingerprint(AskText<LoadedExecutable>* given);
 
 // execute.cpp
 Error* LoadedExecutable_Execute(ExecuteArguments* given);
-Error* ExecuteContext_Create(Ask<void, void*>* given);
+Error* ExecuteContext_Create(Act<void>* given);
 Error* ExecuteContext_Destroy(Head* given);
 
 // buffers.cpp

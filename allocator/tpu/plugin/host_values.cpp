@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 namespace hbmscope::allocator::tpu::plugin {
 namespace {
@@ -46,7 +47,13 @@ HostValues keep_values(HostRoom& room, const void* data, const std::vector<std::
                        std::span<const std::int64_t> strides, std::uint64_t bytes_of_value) {
   const std::uint64_t bytes = bytes_of(dimensions, bytes_of_value);
   if (bytes == 0 || data == nullptr || !room.take(bytes)) return nullptr;
-  auto* kept = new std::vector<std::byte>(bytes);
+  std::unique_ptr<std::vector<std::byte>> kept;
+  try {
+    kept = std::make_unique<std::vector<std::byte>>(bytes);
+  } catch (const std::bad_alloc&) {
+    room.give_back(bytes);
+    return nullptr;
+  }
   const auto* from = static_cast<const std::byte*>(data);
   if (strides.size() != dimensions.size() || is_row_major(dimensions, strides, bytes_of_value)) {
     std::memcpy(kept->data(), from, bytes);
@@ -55,7 +62,7 @@ HostValues keep_values(HostRoom& room, const void* data, const std::vector<std::
       std::memcpy(kept->data() + at, from + offset, bytes_of_value);
     });
   }
-  return {kept, [&room](const std::vector<std::byte>* values) {
+  return {kept.release(), [&room](const std::vector<std::byte>* values) {
             room.give_back(values->size());
             delete values;
           }};

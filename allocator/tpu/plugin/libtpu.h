@@ -11,7 +11,7 @@
 
 namespace hbmscope::allocator::tpu::plugin {
 
-// What libtpu answered instead of doing what it was asked for.
+// An error that libtpu returned.
 struct Fault {
   ErrorCode code = ErrorCode::internal;
   std::string text;

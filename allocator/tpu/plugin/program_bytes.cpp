@@ -9,7 +9,7 @@ namespace {
 using Json = nlohmann::json;
 
 // Changes with every change of the format below.
-constexpr std::string_view signature = "hbmscope TPU program 3\n";
+constexpr std::string_view signature = "hbmscope TPU program 4\n";
 
 Json json_from(const std::string& bytes) {
   return Json::binary({bytes.begin(), bytes.end()});
@@ -81,7 +81,7 @@ std::string bytes_from_program(const CompiledProgram& program) {
                      {"parameters", json_from(program.parameters)},
                      {"has_parameter_layouts", program.has_parameter_layouts},
                      {"has_shardings", program.has_shardings},
-                     {"argument_under", program.argument_under},
+                     {"argument_of_output", program.argument_of_output},
                      {"donors", program.donors},
                      {"compile_seconds", program.compile_seconds},
                      {"plan", json_from(program.plan)},
@@ -111,12 +111,12 @@ std::shared_ptr<const CompiledProgram> program_from_bytes(std::string_view bytes
     program->parameters = values_from(json.at("parameters"));
     program->has_parameter_layouts = json.at("has_parameter_layouts").get<bool>();
     program->has_shardings = json.at("has_shardings").get<bool>();
-    program->argument_under = json.at("argument_under").get<std::vector<std::int64_t>>();
+    program->argument_of_output = json.at("argument_of_output").get<std::vector<std::int64_t>>();
     program->donors = json.at("donors").get<std::vector<std::int64_t>>();
     program->compile_seconds = json.at("compile_seconds").get<double>();
     program->plan = bytes_from(json.at("plan"));
     program->was_plan_wanted = json.at("was_plan_wanted").get<bool>();
-    if (program->argument_under.size() != program->outputs.size()) return nullptr;
+    if (program->argument_of_output.size() != program->outputs.size()) return nullptr;
     return program;
   } catch (const Json::exception&) {
     return nullptr;

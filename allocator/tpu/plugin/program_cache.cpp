@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -41,7 +42,9 @@ void ProgramCache::keep(const std::string& key, const CompiledProgram& program) 
   if (folder_.empty()) return;
   std::error_code error;
   fs::create_directories(folder_, error);
-  const std::string path = path_of(key), written = path + "." + std::to_string(getpid());
+  static std::atomic<unsigned> number = 0;
+  const std::string path = path_of(key);
+  const std::string written = path + "." + std::to_string(getpid()) + "." + std::to_string(number++);
   {
     std::ofstream file(written, std::ios::binary);
     const std::string bytes = bytes_from_program(program);

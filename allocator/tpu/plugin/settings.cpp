@@ -23,6 +23,7 @@ const Settings& settings() {
     found.library = text_of("HBMSCOPE_TPU_LIBRARY");
     found.topology = text_of("HBMSCOPE_TPU_TOPOLOGY");
     found.hbm_bytes = number_of("HBMSCOPE_TPU_HBM_BYTES", 0);
+    found.compiler_flags = text_of("LIBTPU_INIT_ARGS") + "\n" + text_of("XLA_FLAGS");
     found.report = text_of("HBMSCOPE_DEVICE_REPORT");
     found.cache = text_of("HBMSCOPE_TPU_CACHE");
     found.plans = text_of("HBMSCOPE_TPU_PLANS");

@@ -1,4 +1,4 @@
-// What `hbmscope run --emulate v5e:2x4` tells the plugin, by environment variables (README.md).
+// Settings that `hbmscope run --emulate v5e:2x4` passes in environment variables (README.md).
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@ namespace hbmscope::allocator::tpu::plugin {
 struct Settings {
   std::string library;          // HBMSCOPE_TPU_LIBRARY: the real libtpu.so.
   std::string topology;         // HBMSCOPE_TPU_TOPOLOGY: "v5e:2x4".
+  std::string compiler_flags;   // LIBTPU_INIT_ARGS and XLA_FLAGS, which libtpu reads itself.
   std::uint64_t hbm_bytes = 0;  // HBMSCOPE_TPU_HBM_BYTES: of each device; 0: what its compiler allows.
   std::string report;           // HBMSCOPE_DEVICE_REPORT: the folder for the account; empty: none.
   std::string cache;            // HBMSCOPE_TPU_CACHE: the folder for compiled programs; empty: none.

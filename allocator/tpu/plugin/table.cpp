@@ -1,8 +1,10 @@
 // The table of functions that JAX gets: as long as libtpu's, and of the same version.
 #include <array>
 #include <cstdio>
+#include <exception>
 #include <mutex>
 #include <string>
+#include <type_traits>
 
 #include "allocator/tpu/plugin/functions.h"
 #include "allocator/tpu/plugin/settings.h"
@@ -32,8 +34,21 @@ Error* unsupported(void*) {
   return make_error(ErrorCode::unimplemented, std::string("hbmscope's emulated TPU has no PJRT_") + name_of(function));
 }
 
+// Nothing is thrown into the host.
+template <class Arguments, Error* (*function)(Arguments*)>
+Error* guarded(Arguments* given) noexcept {
+  try {
+    return function(given);
+  } catch (const std::exception& error) {
+    return make_error(ErrorCode::internal, std::string("hbmscope's emulated TPU: ") + error.what());
+  }
+}
+template <class Arguments>
+Arguments* arguments_of(Error* (*function)(Arguments*));
+
 // The answers of functions.inc: `own` is a function of that name.
-#define HBMSCOPE_TPU_own(name) reinterpret_cast<void*>(&name)
+#define HBMSCOPE_TPU_own(name) \
+  reinterpret_cast<void*>(&guarded<std::remove_pointer_t<decltype(arguments_of(&name))>, &name>)
 #define HBMSCOPE_TPU_passed_on(name) reinterpret_cast<void*>(&passed_on<Function::name>)
 #define HBMSCOPE_TPU_unsupported(name) reinterpret_cast<void*>(&unsupported<Function::name>)
 

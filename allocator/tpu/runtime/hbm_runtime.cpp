@@ -36,6 +36,12 @@ bool HbmRuntime::load(ProgramId program, std::uint64_t temp_bytes, std::uint64_t
   return false;
 }
 
+std::uint64_t HbmRuntime::growth_for(ProgramId program, std::uint64_t temp_bytes, std::uint64_t code_bytes) const {
+  if (std::any_of(loaded_.begin(), loaded_.end(), [&](const Loaded& one) { return one.id == program; })) return 0;
+  const Loaded added{program, temp_bytes, code_bytes};
+  return reservation_with(&added) - memory_.reserved_bytes();
+}
+
 void HbmRuntime::forget(ProgramId program) {
   const auto known = std::find_if(loaded_.begin(), loaded_.end(), [&](const Loaded& one) { return one.id == program; });
   if (known == loaded_.end()) return;
