@@ -189,6 +189,34 @@ TEST_F(TpuPlugin, arrays_in_use_by_executions_in_flight_keep_their_memory) {
   EXPECT_EQ(jax.stats().in_use, 4096);
 }
 
+TEST_F(TpuPlugin, a_loaded_program_needs_no_room_for_its_temporaries_again) {
+  set("HBMSCOPE_TPU_RUNS_AHEAD", "2");
+  const Jax jax = start();
+  auto* program = jax.compile(program_text("jit_step", 8, 40 * mib, false));
+  pjrt::Buffer* state = jax.put({8, 128});
+  for (int i = 0; i < 10; ++i) jax.free(std::exchange(state, jax.run(program, {state})[0]));
+  EXPECT_EQ(jax.stats().in_use, 3 * 4096) << "24 MiB is free, and nothing has to make room";
+}
+
+TEST_F(TpuPlugin, a_program_that_sets_its_statistics_back_does_not_lower_the_account) {
+  const Jax jax = start();
+  jax.free(jax.put({40000, 128}));
+  jax.clear_stats();
+  jax.put({8, 128});
+  EXPECT_EQ(jax.stats().peak_in_use, 4096);
+  EXPECT_EQ(account().devices[0].peak, 40000u * 512);
+}
+
+TEST_F(TpuPlugin, what_a_program_uses_at_the_peak_is_told_from_other_arrays) {
+  const Jax jax = start();
+  jax.put({16, 128});
+  pjrt::Buffer* array = jax.put({8, 128});
+  auto* program = jax.compile(program_text("jit_step", 8, mib, true));
+  jax.run(program, {array});
+  EXPECT_EQ(account().devices[0].arguments, 4096u);
+  EXPECT_EQ(account().devices[0].others, 8192u);
+}
+
 TEST_F(TpuPlugin, what_the_executions_in_flight_use_is_waited_for_when_memory_is_short) {
   set("HBMSCOPE_TPU_RUNS_AHEAD", "32");
   const Jax jax = start();

@@ -124,6 +124,8 @@ class Jax {
     return stats;
   }
 
+  void clear_stats(std::size_t device = 0) const { destroy(Function::Device_ClearMemoryStats, devices_[device]); }
+
   pjrt::Client* client() const { return client_; }
 
  private:

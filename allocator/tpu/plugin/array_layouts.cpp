@@ -70,14 +70,8 @@ std::string ask_for_default(const Topology* topology, int type, const std::vecto
   if (libtpu.call_extension(libtpu.extension_function(layouts_extension, &LayoutsExtension::default_of_topology),
                             given))
     return {};
-  std::string text;
-  AskBytes<MemoryLayout> bytes{{}, given.layout, nullptr, 0, nullptr, nullptr};
-  if (!libtpu.call_extension(libtpu.extension_function(layouts_extension, &LayoutsExtension::serialize), bytes)) {
-    text.assign(bytes.bytes, bytes.size);
-    if (bytes.deleter != nullptr) bytes.deleter(bytes.owner);
-  }
-  Act<MemoryLayout> destroyed{{}, given.layout};
-  libtpu.call_extension(libtpu.extension_function(layouts_extension, &LayoutsExtension::destroy), destroyed);
+  std::string text = libtpu.text_from_layout(given.layout);
+  libtpu.destroy_layout(given.layout);
   return text;
 }
 
@@ -129,6 +123,12 @@ const ArrayLayout* default_layout(const Topology* topology, const Generation& ge
   const ArrayLayout* found = layout_from(generation, type, dimensions, text);
   const std::lock_guard lock(mutex);
   return defaults[key] = found;
+}
+
+const ArrayLayout* layout_or_default(const Topology* topology, const Generation& generation, int type,
+                                     const std::vector<std::int64_t>& dimensions, std::string_view text) {
+  return text.empty() ? default_layout(topology, generation, type, dimensions)
+                      : layout_from(generation, type, dimensions, text);
 }
 
 std::string text_from_layout(const BufferLayout* layout) {

@@ -29,6 +29,9 @@ const ArrayLayout* default_layout(const Topology* topology, const Generation& ge
 // `text` as the compiler writes it.
 const ArrayLayout* layout_from(const Generation& generation, int type, const std::vector<std::int64_t>& dimensions,
                                std::string_view text);
+// The layout with this text, or libtpu's default if it is empty.
+const ArrayLayout* layout_or_default(const Topology* topology, const Generation& generation, int type,
+                                     const std::vector<std::int64_t>& dimensions, std::string_view text);
 // XLA's text of a layout in PJRT's form; empty: strides, or none.
 std::string text_from_layout(const BufferLayout* layout);
 

@@ -16,9 +16,7 @@ Error* deleted_error() {
 
 const ArrayLayout* layout_for(const Client& client, int type, const std::vector<std::int64_t>& dimensions,
                               const BufferLayout* wanted) {
-  const std::string text = text_from_layout(wanted);
-  return text.empty() ? default_layout(client.topology, *client.generation, type, dimensions)
-                      : layout_from(*client.generation, type, dimensions, text);
+  return layout_or_default(client.topology, *client.generation, type, dimensions, text_from_layout(wanted));
 }
 
 // As the caller wants it; otherwise in the order that the array has on the device.

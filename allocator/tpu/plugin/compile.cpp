@@ -178,8 +178,7 @@ LoadedExecutable* load(Client& client, std::shared_ptr<const CompiledProgram> pr
   loaded->assignment = std::move(placement.assignment);
   for (const ProgramValue& output : program->outputs) {
     const ArrayLayout* layout =
-        output.layout.empty() ? default_layout(client.topology, *client.generation, output.type, output.dimensions)
-                              : layout_from(*client.generation, output.type, output.dimensions, output.layout);
+        layout_or_default(client.topology, *client.generation, output.type, output.dimensions, output.layout);
     loaded->output_layouts.push_back(layout);
     if (output.is_on_device()) loaded->output_array_bytes += layout->bytes;
   }

@@ -85,18 +85,8 @@ class Reader {
     AskCounted<RealExecutable, MemoryLayout* const> list{{}, executable_, 0, nullptr};
     std::vector<std::string> layouts;
     if (libtpu_.call_extension(libtpu_.extension_function(layouts_extension, function), list)) return layouts;
-    for (std::size_t i = 0; i < list.count; ++i) layouts.push_back(text_from_real_layout(list.items[i]));
+    for (std::size_t i = 0; i < list.count; ++i) layouts.push_back(libtpu_.text_from_layout(list.items[i]));
     return layouts;
-  }
-
-  std::string text_from_real_layout(MemoryLayout* layout) const {
-    if (layout == nullptr) return {};
-    AskBytes<MemoryLayout> bytes{{}, layout, nullptr, 0, nullptr, nullptr};
-    if (libtpu_.call_extension(libtpu_.extension_function(layouts_extension, &LayoutsExtension::serialize), bytes))
-      return {};
-    std::string text(bytes.bytes, bytes.size);
-    if (bytes.deleter != nullptr) bytes.deleter(bytes.owner);
-    return text;
   }
 
   void read_costs(CompiledProgram& program) const {

@@ -41,14 +41,8 @@ Error* default_of_topology(DefaultLayoutArguments<const Topology>* given) {
   const auto fault = libtpu.call_extension(
       libtpu.extension_function(layouts_extension, &LayoutsExtension::default_of_topology), *given);
   if (fault) return make_error(fault->code, fault->text);
-  AskBytes<MemoryLayout> bytes{{}, given->layout, nullptr, 0, nullptr, nullptr};
-  auto* layout = new MemoryLayout;
-  if (!libtpu.call_extension(libtpu.extension_function(layouts_extension, &LayoutsExtension::serialize), bytes)) {
-    layout->text.assign(bytes.bytes, bytes.size);
-    if (bytes.deleter != nullptr) bytes.deleter(bytes.owner);
-  }
-  Act<MemoryLayout> destroyed{{}, given->layout};
-  libtpu.call_extension(libtpu.extension_function(layouts_extension, &LayoutsExtension::destroy), destroyed);
+  auto* layout = new MemoryLayout{nullptr, libtpu.text_from_layout(given->layout)};
+  libtpu.destroy_layout(given->layout);
   given->layout = layout;
   return nullptr;
 }

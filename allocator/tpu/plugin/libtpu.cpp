@@ -85,6 +85,20 @@ Error* Libtpu::pass_on(Function function, void* arguments) const {
   return fault ? make_error(fault->code, fault->text) : nullptr;
 }
 
+std::string Libtpu::text_from_layout(MemoryLayout* layout) const {
+  AskBytes<MemoryLayout> bytes{{}, layout, nullptr, 0, nullptr, nullptr};
+  if (layout == nullptr || call_extension(extension_function(layouts_extension, &LayoutsExtension::serialize), bytes))
+    return {};
+  std::string text(bytes.bytes, bytes.size);
+  if (bytes.deleter != nullptr) bytes.deleter(bytes.owner);
+  return text;
+}
+
+void Libtpu::destroy_layout(MemoryLayout* layout) const {
+  Act<MemoryLayout> destroyed{{}, layout};
+  call_extension(extension_function(layouts_extension, &LayoutsExtension::destroy), destroyed);
+}
+
 const Extension* Libtpu::find_extension(ExtensionType type) const {
   for (const Extension* one = api_->extensions; one != nullptr; one = one->next)
     if (one->type == type) return one;

@@ -40,6 +40,10 @@ class Libtpu {
   // A caller's arguments, passed on as they are. The error is one of ours.
   Error* pass_on(Function function, void* arguments) const;
 
+  // XLA's text of one of its layouts; empty: it doesn't say.
+  std::string text_from_layout(MemoryLayout* layout) const;
+  void destroy_layout(MemoryLayout* layout) const;
+
   const Extension* find_extension(ExtensionType type) const;
   // Null if the extension is absent or ends before the field.
   template <class Kind>

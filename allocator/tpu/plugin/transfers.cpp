@@ -19,9 +19,7 @@ Error* Client_CreateBuffersForAsyncHostToDevice(CreateBuffersArguments* given) {
     const ShapeSpec& shape = given->shapes[i];
     std::vector<std::int64_t> dimensions(shape.dimensions, shape.dimensions + shape.rank);
     const std::string text = i < given->layout_count ? text_from_layout(given->layouts[i]) : std::string();
-    const ArrayLayout* layout = text.empty()
-                                    ? default_layout(client.topology, *client.generation, shape.type, dimensions)
-                                    : layout_from(*client.generation, shape.type, dimensions, text);
+    const ArrayLayout* layout = layout_or_default(client.topology, *client.generation, shape.type, dimensions, text);
     Error* error = nullptr;
     manager->bytes.push_back(layout->bytes);
     manager->buffers.push_back(make_buffer(client, shape.type, std::move(dimensions), layout, given->memory, error));
