@@ -40,10 +40,13 @@ std::optional<double> fullness_of(const Stream& stream, std::uint32_t heap) {
 }
 
 // A device may have memories of several kinds (HBM, VMEM). A small one that is nearly full says more than a large one
-// that is nearly empty.
+// that is nearly empty. But a few bytes of flags are always full, and of two full memories the large one says more.
 HeapKey fullest_of_device(const Trace& trace, HeapKey chosen) {
   const Stream& stream = trace.streams[chosen.stream];
   const HeapInfo& first = stream.definitions().heap(chosen.heap);
+  constexpr std::uint64_t bytes_min = 1 << 20;
+  constexpr double clearly = 0.01;
+  const std::uint64_t small = std::min(bytes_min, stream.peak(first.id).in_use_bytes);
   std::optional<double> highest;
   for (const HeapInfo& info : stream.definitions().heaps()) {
     const bool is_other_memory = info.id != 0 && info.memory_kind != first.memory_kind && info.layer == first.layer &&
@@ -51,7 +54,8 @@ HeapKey fullest_of_device(const Trace& trace, HeapKey chosen) {
     if (!is_other_memory || !is_worth_showing(stream, info.id)) continue;
     if (!highest) highest = fullness_of(stream, first.id);
     const auto fullness = fullness_of(stream, info.id);
-    if (!highest || !fullness || *fullness <= *highest) continue;
+    if (!highest || !fullness || *fullness <= *highest + clearly) continue;
+    if (stream.peak(info.id).in_use_bytes < small) continue;
     highest = fullness;
     chosen.heap = info.id;
   }
