@@ -45,7 +45,7 @@ HeapKey fullest_of_device(const Trace& trace, HeapKey chosen) {
   const Stream& stream = trace.streams[chosen.stream];
   const HeapInfo& first = stream.definitions().heap(chosen.heap);
   constexpr std::uint64_t bytes_min = 1 << 20;
-  constexpr double clearly = 0.01;
+  constexpr double clearly = 1.01;
   const std::uint64_t small = std::min(bytes_min, stream.peak(first.id).in_use_bytes);
   std::optional<double> highest;
   for (const HeapInfo& info : stream.definitions().heaps()) {
@@ -54,7 +54,7 @@ HeapKey fullest_of_device(const Trace& trace, HeapKey chosen) {
     if (!is_other_memory || !is_worth_showing(stream, info.id)) continue;
     if (!highest) highest = fullness_of(stream, first.id);
     const auto fullness = fullness_of(stream, info.id);
-    if (!highest || !fullness || *fullness <= *highest + clearly) continue;
+    if (!highest || !fullness || *fullness <= *highest * clearly) continue;
     if (stream.peak(info.id).in_use_bytes < small) continue;
     highest = fullness;
     chosen.heap = info.id;
