@@ -138,9 +138,8 @@ std::string text_from_machine(const EmulatedMachine& machine) {
   const std::string size = text_from_bytes(machine.device_bytes);
   if (machine.tpu != nullptr)
     return fmt::format("{} ({}, {} of HBM{})", machine.topology,
-                       machine.tpu->devices_per_chip == 1
-                           ? text_from_count_of(static_cast<std::uint64_t>(machine.count), "chip", "chips")
-                           : text_from_count_of(static_cast<std::uint64_t>(machine.count), "core", "cores"),
+                       text_from_count_of(static_cast<std::uint64_t>(machine.count), machine.tpu_unit(),
+                                          std::string(machine.tpu_unit()) + "s"),
                        size, machine.count == 1 ? "" : " each");
   if (machine.count == 1) return fmt::format("{}, {}", machine.device.title, size);
   return fmt::format("{} x {}, {} each", machine.count, machine.device.title, size);

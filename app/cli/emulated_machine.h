@@ -23,6 +23,7 @@ struct EmulatedMachine {
 
   // "GPU 3", "TPU 3".
   std::string name_of_device(int number) const;
+  const char* tpu_unit() const { return tpu->devices_per_chip == 1 ? "chip" : "core"; }  // What a TPU device is.
 };
 
 // `spec` is "h100" or "h100:8", or a TPU generation with its slice: "v5e:2x4". `device_bytes` ("40GiB") replaces the

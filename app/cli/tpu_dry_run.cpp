@@ -22,13 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 namespace tpu = allocator::tpu;
 
-const char* word_for_devices(const EmulatedMachine& machine) {
-  return machine.tpu->devices_per_chip == 1 ? "chips" : "cores";
-}
-const char* word_for_device(const EmulatedMachine& machine) {
-  return machine.tpu->devices_per_chip == 1 ? "chip" : "core";
-}
-
 void add_report(const tpu::TpuAccount& account, TpuRun& run) {
   run.topology = account.topology.text;
   run.compiler = account.compiler.text;
@@ -175,10 +168,9 @@ nlohmann::ordered_json json_from_plan(const std::optional<PlannedProgram>& progr
 }  // namespace
 
 const char* const tpu_assumptions =
-    "Layouts, temporaries, code and the compiler's errors are libtpu's own. Assumed, and not compared with a TPU: "
-    "where "
-    "the runtime places arrays, and that each execution is over when the call returns. Values are zeros: a loop that "
-    "waits for a value may end early.";
+    "Layouts, temporaries, code and the compiler's errors are libtpu's own. "
+    "Assumed, and not compared with a TPU: where the runtime places arrays, and that each execution is over when the "
+    "call returns. Values are zeros: a loop that waits for a value may end early.";
 
 std::vector<DeviceNeed> tpu_needs_from(const std::string& folder, const EmulatedMachine& machine, TpuRun& run) {
   std::vector<DeviceNeed> needs;
@@ -227,8 +219,7 @@ std::string text_from_tpu_need(const DryRun& run, const DeviceNeed& need) {
   const TpuPeak& peak = *need.tpu;
   std::string text = fmt::format("{} of {}", text_from_bytes(need.peak_bytes), text_from_bytes(need.total_bytes));
   if (run.machine.count > 1)
-    text +=
-        fmt::format(" on the fullest of {} {} (TPU {})", run.machine.count, word_for_devices(run.machine), need.device);
+    text += fmt::format(" on the fullest of {} {}s (TPU {})", run.machine.count, run.machine.tpu_unit(), need.device);
   if (!peak.in_progress.empty())
     text += fmt::format(", in execution {} of {}", peak.execution, printable(peak.in_progress));
   std::string parts;
@@ -271,7 +262,7 @@ std::string text_below_tpu_headline(const DryRun& run) {
     for (const DeviceNeed& one : run.needs) host_bytes = std::max(host_bytes, one.tpu->host_bytes);
     if (host_bytes != 0)
       text += fmt::format("Pinned host memory: at most {} for a {}.\n", text_from_bytes(host_bytes),
-                          word_for_device(run.machine));
+                          run.machine.tpu_unit());
   }
   const TpuRun& slice = *run.tpu;
   text += fmt::format("{}, {} compiled in {:.0f} s, {} from the cache.\n",

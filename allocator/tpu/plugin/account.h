@@ -23,7 +23,6 @@ struct AccountText {
 
 // One device. All in bytes.
 struct DeviceAccount {
-  std::uint64_t limit = 0;
   // When most was in use, which is the sum of `arguments`, `program` and `others`; `padding` is a part of it.
   std::uint64_t peak = 0;
   std::uint64_t arguments = 0;       // Arrays that the program in progress got or made.
@@ -34,23 +33,23 @@ struct DeviceAccount {
   std::uint64_t peak_plan = 0;       // The number of that program's plan: 7 of module_0007.jit_step.hlo.pb.
   AccountText<96> peak_program;
   std::uint64_t host_peak = 0;  // Arrays in pinned host memory.
-  std::uint64_t moves = 0, moved_bytes = 0, unloads = 0;
+  std::uint64_t moves = 0, unloads = 0;
 };
 
 // The last request that found no room on a device.
 struct RefusalAccount {
-  std::uint64_t device = 0, requested = 0, free = 0, largest_free = 0;
+  std::uint64_t requested = 0, free = 0, largest_free = 0;
   AccountText<96> program;  // Empty: an array.
 };
 
 struct TpuAccount {
-  static constexpr std::uint64_t magic_now = 0x32'7570'7465'7062'68;  // Changes with the structs.
+  static constexpr std::uint64_t magic_now = 0x33'7570'7465'7062'68;  // Changes with the structs.
   std::uint64_t magic = magic_now;
   std::int64_t pid = 0;
   std::uint64_t device_count = 0;
-  AccountText<64> api_version, topology;
+  AccountText<64> topology;
   AccountText<128> compiler;
-  std::uint64_t compiled_programs = 0, cached_programs = 0, executions = 0, arrays = 0;
+  std::uint64_t compiled_programs = 0, cached_programs = 0, executions = 0;
   double compile_seconds = 0;
   // Of these executions, the arguments were summed up; at so many the sum was not the compiler's.
   std::uint64_t compared_executions = 0, differing_executions = 0;

@@ -30,7 +30,6 @@ DeviceBooks::DeviceBooks(std::uint32_t number, std::uint64_t usable_bytes, const
       heap_(HBMSCOPE_HEAP(name_.c_str(), "hbm", number)),
       runtime_(usable_bytes, given.defragments, this),
       runs_ahead_(given.runs_ahead) {
-  own_.limit = usable_bytes;
   heap_.flags |= HBMSCOPE_HAS_TWO_ENDS | HBMSCOPE_LISTENER_FILLS_IN;
   heap_.enumerate = enumerate;
   heap_.user = this;
@@ -67,7 +66,6 @@ Block* DeviceBooks::allocate(std::uint64_t bytes, std::uint64_t requested_bytes)
   }
   if (!address) return nullptr;
   ++allocations_;
-  ++account_.arrays;
   largest_allocation_ = std::max(largest_allocation_, bytes);
   auto block = std::make_unique<Block>(Block{base_ + *address, bytes, requested_bytes});
   Block* given = block.get();
@@ -162,7 +160,6 @@ std::string DeviceBooks::refuse(std::uint64_t bytes, std::string_view program) {
                                      : no_room_for_program_text(program, bytes, memory());
   ++account_.refusals;
   RefusalAccount& refusal = account_.refusal;
-  refusal.device = number_;
   refusal.requested = bytes;
   refusal.free = memory().free_bytes();
   refusal.largest_free =
@@ -180,7 +177,6 @@ void DeviceBooks::on_moves(const std::vector<Move>& moves, std::uint64_t, std::u
   hbmscope_mark(&defragmentation, number_, HBMSCOPE_BEGINS);
   own_.moves += moves.size();
   for (const Move& move : moves) {
-    own_.moved_bytes += move.bytes;
     auto node = blocks_.extract(base_ + move.from);
     node.key() = node.mapped()->address = base_ + move.to;
     blocks_.insert(std::move(node));

@@ -57,7 +57,7 @@ class DeviceBooks final : private HbmRuntime::Listener {
 
   // A request that found no room; `program`: "" for an array. Returns what the runtime says.
   std::string refuse(std::uint64_t bytes, std::string_view program);
-  // The compiler refused a program that needs so much in total, arguments included; HBMSCOPE_UNKNOWN: it didn't say.
+  // The compiler refused a program that needs so much in total, arguments included.
   void note_compiler_refusal(std::uint64_t needed_bytes, const std::string& text);
 
   const HbmMemory& memory() const { return runtime_.memory(); }

@@ -69,7 +69,7 @@ Buffer* make_buffer(Client& client, int type, std::vector<std::int64_t> dimensio
   return buffer;
 }
 
-void release(Client&, Buffer& buffer) {
+void release(Buffer& buffer) {
   if (buffer.is_deleted) return;
   buffer.is_deleted = true;
   buffer.values.reset();
@@ -115,7 +115,7 @@ Error* Buffer_Destroy(Act<Buffer>* given) {
   if (buffer == nullptr) return nullptr;
   Client& client = *find_client();
   const std::lock_guard lock(client.mutex);
-  release(client, *buffer);
+  release(*buffer);
   delete buffer;
   return nullptr;
 }
@@ -123,7 +123,7 @@ Error* Buffer_Destroy(Act<Buffer>* given) {
 Error* Buffer_Delete(Act<Buffer>* given) {
   Client& client = *find_client();
   const std::lock_guard lock(client.mutex);
-  release(client, *given->object);
+  release(*given->object);
   return nullptr;
 }
 

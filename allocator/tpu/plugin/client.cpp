@@ -133,7 +133,6 @@ std::optional<Fault> fill(const Libtpu& libtpu, const Settings& given, Client& c
     client.version.assign(version.text, version.bytes);
   client.account = &open_tpu_account(given.report);
   client.account->topology.set(given.topology);
-  client.account->api_version.set("0." + std::to_string(libtpu.api().minor));
   client.account->compiler.set(client.version);
   client.host_room = HostRoom(given.host_bytes);
   return add_devices(libtpu, given, client);

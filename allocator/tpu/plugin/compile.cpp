@@ -204,13 +204,13 @@ std::optional<std::uint64_t> printed_size(std::string_view text) {
 }
 
 // The two forms in which libtpu 0.0.51 says it for HBM.
-std::uint64_t needed_bytes_in(std::string_view text) {
+std::optional<std::uint64_t> needed_bytes_in(std::string_view text) {
   for (const std::string_view before : {"required for HLO temporaries (", "in memory space hbm. Used "}) {
     const std::size_t at = text.find(before);
     if (at == text.npos) continue;
-    if (const auto bytes = printed_size(text.substr(at + before.size()))) return *bytes;
+    if (const auto bytes = printed_size(text.substr(at + before.size()))) return bytes;
   }
-  return HBMSCOPE_UNKNOWN;
+  return std::nullopt;
 }
 
 void note_refusal(Client& client, const std::string& program, std::string_view options, const Fault& fault) {
@@ -219,11 +219,11 @@ void note_refusal(Client& client, const std::string& program, std::string_view o
   const std::lock_guard lock(client.mutex);
   ++client.account->compiler_refusals;
   client.account->refused_program.set(program);
-  // Other memories than HBM have no heap here.
-  if (needed_bytes_in(fault.text) == HBMSCOPE_UNKNOWN) return;
+  const auto needed_bytes = needed_bytes_in(fault.text);
+  if (!needed_bytes) return;  // Of another memory than HBM, which has no heap here.
   // Every device of the program would need as much; one report is enough.
   if (const auto devices = placement_from(client, options).devices; !devices.empty())
-    devices.front()->books->note_compiler_refusal(needed_bytes_in(fault.text), headline);
+    devices.front()->books->note_compiler_refusal(*needed_bytes, headline);
 }
 
 struct Request {

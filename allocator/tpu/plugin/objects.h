@@ -1,14 +1,10 @@
 // The objects that the plugin hands out. Each begins with a null pointer, as c_api.h explains.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -85,7 +81,7 @@ struct Buffer {
 // All of these under the client's lock. Null: there is no room, and `error` says so.
 Buffer* make_buffer(Client& client, int type, std::vector<std::int64_t> dimensions, const ArrayLayout* layout,
                     Memory* memory, Error*& error);
-void release(Client& client, Buffer& buffer);  // Its memory; the object stays.
+void release(Buffer& buffer);  // Its memory; the object stays.
 
 // Pointers into a program, as PJRT wants them. Owned by all handles of the executable together.
 struct ExecutableFacts {

@@ -26,7 +26,7 @@ Error* Client_CreateBuffersForAsyncHostToDevice(CreateBuffersArguments* given) {
     if (error == nullptr) continue;
     manager->buffers.pop_back();
     for (Buffer* buffer : manager->buffers) {
-      release(client, *buffer);
+      release(*buffer);
       delete buffer;
     }
     return error;
@@ -40,7 +40,7 @@ Error* AsyncHostToDeviceTransferManager_Destroy(Act<TransferManager>* given) {
   const std::lock_guard lock(client.mutex);
   for (Buffer* buffer : given->object->buffers)
     if (buffer != nullptr) {
-      release(client, *buffer);
+      release(*buffer);
       delete buffer;
     }
   delete given->object;
