@@ -96,16 +96,16 @@ std::string text_from_survived(const DryRun& run) {
                      run.survived.substr(1));
 }
 
-std::string text_from_holders(const DryRun& run) {
-  constexpr std::size_t holders_shown = 3;
-  if (run.holders.empty()) return {};
+std::string text_at_peak(const DryRun& run) {
+  std::uint64_t peak_bytes = 0;
+  for (const DeviceNeed& need : run.needs) peak_bytes = std::max(peak_bytes, need.peak_bytes);
+  const std::string lines = text_from_holders(run.holders, peak_bytes);
+  if (lines.empty()) return {};
   // A recording has all devices; the figures above are those of one.
-  std::string text = run.needs.size() > 1
-                         ? fmt::format("Most at the peak, of all {} devices together:", run.needs.size())
-                         : "Most of it at the peak:";
-  for (std::size_t i = 0; i < std::min(holders_shown, run.holders.size()); ++i)
-    text += fmt::format("{} {} by {}", i == 0 ? "" : ",", text_from_bytes(run.holders[i].bytes), run.holders[i].line);
-  return text + ".\n";
+  const std::string of_what = run.needs.size() > 1
+                                  ? fmt::format("Most at the peak, of all {} devices together", run.needs.size())
+                                  : "Most of it at the peak";
+  return fmt::format("{}: {}.\n", of_what, lines);
 }
 
 // "out of memory: ...", without its end of line.
@@ -193,13 +193,13 @@ std::string text_from_assumptions(std::uint64_t context_bytes) {
 std::string text_from_dry_run(const DryRun& run) {
   const DeviceNeed* need = run.fullest();
   std::string text = headline_of(run, need) + "\n";
-  if (run.tpu) return text + text_from_survived(run) + text_from_holders(run) + text_below_tpu_headline(run);
+  if (run.tpu) return text + text_from_survived(run) + text_at_peak(run) + text_below_tpu_headline(run);
   if (need == nullptr) return text;
   if (run.outcome != DryRunOutcome::fits)
     text += fmt::format("Before that, on GPU {}: {}\n", need->device, text_from_need(run, *need));
   else if (run.needs.size() > 1)
     text += fmt::format("These are the figures of GPU {}, the fullest of {}.\n", need->device, run.needs.size());
-  return text + text_from_survived(run) + text_from_holders(run) + text_from_assumptions(need->context_bytes) + "\n";
+  return text + text_from_survived(run) + text_at_peak(run) + text_from_assumptions(need->context_bytes) + "\n";
 }
 
 nlohmann::ordered_json json_from_dry_run(const DryRun& run) {

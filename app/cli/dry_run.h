@@ -12,6 +12,7 @@
 #include "analysis/model/result.h"
 #include "analysis/query/where.h"
 #include "analysis/read/source/read_source.h"
+#include "app/cli/dry_run_holders.h"
 #include "app/cli/emulated_machine.h"
 #include "app/cli/tpu_dry_run.h"
 
@@ -56,12 +57,6 @@ enum class DryRunOutcome : std::uint8_t {
   unknown,  // It was interrupted, or no process used an emulated device.
 };
 
-// A line of the user's code, and what it held when most was in use.
-struct DryRunHolder {
-  std::string line;  // "train_step train.py:55"
-  std::uint64_t bytes = 0;
-};
-
 struct DryRun {
   EmulatedMachine machine;
   DryRunOutcome outcome = DryRunOutcome::unknown;
@@ -90,8 +85,6 @@ struct DryRunSources {
   std::optional<TpuRun> tpu = {};  // What is known of an emulated slice before its account is read.
 };
 DryRun read_dry_run(const DryRunSources& sources);
-// Of a recording or a dump, when most was in use; the largest first. Empty: unknown.
-std::vector<DryRunHolder> find_holders(const Source& at_peak);
 // At the peak, or at the end if nothing was ever in use.
 Result<Source> read_at_peak(const std::string& file);
 

@@ -11,7 +11,6 @@
 
 #include "allocator/device/model/accounts.h"
 #include "analysis/query/heap_rows.h"
-#include "analysis/query/user_code.h"
 #include "analysis/read/json_fields.h"
 #include "analysis/read/source/read_source.h"
 #include "analysis/units/format.h"
@@ -267,29 +266,6 @@ Result<Source> read_at_peak(const std::string& recording) {
   options.at = "peak";
   auto source = read_source(recording, options);
   return source ? std::move(source) : read_source(recording, {});
-}
-
-std::vector<DryRunHolder> find_holders(const Source& at_peak) {
-  constexpr std::size_t holders_max = 5;
-  std::vector<DryRunHolder> holders;
-  const auto view = make_view(at_peak.profile, {});
-  if (!view) return holders;
-  for (const UserCodeRow& row : compute_user_code(*view)) {
-    if (row.has_no_user_code() || row.weight.bytes <= 0) continue;
-    std::string line = fmt::format("{} {}:{}", printable(row.frame.function),
-                                   printable(fs::path(row.frame.file).filename().string()), row.frame.line);
-    // A line may have called several functions.
-    const auto known =
-        std::find_if(holders.begin(), holders.end(), [&](const DryRunHolder& holder) { return holder.line == line; });
-    if (known != holders.end())
-      known->bytes += static_cast<std::uint64_t>(row.weight.bytes);
-    else
-      holders.push_back({std::move(line), static_cast<std::uint64_t>(row.weight.bytes)});
-  }
-  std::stable_sort(holders.begin(), holders.end(),
-                   [](const DryRunHolder& a, const DryRunHolder& b) { return a.bytes > b.bytes; });
-  holders.resize(std::min(holders.size(), holders_max));
-  return holders;
 }
 
 DryRun read_dry_run(const DryRunSources& sources) {

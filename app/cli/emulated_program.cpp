@@ -198,6 +198,7 @@ Result<FoundFrameworks> frameworks_from(const std::string& output) {
   found.jax = text_at(parsed, "jax");
   found.torch = text_at(parsed, "torch");
   found.torch_cuda = text_at(parsed, "torch_cuda");
+  found.torch_xla = text_at(parsed, "torch_xla");
   found.tensorflow = text_at(parsed, "tensorflow");
   found.tensorflow_cuda = text_at(parsed, "tensorflow_cuda");
   found.libtpu = text_at(parsed, "libtpu");

@@ -16,6 +16,7 @@ struct FoundFrameworks {
   std::string jax, torch;     // Versions; empty: not installed.
   std::vector<int> jax_cuda;  // The majors of CUDA that a plugin of JAX is installed for.
   std::string torch_cuda;     // "12.8"; empty: built without CUDA.
+  std::string torch_xla;      // PyTorch for TPUs.
   std::string tensorflow, tensorflow_cuda;
   std::string libtpu, libtpu_version;  // The library's path; empty: not installed.
   bool has_cupy = false;

@@ -54,6 +54,7 @@ print(
             "jax": version("jax"),
             "jax_cuda": [major for major, found in plugins.items() if found],
             "torch": version("torch"),
+            "torch_xla": version("torch_xla"),
             "torch_cuda": names_in("torch", "version.py").get("cuda"),
             "tensorflow": version("tensorflow"),
             "tensorflow_cuda": names_in("tensorflow", "python", "platform", "build_info.py").get("build_info", {}).get("cuda_version"),

@@ -83,7 +83,6 @@ std::string larger_generations(const EmulatedMachine& machine, std::uint64_t nee
 
 // "refused.jit_step.hlo.pb" or "module_0007.jit_step.hlo.pb".
 std::optional<PlannedProgram> read_plan(const fs::path& file, const std::string& name) {
-  constexpr std::size_t largest_shown = 3;
   const auto source = read_at_peak(file.string());
   if (!source || !source->trace) return std::nullopt;
   const auto memory = find_program_memory(*source->trace);
@@ -95,8 +94,7 @@ std::optional<PlannedProgram> read_plan(const fs::path& file, const std::string&
   program.aliased = memory->alias_bytes.value_or(0);
   program.temporaries = memory->temp_bytes.value_or(0);
   program.donatable = memory->donatable_bytes.value_or(0);
-  for (const DryRunHolder& holder : find_holders(*source))
-    if (program.largest.size() < largest_shown) program.largest.emplace_back(holder.line, holder.bytes);
+  program.holders = find_holders(*source);
   return program;
 }
 
@@ -114,13 +112,13 @@ std::string text_from_plan(const PlannedProgram& program) {
       fmt::format("{} needs {}: arguments {} + outputs {} − aliased {} + temporaries {}.\n", printable(program.name),
                   text_from_bytes(needed), text_from_bytes(program.arguments), text_from_bytes(program.outputs),
                   text_from_bytes(program.aliased), text_from_bytes(program.temporaries));
-  if (program.largest.empty()) return text;
-  text += "  When most of it is live:";
-  for (std::size_t i = 0; i < program.largest.size(); ++i)
-    text += fmt::format("{} {} by {}", i == 0 ? "" : ",", text_from_bytes(program.largest[i].second),
-                        program.largest[i].first);
-  return text + "\n";
+  if (const std::string lines = text_from_holders(program.holders, needed); !lines.empty())
+    text += fmt::format("  When most of it is live: {}\n", lines);
+  return text;
 }
+
+constexpr const char* fewer_temporaries =
+    "temporaries take {}: a smaller batch, or checkpointing of the layers (jax.checkpoint, torch_xla.utils.checkpoint)";
 
 // What would make it fit, with the bytes that it is about, the most first.
 std::vector<std::string> advice_for(const DryRun& run, const DeviceNeed& need) {
@@ -131,12 +129,12 @@ std::vector<std::string> advice_for(const DryRun& run, const DeviceNeed& need) {
     if (bytes >= worth_it) advice.emplace_back(bytes, fmt::format(fmt::runtime(what), text_from_bytes(bytes)));
   };
   if (const auto& refused = run.tpu->refused) {
-    add(refused->temporaries, "{} are temporaries: jax.checkpoint around the layers or a smaller batch reduces them");
+    add(refused->temporaries, fewer_temporaries);
     add(refused->donatable, "donate the arguments that the outputs replace (donate_argnums): {}");
     add(refused->arguments - std::min(refused->arguments, refused->aliased),
         "{} are arguments that it keeps: shard them over more chips, or keep them in a smaller type");
   } else {
-    add(peak.program, "{} are temporaries and code: jax.checkpoint around the layers or a smaller batch reduces them");
+    add(peak.program, fewer_temporaries);
     if (run.tpu->at_peak)
       add(run.tpu->at_peak->donatable, "donate the arguments that the outputs replace (donate_argnums): {}");
   }
@@ -154,15 +152,15 @@ std::vector<std::string> advice_for(const DryRun& run, const DeviceNeed& need) {
 
 nlohmann::ordered_json json_from_plan(const std::optional<PlannedProgram>& program) {
   if (!program) return nullptr;
-  nlohmann::ordered_json largest = nlohmann::ordered_json::array();
-  for (const auto& [line, bytes] : program->largest) largest.push_back({{"line", line}, {"bytes", bytes}});
+  nlohmann::ordered_json holders = nlohmann::ordered_json::array();
+  for (const auto& [line, bytes] : program->holders) holders.push_back({{"line", line}, {"bytes", bytes}});
   return {{"name", program->name},
           {"arguments_bytes", program->arguments},
           {"outputs_bytes", program->outputs},
           {"aliased_bytes", program->aliased},
           {"temporaries_bytes", program->temporaries},
           {"donatable_bytes", program->donatable},
-          {"largest", largest}};
+          {"holders", holders}};
 }
 
 }  // namespace

@@ -4,10 +4,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
+
+#include "app/cli/dry_run_holders.h"
 
 namespace hbmscope::cli {
 
@@ -34,8 +35,8 @@ struct TpuPeak {
 struct PlannedProgram {
   std::string name;  // "jit_train_step"
   std::uint64_t arguments = 0, outputs = 0, aliased = 0, temporaries = 0;
-  std::uint64_t donatable = 0;  // Outputs as large as arguments that are kept, whose memory they could take.
-  std::vector<std::pair<std::string, std::uint64_t>> largest;  // Lines of your code, when most is live.
+  std::uint64_t donatable = 0;        // Outputs as large as arguments that are kept, whose memory they could take.
+  std::vector<DryRunHolder> holders;  // Lines of your code, when most is live.
 };
 
 // The slice as a whole.

@@ -16,37 +16,49 @@ namespace {
 namespace fs = std::filesystem;
 
 // Versions with which tests/real passes.
-constexpr const char* jax_seen_to_work = "0.7.2, 0.9.0, 0.10.2 and 0.12.0.1";
+constexpr const char *jax_seen_to_work = "0.7.2, 0.9.0, 0.10.2 and 0.12.0.1", *torch_xla_seen_to_work = "2.9.0";
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr ? value : "";
 }
 
-Error find_fault(const FoundFrameworks& found) {
+// What of it runs on TPUs: "JAX 0.10.2", "torch_xla 2.9.0" or both.
+std::string text_from_tpu_frameworks(const FoundFrameworks& found) {
+  std::string text = found.jax.empty() ? "" : "JAX " + found.jax;
+  if (!found.torch_xla.empty()) text += (text.empty() ? "torch_xla " : " and torch_xla ") + found.torch_xla;
+  return text;
+}
+
+Error find_fault(const FoundFrameworks& found, bool is_quick) {
   if (!found.is_python)
-    return refusal("the command starts no Python that hbmscope can find, and TPUs are emulated for JAX",
+    return refusal("the command starts no Python that hbmscope can find, and TPUs are emulated for JAX and torch_xla",
                    "Name the Python first: -- python train.py.");
-  if (found.jax.empty()) {
-    const std::string other = !found.torch.empty() ? "PyTorch " + found.torch : "";
-    return refusal(other.empty()
-                       ? "JAX is not installed in the command's Python, and TPUs are emulated for JAX"
-                       : fmt::format("the command's Python has {} and no JAX, and TPUs are emulated for JAX", other),
-                   other.empty() ? "pip install \"jax[tpu]\" (no TPU is needed)."
-                                 : "For a GPU: --emulate h100. For a TPU: pip install \"jax[tpu]\".");
+  if (found.jax.empty() && found.torch_xla.empty()) {
+    if (found.torch.empty())
+      return refusal("neither JAX nor torch_xla, for which TPUs are emulated, is installed in the command's Python",
+                     "pip install \"jax[tpu]\" (no TPU is needed).");
+    return refusal(
+        fmt::format("the command's Python has PyTorch {} without torch_xla, with which it runs on TPUs", found.torch),
+        "For a GPU: --emulate h100. For a TPU: pip install \"torch_xla[tpu]\" (no TPU is needed).");
   }
   if (found.libtpu.empty())
-    return refusal(
-        fmt::format("libtpu, whose compiler is needed, is not installed in the Python with JAX {}", found.jax),
-        fmt::format("pip install \"jax[tpu]=={}\" on x86-64 Linux (no TPU is needed).", found.jax));
+    return refusal(fmt::format("libtpu, whose compiler is needed, is not installed in the Python with {}",
+                               text_from_tpu_frameworks(found)),
+                   fmt::format("pip install \"{}\" on x86-64 Linux (no TPU is needed).",
+                               found.jax.empty() ? "torch_xla[tpu]==" + found.torch_xla : "jax[tpu]==" + found.jax));
+  if (is_quick && found.jax.empty())
+    return refusal("--quick is for JAX: torch_xla has no level of optimisation to lower", "Leave --quick out.");
   return {};
 }
 
-std::string find_doubt(const std::vector<std::string>& command, const FoundPython& python) {
+std::string find_doubt(const std::vector<std::string>& command, const FoundPython& python,
+                       const FoundFrameworks& found) {
   if (std::string isolation = find_isolation(command, python); !isolation.empty()) return isolation;
-  const std::string platforms = variable("JAX_PLATFORMS");
-  if (!platforms.empty() && platforms.find("tpu") == std::string::npos)
+  const std::string platforms = variable("JAX_PLATFORMS"), device = variable("PJRT_DEVICE");
+  if (!found.jax.empty() && !platforms.empty() && platforms.find("tpu") == std::string::npos)
     return "JAX_PLATFORMS is " + printable(platforms);
+  if (!found.torch_xla.empty() && !device.empty() && device != "TPU") return "PJRT_DEVICE is " + printable(device);
   return {};
 }
 
@@ -91,7 +103,7 @@ Result<EmulatedProgram> prepare_tpu_program(const std::vector<std::string>& comm
   const FoundPython python = find_python(command);
   const auto found = ask_for_frameworks(python.program);
   if (!found) return Failure(found.error());
-  if (Error fault = find_fault(*found); !fault.what.empty()) return Failure(std::move(fault));
+  if (Error fault = find_fault(*found, options.is_quick); !fault.what.empty()) return Failure(std::move(fault));
   EmulatedProgram program;
   program.variables = variables_of(machine);
   const auto set = [&](const char* name, std::string value) { program.variables.emplace_back(name, std::move(value)); };
@@ -108,15 +120,21 @@ Result<EmulatedProgram> prepare_tpu_program(const std::vector<std::string>& comm
   // topology's all the same.
   if (variable("JAX_PLATFORMS").empty()) set("JAX_PLATFORMS", "tpu,cpu");
   if (variable("TPU_ACCELERATOR_TYPE").empty()) set("TPU_ACCELERATOR_TYPE", "v5litepod-4");
+  if (!found->torch_xla.empty()) {
+    if (variable("PJRT_DEVICE").empty()) set("PJRT_DEVICE", "TPU");
+    // It asks the cloud's metadata server otherwise.
+    if (variable("TPU_SKIP_MDS_QUERY").empty()) set("TPU_SKIP_MDS_QUERY", "1");
+  }
   if (options.runs_ahead != 0) set("HBMSCOPE_TPU_RUNS_AHEAD", std::to_string(options.runs_ahead));
   if (options.is_quick) set("JAX_OPTIMIZATION_LEVEL", "O1");
-  program.doubt = find_doubt(command, python);
+  program.doubt = find_doubt(command, python, *found);
   program.notes.push_back(
-      fmt::format("emulating {}: nothing is computed, values are zeros; JAX {} (tested: {}), compiled by libtpu {}{}",
-                  text_from_machine(machine), found->jax, jax_seen_to_work,
+      fmt::format("emulating {}: nothing is computed, values are zeros; {} (tested: {}), compiled by libtpu {}{}",
+                  text_from_machine(machine), text_from_tpu_frameworks(*found),
+                  found->jax.empty() ? torch_xla_seen_to_work : jax_seen_to_work,
                   found->libtpu_version.empty() ? "of an unknown version" : found->libtpu_version,
                   options.is_quick ? " at optimization level O1 (--quick)" : ""));
-  if (!program.doubt.empty()) program.notes.push_back("JAX may stay on the CPU: " + program.doubt);
+  if (!program.doubt.empty()) program.notes.push_back("the job may stay on the CPU: " + program.doubt);
   return program;
 }
 

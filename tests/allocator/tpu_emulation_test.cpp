@@ -227,6 +227,29 @@ TEST(TpuCheckpointing, each_policy_keeps_what_it_says) {
   EXPECT_EQ(none.host_temp_bytes, 0);
 }
 
+struct FreeRange {
+  std::uint64_t begin = 0, end = 0;
+};
+
+std::vector<FreeRange> gaps_between(const std::map<std::uint64_t, std::uint64_t>& live, std::uint64_t begin,
+                                    std::uint64_t end) {
+  std::vector<FreeRange> gaps;
+  for (const auto& [address, bytes] : live) {
+    if (address > begin) gaps.push_back({begin, address});
+    begin = address + bytes;
+  }
+  if (end > begin) gaps.push_back({begin, end});
+  return gaps;
+}
+
+// The smallest in which so much has room; of equals, the highest. There must be one.
+FreeRange best_of(const std::vector<FreeRange>& gaps, std::uint64_t bytes) {
+  FreeRange best{0, 1U << 30};
+  for (const FreeRange& gap : gaps)
+    if (const std::uint64_t size = gap.end - gap.begin; size >= bytes && size <= best.end - best.begin) best = gap;
+  return best;
+}
+
 TEST(TpuHbm, buffers_slide_up_and_leave_one_free_block) {
   std::mt19937_64 random(7);
   for (int round = 0; round < 200; ++round) {
@@ -234,13 +257,20 @@ TEST(TpuHbm, buffers_slide_up_and_leave_one_free_block) {
     std::map<std::uint64_t, std::uint64_t> live;
     ASSERT_TRUE(hbm.reserve(random() % 100));
     for (int i = 0; i < 60; ++i) {
-      if (random() % 3 != 0 || live.empty()) {
-        const std::uint64_t bytes = 1 + random() % 60, largest = hbm.largest_free_bytes();
+      const std::vector<FreeRange> gaps = gaps_between(live, hbm.reserved_bytes(), 1000);
+      std::uint64_t largest = 0;
+      for (const FreeRange& gap : gaps) largest = std::max(largest, gap.end - gap.begin);
+      ASSERT_EQ(hbm.largest_free_bytes(), largest);
+      const std::uint64_t choice = random() % 7;
+      if (choice == 0) {
+        const std::uint64_t bytes = random() % 200;
+        ASSERT_EQ(hbm.reserve(bytes), live.empty() || bytes <= live.begin()->first);
+      } else if (choice < 5 || live.empty()) {
+        const std::uint64_t bytes = 1 + random() % 60;
         const auto address = hbm.allocate(bytes);
         ASSERT_EQ(address.has_value(), bytes <= largest);
         if (!address) continue;
-        ASSERT_GE(*address, hbm.reserved_bytes());
-        for (const auto& [other, size] : live) ASSERT_TRUE(*address + bytes <= other || other + size <= *address);
+        EXPECT_EQ(*address + bytes, best_of(gaps, bytes).end);
         live[*address] = bytes;
       } else {
         const auto victim = std::next(live.begin(), static_cast<std::ptrdiff_t>(random() % live.size()));

@@ -62,6 +62,10 @@ ENVIRONMENTS = {
         [],
         (3, 12),
     ),
+    "torch_xla-2.9.0": (
+        ["filelock", "typing_extensions", "sympy", "networkx", "jinja2", "fsspec", "numpy==2.2.6", "absl-py", "pyyaml", "requests", "libtpu==0.0.21"],
+        ["torch==2.9.0", "torch_xla==2.9.0"],
+    ),
     "torch-2.4.1": (
         ["filelock", "typing_extensions", "sympy", "networkx", "jinja2", "fsspec", "numpy==1.26.4"],
         ["torch==2.4.1", "nvidia-nvtx-cu12==12.1.105"],  # Its NVTX is a library.

@@ -24,11 +24,11 @@ SLICES = ("v2:1x1", "v3:2x2", "v4:2x2x1", "v5e:2x2", "v5p:2x2x1", "v6e:2x2", "tp
 ABSENT = {("tpu-0.12.0.1", "nnx_training"), ("v2", "flash_attention"), ("v3", "flash_attention")}
 
 
-def run(hbmscope, name, machine, programs, folder):
+def run(hbmscope, name, machine, programs, folder, script="tpu_programs.py", **variables):
     """The lines of the programs, {"arrays": "passed", ...}, the verdict, and the recording's report."""
     recording = folder / "run.hbm"
-    given = dict(os.environ, HBMSCOPE_TPU_CACHE=str(folder / "cache"), PYTHONWARNINGS="ignore")
-    job = [ENVIRONMENTS / name / "bin" / "python", HERE / "tpu_programs.py", *programs]
+    given = dict(os.environ, HBMSCOPE_TPU_CACHE=str(folder / "cache"), PYTHONWARNINGS="ignore", **variables)
+    job = [ENVIRONMENTS / name / "bin" / "python", HERE / script, *programs]
     options = ["--json", "--no-window", "--no-flight", "--record", recording]
     try:
         done = subprocess.run([hbmscope, "run", "--emulate", machine, *options, "--", *job], env=given, capture_output=True, text=True, timeout=1200)

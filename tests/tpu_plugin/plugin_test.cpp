@@ -38,8 +38,8 @@ class TpuPlugin : public testing::Test {
   static void set(const char* name, const std::string& value) { setenv(name, value.c_str(), 1); }
   static Jax start() { return Jax(PLUGIN); }
   tpu::TpuAccount account() const { return tpu::read_tpu_accounts(folder_).at(0); }
-  template <class Act>
-  static Refusal refusal_of(const Act& act) {
+  template <class Command>
+  static Refusal refusal_of(const Command& act) {
     try {
       act();
     } catch (const Refusal& refusal) {

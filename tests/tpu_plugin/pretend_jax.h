@@ -33,7 +33,7 @@ class Jax {
     pjrt::CreateClientArguments made{};
     call(Function::Client_Create, made);
     client_ = made.client;
-    pjrt::AskItems<pjrt::Client, pjrt::Device*> devices{{}, client_, nullptr, 0};
+    pjrt::ListQuery<pjrt::Client, pjrt::Device*> devices{{}, client_, nullptr, 0};
     call(Function::Client_AddressableDevices, devices);
     devices_.assign(devices.items, devices.items + devices.count);
   }
@@ -134,22 +134,22 @@ class Jax {
   }
   template <class Object>
   void destroy(Function function, Object* object) const {
-    pjrt::Act<Object> given{{}, object};
+    pjrt::Command<Object> given{{}, object};
     call(function, given);
   }
   template <class Value, class Object>
   Value ask(Function function, Object* object) const {
-    pjrt::Ask<Object, Value> given{{}, object, {}};
+    pjrt::Query<Object, Value> given{{}, object, {}};
     call(function, given);
     return given.value;
   }
   [[noreturn]] void throw_error(pjrt::Error* error) const {
-    pjrt::AskText<pjrt::Error> text{{sizeof(text), nullptr}, error, nullptr, 0};
+    pjrt::TextQuery<pjrt::Error> text{{sizeof(text), nullptr}, error, nullptr, 0};
     at(Function::Error_Message)(&text);
-    pjrt::Ask<pjrt::Error, int> code{{sizeof(code), nullptr}, error, 0};
+    pjrt::Query<pjrt::Error, int> code{{sizeof(code), nullptr}, error, 0};
     at(Function::Error_GetCode)(&code);
     Refusal refusal(code.value, std::string(text.text, text.bytes));
-    pjrt::Act<pjrt::Error> destroyed{{sizeof(destroyed), nullptr}, error};
+    pjrt::Command<pjrt::Error> destroyed{{sizeof(destroyed), nullptr}, error};
     at(Function::Error_Destroy)(&destroyed);
     throw refusal;
   }

@@ -50,16 +50,16 @@ Error* succeed(Head*) {
   return nullptr;
 }
 
-Error* destroy_error(Act<Error>* given) {
+Error* destroy_error(Command<Error>* given) {
   delete given->object;
   return nullptr;
 }
-Error* error_message(AskText<Error>* given) {
+Error* error_message(TextQuery<Error>* given) {
   given->text = given->object->text.data();
   given->bytes = given->object->text.size();
   return nullptr;
 }
-Error* error_code(Ask<Error, int>* given) {
+Error* error_code(Query<Error, int>* given) {
   given->value = static_cast<int>(given->object->code);
   return nullptr;
 }
@@ -74,17 +74,17 @@ Error* create_topology(CreateTopologyArguments* given) {
   given->topology = topology;
   return nullptr;
 }
-Error* topology_version(AskText<Topology>* given) {
+Error* topology_version(TextQuery<Topology>* given) {
   given->text = "pretend";
   given->bytes = std::strlen(given->text);
   return nullptr;
 }
-Error* topology_devices(AskItems<Topology, DeviceDescription* const>* given) {
+Error* topology_devices(ListQuery<Topology, DeviceDescription* const>* given) {
   given->items = given->object->pointers.data();
   given->count = given->object->pointers.size();
   return nullptr;
 }
-Error* description_id(Ask<DeviceDescription, int>* given) {
+Error* description_id(Query<DeviceDescription, int>* given) {
   given->value = given->object->id;
   return nullptr;
 }
@@ -134,25 +134,25 @@ Error* compile(CompileForTopologyArguments<RealExecutable>* given) {
   return nullptr;
 }
 
-Error* executable_destroy(Act<RealExecutable>* given) {
+Error* executable_destroy(Command<RealExecutable>* given) {
   delete given->object;
   return nullptr;
 }
-Error* executable_name(AskText<RealExecutable>* given) {
+Error* executable_name(TextQuery<RealExecutable>* given) {
   given->text = given->object->name.data();
   given->bytes = given->object->name.size();
   return nullptr;
 }
-Error* executable_one(Ask<RealExecutable, std::size_t>* given) {
+Error* executable_one(Query<RealExecutable, std::size_t>* given) {
   given->value = 1;
   return nullptr;
 }
-Error* output_types(AskItems<RealExecutable, const int>* given) {
+Error* output_types(ListQuery<RealExecutable, const int>* given) {
   given->items = given->object->types.data();
   given->count = given->object->types.size();
   return nullptr;
 }
-Error* output_kinds(AskTexts<RealExecutable>* given) {
+Error* output_kinds(TextListQuery<RealExecutable>* given) {
   given->count = given->object->kinds.size();
   given->texts = given->object->kind_texts.data();
   given->bytes = given->object->kind_bytes.data();
@@ -179,7 +179,7 @@ Error* memory_stats(CompiledMemoryArguments<RealExecutable>* given) {
   given->temporaries = program.value("temporaries", std::int64_t{0});
   return nullptr;
 }
-Error* optimized_program(Ask<RealExecutable, ProgramText*>* given) {
+Error* optimized_program(Query<RealExecutable, ProgramText*>* given) {
   const std::string& module = given->object->module;
   ProgramText& text = *given->value;
   text.format = "hlo";
@@ -196,18 +196,18 @@ Error* default_layout(DefaultLayoutArguments<const Topology>* given) {
   given->layout = new MemoryLayout{"{" + order + (given->rank > 1 ? ":T(8,128)}" : ":T(128)}")};
   return nullptr;
 }
-Error* serialize(AskBytes<MemoryLayout>* given) {
+Error* serialize(BytesQuery<MemoryLayout>* given) {
   given->bytes = given->object->text.data();
   given->size = given->object->text.size();
   given->owner = nullptr;
   given->deleter = nullptr;
   return nullptr;
 }
-Error* destroy_layout(Act<MemoryLayout>* given) {
+Error* destroy_layout(Command<MemoryLayout>* given) {
   delete given->object;
   return nullptr;
 }
-Error* output_layouts(AskCounted<RealExecutable, MemoryLayout* const>* given) {
+Error* output_layouts(CountedListQuery<RealExecutable, MemoryLayout* const>* given) {
   given->items = given->object->layout_pointers.data();
   given->count = given->object->layout_pointers.size();
   return nullptr;

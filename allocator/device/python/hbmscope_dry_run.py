@@ -14,6 +14,9 @@ import threading
 _folder = os.environ["HBMSCOPE_DEVICE_REPORT"]
 _thread_failure = None
 
+# torch_xla shows the text of a TPU's error without its code.
+_SIGNS_OF_TPU = ("Ran out of memory in memory space", "Error allocating device buffer", "Error loading program")
+
 
 def _is_of_user(file):
     """Frames of installed packages and of the interpreter are not the user's code."""
@@ -38,7 +41,7 @@ def _is_lack_of_memory(error):
     text = str(error)
     if "RESOURCE_EXHAUSTED" in text:
         return any(sign in text.lower() for sign in ("out of memory", "allocat", "to reserve", "exceeding available", "to have enough memory"))
-    return any(sign in text for sign in ("CUDA out of memory", "CUDA_ERROR_OUT_OF_MEMORY", "CUDA error: out of memory", "cudaErrorMemoryAllocation", "OOM when allocating"))
+    return any(sign in text for sign in ("CUDA out of memory", "CUDA_ERROR_OUT_OF_MEMORY", "CUDA error: out of memory", "cudaErrorMemoryAllocation", "OOM when allocating", *_SIGNS_OF_TPU))
 
 
 def _all_of(error):

@@ -1,7 +1,8 @@
-"""What a JAX program needs besides the plugin so that it runs on an emulated TPU slice.
+"""What a program needs besides the plugin so that it runs on an emulated TPU slice.
 
-One process has the devices of all hosts, so there is nothing to connect: jax.distributed.initialize() says so and
-returns. sitecustomize imports this module if HBMSCOPE_TPU_TOPOLOGY is set.
+One process has the devices of all hosts. For JAX there is nothing to connect: jax.distributed.initialize() says so and
+returns. torch_xla starts a process for each chip of its host; here it starts one, with a thread for each device, as it
+does where a chip has two. sitecustomize imports this module if HBMSCOPE_TPU_TOPOLOGY is set.
 """
 
 import importlib.abc
@@ -9,15 +10,17 @@ import importlib.util
 import os
 import sys
 
-_MODULE = "jax._src.distributed"
 _is_initialized = False
+
+
+def _say(text):
+    print(f"hbmscope: {text} of {os.environ.get('HBMSCOPE_TPU_TOPOLOGY')}", file=sys.stderr)
 
 
 def _initialize(*arguments, **keywords):
     global _is_initialized
     _is_initialized = True
-    topology = os.environ.get("HBMSCOPE_TPU_TOPOLOGY")
-    print(f"hbmscope: jax.distributed is emulated: this process has all devices of {topology}, as process 0 of 1", file=sys.stderr)
+    _say("jax.distributed is emulated: this process, 0 of 1, has all devices")
 
 
 def _shutdown():
@@ -25,30 +28,51 @@ def _shutdown():
     _is_initialized = False
 
 
-class _Loader(importlib.abc.Loader):
-    """The module as it is, with another initialize()."""
+def _change_jax(module):
+    module.initialize = _initialize
+    module.shutdown = _shutdown
+    module.is_initialized = lambda: _is_initialized
 
-    def __init__(self, real):
-        self._real = real
+
+def _num_local_processes():
+    _say("torch_xla starts one process, whose threads have all devices")
+    return 1
+
+
+def _change_torch_xla(module):
+    module.num_local_processes = _num_local_processes
+    # They tell libtpu which chips of the host are this process's.
+    module.configure_topology = module.configure_one_chip_topology = lambda *arguments, **keywords: None
+
+
+_CHANGES = {"jax._src.distributed": _change_jax, "torch_xla._internal.tpu": _change_torch_xla}
+
+
+class _Loader(importlib.abc.Loader):
+    """The module as it is, and then changed."""
+
+    def __init__(self, real, change):
+        self._real, self._change = real, change
 
     def create_module(self, spec):
         return self._real.create_module(spec)
 
     def exec_module(self, module):
         self._real.exec_module(module)
-        module.initialize = _initialize
-        module.shutdown = _shutdown
-        module.is_initialized = lambda: _is_initialized
+        self._change(module)
 
 
 class _Finder(importlib.abc.MetaPathFinder):
+    def __init__(self):
+        self._changes = dict(_CHANGES)
+
     def find_spec(self, name, path, target=None):
-        if name != _MODULE:
+        change = self._changes.pop(name, None)
+        if change is None:
             return None
-        sys.meta_path.remove(self)
         spec = importlib.util.find_spec(name)
         if spec is not None and spec.loader is not None:
-            spec.loader = _Loader(spec.loader)
+            spec.loader = _Loader(spec.loader, change)
         return spec
 
 

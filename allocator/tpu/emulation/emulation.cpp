@@ -129,8 +129,7 @@ class Emulator final : private HbmRuntime::Listener {
     return address;
   }
 
-  // Accounts for the search through all buffers.
-  bool may_search() override {
+  bool may_move() override {
     constexpr std::uint64_t steps_of_buffer = 4;
     return log_.spend(memory().buffers() * steps_of_buffer);
   }

@@ -110,7 +110,7 @@ Error* Client_CreateUninitializedBuffer(UninitializedArguments* given) {
   return error;
 }
 
-Error* Buffer_Destroy(Act<Buffer>* given) {
+Error* Buffer_Destroy(Command<Buffer>* given) {
   Buffer* buffer = given->object;
   if (buffer == nullptr) return nullptr;
   Client& client = *find_client();
@@ -120,35 +120,35 @@ Error* Buffer_Destroy(Act<Buffer>* given) {
   return nullptr;
 }
 
-Error* Buffer_Delete(Act<Buffer>* given) {
+Error* Buffer_Delete(Command<Buffer>* given) {
   Client& client = *find_client();
   const std::lock_guard lock(client.mutex);
   release(*given->object);
   return nullptr;
 }
 
-Error* Buffer_IsDeleted(Ask<Buffer, bool>* given) {
+Error* Buffer_IsDeleted(Query<Buffer, bool>* given) {
   const std::lock_guard lock(find_client()->mutex);
   given->value = given->object->is_deleted;
   return nullptr;
 }
 
-Error* Buffer_ElementType(Ask<Buffer, int>* given) {
+Error* Buffer_ElementType(Query<Buffer, int>* given) {
   given->value = given->object->type;
   return nullptr;
 }
 
-Error* Buffer_Dimensions(AskItems<Buffer, const std::int64_t>* given) {
+Error* Buffer_Dimensions(ListQuery<Buffer, const std::int64_t>* given) {
   given->items = given->object->dimensions.data();
   given->count = given->object->dimensions.size();
   return nullptr;
 }
 
-Error* Buffer_UnpaddedDimensions(AskItems<Buffer, const std::int64_t>* given) {
+Error* Buffer_UnpaddedDimensions(ListQuery<Buffer, const std::int64_t>* given) {
   return Buffer_Dimensions(given);
 }
 
-Error* Buffer_DynamicDimensionIndices(AskItems<Buffer, const std::size_t>* given) {
+Error* Buffer_DynamicDimensionIndices(ListQuery<Buffer, const std::size_t>* given) {
   given->items = nullptr;
   given->count = 0;
   return nullptr;
@@ -169,18 +169,18 @@ Error* Buffer_GetMemoryLayout(LayoutArguments* given) {
   return nullptr;
 }
 
-Error* Buffer_OnDeviceSizeInBytes(Ask<Buffer, std::size_t>* given) {
+Error* Buffer_OnDeviceSizeInBytes(Query<Buffer, std::size_t>* given) {
   const Buffer& buffer = *given->object;
   given->value = buffer.memory->is_hbm() ? buffer.layout->bytes : host_bytes(buffer.type, buffer.dimensions);
   return nullptr;
 }
 
-Error* Buffer_Device(Ask<Buffer, Device*>* given) {
+Error* Buffer_Device(Query<Buffer, Device*>* given) {
   given->value = given->object->memory->device;
   return nullptr;
 }
 
-Error* Buffer_Memory(Ask<Buffer, Memory*>* given) {
+Error* Buffer_Memory(Query<Buffer, Memory*>* given) {
   given->value = given->object->memory;
   return nullptr;
 }
@@ -224,12 +224,12 @@ Error* Buffer_CopyRawToHost(RawToHostArguments* given) {
   return nullptr;
 }
 
-Error* Buffer_IsOnCpu(Ask<Buffer, bool>* given) {
+Error* Buffer_IsOnCpu(Query<Buffer, bool>* given) {
   given->value = false;
   return nullptr;
 }
 
-Error* Buffer_ReadyEvent(Ask<Buffer, Event*>* given) {
+Error* Buffer_ReadyEvent(Query<Buffer, Event*>* given) {
   const std::lock_guard lock(find_client()->mutex);
   given->value = make_ready_event();
   given->object->memory->device->books->catch_up();
@@ -240,21 +240,21 @@ Error* Buffer_ReadyEvent(Ask<Buffer, Event*>* given) {
   return nullptr;
 }
 
-Error* Buffer_UnsafePointer(Ask<Buffer, std::uintptr_t>* given) {
+Error* Buffer_UnsafePointer(Query<Buffer, std::uintptr_t>* given) {
   const std::lock_guard lock(find_client()->mutex);
   given->value = given->object->address();
   return nullptr;
 }
 
-Error* Buffer_IncreaseExternalReferenceCount(Act<Buffer>*) {
+Error* Buffer_IncreaseExternalReferenceCount(Command<Buffer>*) {
   return nullptr;
 }
 
-Error* Buffer_DecreaseExternalReferenceCount(Act<Buffer>*) {
+Error* Buffer_DecreaseExternalReferenceCount(Command<Buffer>*) {
   return nullptr;
 }
 
-Error* Buffer_OpaqueDeviceMemoryDataPointer(Ask<Buffer, void*>* given) {
+Error* Buffer_OpaqueDeviceMemoryDataPointer(Query<Buffer, void*>* given) {
   const std::lock_guard lock(find_client()->mutex);
   given->value = reinterpret_cast<void*>(given->object->address());
   return nullptr;

@@ -74,35 +74,35 @@ struct Head {
 };
 // Most functions get an object and answer with one value, a text or a list.
 template <class Object, class Value>
-struct Ask : Head {
+struct Query : Head {
   Object* object;
   Value value;
 };
 template <class Object>
-struct Act : Head {
+struct Command : Head {
   Object* object;
 };
 template <class Object>
-struct AskText : Head {
+struct TextQuery : Head {
   Object* object;
   const char* text;  // Without a zero at its end.
   std::size_t bytes;
 };
 template <class Object, class Item>
-struct AskItems : Head {
+struct ListQuery : Head {
   Object* object;
   Item* items;
   std::size_t count;
 };
 template <class Object, class Item>
-struct AskCounted : Head {
+struct CountedListQuery : Head {
   Object* object;
   std::size_t count;
   Item* items;
 };
 // A list of texts.
 template <class Object>
-struct AskTexts : Head {
+struct TextListQuery : Head {
   Object* object;
   std::size_t count;
   const char* const* texts;
@@ -110,7 +110,7 @@ struct AskTexts : Head {
 };
 // Bytes that the caller frees with `deleter(owner)`.
 template <class Object>
-struct AskBytes : Head {
+struct BytesQuery : Head {
   Object* object;
   const char* bytes;
   std::size_t size;

@@ -78,7 +78,7 @@ void add_memories(const Libtpu& libtpu, Client& client, Device& device) {
 }
 
 std::optional<Fault> add_devices(const Libtpu& libtpu, const Settings& given, Client& client) {
-  AskItems<Topology, DeviceDescription* const> list{{}, client.topology, nullptr, 0};
+  ListQuery<Topology, DeviceDescription* const> list{{}, client.topology, nullptr, 0};
   if (auto fault = libtpu.call(Function::TopologyDescription_GetDeviceDescriptions, list)) return fault;
   if (list.count > account_devices_max)
     return Fault{ErrorCode::invalid_argument, "hbmscope emulates at most " + std::to_string(account_devices_max) +
@@ -89,7 +89,7 @@ std::optional<Fault> add_devices(const Libtpu& libtpu, const Settings& given, Cl
     auto device = std::make_unique<Device>();
     device->number = static_cast<int>(i);
     device->description = list.items[i];
-    Ask<DeviceDescription, int> id{{}, device->description, 0};
+    Query<DeviceDescription, int> id{{}, device->description, 0};
     libtpu.call(Function::DeviceDescription_Id, id);
     device->id = id.value;
     device->books = std::make_unique<DeviceBooks>(static_cast<std::uint32_t>(i), hbm_bytes, given, *client.account);
@@ -128,7 +128,7 @@ std::optional<Fault> fill(const Libtpu& libtpu, const Settings& given, Client& c
                                                   "', which does not begin with a generation such as v5e"};
   if (auto fault = take_slice(given)) return fault;
   if (auto fault = create_topology(libtpu, given, client.topology)) return fault;
-  AskText<Topology> version{{}, client.topology, nullptr, 0};
+  TextQuery<Topology> version{{}, client.topology, nullptr, 0};
   if (!libtpu.call(Function::TopologyDescription_PlatformVersion, version))
     client.version.assign(version.text, version.bytes);
   client.account = &open_tpu_account(given.report);
@@ -174,34 +174,34 @@ Error* Client_Create(CreateClientArguments* given) {
   return nullptr;
 }
 
-Error* Client_Destroy(Act<Client>*) {
+Error* Client_Destroy(Command<Client>*) {
   return nullptr;
 }
 
-Error* Client_PlatformName(AskText<Client>* given) {
+Error* Client_PlatformName(TextQuery<Client>* given) {
   given->text = given->object->platform.data();
   given->bytes = given->object->platform.size();
   return nullptr;
 }
 
-Error* Client_ProcessIndex(Ask<Client, int>* given) {
+Error* Client_ProcessIndex(Query<Client, int>* given) {
   given->value = 0;
   return nullptr;
 }
 
-Error* Client_PlatformVersion(AskText<Client>* given) {
+Error* Client_PlatformVersion(TextQuery<Client>* given) {
   given->text = given->object->version.data();
   given->bytes = given->object->version.size();
   return nullptr;
 }
 
-Error* Client_Devices(AskItems<Client, Device*>* given) {
+Error* Client_Devices(ListQuery<Client, Device*>* given) {
   given->items = given->object->device_pointers.data();
   given->count = given->object->device_pointers.size();
   return nullptr;
 }
 
-Error* Client_AddressableDevices(AskItems<Client, Device*>* given) {
+Error* Client_AddressableDevices(ListQuery<Client, Device*>* given) {
   return Client_Devices(given);
 }
 
@@ -213,7 +213,7 @@ Error* Client_LookupAddressableDevice(LookupArguments* given) {
   return look_up(given, [&](const Device& device) { return device.number == given->id; });
 }
 
-Error* Client_AddressableMemories(AskItems<Client, Memory*>* given) {
+Error* Client_AddressableMemories(ListQuery<Client, Memory*>* given) {
   given->items = given->object->memory_pointers.data();
   given->count = given->object->memory_pointers.size();
   return nullptr;
@@ -229,7 +229,7 @@ Error* Client_DefaultDeviceAssignment(DeviceAssignmentArguments* given) {
   return nullptr;
 }
 
-Error* Client_TopologyDescription(Ask<Client, Topology*>* given) {
+Error* Client_TopologyDescription(Query<Client, Topology*>* given) {
   given->value = given->object->topology;
   return nullptr;
 }

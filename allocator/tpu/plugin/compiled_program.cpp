@@ -9,7 +9,7 @@ namespace hbmscope::allocator::tpu::plugin {
 namespace {
 
 // A list of pointers and one of sizes, of the compiler.
-std::vector<std::string> texts_from(const AskTexts<RealExecutable>& answer) {
+std::vector<std::string> texts_from(const TextListQuery<RealExecutable>& answer) {
   std::vector<std::string> texts;
   if (answer.texts != nullptr && answer.bytes != nullptr)
     for (std::size_t i = 0; i < answer.count; ++i) texts.emplace_back(answer.texts[i], answer.bytes[i]);
@@ -21,11 +21,11 @@ class Reader {
   Reader(const Libtpu& libtpu, RealExecutable* executable) : libtpu_(libtpu), executable_(executable) {}
 
   std::optional<Fault> read(CompiledProgram& program) {
-    AskText<RealExecutable> text{{}, executable_, nullptr, 0};
+    TextQuery<RealExecutable> text{{}, executable_, nullptr, 0};
     if (auto fault = libtpu_.call(Function::Executable_Name, text)) return fault;
     program.name.assign(text.text, text.bytes);
     if (!libtpu_.call(Function::Executable_Fingerprint, text)) program.fingerprint.assign(text.text, text.bytes);
-    Ask<RealExecutable, std::size_t> count{{}, executable_, 0};
+    Query<RealExecutable, std::size_t> count{{}, executable_, 0};
     if (!libtpu_.call(Function::Executable_NumReplicas, count)) program.replicas = count.value;
     if (!libtpu_.call(Function::Executable_NumPartitions, count)) program.partitions = count.value;
     if (auto fault = read_bytes(program.bytes)) return fault;
@@ -49,7 +49,7 @@ class Reader {
   }
 
   std::optional<Fault> read_outputs(CompiledProgram& program) const {
-    AskItems<RealExecutable, const int> types{{}, executable_, nullptr, 0};
+    ListQuery<RealExecutable, const int> types{{}, executable_, nullptr, 0};
     if (auto fault = libtpu_.call(Function::Executable_OutputElementTypes, types)) return fault;
     struct : Head {
       RealExecutable* executable = nullptr;
@@ -67,7 +67,7 @@ class Reader {
       program.outputs[i].memory_kind = "device";
       dimension += shapes.ranks[i];
     }
-    AskTexts<RealExecutable> kinds{{}, executable_, 0, nullptr, nullptr};
+    TextListQuery<RealExecutable> kinds{{}, executable_, 0, nullptr, nullptr};
     if (!libtpu_.call(Function::Executable_OutputMemoryKinds, kinds)) set_kinds(program.outputs, kinds);
     const auto layouts = read_layouts(&LayoutsExtension::of_outputs);
     for (std::size_t i = 0; i < std::min(layouts.size(), program.outputs.size()); ++i)
@@ -75,14 +75,14 @@ class Reader {
     return std::nullopt;
   }
 
-  static void set_kinds(std::vector<ProgramValue>& values, const AskTexts<RealExecutable>& kinds) {
+  static void set_kinds(std::vector<ProgramValue>& values, const TextListQuery<RealExecutable>& kinds) {
     const auto texts = texts_from(kinds);
     for (std::size_t i = 0; i < std::min(texts.size(), values.size()); ++i) values[i].memory_kind = texts[i];
   }
 
   // The layouts belong to the executable.
   std::vector<std::string> read_layouts(void* LayoutsExtension::*function) const {
-    AskCounted<RealExecutable, MemoryLayout* const> list{{}, executable_, 0, nullptr};
+    CountedListQuery<RealExecutable, MemoryLayout* const> list{{}, executable_, 0, nullptr};
     std::vector<std::string> layouts;
     if (libtpu_.call_extension(libtpu_.extension_function(layouts_extension, function), list)) return layouts;
     for (std::size_t i = 0; i < list.count; ++i) layouts.push_back(libtpu_.text_from_layout(list.items[i]));
@@ -90,7 +90,7 @@ class Reader {
   }
 
   void read_costs(CompiledProgram& program) const {
-    AskCounted<RealExecutable, const NamedValue> costs{{}, executable_, 0, nullptr};
+    CountedListQuery<RealExecutable, const NamedValue> costs{{}, executable_, 0, nullptr};
     if (libtpu_.call(Function::Executable_GetCostAnalysis, costs)) return;
     for (std::size_t i = 0; i < costs.count; ++i) {
       const NamedValue& given = costs.items[i];
@@ -109,7 +109,7 @@ class Reader {
   void read_module(CompiledProgram& program) const {
     ProgramText text{};
     text.struct_bytes = sizeof(text);
-    Ask<RealExecutable, ProgramText*> given{{}, executable_, &text};
+    Query<RealExecutable, ProgramText*> given{{}, executable_, &text};
     if (libtpu_.call(Function::Executable_OptimizedProgram, given)) return;
     program.module.resize(text.code_bytes);
     text.code = program.module.data();
@@ -162,7 +162,7 @@ class Reader {
 
   void read_parameters(CompiledProgram& program) const {
     const auto layouts = read_layouts(&LayoutsExtension::of_parameters);
-    AskTexts<RealExecutable> kinds{{}, executable_, 0, nullptr, nullptr};
+    TextListQuery<RealExecutable> kinds{{}, executable_, 0, nullptr, nullptr};
     const bool has_kinds = !libtpu_.call(Function::Executable_ParameterMemoryKinds, kinds);
     program.has_parameter_layouts = !layouts.empty();
     program.parameters.resize(std::max(layouts.size(), has_kinds ? kinds.count : 0));
@@ -173,7 +173,7 @@ class Reader {
 
   void read_shardings(CompiledProgram& program) const {
     const auto ask = [&](void* ShardingsExtension::*function, std::vector<ProgramValue>& values) {
-      AskTexts<RealExecutable> shardings{{}, executable_, 0, nullptr, nullptr};
+      TextListQuery<RealExecutable> shardings{{}, executable_, 0, nullptr, nullptr};
       if (libtpu_.call_extension(libtpu_.extension_function(shardings_extension, function), shardings)) return false;
       const auto texts = texts_from(shardings);
       if (values.size() < texts.size()) values.resize(texts.size());
@@ -204,7 +204,7 @@ ProgramResult read_executable(const Libtpu& libtpu, RealExecutable* executable, 
   program->was_plan_wanted = plan.has_value();
   program->plan = std::move(plan).value_or(std::string());
   auto fault = Reader(libtpu, executable).read(*program);
-  Act<RealExecutable> destroyed{{}, executable};
+  Command<RealExecutable> destroyed{{}, executable};
   libtpu.call(Function::Executable_Destroy, destroyed);
   if (fault) return std::move(*fault);
   program->argument_of_output.resize(program->outputs.size(), -1);

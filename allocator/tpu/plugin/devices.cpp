@@ -21,33 +21,33 @@ void set(const MemoryStats* given, std::int64_t& figure, Field& is_set, std::uin
 }  // namespace
 
 // Every host's devices are one process's.
-Error* DeviceDescription_ProcessIndex(Ask<DeviceDescription, int>* given) {
+Error* DeviceDescription_ProcessIndex(Query<DeviceDescription, int>* given) {
   given->value = 0;
   return nullptr;
 }
 
-Error* Device_GetDescription(Ask<Device, DeviceDescription*>* given) {
+Error* Device_GetDescription(Query<Device, DeviceDescription*>* given) {
   given->value = given->object->description;
   return nullptr;
 }
 
-Error* Device_IsAddressable(Ask<Device, bool>* given) {
+Error* Device_IsAddressable(Query<Device, bool>* given) {
   given->value = true;
   return nullptr;
 }
 
-Error* Device_LocalHardwareId(Ask<Device, int>* given) {
+Error* Device_LocalHardwareId(Query<Device, int>* given) {
   given->value = given->object->number;
   return nullptr;
 }
 
-Error* Device_AddressableMemories(AskItems<Device, Memory*>* given) {
+Error* Device_AddressableMemories(ListQuery<Device, Memory*>* given) {
   given->items = given->object->memory_pointers.data();
   given->count = given->object->memory_pointers.size();
   return nullptr;
 }
 
-Error* Device_DefaultMemory(Ask<Device, Memory*>* given) {
+Error* Device_DefaultMemory(Query<Device, Memory*>* given) {
   given->value = given->object->default_memory;
   return nullptr;
 }
@@ -75,7 +75,7 @@ Error* Device_MemoryStats(MemoryStats* given) {
 
 // Newer JAX asks the device for its coordinates, older JAX its description.
 Error* Device_GetAttributes(DeviceAttributesArguments* given) {
-  AskCounted<DeviceDescription, const NamedValue> attributes{{}, given->device->description, 0, nullptr};
+  CountedListQuery<DeviceDescription, const NamedValue> attributes{{}, given->device->description, 0, nullptr};
   if (auto fault = Libtpu::get()->call(Function::DeviceDescription_Attributes, attributes))
     return make_error(fault->code, fault->text);
   given->attributes = attributes.items;
@@ -85,39 +85,39 @@ Error* Device_GetAttributes(DeviceAttributesArguments* given) {
   return nullptr;
 }
 
-Error* Device_ClearMemoryStats(Act<Device>* given) {
+Error* Device_ClearMemoryStats(Command<Device>* given) {
   const std::lock_guard lock(find_client()->mutex);
   given->object->books->forget_statistics_peak();
   return nullptr;
 }
 
-Error* Memory_Id(Ask<Memory, int>* given) {
+Error* Memory_Id(Query<Memory, int>* given) {
   given->value = given->object->id;
   return nullptr;
 }
 
-Error* Memory_Kind(AskText<Memory>* given) {
+Error* Memory_Kind(TextQuery<Memory>* given) {
   given->text = given->object->kind.data();
   given->bytes = given->object->kind.size();
   return nullptr;
 }
 
-Error* Memory_Kind_Id(Ask<Memory, int>* given) {
+Error* Memory_Kind_Id(Query<Memory, int>* given) {
   given->value = given->object->kind_id;
   return nullptr;
 }
 
-Error* Memory_DebugString(AskText<Memory>* given) {
+Error* Memory_DebugString(TextQuery<Memory>* given) {
   given->text = given->object->text.data();
   given->bytes = given->object->text.size();
   return nullptr;
 }
 
-Error* Memory_ToString(AskText<Memory>* given) {
+Error* Memory_ToString(TextQuery<Memory>* given) {
   return Memory_DebugString(given);
 }
 
-Error* Memory_AddressableByDevices(AskItems<Memory, Device*>* given) {
+Error* Memory_AddressableByDevices(ListQuery<Memory, Device*>* given) {
   given->items = &given->object->device;
   given->count = 1;
   return nullptr;

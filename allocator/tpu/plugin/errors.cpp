@@ -14,18 +14,18 @@ Event* make_ready_event() {
   return event;
 }
 
-Error* Error_Destroy(Act<Error>* given) {
+Error* Error_Destroy(Command<Error>* given) {
   delete given->object;
   return nullptr;
 }
 
-Error* Error_Message(AskText<Error>* given) {
+Error* Error_Message(TextQuery<Error>* given) {
   given->text = given->object->text.data();
   given->bytes = given->object->text.size();
   return nullptr;
 }
 
-Error* Error_GetCode(Ask<Error, int>* given) {
+Error* Error_GetCode(Query<Error, int>* given) {
   given->value = static_cast<int>(given->object->code);
   return nullptr;
 }
@@ -34,7 +34,7 @@ Error* Error_ForEachPayload(Head*) {
   return nullptr;  // There are none.
 }
 
-Error* Event_Create(Act<Event>* given) {
+Error* Event_Create(Command<Event>* given) {
   given->object = new Event;
   return nullptr;
 }
@@ -58,23 +58,23 @@ Error* Event_Set(SetEventArguments* given) {
   return nullptr;
 }
 
-Error* Event_Destroy(Act<Event>* given) {
+Error* Event_Destroy(Command<Event>* given) {
   delete given->object;
   return nullptr;
 }
 
-Error* Event_IsReady(Ask<Event, bool>* given) {
+Error* Event_IsReady(Query<Event, bool>* given) {
   const std::lock_guard lock(given->object->mutex);
   given->value = given->object->is_ready;
   return nullptr;
 }
 
-Error* Event_Error(Act<Event>* given) {
+Error* Event_Error(Command<Event>* given) {
   const std::lock_guard lock(given->object->mutex);
   return given->object->error();
 }
 
-Error* Event_Await(Act<Event>* given) {
+Error* Event_Await(Command<Event>* given) {
   Event& event = *given->object;
   std::unique_lock lock(event.mutex);
   event.is_set.wait(lock, [&] { return event.is_ready; });

@@ -33,16 +33,16 @@ struct Event {
 };
 Event* make_ready_event();
 
-Error* Error_Destroy(Act<Error>* given);
-Error* Error_Message(AskText<Error>* given);
-Error* Error_GetCode(Ask<Error, int>* given);
+Error* Error_Destroy(Command<Error>* given);
+Error* Error_Message(TextQuery<Error>* given);
+Error* Error_GetCode(Query<Error, int>* given);
 Error* Error_ForEachPayload(Head* given);
-Error* Event_Create(Act<Event>* given);
+Error* Event_Create(Command<Event>* given);
 Error* Event_Set(SetEventArguments* given);
-Error* Event_Destroy(Act<Event>* given);
-Error* Event_IsReady(Ask<Event, bool>* given);
-Error* Event_Error(Act<Event>* given);
-Error* Event_Await(Act<Event>* given);
+Error* Event_Destroy(Command<Event>* given);
+Error* Event_IsReady(Query<Event, bool>* given);
+Error* Event_Error(Command<Event>* given);
+Error* Event_Await(Command<Event>* given);
 Error* Event_OnReady(OnReadyArguments* given);
 
 }  // namespace hbmscope::allocator::tpu::plugin

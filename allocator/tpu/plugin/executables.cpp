@@ -17,7 +17,7 @@ Error* give(std::string bytes, const char*& data, std::size_t& size, void*& owne
 }
 
 template <class Object>
-Error* give_texts(AskTexts<Object>* given, const ExecutableFacts::Texts& texts) {
+Error* give_texts(TextListQuery<Object>* given, const ExecutableFacts::Texts& texts) {
   given->count = texts.texts.size();
   given->texts = texts.texts.data();
   given->bytes = texts.bytes.data();
@@ -77,60 +77,60 @@ ExecutableFacts::ExecutableFacts(std::shared_ptr<const CompiledProgram> compiled
   for (const CostProperty& cost : program->costs) costs.push_back(named_value_from(cost));
 }
 
-Error* Executable_Destroy(Act<Executable>* given) {
+Error* Executable_Destroy(Command<Executable>* given) {
   delete given->object;
   return nullptr;
 }
 
-Error* Executable_Name(AskText<Executable>* given) {
+Error* Executable_Name(TextQuery<Executable>* given) {
   const std::string& name = given->object->facts->program->name;
   given->text = name.data();
   given->bytes = name.size();
   return nullptr;
 }
 
-Error* Executable_Fingerprint(AskText<Executable>* given) {
+Error* Executable_Fingerprint(TextQuery<Executable>* given) {
   const std::string& fingerprint = given->object->facts->program->fingerprint;
   given->text = fingerprint.data();
   given->bytes = fingerprint.size();
   return nullptr;
 }
 
-Error* Executable_NumReplicas(Ask<Executable, std::size_t>* given) {
+Error* Executable_NumReplicas(Query<Executable, std::size_t>* given) {
   given->value = given->object->facts->program->replicas;
   return nullptr;
 }
 
-Error* Executable_NumPartitions(Ask<Executable, std::size_t>* given) {
+Error* Executable_NumPartitions(Query<Executable, std::size_t>* given) {
   given->value = given->object->facts->program->partitions;
   return nullptr;
 }
 
-Error* Executable_NumOutputs(Ask<Executable, std::size_t>* given) {
+Error* Executable_NumOutputs(Query<Executable, std::size_t>* given) {
   given->value = given->object->facts->program->outputs.size();
   return nullptr;
 }
 
-Error* Executable_SizeOfGeneratedCodeInBytes(Ask<Executable, std::int64_t>* given) {
+Error* Executable_SizeOfGeneratedCodeInBytes(Query<Executable, std::int64_t>* given) {
   given->value = given->object->facts->program->bytes.code;
   return nullptr;
 }
 
-Error* Executable_GetCostAnalysis(AskCounted<Executable, const NamedValue>* given) {
+Error* Executable_GetCostAnalysis(CountedListQuery<Executable, const NamedValue>* given) {
   given->items = given->object->facts->costs.data();
   given->count = given->object->facts->costs.size();
   return nullptr;
 }
 
-Error* Executable_OutputMemoryKinds(AskTexts<Executable>* given) {
+Error* Executable_OutputMemoryKinds(TextListQuery<Executable>* given) {
   return give_texts(given, given->object->facts->output_kinds);
 }
 
-Error* Executable_ParameterMemoryKinds(AskTexts<Executable>* given) {
+Error* Executable_ParameterMemoryKinds(TextListQuery<Executable>* given) {
   return give_texts(given, given->object->facts->parameter_kinds);
 }
 
-Error* Executable_OptimizedProgram(Ask<Executable, ProgramText*>* given) {
+Error* Executable_OptimizedProgram(Query<Executable, ProgramText*>* given) {
   const CompiledProgram& program = *given->object->facts->program;
   ProgramText& text = *given->value;
   if (program.module.empty())
@@ -143,16 +143,16 @@ Error* Executable_OptimizedProgram(Ask<Executable, ProgramText*>* given) {
   return nullptr;
 }
 
-Error* Executable_Serialize(AskBytes<Executable>* given) {
+Error* Executable_Serialize(BytesQuery<Executable>* given) {
   return give(bytes_from_program(*given->object->facts->program), given->bytes, given->size, given->owner,
               given->deleter);
 }
 
-Error* Executable_GetCompileOptions(AskBytes<Executable>* given) {
+Error* Executable_GetCompileOptions(BytesQuery<Executable>* given) {
   return give(given->object->facts->program->options, given->bytes, given->size, given->owner, given->deleter);
 }
 
-Error* Executable_OutputElementTypes(AskItems<Executable, const int>* given) {
+Error* Executable_OutputElementTypes(ListQuery<Executable, const int>* given) {
   given->items = given->object->facts->types.data();
   given->count = given->object->facts->types.size();
   return nullptr;
@@ -188,7 +188,7 @@ Error* Executable_GetCompiledMemoryStats(CompiledMemoryArguments<Executable>* gi
   return nullptr;
 }
 
-Error* LoadedExecutable_Destroy(Act<LoadedExecutable>* given) {
+Error* LoadedExecutable_Destroy(Command<LoadedExecutable>* given) {
   LoadedExecutable* executable = given->object;
   if (executable == nullptr) return nullptr;
   LoadedExecutable_Delete(given);
@@ -196,7 +196,7 @@ Error* LoadedExecutable_Destroy(Act<LoadedExecutable>* given) {
   return nullptr;
 }
 
-Error* LoadedExecutable_Delete(Act<LoadedExecutable>* given) {
+Error* LoadedExecutable_Delete(Command<LoadedExecutable>* given) {
   LoadedExecutable& executable = *given->object;
   const std::lock_guard lock(executable.client->mutex);
   if (!std::exchange(executable.is_deleted, true))
@@ -204,34 +204,34 @@ Error* LoadedExecutable_Delete(Act<LoadedExecutable>* given) {
   return nullptr;
 }
 
-Error* LoadedExecutable_IsDeleted(Ask<LoadedExecutable, bool>* given) {
+Error* LoadedExecutable_IsDeleted(Query<LoadedExecutable, bool>* given) {
   const std::lock_guard lock(given->object->client->mutex);
   given->value = given->object->is_deleted;
   return nullptr;
 }
 
-Error* LoadedExecutable_GetExecutable(Ask<LoadedExecutable, Executable*>* given) {
+Error* LoadedExecutable_GetExecutable(Query<LoadedExecutable, Executable*>* given) {
   given->value = new Executable{nullptr, given->object->facts};
   return nullptr;
 }
 
-Error* LoadedExecutable_AddressableDevices(AskItems<LoadedExecutable, Device*>* given) {
+Error* LoadedExecutable_AddressableDevices(ListQuery<LoadedExecutable, Device*>* given) {
   given->items = given->object->devices.data();
   given->count = given->object->devices.size();
   return nullptr;
 }
 
-Error* LoadedExecutable_AddressableDeviceLogicalIds(AskItems<LoadedExecutable, const LogicalId>* given) {
+Error* LoadedExecutable_AddressableDeviceLogicalIds(ListQuery<LoadedExecutable, const LogicalId>* given) {
   given->items = given->object->logical_ids.data();
   given->count = given->object->logical_ids.size();
   return nullptr;
 }
 
-Error* LoadedExecutable_GetDeviceAssignment(AskBytes<LoadedExecutable>* given) {
+Error* LoadedExecutable_GetDeviceAssignment(BytesQuery<LoadedExecutable>* given) {
   return give(given->object->assignment, given->bytes, given->size, given->owner, given->deleter);
 }
 
-Error* LoadedExecutable_Fingerprint(AskText<LoadedExecutable>* given) {
+Error* LoadedExecutable_Fingerprint(TextQuery<LoadedExecutable>* given) {
   const std::string& fingerprint = given->object->facts->program->fingerprint;
   given->text = fingerprint.data();
   given->bytes = fingerprint.size();

@@ -215,13 +215,13 @@ Error* LoadedExecutable_Execute(ExecuteArguments* given) {
   return Run(*given).run();
 }
 
-Error* ExecuteContext_Create(Act<void>* given) {
+Error* ExecuteContext_Create(Command<void>* given) {
   given->object = new int(0);
   return nullptr;
 }
 
 Error* ExecuteContext_Destroy(Head* given) {
-  delete static_cast<int*>(static_cast<Act<void>*>(given)->object);
+  delete static_cast<int*>(static_cast<Command<void>*>(given)->object);
   return nullptr;
 }
 

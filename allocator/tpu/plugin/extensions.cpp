@@ -9,12 +9,12 @@
 namespace hbmscope::allocator::tpu::plugin {
 namespace {
 
-Error* destroy(Act<MemoryLayout>* given) {
+Error* destroy(Command<MemoryLayout>* given) {
   if (given->object != nullptr && !given->object->is_owned) delete given->object;
   return nullptr;
 }
 
-Error* serialize(AskBytes<MemoryLayout>* given) {
+Error* serialize(BytesQuery<MemoryLayout>* given) {
   auto* text = new std::string(given->object->text);
   given->bytes = text->data();
   given->size = text->size();
@@ -47,18 +47,18 @@ Error* default_of_topology(DefaultLayoutArguments<const Topology>* given) {
   return nullptr;
 }
 
-Error* of_buffer(Ask<Buffer, MemoryLayout*>* given) {
+Error* of_buffer(Query<Buffer, MemoryLayout*>* given) {
   given->value = new MemoryLayout{nullptr, given->object->layout->text};
   return nullptr;
 }
 
-Error* of_outputs(AskCounted<Executable, MemoryLayout* const>* given) {
+Error* of_outputs(CountedListQuery<Executable, MemoryLayout* const>* given) {
   given->items = given->object->facts->output_layout_pointers.data();
   given->count = given->object->facts->output_layout_pointers.size();
   return nullptr;
 }
 
-Error* of_parameters(AskCounted<Executable, MemoryLayout* const>* given) {
+Error* of_parameters(CountedListQuery<Executable, MemoryLayout* const>* given) {
   const ExecutableFacts& facts = *given->object->facts;
   if (!facts.program->has_parameter_layouts)
     return make_error(ErrorCode::unimplemented, "this libtpu doesn't say which layouts parameters have");
@@ -67,7 +67,7 @@ Error* of_parameters(AskCounted<Executable, MemoryLayout* const>* given) {
   return nullptr;
 }
 
-Error* give_shardings(AskTexts<Executable>* given, const ExecutableFacts::Texts& shardings) {
+Error* give_shardings(TextListQuery<Executable>* given, const ExecutableFacts::Texts& shardings) {
   const bool are_known = given->object->facts->program->has_shardings;
   given->count = shardings.texts.size();
   given->texts = are_known ? shardings.texts.data() : nullptr;
@@ -75,11 +75,11 @@ Error* give_shardings(AskTexts<Executable>* given, const ExecutableFacts::Texts&
   return nullptr;
 }
 
-Error* parameter_shardings(AskTexts<Executable>* given) {
+Error* parameter_shardings(TextListQuery<Executable>* given) {
   return give_shardings(given, given->object->facts->parameter_shardings);
 }
 
-Error* output_shardings(AskTexts<Executable>* given) {
+Error* output_shardings(TextListQuery<Executable>* given) {
   return give_shardings(given, given->object->facts->output_shardings);
 }
 

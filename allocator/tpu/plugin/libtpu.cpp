@@ -70,12 +70,12 @@ std::optional<Fault> Libtpu::fault_of(AnyFunction function, void* arguments) con
   Error* error = function(arguments);
   if (error == nullptr) return std::nullopt;
   Fault fault;
-  AskText<Error> message{{sizeof(message), nullptr}, error, nullptr, 0};
+  TextQuery<Error> message{{sizeof(message), nullptr}, error, nullptr, 0};
   call_at(Function::Error_Message)(&message);
   fault.text.assign(message.text, message.bytes);
-  Ask<Error, int> code{{sizeof(code), nullptr}, error, 0};
+  Query<Error, int> code{{sizeof(code), nullptr}, error, 0};
   if (call_at(Function::Error_GetCode)(&code) == nullptr) fault.code = static_cast<ErrorCode>(code.value);
-  Act<Error> destroyed{{sizeof(destroyed), nullptr}, error};
+  Command<Error> destroyed{{sizeof(destroyed), nullptr}, error};
   call_at(Function::Error_Destroy)(&destroyed);
   return fault;
 }
@@ -86,7 +86,7 @@ Error* Libtpu::pass_on(Function function, void* arguments) const {
 }
 
 std::string Libtpu::text_from_layout(MemoryLayout* layout) const {
-  AskBytes<MemoryLayout> bytes{{}, layout, nullptr, 0, nullptr, nullptr};
+  BytesQuery<MemoryLayout> bytes{{}, layout, nullptr, 0, nullptr, nullptr};
   if (layout == nullptr || call_extension(extension_function(layouts_extension, &LayoutsExtension::serialize), bytes))
     return {};
   std::string text(bytes.bytes, bytes.size);
@@ -95,7 +95,7 @@ std::string Libtpu::text_from_layout(MemoryLayout* layout) const {
 }
 
 void Libtpu::destroy_layout(MemoryLayout* layout) const {
-  Act<MemoryLayout> destroyed{{}, layout};
+  Command<MemoryLayout> destroyed{{}, layout};
   call_extension(extension_function(layouts_extension, &LayoutsExtension::destroy), destroyed);
 }
 

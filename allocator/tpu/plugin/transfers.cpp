@@ -35,7 +35,7 @@ Error* Client_CreateBuffersForAsyncHostToDevice(CreateBuffersArguments* given) {
   return nullptr;
 }
 
-Error* AsyncHostToDeviceTransferManager_Destroy(Act<TransferManager>* given) {
+Error* AsyncHostToDeviceTransferManager_Destroy(Command<TransferManager>* given) {
   Client& client = *find_client();
   const std::lock_guard lock(client.mutex);
   for (Buffer* buffer : given->object->buffers)
@@ -58,12 +58,12 @@ Error* AsyncHostToDeviceTransferManager_RetrieveBuffer(ManagerItemArguments<Buff
   return nullptr;
 }
 
-Error* AsyncHostToDeviceTransferManager_Device(Ask<TransferManager, Device*>* given) {
+Error* AsyncHostToDeviceTransferManager_Device(Query<TransferManager, Device*>* given) {
   given->value = given->object->memory->device;
   return nullptr;
 }
 
-Error* AsyncHostToDeviceTransferManager_BufferCount(Ask<TransferManager, std::size_t>* given) {
+Error* AsyncHostToDeviceTransferManager_BufferCount(Query<TransferManager, std::size_t>* given) {
   given->value = given->object->buffers.size();
   return nullptr;
 }

@@ -1,66 +1,64 @@
 #include "allocator/tpu/runtime/hbm_memory.h"
 
-#include <algorithm>
+#include <iterator>
+#include <limits>
 
 namespace hbmscope::allocator::tpu {
-namespace {
 
-// Calls visit(begin, end) for each gap, in ascending order.
-template <class Visit>
-void for_each_gap(std::uint64_t begin, std::uint64_t end, const std::map<std::uint64_t, std::uint64_t>& buffers,
-                  const Visit& visit) {
-  for (const auto& [address, bytes] : buffers) {
-    if (address > begin) visit(begin, address);
-    begin = address + bytes;
-  }
-  if (end > begin) visit(begin, end);
+std::uint64_t HbmMemory::end_before(Buffers::const_iterator buffer) const {
+  if (buffer == buffers_.begin()) return reserved_;
+  const auto& [address, bytes] = *std::prev(buffer);
+  return address + bytes;
 }
 
-}  // namespace
+std::uint64_t HbmMemory::begin_after(Buffers::const_iterator buffer) const {
+  const auto next = std::next(buffer);
+  return next == buffers_.end() ? usable_ : next->first;
+}
 
 std::optional<std::uint64_t> HbmMemory::allocate(std::uint64_t bytes) {
-  std::uint64_t best_bytes = 0, best_end = 0;
-  for_each_gap(reserved_, usable_, buffers_, [&](std::uint64_t begin, std::uint64_t end) {
-    if (end - begin < bytes || (best_end != 0 && end - begin > best_bytes)) return;
-    best_bytes = end - begin;
-    best_end = end;
-  });
-  if (best_end == 0) return std::nullopt;
-  buffers_[best_end - bytes] = bytes;
+  const auto best = gaps_.lower_bound({bytes, std::numeric_limits<std::uint64_t>::max()});
+  if (best == gaps_.end()) return std::nullopt;
+  const Gap gap = *best;
+  gaps_.erase(best);
+  const std::uint64_t address = gap.end - bytes;
+  add_gap(gap.end - gap.bytes, address);
+  buffers_.emplace(address, bytes);
   in_buffers_ += bytes;
-  return best_end - bytes;
+  return address;
 }
 
 void HbmMemory::free(std::uint64_t address) {
   const auto buffer = buffers_.find(address);
-  in_buffers_ -= buffer->second;
+  const std::uint64_t bytes = buffer->second, begin = end_before(buffer), end = begin_after(buffer);
+  remove_gap(begin, address);
+  remove_gap(address + bytes, end);
+  add_gap(begin, end);
+  in_buffers_ -= bytes;
   buffers_.erase(buffer);
 }
 
 bool HbmMemory::reserve(std::uint64_t bytes) {
   if (bytes > reservable_bytes()) return false;
+  remove_gap(reserved_, reservable_bytes());
   reserved_ = bytes;
+  add_gap(reserved_, reservable_bytes());
   return true;
 }
 
 std::vector<Move> HbmMemory::compact() {
   std::vector<Move> moves;
-  std::map<std::uint64_t, std::uint64_t> moved;
+  Buffers moved;
   std::uint64_t end = usable_;
   for (auto buffer = buffers_.rbegin(); buffer != buffers_.rend(); ++buffer) {
     end -= buffer->second;
-    moved[end] = buffer->second;
+    moved.emplace_hint(moved.begin(), end, buffer->second);
     if (end != buffer->first) moves.push_back({buffer->first, end, buffer->second});
   }
   buffers_ = std::move(moved);
+  gaps_.clear();
+  add_gap(reserved_, end);
   return moves;
-}
-
-std::uint64_t HbmMemory::largest_free_bytes() const {
-  std::uint64_t largest = 0;
-  for_each_gap(reserved_, usable_, buffers_,
-               [&](std::uint64_t begin, std::uint64_t end) { largest = std::max(largest, end - begin); });
-  return largest;
 }
 
 }  // namespace hbmscope::allocator::tpu

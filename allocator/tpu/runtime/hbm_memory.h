@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 namespace hbmscope::allocator::tpu {
@@ -22,9 +23,10 @@ struct Move {
 
 class HbmMemory {
  public:
-  explicit HbmMemory(std::uint64_t usable_bytes) : usable_(usable_bytes) {}
+  explicit HbmMemory(std::uint64_t usable_bytes) : usable_(usable_bytes) { add_gap(0, usable_bytes); }
 
-  // Returns the address; no value if no gap is large enough. `bytes` must be above 0.
+  // Returns the address; no value if no gap is large enough. `bytes` must be above 0. Logarithmic in the number of
+  // buffers, as all but compact().
   std::optional<std::uint64_t> allocate(std::uint64_t bytes);
   void free(std::uint64_t address);  // `address` must be that of a live buffer.
   // Resizes the reservation to `bytes`. False: a buffer is in the way.
@@ -37,15 +39,32 @@ class HbmMemory {
   std::uint64_t reserved_bytes() const { return reserved_; }
   std::uint64_t buffer_bytes() const { return in_buffers_; }
   std::uint64_t free_bytes() const { return usable_ - reserved_ - in_buffers_; }
-  std::uint64_t largest_free_bytes() const;
+  std::uint64_t largest_free_bytes() const { return gaps_.empty() ? 0 : gaps_.rbegin()->bytes; }
   std::size_t buffers() const { return buffers_.size(); }
   // The maximum size of the reservation: everything below the lowest buffer.
   std::uint64_t reservable_bytes() const { return buffers_.empty() ? usable_ : buffers_.begin()->first; }
 
  private:
+  using Buffers = std::map<std::uint64_t, std::uint64_t>;  // Address -> bytes.
+  struct Gap {
+    std::uint64_t bytes = 0, end = 0;
+    // The order in which a request prefers them.
+    bool operator<(const Gap& other) const { return bytes != other.bytes ? bytes < other.bytes : end > other.end; }
+  };
+
+  // Without effect if empty: buffers may touch.
+  void add_gap(std::uint64_t begin, std::uint64_t end) {
+    if (begin != end) gaps_.insert({end - begin, end});
+  }
+  void remove_gap(std::uint64_t begin, std::uint64_t end) { gaps_.erase({end - begin, end}); }
+  // The gaps next to a buffer begin and end here.
+  std::uint64_t end_before(Buffers::const_iterator buffer) const;
+  std::uint64_t begin_after(Buffers::const_iterator buffer) const;
+
   const std::uint64_t usable_;
   std::uint64_t reserved_ = 0, in_buffers_ = 0;
-  std::map<std::uint64_t, std::uint64_t> buffers_;  // Address -> bytes.
+  Buffers buffers_;
+  std::set<Gap> gaps_;
 };
 
 }  // namespace hbmscope::allocator::tpu

@@ -5,12 +5,11 @@
 namespace hbmscope::allocator::tpu {
 
 std::optional<std::uint64_t> HbmRuntime::allocate(std::uint64_t bytes) {
-  while (may_search()) {
+  do {
     if (auto address = memory_.allocate(bytes)) return address;
     if (memory_.free_bytes() >= bytes && defragment(bytes))
       if (auto address = memory_.allocate(bytes)) return address;
-    if (!unload_one()) break;
-  }
+  } while (unload_one());
   return std::nullopt;
 }
 
@@ -21,18 +20,14 @@ bool HbmRuntime::load(ProgramId program, std::uint64_t temp_bytes, std::uint64_t
     return true;
   }
   const Loaded added{program, temp_bytes, code_bytes};
-  while (may_search()) {
+  do {
     const std::uint64_t wanted = reservation_with(&added);
-    if (!reserve(wanted)) {
-      const std::uint64_t grows_by = wanted - memory_.reserved_bytes();
-      if (memory_.free_bytes() < grows_by || !defragment(grows_by) || !reserve(wanted)) {
-        if (!unload_one()) break;
-        continue;
-      }
+    const std::uint64_t grows_by = wanted - std::min(wanted, memory_.reserved_bytes());
+    if (reserve(wanted) || (memory_.free_bytes() >= grows_by && defragment(grows_by) && reserve(wanted))) {
+      loaded_.push_back(added);
+      return true;
     }
-    loaded_.push_back(added);
-    return true;
-  }
+  } while (unload_one());
   return false;
 }
 
@@ -73,7 +68,7 @@ bool HbmRuntime::reserve(std::uint64_t bytes) {
 }
 
 bool HbmRuntime::defragment(std::uint64_t requested_bytes) {
-  if (!defragments_ || !may_search()) return false;
+  if (!defragments_ || (listener_ != nullptr && !listener_->may_move())) return false;
   const std::uint64_t largest_before = memory_.largest_free_bytes();
   const std::vector<Move> moves = memory_.compact();
   if (moves.empty()) return false;

@@ -30,8 +30,8 @@ class HbmRuntime {
                           std::uint64_t largest_before) = 0;
     virtual void on_reservation(std::uint64_t before_bytes, std::uint64_t now_bytes) = 0;
     virtual void on_unload(ProgramId program) = 0;
-    // Before a search through all buffers. False: give up, as if there were no room.
-    virtual bool may_search() { return true; }
+    // Before all buffers are moved together. False: they stay, as if there were no room.
+    virtual bool may_move() { return true; }
   };
 
   // `listener` may be null.
@@ -65,7 +65,6 @@ class HbmRuntime {
   bool reserve(std::uint64_t bytes);
   bool defragment(std::uint64_t requested_bytes);
   bool unload_one();
-  bool may_search() const { return listener_ == nullptr || listener_->may_search(); }
 
   HbmMemory memory_;
   bool defragments_;

@@ -76,7 +76,7 @@ void add_emulation_options(CLI::App& command, RunOptions& options) {
   CLI::Option* emulate =
       command
           .add_option("--emulate", options.emulate,
-                      "Run on emulated devices: h100, h100:8, or for JAX a TPU slice: v5e:2x4. Frameworks, their "
+                      "Run on emulated devices: h100, h100:8, or a TPU slice: v5e:2x4. Frameworks, their "
                       "allocators and compilers are real, kernels do nothing. Prints whether the job fits; hbmscope "
                       "emulate lists devices")
           ->type_name("DEVICE")
