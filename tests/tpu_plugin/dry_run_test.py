@@ -87,6 +87,17 @@ def test_sweep(folder):
     check(any(line.startswith("v5p:2x2x1") and "fits" in line for line in lines), f"sweep {done.stdout}")
 
 
+def test_torch_xla(folder):
+    packages(folder / "packages", torch="2.9.0", torch_xla="2.9.0")
+    refused = run(folder)
+    check('pip install "torch_xla[tpu]==2.9.0"' in refused.stderr and refused.returncode != 0, f"torch_xla without libtpu: {refused.stderr}")
+    packages(folder / "packages", libtpu="0.0.21")
+    done = run(folder)
+    check(done.stdout.startswith("fits: ") and "torch_xla 2.9.0 (tested: 2.9.0), compiled by libtpu 0.0.21" in done.stderr, f"torch_xla: {done.stdout} {done.stderr}")
+    refused = run(folder, "--quick")
+    check("--quick is for JAX" in refused.stderr and refused.returncode != 0, f"torch_xla, --quick: {refused.stderr}")
+
+
 def test_misuse(folder):
     packages(folder / "packages", jax="0.10.2")
     refused = run(folder)
@@ -103,7 +114,7 @@ def test_misuse(folder):
     check("PyTorch 2.9.1 without torch_xla" in refused.stderr, f"PyTorch: {refused.stderr}")
 
 
-for test in (test_fits, test_out_of_memory, test_sweep, test_misuse):
+for test in (test_fits, test_out_of_memory, test_sweep, test_torch_xla, test_misuse):
     with tempfile.TemporaryDirectory() as folder:
         test(pathlib.Path(folder))
 for failure in failures:
