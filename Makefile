@@ -6,7 +6,7 @@ SAMPLE = samples/leak_step_200.pprof.gz
 TIMED = tests/house/timed.py
 BASELINE = samples/leak_step_010.pprof.gz
 
-.PHONY: help run build configure-tests build-tests test install server bundle test-real real-environments clean-real test-gpu test-slow bench asan tsan fuzz tidy format samples clean
+.PHONY: help run build configure-tests build-tests test install server bundle test-real real-environments clean-real test-gpu test-slow bench asan tsan fuzz tidy format samples clean wheel wheel-files deb
 
 help:
 	@echo "make run             install missing packages, build, open the window on the demo"
@@ -15,6 +15,8 @@ help:
 	@echo "make install         install to PREFIX=$(PREFIX)"
 	@echo "make server          build/server/app/hbmscope: the commands alone, without OpenGL"
 	@echo "make bundle          build/release/server_bundle: the static program (10 MiB) that hbmscope copies to servers over ssh"
+	@echo "make wheel           build/wheel/hbmscope-*.whl, for pip, pipx and uv"
+	@echo "make deb             build/release/packages/hbmscope_*.deb, for apt"
 	@echo "make bench           compare speed with go tool pprof, std::map and the floor of this machine"
 	@echo "make asan tsan fuzz  run the tests under sanitizers; fuzz for ten minutes"
 	@echo "make tidy format     clang-tidy, clang-format"
@@ -61,6 +63,22 @@ test: build-tests
 install: build/release/build.ninja
 	@cmake --build --preset release
 	@cmake --install build/release --prefix "$(PREFIX)"
+
+# Everything that is installed, in a folder, and packages of it (app/package).
+wheel-files: build/release/build.ninja
+	@cmake --build --preset release
+	@cmake --build --preset release --target server_bundle
+	@rm -rf build/wheel/files
+	@cmake --install build/release --prefix build/wheel/files --strip >/dev/null
+
+wheel: wheel-files
+	@test -x build/wheel/tools/bin/hatchling || { python3 -m venv build/wheel/tools && build/wheel/tools/bin/pip install --quiet hatchling==1.27.0; }
+	@build/wheel/tools/bin/hatchling build -t wheel -d build/wheel
+	@ls -l build/wheel/*.whl
+
+deb: wheel-files
+	@cd build/release && cpack -G DEB
+	@ls -l build/release/packages/*.deb
 
 server:
 	@third_party/install_packages.sh

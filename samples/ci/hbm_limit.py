@@ -29,6 +29,16 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "hbm_limit(peak, growth, donation, condition, emulate): limits the device memory of the test, by hbmscope")
 
 
+def program():
+    """The one of this Python's environment, if hbmscope was installed with pip; else that of the PATH."""
+    try:
+        import hbmscope
+
+        return hbmscope.find_program() or "hbmscope"
+    except (ImportError, AttributeError):
+        return "hbmscope"
+
+
 def limits_of(mark):
     """The conditions under which the test fails, and the other arguments."""
     given = dict(mark.kwargs)
@@ -48,7 +58,7 @@ def pytest_pyfunc_call(pyfuncitem):
     conditions, given = limits_of(mark)
     with tempfile.TemporaryDirectory() as folder:
         recording = os.path.join(folder, "test.hbm")
-        command = ["hbmscope", "run", "--no-window", "--no-flight", "--record", recording]
+        command = [program(), "run", "--no-window", "--no-flight", "--record", recording]
         command += ["--emulate", given["emulate"]] if given.get("emulate") else []
         command += ["--", sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
         command += ["-W", UNUSED_DONATION] if given.get("donation") else []
@@ -57,7 +67,7 @@ def pytest_pyfunc_call(pyfuncitem):
         if done.returncode != 0:
             pytest.fail(done.stdout + done.stderr, pytrace=False)
         for condition in conditions:
-            found = subprocess.run(["hbmscope", "report", recording, "--json", "--fail-if", condition], capture_output=True, text=True)
+            found = subprocess.run([program(), "report", recording, "--json", "--fail-if", condition], capture_output=True, text=True)
             if found.returncode != 0:
                 pytest.fail(found.stderr, pytrace=False)
     return True

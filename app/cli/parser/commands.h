@@ -20,6 +20,7 @@ namespace hbmscope::cli {
 
 struct FarOptions;
 struct FlightOptions;
+struct GateOptions;
 struct ListenOptions;
 struct ViewOptions;
 
@@ -56,6 +57,8 @@ void add_convert(CommandList& commands);
 void add_export(CommandList& commands);
 void add_what_if(CommandList& commands);
 void add_replay(CommandList& commands);
+void add_completion(CommandList& commands, const CLI::App& app);  // `app`: all commands.
+void add_manual_page(CommandList& commands, const CLI::App& app);
 void add_tpu(CommandList& commands);
 // Commands for running jobs; Linux only.
 void add_run(CommandList& commands);

@@ -10,6 +10,7 @@
 
 #include "app/cli/load.h"
 #include "app/cli/parser/commands.h"
+#include "app/cli/version.h"
 #ifdef HBMSCOPE_RUN
 #include "app/cli/far_start.h"
 #include "collector/view/far_host.h"
@@ -34,7 +35,7 @@ How to get a file:
 Exit codes: 0 success, 1 --fail-if was true or replay --check found a difference, 2 wrong usage, 3 a file could not be
 read or written)";
 
-void add_commands(CommandList& commands) {
+void add_commands(CommandList& commands, const CLI::App& app) {
   commands.begin_group("What holds the memory, and what changed");
   add_open(commands);
   add_report(commands);
@@ -61,8 +62,10 @@ void add_commands(CommandList& commands) {
   commands.begin_group("Save and share");
   add_convert(commands);
   add_export(commands);
-#ifdef HBMSCOPE_RUN
+  add_completion(commands, app);
   commands.begin_group("");
+  add_manual_page(commands, app);
+#ifdef HBMSCOPE_RUN
   add_internal_commands(commands);
 #endif
 }
@@ -157,10 +160,12 @@ int run(int argc, char** argv, const OpenWindow& open_window) {
   CLI::App app(
       "hbmscope shows every byte of device memory: what holds it, what changed, and which line of code allocated it.",
       "hbmscope");
-  app.set_version_flag("--version", "hbmscope " HBMSCOPE_PROGRAM_VERSION);
+  app.set_version_flag(
+      "--version", [&] { return about_text(static_cast<bool>(open_window)); },
+      "Print the version, its commit and what this installation can do, and exit");
   app.require_subcommand(0, 1);
   CommandList commands(app, open_window);
-  add_commands(commands);
+  add_commands(commands, app);
   app.footer(footer);
   app.failure_message(text_from_usage_error);
   if (const auto refused = take_file_as_command(app, words)) return *refused;

@@ -19,9 +19,10 @@ import os
 import shutil
 import signal
 import subprocess
+import sysconfig
 import time
 
-__all__ = ["is_observed", "mark", "snapshot", "start", "stop", "tag"]
+__all__ = ["find_program", "is_observed", "mark", "snapshot", "start", "stop", "tag"]
 
 _LIBRARY = "libhbmscope_collector.so"
 _functions = None
@@ -101,16 +102,22 @@ def snapshot():
     return functions is not None and functions.snapshot() != 0
 
 
+def find_program():
+    """The path of the program hbmscope: that of this Python's environment, else that of the PATH. None: there is none."""
+    own = os.path.join(sysconfig.get_path("scripts"), "hbmscope")
+    return own if os.access(own, os.X_OK) else shutil.which("hbmscope")
+
+
 def start(record=None, timeout=30.0):
     """Attaches an hbmscope to this process, which records to `record` (default: a new file), until stop(). Does nothing if
-    the process is already observed. Raises FileNotFoundError without an hbmscope on the PATH, and RuntimeError, with its
+    the process is already observed. Raises FileNotFoundError without the program hbmscope, and RuntimeError, with its
     words, if it can't attach."""
     global _observer
     if is_observed():
         return
-    program = shutil.which("hbmscope")
+    program = find_program()
     if program is None:
-        raise FileNotFoundError("there is no program hbmscope on the PATH")
+        raise FileNotFoundError("there is no program hbmscope in this Python's environment or on the PATH")
     command = [program, "attach", str(os.getpid()), "--no-window"] + (["--record", os.fspath(record)] if record else [])
     _observer = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     end = time.monotonic() + timeout

@@ -1,5 +1,5 @@
-// The functions of libfmt for the static program, since Debian has only a shared library. fmt's headers can contain all
-// of it (FMT_HEADER_ONLY), and the compiler keeps their inline functions (-fkeep-inline-functions).
+// The functions of libfmt as an archive, since Debian has only a shared library. fmt's headers can contain all of it
+// (FMT_HEADER_ONLY), and the compiler keeps their inline functions (-fkeep-inline-functions).
 #define FMT_HEADER_ONLY 1
 #include <locale>
 

@@ -1,0 +1,254 @@
+// What shells and man want to know about the commands, from their declarations.
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
+
+#include "app/cli/parser/commands.h"
+#include "app/cli/version.h"
+
+namespace hbmscope::cli {
+namespace {
+
+struct OptionWords {
+  std::vector<std::string> names;  // "-o", "--output"
+  std::string help;
+  bool takes_value = false;
+};
+
+struct Command {
+  std::vector<std::string> path;  // "tpu", "fit"
+  std::string help;
+  std::vector<OptionWords> options;
+  std::vector<std::string> subcommands;
+  const CLI::App* app = nullptr;
+};
+
+// The first words of a path: "tpu fit".
+std::string joined(const std::vector<std::string>& path, std::size_t words) {
+  return fmt::format("{}", fmt::join(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(words), " "));
+}
+
+std::string name_of(const Command& command) {
+  return joined(command.path, command.path.size());
+}
+
+bool is_below(const Command& command, const Command& other) {
+  return other.path.size() == command.path.size() + 1 &&
+         std::equal(command.path.begin(), command.path.end(), other.path.begin());
+}
+
+// A line, without what follows its first sentence or clause.
+std::string short_help(std::string help) {
+  const std::size_t end = help.find_first_of("\n;");
+  if (end != std::string::npos) help.resize(end);
+  if (const std::size_t dot = help.find(". "); dot != std::string::npos) help.resize(dot);
+  return help;
+}
+
+// Those that are listed, parents first.
+void add_commands_of(const CLI::App& app, const std::vector<std::string>& path, std::vector<Command>& found) {
+  Command command{path, app.get_description(), {}, {}, &app};
+  for (const CLI::Option* option : app.get_options()) {
+    OptionWords words{{}, option->get_description(), option->get_items_expected_max() > 0};
+    for (const std::string& name : option->get_snames()) words.names.push_back("-" + name);
+    for (const std::string& name : option->get_lnames()) words.names.push_back("--" + name);
+    if (!words.names.empty()) command.options.push_back(std::move(words));
+  }
+  const auto listed = app.get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); });
+  for (const CLI::App* one : listed) command.subcommands.push_back(one->get_name());
+  found.push_back(std::move(command));
+  for (const CLI::App* one : listed) {
+    std::vector<std::string> below = path;
+    below.push_back(one->get_name());
+    add_commands_of(*one, below, found);
+  }
+}
+
+std::vector<Command> commands_of(const CLI::App& app) {
+  std::vector<Command> found;
+  add_commands_of(app, {}, found);
+  return found;
+}
+
+// Commands and options.
+std::string words_of(const Command& command) {
+  std::vector<std::string> words = command.subcommands;
+  for (const OptionWords& option : command.options) words.insert(words.end(), option.names.begin(), option.names.end());
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
+// In single quotes.
+std::string in_quotes(const std::string& text) {
+  std::string quotes = "'";
+  for (const char letter : text) quotes += letter == '\'' ? "'\\''" : std::string(1, letter);
+  return quotes + "'";
+}
+
+constexpr const char* bash_script = R"SH(# Completion of hbmscope in bash: source <(hbmscope completion bash)
+_hbmscope() {
+  local current=${COMP_WORDS[COMP_CWORD]} command="" words="" offered=() i
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    [[ ${COMP_WORDS[i]} == -- ]] && { _command_offset $((i + 1)) 2>/dev/null; return; }
+    case "$command ${COMP_WORDS[i]}" in
+@COMMANDS@
+    esac
+  done
+  case "$command" in
+@WORDS@
+  esac
+  for i in $words; do
+    [[ $i == -* && $current != -* ]] || offered+=("$i")
+  done
+  COMPREPLY=($(compgen -W "${offered[*]}" -- "$current"))
+  [[ $current == -* ]] || COMPREPLY+=($(compgen -f -- "$current"))
+}
+complete -o filenames -F _hbmscope hbmscope
+)SH";
+
+std::string replaced(std::string text, std::string_view what, const std::string& by) {
+  const std::size_t at = text.find(what);
+  return text.replace(at, what.size(), by);
+}
+
+// Of a shell's `case "$command $word"`: from a command and the next word to the command that they are together.
+std::string cases_of(const std::vector<Command>& commands) {
+  std::string text;
+  for (const Command& command : commands) {
+    if (command.path.empty()) continue;
+    text += fmt::format("      {}) command={} ;;\n",
+                        in_quotes(joined(command.path, command.path.size() - 1) + " " + command.path.back()),
+                        in_quotes(name_of(command)));
+  }
+  return text;
+}
+
+std::string bash_completion(const std::vector<Command>& commands) {
+  std::string words;
+  for (const Command& command : commands)
+    words += fmt::format("    {}) words={} ;;\n", in_quotes(name_of(command)), in_quotes(words_of(command)));
+  return replaced(replaced(bash_script, "@COMMANDS@\n", cases_of(commands)), "@WORDS@\n", words);
+}
+
+// A colon separates a word from its help.
+std::string zsh_text(std::string text) {
+  std::string escaped;
+  for (const char letter : text)
+    escaped += letter == ':' || letter == '\\' ? std::string("\\") + letter : std::string(1, letter);
+  return escaped;
+}
+
+std::string zsh_completion(const std::vector<Command>& commands) {
+  std::string text =
+      "#compdef hbmscope\n# Completion of hbmscope in zsh: source <(hbmscope completion zsh)\n_hbmscope() {\n"
+      "  local command='' word\n  local -a offers\n  for word in ${words[2,CURRENT-1]}; do\n"
+      "    [[ $word == -- ]] && { _command_names -e; _files; return }\n    case \"$command $word\" in\n";
+  text += cases_of(commands) + "    esac\n  done\n  case $command in\n";
+  for (const Command& command : commands) {
+    text += fmt::format("    {}) offers=(\n", in_quotes(name_of(command)));
+    for (const Command& other : commands)
+      if (is_below(command, other))
+        text += "      " + in_quotes(other.path.back() + ":" + zsh_text(short_help(other.help))) + "\n";
+    for (const OptionWords& option : command.options)
+      for (const std::string& name : option.names)
+        text += "      " + in_quotes(name + ":" + zsh_text(short_help(option.help))) + "\n";
+    text += "    ) ;;\n";
+  }
+  return text +
+         "  esac\n  [[ $PREFIX == -* ]] || { offers=(${offers:#-*}); _files }\n  _describe hbmscope offers\n}\n"
+         "if [[ $funcstack[1] == _hbmscope ]]; then _hbmscope \"$@\"; else compdef _hbmscope hbmscope; fi\n";
+}
+
+std::string fish_completion(const std::vector<Command>& commands) {
+  std::string text = "# Completion of hbmscope in fish: hbmscope completion fish | source\n";
+  for (const Command& command : commands) {
+    std::string condition = command.path.empty() ? "__fish_use_subcommand" : "";
+    for (const std::string& word : command.path)
+      condition += (condition.empty() ? "" : "; and ") + std::string("__fish_seen_subcommand_from ") + word;
+    const std::string when = fmt::format("complete -c hbmscope -n {}", in_quotes(condition));
+    for (const Command& other : commands)
+      if (is_below(command, other))
+        text += fmt::format("{} -a {} -d {}\n", when, other.path.back(), in_quotes(short_help(other.help)));
+    for (const OptionWords& option : command.options) {
+      text += when;
+      for (const std::string& name : option.names)
+        text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
+      text += fmt::format("{} -d {}\n", option.takes_value ? " -r" : "", in_quotes(short_help(option.help)));
+    }
+  }
+  return text;
+}
+
+// A line that begins with a dot or a quote would be a request of roff.
+std::string roff_text(std::string_view text) {
+  std::string escaped;
+  for (const char letter : text) {
+    if ((letter == '.' || letter == '\'') && (escaped.empty() || escaped.back() == '\n')) escaped += "\\&";
+    if (letter == '\\')
+      escaped += "\\e";
+    else if (letter == '-')
+      escaped += "\\-";
+    else
+      escaped += letter;
+  }
+  return escaped;
+}
+
+// `shell`: "bash", "zsh" or "fish".
+std::string completion_for(const CLI::App& app, std::string_view shell) {
+  const std::vector<Command> commands = commands_of(app);
+  if (shell == "bash") return bash_completion(commands);
+  return shell == "zsh" ? zsh_completion(commands) : fish_completion(commands);
+}
+
+// In the format of man(7).
+std::string manual_page(const CLI::App& app, std::string_view version) {
+  std::string text = fmt::format(
+      ".TH HBMSCOPE 1 \"\" \"hbmscope {}\" \"User commands\"\n.SH NAME\nhbmscope \\- shows every byte of device "
+      "memory\n"
+      ".SH SYNOPSIS\n.B hbmscope\n.I FILE\n.br\n.B hbmscope\n.I COMMAND\n.RI [ OPTIONS ]\n.SH DESCRIPTION\n{}\n",
+      roff_text(version), roff_text(app.get_description()));
+  for (const Command& command : commands_of(app)) {
+    if (!command.path.empty())
+      text += fmt::format(".SH hbmscope {}\n{}\n", roff_text(name_of(command)), roff_text(command.help));
+    for (const OptionWords& option : command.options)
+      text += fmt::format(".TP\n.B {}\n{}\n", roff_text(fmt::format("{}", fmt::join(option.names, ", "))),
+                          roff_text(option.help));
+    if (const std::string footer = command.app->get_footer(); !footer.empty())
+      text += fmt::format(".PP\n.nf\n{}\n.fi\n", roff_text(footer));
+  }
+  return text;
+}
+
+}  // namespace
+
+void add_completion(CommandList& commands, const CLI::App& app) {
+  CLI::App& completion =
+      commands.add("completion", "Print a script that completes commands, options and files in a shell", R"(
+  source <(hbmscope completion bash)          in ~/.bashrc; with zsh in ~/.zshrc
+  hbmscope completion fish | source           in ~/.config/fish/config.fish)");
+  const auto shell = std::make_shared<std::string>();
+  completion.add_option("SHELL", *shell, "bash, zsh or fish")
+      ->required()
+      ->check(one_of({"bash", "zsh", "fish"}))
+      ->type_name("");
+  commands.set_action(completion, [shell, &app] {
+    fmt::print("{}", completion_for(app, *shell));
+    return exit_ok;
+  });
+}
+
+void add_manual_page(CommandList& commands, const CLI::App& app) {
+  const CLI::App& page = commands.add("manual-page", "The manual page, which a package installs", "");
+  commands.set_action(page, [&app] {
+    fmt::print("{}", manual_page(app, version_text()));
+    return exit_ok;
+  });
+}
+
+}  // namespace hbmscope::cli

@@ -1,0 +1,41 @@
+#include "app/cli/version.h"
+
+#include <fmt/format.h>
+
+#include "app/cli/commit.inc"
+#ifdef HBMSCOPE_RUN
+#include "app/cli/program_files.h"
+#include "collector/view/far_host.h"
+#endif
+
+namespace hbmscope::cli {
+
+std::string version_text() {
+  constexpr std::string_view commit = HBMSCOPE_COMMIT;
+  return commit.empty() ? HBMSCOPE_PROGRAM_VERSION : fmt::format("{} (commit {})", HBMSCOPE_PROGRAM_VERSION, commit);
+}
+
+std::string about_text(bool has_window) {
+  std::string has, lacks;
+  const auto add = [&](bool is_here, const char* what) {
+    std::string& list = is_here ? has : lacks;
+    list += (list.empty() ? "" : ", ") + std::string(what);
+  };
+  add(has_window, "a window");
+#ifdef HBMSCOPE_RUN
+  std::error_code error;
+  const auto emulated = find_emulated_folder();
+  add(find_collector().has_value(), "recording of jobs");
+  add(!emulated.empty(), "emulated GPUs");
+  add(!emulated.empty() && std::filesystem::exists(emulated / "tpu" / "libhbmscope_tpu.so", error), "emulated TPUs");
+  add(view::find_bundle().has_value(), "a program for servers, copied over ssh");
+#else
+  add(false, "recording of jobs");
+#endif
+  std::string text = "hbmscope " + version_text();
+  if (!has.empty()) text += "\nhas: " + has;
+  if (!lacks.empty()) text += "\nlacks: " + lacks;
+  return text;
+}
+
+}  // namespace hbmscope::cli

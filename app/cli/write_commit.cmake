@@ -1,0 +1,16 @@
+# Writes the commit of the sources to FILE, which changes only with it. Empty: they are no git checkout.
+execute_process(COMMAND git -C ${SOURCES} rev-parse --short=8 HEAD OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE
+                RESULT_VARIABLE failed ERROR_QUIET)
+execute_process(COMMAND git -C ${SOURCES} status --porcelain --untracked-files=no OUTPUT_VARIABLE changes ERROR_QUIET)
+if(failed)
+  set(commit "")
+elseif(changes)
+  string(APPEND commit ", changed")
+endif()
+set(text "#define HBMSCOPE_COMMIT \"${commit}\"\n")
+if(EXISTS ${FILE})
+  file(READ ${FILE} before)
+endif()
+if(NOT "${text}" STREQUAL "${before}")
+  file(WRITE ${FILE} "${text}")
+endif()
