@@ -1,8 +1,10 @@
 #include "app/cli/version.h"
 
-#include <fmt/format.h>
+#include <string_view>
 
-#include "app/cli/commit.inc"
+#include <fmt/format.h>
+#include <commit.inc>  // Made by write_commit.cmake.
+
 #ifdef HBMSCOPE_RUN
 #include "app/cli/program_files.h"
 #include "collector/view/far_host.h"
