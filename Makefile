@@ -72,8 +72,10 @@ wheel-files: build/release/build.ninja
 	@cmake --install build/release --prefix build/wheel/files --strip >/dev/null
 
 wheel: wheel-files
+	@third_party/install_packages.sh package
 	@test -x build/wheel/tools/bin/hatchling || { python3 -m venv build/wheel/tools && build/wheel/tools/bin/pip install --quiet hatchling==1.27.0; }
-	@build/wheel/tools/bin/hatchling build -t wheel -d build/wheel
+	@rm -f build/wheel/*.whl
+	@HBMSCOPE_WHEEL_FILES_ARE_NEW=1 build/wheel/tools/bin/hatchling build -t wheel -d build/wheel
 	@ls -l build/wheel/*.whl
 
 deb: wheel-files

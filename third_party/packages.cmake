@@ -17,25 +17,43 @@ find_package(CLI11 REQUIRED)
 # Optional: source lines of native code (collector/source_lines).
 pkg_check_modules(libdw IMPORTED_TARGET libdw)
 
-# hbmscope_link_archive(TARGET NAME): the package's target links libNAME.a, if there is one, so that programs and
-# libraries run where the package is missing or another version is.
-set(HBMSCOPE_MISSING_ARCHIVES "")
+# hbmscope_link_archive(TARGET NAME): the package's target links libNAME.a instead of the shared library beside it, if
+# there is one, so that programs and libraries run where the package is missing or another version is.
+set(HBMSCOPE_SHARED_PACKAGES "")  # Those that stay shared, or need other libraries that do.
 function(hbmscope_link_archive target name)
-  find_library(HBMSCOPE_STATIC_${name} lib${name}.a)
-  mark_as_advanced(HBMSCOPE_STATIC_${name})
-  if(NOT HBMSCOPE_STATIC_${name})
-    set(HBMSCOPE_MISSING_ARCHIVES ${HBMSCOPE_MISSING_ARCHIVES} ${name} PARENT_SCOPE)
-    return()
-  endif()
   get_target_property(type ${target} TYPE)
-  if(type STREQUAL "INTERFACE_LIBRARY")  # Of pkg-config.
-    set_target_properties(${target} PROPERTIES INTERFACE_LINK_LIBRARIES "${HBMSCOPE_STATIC_${name}};Threads::Threads")
+  if(type STREQUAL "INTERFACE_LIBRARY")  # Of pkg-config: a list of files and flags.
+    set(properties INTERFACE_LINK_LIBRARIES)
   else()
     get_target_property(configurations ${target} IMPORTED_CONFIGURATIONS)
-    foreach(configuration IN LISTS configurations)
-      set_target_properties(${target} PROPERTIES IMPORTED_LOCATION_${configuration} ${HBMSCOPE_STATIC_${name}})
+    list(TRANSFORM configurations PREPEND IMPORTED_LOCATION_ OUTPUT_VARIABLE properties)
+    list(APPEND properties IMPORTED_LOCATION)
+  endif()
+  set(is_archive FALSE)
+  set(others "")
+  foreach(property IN LISTS properties)
+    get_target_property(libraries ${target} ${property})
+    if(NOT libraries)
+      continue()
+    endif()
+    set(linked "")
+    foreach(library IN LISTS libraries)
+      string(REGEX REPLACE "/lib${name}\\.so[0-9.]*$" "/lib${name}.a" archive "${library}")
+      if(NOT archive STREQUAL library AND EXISTS ${archive})
+        set(library ${archive})
+        set(is_archive TRUE)
+      elseif(library MATCHES "\\.so[0-9.]*$")
+        list(APPEND others ${library})
+      endif()
+      list(APPEND linked ${library})
     endforeach()
-    set_target_properties(${target} PROPERTIES IMPORTED_LOCATION ${HBMSCOPE_STATIC_${name}})
+    set_target_properties(${target} PROPERTIES ${property} "${linked}")
+  endforeach()
+  if(type STREQUAL "INTERFACE_LIBRARY")
+    set_property(TARGET ${target} APPEND PROPERTY INTERFACE_LINK_LIBRARIES Threads::Threads)
+  endif()
+  if(NOT is_archive OR others)
+    set(HBMSCOPE_SHARED_PACKAGES ${HBMSCOPE_SHARED_PACKAGES} ${name} PARENT_SCOPE)
   endif()
 endfunction()
 if(HBMSCOPE_STATIC)
@@ -48,23 +66,38 @@ if(HBMSCOPE_STATIC)
   hbmscope_link_archive(BZip2::BZip2 bz2)
   hbmscope_link_archive(ZLIB::ZLIB z)
   hbmscope_link_archive(protobuf::libprotobuf-lite protobuf-lite)
-  # Debian has no archive of fmt, but its headers can contain all of it; the compiler keeps their inline functions.
+endif()
+# Nothing shared is left but the C library, so that C++'s library may be static, too: there is one in the program.
+set(HBMSCOPE_IS_STATIC FALSE)
+if(HBMSCOPE_STATIC AND NOT HBMSCOPE_SHARED_PACKAGES AND NOT HBMSCOPE_SANITIZE AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
+  include(CheckCXXSourceCompiles)
+  set(CMAKE_REQUIRED_LINK_OPTIONS -static-libstdc++)
+  check_cxx_source_compiles("int main() {}" HBMSCOPE_LINKS_STATIC_CXX)
+  unset(CMAKE_REQUIRED_LINK_OPTIONS)
+  set(HBMSCOPE_IS_STATIC ${HBMSCOPE_LINKS_STATIC_CXX})
+endif()
+
+# Debian has no archive of fmt, but its headers can contain all of it. g++ keeps their inline functions in one file;
+# clang has no such option, so every file gets those that it uses.
+if(HBMSCOPE_STATIC AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_library(hbmscope_fmt STATIC ${CMAKE_CURRENT_LIST_DIR}/fmt_library.cpp)
   target_compile_options(hbmscope_fmt PRIVATE -fkeep-inline-functions -ffunction-sections -w)
   target_include_directories(hbmscope_fmt SYSTEM PUBLIC $<TARGET_PROPERTY:fmt::fmt,INTERFACE_INCLUDE_DIRECTORIES>)
 else()
   add_library(hbmscope_fmt INTERFACE)
-  target_link_libraries(hbmscope_fmt INTERFACE fmt::fmt)
+  target_link_libraries(hbmscope_fmt INTERFACE $<IF:$<BOOL:${HBMSCOPE_STATIC}>,fmt::fmt-header-only,fmt::fmt>)
 endif()
 
-# hbmscope_carry_cxx_library(TARGET): a shared library for other people's programs, which may have another C++ library
-# than ours, or an older C library: libstdc++.a of g++ 12 refers to arc4random, which glibc has since 2.36.
-add_library(hbmscope_arc4random OBJECT ${CMAKE_CURRENT_LIST_DIR}/arc4random.c)
+# hbmscope_carry_cxx_library(TARGET): the program or library brings C++'s library with it, since systems have other
+# versions. libgcc_s.so.1 is the same everywhere, and libgcc_eh.a of g++ 12 would need glibc 2.35.
+if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
+  add_library(hbmscope_arc4random OBJECT ${CMAKE_CURRENT_LIST_DIR}/arc4random.c)
+endif()
 function(hbmscope_carry_cxx_library target)
-  if(HBMSCOPE_SANITIZE)
+  if(HBMSCOPE_SANITIZE OR NOT CMAKE_SYSTEM_NAME STREQUAL "Linux")
     return()
   endif()
-  # libgcc_s.so.1 is everywhere; libgcc_eh.a of g++ 12 needs glibc 2.35. What hbmscope_fmt has too much is left out.
+  # Of hbmscope_fmt, only the functions that are called stay.
   target_link_options(${target} PRIVATE -static-libstdc++ -Wl,--gc-sections)
   target_link_libraries(${target} PRIVATE $<TARGET_OBJECTS:hbmscope_arc4random>)
 endfunction()

@@ -35,11 +35,11 @@ std::vector<DryRunHolder> find_holders(const Source& at_peak) {
   return holders;
 }
 
-std::string text_from_holders(std::span<const DryRunHolder> holders, std::uint64_t of_bytes) {
+std::string text_from_holders(std::span<const DryRunHolder> holders, std::uint64_t total_bytes) {
   constexpr std::size_t shown_max = 3, hundredth = 100;
   std::string text;
   for (const DryRunHolder& holder : holders.first(std::min(shown_max, holders.size())))
-    if (holder.bytes >= of_bytes / hundredth)
+    if (holder.bytes >= total_bytes / hundredth)
       text += fmt::format("{}{} by {}", text.empty() ? "" : ", ", text_from_bytes(holder.bytes), holder.line);
   return text;
 }

@@ -17,8 +17,8 @@ struct DryRunHolder {
 
 // Of a recording, a dump or a program's plan, when most was in use; the largest first. Empty: unknown.
 std::vector<DryRunHolder> find_holders(const Source& at_peak);
-// "5.00 GiB by init_weights train.py:10, 256 MiB by ...": the largest three, without those that hold less than a
-// hundredth of so many bytes.
-std::string text_from_holders(std::span<const DryRunHolder> holders, std::uint64_t of_bytes);
+// "5.00 GiB by init_weights train.py:10, 256 MiB by ...": the largest three. One that holds less than a hundredth of
+// `total_bytes` is left out.
+std::string text_from_holders(std::span<const DryRunHolder> holders, std::uint64_t total_bytes);
 
 }  // namespace hbmscope::cli

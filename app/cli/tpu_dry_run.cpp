@@ -118,7 +118,10 @@ std::string text_from_plan(const PlannedProgram& program) {
 }
 
 constexpr const char* fewer_temporaries =
-    "temporaries take {}: a smaller batch, or checkpointing of the layers (jax.checkpoint, torch_xla.utils.checkpoint)";
+    "temporaries take {}: a smaller batch or checkpointing the layers (jax.checkpoint, torch_xla.utils.checkpoint)";
+constexpr const char* fewer_temporaries_and_code =
+    "temporaries and code take {}: a smaller batch or checkpointing the layers (jax.checkpoint, "
+    "torch_xla.utils.checkpoint)";
 
 // What would make it fit, with the bytes that it is about, the most first.
 std::vector<std::string> advice_for(const DryRun& run, const DeviceNeed& need) {
@@ -130,13 +133,13 @@ std::vector<std::string> advice_for(const DryRun& run, const DeviceNeed& need) {
   };
   if (const auto& refused = run.tpu->refused) {
     add(refused->temporaries, fewer_temporaries);
-    add(refused->donatable, "donate the arguments that the outputs replace (donate_argnums): {}");
+    add(refused->donatable, "donate the arguments that the outputs replace (JAX: donate_argnums): {}");
     add(refused->arguments - std::min(refused->arguments, refused->aliased),
         "{} are arguments that it keeps: shard them over more chips, or keep them in a smaller type");
   } else {
-    add(peak.program, fewer_temporaries);
+    add(peak.program, fewer_temporaries_and_code);
     if (run.tpu->at_peak)
-      add(run.tpu->at_peak->donatable, "donate the arguments that the outputs replace (donate_argnums): {}");
+      add(run.tpu->at_peak->donatable, "donate the arguments that the outputs replace (JAX: donate_argnums): {}");
   }
   if (!run.tpu->refused && !peak.in_progress.empty())
     add(peak.others, "{} is in arrays that the program in progress didn't use: delete them before");
@@ -160,7 +163,7 @@ nlohmann::ordered_json json_from_plan(const std::optional<PlannedProgram>& progr
           {"aliased_bytes", program->aliased},
           {"temporaries_bytes", program->temporaries},
           {"donatable_bytes", program->donatable},
-          {"holders", holders}};
+          {"largest", holders}};
 }
 
 }  // namespace

@@ -23,28 +23,34 @@ std::string variable(const char* name) {
   return value != nullptr ? value : "";
 }
 
-// What of it runs on TPUs: "JAX 0.10.2", "torch_xla 2.9.0" or both.
-std::string text_from_tpu_frameworks(const FoundFrameworks& found) {
-  std::string text = found.jax.empty() ? "" : "JAX " + found.jax;
-  if (!found.torch_xla.empty()) text += (text.empty() ? "torch_xla " : " and torch_xla ") + found.torch_xla;
+// The frameworks for TPUs: "JAX 0.10.2", "torch_xla 2.9.0" or both.
+std::string text_from_tpu_frameworks(const FoundFrameworks& found, bool with_tested) {
+  std::string text;
+  const auto add = [&](const char* name, const std::string& version, const char* tested) {
+    if (version.empty()) return;
+    text += fmt::format("{}{} {}", text.empty() ? "" : " and ", name, version);
+    if (with_tested) text += fmt::format(" (tested: {})", tested);
+  };
+  add("JAX", found.jax, jax_seen_to_work);
+  add("torch_xla", found.torch_xla, torch_xla_seen_to_work);
   return text;
 }
 
 Error find_fault(const FoundFrameworks& found, bool is_quick) {
   if (!found.is_python)
-    return refusal("the command starts no Python that hbmscope can find, and TPUs are emulated for JAX and torch_xla",
+    return refusal("hbmscope can't find the Python that the command starts; TPUs are emulated for JAX and torch_xla",
                    "Name the Python first: -- python train.py.");
   if (found.jax.empty() && found.torch_xla.empty()) {
     if (found.torch.empty())
-      return refusal("neither JAX nor torch_xla, for which TPUs are emulated, is installed in the command's Python",
+      return refusal("the command's Python has neither JAX nor torch_xla, and TPUs are emulated for these",
                      "pip install \"jax[tpu]\" (no TPU is needed).");
-    return refusal(
-        fmt::format("the command's Python has PyTorch {} without torch_xla, with which it runs on TPUs", found.torch),
-        "For a GPU: --emulate h100. For a TPU: pip install \"torch_xla[tpu]\" (no TPU is needed).");
+    return refusal(fmt::format("the command's Python has PyTorch {}, but not torch_xla, which PyTorch needs for TPUs",
+                               found.torch),
+                   "For a GPU: --emulate h100. For a TPU: pip install \"torch_xla[tpu]\" (no TPU is needed).");
   }
   if (found.libtpu.empty())
     return refusal(fmt::format("libtpu, whose compiler is needed, is not installed in the Python with {}",
-                               text_from_tpu_frameworks(found)),
+                               text_from_tpu_frameworks(found, false)),
                    fmt::format("pip install \"{}\" on x86-64 Linux (no TPU is needed).",
                                found.jax.empty() ? "torch_xla[tpu]==" + found.torch_xla : "jax[tpu]==" + found.jax));
   if (is_quick && found.jax.empty())
@@ -54,11 +60,13 @@ Error find_fault(const FoundFrameworks& found, bool is_quick) {
 
 std::string find_doubt(const std::vector<std::string>& command, const FoundPython& python,
                        const FoundFrameworks& found) {
-  if (std::string isolation = find_isolation(command, python); !isolation.empty()) return isolation;
+  if (std::string isolation = find_isolation(command, python); !isolation.empty())
+    return "the job may stay on the CPU: " + isolation;
   const std::string platforms = variable("JAX_PLATFORMS"), device = variable("PJRT_DEVICE");
   if (!found.jax.empty() && !platforms.empty() && platforms.find("tpu") == std::string::npos)
-    return "JAX_PLATFORMS is " + printable(platforms);
-  if (!found.torch_xla.empty() && !device.empty() && device != "TPU") return "PJRT_DEVICE is " + printable(device);
+    return "JAX may stay on the CPU: JAX_PLATFORMS is " + printable(platforms);
+  if (!found.torch_xla.empty() && !device.empty() && device != "TPU")
+    return "torch_xla may stay on another device: PJRT_DEVICE is " + printable(device);
   return {};
 }
 
@@ -129,12 +137,11 @@ Result<EmulatedProgram> prepare_tpu_program(const std::vector<std::string>& comm
   if (options.is_quick) set("JAX_OPTIMIZATION_LEVEL", "O1");
   program.doubt = find_doubt(command, python, *found);
   program.notes.push_back(
-      fmt::format("emulating {}: nothing is computed, values are zeros; {} (tested: {}), compiled by libtpu {}{}",
-                  text_from_machine(machine), text_from_tpu_frameworks(*found),
-                  found->jax.empty() ? torch_xla_seen_to_work : jax_seen_to_work,
+      fmt::format("emulating {}: nothing is computed, values are zeros; {}, compiled by libtpu {}{}",
+                  text_from_machine(machine), text_from_tpu_frameworks(*found, true),
                   found->libtpu_version.empty() ? "of an unknown version" : found->libtpu_version,
                   options.is_quick ? " at optimization level O1 (--quick)" : ""));
-  if (!program.doubt.empty()) program.notes.push_back("the job may stay on the CPU: " + program.doubt);
+  if (!program.doubt.empty()) program.notes.push_back(program.doubt);
   return program;
 }
 

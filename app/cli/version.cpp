@@ -30,7 +30,7 @@ std::string about_text(bool has_window) {
   add(find_collector().has_value(), "recording of jobs");
   add(!emulated.empty(), "emulated GPUs");
   add(!emulated.empty() && std::filesystem::exists(emulated / "tpu" / "libhbmscope_tpu.so", error), "emulated TPUs");
-  add(view::find_bundle().has_value(), "a program for servers, copied over ssh");
+  add(view::find_bundle().has_value(), "copying itself to servers over ssh");
 #else
   add(false, "recording of jobs");
 #endif

@@ -6,6 +6,7 @@
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -35,6 +36,7 @@ class Installed(unittest.TestCase):
         self.assertRegex(lines[0], r"^hbmscope \d+\.\d+\.\d+( \(commit [0-9a-f]{8}(, changed)?\))?$")
         for part in ("recording of jobs", "emulated GPUs", "emulated TPUs"):
             self.assertIn(part, lines[1])
+        self.assertIn("SIL Open Font License", (SHARE / "doc/hbmscope/copyright").read_text())
 
     def test_a_job_runs_on_its_emulated_device(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -51,6 +53,10 @@ class Installed(unittest.TestCase):
         self.assertIn("/usr", offered_by_bash("report", "/us"))
         self.assertEqual(offered_by_bash("--vers"), ["--version"])
         self.assertNotIn("demo-job", offered_by_bash("demo"))
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "a b.prof").write_text("")
+            self.assertEqual(offered_by_bash("report", f"{folder}/a"), [f"{folder}/a b.prof"])
+            self.assertEqual(offered_by_bash("run", "--", f"{folder}/a"), [f"{folder}/a b.prof"])
 
     @unittest.skipUnless(shutil.which("fish"), "fish is not installed")
     def test_fish_completes(self):
@@ -58,6 +64,10 @@ class Installed(unittest.TestCase):
         offered = output("fish", "--no-config", "-c", f"source {script}; complete -C 'hbmscope tpu fi'; complete -C 'hbmscope report --fail'")
         self.assertIn("fit\t", offered)
         self.assertIn("--fail-if\t", offered)
+        offered = output("fish", "--no-config", "-c", f"source {script}; complete -C 'hbmscope tpu run --'; complete -C 'hbmscope tpu fit fi'")
+        self.assertIn("--json", offered)
+        self.assertNotIn("--emulate", offered)
+        self.assertNotIn("fit\t", offered)
 
     @unittest.skipUnless(shutil.which("zsh"), "zsh is not installed")
     def test_zsh_reads_its_completion(self):
@@ -69,7 +79,8 @@ class Installed(unittest.TestCase):
     def test_the_manual_page_is_well_formed(self):
         done = subprocess.run(["groff", "-man", "-ww", "-Tutf8", SHARE / "man/man1/hbmscope.1"], capture_output=True, text=True)
         self.assertEqual(done.stderr, "")
-        self.assertIn("--fail-if", done.stdout)
+        page = re.sub(".\x08", "", done.stdout)  # Bold letters are struck twice.
+        self.assertTrue("--fail-if CONDITION" in page and "FILE " in page and "--beside" not in page)
 
     @unittest.skipUnless(shutil.which("desktop-file-validate"), "desktop-file-validate is not installed")
     def test_the_desktop_entry_is_well_formed(self):

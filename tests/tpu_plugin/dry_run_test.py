@@ -111,7 +111,7 @@ def test_misuse(folder):
     (folder / "packages" / "jax-0.10.2.dist-info" / "METADATA").unlink()
     (folder / "packages" / "jax-0.10.2.dist-info").rmdir()
     refused = run(folder)
-    check("PyTorch 2.9.1 without torch_xla" in refused.stderr, f"PyTorch: {refused.stderr}")
+    check("PyTorch 2.9.1, but not torch_xla" in refused.stderr, f"PyTorch: {refused.stderr}")
 
 
 for test in (test_fits, test_out_of_memory, test_sweep, test_torch_xla, test_misuse):

@@ -1,8 +1,8 @@
 """What a program needs besides the plugin so that it runs on an emulated TPU slice.
 
 One process has the devices of all hosts. For JAX there is nothing to connect: jax.distributed.initialize() says so and
-returns. torch_xla starts a process for each chip of its host; here it starts one, with a thread for each device, as it
-does where a chip has two. sitecustomize imports this module if HBMSCOPE_TPU_TOPOLOGY is set.
+returns. torch_xla starts a process for each chip of its host, with a thread for each device of the chip; here it starts
+one process, with a thread for each device of the slice. sitecustomize imports this module if HBMSCOPE_TPU_TOPOLOGY is set.
 """
 
 import importlib.abc
@@ -41,7 +41,7 @@ def _num_local_processes():
 
 def _change_torch_xla(module):
     module.num_local_processes = _num_local_processes
-    # They tell libtpu which chips of the host are this process's.
+    # They limit the process to one chip.
     module.configure_topology = module.configure_one_chip_topology = lambda *arguments, **keywords: None
 
 

@@ -1,5 +1,6 @@
 // What shells and man want to know about the commands, from their declarations.
 #include <algorithm>
+#include <cctype>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -16,9 +17,10 @@ namespace hbmscope::cli {
 namespace {
 
 struct OptionWords {
-  std::vector<std::string> names;  // "-o", "--output"
+  std::vector<std::string> names;  // "-o", "--output"; of an argument "FILE"
   std::string help;
-  bool takes_value = false;
+  std::string value;  // "TIME"; "N=20" with its default
+  bool takes_value = false, is_argument = false;
 };
 
 struct Command {
@@ -43,22 +45,27 @@ bool is_below(const Command& command, const Command& other) {
          std::equal(command.path.begin(), command.path.end(), other.path.begin());
 }
 
-// A line, without what follows its first sentence or clause.
+// The first sentence or clause, without its example.
 std::string short_help(std::string help) {
-  const std::size_t end = help.find_first_of("\n;");
-  if (end != std::string::npos) help.resize(end);
-  if (const std::size_t dot = help.find(". "); dot != std::string::npos) help.resize(dot);
+  help.resize(std::min(help.find_first_of("\n;"), help.size()));
+  for (std::size_t dot = help.find(". "); dot != std::string::npos; dot = help.find(". ", dot + 1))
+    if (dot + 2 < help.size() && std::isupper(static_cast<unsigned char>(help[dot + 2])) != 0) help.resize(dot);
+  if (const std::size_t example = help.find(", e.g. "); example != std::string::npos) help.resize(example);
   return help;
 }
 
 // Those that are listed, parents first.
-void add_commands_of(const CLI::App& app, const std::vector<std::string>& path, std::vector<Command>& found) {
+void add_commands_below(const CLI::App& app, const std::vector<std::string>& path, std::vector<Command>& found) {
   Command command{path, app.get_description(), {}, {}, &app};
   for (const CLI::Option* option : app.get_options()) {
-    OptionWords words{{}, option->get_description(), option->get_items_expected_max() > 0};
+    if (option->get_group().empty()) continue;  // Not listed in --help either.
+    OptionWords words{{}, option->get_description(), option->get_type_name(), option->get_items_expected_max() > 0};
+    if (!option->get_default_str().empty()) words.value += "=" + option->get_default_str();
     for (const std::string& name : option->get_snames()) words.names.push_back("-" + name);
     for (const std::string& name : option->get_lnames()) words.names.push_back("--" + name);
-    if (!words.names.empty()) command.options.push_back(std::move(words));
+    words.is_argument = words.names.empty();
+    if (words.is_argument) words.names.push_back(option->get_name());
+    command.options.push_back(std::move(words));
   }
   const auto listed = app.get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); });
   for (const CLI::App* one : listed) command.subcommands.push_back(one->get_name());
@@ -66,20 +73,21 @@ void add_commands_of(const CLI::App& app, const std::vector<std::string>& path, 
   for (const CLI::App* one : listed) {
     std::vector<std::string> below = path;
     below.push_back(one->get_name());
-    add_commands_of(*one, below, found);
+    add_commands_below(*one, below, found);
   }
 }
 
-std::vector<Command> commands_of(const CLI::App& app) {
+std::vector<Command> listed_commands(const CLI::App& app) {
   std::vector<Command> found;
-  add_commands_of(app, {}, found);
+  add_commands_below(app, {}, found);
   return found;
 }
 
 // Commands and options.
-std::string words_of(const Command& command) {
+std::string completion_words(const Command& command) {
   std::vector<std::string> words = command.subcommands;
-  for (const OptionWords& option : command.options) words.insert(words.end(), option.names.begin(), option.names.end());
+  for (const OptionWords& option : command.options)
+    if (!option.is_argument) words.insert(words.end(), option.names.begin(), option.names.end());
   return fmt::format("{}", fmt::join(words, " "));
 }
 
@@ -94,7 +102,11 @@ constexpr const char* bash_script = R"SH(# Completion of hbmscope in bash: sourc
 _hbmscope() {
   local current=${COMP_WORDS[COMP_CWORD]} command="" words="" offered=() i
   for ((i = 1; i < COMP_CWORD; i++)); do
-    [[ ${COMP_WORDS[i]} == -- ]] && { _command_offset $((i + 1)) 2>/dev/null; return; }
+    if [[ ${COMP_WORDS[i]} == -- ]]; then  # The job's own command.
+      declare -F _command_offset >/dev/null && { _command_offset $((i + 1)); return; }
+      mapfile -t COMPREPLY < <(compgen -c -- "$current"; compgen -f -- "$current")
+      return
+    fi
     case "$command ${COMP_WORDS[i]}" in
 @COMMANDS@
     esac
@@ -105,8 +117,7 @@ _hbmscope() {
   for i in $words; do
     [[ $i == -* && $current != -* ]] || offered+=("$i")
   done
-  COMPREPLY=($(compgen -W "${offered[*]}" -- "$current"))
-  [[ $current == -* ]] || COMPREPLY+=($(compgen -f -- "$current"))
+  mapfile -t COMPREPLY < <(compgen -W "${offered[*]}" -- "$current"; [[ $current == -* ]] || compgen -f -- "$current")
 }
 complete -o filenames -F _hbmscope hbmscope
 )SH";
@@ -117,7 +128,7 @@ std::string replaced(std::string text, std::string_view what, const std::string&
 }
 
 // Of a shell's `case "$command $word"`: from a command and the next word to the command that they are together.
-std::string cases_of(const std::vector<Command>& commands) {
+std::string case_lines(const std::vector<Command>& commands) {
   std::string text;
   for (const Command& command : commands) {
     if (command.path.empty()) continue;
@@ -131,8 +142,8 @@ std::string cases_of(const std::vector<Command>& commands) {
 std::string bash_completion(const std::vector<Command>& commands) {
   std::string words;
   for (const Command& command : commands)
-    words += fmt::format("    {}) words={} ;;\n", in_quotes(name_of(command)), in_quotes(words_of(command)));
-  return replaced(replaced(bash_script, "@COMMANDS@\n", cases_of(commands)), "@WORDS@\n", words);
+    words += fmt::format("    {}) words={} ;;\n", in_quotes(name_of(command)), in_quotes(completion_words(command)));
+  return replaced(replaced(bash_script, "@COMMANDS@\n", case_lines(commands)), "@WORDS@\n", words);
 }
 
 // A colon separates a word from its help.
@@ -148,14 +159,14 @@ std::string zsh_completion(const std::vector<Command>& commands) {
       "#compdef hbmscope\n# Completion of hbmscope in zsh: source <(hbmscope completion zsh)\n_hbmscope() {\n"
       "  local command='' word\n  local -a offers\n  for word in ${words[2,CURRENT-1]}; do\n"
       "    [[ $word == -- ]] && { _command_names -e; _files; return }\n    case \"$command $word\" in\n";
-  text += cases_of(commands) + "    esac\n  done\n  case $command in\n";
+  text += case_lines(commands) + "    esac\n  done\n  case $command in\n";
   for (const Command& command : commands) {
     text += fmt::format("    {}) offers=(\n", in_quotes(name_of(command)));
     for (const Command& other : commands)
       if (is_below(command, other))
         text += "      " + in_quotes(other.path.back() + ":" + zsh_text(short_help(other.help))) + "\n";
     for (const OptionWords& option : command.options)
-      for (const std::string& name : option.names)
+      for (const std::string& name : option.is_argument ? std::vector<std::string>() : option.names)
         text += "      " + in_quotes(name + ":" + zsh_text(short_help(option.help))) + "\n";
     text += "    ) ;;\n";
   }
@@ -170,11 +181,21 @@ std::string fish_completion(const std::vector<Command>& commands) {
     std::string condition = command.path.empty() ? "__fish_use_subcommand" : "";
     for (const std::string& word : command.path)
       condition += (condition.empty() ? "" : "; and ") + std::string("__fish_seen_subcommand_from ") + word;
+    // `tpu run` is not `run`, and no longer `tpu`.
+    for (const Command& other : commands) {
+      const bool is_inside =
+          other.path.size() > command.path.size() && !command.path.empty() && is_below(command, other);
+      const bool ends_alike = other.path.size() > command.path.size() && command.path.size() == 1 &&
+                              other.path.back() == command.path.back();
+      if (is_inside) condition += "; and not __fish_seen_subcommand_from " + other.path.back();
+      if (ends_alike) condition += "; and not __fish_seen_subcommand_from " + other.path.front();
+    }
     const std::string when = fmt::format("complete -c hbmscope -n {}", in_quotes(condition));
     for (const Command& other : commands)
       if (is_below(command, other))
         text += fmt::format("{} -a {} -d {}\n", when, other.path.back(), in_quotes(short_help(other.help)));
     for (const OptionWords& option : command.options) {
+      if (option.is_argument) continue;
       text += when;
       for (const std::string& name : option.names)
         text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
@@ -201,7 +222,7 @@ std::string roff_text(std::string_view text) {
 
 // `shell`: "bash", "zsh" or "fish".
 std::string completion_for(const CLI::App& app, std::string_view shell) {
-  const std::vector<Command> commands = commands_of(app);
+  const std::vector<Command> commands = listed_commands(app);
   if (shell == "bash") return bash_completion(commands);
   return shell == "zsh" ? zsh_completion(commands) : fish_completion(commands);
 }
@@ -213,12 +234,13 @@ std::string manual_page(const CLI::App& app, std::string_view version) {
       "memory\n"
       ".SH SYNOPSIS\n.B hbmscope\n.I FILE\n.br\n.B hbmscope\n.I COMMAND\n.RI [ OPTIONS ]\n.SH DESCRIPTION\n{}\n",
       roff_text(version), roff_text(app.get_description()));
-  for (const Command& command : commands_of(app)) {
+  for (const Command& command : listed_commands(app)) {
     if (!command.path.empty())
       text += fmt::format(".SH hbmscope {}\n{}\n", roff_text(name_of(command)), roff_text(command.help));
     for (const OptionWords& option : command.options)
-      text += fmt::format(".TP\n.B {}\n{}\n", roff_text(fmt::format("{}", fmt::join(option.names, ", "))),
-                          roff_text(option.help));
+      text += fmt::format(".TP\n.B {}{}{}\n{}\n", roff_text(fmt::format("{}", fmt::join(option.names, ", "))),
+                          option.takes_value && !option.value.empty() ? " " : "",
+                          option.takes_value ? roff_text(option.value) : "", roff_text(option.help));
     if (const std::string footer = command.app->get_footer(); !footer.empty())
       text += fmt::format(".PP\n.nf\n{}\n.fi\n", roff_text(footer));
   }
