@@ -6,7 +6,7 @@ SAMPLE = samples/leak_step_200.pprof.gz
 TIMED = tests/house/timed.py
 BASELINE = samples/leak_step_010.pprof.gz
 
-.PHONY: help run build configure-tests build-tests test install server bundle test-real real-environments clean-real test-gpu test-slow bench asan tsan fuzz tidy format samples clean wheel wheel-files deb
+.PHONY: help run build configure-tests build-tests test install server bundle test-real real-environments clean-real test-gpu test-slow bench asan tsan fuzz tidy format samples clean wheel wheel-files deb web
 
 help:
 	@echo "make run             install missing packages, build, open the window on the demo"
@@ -16,6 +16,7 @@ help:
 	@echo "make server          build/server/app/hbmscope: the commands alone, without OpenGL"
 	@echo "make bundle          build/release/server_bundle: the static program (10 MiB) that hbmscope copies to servers over ssh"
 	@echo "make wheel           build/wheel/hbmscope-*.whl, for pip, pipx and uv"
+	@echo "make web             build/web/app/web: the window as a page for browsers"
 	@echo "make deb             build/release/packages/hbmscope_*.deb, for apt"
 	@echo "make bench           compare speed with go tool pprof, std::map and the floor of this machine"
 	@echo "make asan tsan fuzz  run the tests under sanitizers; fuzz for ten minutes"
@@ -81,6 +82,14 @@ wheel: wheel-files
 deb: wheel-files
 	@cd build/release && cpack -G DEB
 	@ls -l build/release/packages/*.deb
+
+# Emscripten's own JavaScript needs Debian's modules of Node.js.
+web:
+	@mkdir -p build
+	@third_party/install_packages.sh web
+	@cmake --preset web $(CMAKE_FLAGS) >build/web.log 2>&1 || { cat build/web.log; exit 1; }
+	@NODE_PATH=/usr/share/nodejs cmake --build --preset web --target hbmscope_web
+	@ls -l build/web/app/web/index.*
 
 server:
 	@third_party/install_packages.sh

@@ -1,4 +1,8 @@
 # Libraries from the distribution, for all folders; third_party/README.md says what each is for.
+if(EMSCRIPTEN)
+  include(${CMAKE_CURRENT_LIST_DIR}/web/packages.cmake)
+  return()
+endif()
 find_package(tl-expected REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(libdeflate REQUIRED IMPORTED_TARGET libdeflate)

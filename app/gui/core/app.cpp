@@ -27,7 +27,11 @@ namespace hbmscope::gui {
 namespace {
 
 unsigned worker_count() {
+#ifdef __EMSCRIPTEN__
+  return 0;  // The page has one thread.
+#else
   return std::clamp(std::thread::hardware_concurrency(), 2u, 8u);
+#endif
 }
 
 bool is_size(CommandId id) {

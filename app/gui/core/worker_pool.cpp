@@ -26,7 +26,15 @@ void WorkerPool::post(Work work) {
   something_to_do_.notify_one();
 }
 
+void WorkerPool::run_one() {
+  if (waiting_.empty()) return;
+  Work work = std::move(waiting_.front());
+  waiting_.pop_front();
+  finished_.push_back(work());
+}
+
 bool WorkerPool::run_finished() {
+  if (threads_.empty()) run_one();
   std::vector<Finish> finished;
   {
     const std::lock_guard lock(mutex_);

@@ -17,7 +17,8 @@ class WorkerPool {
   using Finish = std::function<void()>;
   using Work = std::function<Finish()>;
 
-  // `wake` is called after each task, from the thread that ran it.
+  // `wake` is called after each task, from the thread that ran it. With 0 threads run_finished() does one task at a
+  // time.
   WorkerPool(unsigned threads, std::function<void()> wake);
   ~WorkerPool();  // Waits for running tasks; tasks that have not started are dropped.
   WorkerPool(const WorkerPool&) = delete;
@@ -29,6 +30,7 @@ class WorkerPool {
 
  private:
   void run_worker();
+  void run_one();
 
   mutable std::mutex mutex_;
   std::condition_variable something_to_do_;

@@ -1,10 +1,10 @@
 #include "app/gui/platform/frame_target.h"
 
-#include <glad/gl.h>
-
 #include <algorithm>
 #include <string>
 #include <utility>
+
+#include "app/gui/platform/gl.h"
 
 namespace hbmscope::gui {
 

@@ -1,7 +1,6 @@
 #include "app/gui/platform/imgui_host.h"
 
 #include <GLFW/glfw3.h>
-#include <glad/gl.h>
 #include <imgui.h>
 #include <imgui_impl_glfw.h>
 #include <imgui_impl_opengl3.h>
@@ -10,11 +9,18 @@
 #include <utility>
 #include <vector>
 
+#include "app/gui/platform/gl.h"
 #include "third_party/fonts.h"
 
 namespace hbmscope::gui {
 
 namespace {
+
+#ifdef __EMSCRIPTEN__
+constexpr const char* shader_version = "#version 300 es";
+#else
+constexpr const char* shader_version = "#version 330 core";
+#endif
 
 ImFont* add_font(std::span<const unsigned char> bytes, bool merge = false) {
   ImFontConfig config;
@@ -92,7 +98,7 @@ Result<std::unique_ptr<ImGuiHost>> ImGuiHost::start(const GlWindow& window) {
   // From here on the destructor cleans up.
   ImGui_ImplGlfw_InitForOpenGL(window.handle(), true);
   std::unique_ptr<ImGuiHost> host(new ImGuiHost);
-  if (!ImGui_ImplOpenGL3_Init("#version 330 core")) {
+  if (!ImGui_ImplOpenGL3_Init(shader_version)) {
     return Failure(Error{.what = "OpenGL's library could not be loaded for drawing",
                          .remedy = "On Debian and Ubuntu: apt install libgl1 libopengl0 libgl1-mesa-dri.",
                          .file = {},

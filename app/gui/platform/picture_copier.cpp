@@ -1,6 +1,5 @@
 #include "app/gui/platform/picture_copier.h"
-
-#include <glad/gl.h>
+#include "app/gui/platform/gl.h"
 
 namespace hbmscope::gui {
 

@@ -1,7 +1,6 @@
 #include "app/gui/platform/session.h"
 
 #include <GLFW/glfw3.h>
-#include <glad/gl.h>
 #include <imgui.h>
 #include <imgui_internal.h>
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include "app/gui/look/theme.h"
 #include "app/gui/platform/frame_pacer.h"
 #include "app/gui/platform/frame_target.h"
+#include "app/gui/platform/gl.h"
 #include "app/gui/platform/imgui_host.h"
 #include "app/gui/platform/initial_commands.h"
 #include "app/gui/platform/layout_file.h"
@@ -25,6 +25,12 @@
 namespace hbmscope::gui {
 
 namespace {
+
+#ifdef __EMSCRIPTEN__
+constexpr auto how_to_write = std::launch::deferred;  // The page has one thread.
+#else
+constexpr auto how_to_write = std::launch::async;
+#endif
 
 std::filesystem::path layout_path() {
   return state_folder() / "layout.ini";
@@ -156,7 +162,7 @@ class Session::Impl {
     if (view != nullptr && view->WasActive && !state.window.maximised)
       picture = part_of(picture, static_cast<int>(view->Pos.x), static_cast<int>(view->Pos.y),
                         static_cast<int>(view->Pos.x + view->Size.x), static_cast<int>(view->Pos.y + view->Size.y));
-    writing_ = std::async(std::launch::async, [this, picture = std::move(picture), file = state.window.picture_file] {
+    writing_ = std::async(how_to_write, [this, picture = std::move(picture), file = state.window.picture_file] {
       const auto written = write_png(picture, file);
       signal_.wake();
       return written ? "Wrote " + file + "." : written.error().text();

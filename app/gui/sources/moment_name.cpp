@@ -20,7 +20,7 @@ std::optional<StreamPosition> parse_position(std::string_view text) {
   const auto position = parse_whole(text.substr(mark + 1));
   const auto stream = mark == 0 ? std::optional<std::uint64_t>(1) : parse_whole(text.substr(0, mark));
   if (!position || !stream || *stream == 0) return std::nullopt;
-  return StreamPosition{*stream - 1, *position, mark == 0};
+  return StreamPosition{static_cast<std::size_t>(*stream - 1), *position, mark == 0};
 }
 
 }  // namespace
