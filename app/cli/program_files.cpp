@@ -34,6 +34,13 @@ fs::path find_emulated_folder() {
   return {};
 }
 
+std::optional<fs::path> find_tpu_plugin() {
+  std::error_code error;
+  const fs::path folder = find_emulated_folder();
+  const fs::path plugin = folder / "tpu" / "libhbmscope_tpu.so";
+  return !folder.empty() && fs::exists(plugin, error) ? std::optional(plugin) : std::nullopt;
+}
+
 std::optional<Error> find_preload_fault(std::string_view owner, const std::string& path) {
   if (path.find_first_of(" :") == std::string::npos) return std::nullopt;
   return refusal(fmt::format("the path of {} contains a space or a colon: {}", owner, path),

@@ -17,6 +17,8 @@ std::optional<std::filesystem::path> find_collector();
 Error collector_is_missing();
 // The folder with the libraries of the emulated device (allocator/device/README.md). Empty: there is none.
 std::filesystem::path find_emulated_folder();
+// The plugin of the emulated TPU there (allocator/tpu/plugin); nothing if it is missing.
+std::optional<std::filesystem::path> find_tpu_plugin();
 
 // Why the loader can't preload a file with this path; nothing if it can. `owner`: "the collector".
 std::optional<Error> find_preload_fault(std::string_view owner, const std::string& path);

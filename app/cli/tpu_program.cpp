@@ -102,10 +102,8 @@ std::string tpu_program_folder() {
 
 Result<EmulatedProgram> prepare_tpu_program(const std::vector<std::string>& command, const EmulatedMachine& machine,
                                             const TpuProgramOptions& options) {
-  const fs::path folder = find_emulated_folder();
-  const fs::path plugin = folder / "tpu" / "libhbmscope_tpu.so";
-  std::error_code error;
-  if (folder.empty() || !fs::exists(plugin, error))
+  const auto plugin = find_tpu_plugin();
+  if (!plugin)
     return Failure(refusal("the library of the emulated TPU is missing",
                            "Install hbmscope, or build it: cmake --build build/release --target emulated_tpu."));
   const FoundPython python = find_python(command);
@@ -115,7 +113,7 @@ Result<EmulatedProgram> prepare_tpu_program(const std::vector<std::string>& comm
   EmulatedProgram program;
   program.variables = variables_of(machine);
   const auto set = [&](const char* name, std::string value) { program.variables.emplace_back(name, std::move(value)); };
-  set("TPU_LIBRARY_PATH", plugin.string());
+  set("TPU_LIBRARY_PATH", plugin->string());
   set("HBMSCOPE_TPU_LIBRARY", found->libtpu);
   if (const std::string cache = tpu_program_folder(); !cache.empty()) {
     prune(cache);
@@ -123,7 +121,7 @@ Result<EmulatedProgram> prepare_tpu_program(const std::vector<std::string>& comm
   }
   if (!options.plans.empty()) set("HBMSCOPE_TPU_PLANS", options.plans);
   const std::string path = variable("PYTHONPATH");
-  set("PYTHONPATH", (folder / "python").string() + (path.empty() ? "" : ":" + path));
+  set("PYTHONPATH", (find_emulated_folder() / "python").string() + (path.empty() ? "" : ":" + path));
   // Without them JAX looks for chips first, and libtpu warns that it doesn't know the machine; the slice is the
   // topology's all the same.
   if (variable("JAX_PLATFORMS").empty()) set("JAX_PLATFORMS", "tpu,cpu");

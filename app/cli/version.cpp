@@ -25,11 +25,9 @@ std::string about_text(bool has_window) {
   };
   add(has_window, "a window");
 #ifdef HBMSCOPE_RUN
-  std::error_code error;
-  const auto emulated = find_emulated_folder();
   add(find_collector().has_value(), "recording of jobs");
-  add(!emulated.empty(), "emulated GPUs");
-  add(!emulated.empty() && std::filesystem::exists(emulated / "tpu" / "libhbmscope_tpu.so", error), "emulated TPUs");
+  add(!find_emulated_folder().empty(), "emulated GPUs");
+  add(find_tpu_plugin().has_value(), "emulated TPUs");
   add(view::find_bundle().has_value(), "copying itself to servers over ssh");
 #else
   add(false, "recording of jobs");

@@ -22,8 +22,9 @@ def find_faults(binary, checks_glibc):
     symbols = subprocess.run(["objdump", "-T", binary], capture_output=True, text=True).stdout
     needed = set(re.findall(r"NEEDED\s+(\S+)", subprocess.run(["objdump", "-p", binary], capture_output=True, text=True).stdout))
     faults = [f"needs C++ symbols of {version}" for version in sorted(set(re.findall(r"(?:GLIBCXX|CXXABI)_[\d.]+", symbols)))]
-    if checks_glibc and needed_glibc(binary) > GLIBC_MAX:
-        faults.append(f"needs glibc {'.'.join(map(str, needed_glibc(binary)))}")
+    glibc = needed_glibc(binary)
+    if checks_glibc and glibc > GLIBC_MAX:
+        faults.append(f"needs glibc {'.'.join(map(str, glibc))}")
     return faults + [f"needs {library}" for library in sorted(needed - ON_EVERY_SYSTEM)]
 
 

@@ -17,18 +17,22 @@ namespace hbmscope::cli {
 namespace {
 
 struct OptionWords {
-  std::vector<std::string> names;  // "-o", "--output"; of an argument "FILE"
+  std::vector<std::string> names;  // "-o", "--output"; empty: an argument
+  std::string title;               // "-o, --output"; of an argument "FILE"
   std::string help;
   std::string value;  // "TIME"; "N=20" with its default
-  bool takes_value = false, is_argument = false;
+  bool takes_value = false;
+};
+
+struct Subcommand {
+  std::string name, help;
 };
 
 struct Command {
   std::vector<std::string> path;  // "tpu", "fit"
-  std::string help;
-  std::vector<OptionWords> options;
-  std::vector<std::string> subcommands;
-  const CLI::App* app = nullptr;
+  std::string help, footer;
+  std::vector<OptionWords> options;  // And arguments.
+  std::vector<Subcommand> subcommands;
 };
 
 // The first words of a path: "tpu fit".
@@ -38,11 +42,6 @@ std::string joined(const std::vector<std::string>& path, std::size_t words) {
 
 std::string name_of(const Command& command) {
   return joined(command.path, command.path.size());
-}
-
-bool is_below(const Command& command, const Command& other) {
-  return other.path.size() == command.path.size() + 1 &&
-         std::equal(command.path.begin(), command.path.end(), other.path.begin());
 }
 
 // The first sentence or clause, without its example.
@@ -56,19 +55,22 @@ std::string short_help(std::string help) {
 
 // Those that are listed, parents first.
 void add_commands_below(const CLI::App& app, const std::vector<std::string>& path, std::vector<Command>& found) {
-  Command command{path, app.get_description(), {}, {}, &app};
+  Command command{path, app.get_description(), app.get_footer(), {}, {}};
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_group().empty()) continue;  // Not listed in --help either.
-    OptionWords words{{}, option->get_description(), option->get_type_name(), option->get_items_expected_max() > 0};
+    OptionWords words{{},
+                      option->get_name(),
+                      option->get_description(),
+                      option->get_type_name(),
+                      option->get_items_expected_max() > 0};
     if (!option->get_default_str().empty()) words.value += "=" + option->get_default_str();
     for (const std::string& name : option->get_snames()) words.names.push_back("-" + name);
     for (const std::string& name : option->get_lnames()) words.names.push_back("--" + name);
-    words.is_argument = words.names.empty();
-    if (words.is_argument) words.names.push_back(option->get_name());
+    if (!words.names.empty()) words.title = fmt::format("{}", fmt::join(words.names, ", "));
     command.options.push_back(std::move(words));
   }
   const auto listed = app.get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); });
-  for (const CLI::App* one : listed) command.subcommands.push_back(one->get_name());
+  for (const CLI::App* one : listed) command.subcommands.push_back({one->get_name(), one->get_description()});
   found.push_back(std::move(command));
   for (const CLI::App* one : listed) {
     std::vector<std::string> below = path;
@@ -85,9 +87,9 @@ std::vector<Command> listed_commands(const CLI::App& app) {
 
 // Commands and options.
 std::string completion_words(const Command& command) {
-  std::vector<std::string> words = command.subcommands;
-  for (const OptionWords& option : command.options)
-    if (!option.is_argument) words.insert(words.end(), option.names.begin(), option.names.end());
+  std::vector<std::string> words;
+  for (const Subcommand& one : command.subcommands) words.push_back(one.name);
+  for (const OptionWords& option : command.options) words.insert(words.end(), option.names.begin(), option.names.end());
   return fmt::format("{}", fmt::join(words, " "));
 }
 
@@ -162,11 +164,10 @@ std::string zsh_completion(const std::vector<Command>& commands) {
   text += case_lines(commands) + "    esac\n  done\n  case $command in\n";
   for (const Command& command : commands) {
     text += fmt::format("    {}) offers=(\n", in_quotes(name_of(command)));
-    for (const Command& other : commands)
-      if (is_below(command, other))
-        text += "      " + in_quotes(other.path.back() + ":" + zsh_text(short_help(other.help))) + "\n";
+    for (const Subcommand& one : command.subcommands)
+      text += "      " + in_quotes(one.name + ":" + zsh_text(short_help(one.help))) + "\n";
     for (const OptionWords& option : command.options)
-      for (const std::string& name : option.is_argument ? std::vector<std::string>() : option.names)
+      for (const std::string& name : option.names)
         text += "      " + in_quotes(name + ":" + zsh_text(short_help(option.help))) + "\n";
     text += "    ) ;;\n";
   }
@@ -182,20 +183,17 @@ std::string fish_completion(const std::vector<Command>& commands) {
     for (const std::string& word : command.path)
       condition += (condition.empty() ? "" : "; and ") + std::string("__fish_seen_subcommand_from ") + word;
     // `tpu run` is not `run`, and no longer `tpu`.
-    for (const Command& other : commands) {
-      const bool is_inside =
-          other.path.size() > command.path.size() && !command.path.empty() && is_below(command, other);
-      const bool ends_alike = other.path.size() > command.path.size() && command.path.size() == 1 &&
-                              other.path.back() == command.path.back();
-      if (is_inside) condition += "; and not __fish_seen_subcommand_from " + other.path.back();
-      if (ends_alike) condition += "; and not __fish_seen_subcommand_from " + other.path.front();
-    }
-    const std::string when = fmt::format("complete -c hbmscope -n {}", in_quotes(condition));
+    if (!command.path.empty())
+      for (const Subcommand& one : command.subcommands)
+        condition += "; and not __fish_seen_subcommand_from " + one.name;
     for (const Command& other : commands)
-      if (is_below(command, other))
-        text += fmt::format("{} -a {} -d {}\n", when, other.path.back(), in_quotes(short_help(other.help)));
+      if (command.path.size() == 1 && other.path.size() > 1 && other.path.back() == command.path.back())
+        condition += "; and not __fish_seen_subcommand_from " + other.path.front();
+    const std::string when = fmt::format("complete -c hbmscope -n {}", in_quotes(condition));
+    for (const Subcommand& one : command.subcommands)
+      text += fmt::format("{} -a {} -d {}\n", when, one.name, in_quotes(short_help(one.help)));
     for (const OptionWords& option : command.options) {
-      if (option.is_argument) continue;
+      if (option.names.empty()) continue;
       text += when;
       for (const std::string& name : option.names)
         text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
@@ -238,11 +236,10 @@ std::string manual_page(const CLI::App& app, std::string_view version) {
     if (!command.path.empty())
       text += fmt::format(".SH hbmscope {}\n{}\n", roff_text(name_of(command)), roff_text(command.help));
     for (const OptionWords& option : command.options)
-      text += fmt::format(".TP\n.B {}{}{}\n{}\n", roff_text(fmt::format("{}", fmt::join(option.names, ", "))),
+      text += fmt::format(".TP\n.B {}{}{}\n{}\n", roff_text(option.title),
                           option.takes_value && !option.value.empty() ? " " : "",
                           option.takes_value ? roff_text(option.value) : "", roff_text(option.help));
-    if (const std::string footer = command.app->get_footer(); !footer.empty())
-      text += fmt::format(".PP\n.nf\n{}\n.fi\n", roff_text(footer));
+    if (!command.footer.empty()) text += fmt::format(".PP\n.nf\n{}\n.fi\n", roff_text(command.footer));
   }
   return text;
 }

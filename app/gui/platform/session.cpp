@@ -88,7 +88,7 @@ class Session::Impl {
 
   bool update() {
     bool changed = std::exchange(redraw_, false);
-    if (writing_.valid() && writing_.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
+    if (writing_.valid() && writing_.wait_for(std::chrono::seconds(0)) != std::future_status::timeout)
       app_->commands().push(command::say, writing_.get());
     changed |= ImGui::GetCurrentContext()->InputEventsQueue.Size > 0 || !app_->commands().empty();
     by_user_ = changed;
