@@ -6,7 +6,7 @@ SAMPLE = samples/leak_step_200.pprof.gz
 TIMED = tests/house/timed.py
 BASELINE = samples/leak_step_010.pprof.gz
 
-.PHONY: help run build configure-tests build-tests test install server bundle test-real real-environments clean-real test-gpu test-slow bench asan tsan fuzz tidy format samples clean wheel wheel-files deb web
+.PHONY: help run build configure-tests build-tests test install server bundle test-real real-environments clean-real test-gpu test-slow bench asan tsan fuzz tidy format samples clean wheel wheel-files deb web site
 
 help:
 	@echo "make run             install missing packages, build, open the window on the demo"
@@ -18,6 +18,7 @@ help:
 	@echo "make wheel           build/wheel/hbmscope-*.whl, for pip, pipx and uv"
 	@echo "make web             build/web/app/web: the window as a page for browsers"
 	@echo "make deb             build/release/packages/hbmscope_*.deb, for apt"
+	@echo "make site            build/site: all pages of the repository as one site, with a search; needs no server"
 	@echo "make bench           compare speed with go tool pprof, std::map and the floor of this machine"
 	@echo "make asan tsan fuzz  run the tests under sanitizers; fuzz for ten minutes"
 	@echo "make tidy format     clang-tidy, clang-format"
@@ -90,6 +91,18 @@ web:
 	@cmake --preset web $(CMAKE_FLAGS) >build/web.log 2>&1 || { cat build/web.log; exit 1; }
 	@NODE_PATH=/usr/share/nodejs cmake --build --preset web --target hbmscope_web
 	@ls -l build/web/app/web/index.*
+
+# The pages of the repository, with what the program says of its commands (app/package/site).
+SITE_TOOLS = build/site_tools
+$(SITE_TOOLS)/installed: app/package/site/requirements.txt
+	@third_party/install_packages.sh package
+	@python3 -m venv --clear $(SITE_TOOLS) && $(SITE_TOOLS)/bin/pip install --quiet -r $< && touch $@
+
+site: build $(SITE_TOOLS)/installed
+	@app/package/site/gather_pages.py $(HBMSCOPE) build/site_pages
+	@NO_MKDOCS_2_WARNING=1 $(SITE_TOOLS)/bin/mkdocs build --strict -f build/site_pages/mkdocs.yml
+	@! grep -rnoE '<(script|link|img|iframe)[^>]* (src|href)="?(https?:)?//[^ >]*' --include='*.html' build/site  # No other host.
+	@ls build/site/index.html
 
 server:
 	@third_party/install_packages.sh

@@ -18,9 +18,9 @@ HISTORY = {"CHANGELOG.md", "DECISIONS.md"}
 SOURCE = re.compile(r"[\w-]+\.(h|cpp|c|inc|md|cmake)$")
 PATH = re.compile(r"[\w.-]+(/[\w.-]+)+/?$")
 
-FENCE = re.compile(r"^(```|    )")
+BLOCK = re.compile(r"^```.*?^```|^    [^\n]*", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
-CODE = re.compile(r"`([^`]+)`")
+CODE = re.compile(r"`([^`\n]+)`")
 HEADING = re.compile(r"^#+\s+(.*)$")
 
 
@@ -36,8 +36,16 @@ def anchor_of(heading):
     return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
 
 
+def without_blocks(text):
+    """The text without blocks of code, with as many lines."""
+    return BLOCK.sub(lambda found: "\n" * found.group(0).count("\n"), text)
+
+
 def anchors_of(path):
-    return {anchor_of(found.group(1)) for line in path.read_text().splitlines() if (found := HEADING.match(line))}
+    """Of headings that stand once: GitHub and mkdocs number the others differently."""
+    lines = without_blocks(path.read_text()).splitlines()
+    anchors = [anchor_of(found.group(1)) for line in lines if (found := HEADING.match(line))]
+    return {anchor for anchor in anchors if anchors.count(anchor) == 1}
 
 
 def check_link(root, path, link):
@@ -48,7 +56,7 @@ def check_link(root, path, link):
     if not file.exists() or not file.is_relative_to(root.resolve()):
         return f"the link {link} leads nowhere"
     if anchor and file.suffix == ".md" and anchor not in anchors_of(file):
-        return f"the link {link} names a heading that {file.relative_to(root.resolve())} does not have"
+        return f"the link {link} names a heading that {file.relative_to(root.resolve())} does not have, or has twice"
     return None
 
 
@@ -70,19 +78,22 @@ def check_name(root, path, name, names):
     return None
 
 
+def blank(found):
+    return " " * len(found.group(0))
+
+
 def check(root):
     """All broken references, a line each."""
     root = pathlib.Path(root)
     names = {path.name for path in root.rglob("*") if not any(part in NOT_OURS for part in path.relative_to(root).parts)}
     breaches = []
     for path in markdown_of(root):
-        for number, line in enumerate(path.read_text().splitlines(), 1):
-            if FENCE.match(line):
-                continue
-            wrong = [check_link(root, path, link) for link in LINK.findall(CODE.sub("", line))]
-            if path.name not in HISTORY:
-                wrong += [check_name(root, path, name, names) for name in CODE.findall(line)]
-            breaches += [f"{path.relative_to(root)}:{number}: {text}" for text in wrong if text]
+        text = without_blocks(path.read_text())
+        wrong = [(found.start(), check_link(root, path, found.group(1))) for found in LINK.finditer(CODE.sub(blank, text))]
+        if path.name not in HISTORY:
+            wrong += [(found.start(), check_name(root, path, found.group(1), names)) for found in CODE.finditer(text)]
+        wrong = sorted((text.count("\n", 0, place) + 1, breach) for place, breach in wrong if breach)
+        breaches += [f"{path.relative_to(root)}:{number}: {breach}" for number, breach in wrong]
     return breaches
 
 

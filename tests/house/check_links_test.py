@@ -46,6 +46,15 @@ class CheckLinks(unittest.TestCase):
     def test_a_heading_of_the_same_file(self):
         self.expect("# Why did it fail?\n\n[a](#why-did-it-fail)\n")
 
+    def test_a_link_on_two_lines(self):
+        self.expect("a [b\nc](analysis/GONE.md)\n", "README.md:1", "leads nowhere")
+
+    def test_a_heading_that_is_there_twice(self):
+        self.expect("# A\n\n# A\n\n[a](#a)\n", "README.md:5", "twice")
+
+    def test_a_comment_in_code_is_no_heading(self):
+        self.expect("```sh\n# once\n[a](analysis/GONE.md)\n```\n\n[a](#once)\n", "README.md:6", "does not have")
+
     def test_pages_of_others_are_not_looked_at(self):
         self.expect("[a](https://example.com/x) `https://example.com/x.h` `xla/service/heap.h` `../shared/data`\n")
 
