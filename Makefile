@@ -6,7 +6,7 @@ SAMPLE = samples/leak_step_200.pprof.gz
 TIMED = tests/house/timed.py
 BASELINE = samples/leak_step_010.pprof.gz
 
-.PHONY: help run build configure-tests build-tests test install server bundle test-real real-environments clean-real test-gpu test-slow bench asan tsan fuzz tidy format samples clean wheel wheel-files deb web site
+.PHONY: help run build configure-tests build-tests test install server bundle test-real real-environments clean-real test-gpu test-slow bench asan tsan fuzz tidy format samples clean wheel wheel-files deb web site test-web
 
 help:
 	@echo "make run             install missing packages, build, open the window on the demo"
@@ -16,7 +16,7 @@ help:
 	@echo "make server          build/server/app/hbmscope: the commands alone, without OpenGL"
 	@echo "make bundle          build/release/server_bundle: the static program (10 MiB) that hbmscope copies to servers over ssh"
 	@echo "make wheel           build/wheel/hbmscope-*.whl, for pip, pipx and uv"
-	@echo "make web             build/web/app/web: the window as a page for browsers"
+	@echo "make web             build/web/app/web: the window as a page for browsers; make test-web opens it in Chromium"
 	@echo "make deb             build/release/packages/hbmscope_*.deb, for apt"
 	@echo "make site            build/site: all pages of the repository as one site, with a search; needs no server"
 	@echo "make bench           compare speed with go tool pprof, std::map and the floor of this machine"
@@ -90,7 +90,12 @@ web:
 	@third_party/install_packages.sh web
 	@cmake --preset web $(CMAKE_FLAGS) >build/web.log 2>&1 || { cat build/web.log; exit 1; }
 	@NODE_PATH=/usr/share/nodejs cmake --build --preset web --target hbmscope_web
-	@ls -l build/web/app/web/index.*
+	@ls -l build/web/app/web/*.html build/web/app/web/index.js build/web/app/web/index.wasm
+
+# The page in headless Chromium (Debian's), beside the native window; TESTS="-k part --keep FOLDER".
+test-web:
+	@test -x build/web_test/bin/python || { python3 -m venv build/web_test && build/web_test/bin/pip install --quiet -r tests/web/requirements.txt; }
+	@build/web_test/bin/python tests/web/page_test.py build/web/app/web build/release/app/hbmscope $(TESTS)
 
 # The pages of the repository, with what the program says of its commands (app/package/site).
 SITE_TOOLS = build/site_tools

@@ -1,11 +1,9 @@
 // Writes the contents of a view as a pprof profile, with protobuf: that way, the library that everyone reads it with
 // checks the message, and an export is not a hot path.
 #include <algorithm>
-#include <memory>
-
-#include <libdeflate.h>
 
 #include "analysis/query/select_samples.h"
+#include "analysis/write/compress_gzip.h"
 #include "analysis/write/write.h"
 #include "pprof.pb.h"
 
@@ -146,10 +144,6 @@ class ProfileWriter {
   pprof::Profile out_;
 };
 
-struct FreeCompressor {
-  void operator()(libdeflate_compressor* compressor) const { libdeflate_free_compressor(compressor); }
-};
-
 }  // namespace
 
 std::string write_pprof(const ProfileView& view) {
@@ -159,11 +153,7 @@ std::string write_pprof(const ProfileView& view) {
     request.keep_zeros = true;
     if (const auto whole = make_view(view.profile, request)) return write_pprof(*whole);
   }
-  const std::string raw = ProfileWriter(view).write();
-  const std::unique_ptr<libdeflate_compressor, FreeCompressor> compressor(libdeflate_alloc_compressor(6));
-  std::string zipped(libdeflate_gzip_compress_bound(compressor.get(), raw.size()), '\0');
-  zipped.resize(libdeflate_gzip_compress(compressor.get(), raw.data(), raw.size(), zipped.data(), zipped.size()));
-  return zipped;
+  return compress_gzip(ProfileWriter(view).write());
 }
 
 }  // namespace hbmscope

@@ -11,6 +11,7 @@
 #include "analysis/write/write.h"
 #include "app/cli/cli.h"
 #include "app/cli/export_trace.h"
+#include "app/cli/export_viewer.h"
 #include "app/cli/load.h"
 #include "app/cli/options.h"
 #include "app/cli/output_file.h"
@@ -25,6 +26,9 @@ int run_export(const ExportOptions& options) {
   if (options.to != "parquet")
     if (auto allowed = options.used.refuse({"--python"}, "needs --to parquet"); !allowed) return fail(allowed.error());
   if (auto allowed = check_output(options.files, options.output); !allowed) return fail(allowed.error());
+  if (options.viewer && options.to != "html")
+    return fail(refusal("--viewer needs --to html", "Leave --viewer out, or write a page."));
+  if (options.viewer) return run_viewer_export(options);
   if (is_trace_export(options)) return run_trace_export(options);
   const auto format = parse_export_format(options.to);
   if (!format) return fail(format.error());

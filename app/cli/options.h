@@ -96,6 +96,7 @@ struct ExportOptions {
   UsedOptions used;
   ViewOptions view;
   std::string to, output;
+  bool viewer = false;             // As HTML: the page for browsers with the files in it.
   std::string what;                // For a trace as CSV or Parquet: events or blocks; empty: the top table.
   std::string step;                // For counters for Perfetto, in bytes; empty: depends on the peak.
   std::string python = "python3";  // A Python with pyarrow, for Parquet.

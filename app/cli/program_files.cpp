@@ -41,6 +41,14 @@ std::optional<fs::path> find_tpu_plugin() {
   return !folder.empty() && fs::exists(plugin, error) ? std::optional(plugin) : std::nullopt;
 }
 
+std::optional<fs::path> find_viewer_page() {
+  std::error_code error;
+  const fs::path above = program_path().parent_path().parent_path();
+  for (const auto& place : {above / "share/hbmscope/hbmscope.html", above.parent_path() / "web/app/web/hbmscope.html"})
+    if (fs::exists(place, error)) return place;
+  return std::nullopt;
+}
+
 std::optional<Error> find_preload_fault(std::string_view owner, const std::string& path) {
   if (path.find_first_of(" :") == std::string::npos) return std::nullopt;
   return refusal(fmt::format("the path of {} contains a space or a colon: {}", owner, path),

@@ -20,6 +20,9 @@ std::filesystem::path find_emulated_folder();
 // The plugin of the emulated TPU there (allocator/tpu/plugin); nothing if it is missing.
 std::optional<std::filesystem::path> find_tpu_plugin();
 
+// The page for browsers in one file (app/web); nothing if it is missing.
+std::optional<std::filesystem::path> find_viewer_page();
+
 // Why the loader can't preload a file with this path; nothing if it can. `owner`: "the collector".
 std::optional<Error> find_preload_fault(std::string_view owner, const std::string& path);
 

@@ -14,6 +14,7 @@
 #include "allocator/device/model/accounts.h"
 #include "analysis/units/utf8.h"
 #include "analysis/write/json.h"
+#include "app/cli/cli.h"
 #include "app/cli/display.h"
 #include "app/cli/dry_run.h"
 #include "app/cli/emulated_program.h"

@@ -43,6 +43,18 @@ TEST(Commands, without_a_profile_a_reason_is_given) {
   EXPECT_EQ(why_not(nothing_open, CommandId::open_file), "");
 }
 
+TEST(Commands, a_page_in_a_browser_has_no_jobs_and_says_how_to_get_them) {
+  AppState page;
+  page.host = Host::browser;
+  for (const CommandId id : {CommandId::show_jobs, CommandId::start_demo, CommandId::detach, CommandId::quit}) {
+    EXPECT_FALSE(is_offered(page.host, id)) << info_of(id).name;
+    EXPECT_EQ(why_not(page, id), "A page in a browser can't do this; install hbmscope for it.");
+    EXPECT_TRUE(is_offered(Host::desktop, id)) << info_of(id).name;
+  }
+  EXPECT_TRUE(is_offered(Host::browser, CommandId::copy_link));
+  EXPECT_FALSE(is_offered(Host::desktop, CommandId::copy_link));
+}
+
 TEST(Commands, those_with_an_argument_are_hidden_and_carry_it_as_it_is) {
   for (const CommandInfo& info : command_table()) {
     if (takes_argument(info.id)) {

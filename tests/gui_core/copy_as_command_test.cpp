@@ -55,6 +55,18 @@ TEST(CopyAsCommand, opens_files_filter_selection_view_and_baseline) {
             "hbmscope open new.prof --baseline 'old run.prof' --view diff --where 'size>1GiB' --select 'train step'");
 }
 
+TEST(CopyAsCommand, a_link_has_the_same_options_without_the_files) {
+  AppState state = two_files();
+  ViewPosition& position = state.context().position;
+  position.view = ViewKind::top;
+  position.all_devices = true;
+  position.request.where = "size>1GiB";
+  state.settings.theme = Theme::light;
+  const std::vector<std::pair<std::string, std::string>> expected{
+      {"view", "top"}, {"all-devices", ""}, {"where", "size>1GiB"}, {"theme", "light"}};
+  EXPECT_EQ(open_options(state), expected);
+}
+
 TEST(CopyAsCommand, the_report_twin_follows_the_view) {
   AppState state = two_files();
   ViewPosition& position = state.context().position;

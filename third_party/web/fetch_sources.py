@@ -68,7 +68,9 @@ def fetch(package, name, sha256, folder):
         if package == "sqlite3":
             (source / "amalgamation").mkdir()
             for command in (["../configure", "--disable-tcl"], ["make", "sqlite3.c"]):
-                subprocess.run(command, cwd=source / "amalgamation", check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                done = subprocess.run(command, cwd=source / "amalgamation", env={**os.environ, "CC": "cc"}, capture_output=True, text=True)  # CMake has set CC to emcc.
+                if done.returncode != 0:
+                    sys.exit(f"{package}: {' '.join(command)}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
         shutil.move(source, folder / package)
 
 

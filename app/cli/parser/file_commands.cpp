@@ -326,6 +326,7 @@ void add_export(CommandList& commands) {
   CLI::App& command =
       commands.add("export", "Write a file for other programs: HTML, Perfetto, CSV, Parquet, pprof, ...", R"(
   hbmscope export memory.prof --to html -o report.html            a page that opens in any browser
+  hbmscope export job.hbm --to html --viewer -o job.html          the window itself as a page, with the file in it
   hbmscope export snapshot.pickle --to perfetto -o trace.json     for ui.perfetto.dev
   hbmscope export snapshot.pickle --to csv --what events          one row per allocation and free)");
   const auto options = std::make_shared<ExportOptions>();
@@ -337,6 +338,8 @@ void add_export(CommandList& commands) {
       ->transform(CLI::ignore_case)
       ->type_name("FORMAT");
   command.add_option("-o,--output", options->output, "The file to write; default: standard output")->type_name("FILE");
+  command.add_flag("--viewer", options->viewer,
+                   "For html: the window itself as one page, with the files in it, instead of a report");
   command
       .add_option("--what", options->what,
                   "Of a trace as CSV, JSON or Parquet: one row per event (events) or per block (blocks), up to --at; "

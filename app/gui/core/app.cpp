@@ -185,8 +185,10 @@ void App::Parts::apply_in_context(const Command& command) {
   if (context.position != before && is_step(command.id)) remember(state, before);
 }
 
-App::App(std::function<void()> wake, bool leaves_no_trace)
-    : leaves_no_trace_(leaves_no_trace), parts_(std::make_unique<Parts>(std::move(wake), leaves_no_trace)) {}
+App::App(std::function<void()> wake, bool leaves_no_trace, Host host)
+    : leaves_no_trace_(leaves_no_trace), parts_(std::make_unique<Parts>(std::move(wake), leaves_no_trace)) {
+  parts_->state.host = host;
+}
 App::~App() = default;
 
 const AppState& App::state() const {

@@ -20,8 +20,8 @@ namespace hbmscope::gui {
 class App {
  public:
   // Reads settings and recent files. `wake` must be callable from any thread until the App is destroyed. An App that
-  // `leaves_no_trace` (used for pictures) writes neither settings nor recent files.
-  explicit App(std::function<void()> wake, bool leaves_no_trace = false);
+  // `leaves_no_trace` (used for pictures and pages) writes neither settings nor recent files.
+  explicit App(std::function<void()> wake, bool leaves_no_trace = false, Host host = Host::desktop);
   ~App();  // Cancels running work and waits for it.
   App(const App&) = delete;
   App& operator=(const App&) = delete;

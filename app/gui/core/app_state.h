@@ -19,6 +19,7 @@
 #include "app/gui/core/bookmarks.h"
 #include "app/gui/core/code_places.h"
 #include "app/gui/core/color_keeper.h"
+#include "app/gui/core/host.h"
 #include "app/gui/core/settings.h"
 #include "app/gui/core/trace_colors.h"
 #include "app/gui/core/view_position.h"
@@ -95,6 +96,7 @@ struct AppState {
   std::vector<Context> contexts = std::vector<Context>(1);  // One, or two side by side.
   std::size_t active_context = 0;  // Used by Sources, Inspector, the filter and all views that are not side by side.
   std::optional<SameMoment> lock;  // How the time of one side follows the other; nothing: it does not follow.
+  Host host = Host::desktop;
   WindowState window;
   Settings settings;
   std::vector<RecentFile> recent;

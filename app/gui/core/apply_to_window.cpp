@@ -74,6 +74,7 @@ bool apply_to_window(AppState& state, WorkerPool& pool, Answering& asking, const
     case set_clipboard: copy_text(state, command.as<std::string>(), "Copied."); return true;
     case copy_as_command: copy_text(state, open_command(state), "Copied: " + open_command(state)); return true;
     case copy_report_command: copy_text(state, report_command(state), "Copied: " + report_command(state)); return true;
+    case copy_link: ++window.link_serial; return true;
     case find: ++window.find_serial; return true;
     case edit_filter: ++window.filter_serial; return true;
     case find_next:

@@ -12,10 +12,13 @@ void CommandLine::add_option(std::string_view name, std::string_view value) {
   if (value.empty()) return;
   text_ += " " + std::string(name);
   add(value);
+  options_.emplace_back(name.substr(2), value);
 }
 
 void CommandLine::add_flag(std::string_view name, bool given) {
-  if (given) text_ += " " + std::string(name);
+  if (!given) return;
+  text_ += " " + std::string(name);
+  options_.emplace_back(name.substr(2), "");
 }
 
 void CommandLine::add_filters(const ViewRequest& request) {

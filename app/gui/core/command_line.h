@@ -3,6 +3,8 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "analysis/query/profile_view.h"
 
@@ -16,9 +18,12 @@ class CommandLine {
   void add_flag(std::string_view name, bool given);
   void add_filters(const ViewRequest& request);
   std::string take() { return std::move(text_); }
+  // What was added with a name: {"at", "oom"}, {"all-devices", ""}.
+  const std::vector<std::pair<std::string, std::string>>& options() const { return options_; }
 
  private:
   std::string text_;
+  std::vector<std::pair<std::string, std::string>> options_;
 };
 
 }  // namespace hbmscope::gui

@@ -51,7 +51,28 @@ std::optional<ViewKind> view_of(CommandId id) {
   }
 }
 
+bool is_offered(Host host, CommandId id) {
+  switch (id) {
+    case CommandId::copy_link: return host == Host::browser;
+    case CommandId::show_jobs:
+    case CommandId::reload_file:  // The browser's own F5.
+    case CommandId::quit:
+    case CommandId::stop_recording:
+    case CommandId::skip_to_now:
+    case CommandId::detach:
+    case CommandId::start_demo:
+    case CommandId::pause_demo:
+    case CommandId::step_demo:
+    case CommandId::split_demo:
+    case CommandId::end_demo: return host == Host::desktop;
+    default: return true;
+  }
+}
+
 std::string_view why_not(const AppState& state, CommandId id) {
+  if (!is_offered(state.host, id))
+    return state.host == Host::browser ? "A page in a browser can't do this; install hbmscope for it."
+                                       : "Only a page in a browser has a link.";
   const Source* source = state.source();
   const bool ready = source != nullptr && source->state == AnswerState::ready;
   switch (info_of(id).needs) {

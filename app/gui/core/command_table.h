@@ -8,6 +8,7 @@
 #include <span>
 #include <string_view>
 
+#include "app/gui/core/host.h"
 #include "app/gui/core/view_kind.h"
 
 namespace hbmscope::gui {
@@ -68,6 +69,7 @@ enum class Needs {
   X(copy_as_text, "Copy as text", "", "Edit", profile, "The view in front as aligned text, as it is shown.")           \
   X(copy_as_command, "Copy as command", "Ctrl+Shift+C", "Edit", profile,                                               \
     "A command line that opens the window in this state.")                                                             \
+  X(copy_link, "Copy link", "", "Edit", profile, "An address that opens this page in this state.")                     \
   X(copy_report_command, "Copy as report command", "", "Edit", profile, "A command line that prints this view.")       \
   X(copy_workload_command, "Copy as tpu run command", "", "Edit", workload,                                            \
     "A command line that emulates the workload with the same changes and prints the result.")                          \
@@ -278,6 +280,8 @@ std::span<const CommandInfo> command_table();
 const CommandInfo& info_of(CommandId id);
 std::optional<ViewKind> view_of(CommandId id);  // The view that the command shows.
 
+// False: the host can't do it, so no menu shows it.
+bool is_offered(Host host, CommandId id);
 // Empty if the command is available; otherwise the reason, as a sentence: "Open a profile first."
 std::string_view why_not(const AppState& state, CommandId id);
 // For toggles and choices: whether the command's state is on (fold, theme, by function).

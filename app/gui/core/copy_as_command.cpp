@@ -75,6 +75,11 @@ void add_position(CommandLine& line, const Source* source, const ViewPosition& p
   }
 }
 
+void add_state(CommandLine& line, const AppState& state) {
+  add_position(line, state.source(), state.position(), state.contexts[0].position);
+  line.add_option("--theme", state.settings.theme == Theme::light ? "light" : "");
+}
+
 // The source on the right side.
 SourceId other_side_id(const AppState& state) {
   return state.is_split() ? state.contexts[1].position.source : SourceId::none;
@@ -140,9 +145,14 @@ std::string open_command(const AppState& state) {
     if (state.lock) line.add_option("--lock", text_from_same_moment(*state.lock));
   }
   if (const Source* baseline = state.baseline()) line.add_option("--baseline", baseline->path);
-  add_position(line, state.source(), position, left);
-  line.add_option("--theme", state.settings.theme == Theme::light ? "light" : "");
+  add_state(line, state);
   return line.take();
+}
+
+std::vector<std::pair<std::string, std::string>> open_options(const AppState& state) {
+  CommandLine line("");
+  add_state(line, state);
+  return line.options();
 }
 
 std::string open_command(const Source& source, const ViewPosition& position) {

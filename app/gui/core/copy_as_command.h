@@ -4,6 +4,8 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "app/gui/core/app_state.h"
 
@@ -18,6 +20,8 @@ std::string where_quote(std::string_view text);
 // "hbmscope open a.prof --view flame --where 'size>1GiB' --select train_step"; with `--baseline` when two files are
 // compared.
 std::string open_command(const AppState& state);
+// Its options without the files, for the link to a page: {"view", "flame"}, {"all-devices", ""}.
+std::vector<std::pair<std::string, std::string>> open_options(const AppState& state);
 // Of one file.
 std::string open_command(const Source& source, const ViewPosition& position);
 

@@ -8,6 +8,7 @@
 namespace hbmscope::gui {
 
 void draw_editor_item(const AppState& state, const FrameKey& frame, CommandQueue& commands) {
+  if (state.host == Host::browser) return;  // It can't start an editor.
   if (!frame.file.empty() && !state.code_places.contains({state.position().source, frame.file}))
     commands.push(command::look_for_code, frame);
   const std::string why = why_no_editor(state, frame);

@@ -55,7 +55,7 @@ class Session::Impl {
         target_(std::move(target)),
         signal_(options.surface),
         shell_(std::make_unique<ShellState>()),
-        app_(std::make_unique<App>([this] { signal_.wake(); }, options.leaves_no_trace)) {
+        app_(std::make_unique<App>([this] { signal_.wake(); }, options.leaves_no_trace, options.host)) {
     GLFWwindow* handle = window_->handle();
     glfwSetWindowUserPointer(handle, this);
     glfwSetDropCallback(handle, [](GLFWwindow* from, int count, const char** paths) {

@@ -20,6 +20,7 @@ struct SessionOptions {
   double scale = 0;              // 0: the display's scale.
   bool remember_layout = true;   // Read the dock layout from the state folder, and write it at the end.
   bool lists_jobs = false;       // List this machine's jobs on the first page.
+  Host host = Host::desktop;
   bool leaves_no_trace = false;  // Write neither settings nor recent files, e.g. for a picture.
 };
 

@@ -56,6 +56,12 @@ void heading(const char* words) {
   ImGui::Spacing();
 }
 
+void mono_lines(const char* lines) {
+  ImGui::PushFont(mono_font(), ImGui::GetStyle().FontSizeBase * 0.9F);
+  wrapped_text(lines);
+  ImGui::PopFont();
+}
+
 void draw_open(const Look& look, CommandQueue& commands) {
   heading("Open");
   draw_drop_target(look);
@@ -68,9 +74,7 @@ void draw_open(const Look& look, CommandQueue& commands) {
   tooltip("Opens what was copied: the text of an error, or a part of a job's log (Ctrl+V).");
   ImGui::Spacing();
   wrapped_text("It opens " + text_from_readable_formats() + ". To write a profile in a JAX job:", true);
-  ImGui::PushFont(mono_font(), ImGui::GetStyle().FontSizeBase * 0.9F);
-  wrapped_text("jax.profiler.save_device_memory_profile(\"memory.prof\")");
-  ImGui::PopFont();
+  mono_lines("jax.profiler.save_device_memory_profile(\"memory.prof\")");
   if (ImGui::Button("Copy this line"))
     commands.push(command::set_clipboard, "jax.profiler.save_device_memory_profile(\"memory.prof\")");
 }
@@ -120,9 +124,26 @@ void draw_watch(const AppState& state, const Look& look, CommandQueue& commands)
   draw_job_list(state, commands, false);
   ImGui::Dummy({0, look.px(10)});
   wrapped_text("From its start, also on a server without a display:", true);
-  ImGui::PushFont(mono_font(), ImGui::GetStyle().FontSizeBase * 0.9F);
-  wrapped_text("hbmscope run -- python train.py");
-  ImGui::PopFont();
+  mono_lines("hbmscope run -- python train.py");
+}
+
+// In a page: what it can't do, and how to get it.
+void draw_installed(const Look& look, CommandQueue& commands) {
+  constexpr const char* lines =
+      "pip install hbmscope-*.whl\n"
+      "hbmscope run -- python train.py\n"
+      "hbmscope attach 4711\n"
+      "hbmscope run --emulate h100 -- python train.py";
+  heading("Live jobs and dry runs");
+  wrapped_text(
+      "This page opens files, and they stay on this machine. Installed, hbmscope also records a job, watches one that "
+      "runs, and runs your program on a GPU or a TPU slice that isn't there:",
+      true);
+  ImGui::Spacing();
+  mono_lines(lines);
+  ImGui::Spacing();
+  if (ImGui::Button("Copy these lines", {-1, look.px(32)})) commands.push(command::set_clipboard, lines);
+  wrapped_text("The package comes from make wheel in hbmscope's sources, and has this window, too.", true);
 }
 
 void draw_learn(const AppState& state, const Look& look, CommandQueue& commands) {
@@ -133,22 +154,24 @@ void draw_learn(const AppState& state, const Look& look, CommandQueue& commands)
     wrapped_text("A recording at its out-of-memory: fragmentation, and what would help.", true);
     ImGui::Spacing();
   }
-  if (ImGui::Button("Start the demo", {-1, look.px(32)})) commands.push(CommandId::start_demo);
-  wrapped_text("A training step on an emulated device: watch the heap map live and change the memory settings of JAX.",
-               true);
-  ImGui::Spacing();
+  if (state.host == Host::desktop) {
+    if (ImGui::Button("Start the demo", {-1, look.px(32)})) commands.push(CommandId::start_demo);
+    wrapped_text(
+        "A training step on an emulated device: watch the heap map live and change the memory settings of JAX.", true);
+    ImGui::Spacing();
+  }
   if (!state.sample.empty()) {
     if (ImGui::Button("Open the sample profile", {-1, look.px(32)})) commands.push(CommandId::open_sample);
     wrapped_text("A JAX training loop that keeps something from every step. What holds the memory?", true);
     ImGui::Spacing();
   }
-  if (ImGui::Button("Will it fit? Copy the command", {-1, look.px(32)}))
-    commands.push(command::set_clipboard, "hbmscope run --emulate h100 -- python train.py");
-  wrapped_text("Runs your own JAX or PyTorch program on a GPU that isn't there, and says what it needs:", true);
-  ImGui::PushFont(mono_font(), ImGui::GetStyle().FontSizeBase * 0.9F);
-  wrapped_text("hbmscope run --emulate h100 -- python train.py");
-  ImGui::PopFont();
-  ImGui::Spacing();
+  if (state.host == Host::desktop) {
+    if (ImGui::Button("Will it fit? Copy the command", {-1, look.px(32)}))
+      commands.push(command::set_clipboard, "hbmscope run --emulate h100 -- python train.py");
+    wrapped_text("Runs your own JAX or PyTorch program on a GPU that isn't there, and says what it needs:", true);
+    mono_lines("hbmscope run --emulate h100 -- python train.py");
+    ImGui::Spacing();
+  }
   if (ImGui::Button("Keys and commands", {-1, look.px(32)})) commands.push(CommandId::help);
   wrapped_text("F1 shows them at any time; Ctrl+Shift+P finds a command by a few letters.", true);
 }
@@ -175,9 +198,11 @@ void draw_first_launch(const AppState& state, CommandQueue& commands) {
   column("open", 0.34F, [&] {
     draw_open(look, commands);
     ImGui::Dummy({0, look.px(16)});
-    draw_recent(state, look, commands);
+    if (state.host == Host::desktop) draw_recent(state, look, commands);
   });
-  column("watch", 0.38F, [&] { draw_watch(state, look, commands); });
+  column("watch", 0.38F, [&] {
+    state.host == Host::desktop ? draw_watch(state, look, commands) : draw_installed(look, commands);
+  });
   column("learn", 0.28F, [&] { draw_learn(state, look, commands); });
   ImGui::NewLine();
   if (!state.window.notice.empty()) wrapped_text(state.window.notice);

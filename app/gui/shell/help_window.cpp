@@ -25,10 +25,10 @@ constexpr Gesture gestures[] = {
     {"mouse 4 and 5", "view back, forward"},
 };
 
-void draw_commands(const char* menu, const std::string& narrowed_to) {
+void draw_commands(Host host, const char* menu, const std::string& narrowed_to) {
   bool titled = false;
   for (const CommandInfo& info : command_table()) {
-    if (info.menu != menu) continue;
+    if (info.menu != menu || !is_offered(host, info.id)) continue;
     if (!contains_ignoring_case(info.title, narrowed_to) && !contains_ignoring_case(info.help, narrowed_to) &&
         !contains_ignoring_case(info.shortcut, narrowed_to))
       continue;
@@ -67,7 +67,7 @@ void draw_help(const AppState& state, HelpState& help, CommandQueue& commands) {
       ImGui::TableSetupColumn("command", ImGuiTableColumnFlags_WidthStretch, 1.1F);
       ImGui::TableSetupColumn("keys", ImGuiTableColumnFlags_WidthFixed, look.px(120));
       ImGui::TableSetupColumn("help", ImGuiTableColumnFlags_WidthStretch, 1.6F);
-      for (const char* menu : menus) draw_commands(menu, help.narrowed_to);
+      for (const char* menu : menus) draw_commands(state.host, menu, help.narrowed_to);
       ImGui::EndTable();
     }
     ImGui::SeparatorText("In pictures and lists");

@@ -62,7 +62,7 @@ void draw_menu(const AppState& state, const char* name, CommandQueue& commands) 
   if (!ImGui::BeginMenu(name)) return;
   bool first = true;
   for (const CommandInfo& info : command_table()) {
-    if (info.menu != name) continue;
+    if (info.menu != name || !is_offered(state.host, info.id)) continue;
     if (!first && begins_group(info.id)) ImGui::Separator();
     draw_item(state, info, commands);
     if (info.id == CommandId::open_folder) draw_recent(state, commands);

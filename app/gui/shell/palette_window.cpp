@@ -23,10 +23,10 @@ struct Found {
   int score;
 };
 
-std::vector<Found> find_commands(const std::string& typed) {
+std::vector<Found> find_commands(Host host, const std::string& typed) {
   std::vector<Found> found;
   for (const CommandInfo& info : command_table()) {
-    if (info.needs == Needs::hidden) continue;
+    if (info.needs == Needs::hidden || !is_offered(host, info.id)) continue;
     const std::string words = std::string(info.title) + " " + std::string(info.menu);
     int score = 0;
     if (typed.empty() || ImCmd::FuzzySearch(typed.c_str(), words.c_str(), score)) found.push_back({&info, score});
@@ -153,7 +153,7 @@ void draw_palette(const AppState& state, PaletteState& palette, CommandQueue& co
                                  ? "A few letters of a command, an address, size>1GiB, a time such as 1.2s, or a step"
                                  : "Type a few letters of a command";
     if (text_field("##command", hint, palette.typed)) palette.chosen = 0;
-    const std::vector<Found> found = find_commands(palette.typed);
+    const std::vector<Found> found = find_commands(state.host, palette.typed);
     const std::vector<Place> places = find_places(state, palette.typed);
     const std::size_t rows = places.size() + found.size();
     bool moved = false;

@@ -148,6 +148,7 @@ void follow_clipboard(const AppState& state, ViewStates& views) {
   ImGui::SetClipboardText(state.window.clipboard.c_str());
 }
 
+// A page asks the browser for both: app/web.
 void follow_paste(const AppState& state, ViewStates& views, CommandQueue& commands) {
   if (views.paste_seen == state.window.paste_serial) return;
   views.paste_seen = state.window.paste_serial;
@@ -173,12 +174,12 @@ void draw_shell(const AppState& state, ShellState& shell, CommandQueue& commands
   commands.begin_frame(state.active_context);
   views.frames_since_input = is_anything_pressed() ? 0 : views.frames_since_input + 1;
   follow_clipboard(state, views);
-  follow_paste(state, views, commands);
+  if (state.host == Host::desktop) follow_paste(state, views, commands);
   handle_keys(commands);
   draw_ground(state, views, commands);
   const bool has_docks = !state.sources.empty() && !state.window.maximised && state.window.tiles.empty();
   if (has_docks) draw_docked_views(state, views, commands);
-  draw_file_dialog(state, views.dialog, commands);
+  if (state.host == Host::desktop) draw_file_dialog(state, views.dialog, commands);
   draw_palette(state, views.palette, commands);
   draw_help(state, views.help, commands);
   draw_jobs_window(state, views.jobs, commands);

@@ -9,8 +9,11 @@ std::string find_sample() {
   namespace fs = std::filesystem;
   std::error_code error;
   if (const char* named = std::getenv("HBMSCOPE_SAMPLE"); named != nullptr && *named != '\0') return named;
-  for (const char* candidate : {HBMSCOPE_SAMPLE_INSTALLED, HBMSCOPE_SAMPLE_IN_SOURCES})
-    if (fs::is_regular_file(candidate, error)) return candidate;
+  // In a virtual environment the program is elsewhere than its build was told.
+  const fs::path beside = fs::read_symlink("/proc/self/exe", error).parent_path().parent_path();
+  for (const fs::path& candidate : {beside / "share/hbmscope/samples/leak_step_200.pprof.gz",
+                                    fs::path(HBMSCOPE_SAMPLE_INSTALLED), fs::path(HBMSCOPE_SAMPLE_IN_SOURCES)})
+    if (fs::is_regular_file(candidate, error)) return candidate.string();
   return {};
 }
 
