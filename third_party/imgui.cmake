@@ -38,6 +38,9 @@ add_library(imgui_backends STATIC EXCLUDE_FROM_ALL
 target_include_directories(imgui_backends SYSTEM PUBLIC ${imgui_dir}/backends)
 target_link_libraries(imgui_backends PUBLIC imgui_headers glfw glfw_headers PRIVATE ${CMAKE_DL_LIBS})
 target_compile_options(imgui_backends PRIVATE -w)
+if(EMSCRIPTEN)
+  set_source_files_properties(${imgui_dir}/backends/imgui_impl_opengl3.cpp PROPERTIES COMPILE_OPTIONS "-include;${CMAKE_CURRENT_SOURCE_DIR}/web/gl_state.h")
+endif()
 
 set(implot_dir ${HBMSCOPE_BUNDLE_EXTERNAL}/implot/implot)
 add_library(implot STATIC EXCLUDE_FROM_ALL ${implot_dir}/implot.cpp ${implot_dir}/implot_items.cpp)

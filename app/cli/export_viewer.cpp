@@ -58,9 +58,10 @@ Result<std::string> element_of(const std::string& file) {
 Result<std::string> page_with(const std::vector<std::string>& files) {
   const auto viewer = find_viewer_page();
   if (!viewer)
-    return Failure(refusal("the page for browsers is not installed with this program",
-                           "make web, in hbmscope's sources, makes it; make wheel and make deb then include it. Without "
-                           "--viewer a report is written."));
+    return Failure(
+        refusal("the page for browsers is not installed with this program",
+                "make web, in hbmscope's sources, makes it; make wheel and make deb then include it. Without "
+                "--viewer a report is written."));
   auto page = read_text(viewer->string());
   if (!page) return page;
   const std::size_t place = page->find(place_of_files);
@@ -78,8 +79,9 @@ Result<std::string> page_with(const std::vector<std::string>& files) {
 }  // namespace
 
 int run_viewer_export(const ExportOptions& options) {
-  if (auto allowed = options.used.refuse_all_but({"--to", "--viewer", "--output", "--max-size"},
-                                                 "does not apply to --viewer, whose page has everything that the files have");
+  if (auto allowed =
+          options.used.refuse_all_but({"--to", "--viewer", "--output", "--max-size"},
+                                      "does not apply to --viewer, whose page has everything that the files have");
       !allowed)
     return fail(allowed.error());
   for (const std::string& file : options.files)

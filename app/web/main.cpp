@@ -1,15 +1,18 @@
 // The page's program: the window on the page's canvas. The script of page.html puts files into the page's file system
 // and names them here; what only a browser can do (choose files, save, copy, paste) is asked of it after each frame.
 #include <emscripten.h>
+#include <emscripten/html5.h>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <imgui.h>
 
@@ -127,6 +130,15 @@ void run_frame() {
   if (is_drawn) EM_ASM(page.saveWrittenFiles());
 }
 
+// Dear ImGui leaves the wheel of Emscripten's GLFW, which has whole notches only, to its user.
+EM_BOOL add_wheel(int, const EmscriptenWheelEvent* event, void*) {
+  constexpr double pixels = 100, lines = 3;  // Of one notch.
+  const double notch = event->deltaMode == DOM_DELTA_PIXEL ? pixels : event->deltaMode == DOM_DELTA_LINE ? lines : 1;
+  ImGui::GetIO().AddMouseWheelEvent(static_cast<float>(-event->deltaX / notch),
+                                    static_cast<float>(-event->deltaY / notch));
+  return EM_TRUE;
+}
+
 void use_clipboard_of_browser() {
   ImGuiPlatformIO& platform = ImGui::GetPlatformIO();
   platform.Platform_SetClipboardTextFn = [](ImGuiContext*, const char* text) {
@@ -181,6 +193,7 @@ int main() {
   page.session = std::move(*session);
   page.loop = std::make_unique<WindowLoop>(*page.session);
   use_clipboard_of_browser();
+  emscripten_set_wheel_callback("#canvas", nullptr, EM_TRUE, add_wheel);
   emscripten_set_main_loop(run_frame, 0, true);
   return 0;
 }

@@ -131,7 +131,7 @@ class Writer:
         self.write(b"e0")
         heads = [(self.head_of(entry), entry["time_us"]) for entry in entries]
         period = trace[-1]["time_us"] - trace[0]["time_us"] + 1000
-        rounds = max(0, (wanted_bytes - self.file.report()) // max(1, sum(len(head) + 11 for head, _ in heads)))
+        rounds = max(0, (wanted_bytes - self.file.tell()) // max(1, sum(len(head) + 11 for head, _ in heads)))
         self.write(b"]")
         for number in range(rounds):
             shift = (number - rounds) * period

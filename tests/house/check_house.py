@@ -46,6 +46,7 @@ MAY_INCLUDE = {
     "app/gui/platform": ["app/gui/core", "app/gui/sources", "app/gui/look", "app/gui/shell", "analysis/model", "third_party"],
     "app/cli/parser": ["app/cli", "analysis", "allocator", "collector/view"],
     "app": ["app/cli", "app/gui/platform"],
+    "app/web": ["app/gui/core", "app/gui/platform"],
     "third_party": [],
     "samples": ["allocator"],
     "tests": ["analysis", "app", "collector", "allocator", "third_party"],
@@ -53,11 +54,11 @@ MAY_INCLUDE = {
 
 # The owner of a header -> (a pattern for its include, the folders that may include it).
 TOOLKITS = {
-    "Dear ImGui": (r"(imgui|imcmd|imstb|misc/cpp/imgui|portable_file_dialogs|ImGuiFileDialog)", ["app/gui/look", "app/gui/views", "app/gui/shell", "app/gui/platform", "tests/gui", "tests/bench"]),
+    "Dear ImGui": (r"(imgui|imcmd|imstb|misc/cpp/imgui|portable_file_dialogs|ImGuiFileDialog)", ["app/gui/look", "app/gui/views", "app/gui/shell", "app/gui/platform", "app/web", "tests/gui", "tests/bench"]),
     "ImPlot": (r"implot", ["app/gui/look", "app/gui/views", "app/gui/platform", "tests/gui"]),
     "an ImGui back end": (r"imgui_impl_", ["app/gui/platform", "tests/gui"]),
     "GLFW": (r"GLFW/", ["app/gui/platform", "tests/gui", "tests/bench"]),
-    "OpenGL or EGL": (r"(GL|GLES\d?|EGL|KHR|glad|GL3)/|gl3w|glew", ["app/gui/platform", "tests/gui", "tests/bench"]),
+    "OpenGL or EGL": (r"(GL|GLES\d?|EGL|KHR|glad|GL3)/|gl3w|glew", ["app/gui/platform", "third_party/web", "tests/gui", "tests/bench"]),
     "X11 or Wayland": (r"(X11|wayland)", ["app/gui/platform", "tests/gui"]),
     "protobuf": (r"google/protobuf|[^>\"]*\.pb\.h", ["analysis/write", "tests"]),
     "CUPTI, CUDA, PJRT or NVTX": (r"(cupti|cuda|nvml|nvToolsExt|nvtx3/|xla/pjrt|pjrt_c_api)", ["collector/inject", "allocator/device"]),

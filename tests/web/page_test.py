@@ -248,6 +248,18 @@ class PageTest(unittest.TestCase):
         page.keyboard.press(",")
         self.assertGreater(difference(before, self.settled(page, "pinned")), 0.01)
 
+    def test_the_wheel_zooms_and_the_middle_button_pans(self):
+        page = self.open(SOURCES / "samples/fragments.hbm", "at=oom")
+        before = self.settled(page)
+        page.mouse.move(1100, 640)
+        page.mouse.wheel(0, -400)
+        zoomed = self.settled(page, "zoomed")
+        self.assertGreater(difference(before, zoomed), 0.01)
+        page.mouse.down(button="middle")
+        page.mouse.move(900, 640, steps=5)
+        page.mouse.up(button="middle")
+        self.assertGreater(difference(zoomed, self.settled(page, "panned")), 0.005)
+
     def test_a_damaged_file_says_so(self):
         damaged = self.folder / "damaged.pickle"
         damaged.write_bytes(DAMAGED)

@@ -77,8 +77,10 @@ bool draw_source_state_in_full(const AppState& state, CommandQueue& commands) {
     return false;
   }
   draw_error(state, source->error);
-  if (ImGui::Button("Try again")) commands.push(CommandId::reload_file);
-  ImGui::SameLine();
+  if (is_offered(state.host, CommandId::reload_file)) {
+    if (ImGui::Button("Try again")) commands.push(CommandId::reload_file);
+    ImGui::SameLine();
+  }
   if (ImGui::Button("Open another...")) commands.push(CommandId::open_file);
   ImGui::SameLine();
   if (ImGui::Button("Close")) commands.push(command::close_source, source->id);

@@ -9,8 +9,6 @@ PictureCopier::~PictureCopier() {
 
 void PictureCopier::copy(const OpaquePicture& picture, const PixelBox& box, const ImDrawData& frame) {
   const ImDrawCmd& command = frame.CmdLists[static_cast<int>(picture.list)]->CmdBuffer[picture.command];
-  GLint target = 0;
-  glGetIntegerv(GL_DRAW_FRAMEBUFFER_BINDING, &target);
   if (framebuffer_ == 0) glGenFramebuffers(1, &framebuffer_);
   glBindFramebuffer(GL_READ_FRAMEBUFFER, framebuffer_);
   glFramebufferTexture2D(GL_READ_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D,
@@ -23,7 +21,6 @@ void PictureCopier::copy(const OpaquePicture& picture, const PixelBox& box, cons
   glDisable(GL_SCISSOR_TEST);
   glBlitFramebuffer(left, bottom, left + width_of_box, bottom + height_of_box, box.left, height - box.bottom, box.right,
                     height - box.top, GL_COLOR_BUFFER_BIT, GL_NEAREST);
-  glBindFramebuffer(GL_READ_FRAMEBUFFER, static_cast<GLuint>(target));
 }
 
 }  // namespace hbmscope::gui

@@ -1,4 +1,5 @@
-// Copies the pixels of an opaque picture from its texture to the bound framebuffer.
+// Copies the pixels of an opaque picture from its texture to the bound framebuffer. Whoever reads from a framebuffer
+// afterwards binds it.
 #pragma once
 
 #include "app/gui/platform/opaque_pictures.h"

@@ -200,9 +200,8 @@ void draw_first_launch(const AppState& state, CommandQueue& commands) {
     ImGui::Dummy({0, look.px(16)});
     if (state.host == Host::desktop) draw_recent(state, look, commands);
   });
-  column("watch", 0.38F, [&] {
-    state.host == Host::desktop ? draw_watch(state, look, commands) : draw_installed(look, commands);
-  });
+  column("watch", 0.38F,
+         [&] { state.host == Host::desktop ? draw_watch(state, look, commands) : draw_installed(look, commands); });
   column("learn", 0.28F, [&] { draw_learn(state, look, commands); });
   ImGui::NewLine();
   if (!state.window.notice.empty()) wrapped_text(state.window.notice);
