@@ -11,6 +11,7 @@ import os
 import random
 import subprocess
 import sys
+import time
 
 framework, seed, kind = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 share = float(sys.argv[4]) if len(sys.argv) > 4 else 0.8
@@ -27,6 +28,14 @@ if framework == "jax":
 
     def drop(array):
         array.delete()
+
+    def wait_for_drops():
+        """JAX frees an array on another thread, sometimes after the next request; a run is then not like the one before."""
+        in_use = lambda: jax.local_devices()[0].memory_stats()["bytes_in_use"]
+        seen = [in_use()]
+        while len(seen) < 5 or len(set(seen[-5:])) > 1:
+            time.sleep(0.02)
+            seen.append(in_use())
 else:
     import torch
 
@@ -35,6 +44,9 @@ else:
 
     def drop(array):
         pass  # The last reference goes.
+
+    def wait_for_drops():
+        pass
 
 
 def take(size):
@@ -64,6 +76,7 @@ def leave_holes(device):
         arrays[number] = take(size)
     for number in range(0, len(sizes), 2):
         drop(arrays.pop(number))
+    wait_for_drops()
     for number in range(len(sizes) // 8):
         arrays[-1 - number] = take(choose.randrange(60, 90) * MIB)
 
