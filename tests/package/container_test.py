@@ -172,6 +172,12 @@ class Kubernetes(ContainerTest):
         self.assertNotIn("Out of memory", done.stderr)
         self.assertTrue((self.recordings / f"{NODE}.hbm").exists())
 
+    def test_a_job_that_fails_otherwise_says_no_more_and_reads_its_input(self):
+        command = self.pod(["sh", "-c", "cat; exit 4"])
+        done = subprocess.run(list(map(str, command)), env=self.environment, input="what was sent", capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stdout), (4, "what was sent"), done.stderr)
+        self.assertNotIn("No request failed", done.stderr)
+
     def test_the_end_of_the_pod_ends_the_job(self):
         job = self.start(*self.pod([PROGRAM, "--forever", "--pace", "1"]))
         recording = self.recordings / f"{NODE}.hbm"
@@ -271,8 +277,33 @@ class Slurm(ContainerTest):
         self.assertEqual(self.left(), [])
 
     def test_tasks_without_a_gpu_are_left_alone(self):
-        self.assertEqual(self.step(SUCCEEDS, CUDA_VISIBLE_DEVICES="").returncode, 0)
-        self.assertEqual(self.left(), [])
+        for devices in ("", "NoDevFiles"):
+            self.assertEqual(self.step(SUCCEEDS, CUDA_VISIBLE_DEVICES=devices).returncode, 0)
+            self.assertEqual(self.left(), [])
+
+    def test_a_requeued_job_keeps_the_reason_of_its_first_failure(self):
+        self.step(FAILS)
+        self.end_job()
+        self.step(SUCCEEDS, SLURM_RESTART_COUNT="1")
+        self.assertIn(f"{NODE}.0.1.restart1.hbm", self.left())
+        self.end_job()
+        self.assertEqual(self.left(), [f"{NODE}.0.1.{end}" for end in ("hbm", "log", "why.txt")])
+
+    def test_what_a_killed_task_left_behind_is_not_used_again(self):
+        (self.recordings / "123").mkdir(mode=0o700)
+        pathlib.Path(f"{self.task}.exports").write_text("export LD_PRELOAD=/of/a/task/that/was/killed.so\n")
+        done = self.step(FAILS)
+        self.assertEqual((done.returncode, done.stderr), (3, ""))
+        self.assertEqual(self.recorded(f"{self.task}.hbm")["heaps"][0]["name"], "pool 0")
+        pathlib.Path(f"{self.task}.exports").write_text("")
+        self.end_job()
+        self.assertEqual(self.left(), [f"{NODE}.0.1.{end}" for end in ("hbm", "log", "why.txt")])
+
+    def test_a_recording_that_cannot_be_explained_stays(self):
+        self.step(FAILS)
+        pathlib.Path(f"{self.task}.hbm").write_bytes(b"damaged")
+        self.end_job()
+        self.assertEqual(self.left(), [f"{NODE}.0.1.{end}" for end in ("hbm", "log")])
 
     def test_a_task_runs_without_the_folder_or_the_program(self):
         (self.installed / "recordings").unlink()

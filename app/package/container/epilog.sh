@@ -20,13 +20,14 @@ for recording in "$folder/$(uname -n)".*.hbm; do
   task=${recording%.hbm}
   true >"$task.why.txt" || continue # Without room for the reason, the recording stays.
   timeout 60 "$here/hbmscope" explain "$recording" --fail-if 'failures>0' >"$task.why.txt" 2>>"$task.log"
-  case $? in
-    0 | 2) # No failure in it; or no device memory at all.
-      rm -f "$task.why.txt"
-      [ -e "$folder/keep" ] || rm -f "$recording"
-      ;;
-  esac
+  code=$?
+  [ "$code" -eq 1 ] || rm -f "$task.why.txt"
+  # A recording that can't be explained stays, unless it is empty.
+  if [ "$code" -eq 0 ] || timeout 60 "$here/hbmscope" report "$recording" 2>/dev/null | grep -q '^0 events'; then
+    [ -e "$folder/keep" ] || rm -f "$recording"
+  fi
 done
+rm -f "$folder/$(uname -n)".*.exports "$folder/$(uname -n)".*.new # Of tasks that were killed.
 for log in "$folder/$(uname -n)".*.log; do # Of tasks that left nothing else.
   [ -e "${log%.log}.hbm" ] || rm -f "$log"
 done

@@ -27,12 +27,16 @@ case ${1:-} in
 esac
 
 [ "${HBMSCOPE_RECORD:-yes}" != no ] || exit 0
-[ -n "${CUDA_VISIBLE_DEVICES:-}${ROCR_VISIBLE_DEVICES:-}" ] || exit 0
+case ${CUDA_VISIBLE_DEVICES:-}${ROCR_VISIBLE_DEVICES:-} in
+  '' | NoDevFiles | -1) exit 0 ;; # Slurm sets NoDevFiles where a job has no GPU.
+esac
 folder=$here/recordings/$SLURM_JOB_ID
 mkdir -m 700 "$folder" 2>/dev/null # Another task of the job may have made it.
 [ "$(stat -c '%F %u' "$folder")" = "directory $(id -u)" ] || exit 0 # Not where another user got there first.
 [ "${HBMSCOPE_RECORD:-yes}" != keep ] || : >"$folder/keep"
 task=$folder/$(uname -n).${SLURM_STEP_ID:-batch}.$SLURM_PROCID
+[ "${SLURM_RESTART_COUNT:-0}" -eq 0 ] || task=$task.restart$SLURM_RESTART_COUNT # What came before a requeue stays.
+rm -f "$task.exports" "$task.new"
 
 # In a session of its own, because Slurm kills the process group of this script when it ends.
 setsid "$0" observe "$task" </dev/null >/dev/null 2>"$task.log" &
