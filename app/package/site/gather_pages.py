@@ -19,6 +19,14 @@ from made_pages import commands_page, formats_page, limits_page
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 NOT_PAGES = {"build", "shared", "__pycache__"}
+# On the site; in the repository their headings are their folders.
+TITLES = {
+    "app/cli/README.md": "Commands by question",
+    "app/package/README.md": "Packages",
+    "app/package/container/README.md": "Slurm and Kubernetes",
+    "app/web/README.md": "In a browser",
+}
+NO_SEARCH = "---\nsearch: {exclude: true}\n---\n"
 NO_PAGE_OF_ITS_OWN = {"collector/wire/format_head.md"}  # FORMAT.md begins with it.
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
@@ -57,7 +65,8 @@ def navigation(pages, titles):
     return [
         {"Start": "README.md"},
         {"Stories": [{"Overview": "samples/stories/README.md"}] + [{titles[page]: page} for page in stories] + [{"All samples": "samples/README.md"}, {"In CI": "samples/ci/README.md"}]},
-        {"Commands": [{"By question": "app/cli/README.md"}, {"All commands and options": "commands.md"}, {"Packages": section(pages, "app/package")}]},
+        {"Commands": [{"By question": "app/cli/README.md"}, {"All commands and options": "commands.md"}]},
+        {"Install": [{"Packages": "app/package/README.md"}, {"In a browser": "app/web/README.md"}, {"Slurm and Kubernetes": "app/package/container/README.md"}]},
         {"JSON": "app/cli/JSON.md"},
         {"Formats": [{"What opens": "formats.md"}, {"Recordings (.hbm)": "collector/wire/FORMAT.md"}, {"Readers": section(pages, "analysis/read")}]},
         {
@@ -65,7 +74,7 @@ def navigation(pages, titles):
                 {"Collector": section(pages, "collector")},
                 {"Allocators": section(pages, "allocator")},
                 {"Analysis": section(pages, "analysis", ["analysis/read/"])},
-                {"Program and window": section(pages, "app", ["app/cli/README.md", "app/package/"])},
+                {"Program and window": section(pages, "app", ["app/cli/README.md", "app/package/", "app/web/"])},
             ]
         },
         {"Limits": "limits.md"},
@@ -80,6 +89,8 @@ def gather(root, folder, program):
     if target.exists():
         shutil.rmtree(target)
     texts = {page: (root / page).read_text() for page in pages_of(root)}
+    for page in TITLES.keys() & texts.keys():
+        texts[page] = re.sub(r"\A# .*", f"# {TITLES[page]}", texts[page])
     made = {
         "formats.md": formats_page(texts),
         "commands.md": commands_page(subprocess.run([program, "manual-page"], capture_output=True, text=True, check=True).stdout),
@@ -87,7 +98,7 @@ def gather(root, folder, program):
     }
     for page, text in {**texts, **made}.items():
         (target / page).parent.mkdir(parents=True, exist_ok=True)
-        (target / page).write_text(text)
+        (target / page).write_text((NO_SEARCH if page == "CHANGELOG.md" else "") + text)
         for linked in linked_files(text):
             source = (root / page).parent / linked
             if source.is_file():  # mkdocs complains of the others.

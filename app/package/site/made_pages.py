@@ -11,7 +11,7 @@ LIMITS = [
     ("collector/README.md", "What is not seen"),
     ("collector/attach/README.md", "What can be seen after attaching"),
 ]
-NOT_SEEN = re.compile(r"\bnot yet (a |on |seen |tested |compared )|\bNot tried\b", re.IGNORECASE)
+NOT_SEEN = re.compile(r"\bnot yet (a|on|run|seen|tested|compared|judged)\b|\bnever been (run|seen|tested|tried)\b|\bnot tried\b", re.IGNORECASE)
 HISTORY = ("CHANGELOG.md", "DECISIONS.md")
 
 
@@ -61,13 +61,13 @@ def limits_page(texts):
     parts = ["# Limits", "What hbmscope does not see, and what it was not tried on. Each part is copied from the page that it names."]
     for page, heading in LIMITS:
         parts += [f"## {heading}", f"From [{page}]({page}#{anchor_of(heading)}).", section_of(texts, page, heading)]
-    parts += ["## Not yet seen", "Every sentence of these pages that says so:"]
+    parts += ["## Not yet seen", "Sentences of these pages that say so:"]
     rows = []
     for page, text in texts.items():
         if page.endswith(HISTORY) or page.startswith("tests/"):
             continue
         found = [(heading, sentence) for heading, sentence in sentences(text) if NOT_SEEN.search(sentence)]
-        rows += [f"- [{heading}]({page}#{anchor_of(heading)}): {with_links_of(page, sentence)}" for heading, sentence in found]
+        rows += [f"- [{posixpath.dirname(page) or page}]({page}#{anchor_of(heading)}): {with_links_of(page, sentence)}" for heading, sentence in found]
     return "\n\n".join(parts) + "\n\n" + "\n".join(rows) + "\n"
 
 
