@@ -85,8 +85,9 @@ int run_viewer_export(const ExportOptions& options) {
       !allowed)
     return fail(allowed.error());
   for (const std::string& file : options.files)
-    if (std::error_code ignored; std::filesystem::is_directory(file, ignored))
-      return fail(refusal("a page can't hold a folder", "Name its files.", file));
+    if (std::error_code ignored; file == "-" || std::filesystem::is_directory(file, ignored))
+      return fail(
+          refusal("a page can hold files, but neither folders nor the standard input", "Name the files.", file));
   // A file that can't be read is an error now, not when someone opens the page.
   for (const std::string& file : options.files)
     if (const auto source = load_merged({file}, load_options(options.view)); !source) return fail(source.error());

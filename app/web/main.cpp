@@ -1,5 +1,5 @@
 // The page's program: the window on the page's canvas. The script of page.html puts files into the page's file system
-// and names them here; what only a browser can do (choose files, save, copy, paste) is asked of it after each frame.
+// and names them here; after each frame the script does what only a browser can: choose files, save, copy, paste.
 #include <emscripten.h>
 #include <emscripten/html5.h>
 
@@ -111,7 +111,9 @@ void serve_dialog(const AppState& state) {
     case WindowState::Dialog::open_file: EM_ASM(page.choose("file")); break;
     case WindowState::Dialog::open_folder: EM_ASM(page.choose("folder")); break;
     case WindowState::Dialog::open_baseline: EM_ASM(page.choose("baseline")); break;
-    case WindowState::Dialog::export_file: commands().push(command::write_export, suggested_export_name(state)); return;
+    case WindowState::Dialog::export_file:
+      commands().push(command::write_export, hbmscope::gui::unused_path(suggested_export_name(state)));
+      return;
   }
   commands().push(CommandId::close_dialog);
 }
@@ -187,13 +189,14 @@ int main() {
                                 .leaves_no_trace = true});
   if (!session) {
     std::fprintf(stderr, "hbmscope: %s\n", session.error().text().c_str());
-    EM_ASM({ page.say(UTF8ToString($0)); }, session.error().text().c_str());
+    EM_ASM({ page.show(UTF8ToString($0)); }, session.error().text().c_str());
     return 1;
   }
   page.session = std::move(*session);
   page.loop = std::make_unique<WindowLoop>(*page.session);
   use_clipboard_of_browser();
   emscripten_set_wheel_callback("#canvas", nullptr, EM_TRUE, add_wheel);
+  EM_ASM(page.start());
   emscripten_set_main_loop(run_frame, 0, true);
   return 0;
 }

@@ -15,12 +15,12 @@ import sys
 LOADER = """<script>
 "use strict";
 (async () => {
-  page.say("unpacking\\u2026");
+  page.show("unpacking\\u2026");
   Module.wasmBinary = await unpacked(document.getElementById("wasm").textContent);
   const program = document.createElement("script");
   program.textContent = new TextDecoder().decode(await unpacked(document.getElementById("script").textContent));
   document.body.append(program);
-})().catch((error) => page.say(error.message));
+})().catch((error) => page.stop(error.message));
 </script>
 """
 

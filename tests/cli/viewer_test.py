@@ -59,7 +59,7 @@ def main():
 
         damaged = folder / "damaged.hbm"
         damaged.write_bytes(recording.read_bytes()[:40])
-        for words, expected in (([damaged, "--to", "html"], "damaged.hbm"), ([recording, "--to", "csv"], "--viewer needs --to html"), ([folder, "--to", "html"], "can't hold a folder"),
+        for words, expected in (([damaged, "--to", "html"], "damaged.hbm"), ([recording, "--to", "csv"], "--viewer needs --to html"), ([folder, "--to", "html"], "neither folders nor"), (["-", "--to", "html"], "nor the standard input"),
                                 ([recording, "--to", "html", "--where", "size>1MiB"], "--where does not apply to --viewer"), ([recording, "--to", "html", "-o", recording], str(recording))):
             refused = run(program, *words, "--viewer")
             assert refused.returncode != 0 and expected in refused.stderr and refused.stdout == "", (words, refused)

@@ -1,6 +1,6 @@
 // For Dear ImGui's OpenGL backend in a page, included before it. The backend saves OpenGL's state around all that it
-// draws; in a browser each such question waits until everything before it is drawn. Nothing else in the page draws with
-// ImGui's state, so what is asked in each frame gets the answer of a new context (OpenGL ES 3.0, chapter 6.2).
+// draws; in a browser each such query waits until everything before it is drawn. Nothing else in the page draws with
+// ImGui's state, so the queries of each frame return the values of a new context (OpenGL ES 3.0, chapter 6.2).
 #pragma once
 
 #include <GLES3/gl3.h>

@@ -69,6 +69,11 @@ bool is_offered(Host host, CommandId id) {
   }
 }
 
+std::string_view shortcut_on(Host host, const CommandInfo& info) {
+  const bool is_kept = host == Host::browser && info.id == CommandId::close_file;  // Ctrl+W closes the browser's tab.
+  return is_kept ? std::string_view{} : info.shortcut;
+}
+
 std::string_view why_not(const AppState& state, CommandId id) {
   if (!is_offered(state.host, id))
     return state.host == Host::browser ? "A page in a browser can't do this; install hbmscope for it."

@@ -282,6 +282,8 @@ std::optional<ViewKind> view_of(CommandId id);  // The view that the command sho
 
 // False: the host can't do it, so no menu shows it.
 bool is_offered(Host host, CommandId id);
+// Its keys; empty where the host keeps them to itself.
+std::string_view shortcut_on(Host host, const CommandInfo& info);
 // Empty if the command is available; otherwise the reason, as a sentence: "Open a profile first."
 std::string_view why_not(const AppState& state, CommandId id);
 // For toggles and choices: whether the command's state is on (fold, theme, by function).

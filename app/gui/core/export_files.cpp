@@ -1,6 +1,5 @@
 #include "app/gui/core/export_files.h"
 
-#include <filesystem>
 #include <fstream>
 #include <utility>
 
@@ -47,7 +46,8 @@ void start_trace_export(AppState& state, WorkerPool& pool, const std::string& pa
   });
 }
 
-// A name that no file has: "train.heap_map.png", "train.heap_map-2.png".
+}  // namespace
+
 std::string unused_path(const std::filesystem::path& wanted) {
   std::filesystem::path path = wanted;
   std::error_code ignored;
@@ -55,8 +55,6 @@ std::string unused_path(const std::filesystem::path& wanted) {
     path = wanted.parent_path() / (wanted.stem().string() + "-" + std::to_string(i) + wanted.extension().string());
   return path.string();
 }
-
-}  // namespace
 
 std::string suggested_export_name(const AppState& state) {
   const Source* source = state.source();

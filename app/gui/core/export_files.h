@@ -1,6 +1,7 @@
 // Writes exports: a profile in another format, the rows of a trace, the figures of a view.
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 #include "app/gui/core/app_state.h"
@@ -14,6 +15,8 @@ void start_export(AppState& state, WorkerPool& pool, const std::string& path);
 void start_picture(AppState& state, WorkerPool& pool);
 // "train.heap_map.png": of the source and the view in front, in the format of WindowState::export_format.
 std::string suggested_export_name(const AppState& state);
+// A name that no file has: "train.heap_map.png", "train.heap_map-2.png".
+std::string unused_path(const std::filesystem::path& wanted);
 void write_text(AppState& state, WorkerPool& pool, const std::string& path, std::string text);
 
 }  // namespace hbmscope::gui

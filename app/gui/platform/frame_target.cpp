@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "app/gui/platform/gl.h"
 
@@ -59,15 +60,16 @@ void FrameTarget::copy_to_surface() const {
 namespace {
 
 Picture read_bound_pixels(int width, int height) {
+  // With alpha: WebGL reads nothing else (OpenGL ES 3.0, 4.3.2).
+  const auto columns = static_cast<std::size_t>(width), rows = static_cast<std::size_t>(height);
+  std::vector<std::uint8_t> rgba(columns * rows * 4);
+  glReadPixels(0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, rgba.data());
   Picture picture{.width = width, .height = height, .rgb = {}};
-  const std::size_t row_bytes = static_cast<std::size_t>(width) * 3;
-  picture.rgb.resize(row_bytes * static_cast<std::size_t>(height));
-  glPixelStorei(GL_PACK_ALIGNMENT, 1);
-  glReadPixels(0, 0, width, height, GL_RGB, GL_UNSIGNED_BYTE, picture.rgb.data());
-  // OpenGL counts rows from the bottom.
-  for (int top = 0, bottom = height - 1; top < bottom; ++top, --bottom) {
-    std::uint8_t* upper = picture.rgb.data() + row_bytes * static_cast<std::size_t>(top);
-    std::swap_ranges(upper, upper + row_bytes, picture.rgb.data() + row_bytes * static_cast<std::size_t>(bottom));
+  picture.rgb.resize(columns * rows * 3);
+  std::uint8_t* out = picture.rgb.data();
+  for (std::size_t row = rows; row-- > 0;) {  // OpenGL counts rows from the bottom.
+    const std::uint8_t* in = rgba.data() + row * columns * 4;
+    for (std::size_t column = 0; column < columns; ++column, in += 4) out = std::copy_n(in, 3, out);
   }
   return picture;
 }

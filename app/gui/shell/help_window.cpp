@@ -42,7 +42,7 @@ void draw_commands(Host host, const char* menu, const std::string& narrowed_to) 
     ImGui::TableNextColumn();
     text(info.title);
     ImGui::TableNextColumn();
-    text(info.shortcut);
+    text(shortcut_on(host, info));
     ImGui::TableNextColumn();
     wrapped_text(info.help, true);
   }

@@ -35,7 +35,7 @@ bool begins_group(CommandId id) {
 
 void draw_item(const AppState& state, const CommandInfo& info, CommandQueue& commands) {
   const std::string_view reason = why_not(state, info.id);
-  if (ImGui::MenuItem(std::string(info.title).c_str(), std::string(info.shortcut).c_str(), is_checked(state, info.id),
+  if (ImGui::MenuItem(std::string(info.title).c_str(), std::string(shortcut_on(state.host, info)).c_str(), is_checked(state, info.id),
                       reason.empty()))
     commands.push(info.id);
   if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip | ImGuiHoveredFlags_AllowWhenDisabled) &&
@@ -47,7 +47,7 @@ void draw_item(const AppState& state, const CommandInfo& info, CommandQueue& com
 }
 
 void draw_recent(const AppState& state, CommandQueue& commands) {
-  if (state.recent.empty() || !ImGui::BeginMenu("Open recent")) return;
+  if (state.host == Host::browser || state.recent.empty() || !ImGui::BeginMenu("Open recent")) return;
   for (const RecentFile& file : state.recent) {
     const std::string shown = shortened(file.path, ImGui::GetFontSize() * 36, true);
     if (ImGui::MenuItem((shown + "##" + file.path).c_str(), file.missing ? "missing" : nullptr, false, !file.missing)) {

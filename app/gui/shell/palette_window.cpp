@@ -118,8 +118,9 @@ void draw_rows(const AppState& state, PaletteState& palette, const std::vector<F
     if (!reason.empty()) ImGui::PopStyleColor();
     if (is_chosen && moved) ImGui::SetScrollHereY();
     tooltip(reason.empty() ? info.help : reason);
-    const std::string right =
-        reason.empty() ? std::string(info.menu) + "   " + std::string(info.shortcut) : std::string(reason);
+    const std::string right = reason.empty()
+                                  ? std::string(info.menu) + "   " + std::string(shortcut_on(state.host, info))
+                                  : std::string(reason);
     ImGui::SameLine();
     right_text(right, true);
     ImGui::PopID();

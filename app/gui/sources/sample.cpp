@@ -9,7 +9,7 @@ std::string find_sample() {
   namespace fs = std::filesystem;
   std::error_code error;
   if (const char* named = std::getenv("HBMSCOPE_SAMPLE"); named != nullptr && *named != '\0') return named;
-  // In a virtual environment the program is elsewhere than its build was told.
+  // In a virtual environment the program is not where its build expected it.
   const fs::path beside = fs::read_symlink("/proc/self/exe", error).parent_path().parent_path();
   for (const fs::path& candidate : {beside / "share/hbmscope/samples/leak_step_200.pprof.gz",
                                     fs::path(HBMSCOPE_SAMPLE_INSTALLED), fs::path(HBMSCOPE_SAMPLE_IN_SOURCES)})
