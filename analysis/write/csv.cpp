@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "analysis/query/top.h"
-#include "analysis/write/csv_text.h"
+#include "analysis/units/csv_text.h"
 #include "analysis/write/write.h"
 
 namespace hbmscope {

@@ -15,7 +15,7 @@
 #include "analysis/trace/moment.h"
 #include "analysis/trace/pass_control.h"
 #include "analysis/trace/stream.h"
-#include "analysis/write/csv_text.h"
+#include "analysis/units/csv_text.h"
 #include "analysis/write/text_sink.h"
 
 namespace hbmscope {

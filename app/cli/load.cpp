@@ -13,8 +13,6 @@
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
-namespace {
-
 Result<SourceOptions> source_options(const LoadOptions& wanted) {
   SourceOptions options;
   options.at = wanted.at;
@@ -30,8 +28,6 @@ Result<SourceOptions> source_options(const LoadOptions& wanted) {
   options.max_inflated_bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, *limit));
   return options;
 }
-
-}  // namespace
 
 Result<std::vector<NamedFile>> expand_files(const std::vector<std::string>& names) {
   std::vector<NamedFile> files;

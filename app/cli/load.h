@@ -39,6 +39,8 @@ struct LoadOptions {
   bool prefers_failure = false;        // Without `at`: the first out-of-memory, if there is one.
 };
 LoadOptions load_options(const ViewOptions& view);
+// For reading one file at a time. Errors: a size or a change that is not understood.
+Result<SourceOptions> source_options(const LoadOptions& wanted);
 
 Result<std::vector<Source>> load_sources(const std::vector<std::string>& names, const LoadOptions& options);
 

@@ -76,6 +76,23 @@ struct ConvertOptions {
   bool strip_paths = false;
 };
 
+struct DigestOptions {
+  std::vector<std::string> files;
+  std::string store;               // A folder.
+  std::string run;                 // Empty: the name of the folder of the first file.
+  std::string layout;              // "tp=8,dp=160,pp=8"; empty: the coordinates are unknown.
+  std::string max_size = "4GiB";
+  unsigned jobs = 0;               // Files that are read at once. 0: as many as there are processors.
+  std::string python = "python3";  // One with DuckDB.
+};
+
+struct FleetOptions {
+  std::string store, run, baseline;  // Of the runs' names; empty: the newest run, and none.
+  std::size_t top = 20;              // Rows of each table. 0: all.
+  bool json = false;
+  std::string python = "python3";
+};
+
 struct ReplayOptions {
   std::string file;
   std::string allocator;  // Empty: chosen by JAX's settings.
@@ -109,6 +126,8 @@ int run_diff(const DiffOptions& options);
 int run_check(const CheckOptions& options);
 int run_export(const ExportOptions& options);
 int run_convert(const ConvertOptions& options);
+int run_digest(const DigestOptions& options);
+int run_fleet(const FleetOptions& options);
 int run_replay(const ReplayOptions& options);
 
 // The fault of a number of rows; empty: valid.

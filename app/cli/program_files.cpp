@@ -49,6 +49,14 @@ std::optional<fs::path> find_viewer_page() {
   return std::nullopt;
 }
 
+fs::path find_fleet_folder() {
+  std::error_code error;
+  const fs::path above = program_path().parent_path().parent_path();
+  for (const auto& place : {above / "fleet", above / "share/hbmscope/fleet"})
+    if (fs::exists(place / "store.py", error)) return place;
+  return {};
+}
+
 std::optional<Error> find_preload_fault(std::string_view owner, const std::string& path) {
   if (path.find_first_of(" :") == std::string::npos) return std::nullopt;
   return refusal(fmt::format("the path of {} contains a space or a colon: {}", owner, path),

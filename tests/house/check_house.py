@@ -32,6 +32,7 @@ MAY_INCLUDE = {
     "analysis/trace": ["analysis/model", "analysis/heap", "collector/wire", "allocator/interface"],
     "analysis/read": ["analysis/model", "analysis/units", "analysis/heap", "analysis/trace", "collector/wire", "allocator"],
     "analysis/query": ["analysis/model", "analysis/units", "analysis/heap", "analysis/trace", "collector/wire", "allocator"],
+    "analysis/digest": ["analysis/model", "analysis/units", "analysis/trace", "analysis/query", "collector/wire"],
     "analysis/whatif": ["analysis/model", "analysis/units", "analysis/trace", "analysis/query", "allocator", "collector/wire"],
     "analysis/diagnose": ["analysis/model", "analysis/units", "analysis/trace", "analysis/query", "analysis/whatif", "collector/wire"],
     "analysis/write": ["analysis/model", "analysis/units", "analysis/trace", "analysis/query", "analysis/diagnose", "collector/wire"],

@@ -54,6 +54,8 @@ void add_diff(CommandList& commands);
 void add_savings(CommandList& commands);
 void add_check(CommandList& commands);
 void add_convert(CommandList& commands);
+void add_digest(CommandList& commands);
+void add_fleet(CommandList& commands);
 void add_export(CommandList& commands);
 void add_what_if(CommandList& commands);
 void add_replay(CommandList& commands);

@@ -43,6 +43,7 @@ void add_commands(CommandList& commands, const CLI::App& app) {
   add_diff(commands);
   add_savings(commands);
   add_check(commands);
+  add_fleet(commands);
 #ifdef HBMSCOPE_RUN
   commands.begin_group("What a running job does");
   add_run(commands);
@@ -61,6 +62,7 @@ void add_commands(CommandList& commands, const CLI::App& app) {
 #endif
   commands.begin_group("Save and share");
   add_convert(commands);
+  add_digest(commands);
   add_export(commands);
   add_completion(commands, app);
   commands.begin_group("");
