@@ -57,6 +57,7 @@ configure-tests:
 
 build-tests: configure-tests
 	@$(TIMED) build cmake --build --preset test
+	@test -x build/fleet_python/bin/python || { python3 -m venv build/fleet_python && build/fleet_python/bin/pip install --quiet -r tests/fleet/requirements.txt; } || echo "No DuckDB could be installed: the tests of stores are skipped."
 
 test: build-tests
 	@$(TIMED) tests ctest --preset test || { tests/house/say_failures.py build/release; exit 1; }

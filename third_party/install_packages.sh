@@ -9,7 +9,7 @@ for part in "$@"; do
   case $part in
     window) packages="$packages python3-pip ca-certificates libx11-dev libxrandr-dev libxinerama-dev libxcursor-dev libxi-dev
       libxext-dev libwayland-dev wayland-protocols libxkbcommon-dev libegl1 libgl1 libgl1-mesa-dri" ;;
-    tests) packages="$packages libgtest-dev golang-go musl-tools python3-pytest" ;;
+    tests) packages="$packages libgtest-dev golang-go musl-tools python3-pytest python3-venv" ;;
     web) packages="$packages emscripten node-acorn unicode-data perl make tcl" ;;
     package) packages="$packages python3-venv python3-pip binutils" ;;
     *) echo "install_packages.sh: unknown part '$part'" >&2; exit 2 ;;

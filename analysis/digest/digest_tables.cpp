@@ -54,11 +54,11 @@ std::string_view digest_columns(DigestTable table) {
 void DigestRows::add(const RankDigest& digest, const RankCoordinates& at, std::uint64_t content, std::size_t number) {
   const std::string id = fmt::format("{:016x}-{}", content, number);
   rows(DigestTable::rank) += fmt::format(
-      "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", id, or_empty(digest.rank),
-      or_empty(at.pp), or_empty(at.tp), or_empty(at.dp), or_empty(at.ep), text(digest.host), text(digest.process),
-      text(digest.command), text(digest.device_uuid), text(digest.device_name), signed_id(content),
-      signed_id(digest.shape), text(digest.file), digest.begun_ms, or_empty(digest.duration_ns), digest.events,
-      digest.lost, digest.is_complete, text(digest.main_heap), digest.peak_bytes, digest.failures_count);
+      "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", id, or_empty(digest.rank), or_empty(at.pp),
+      or_empty(at.tp), or_empty(at.dp), or_empty(at.ep), text(digest.host), text(digest.process), text(digest.command),
+      text(digest.device_uuid), text(digest.device_name), signed_id(content), signed_id(digest.shape),
+      text(digest.file), digest.begun_ms, or_empty(digest.duration_ns), digest.events, digest.lost, digest.is_complete,
+      text(digest.main_heap), digest.peak_bytes, digest.failures_count);
   for (const DigestMoment& moment : digest.moments) {
     for (const HeapRow& heap : moment.heaps)
       rows(DigestTable::heap) +=

@@ -1,5 +1,5 @@
-// The rows of digests as tables in CSV, by program-readable columns: what `hbmscope digest` turns into Parquet. README.md
-// has the columns.
+// The rows of digests as tables in CSV, by program-readable columns: what `hbmscope digest` turns into Parquet.
+// README.md has the columns.
 #pragma once
 
 #include <array>
@@ -13,8 +13,8 @@
 
 namespace hbmscope {
 
-// The place of a process among those that share a model: its stage of the pipeline, its part of each tensor, its replica,
-// its experts. Absent: unknown.
+// The place of a process among those that share a model: its stage of the pipeline, its part of each tensor, its
+// replica, its experts. Absent: unknown.
 struct RankCoordinates {
   std::optional<std::uint32_t> pp, tp, dp, ep;
 };

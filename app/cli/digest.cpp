@@ -1,6 +1,6 @@
 // hbmscope digest: reads the files of a run one by one, and adds what they say to a store of Parquet files, which
-// DuckDB or Spark query. The rows go through CSV, and the user's own Python with DuckDB writes Parquet: Arrow is a large
-// library that few users need.
+// DuckDB or Spark query. The rows go through CSV, and the user's own Python with DuckDB writes Parquet: Arrow is a
+// large library that few users need.
 #include <atomic>
 #include <charconv>
 #include <filesystem>
@@ -64,8 +64,9 @@ Result<Layout> parse_layout(std::string_view text) {
     Layout::Part part{std::string(name), 0};
     std::from_chars(number.data(), number.data() + number.size(), part.size);
     if ((name != "pp" && name != "tp" && name != "dp" && name != "ep") || part.size == 0)
-      return Failure(refusal(fmt::format("--layout {} is not understood at '{}'", printable(whole), printable(word)),
-                             "Write the parts from the one that changes fastest: tp=8,dp=16,pp=8. Parts: tp, dp, pp, ep."));
+      return Failure(
+          refusal(fmt::format("--layout {} is not understood at '{}'", printable(whole), printable(word)),
+                  "Write the parts from the one that changes fastest: tp=8,dp=16,pp=8. Parts: tp, dp, pp, ep."));
     layout.parts.push_back(std::move(part));
   }
   return layout;
@@ -160,9 +161,9 @@ int write_store(const DigestOptions& options, const std::string& tables, const s
   const auto done = run_and_read({options.python, folder / "store.py", tables, options.store, run});
   if (!done) return fail(done.error());
   if (done->exit_code == python_without_duckdb)
-    return fail(refusal(fmt::format("the Python '{}' has no DuckDB, which writes Parquet", printable(options.python)),
-                        fmt::format("Run {} -m pip install duckdb, or name another Python with --python.",
-                                    printable(options.python))));
+    return fail(refusal(
+        fmt::format("the Python '{}' has no DuckDB, which writes Parquet", printable(options.python)),
+        fmt::format("Run {} -m pip install duckdb, or name another Python with --python.", printable(options.python))));
   return done->exit_code == 0 ? exit_ok : exit_unreadable;  // It has said why.
 }
 

@@ -1,8 +1,5 @@
 // hbmscope export: the same rows in the formats of other programs.
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
-#include <fstream>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -47,13 +44,8 @@ int run_export(const ExportOptions& options) {
     const bool is_text = *format != ExportFormat::pprof;
     return (is_text ? print_lines_to_stdout(bytes) : print_to_stdout(bytes)) ? exit_ok : exit_unreadable;
   }
-  std::ofstream file(options.output, std::ios::binary);
-  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  if (!file)
-    return fail(refusal(fmt::format("cannot write the file: {}", std::strerror(errno)),
-                        "Check the free space and the permissions of the folder.", options.output));
-  return exit_ok;
+  const auto written = write_output(options.output, bytes);
+  return written ? exit_ok : fail(written.error());
 }
 
 }  // namespace hbmscope::cli

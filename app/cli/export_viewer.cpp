@@ -1,10 +1,7 @@
 #include "app/cli/export_viewer.h"
 
-#include <cerrno>
 #include <cstdint>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -98,13 +95,8 @@ int run_viewer_export(const ExportOptions& options) {
                                     text_from_bytes(static_cast<std::int64_t>(page->size()))),
                         "Make recordings of the files first (hbmscope convert), which are smaller."));
   if (options.output.empty()) return print_to_stdout(*page) ? exit_ok : exit_unreadable;
-  std::ofstream out(options.output, std::ios::binary);
-  out.write(page->data(), static_cast<std::streamsize>(page->size()));
-  out.close();
-  if (!out)
-    return fail(refusal(fmt::format("cannot write the file: {}", std::strerror(errno)),
-                        "Check the free space and the permissions of the folder.", options.output));
-  return exit_ok;
+  const auto written = write_output(options.output, *page);
+  return written ? exit_ok : fail(written.error());
 }
 
 }  // namespace hbmscope::cli

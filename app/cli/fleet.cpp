@@ -24,9 +24,9 @@ int run_fleet(const FleetOptions& options) {
   const auto done = run_and_read(std::move(words));
   if (!done) return fail(done.error());
   if (done->exit_code == python_without_duckdb)
-    return fail(refusal(fmt::format("the Python '{}' has no DuckDB, which answers the queries", printable(options.python)),
-                        fmt::format("Run {} -m pip install duckdb, or name another Python with --python.",
-                                    printable(options.python))));
+    return fail(refusal(
+        fmt::format("the Python '{}' has no DuckDB, which answers the queries", printable(options.python)),
+        fmt::format("Run {} -m pip install duckdb, or name another Python with --python.", printable(options.python))));
   if (!print_lines_to_stdout(done->text)) return exit_unreadable;
   return done->exit_code == 0 ? exit_ok : done->exit_code == nothing_in_store ? exit_usage : exit_unreadable;
 }

@@ -78,9 +78,9 @@ struct ConvertOptions {
 
 struct DigestOptions {
   std::vector<std::string> files;
-  std::string store;               // A folder.
-  std::string run;                 // Empty: the name of the folder of the first file.
-  std::string layout;              // "tp=8,dp=160,pp=8"; empty: the coordinates are unknown.
+  std::string store;   // A folder.
+  std::string run;     // Empty: the name of the folder of the first file.
+  std::string layout;  // "tp=8,dp=160,pp=8"; empty: the coordinates are unknown.
   std::string max_size = "4GiB";
   unsigned jobs = 0;               // Files that are read at once. 0: as many as there are processors.
   std::string python = "python3";  // One with DuckDB.

@@ -1,6 +1,9 @@
 #include "app/cli/output_file.h"
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 
 #include <fmt/format.h>
 
@@ -18,6 +21,15 @@ Result<void> check_output(const std::vector<std::string>& inputs, const std::str
       return Failure(refusal("the output is also an input, and would be overwritten", "Choose another name.", output));
   }
   return {};
+}
+
+Result<void> write_output(const std::string& file, std::string_view bytes) {
+  std::ofstream out(file, std::ios::binary);
+  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  out.close();
+  if (out) return {};
+  return Failure(refusal(fmt::format("cannot write the file: {}", std::strerror(errno)),
+                         "Check the free space and the permissions of the folder.", file));
 }
 
 std::string new_recording(const std::string& begin) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Answers about a store of digests: who is unlike its peers, who failed first, what changed, how much is wasted.
 
-    fleet.py STORE [--run NAME] [--baseline NAME] [--top N] [--json]
+    fleet.py STORE [--run NAME] [--baseline NAME] [--top N] [--engine duckdb|spark] [--json]
 
 All questions are in sql/, in the part of SQL that DuckDB and Spark share. Exit codes: 0 answered, 3 DuckDB is missing, 4
 the store has no such run, 5 the store can't be read (standard error says why).
@@ -11,6 +11,7 @@ import argparse
 import json
 import pathlib
 import re
+import shlex
 import sys
 
 try:
@@ -23,16 +24,16 @@ TABLES = ("rank", "heap", "site_at", "site", "failure", "unread")
 
 
 class Duck:
-    """The engine of one machine."""
+    """DuckDB, in this process: the engine of one machine."""
 
     def __init__(self, store):
         self.connection = duckdb.connect()
         for table in TABLES:
             files = str(store / table / "*" / "*.parquet").replace("'", "''")
-            self.run(f"CREATE OR REPLACE TEMPORARY VIEW {table} AS SELECT * FROM read_parquet('{files}', hive_partitioning = true, hive_types = {{'run': VARCHAR}}, union_by_name = true)")
+            self.connection.execute(f"CREATE VIEW {table} AS SELECT * FROM read_parquet('{files}', hive_partitioning = true, hive_types = {{'run': VARCHAR}}, union_by_name = true)")
 
-    def run(self, statement):
-        self.connection.execute(statement)
+    def keep(self, name, query):
+        self.connection.execute(f"CREATE OR REPLACE TEMPORARY TABLE {name} AS {query}")
 
     def rows(self, query):
         found = self.connection.execute(query)
@@ -40,15 +41,35 @@ class Duck:
         return [dict(zip(names, row)) for row in found.fetchall()]
 
 
-def statements(name):
-    text = re.sub(r"^--.*$", "", (SQL / name).read_text(), flags=re.MULTILINE)
-    return [statement.strip() for statement in text.split(";\n") if statement.strip()]
+class Spark:
+    """The same questions on Spark, for a store that one machine can't hold; here its local mode is the default."""
+
+    def __init__(self, store):
+        from pyspark.sql import SparkSession
+
+        builder = SparkSession.builder.appName("hbmscope fleet")
+        # Names of runs are texts; tables are small.
+        for name, value in (("spark.sql.sources.partitionColumnTypeInference.enabled", "false"), ("spark.sql.shuffle.partitions", "8"), ("spark.ui.enabled", "false")):
+            builder = builder.config(name, value)
+        self.session = builder.getOrCreate()
+        self.session.sparkContext.setLogLevel("ERROR")
+        for table in TABLES:
+            self.session.read.parquet(str(store / table)).createOrReplaceTempView(table)
+
+    def keep(self, name, query):
+        self.session.sql(query).localCheckpoint().createOrReplaceTempView(name)  # Else each table is planned anew within the next.
+
+    def rows(self, query):
+        return [row.asDict() for row in self.session.sql(query).collect()]
 
 
-def questions(name):
+ENGINES = {"duckdb": Duck, "spark": Spark}
+
+
+def queries(name):
     """{"outliers": "SELECT ...", ...}, in their order."""
     parts = re.split(r"^-- name: (\w+)\n", (SQL / name).read_text(), flags=re.MULTILINE)[1:]
-    return {question: text.strip().rstrip(";") for question, text in zip(parts[::2], parts[1::2])}
+    return {query: re.sub(r"^--.*$", "", text, flags=re.MULTILINE).strip().rstrip(";") for query, text in zip(parts[::2], parts[1::2])}
 
 
 def quoted(text):
@@ -63,11 +84,11 @@ def plain(value):
 
 
 def answer(engine, run, baseline):
-    engine.run(f"CREATE OR REPLACE TEMPORARY VIEW chosen AS SELECT {quoted(run)} AS now, {quoted(baseline or '')} AS baseline")
+    engine.keep("chosen", f"SELECT {quoted(run)} AS now, {quoted(baseline or '')} AS baseline")
     for name in ("ranks.sql", "outliers.sql", "stages.sql"):
-        for statement in statements(name):
-            engine.run(statement)
-    asked = questions("answers.sql") | (questions("changes.sql") if baseline else {})
+        for table, query in queries(name).items():
+            engine.keep(table, query)
+    asked = queries("answers.sql") | (queries("changes.sql") if baseline else {})
     return {name: [{key: plain(value) for key, value in row.items()} for row in engine.rows(query)] for name, query in asked.items()}
 
 
@@ -81,6 +102,10 @@ def bytes_text(count):
         value, unit = value / 1024, larger
     digits = f"{value:.0f}" if unit == "B" or value >= 99.95 else f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"
     return f"{'-' if count < 0 else ''}{digits} {unit}"
+
+
+def counted(count, one, many=None):
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def signed(count):
@@ -110,13 +135,16 @@ def table(rows, top, cells):
 
 def text_of(answers, run, baseline, top):
     [all_of] = answers["processes"]
-    lines = [f"{all_of['processes']:,} processes on {all_of['hosts']:,} hosts, run {run}. Peaks: {bytes_text(all_of['typical_peak_bytes'])} typical, {bytes_text(all_of['largest_peak_bytes'])} at most."]
-    peers = "at the same place of the model" if all_of["with_places"] else "that called the same code at their peaks, as no places are known (digest --layout)"
-    lines.append(f"Peers: processes {peers}; {all_of['groups']:,} groups." + (f" {all_of['without_peers']:,} processes have fewer than 3 peers and are not compared." if all_of["without_peers"] else ""))
+    lines = [f"{counted(all_of['processes'], 'process', 'processes')} on {counted(all_of['hosts'], 'host')}, run {run}. Peaks: {bytes_text(all_of['typical_peak_bytes'])} typical, {bytes_text(all_of['largest_peak_bytes'])} at most."]
+    if all_of["processes"] == 0:
+        lines = [f"No process of run {run} could be read."]
+        return "\n".join(lines + [""] + table(answers["unread"], top, lambda row: [row["file"], row["error"]])) + "\n"
+    peers = "at the same place of the model" if all_of["with_places"] else "that held about the same at the same lines, as no places are known (digest --layout)"
+    lines.append(f"Peers: processes {peers}; {counted(all_of['peer_groups'], 'group')}." + (f" {all_of['without_peers']:,} processes have fewer than 3 peers and are not compared." if all_of["without_peers"] else ""))
     if all_of["incomplete"]:
         lines.append(f"{all_of['incomplete']:,} recordings are incomplete: their peaks may be too low.")
     for name, title, cells in (
-        ("hosts", "Hosts that are unlike the others, with all their processes", lambda row: [row["host"], f"{row['processes']} processes", signed(row["more_bytes"]), of_line(row)]),
+        ("hosts", "Hosts that are unlike the others, with all their processes", lambda row: [row["host"], counted(row["processes"], "process", "processes"), signed(row["more_bytes"]), of_line(row)]),
         ("stages", "Stages of the pipeline that are unlike the other inner ones", lambda row: [f"pp {row['pp']}", signed(row["bytes"] - row["typical_bytes"]), f"{bytes_text(row['bytes'])} instead of {bytes_text(row['typical_bytes'])}", of_line(row)]),
         ("outliers", "Processes that are unlike their peers", lambda row: [place_of(row), signed(row["line_bytes"] - row["typical_line_bytes"]), f"{bytes_text(row['line_bytes'])} instead of {bytes_text(row['typical_line_bytes'])}", of_line(row)]),
         ("failures", "Out of memory, the first one first", lambda row: [place_of(row), f"requested {bytes_text(row['asked_bytes'])}", f"largest free {bytes_text(row['largest_free_bytes'])}", row["own_line"] or "-"]),
@@ -130,6 +158,8 @@ def text_of(answers, run, baseline, top):
             rows = [row for row in rows if abs(row["more_bytes"]) >= 1 << 20]
         if rows:
             lines += ["", f"{title}: {len(rows):,}", *table(rows, top, cells)]
+            if name == "outliers" and rows[0]["typical_file"]:
+                lines.append(f"  Beside a typical peer: hbmscope open {shlex.quote(rows[0]['file'])} --compare-with {shlex.quote(rows[0]['typical_file'])}")
         elif name in ("outliers", "failures", "changes"):
             lines += ["", f"{title}: none"]
     [waste] = answers["waste"]
@@ -144,14 +174,15 @@ def main():
     parser.add_argument("--run")
     parser.add_argument("--baseline")
     parser.add_argument("--top", type=int, default=20)
+    parser.add_argument("--engine", choices=ENGINES, default="duckdb")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     if not any((options.store / "rank").glob("*/*.parquet")):
         print(f"hbmscope: {options.store} is no store with runs. Make one with hbmscope digest FILES -o STORE.", file=sys.stderr)
         sys.exit(4)
     try:
-        engine = Duck(options.store)
-        runs = [row["run"] for row in engine.rows("SELECT run FROM rank GROUP BY run ORDER BY MAX(begun_ms) DESC, run DESC")]
+        engine = ENGINES[options.engine](options.store)
+        runs = [row["run"] for row in engine.rows("SELECT run FROM (SELECT run, begun_ms FROM rank UNION ALL SELECT run, 0 AS begun_ms FROM unread) AS known GROUP BY run ORDER BY MAX(begun_ms) DESC, run DESC")]
         run = options.run or runs[0]
         for name in filter(None, (run, options.baseline)):
             if name not in runs:

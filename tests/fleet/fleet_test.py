@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""hbmscope digest and fleet: what was planted among made-up processes is found, and nothing else.
+
+    fleet_test.py HBMSCOPE MAKE_FLEET PYTHON [unittest's arguments]
+
+PYTHON: one with DuckDB. HBMSCOPE_SPARK_PYTHON: one with pyspark and DuckDB, on which the same questions then have the
+same answers.
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MIB = 1 << 20
+LAYOUT = "tp=4,dp=8,pp=6"
+RANKS = 4 * 8 * 6
+HBMSCOPE = MAKE_FLEET = PYTHON = None  # Set by main().
+
+
+class FleetTest(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name)
+        self.store = self.folder / "store"
+
+    def make(self, run, *planted, events=1500):
+        subprocess.run([MAKE_FLEET, self.folder / run, str(RANKS), str(events), "--tp", "4", "--pp", "6", *planted], check=True)
+        return self.folder / run
+
+    def digest(self, *words, python=None):
+        return subprocess.run([HBMSCOPE, "digest", *words, "-o", self.store, "--python", python or PYTHON], capture_output=True, text=True)
+
+    def fleet(self, *words):
+        done = subprocess.run([HBMSCOPE, "fleet", self.store, "--json", "--python", PYTHON, *words], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def answers(self, *planted, layout=LAYOUT):
+        run = self.make("run", *planted)
+        done = self.digest(run, *(["--layout", layout] if layout else []))
+        self.assertEqual((done.returncode, done.stderr), (0, f"hbmscope: {RANKS} processes of {RANKS} files added to run run of {self.store}\n"))
+        return self.fleet()
+
+    def found(self, answers):
+        return ({row["rank"]: row["own"] for row in answers["outliers"]}, {row["host"]: row["own"] for row in answers["hosts"]}, {row["pp"]: row["own"] for row in answers["stages"]})
+
+    def test_where_nothing_is_planted_nothing_is_found(self):
+        for seed in range(1, 6):
+            for layout in (LAYOUT, None):
+                with self.subTest(seed=seed, layout=layout):
+                    shutil.rmtree(self.store, ignore_errors=True)
+                    self.assertEqual(self.found(self.answers("--seed", str(seed), layout=layout)), ({}, {}, {}))
+
+    def test_all_that_is_planted_is_found(self):
+        answers = self.answers("rank:77:2048", "rank:100:700:leak", "host:20:512:load_batch", "stage:3:1024:backward", "swap:141:3000")
+        ranks, hosts, stages = self.found(answers)
+        self.assertEqual((set(ranks), hosts, stages), ({77, 100, 141}, {"node20": "load_batch  data.py"}, {3: "backward  model.py"}))
+        self.assertEqual((ranks[77], ranks[100]), ("forward  model.py", "leak  cache.py"))
+        self.assertIn(ranks[141], ("forward  model.py", "backward  model.py"))
+        [leak] = (row for row in answers["outliers"] if row["rank"] == 100)
+        self.assertEqual((leak["typical_line_bytes"], round(leak["line_bytes"] / MIB)), (0, 700))
+        self.assertRegex(leak["typical_file"], r"rank_\d+\.hbm$")
+
+    def test_without_places_the_peers_are_those_that_hold_the_same(self):
+        answers = self.answers("rank:77:2048", "rank:100:700:leak", "host:20:512:load_batch", "swap:141:3000", layout=None)
+        ranks, hosts, _ = self.found(answers)
+        self.assertEqual((set(ranks), hosts), ({77, 100, 141}, {"node20": "load_batch  data.py"}))
+        self.assertEqual(answers["processes"][0]["with_places"], 0)
+
+    def test_who_failed_first(self):
+        answers = self.answers("fail:130:5", "fail:7:1", "fail:60:9")
+        self.assertEqual([(row["rank"], row["host"]) for row in answers["failures"]], [(7, "node0"), (130, "node16"), (60, "node7")])
+        self.assertEqual(answers["failures"][0]["asked_bytes"], 30_000 * MIB)
+        self.assertEqual(answers["failures"][1]["time_ms"] - answers["failures"][0]["time_ms"], 4)
+
+    def test_what_changed_is_told_from_lines_that_moved(self):
+        self.assertEqual(self.digest(self.make("before", "--seed", "3")).returncode, 0)
+        self.assertEqual(self.digest(self.make("after", "--seed", "3", "--moved", *(f"stage:{stage}:256:backward" for stage in range(6)))).returncode, 0)
+        changes = self.fleet("--run", "after", "--baseline", "before")["changes"]
+        self.assertEqual(changes[0]["own"], "backward  model.py")
+        self.assertAlmostEqual(changes[0]["more_bytes"] / MIB, 256, delta=0.1)
+        self.assertTrue(all(abs(row["more_bytes"]) < MIB for row in changes[1:]), changes)
+
+    def test_cut_damaged_copied_and_missing_files(self):
+        run = self.make("run")
+        subprocess.run([MAKE_FLEET, self.folder / "long", "10", "300000"], check=True)  # Has several blocks.
+        whole = (self.folder / "long/rank_9.hbm").read_bytes()
+        (run / "rank_9.hbm").write_bytes(whole[: len(whole) // 2])
+        (run / "rank_10.hbm").write_bytes(b"this is no recording at all")
+        (run / "rank_11.hbm").write_bytes(b"")
+        shutil.copy(run / "rank_12.hbm", run / "rank_12_copy.hbm")
+        done = self.digest(*sorted(run.iterdir()), run / "rank_9999.hbm", "--layout", LAYOUT)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("3 files could not be read", done.stderr)
+        answers = self.fleet()
+        self.assertEqual((answers["processes"][0]["processes"], answers["processes"][0]["incomplete"]), (RANKS - 2, 1))
+        self.assertEqual([pathlib.Path(row["file"]).name for row in answers["unread"]], ["rank_10.hbm", "rank_11.hbm", "rank_9999.hbm"])
+        self.assertTrue(all(row["error"] for row in answers["unread"]))
+        self.assertEqual({row["rank"] for row in answers["outliers"]} - {9}, set())
+
+    def test_the_same_digest_again_changes_nothing(self):
+        run = self.make("run")
+        for _ in range(2):
+            self.assertEqual(self.digest(run, "--jobs", "1").returncode, 0)
+        self.assertEqual(len(list((self.store / "rank").rglob("*.parquet"))), 1)
+        self.assertEqual(self.fleet()["processes"][0]["processes"], RANKS)
+
+    def test_figures_are_those_of_report(self):
+        recording = ROOT / "samples/fragments.hbm"
+        self.assertEqual(self.digest(recording, "--run", "a run/with=odd 'characters'").returncode, 0)
+        answers = self.fleet()
+        self.assertEqual(answers["run"], "a run/with=odd 'characters'")
+        report = json.loads(subprocess.run([HBMSCOPE, "report", recording, "--at", "peak", "--json"], check=True, capture_output=True, text=True).stdout)
+        [heap] = report["heaps"]
+        self.assertEqual(answers["processes"][0]["largest_peak_bytes"], heap["peak_in_use_bytes"])
+        [waste] = answers["waste"]
+        self.assertEqual((waste["in_use_bytes"], waste["pool_bytes"], waste["free_bytes"]), (heap["in_use_bytes"], heap["pool_bytes"], heap["free_bytes"]))
+
+    def test_what_is_refused(self):
+        recording = ROOT / "samples/fragments.hbm"
+        for word, said in (("tp=8,zz=2", "at 'zz=2'"), ("tp=0", "at 'tp=0'")):
+            done = self.digest(recording, "--layout", word)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(said, done.stderr)
+        done = self.digest(recording, python="/nowhere/python")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("/nowhere/python", done.stderr)
+        done = self.digest(ROOT / "README.md")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        [unread] = self.fleet()["unread"]
+        self.assertTrue(unread["file"].endswith("README.md"))
+        shutil.rmtree(self.store)
+        nothing = subprocess.run([HBMSCOPE, "fleet", self.folder, "--python", PYTHON], capture_output=True, text=True)
+        self.assertEqual(nothing.returncode, 2)
+        self.assertIn("no store", nothing.stderr)
+        self.digest(recording, "--run", "only")
+        other = subprocess.run([HBMSCOPE, "fleet", self.store, "--run", "other", "--python", PYTHON], capture_output=True, text=True)
+        self.assertIn("has no run other. It has: only", other.stderr)
+
+    def test_text_names_what_json_has(self):
+        self.answers("rank:77:2048", "fail:7:1")
+        done = subprocess.run([HBMSCOPE, "fleet", self.store, "--python", PYTHON], capture_output=True, text=True)
+        for words in ("192 processes on 24 hosts, run run.", "rank 77 on node9", "22.0 GiB instead of 20.0 GiB", "hbmscope open", "rank 7 on node0", "requested 29.3 GiB"):
+            self.assertIn(words, done.stdout)
+
+    def test_spark_gives_the_same_answers(self):
+        python = os.environ.get("HBMSCOPE_SPARK_PYTHON")
+        if not python:
+            self.skipTest("HBMSCOPE_SPARK_PYTHON names no Python with pyspark")
+        self.assertEqual(self.digest(self.make("before")).returncode, 0)
+        for layout in (["--layout", LAYOUT], []):
+            self.digest(self.make("after", "rank:77:2048", "swap:141:3000", "host:20:512:load_batch", "stage:3:1024", "fail:7:1"), *layout, "--run", f"after {len(layout)}")
+            words = [ROOT / "app/fleet/fleet.py", self.store, "--run", f"after {len(layout)}", "--baseline", "before", "--json"]
+            answers = [json.loads(subprocess.run([python, *words, "--engine", engine], check=True, capture_output=True, text=True).stdout) for engine in ("duckdb", "spark")]
+            self.assertEqual(*answers)
+            self.assertTrue(answers[0]["outliers"] and answers[0]["hosts"] and answers[0]["changes"])
+
+
+def main():
+    global HBMSCOPE, MAKE_FLEET, PYTHON
+    HBMSCOPE, MAKE_FLEET, PYTHON = sys.argv[1:4]
+    if subprocess.run([PYTHON, "-c", "import duckdb"], capture_output=True).returncode != 0 if pathlib.Path(PYTHON).exists() else True:
+        print(f"skipped: {PYTHON} has no DuckDB (make build/fleet_python)")
+        sys.exit(77)
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]])
+
+
+if __name__ == "__main__":
+    main()
