@@ -77,15 +77,15 @@ void DigestRows::add(const RankDigest& digest, const RankCoordinates& at, std::u
       rows(DigestTable::site) += fmt::format("{},{},{}\n", signed_id(site.id), text(site.own), text(site.stack));
   std::size_t failure_number = digest.failures_count - digest.failures.size();
   for (const FailureRow& failure : digest.failures) {
-    const std::optional<std::uint64_t> time_ms =
+    const std::string time_ms =
         digest.begun_ms > 0 && failure.since_start_ns
-            ? std::optional(digest.begun_ms + static_cast<std::uint64_t>(*failure.since_start_ns / 1'000'000))
-            : std::nullopt;
-    rows(DigestTable::failure) += fmt::format(
-        "{},{},{},{},{},{},{},{},{},{},{},{}\n", id, ++failure_number, or_empty(failure.since_start_ns),
-        or_empty(time_ms), failure.requested_bytes, or_empty(failure.used_bytes), or_empty(failure.total_free_bytes),
-        or_empty(failure.largest_free_bytes), or_empty(failure.pool_bytes), or_empty(failure.limit_bytes),
-        text(failure.own_line), text(failure.reason));
+            ? std::to_string(digest.begun_ms + static_cast<std::uint64_t>(*failure.since_start_ns / 1'000'000))
+            : std::string();
+    rows(DigestTable::failure) +=
+        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", id, ++failure_number, or_empty(failure.since_start_ns),
+                    time_ms, failure.requested_bytes, or_empty(failure.used_bytes), or_empty(failure.total_free_bytes),
+                    or_empty(failure.largest_free_bytes), or_empty(failure.pool_bytes), or_empty(failure.limit_bytes),
+                    text(failure.own_line), text(failure.reason));
   }
   std::string times, bytes;
   for (const DigestPoint& point : digest.curve) {

@@ -1,5 +1,5 @@
-// The rows of digests as tables in CSV, by program-readable columns: what `hbmscope digest` turns into Parquet.
-// README.md has the columns.
+// The rows of digests as tables in CSV, which `hbmscope digest` turns into Parquet. app/fleet/README.md has the
+// columns.
 #pragma once
 
 #include <array>
