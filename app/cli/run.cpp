@@ -23,6 +23,7 @@
 #include "app/cli/gate_figures.h"
 #include "app/cli/load.h"
 #include "app/cli/observed_job.h"
+#include "app/cli/options.h"
 #include "app/cli/output_file.h"
 #include "app/cli/sweep.h"
 #include "app/cli/temporary_folder.h"
@@ -120,6 +121,18 @@ Result<DryRunJob> prepare_dry_run(const RunOptions& options) {
   return DryRunJob{*machine, std::move(*program), std::move(*reports), std::move(tpu)};
 }
 
+// The store is for later: whatever goes wrong with it is said, and the job's exit code stays.
+void add_to_store(const RunOptions& options, const std::string& recording) {
+  std::error_code error;
+  if (!std::filesystem::exists(recording, error)) return;  // Nothing was recorded, as was said.
+  DigestOptions digest;
+  digest.files = {recording};
+  digest.store = options.digest;
+  digest.run = options.digest_run;
+  digest.jobs = 1;
+  run_digest(digest);
+}
+
 }  // namespace
 
 int run_job(const RunOptions& options, bool has_window) {
@@ -182,6 +195,7 @@ int run_job(const RunOptions& options, bool has_window) {
       flight.is_open() ? flight.has_dumps() : dry_run && has_memory_dumps_in(dry_run->reports->path());
   flight.finish(job.status(), job.has_reported());
   job.print_summary(!dry_run || !dry_run->tpu);
+  if (!options.digest.empty()) add_to_store(options, job.recording());
   if (dry_run) {
     DryRun run = read_dry_run(dry_run->sources_after(job, has_memory_dumps));
     if (run.tpu) keep_plans(run.recording, *run.tpu);

@@ -27,6 +27,7 @@ struct RunOptions {
   GateOptions gate;                    // Checked after a dry run that ended well; empty: no condition.
   std::vector<std::string> sweep;      // "batch=4,8,16": a dry run for each value.
   std::string largest;                 // The name of a sweep: only the largest value that fits.
+  std::string digest, digest_run;      // The store that gets a digest at the end, and the run there. Empty: none.
   FlightOptions flight;
   ListenOptions listen;
   std::vector<std::string> command;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,10 +22,12 @@
 #include "analysis/units/utf8.h"
 #include "analysis/write/json.h"
 #include "analysis/write/json_trace.h"
+#include "analysis/write/metrics_text.h"
 #include "app/cli/cli.h"
 #include "app/cli/figure_text.h"
 #include "app/cli/find_job.h"
 #include "app/cli/load.h"
+#include "app/cli/metrics_server.h"
 #include "app/cli/terminal.h"
 #include "app/cli/totals.h"
 #include "collector/attach/permission.h"
@@ -41,6 +45,16 @@ std::string socket_for(const std::string& job) {
   const bool is_named = job.starts_with("live:") || job.starts_with("tcp:");
   const std::string socket = view::socket_of(is_named ? job : "live:" + job);
   return !socket.starts_with('/') || access(socket.c_str(), F_OK) == 0 ? socket : "";
+}
+
+// Where the job runs, as Slurm and Kubernetes say it to this process. POD_NAME is what pods get from the downward API.
+MetricLabels labels_of_place() {
+  MetricLabels labels;
+  for (const auto& [label, variable] :
+       {std::pair("pod", "POD_NAME"), std::pair("namespace", "POD_NAMESPACE"), std::pair("slurm_job", "SLURM_JOB_ID")})
+    if (const char* value = std::getenv(variable); value != nullptr && *value != '\0')
+      labels.emplace_back(label, value);
+  return labels;
 }
 
 class Watch {
@@ -62,6 +76,12 @@ class Watch {
     if (const auto wrong = link_.open(socket))
       return fail(refusal(*wrong, options_.job.starts_with("tcp:") ? "" : "Check that its hbmscope is still running.",
                           options_.job));
+    if (!options_.metrics.empty()) {
+      auto server = MetricsServer::open(options_.metrics);
+      if (!server) return fail(server.error());
+      metrics_ = std::move(*server);
+      say(fmt::format("figures for Prometheus at http://{}/metrics", metrics_->address()));
+    }
     const auto begun = Clock::now();
     auto next = begun;
     bool is_there = true;
@@ -69,19 +89,26 @@ class Watch {
       const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(next - Clock::now()).count();
       is_there = link_.read(static_cast<int>(std::clamp<std::int64_t>(left, 0, 1000)));
       const auto now = Clock::now();
+      if (metrics_) metrics_->serve([this] { return metrics(); });
       if (now < next && is_there) continue;
       next = now + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.interval));
       if (const std::string fault = trace_.file_fault(); !fault.empty() && !has_file_fault_) {
         has_file_fault_ = true;
         say("cannot move events to a temporary file (--max-memory): " + fault);
       }
-      print(std::chrono::duration<double>(now - begun).count());
+      if (!metrics_) print(std::chrono::duration<double>(now - begun).count());
       if (options_.seconds > 0 && now - begun >= std::chrono::duration<double>(options_.seconds)) break;
     }
     return link_.why().empty() ? exit_ok : fail(refusal(link_.why(), {}, options_.job));
   }
 
  private:
+  std::string metrics() const {
+    const auto trace = trace_.version();
+    const auto moment = find_moment(*trace, {});
+    return moment ? metrics_text(*trace, compute_states(*trace, *moment), labels_of_place()) : std::string();
+  }
+
   void print(double seconds) {
     const auto trace = trace_.version();
     const auto moment = find_moment(*trace, {});
@@ -149,6 +176,7 @@ class Watch {
   double seconds_ = 0;
   view::Lag lag_;
   bool has_file_fault_ = false;
+  std::unique_ptr<MetricsServer> metrics_;  // Last: its thread waits for the others.
 };
 
 int watch_totals_there(const WatchOptions& options) {
@@ -198,6 +226,8 @@ int run_watch(const WatchOptions& given) {
     return fail(refusal("--totals and --on can't be combined with " + options.job, "Remove --totals and --on."));
   if (!is_by_tcp)
     if (const auto failed = take_host_from(options.job, options.far)) return *failed;
+  if (!options.metrics.empty() && options.totals)
+    return fail(refusal("--metrics does not go with --totals", "Attach to the job, and watch it without --totals."));
   if (!options.far.host.empty()) {
     if (const auto failed = prepare_host(options.far)) return *failed;
     if (options.totals) return watch_totals_there(options);

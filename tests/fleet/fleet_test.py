@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """hbmscope digest and fleet: what was planted among made-up processes is found, and nothing else.
 
-    fleet_test.py HBMSCOPE MAKE_FLEET PYTHON [unittest's arguments]
+    fleet_test.py HBMSCOPE MAKE_FLEET PYTHON ANNOTATED_PROGRAM [unittest's arguments]
 
 PYTHON: one with DuckDB. HBMSCOPE_SPARK_PYTHON: one with pyspark and DuckDB, on which the same questions then have the
 same answers.
@@ -20,7 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 MIB = 1 << 20
 LAYOUT = "tp=4,dp=8,pp=6"
 RANKS = 4 * 8 * 6
-HBMSCOPE = MAKE_FLEET = PYTHON = None  # Set by main().
+HBMSCOPE = MAKE_FLEET = PYTHON = PROGRAM = None  # Set by main().
 
 
 class FleetTest(unittest.TestCase):
@@ -150,6 +150,18 @@ class FleetTest(unittest.TestCase):
         for words in ("192 processes on 24 hosts, run run.", "rank 77 on node9", "22.0 GiB instead of 20.0 GiB", "hbmscope open", "rank 7 on node0", "requested 29.3 GiB"):
             self.assertIn(words, done.stdout)
 
+    def test_a_job_adds_itself_at_its_end(self):
+        record = self.folder / "job.hbm"
+        words = [HBMSCOPE, "run", "--no-window", "--no-flight", "--record", record, "--digest", self.store, "--digest-run", "tonight", "--", PROGRAM, "--fail"]
+        # Its Python is the one in PATH.
+        done = subprocess.run(words, capture_output=True, text=True, env={**os.environ, "PATH": f"{pathlib.Path(PYTHON).parent}:{os.environ['PATH']}"})
+        alone = subprocess.run([PROGRAM, "--fail"], capture_output=True)
+        self.assertEqual(done.returncode, alone.returncode, done.stderr)
+        answers = self.fleet()
+        self.assertEqual((answers["run"], answers["processes"][0]["processes"]), ("tonight", 1))
+        without = subprocess.run(words, capture_output=True, text=True, env={**os.environ, "PATH": "/usr/bin:/bin"})
+        self.assertEqual(without.returncode, alone.returncode)
+
     def test_spark_gives_the_same_answers(self):
         python = os.environ.get("HBMSCOPE_SPARK_PYTHON")
         if not python:
@@ -164,12 +176,12 @@ class FleetTest(unittest.TestCase):
 
 
 def main():
-    global HBMSCOPE, MAKE_FLEET, PYTHON
-    HBMSCOPE, MAKE_FLEET, PYTHON = sys.argv[1:4]
+    global HBMSCOPE, MAKE_FLEET, PYTHON, PROGRAM
+    HBMSCOPE, MAKE_FLEET, PYTHON, PROGRAM = sys.argv[1:5]
     if subprocess.run([PYTHON, "-c", "import duckdb"], capture_output=True).returncode != 0 if pathlib.Path(PYTHON).exists() else True:
         print(f"skipped: {PYTHON} has no DuckDB (make build/fleet_python)")
         sys.exit(77)
-    unittest.main(argv=[sys.argv[0], *sys.argv[4:]])
+    unittest.main(argv=[sys.argv[0], *sys.argv[5:]])
 
 
 if __name__ == "__main__":

@@ -176,6 +176,10 @@ void add_run(CommandList& commands) {
       ->type_name("N");
   add_emulation_options(command, *options);
   add_flight_options(command, options->flight);
+  command.add_option("--digest", options->digest, "Add what the job held to this store at its end, as digest does")
+      ->type_name("STORE");
+  command.add_option("--digest-run", options->digest_run, "Its run there; default: the folder of the recording")
+      ->type_name("NAME");
   add_listen_options(command, options->listen);
   add_far_options(command, options->far);
   command.add_option("COMMAND", options->command, "The command, after two dashes: -- python train.py")
@@ -241,6 +245,7 @@ void add_watch(CommandList& commands) {
   CLI::App& command = commands.add("watch", "Print the device memory of a running job, one line per second", R"(
   hbmscope watch 4711                                             a job that hbmscope observes
   hbmscope watch 4711 --totals                                    any process: its total, from the driver
+  hbmscope watch 4711 --metrics 9400                              http://127.0.0.1:9400/metrics, for Prometheus
   hbmscope watch gpu7:4711 --every 10s --json                     on another machine, for scripts)");
   const auto options = std::make_shared<WatchOptions>();
   command
@@ -255,6 +260,10 @@ void add_watch(CommandList& commands) {
   command.add_flag("--json", options->json, "Print one JSON object per line");
   add_max_memory_option(command, options->max_memory);
   command.add_flag("--from-now", options->from_now, "Skip what happened before now");
+  command
+      .add_option("--metrics", options->metrics,
+                  "Serve the figures to Prometheus instead of printing them: a port of this machine, or ADDRESS:PORT")
+      ->type_name("PORT");
   command.add_flag("--totals", options->totals,
                    "Only print the total of the process, from the driver (NVML); nothing is loaded into it, and "
                    "hbmscope need not be attached");
