@@ -50,7 +50,7 @@ def linked_files(text):
 
 
 def title_of(text):
-    return re.match(r"# (.*)", text).group(1)
+    return re.search(r"^# (.*)", text, re.MULTILINE).group(1)  # SKILL.md has YAML before it.
 
 
 def section(pages, top, without=()):
@@ -68,6 +68,7 @@ def navigation(pages, titles):
         {"Commands": [{"By question": "app/cli/README.md"}, {"All commands and options": "commands.md"}]},
         {"Install": [{"Packages": "app/package/README.md"}, {"In a browser": "app/web/README.md"}, {"Slurm and Kubernetes": "app/package/container/README.md"}]},
         {"JSON": "app/cli/JSON.md"},
+        {"Agents": "app/mcp/SKILL.md"},
         {"Formats": [{"What opens": "formats.md"}, {"Recordings (.hbm)": "collector/wire/FORMAT.md"}, {"Readers": section(pages, "analysis/read")}]},
         {
             "How it works": [
