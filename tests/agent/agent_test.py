@@ -203,7 +203,14 @@ class AgentTest(unittest.IsolatedAsyncioTestCase):
             self.assertIn("no device 'x100'", await agent.refusal("dry_run", device="x100", command=["true"]))
             self.assertIn("cannot start /nowhere/job", await agent.refusal("dry_run", device="h100", command=["/nowhere/job"]))
             self.assertIn("can't be started", await agent.refusal("dry_run", device="h100", command=["true"], folder=self.folder / "missing"))
-            self.assertIn("stopped after 5 seconds", await agent.refusal("dry_run", device="h100", command=[sys.executable, "-c", "import time; time.sleep(60)"]))
+            sleeper = "import os, pathlib, time; pathlib.Path('pid').write_text(str(os.getpid())); time.sleep(60)"
+            self.assertIn("stopped after 5 seconds", await agent.refusal("dry_run", device="h100", command=[sys.executable, "-c", sleeper], folder=self.folder))
+            for _ in range(50):  # The job is gone, too.
+                if not pathlib.Path("/proc", (self.folder / "pid").read_text()).exists():
+                    break
+                await asyncio.sleep(0.1)
+            else:
+                self.fail("the job still runs")
 
     async def test_what_can_not_be_read_is_refused_with_the_sentence_of_the_program(self):
         damaged = self.folder / "damaged.hbm"
@@ -301,6 +308,8 @@ async def differences(agent, failure):
         wrong.append("how to know is missing")
     if failure.evidence not in " ".join(why["evidence"]):
         wrong.append(f"the evidence lacks {failure.evidence}: {why['evidence']}")
+    if failure.advice not in " ".join(row["change"] for row in why["advice"]):
+        wrong.append(f"the advice lacks {failure.advice}: {why['advice']}")
     if failure.holder:
         held = await agent.ask("holders", file=failure.file, at="first-oom")
         for rows in (why["holders"], held["holders"]):

@@ -25,6 +25,7 @@ class Failure:
     facts: dict  # Keys of the tool explain, and their values. None: must be unknown.
     holder: tuple | None = None  # What held the most, and its bytes.
     evidence: str = ""  # A part of it.
+    advice: str = ""  # A part of what is to change.
 
 
 # PyTorch's snapshots: every block and its line.
@@ -86,7 +87,7 @@ def snapshot(folder, verdict, seed):
     file = folder / f"torch_{verdict}_{seed}.pickle"
     made.write(file)
     facts = {"verdict": verdict, "requested_bytes": request, "requested_by": "attention /srv/train/model.py:77", "in_use_bytes": made.in_use, "free_bytes": made.free, "largest_free_bytes": made.largest, "pool_bytes": made.pool, "free_outside_the_pool_bytes": device_free}
-    return Failure(f"PyTorch snapshot: {verdict}", file.stem, file, facts, max(made.held.items(), key=lambda one: one[1]))
+    return Failure(f"PyTorch snapshot: {verdict}", file.stem, file, facts, max(made.held.items(), key=lambda one: one[1]), advice="expandable_segments:True" if verdict == "fragmentation" else "")
 
 
 # Logs of BFC allocators (JAX, TensorFlow): every chunk, without lines.
@@ -244,7 +245,7 @@ def emulated(folder, hbmscope, workload, verdict, seed, *options, speed):
     subprocess.run([hbmscope, "demo", "--headless", "--workload", workload, "--seed", str(seed), "--for", "1", "--speed", str(speed), "--record", file, *options], check=True, capture_output=True)
     facts, holder = counted(file, hbmscope)
     assert (facts["requested_bytes"] <= facts["free_bytes"]) == (verdict == "fragmentation"), facts
-    return Failure(f"Recording of the workload {workload}: {verdict}", file.stem, file, {"verdict": verdict, **facts}, holder)
+    return Failure(f"Recording of the workload {workload}: {verdict}", file.stem, file, {"verdict": verdict, **facts}, holder, advice="keep metrics.py:17" if workload == "leak" else "")
 
 
 def make_failures(folder, hbmscope):
