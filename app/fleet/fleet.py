@@ -10,77 +10,15 @@ the store has no such run, 5 the store can't be read (standard error says why).
 import argparse
 import json
 import pathlib
-import re
 import shlex
 import sys
 
-try:
-    import duckdb
-except ImportError:
-    sys.exit(3)
-
-SQL = pathlib.Path(__file__).resolve().parent / "sql"
-TABLES = ("rank", "heap", "site_at", "site", "failure", "unread")
-
-
-class Duck:
-    """DuckDB, in this process: the engine of one machine."""
-
-    def __init__(self, store):
-        self.connection = duckdb.connect()
-        for table in TABLES:
-            files = str(store / table / "*" / "*.parquet").replace("'", "''")
-            self.connection.execute(f"CREATE VIEW {table} AS SELECT * FROM read_parquet('{files}', hive_partitioning = true, hive_types = {{'run': VARCHAR}}, union_by_name = true)")
-
-    def keep(self, name, query):
-        self.connection.execute(f"CREATE OR REPLACE TEMPORARY TABLE {name} AS {query}")
-
-    def rows(self, query):
-        found = self.connection.execute(query)
-        names = [column[0] for column in found.description]
-        return [dict(zip(names, row)) for row in found.fetchall()]
-
-
-class Spark:
-    """The same questions on Spark, for a store that one machine can't hold; here its local mode is the default."""
-
-    def __init__(self, store):
-        from pyspark.sql import SparkSession
-
-        builder = SparkSession.builder.appName("hbmscope fleet")
-        # Names of runs are texts; tables are small.
-        for name, value in (("spark.sql.sources.partitionColumnTypeInference.enabled", "false"), ("spark.sql.shuffle.partitions", "8"), ("spark.ui.enabled", "false")):
-            builder = builder.config(name, value)
-        self.session = builder.getOrCreate()
-        self.session.sparkContext.setLogLevel("ERROR")
-        for table in TABLES:
-            self.session.read.parquet(str(store / table)).createOrReplaceTempView(table)
-
-    def keep(self, name, query):
-        self.session.sql(query).localCheckpoint().createOrReplaceTempView(name)  # Else each table is planned anew within the next.
-
-    def rows(self, query):
-        return [row.asDict() for row in self.session.sql(query).collect()]
-
-
-ENGINES = {"duckdb": Duck, "spark": Spark}
-
-
-def queries(name):
-    """{"outliers": "SELECT ...", ...}, in their order."""
-    parts = re.split(r"^-- name: (\w+)\n", (SQL / name).read_text(), flags=re.MULTILINE)[1:]
-    return {query: re.sub(r"^--.*$", "", text, flags=re.MULTILINE).strip().rstrip(";") for query, text in zip(parts[::2], parts[1::2])}
+from engine import ENGINES, STORE_ERRORS, plain_rows, queries, require_runs
+from words import bytes_text, columns, counted, signed
 
 
 def quoted(text):
     return "'" + text.replace("'", "''") + "'"
-
-
-def plain(value):
-    """As JSON has it: engines give sums and medians as decimals or floats."""
-    if value is None or isinstance(value, (bool, int, str)):
-        return value
-    return round(float(value))
 
 
 def answer(engine, run, baseline):
@@ -89,27 +27,7 @@ def answer(engine, run, baseline):
         for table, query in queries(name).items():
             engine.keep(table, query)
     asked = queries("answers.sql") | (queries("changes.sql") if baseline else {})
-    return {name: [{key: plain(value) for key, value in row.items()} for row in engine.rows(query)] for name, query in asked.items()}
-
-
-def bytes_text(count):
-    if count is None:
-        return "-"
-    value, unit = float(abs(count)), "B"
-    for larger in ("KiB", "MiB", "GiB", "TiB", "PiB"):
-        if value < 999.5 and not (value >= 1000):
-            break
-        value, unit = value / 1024, larger
-    digits = f"{value:.0f}" if unit == "B" or value >= 99.95 else f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"
-    return f"{'-' if count < 0 else ''}{digits} {unit}"
-
-
-def counted(count, one, many=None):
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
-
-
-def signed(count):
-    return ("+" if count > 0 else "") + bytes_text(count)
+    return {name: plain_rows(engine, query) for name, query in asked.items()}
 
 
 def place_of(row):
@@ -119,12 +37,6 @@ def place_of(row):
 
 def of_line(row):
     return row["own"] or "all lines together"
-
-
-def columns(rows):
-    """Rows of texts, each column as wide as its widest; the last one is left alone."""
-    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
-    return ["  " + "  ".join(cell.ljust(width) if at < len(row) - 1 else cell for at, (cell, width) in enumerate(zip(row, widths))) for row in rows]
 
 
 def table(rows, top, cells):
@@ -177,9 +89,7 @@ def main():
     parser.add_argument("--engine", choices=ENGINES, default="duckdb")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    if not any((options.store / "rank").glob("*/*.parquet")):
-        print(f"hbmscope: {options.store} is no store with runs. Make one with hbmscope digest FILES -o STORE.", file=sys.stderr)
-        sys.exit(4)
+    require_runs(options.store)
     try:
         engine = ENGINES[options.engine](options.store)
         runs = [row["run"] for row in engine.rows("SELECT run FROM (SELECT run, begun_ms FROM rank UNION ALL SELECT run, 0 AS begun_ms FROM unread) AS known GROUP BY run ORDER BY MAX(begun_ms) DESC, run DESC")]
@@ -189,7 +99,7 @@ def main():
                 print(f"hbmscope: {options.store} has no run {name}. It has: {', '.join(runs)}.", file=sys.stderr)
                 sys.exit(4)
         answers = answer(engine, run, options.baseline)
-    except (duckdb.Error, OSError) as error:
+    except STORE_ERRORS as error:
         print(f"hbmscope: {options.store} can't be read: {error}", file=sys.stderr)
         sys.exit(5)
     if options.json:
