@@ -57,7 +57,13 @@ configure-tests:
 
 build-tests: configure-tests
 	@$(TIMED) build cmake --build --preset test
-	@test -x build/fleet_python/bin/python || { python3 -m venv build/fleet_python && build/fleet_python/bin/pip install --quiet -r tests/fleet/requirements.txt; } || echo "No DuckDB could be installed: the tests of stores are skipped."
+	@$(MAKE) --no-print-directory build/fleet_python build/mcp_python || echo "Tests that need DuckDB or MCP are skipped: they could not be installed."
+
+# Libraries of Python that commands need: DuckDB for stores, MCP for agents.
+build/fleet_python: tests/fleet/requirements.txt
+build/mcp_python: tests/agent/requirements.txt
+build/fleet_python build/mcp_python:
+	@rm -rf $@ && python3 -m venv $@ && $@/bin/pip install --quiet -r $< || { rm -rf $@; exit 1; }
 
 test: build-tests
 	@$(TIMED) tests ctest --preset test || { tests/house/say_failures.py build/release; exit 1; }

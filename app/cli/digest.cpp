@@ -20,14 +20,13 @@
 #include "app/cli/load.h"
 #include "app/cli/options.h"
 #include "app/cli/program_files.h"
+#include "app/cli/python_programs.h"
 #include "app/cli/temporary_folder.h"
 
 namespace hbmscope::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr int python_without_duckdb = 3;  // An exit code of app/fleet/store.py and fleet.py.
 
 // How ranks are numbered: the first part changes fastest.
 struct Layout {
@@ -155,15 +154,11 @@ std::string name_of_run(const DigestOptions& options) {
 }
 
 int write_store(const DigestOptions& options, const std::string& tables, const std::string& run) {
-  const fs::path folder = find_fleet_folder();
-  if (folder.empty())
-    return fail(refusal("the programs for stores are missing", "Install share/hbmscope/fleet next to hbmscope."));
-  const auto done = run_and_read({options.python, folder / "store.py", tables, options.store, run});
+  const fs::path program = find_python_program("fleet/store.py");
+  if (program.empty()) return fail(python_program_is_missing("fleet/store.py"));
+  const auto done = run_and_read({options.python, program, tables, options.store, run});
   if (!done) return fail(done.error());
-  if (done->exit_code == python_without_duckdb)
-    return fail(refusal(
-        fmt::format("the Python '{}' has no DuckDB, which writes Parquet", printable(options.python)),
-        fmt::format("Run {} -m pip install duckdb, or name another Python with --python.", printable(options.python))));
+  if (done->exit_code == python_without_duckdb) return fail(duckdb_is_missing(options.python));
   return done->exit_code == 0 ? exit_ok : exit_unreadable;  // It has said why.
 }
 

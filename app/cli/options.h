@@ -93,6 +93,26 @@ struct FleetOptions {
   std::string python = "python3";
 };
 
+struct LedgerOptions {
+  std::string store;
+  std::size_t top = 20;  // The last runs. 0: all.
+  bool json = false;
+  std::string python = "python3";
+};
+
+struct BisectOptions {
+  std::string good, bad;                         // Commits.
+  std::string repository, more, emulate, store;  // As given; empty: not.
+  bool json = false;
+  std::string python = "python3";
+  std::vector<std::string> command;
+};
+
+struct McpOptions {
+  bool may_run = false;  // Agents may start dry runs.
+  std::string python = "python3";
+};
+
 struct ReplayOptions {
   std::string file;
   std::string allocator;  // Empty: chosen by JAX's settings.
@@ -128,6 +148,9 @@ int run_export(const ExportOptions& options);
 int run_convert(const ConvertOptions& options);
 int run_digest(const DigestOptions& options);
 int run_fleet(const FleetOptions& options);
+int run_ledger(const LedgerOptions& options);
+int run_bisect(const BisectOptions& options);
+int run_mcp(const McpOptions& options);
 int run_replay(const ReplayOptions& options);
 
 // The fault of a number of rows; empty: valid.

@@ -49,11 +49,11 @@ std::optional<fs::path> find_viewer_page() {
   return std::nullopt;
 }
 
-fs::path find_fleet_folder() {
+fs::path find_python_program(const std::string& name) {
   std::error_code error;
   const fs::path above = program_path().parent_path().parent_path();
-  for (const auto& place : {above / "fleet", above / "share/hbmscope/fleet"})
-    if (fs::exists(place / "store.py", error)) return place;
+  for (const auto& place : {above / name, above / "share/hbmscope" / name})
+    if (fs::exists(place, error)) return place;
   return {};
 }
 

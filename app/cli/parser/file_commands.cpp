@@ -322,48 +322,6 @@ void add_convert(CommandList& commands) {
   commands.set_action(command, [options] { return run_convert(*options); });
 }
 
-void add_digest(CommandList& commands) {
-  CLI::App& command = commands.add(
-      "digest", "Add what the processes of a job held to a store of Parquet files, to compare thousands of them", R"(
-  hbmscope digest recordings/ -o store                            a run, named after the folder
-  hbmscope digest rank_*.hbm -o store --run 2026-11-28            named otherwise
-  hbmscope digest recordings/ -o store --layout tp=8,dp=16,pp=8   with the place of each rank, tp fastest)");
-  const auto options = std::make_shared<DigestOptions>();
-  add_files(command, options->files, "Recordings, snapshots, logs, or folders of them");
-  command.add_option("-o,--output", options->store, "The store, a folder; it may have other runs")
-      ->required()
-      ->type_name("STORE");
-  command.add_option("--run", options->run, "The name of the run; default: the folder of the first file")
-      ->type_name("NAME");
-  command.add_option("--layout", options->layout, "How ranks are numbered, from the part that changes fastest")
-      ->type_name("tp=N,...");
-  command.add_option("--jobs", options->jobs, "Files that are read at once; default: one per processor")
-      ->type_name("N");
-  command.add_option("--python", options->python, "The Python that has DuckDB")
-      ->capture_default_str()
-      ->type_name("PROGRAM");
-  add_max_size_option(command, options->max_size);
-  commands.set_action(command, [options] { return run_digest(*options); });
-}
-
-void add_fleet(CommandList& commands) {
-  CLI::App& command =
-      commands.add("fleet", "Which ranks are unlike their peers, who failed first, what changed: of a store", R"(
-  hbmscope fleet store                                            the newest run
-  hbmscope fleet store --baseline monday                          and what changed since another run
-  hbmscope fleet store --run friday --json                        for scripts)");
-  const auto options = std::make_shared<FleetOptions>();
-  command.add_option("STORE", options->store, "The folder that `hbmscope digest` wrote")->required()->type_name("");
-  command.add_option("--run", options->run, "The run; default: the one that began last")->type_name("NAME");
-  command.add_option("--baseline", options->baseline, "A run to compare with")->type_name("NAME");
-  command.add_option("--top", options->top, "Rows of each table; 0: all")->capture_default_str()->type_name("N");
-  add_json_option(command, options->json);
-  command.add_option("--python", options->python, "The Python that has DuckDB")
-      ->capture_default_str()
-      ->type_name("PROGRAM");
-  commands.set_action(command, [options] { return run_fleet(*options); });
-}
-
 void add_export(CommandList& commands) {
   CLI::App& command =
       commands.add("export", "Write a file for other programs: HTML, Perfetto, CSV, Parquet, pprof, ...", R"(

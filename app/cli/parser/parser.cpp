@@ -44,6 +44,8 @@ void add_commands(CommandList& commands, const CLI::App& app) {
   add_savings(commands);
   add_check(commands);
   add_fleet(commands);
+  add_ledger(commands);
+  add_bisect(commands);
 #ifdef HBMSCOPE_RUN
   commands.begin_group("What a running job does");
   add_run(commands);
@@ -64,6 +66,7 @@ void add_commands(CommandList& commands, const CLI::App& app) {
   add_convert(commands);
   add_digest(commands);
   add_export(commands);
+  add_mcp(commands);
   add_completion(commands, app);
   commands.begin_group("");
   add_manual_page(commands, app);
