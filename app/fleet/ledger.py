@@ -74,7 +74,7 @@ def main():
         print(f"hbmscope: {options.store} can't be read: {error}", file=sys.stderr)
         sys.exit(5)
     if options.json:
-        print(json.dumps({"store": str(options.store), "runs": rows}, indent=2))
+        print(json.dumps({"schema": 1, "store": str(options.store), "runs": rows}, indent=2))
     else:
         sys.stdout.write(text_of(rows, max(0, options.top)))
 
