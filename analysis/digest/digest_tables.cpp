@@ -1,5 +1,8 @@
 #include "analysis/digest/digest_tables.h"
 
+#include <algorithm>
+#include <limits>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,12 +12,22 @@
 namespace hbmscope {
 namespace {
 
+constexpr std::size_t text_bytes_max = 1 << 16;
+
+// Readers of CSV take a lone return for the end of a line.
 std::string text(std::string_view value) {
-  return csv_text(value, CsvReader::program);
+  std::string plain(value.substr(0, text_bytes_max));
+  std::replace(plain.begin(), plain.end(), '\r', ' ');
+  return csv_text(plain, CsvReader::program);
 }
 
+// Engines have signed numbers. A larger one, which only a damaged or made-up file has, is unknown.
+std::string number(std::uint64_t value) {
+  return value > std::uint64_t{std::numeric_limits<std::int64_t>::max()} ? std::string() : std::to_string(value);
+}
 template <class Value>
 std::string or_empty(const std::optional<Value>& value) {
+  if constexpr (std::is_same_v<Value, std::uint64_t>) return value ? number(*value) : std::string();
   return value ? fmt::format("{}", *value) : std::string();
 }
 
@@ -34,8 +47,8 @@ const HeapRow* heap_of(const DigestMoment& moment, std::uint32_t heap) {
 std::string_view digest_columns(DigestTable table) {
   switch (table) {
     case DigestTable::rank:
-      return "id,rank,pp,tp,dp,ep,host,process,command,device_uuid,device_name,content,shape,file,begun_ms,duration_ns,"
-             "events,lost,is_complete,main_heap,peak_bytes,failures\n";
+      return "id,rank,pp,tp,dp,ep,host,process,command,device_uuid,device_name,content,shape,file,digested_ms,begun_ms,"
+             "duration_ns,events,lost,is_complete,main_heap,peak_bytes,failures\n";
     case DigestTable::heap:
       return "id,at,since_start_ns,heap,layer,device,in_use_bytes,requested_bytes,pool_bytes,free_bytes,"
              "largest_free_bytes,peak_bytes,blocks\n";
@@ -51,25 +64,26 @@ std::string_view digest_columns(DigestTable table) {
   return {};
 }
 
-void DigestRows::add(const RankDigest& digest, const RankCoordinates& at, std::uint64_t content, std::size_t number) {
-  const std::string id = fmt::format("{:016x}-{}", content, number);
+void DigestRows::add(const RankDigest& digest, const RankCoordinates& at, const DigestedFile& file, std::size_t nth) {
+  const std::string id = fmt::format("{:016x}-{}", file.content, nth);
   rows(DigestTable::rank) += fmt::format(
-      "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", id, or_empty(digest.rank), or_empty(at.pp),
-      or_empty(at.tp), or_empty(at.dp), or_empty(at.ep), text(digest.host), text(digest.process), text(digest.command),
-      text(digest.device_uuid), text(digest.device_name), signed_id(content), signed_id(digest.shape),
-      text(digest.file), digest.begun_ms, or_empty(digest.duration_ns), digest.events, digest.lost, digest.is_complete,
-      text(digest.main_heap), digest.peak_bytes, digest.failures_count);
+      "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", id, or_empty(digest.rank),
+      or_empty(at.pp), or_empty(at.tp), or_empty(at.dp), or_empty(at.ep), text(digest.host), text(digest.process),
+      text(digest.command), text(digest.device_uuid), text(digest.device_name), signed_id(file.content),
+      signed_id(digest.shape), text(digest.file), file.digested_ms, digest.begun_ms > 0 ? number(digest.begun_ms) : "",
+      or_empty(digest.duration_ns), number(digest.events), number(digest.lost), digest.is_complete,
+      text(digest.main_heap), number(digest.peak_bytes), digest.failures_count);
   for (const DigestMoment& moment : digest.moments) {
     for (const HeapRow& heap : moment.heaps)
       rows(DigestTable::heap) +=
           fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", id, moment.name, or_empty(moment.since_start_ns),
-                      text(heap.name), heap.layer, or_empty(heap.device), heap.in_use_bytes,
+                      text(heap.name), heap.layer, or_empty(heap.device), number(heap.in_use_bytes),
                       or_empty(heap.requested_bytes), or_empty(heap.pool_bytes), or_empty(heap.free_bytes),
-                      or_empty(heap.largest_free_bytes), heap.peak_in_use_bytes, heap.live_blocks);
+                      or_empty(heap.largest_free_bytes), number(heap.peak_in_use_bytes), heap.live_blocks);
     for (const DigestUse& use : moment.uses) {
       const HeapRow* heap = heap_of(moment, use.heap);
       rows(DigestTable::site_at) += fmt::format("{},{},{},{},{},{}\n", id, moment.name, heap ? text(heap->name) : "",
-                                                signed_id(use.site), use.bytes, use.blocks);
+                                                signed_id(use.site), number(use.bytes), use.blocks);
     }
   }
   for (const DigestSite& site : digest.sites)
@@ -81,11 +95,11 @@ void DigestRows::add(const RankDigest& digest, const RankCoordinates& at, std::u
         digest.begun_ms > 0 && failure.since_start_ns
             ? std::to_string(digest.begun_ms + static_cast<std::uint64_t>(*failure.since_start_ns / 1'000'000))
             : std::string();
-    rows(DigestTable::failure) +=
-        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", id, ++failure_number, or_empty(failure.since_start_ns),
-                    time_ms, failure.requested_bytes, or_empty(failure.used_bytes), or_empty(failure.total_free_bytes),
-                    or_empty(failure.largest_free_bytes), or_empty(failure.pool_bytes), or_empty(failure.limit_bytes),
-                    text(failure.own_line), text(failure.reason));
+    rows(DigestTable::failure) += fmt::format(
+        "{},{},{},{},{},{},{},{},{},{},{},{}\n", id, ++failure_number, or_empty(failure.since_start_ns), time_ms,
+        number(failure.requested_bytes), or_empty(failure.used_bytes), or_empty(failure.total_free_bytes),
+        or_empty(failure.largest_free_bytes), or_empty(failure.pool_bytes), or_empty(failure.limit_bytes),
+        text(failure.own_line), text(failure.reason));
   }
   std::string times, bytes;
   for (const DigestPoint& point : digest.curve) {

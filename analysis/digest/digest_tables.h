@@ -19,6 +19,11 @@ struct RankCoordinates {
   std::optional<std::uint32_t> pp, tp, dp, ep;
 };
 
+struct DigestedFile {
+  std::uint64_t content = 0;      // A hash of the file, by which copies are known.
+  std::uint64_t digested_ms = 0;  // Since 1970: of several digests of a file the last one counts.
+};
+
 enum class DigestTable : std::uint8_t { rank, heap, site_at, site, failure, curve, unread, count_ };
 inline constexpr std::array<std::string_view, static_cast<std::size_t>(DigestTable::count_)> digest_tables = {
     "rank", "heap", "site_at", "site", "failure", "curve", "unread"};
@@ -29,8 +34,8 @@ std::string_view digest_columns(DigestTable table);
 // Collects rows until they are taken. One process's rows stay together.
 class DigestRows {
  public:
-  // `content`: a hash of the file, by which copies are known. `number`: of the digest in its file, from 0.
-  void add(const RankDigest& digest, const RankCoordinates& coordinates, std::uint64_t content, std::size_t number);
+  // `nth`: the number of the digest in its file, from 0.
+  void add(const RankDigest& digest, const RankCoordinates& coordinates, const DigestedFile& file, std::size_t nth);
   void add_unread(const std::string& file, const std::string& error);
 
   // The rows since the last call, without the names of the columns.

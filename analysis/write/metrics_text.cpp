@@ -51,10 +51,10 @@ std::string number_or_empty(const std::optional<std::uint32_t>& number) {
 }  // namespace
 
 std::string metrics_text(const Trace& trace, const std::vector<StreamState>& states, const MetricLabels& more) {
-  Metric in_use("hbmscope_in_use_bytes", "gauge", "What blocks take of the heap, rounding included.");
-  Metric requested("hbmscope_requested_bytes", "gauge", "What the program requested of it.");
+  Metric in_use("hbmscope_in_use_bytes", "gauge", "What blocks of the heap take, rounding included.");
+  Metric requested("hbmscope_requested_bytes", "gauge", "What the program requested for these blocks.");
   Metric pool("hbmscope_pool_bytes", "gauge", "What the heap has of the device.");
-  Metric largest_free("hbmscope_largest_free_bytes", "gauge", "The largest free block: what still fits at once.");
+  Metric largest_free("hbmscope_largest_free_bytes", "gauge", "The largest free block of the pool.");
   Metric peak("hbmscope_peak_in_use_bytes", "gauge", "The most that was in use.");
   Metric outside("hbmscope_outside_pools_bytes", "gauge", "What the process has of the device outside of its pools.");
   Metric failures("hbmscope_out_of_memory_total", "counter", "Requests that failed for lack of memory.");
@@ -65,7 +65,8 @@ std::string metrics_text(const Trace& trace, const std::vector<StreamState>& sta
     MetricLabels labels{{"heap", row.name},
                         {"device", number_or_empty(row.device)},
                         {"uuid", row.uuid},
-                        {"rank", number_or_empty(row.rank)}};
+                        {"rank", number_or_empty(row.rank)},
+                        {"process", std::string(trace.streams[row.stream].definitions().job_fact("process"))}};
     labels.insert(labels.end(), more.begin(), more.end());
     outside.add(labels, row.outside_pools_bytes);
     if (!counted[row.stream][row.heap]) continue;

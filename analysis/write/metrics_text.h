@@ -12,8 +12,8 @@ namespace hbmscope {
 
 using MetricLabels = std::vector<std::pair<std::string, std::string>>;  // {"pod", "trainer-0"}
 
-// Each heap that counts (trace/layers.h) with the labels heap, device, uuid and rank, where known, and those of `more`.
-// A figure that the source can't know is left out.
+// Each heap that counts (trace/layers.h) with the labels heap, device, uuid, rank and process, where known, and those
+// of `more`. A figure that the source can't know is left out.
 std::string metrics_text(const Trace& trace, const std::vector<StreamState>& states, const MetricLabels& more);
 
 }  // namespace hbmscope

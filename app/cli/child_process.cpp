@@ -17,8 +17,6 @@
 namespace hbmscope::cli {
 namespace {
 
-constexpr std::size_t output_bytes_max = std::size_t{16} << 20;
-
 std::string read_all(int from) {
   std::string text;
   std::array<char, 65'536> part;
@@ -26,7 +24,7 @@ std::string read_all(int from) {
     const ssize_t count = read(from, part.data(), part.size());
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return text;
-    if (text.size() < output_bytes_max) text.append(part.data(), static_cast<std::size_t>(count));
+    if (text.size() < child_output_bytes_max) text.append(part.data(), static_cast<std::size_t>(count));
   }
 }
 

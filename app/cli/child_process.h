@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <vector>
@@ -15,8 +16,9 @@ int exit_code_from(int status);  // Of waitpid(): as in a shell, 128 + the signa
 
 std::string name_of_signal(int signal);  // "SIGSEGV"; "signal 40".
 
+inline constexpr std::size_t child_output_bytes_max = std::size_t{16} << 20;
 struct ChildOutput {
-  std::string text;   // Its standard output; at most 16 MiB.
+  std::string text;   // Its standard output; what is beyond child_output_bytes_max is cut off.
   int exit_code = 0;  // See exit_code_from().
 };
 struct ChildSettings {

@@ -1,8 +1,14 @@
 // hbmscope digest: reads the files of a run one by one, and adds what they say to a store of Parquet files, which
 // DuckDB or Spark query. The rows go through CSV, and the user's own Python with DuckDB writes Parquet: Arrow is a
 // large library that few users need.
+#include <strings.h>
+
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <charconv>
+#include <chrono>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
@@ -61,8 +67,12 @@ Result<Layout> parse_layout(std::string_view text) {
     const std::size_t equals = std::min(word.find('='), word.size());
     const std::string_view name = word.substr(0, equals), number = word.substr(std::min(word.size(), equals + 1));
     Layout::Part part{std::string(name), 0};
-    std::from_chars(number.data(), number.data() + number.size(), part.size);
-    if ((name != "pp" && name != "tp" && name != "dp" && name != "ep") || part.size == 0)
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), part.size);
+    const bool is_number = error == std::errc() && end == number.data() + number.size() && part.size > 0;
+    const bool is_known = name == "pp" || name == "tp" || name == "dp" || name == "ep";
+    const bool is_again = std::any_of(layout.parts.begin(), layout.parts.end(),
+                                      [&](const Layout::Part& earlier) { return earlier.name == name; });
+    if (!is_known || !is_number || is_again)
       return Failure(
           refusal(fmt::format("--layout {} is not understood at '{}'", printable(whole), printable(word)),
                   "Write the parts from the one that changes fastest: tp=8,dp=16,pp=8. Parts: tp, dp, pp, ep."));
@@ -91,9 +101,9 @@ class TableFiles {
     }
   }
 
-  void add(const std::vector<RankDigest>& digests, const Layout& layout, std::uint64_t content) {
+  void add(const std::vector<RankDigest>& digests, const Layout& layout, const DigestedFile& file) {
     const std::lock_guard lock(mutex_);
-    for (std::size_t i = 0; i < digests.size(); ++i) rows_.add(digests[i], layout.of(digests[i].rank), content, i);
+    for (std::size_t i = 0; i < digests.size(); ++i) rows_.add(digests[i], layout.of(digests[i].rank), file, i);
     ranks_ += digests.size();
     write();
   }
@@ -132,14 +142,26 @@ void digest_file(const std::string& file, const SourceOptions& options, const La
   if (!source->trace) return tables.add_unread(file, "It has sizes and stacks, but neither addresses nor times.");
   const auto content = hash_of_file(file);
   if (!content) return tables.add_unread(file, "It could not be read again.");
-  tables.add(digest_of(*source->trace), layout, *content);
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  tables.add(
+      digest_of(*source->trace), layout,
+      {*content, static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count())});
+}
+
+// One file must not end the digest of thousands.
+void try_to_digest(const std::string& file, const SourceOptions& options, const Layout& layout, TableFiles& tables) {
+  try {
+    digest_file(file, options, layout, tables);
+  } catch (const std::exception& error) {
+    tables.add_unread(file, fmt::format("It could not be digested: {}.", error.what()));
+  }
 }
 
 void digest_files(const std::vector<NamedFile>& files, unsigned jobs, const SourceOptions& options,
                   const Layout& layout, TableFiles& tables) {
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
-    for (std::size_t i = next++; i < files.size(); i = next++) digest_file(files[i].path, options, layout, tables);
+    for (std::size_t i = next++; i < files.size(); i = next++) try_to_digest(files[i].path, options, layout, tables);
   };
   std::vector<std::jthread> workers;
   for (unsigned i = 1; i < jobs; ++i) workers.emplace_back(work);
@@ -148,9 +170,15 @@ void digest_files(const std::vector<NamedFile>& files, unsigned jobs, const Sour
 
 std::string name_of_run(const DigestOptions& options) {
   if (!options.run.empty()) return options.run;
-  const fs::path first = fs::absolute(options.files.front());
+  const fs::path first = fs::absolute(options.files.front()).lexically_normal();
   std::error_code error;
-  return (fs::is_directory(first, error) ? first / "." : first).parent_path().filename().string();
+  return (fs::is_directory(first, error) ? first / "." : first).lexically_normal().parent_path().filename().string();
+}
+
+// Names that Hive's partitions have for no name, or that are no text.
+bool is_name(const std::string& run) {
+  return !run.empty() && strcasecmp(run.c_str(), "null") != 0 && run != "__HIVE_DEFAULT_PARTITION__" &&
+         valid_utf8(run) == run;
 }
 
 int write_store(const DigestOptions& options, const std::string& tables, const std::string& run) {
@@ -171,14 +199,18 @@ int run_digest(const DigestOptions& options) {
   if (!files) return fail(files.error());
   const auto reading = source_options({options.max_size, {}, {}});
   if (!reading) return fail(reading.error());
+  const std::string run = name_of_run(options);
+  if (!is_name(run))
+    return fail(refusal(fmt::format("a run can't be named '{}'", printable(run)), "Name it otherwise with --run."));
   const auto folder = TemporaryFolder::make("digest");
   if (!folder) return fail(folder.error());
   TableFiles tables((*folder)->path());
-  const unsigned jobs = options.jobs != 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency());
+  constexpr unsigned jobs_max = 8;  // Each may need the memory of a large file.
+  const unsigned jobs =
+      options.jobs != 0 ? options.jobs : std::clamp(std::thread::hardware_concurrency(), 1U, jobs_max);
   digest_files(*files, jobs, *reading, *layout, tables);
   if (!tables.close())
     return fail(refusal("cannot write the tables", "Is there room for temporary files?", (*folder)->path()));
-  const std::string run = name_of_run(options);
   if (const int code = write_store(options, (*folder)->path(), run); code != exit_ok) return code;
   fmt::print(stderr, "hbmscope: {} of {} added to run {} of {}\n",
              text_from_count_of(tables.ranks(), "process", "processes"), text_from_count_of(files->size(), "file"),

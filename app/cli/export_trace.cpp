@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "analysis/units/format.h"
+#include "analysis/write/metrics_text.h"
 #include "analysis/write/perfetto.h"
 #include "analysis/write/trace_table.h"
 #include "app/cli/cli.h"
@@ -58,7 +59,8 @@ int write_to_file(const std::string& name, const WriteTo& write) {
 }  // namespace
 
 bool is_trace_export(const ExportOptions& options) {
-  return options.to == "perfetto" || options.to == "parquet" || !options.what.empty() || !options.step.empty();
+  return options.to == "perfetto" || options.to == "parquet" || options.to == "prometheus" || !options.what.empty() ||
+         !options.step.empty();
 }
 
 int run_trace_export(const ExportOptions& options) {
@@ -86,6 +88,8 @@ int run_trace_export(const ExportOptions& options) {
   const ProgressLine progress("Writing", control);
   const WriteTo write = [&](const TextSink& sink) {
     if (options.to == "perfetto") return write_perfetto(*source->trace, source->states, perfetto, sink, &control);
+    if (options.to == "prometheus")
+      return sink(metrics_text(*source->trace, source->states, {})) ? ExportEnd::whole : ExportEnd::refused;
     if (options.to == "json") return write_trace_json(*source->trace, source->states, table, sink, &control);
     const CsvReader reader = options.to == "parquet" ? CsvReader::program : CsvReader::spreadsheet;
     return write_trace_csv(*source->trace, source->states, table, sink, &control, reader);

@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -25,12 +26,16 @@ namespace {
 constexpr int patience_ms = 2000;
 constexpr std::size_t request_bytes_max = 8192;
 
-// The head of a request; empty if it did not come, or is too long.
+// The head of a request; empty if it did not come in time, or is too long.
 std::string read_head(int connection) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(patience_ms);
   std::string head;
   while (head.find("\r\n\r\n") == std::string::npos) {
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
     pollfd waiting{connection, POLLIN, 0};
-    if (head.size() > request_bytes_max || poll(&waiting, 1, patience_ms) <= 0) return {};
+    if (head.size() > request_bytes_max || left.count() <= 0 || poll(&waiting, 1, static_cast<int>(left.count())) <= 0)
+      return {};
     char part[1024];
     const ssize_t count = recv(connection, part, sizeof part, 0);
     if (count <= 0) return {};
@@ -111,10 +116,15 @@ void MetricsServer::accept_requests() {
   while (true) {
     const int connection = accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC);
     if (connection < 0) {
-      const std::lock_guard lock(mutex_);
-      if (is_ending_ || (errno != EINTR && errno != ECONNABORTED && errno != EMFILE && errno != EAGAIN)) return;
+      const int why = errno;
+      std::unique_lock lock(mutex_);
+      const bool is_passing = why == EINTR || why == ECONNABORTED || why == EMFILE || why == ENFILE || why == EAGAIN;
+      if (is_ending_ || !is_passing) return;
+      if (why == EMFILE || why == ENFILE) changed_.wait_for(lock, std::chrono::milliseconds(patience_ms));
       continue;
     }
+    const timeval patience{patience_ms / 1000, 0};
+    setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     answer(connection);
     close(connection);
   }
@@ -132,6 +142,7 @@ void MetricsServer::answer(int connection) {
 
 std::string MetricsServer::wait_for_text() {
   std::unique_lock lock(mutex_);
+  text_.clear();  // It may be that of a request that was given up.
   is_wanted_ = true;
   changed_.wait_for(lock, std::chrono::milliseconds(patience_ms), [&] { return !is_wanted_ || is_ending_; });
   return std::exchange(text_, {});

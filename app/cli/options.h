@@ -110,6 +110,7 @@ struct BisectOptions {
 
 struct McpOptions {
   bool may_run = false;  // Agents may start dry runs.
+  std::string fleet_python, time_limit, run_limit;  // As given; empty: not.
   std::string python = "python3";
 };
 

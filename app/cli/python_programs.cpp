@@ -29,6 +29,8 @@ int answer_from_store(const std::string& name, const std::string& python, std::v
   const auto done = run_and_read(std::move(words));
   if (!done) return fail(done.error());
   if (done->exit_code == python_without_duckdb) return fail(duckdb_is_missing(python));
+  if (done->text.size() >= child_output_bytes_max)
+    return fail(refusal("the answer is longer than 16 MiB", "Ask the store with SQL (app/fleet/README.md)."));
   if (!print_lines_to_stdout(done->text)) return exit_unreadable;
   return done->exit_code == 0 ? exit_ok : done->exit_code == nothing_in_store ? exit_usage : exit_unreadable;
 }
@@ -91,6 +93,9 @@ int run_bisect(const BisectOptions& options) {
 int run_mcp(const McpOptions& options) {
   std::vector<std::string> words;
   if (options.may_run) words.emplace_back("--allow-run");
+  add_given(words, {{"--fleet-python", options.fleet_python},
+                    {"--time-limit", options.time_limit},
+                    {"--run-limit", options.run_limit}});
   return become("mcp/server.py", options.python, std::move(words));
 }
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -128,7 +129,10 @@ void add_to_store(const RunOptions& options, const std::string& recording) {
   DigestOptions digest;
   digest.files = {recording};
   digest.store = options.digest;
-  digest.run = options.digest_run;
+  const char* slurm_job = std::getenv("SLURM_JOB_ID");
+  digest.run = !options.digest_run.empty() ? options.digest_run
+               : slurm_job != nullptr      ? std::string(slurm_job)
+                                           : std::filesystem::path(recording).stem().string();
   digest.jobs = 1;
   run_digest(digest);
 }

@@ -176,7 +176,7 @@ class Watch {
   double seconds_ = 0;
   view::Lag lag_;
   bool has_file_fault_ = false;
-  std::unique_ptr<MetricsServer> metrics_;  // Last: its thread waits for the others.
+  std::unique_ptr<MetricsServer> metrics_;  // Null: lines are printed.
 };
 
 int watch_totals_there(const WatchOptions& options) {

@@ -81,12 +81,16 @@ class Bisection:
         recording, output = (self.folder / f"{about['short']}.{ending}" for ending in ("hbm", "log"))
         begun = time.monotonic()
         measured, exit_code = None, None
-        at = worktree.check_out(commit)
-        if at.is_dir():
+        try:
+            at = worktree.check_out(commit)
+        except Refused as refused:  # Such as a file of git-lfs that isn't there.
+            at = None
+            say(str(refused))
+        if at and at.is_dir():
             emulate = ["--emulate", self.options.emulate] if self.options.emulate else []
             words = [self.options.hbmscope, "run", *emulate, "--no-window", "--no-flight", "--record", str(recording), "--", *self.options.command]
             exit_code = measure.run(words, at, output)
-            measured = measure.read(self.options.hbmscope, recording, self.tree, exit_code)
+            measured = measure.read(self.options.hbmscope, recording, output, self.tree, exit_code)
         run = dict(about, exit_code=exit_code, seconds=round(time.monotonic() - begun, 1), measured=measured, recording=recording, output=output, verdict=None)
         self.runs.append(run)
         if measured:

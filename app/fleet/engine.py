@@ -23,6 +23,9 @@ class Duck:
             files = str(store / table / "*" / "*.parquet").replace("'", "''")
             self.connection.execute(f"CREATE VIEW {table} AS SELECT * FROM read_parquet('{files}', hive_partitioning = true, hive_types = {{'run': VARCHAR}}, union_by_name = true)")
 
+    def choose(self, run, baseline):
+        self.connection.execute("CREATE OR REPLACE TEMPORARY TABLE chosen AS SELECT ? AS now, ? AS baseline", [run, baseline])
+
     def keep(self, name, query):
         self.connection.execute(f"CREATE OR REPLACE TEMPORARY TABLE {name} AS {query}")
 
@@ -45,7 +48,10 @@ class Spark:
         self.session = builder.getOrCreate()
         self.session.sparkContext.setLogLevel("ERROR")
         for table in TABLES:
-            self.session.read.parquet(str(store / table)).createOrReplaceTempView(table)
+            self.session.read.option("mergeSchema", "true").parquet(str(store / table)).createOrReplaceTempView(table)
+
+    def choose(self, run, baseline):
+        self.session.createDataFrame([(run, baseline)], "now string, baseline string").createOrReplaceTempView("chosen")
 
     def keep(self, name, query):
         self.session.sql(query).localCheckpoint().createOrReplaceTempView(name)  # Else each table is planned anew within the next.

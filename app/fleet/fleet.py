@@ -17,17 +17,15 @@ from engine import ENGINES, STORE_ERRORS, plain_rows, queries, require_runs
 from words import bytes_text, columns, counted, signed
 
 
-def quoted(text):
-    return "'" + text.replace("'", "''") + "'"
-
-
 def answer(engine, run, baseline):
-    engine.keep("chosen", f"SELECT {quoted(run)} AS now, {quoted(baseline or '')} AS baseline")
+    engine.choose(run, baseline or "")
     for name in ("ranks.sql", "outliers.sql", "stages.sql"):
         for table, query in queries(name).items():
             engine.keep(table, query)
     asked = queries("answers.sql") | (queries("changes.sql") if baseline else {})
-    return {name: plain_rows(engine, query) for name, query in asked.items()}
+    answers = {name: plain_rows(engine, query) for name, query in asked.items()}
+    known = {row["rank"] for row in engine.rows("SELECT DISTINCT rank FROM ranks WHERE rank IS NOT NULL")}
+    return answers | {"missing_ranks": sorted(set(range(max(known, default=-1) + 1)) - known)}
 
 
 def place_of(row):
@@ -37,6 +35,11 @@ def place_of(row):
 
 def of_line(row):
     return row["own"] or "all lines together"
+
+
+def why_unread(row):
+    """The error without the file's name, which is beside it, and without what it says to everyone."""
+    return row["error"].removeprefix(f"{row['file']}: ").partition(" hbmscope opens: ")[0]
 
 
 def table(rows, top, cells):
@@ -50,9 +53,9 @@ def text_of(answers, run, baseline, top):
     lines = [f"{counted(all_of['processes'], 'process', 'processes')} on {counted(all_of['hosts'], 'host')}, run {run}. Peaks: {bytes_text(all_of['typical_peak_bytes'])} typical, {bytes_text(all_of['largest_peak_bytes'])} at most."]
     if all_of["processes"] == 0:
         lines = [f"No process of run {run} could be read."]
-        return "\n".join(lines + [""] + table(answers["unread"], top, lambda row: [row["file"], row["error"]])) + "\n"
-    peers = "at the same place of the model" if all_of["with_places"] else "that held about the same at the same lines, as no places are known (digest --layout)"
-    lines.append(f"Peers: processes {peers}; {counted(all_of['peer_groups'], 'group')}." + (f" {all_of['without_peers']:,} processes have fewer than 3 peers and are not compared." if all_of["without_peers"] else ""))
+        return "\n".join(lines + [""] + table(answers["unread"], top, lambda row: [row["file"], why_unread(row)])) + "\n"
+    peers = "at the same place of the model" if all_of["with_places"] else "that held about the same at the same lines, as no places are known (digest --layout says them)"
+    lines.append(f"Peers: processes {peers}; {counted(all_of['peer_groups'], 'group')}." + (f" {counted(all_of['without_peers'], 'process has', 'processes have')} fewer than 3 peers: not compared." if all_of["without_peers"] else ""))
     if all_of["incomplete"]:
         lines.append(f"{all_of['incomplete']:,} recordings are incomplete: their peaks may be too low.")
     for name, title, cells in (
@@ -61,7 +64,7 @@ def text_of(answers, run, baseline, top):
         ("outliers", "Processes that are unlike their peers", lambda row: [place_of(row), signed(row["line_bytes"] - row["typical_line_bytes"]), f"{bytes_text(row['line_bytes'])} instead of {bytes_text(row['typical_line_bytes'])}", of_line(row)]),
         ("failures", "Out of memory, the first one first", lambda row: [place_of(row), f"requested {bytes_text(row['asked_bytes'])}", f"largest free {bytes_text(row['largest_free_bytes'])}", row["own_line"] or "-"]),
         ("changes", f"What changed since run {baseline}, in a typical process", lambda row: [signed(row["more_bytes"]), f"{bytes_text(row['bytes'])} instead of {bytes_text(row['baseline_bytes'])}", row["own"]]),
-        ("unread", "Files that could not be read", lambda row: [row["file"], row["error"]]),
+        ("unread", "Files that could not be read", lambda row: [row["file"], why_unread(row)]),
     ):
         rows = answers.get(name)
         if rows is None:
@@ -71,9 +74,12 @@ def text_of(answers, run, baseline, top):
         if rows:
             lines += ["", f"{title}: {len(rows):,}", *table(rows, top, cells)]
             if name == "outliers" and rows[0]["typical_file"]:
-                lines.append(f"  Beside a typical peer: hbmscope open {shlex.quote(rows[0]['file'])} --compare-with {shlex.quote(rows[0]['typical_file'])}")
+                lines.append(f"  Compare with a typical peer: hbmscope open {shlex.quote(rows[0]['file'])} --compare-with {shlex.quote(rows[0]['typical_file'])}")
         elif name in ("outliers", "failures", "changes"):
             lines += ["", f"{title}: none"]
+    if missing := answers["missing_ranks"]:
+        shown = missing if top == 0 else missing[:top]
+        lines += ["", f"Ranks without a readable file: {', '.join(f'{rank:,}' for rank in shown)}" + (f" and {len(missing) - len(shown):,} more (--top 0)" if len(shown) < len(missing) else "")]
     [waste] = answers["waste"]
     if waste["pool_bytes"]:
         lines += ["", f"At their peaks the pools had {bytes_text(waste['pool_bytes'])}: {bytes_text(waste['in_use_bytes'])} in use, of which {bytes_text(waste['rounding_bytes'])} was rounding, and {bytes_text(waste['free_bytes'])} free."]

@@ -50,7 +50,13 @@ def report_of(hbmscope, recording, at):
     return json.loads(done.stdout) if done.returncode == 0 else None
 
 
-def read(hbmscope, recording, tree, exit_code):
+def says_out_of_memory(output):
+    """Whether the end of what a command printed has the words of an out-of-memory, of CUDA's error codes, too."""
+    end = output.read_bytes()[-20_000:].decode(errors="replace").lower()
+    return any(words in end for words in ("out of memory", "out_of_memory", "outofmemory", "resource_exhausted", "cumemalloc", "cudaerrormemoryallocation"))
+
+
+def read(hbmscope, recording, output, tree, exit_code):
     """Nothing if nothing was recorded, or if the command failed for another reason than a lack of memory."""
     if not recording.exists():
         return None
@@ -59,8 +65,10 @@ def read(hbmscope, recording, tree, exit_code):
         report = report_of(hbmscope, recording, "end")  # There is no peak if the first request was refused.
     if report is None:
         return None
-    # The driver's refusal is no failure of its own in a recording: a program may go on after it. This one didn't.
-    is_refused = bool(report["failures"]) or report["events"]["oom"] > 0 or report["events"]["driver_refusals"] > 0
+    is_refused = bool(report["failures"]) or report["events"]["oom"] > 0
+    # The driver's refusal alone is no failure: a program may go on after it, and fail for another reason.
+    if report["events"]["driver_refusals"] > 0:
+        is_refused = is_refused or says_out_of_memory(output)
     is_out_of_memory = exit_code != 0 and is_refused
     if exit_code != 0 and not is_out_of_memory:
         return None

@@ -3,7 +3,7 @@
 
     store.py TABLES STORE RUN
 
-The name of a file is a hash of the table, so that the same digest again changes nothing. Exit codes: 0 written, 3 DuckDB
+The name of a file is a hash of the table. Of several digests of a process the last one counts. Exit codes: 0 written, 3 DuckDB
 is missing, 4 it could not be written (standard error says why).
 """
 
@@ -13,15 +13,13 @@ import pathlib
 import sys
 import urllib.parse
 
-try:
-    import duckdb
-except ImportError:
-    sys.exit(3)
+from engine import STORE_ERRORS, duckdb
 
 # By name; all others are whole numbers.
 TYPES = {name: "VARCHAR" for name in ("id", "at", "heap", "layer", "host", "process", "command", "device_uuid", "device_name", "file", "main_heap", "own", "stack", "own_line", "reason", "error")}
 TYPES["is_complete"] = "BOOLEAN"
 TYPES_OF_CURVE = {"since_start_ns": "BIGINT[]", "in_use_bytes": "BIGINT[]"}
+LONGEST_LINE = 64 << 20
 
 
 def partition_of(run):
@@ -29,25 +27,34 @@ def partition_of(run):
     return "run=" + urllib.parse.quote(run, safe="")
 
 
-def add(connection, table, store, run):
+def write(connection, table, store, run):
+    """Writes the table to a file that readers pass over, and returns it with its final name."""
     columns = table.open().readline().strip().split(",")
     types = {name: (TYPES_OF_CURVE if table.stem == "curve" else {}).get(name) or TYPES.get(name, "BIGINT") for name in columns}
     target = store / table.stem / partition_of(run) / f"{hashlib.sha256(table.read_bytes()).hexdigest()[:16]}.parquet"
     target.parent.mkdir(parents=True, exist_ok=True)
-    partial = target.with_suffix(".partial")
-    rows = connection.read_csv(str(table), header=True, columns=types, quotechar='"', escapechar='"')
-    rows.write_parquet(str(partial), compression="zstd")
-    os.replace(partial, target)
+    # Many processes may write to one store at once, and some tables of theirs are the same.
+    hidden = target.parent / f".{target.stem}.{os.getpid()}.{os.urandom(4).hex()}"
+    # Nothing is guessed from the content.
+    rows = f"SELECT * FROM read_csv(?, auto_detect = false, header = true, delim = ',', quote = '\"', escape = '\"', new_line = '\\n', max_line_size = {LONGEST_LINE}, columns = {types!r})"
+    connection.execute(f"COPY ({rows}) TO '{str(hidden).replace(chr(39), chr(39) * 2)}' (FORMAT parquet, COMPRESSION zstd)", [str(table)])
+    return hidden, target
 
 
 def main():
     tables, store, run = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
+    written = []
     try:
         with duckdb.connect() as connection:
-            for table in sorted(tables.glob("*.csv")):
-                add(connection, table, store, run)
-    except (duckdb.Error, OSError) as error:
-        print(f"hbmscope: the store can't be written: {error}", file=sys.stderr)
+            # A process is in the store once its row in `rank` is.
+            for table in sorted(tables.glob("*.csv"), key=lambda table: table.stem == "rank"):
+                written.append(write(connection, table, store, run))
+        for hidden, target in written:
+            os.replace(hidden, target)
+    except STORE_ERRORS as error:
+        for hidden, _ in written:
+            hidden.unlink(missing_ok=True)
+        print(f"hbmscope: {store} can't be written: {str(error).splitlines()[0]}", file=sys.stderr)
         sys.exit(4)
 
 

@@ -6,7 +6,7 @@ def bytes_text(count):
         return "-"
     value, unit = float(abs(count)), "B"
     for larger in ("KiB", "MiB", "GiB", "TiB", "PiB"):
-        if value < 999.5 and not (value >= 1000):
+        if value < 1023.5:
             break
         value, unit = value / 1024, larger
     digits = f"{value:.0f}" if unit == "B" or value >= 99.95 else f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"

@@ -12,6 +12,7 @@ import argparse
 import asyncio
 import base64
 import collections
+import itertools
 import json
 import os
 import pathlib
@@ -22,10 +23,13 @@ import sys
 import tempfile
 from typing import Annotated, Literal
 
-from mcp.server.fastmcp import FastMCP
-from mcp.server.fastmcp.exceptions import ToolError
-from mcp.types import ImageContent, TextContent, ToolAnnotations
-from pydantic import Field
+try:
+    from mcp.server.fastmcp import FastMCP
+    from mcp.server.fastmcp.exceptions import ToolError
+    from mcp.types import ImageContent, TextContent, ToolAnnotations
+    from pydantic import Field
+except ImportError:
+    sys.exit(f"hbmscope: the Python '{sys.executable}' has no package mcp. Run {sys.executable} -m pip install mcp, or name another Python with --python.")
 
 CHARACTERS = 4 * 1500
 COMMAND_CHARACTERS = 2000  # A longer command, of very long paths, is not repeated in the answer.
@@ -446,6 +450,7 @@ def make_server(program, allow_run, fleet_python):
     if allow_run:
         recordings = tempfile.TemporaryDirectory(prefix="hbmscope_dry_runs_")
         server.recordings = recordings  # Removed with the server.
+        run_numbers = itertools.count()
 
         @tool("dry_run", destructiveHint=True)
         async def dry_run(
@@ -460,7 +465,7 @@ def make_server(program, allow_run, fleet_python):
             """
             if "," in device:
                 raise ToolError("One device at a time, please: a list of devices is a sweep.")
-            recording = os.path.join(recordings.name, f"run_{len(os.listdir(recordings.name))}.hbm")
+            recording = os.path.join(recordings.name, f"run_{next(run_numbers)}.hbm")
             words = options(emulate=device, device_bytes=device_bytes)
             found = await program.answer("run", *words, "--no-flight", f"--record={recording}", "--", *command, folder=folder and absolute(folder))
             return bounded(ran(found, program.command("run", *words, "--", *command)))

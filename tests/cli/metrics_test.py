@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -22,7 +23,7 @@ SAMPLE = re.compile(r'([a-z_]+)(?:\{((?:[a-z_]+="(?:[^"\\\n]|\\.)*",?)*)\})? (\d
 
 def parse(text):
     """{(name, labels): value}, by the rules of the text format; each metric has its help and type, once."""
-    found, heads = {}, []
+    found, heads, series = {}, [], set()
     for line in text.splitlines():
         if line.startswith("# "):
             heads.append(line.split(" ")[1:3])
@@ -30,7 +31,11 @@ def parse(text):
         sample = SAMPLE.fullmatch(line)
         assert sample, line
         assert heads[-1][1] == sample[1], f"{line} is not below its TYPE"
-        found[sample[1], sample[2] or ""] = int(sample[3])
+        # Processes have numbers that differ from run to run; a test looks for the others.
+        key = sample[1], re.sub(r',?process="\d+"', "", sample[2] or "")
+        assert (sample[1], sample[2]) not in series, f"{line} comes twice"
+        series.add((sample[1], sample[2]))
+        found[key] = int(sample[3])
     assert len(heads) == len({tuple(head) for head in heads})
     return found
 
@@ -38,6 +43,16 @@ def parse(text):
 def get(address, path="/metrics"):
     with urllib.request.urlopen(address + path, timeout=10) as answer:
         return answer.headers["Content-Type"], answer.read().decode()
+
+
+def drip(connection):
+    """A byte every half second, for as long as the server takes them."""
+    try:
+        while True:
+            connection.sendall(b"G")
+            time.sleep(0.5)
+    except OSError:
+        pass
 
 
 def start_watch(hbmscope, job, *words, **variables):
@@ -72,8 +87,13 @@ def check(hbmscope, job):
     host, port = address.removeprefix("http://").split(":")
     silent, endless = socket.create_connection((host, int(port))), socket.create_connection((host, int(port)))
     endless.sendall(b"GET /metrics HTTP/1.1\r\nX: " + b"x" * 20_000)
+    slow = socket.create_connection((host, int(port)))
+    dripping = threading.Thread(target=drip, args=(slow,), daemon=True)
+    dripping.start()
     socket.create_connection((host, int(port))).close()
     parse(get(address)[1])
+    dripping.join(timeout=30)
+    assert not dripping.is_alive(), "a request that comes byte by byte is never given up"
     silent.close()
     endless.close()
     taken = subprocess.run([hbmscope, "watch", str(job), "--metrics", port], capture_output=True, text=True)
@@ -94,6 +114,11 @@ def main():
             if subprocess.run([hbmscope, "watch", str(observer.pid), "--json", "--for", "200ms"], capture_output=True, text=True).stdout:
                 break
         watch = check(hbmscope, observer.pid)
+        sample = pathlib.Path(__file__).resolve().parents[2] / "samples/fragments.hbm"
+        exported = parse(subprocess.run([hbmscope, "export", sample, "--to", "prometheus", "--at", "oom"], capture_output=True, text=True, check=True).stdout)
+        [heap] = json.loads(subprocess.run([hbmscope, "report", sample, "--at", "oom", "--json"], capture_output=True, text=True, check=True).stdout)["heaps"]
+        assert [value for (name, _), value in exported.items() if name == "hbmscope_largest_free_bytes"] == [heap["largest_free_bytes"]]
+        assert exported["hbmscope_out_of_memory_total", ""] == 2, exported
         observer.send_signal(signal.SIGTERM)
         observer.wait(timeout=30)
         assert watch.wait(timeout=30) == 0, watch.stderr.read()

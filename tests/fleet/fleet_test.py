@@ -80,7 +80,7 @@ class FleetTest(unittest.TestCase):
         self.assertEqual(answers["failures"][0]["asked_bytes"], 30_000 * MIB)
         self.assertEqual(answers["failures"][1]["time_ms"] - answers["failures"][0]["time_ms"], 4)
 
-    def test_what_changed_is_told_from_lines_that_moved(self):
+    def test_lines_that_moved_are_no_change(self):
         self.assertEqual(self.digest(self.make("before", "--seed", "3")).returncode, 0)
         self.assertEqual(self.digest(self.make("after", "--seed", "3", "--moved", *(f"stage:{stage}:256:backward" for stage in range(6)))).returncode, 0)
         changes = self.fleet("--run", "after", "--baseline", "before")["changes"]
@@ -95,21 +95,22 @@ class FleetTest(unittest.TestCase):
         (run / "rank_9.hbm").write_bytes(whole[: len(whole) // 2])
         (run / "rank_10.hbm").write_bytes(b"this is no recording at all")
         (run / "rank_11.hbm").write_bytes(b"")
+        (run / "rank_13.hbm").unlink()
         shutil.copy(run / "rank_12.hbm", run / "rank_12_copy.hbm")
         done = self.digest(*sorted(run.iterdir()), run / "rank_9999.hbm", "--layout", LAYOUT)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("3 files could not be read", done.stderr)
         answers = self.fleet()
-        self.assertEqual((answers["processes"][0]["processes"], answers["processes"][0]["incomplete"]), (RANKS - 2, 1))
+        self.assertEqual((answers["processes"][0]["processes"], answers["processes"][0]["incomplete"]), (RANKS - 3, 1))
+        self.assertEqual(answers["missing_ranks"], [10, 11, 13])
         self.assertEqual([pathlib.Path(row["file"]).name for row in answers["unread"]], ["rank_10.hbm", "rank_11.hbm", "rank_9999.hbm"])
         self.assertTrue(all(row["error"] for row in answers["unread"]))
         self.assertEqual({row["rank"] for row in answers["outliers"]} - {9}, set())
 
-    def test_the_same_digest_again_changes_nothing(self):
+    def test_the_same_digest_again_changes_no_answer(self):
         run = self.make("run")
         for _ in range(2):
             self.assertEqual(self.digest(run, "--jobs", "1").returncode, 0)
-        self.assertEqual(len(list((self.store / "rank").rglob("*.parquet"))), 1)
         self.assertEqual(self.fleet()["processes"][0]["processes"], RANKS)
 
     def test_figures_are_those_of_report(self):
@@ -125,7 +126,7 @@ class FleetTest(unittest.TestCase):
 
     def test_what_is_refused(self):
         recording = ROOT / "samples/fragments.hbm"
-        for word, said in (("tp=8,zz=2", "at 'zz=2'"), ("tp=0", "at 'tp=0'")):
+        for word, said in (("tp=8,zz=2", "at 'zz=2'"), ("tp=0", "at 'tp=0'"), ("tp=8x", "at 'tp=8x'"), ("tp=2,tp=4", "at 'tp=4'")):
             done = self.digest(recording, "--layout", word)
             self.assertEqual(done.returncode, 2)
             self.assertIn(said, done.stderr)
@@ -149,6 +150,51 @@ class FleetTest(unittest.TestCase):
         done = subprocess.run([HBMSCOPE, "fleet", self.store, "--python", PYTHON], capture_output=True, text=True)
         for words in ("192 processes on 24 hosts, run run.", "rank 77 on node9", "22.0 GiB instead of 20.0 GiB", "hbmscope open", "rank 7 on node0", "requested 29.3 GiB"):
             self.assertIn(words, done.stdout)
+
+    def test_processes_that_vary_as_real_ones_do_are_no_outliers(self):
+        for seed in range(1, 4):
+            for vary in ("10", "50"):
+                with self.subTest(seed=seed, vary=vary):
+                    shutil.rmtree(self.store, ignore_errors=True)
+                    self.assertEqual(self.found(self.answers("--seed", str(seed), "--vary", vary)), ({}, {}, {}))
+        # They are found among those, if they differ by more.
+        self.assertEqual(self.found(self.answers("--seed", "7", "--vary", "20", "rank:77:16384"))[0], {77: "forward  model.py"})
+
+    def test_without_places_a_few_processes_are_not_judged(self):
+        subprocess.run([MAKE_FLEET, self.folder / "few", "32", "1500", "--tp", "4", "--pp", "4", "--vary", "50", "rank:9:9000"], check=True)
+        self.assertEqual(self.digest(self.folder / "few").returncode, 0)
+        answers = self.fleet()
+        self.assertEqual((self.found(answers), answers["processes"][0]["without_peers"]), (({}, {}, {}), 32))
+
+    def test_opposite_outliers_of_one_host_are_two_processes(self):
+        ranks, hosts, _ = self.found(self.answers(*(f"rank:{rank}:{2048 if rank % 2 else 4096}:{'forward' if rank % 2 else 'leak'}" for rank in range(72, 80))))
+        self.assertEqual((set(ranks), hosts), (set(range(72, 80)), {}))
+
+    def test_many_add_themselves_at_once(self):
+        run = self.make("run")
+        jobs = [subprocess.Popen([HBMSCOPE, "digest", run / f"rank_{rank}.hbm", "-o", self.store, "--run", "tonight", "--python", PYTHON], stderr=subprocess.PIPE, text=True) for rank in range(12)]
+        for job in jobs:
+            said = job.communicate()[1]
+            self.assertEqual(job.returncode, 0, said)
+        self.assertEqual(self.fleet()["processes"][0]["processes"], 12)
+        self.assertEqual([path for path in self.store.rglob("*") if path.name.startswith(".")], [])
+
+    def test_a_layout_can_be_given_later(self):
+        run = self.make("run")
+        for layout in ([], ["--layout", LAYOUT]):
+            self.assertEqual(self.digest(run, *layout).returncode, 0)
+        [processes] = self.fleet()["processes"]
+        self.assertEqual((processes["processes"], processes["with_places"]), (RANKS, RANKS))
+
+    def test_odd_values_and_names(self):
+        log = self.folder / "odd.log"
+        log.write_text("jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 18446744073709551615 bytes.\rand a line\n")
+        done = self.digest(log, ROOT / "samples/fragments.hbm", "--run", "odd")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreaterEqual(self.fleet()["processes"][0]["processes"], 1)
+        for name in ("null", "NULL", "__HIVE_DEFAULT_PARTITION__"):
+            refused = self.digest(ROOT / "samples/fragments.hbm", "--run", name)
+            self.assertEqual((refused.returncode, "can't be named" in refused.stderr), (2, True), refused)
 
     def test_a_job_adds_itself_at_its_end(self):
         record = self.folder / "job.hbm"

@@ -1,7 +1,7 @@
 // Writes the recordings of a made-up training run on many GPUs: tensor, data and pipeline parallel, with 8 processes a
 // host. Each process differs a little from its peers, as real ones do, and some differ a lot, as the arguments say.
 //
-//   make_fleet FOLDER RANKS EVENTS [--tp N] [--pp N] [--seed N] [--moved] [PLANTED...]
+//   make_fleet FOLDER RANKS EVENTS [--tp N] [--pp N] [--seed N] [--vary N] [--moved] [PLANTED...]
 //
 // PLANTED: rank:R:MIB[:LINE], host:H:MIB[:LINE], stage:P:MIB[:LINE] give the processes that much more at a line
 // (default forward); swap:R:MIB moves bytes from one line to another, so that the peak stays; fail:R:T lets a request
@@ -35,7 +35,7 @@ struct Planted {
 
 struct Fleet {
   std::string folder;
-  std::uint32_t ranks = 0, tp = 8, pp = 1, seed = 1;
+  std::uint32_t ranks = 0, tp = 8, pp = 1, seed = 1, vary = 1;  // By how many thousandths a line varies.
   std::uint64_t events = 0;
   bool is_moved = false;
   std::vector<Planted> planted;
@@ -102,9 +102,7 @@ class Process {
     if (fleet_.pp > 1 && stage() + 1 == fleet_.pp && function == "forward") return line.bytes + 6144 * mib;
     return line.bytes;
   }
-  std::uint64_t varied(std::uint64_t bytes) {  // By up to a thousandth.
-    return bytes + random_() % (bytes / 1000 + 1);
-  }
+  std::uint64_t varied(std::uint64_t bytes) { return bytes + random_() % (bytes / 1000 * fleet_.vary + 1); }
   std::int64_t tick() { return time_ns_ += static_cast<std::int64_t>(1'000 + random_() % 20'000); }
 
   std::uint32_t stack_of(const Line& line) {
@@ -194,7 +192,7 @@ int main(int argc, char** argv) {
       fleet.is_moved = true;
     } else if (word.starts_with("--") && i + 1 < argc) {
       const auto value = number_from<std::uint32_t>(argv[++i]);
-      (word == "--tp" ? fleet.tp : word == "--pp" ? fleet.pp : fleet.seed) = value;
+      (word == "--tp" ? fleet.tp : word == "--pp" ? fleet.pp : word == "--vary" ? fleet.vary : fleet.seed) = value;
     } else if (const auto parts = split(word); parts.size() >= 3) {
       fleet.planted.push_back({parts[0], parts.size() > 3 ? parts[3] : "forward", number_from<std::uint32_t>(parts[1]),
                                number_from<std::int64_t>(parts[2])});

@@ -178,7 +178,9 @@ void add_run(CommandList& commands) {
   add_flight_options(command, options->flight);
   command.add_option("--digest", options->digest, "Add what the job held to this store at its end, as digest does")
       ->type_name("STORE");
-  command.add_option("--digest-run", options->digest_run, "Its run there; default: the folder of the recording")
+  command
+      .add_option("--digest-run", options->digest_run,
+                  "Its run there, the same for all ranks; default: the Slurm job, else the recording's name")
       ->type_name("NAME");
   add_listen_options(command, options->listen);
   add_far_options(command, options->far);

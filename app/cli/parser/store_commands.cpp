@@ -31,7 +31,7 @@ void add_digest(CommandList& commands) {
       ->type_name("NAME");
   command.add_option("--layout", options->layout, "How ranks are numbered, from the part that changes fastest")
       ->type_name("tp=N,...");
-  command.add_option("--jobs", options->jobs, "Files that are read at once; default: one per processor")
+  command.add_option("--jobs", options->jobs, "Files that are read at once; default: one per processor, at most 8")
       ->type_name("N");
   add_python_option(command, options->python, "DuckDB");
   add_max_size_option(command, options->max_size);
@@ -40,7 +40,7 @@ void add_digest(CommandList& commands) {
 
 void add_fleet(CommandList& commands) {
   CLI::App& command =
-      commands.add("fleet", "Which ranks are unlike their peers, who failed first, what changed: of a store", R"(
+      commands.add("fleet", "Ask a store which ranks are unlike their peers, who failed first, and what changed", R"(
   hbmscope fleet store                                            the newest run
   hbmscope fleet store --baseline monday                          and what changed since another run
   hbmscope fleet store --run friday --json                        for scripts)");
@@ -95,6 +95,10 @@ void add_mcp(CommandList& commands) {
   hbmscope mcp --allow-run                                        also starts dry runs of the commands that an agent gives)");
   const auto options = std::make_shared<McpOptions>();
   command.add_flag("--allow-run", options->may_run, "Agents may run commands on emulated devices");
+  command.add_option("--time-limit", options->time_limit, "Of each command, in seconds; default: 60")->type_name("N");
+  command.add_option("--run-limit", options->run_limit, "Of a dry run, in seconds; default: 1800")->type_name("N");
+  command.add_option("--fleet-python", options->fleet_python, "The Python that has DuckDB; default: the same")
+      ->type_name("PROGRAM");
   add_python_option(command, options->python, "the package mcp");
   commands.set_action(command, [options] { return run_mcp(*options); });
 }

@@ -1,6 +1,6 @@
 -- name: processes
--- Of the run, each once: copies of a file have the same id.
-SELECT * FROM (SELECT *, COALESCE(host, '') AS place, ROW_NUMBER() OVER (PARTITION BY id ORDER BY file) AS copy FROM rank WHERE run = (SELECT now FROM chosen)) AS of_run
+-- Of the run, each once: copies of a file have the same id. What was digested last counts, as with another --layout.
+SELECT * FROM (SELECT *, COALESCE(host, '') AS place, ROW_NUMBER() OVER (PARTITION BY id ORDER BY digested_ms DESC NULLS LAST, file) AS copy FROM rank WHERE run = (SELECT now FROM chosen)) AS of_run
 WHERE copy = 1;
 
 -- name: lines
@@ -8,16 +8,16 @@ WHERE copy = 1;
 SELECT id, own, SUM(bytes) AS bytes
 FROM (SELECT DISTINCT site_at.id, site_at.heap, site_at.site, site_at.bytes, site.own
       FROM site_at
-      JOIN (SELECT DISTINCT site, own FROM site WHERE run = (SELECT now FROM chosen)) AS site ON site.site = site_at.site
+      JOIN (SELECT site, MIN(own) AS own FROM site WHERE run = (SELECT now FROM chosen) GROUP BY site) AS site ON site.site = site_at.site
       WHERE site_at.run = (SELECT now FROM chosen) AND site_at.at = 'peak') AS once
 GROUP BY id, own;
 
 -- name: kinds
--- Where no places in the model are known: processes with the same lines, each with about the same bytes (in steps of 4 %,
--- above some 16 MiB). Kinds of 16 processes (two hosts) and a hundredth of all stand for a part of the work; the others
--- are compared with the one of these that is most like them.
+-- Where no places in the model are known: processes with the same lines, each with about the same bytes (in steps of
+-- 22 %, above some 16 MiB). Kinds of 16 processes (two hosts) and a hundredth of all stand for a part of the work; the
+-- others are compared with the one of these that is most like them. Without such a kind nobody is compared.
 SELECT kind, COUNT(*) AS processes, MIN(id) AS example
-FROM (SELECT lines.id, SUM(HASH(lines.own, CAST(ROUND(LN(lines.bytes / 16777216.0 + 1) / 0.04) AS INTEGER))) AS kind
+FROM (SELECT lines.id, SUM(HASH(lines.own, CAST(ROUND(LN(lines.bytes / 16777216.0 + 1) / 0.2) AS INTEGER))) AS kind
       FROM lines JOIN processes ON processes.id = lines.id
       WHERE processes.pp IS NULL AND processes.tp IS NULL AND processes.ep IS NULL GROUP BY lines.id) AS each
 GROUP BY kind;
@@ -44,5 +44,5 @@ SELECT processes.*,
        CASE WHEN pp IS NOT NULL OR tp IS NOT NULL OR ep IS NOT NULL
             THEN CONCAT('pp ', COALESCE(CAST(pp AS VARCHAR(10)), '-'), ', tp ', COALESCE(CAST(tp AS VARCHAR(10)), '-'), ', ep ', COALESCE(CAST(ep AS VARCHAR(10)), '-'))
             WHEN likes.example IS NOT NULL THEN CONCAT('like ', likes.example)
-            ELSE 'all' END AS peers
+            ELSE NULL END AS peers
 FROM processes LEFT JOIN likes ON likes.id = processes.id;

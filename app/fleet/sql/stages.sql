@@ -20,4 +20,4 @@ GROUP BY s.own, middle.typical;
 SELECT s.pp, s.own, s.bytes, u.typical,
        ROW_NUMBER() OVER (PARTITION BY s.pp ORDER BY CASE WHEN s.own = '' THEN 1 ELSE 0 END, ABS(s.bytes - u.typical) DESC, s.own) AS nth
 FROM stage_figures AS s JOIN usual_stages AS u ON u.own = s.own
-WHERE u.stages >= 4 AND ABS(s.bytes - u.typical) > GREATEST(6 * 1.4826 * u.spread, 0.02 * u.typical, 16777216);
+WHERE u.stages >= 4 AND ABS(s.bytes - u.typical) > GREATEST(CASE WHEN u.stages >= 16 THEN 6 ELSE 12 END * 1.4826 * u.spread, 0.05 * u.typical, 16777216);
