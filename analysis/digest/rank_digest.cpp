@@ -54,10 +54,12 @@ class Sites {
     for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame)
       site.stack += (site.stack.empty() ? "" : ";") + *frame;
     site.id = hash_of(site.stack);
-    const OwnPlace place = find_own_place(definitions_, stack);
-    site.own = place.frame ? std::string(definitions_.text(place.frame->function)) + "  " +
-                                 file_title(definitions_.text(place.frame->file))
-                           : std::string(no_user_code_text(definitions_, stack));
+    if (std::optional<TraceFrame> own = find_own_frame(definitions_, stack)) {
+      own->line = 0;
+      site.own = frame_text(definitions_, *own);
+    } else {
+      site.own = no_user_code_text(definitions_, stack);
+    }
     const std::uint64_t id = site.id;
     sites_.try_emplace(id, std::move(site));
     return id;

@@ -182,9 +182,9 @@ bool is_name(const std::string& run) {
 }
 
 int write_store(const DigestOptions& options, const std::string& tables, const std::string& run) {
-  const fs::path program = find_python_program("fleet/store.py");
-  if (program.empty()) return fail(python_program_is_missing("fleet/store.py"));
-  const auto done = run_and_read({options.python, program, tables, options.store, run});
+  const auto program = find_python_program("fleet/store.py");
+  if (!program) return fail(python_program_is_missing("fleet/store.py"));
+  const auto done = run_and_read({options.python, *program, tables, options.store, run});
   if (!done) return fail(done.error());
   if (done->exit_code == python_without_duckdb) return fail(duckdb_is_missing(options.python));
   return done->exit_code == 0 ? exit_ok : exit_unreadable;  // It has said why.

@@ -1,5 +1,7 @@
 #include "app/cli/program_files.h"
 
+#include <initializer_list>
+
 #include <fmt/format.h>
 
 #include "app/cli/load.h"
@@ -13,13 +15,25 @@ fs::path program_path() {
   return fs::read_symlink("/proc/self/exe", error);
 }
 
-std::optional<fs::path> find_collector() {
-  constexpr const char* name = "libhbmscope_collector.so";
+namespace {
+
+// The file in the first of the folders that has it; nothing if none has.
+std::optional<fs::path> find_in(std::initializer_list<fs::path> folders, const fs::path& file) {
   std::error_code error;
-  const fs::path folder = program_path().parent_path();
-  for (const auto& place : {folder, folder.parent_path() / "lib" / "hbmscope"})
-    if (fs::exists(place / name, error)) return place / name;
+  for (const fs::path& folder : folders)
+    if (fs::exists(folder / file, error)) return folder / file;
   return std::nullopt;
+}
+
+// The folder above that of the program: of a build, or of an installation.
+fs::path folder_above() {
+  return program_path().parent_path().parent_path();
+}
+
+}  // namespace
+
+std::optional<fs::path> find_collector() {
+  return find_in({program_path().parent_path(), folder_above() / "lib" / "hbmscope"}, "libhbmscope_collector.so");
 }
 
 Error collector_is_missing() {
@@ -27,11 +41,9 @@ Error collector_is_missing() {
 }
 
 fs::path find_emulated_folder() {
-  std::error_code error;
-  const fs::path above = program_path().parent_path().parent_path();
-  for (const auto& place : {above / "emulated", above / "lib" / "hbmscope" / "emulated"})
-    if (fs::exists(place / "lib" / "libcuda.so.1", error)) return place;
-  return {};
+  const fs::path above = folder_above();
+  const auto driver = find_in({above / "emulated", above / "lib" / "hbmscope" / "emulated"}, "lib/libcuda.so.1");
+  return driver ? driver->parent_path().parent_path() : fs::path();
 }
 
 std::optional<fs::path> find_tpu_plugin() {
@@ -42,19 +54,13 @@ std::optional<fs::path> find_tpu_plugin() {
 }
 
 std::optional<fs::path> find_viewer_page() {
-  std::error_code error;
-  const fs::path above = program_path().parent_path().parent_path();
-  for (const auto& place : {above / "share/hbmscope/hbmscope.html", above.parent_path() / "web/app/web/hbmscope.html"})
-    if (fs::exists(place, error)) return place;
-  return std::nullopt;
+  const fs::path above = folder_above();
+  return find_in({above / "share/hbmscope", above.parent_path() / "web/app/web"}, "hbmscope.html");
 }
 
-fs::path find_python_program(const std::string& name) {
-  std::error_code error;
-  const fs::path above = program_path().parent_path().parent_path();
-  for (const auto& place : {above / name, above / "share/hbmscope" / name})
-    if (fs::exists(place, error)) return place;
-  return {};
+std::optional<fs::path> find_python_program(const std::string& name) {
+  const fs::path above = folder_above();
+  return find_in({above, above / "share/hbmscope"}, name);
 }
 
 std::optional<Error> find_preload_fault(std::string_view owner, const std::string& path) {

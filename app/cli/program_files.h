@@ -23,8 +23,8 @@ std::optional<std::filesystem::path> find_tpu_plugin();
 // The page for browsers in one file (app/web); nothing if it is missing.
 std::optional<std::filesystem::path> find_viewer_page();
 
-// A Python program that belongs to this one: "fleet/store.py" (app/fleet). Empty: it is missing.
-std::filesystem::path find_python_program(const std::string& name);
+// A Python program that belongs to this one: "fleet/store.py" (app/fleet); nothing if it is missing.
+std::optional<std::filesystem::path> find_python_program(const std::string& name);
 
 // Why the loader can't preload a file with this path; nothing if it can. `owner`: "the collector".
 std::optional<Error> find_preload_fault(std::string_view owner, const std::string& path);

@@ -23,9 +23,9 @@ namespace {
 // Runs a program of app/fleet that answers from a store, and prints its answer.
 int answer_from_store(const std::string& name, const std::string& python, std::vector<std::string> words) {
   constexpr int nothing_in_store = 4;  // An exit code of these programs.
-  const std::filesystem::path program = find_python_program(name);
-  if (program.empty()) return fail(python_program_is_missing(name));
-  words.insert(words.begin(), {python, program});
+  const auto program = find_python_program(name);
+  if (!program) return fail(python_program_is_missing(name));
+  words.insert(words.begin(), {python, *program});
   const auto done = run_and_read(std::move(words));
   if (!done) return fail(done.error());
   if (done->exit_code == python_without_duckdb) return fail(duckdb_is_missing(python));
@@ -37,9 +37,9 @@ int answer_from_store(const std::string& name, const std::string& python, std::v
 
 // The program takes the place of this one, with its input and output.
 int become(const std::string& name, const std::string& python, std::vector<std::string> words) {
-  const std::filesystem::path program = find_python_program(name);
-  if (program.empty()) return fail(python_program_is_missing(name));
-  words.insert(words.begin(), {python, program, program_path()});
+  const auto program = find_python_program(name);
+  if (!program) return fail(python_program_is_missing(name));
+  words.insert(words.begin(), {python, *program, program_path()});
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);

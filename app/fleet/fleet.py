@@ -38,7 +38,7 @@ def of_line(row):
 
 
 def why_unread(row):
-    """The error without the file's name, which is beside it, and without what it says to everyone."""
+    """The error alone: the table names the file already, and a list of all formats helps nobody here."""
     return row["error"].removeprefix(f"{row['file']}: ").partition(" hbmscope opens: ")[0]
 
 

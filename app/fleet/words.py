@@ -1,4 +1,4 @@
-"""How the programs of this folder write bytes, counts and tables."""
+"""How the programs in Python write bytes, counts and tables."""
 
 
 def bytes_text(count):

@@ -31,6 +31,9 @@ try:
 except ImportError:
     sys.exit(f"hbmscope: the Python '{sys.executable}' has no package mcp. Run {sys.executable} -m pip install mcp, or name another Python with --python.")
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "fleet"))  # Beside this folder, in the sources and installed.
+from words import bytes_text
+
 CHARACTERS = 4 * 1500
 COMMAND_CHARACTERS = 2000  # A longer command, of very long paths, is not repeated in the answer.
 SENTENCE_CHARACTERS = 1000  # Of an error.
@@ -170,16 +173,8 @@ def bounded(answer):
 
 
 def size(count):
-    """As hbmscope writes it: three digits."""
-    if count is None:
-        return None
-    value, unit = float(abs(count)), "B"
-    for larger in ("KiB", "MiB", "GiB", "TiB", "PiB"):
-        if value < 1023.5:
-            break
-        value, unit = value / 1024, larger
-    digits = f"{value:.0f}" if unit == "B" or value >= 99.95 else f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"
-    return f"{'-' if count < 0 else ''}{digits} {unit}"
+    """As hbmscope writes it; null stays null."""
+    return None if count is None else bytes_text(count)
 
 
 def seconds(nanoseconds):
