@@ -55,7 +55,7 @@ std::string_view digest_columns(DigestTable table) {
     case DigestTable::site_at: return "id,at,heap,site,bytes,blocks\n";
     case DigestTable::site: return "site,own,stack\n";
     case DigestTable::failure:
-      return "id,number,since_start_ns,time_ms,asked_bytes,used_bytes,free_bytes,largest_free_bytes,pool_bytes,"
+      return "id,number,since_start_ns,time_ms,requested_bytes,used_bytes,free_bytes,largest_free_bytes,pool_bytes,"
              "limit_bytes,own_line,reason\n";
     case DigestTable::curve: return "id,heap,since_start_ns,in_use_bytes\n";
     case DigestTable::unread: return "file,error\n";

@@ -12,6 +12,13 @@ except ImportError:
 SQL = pathlib.Path(__file__).resolve().parent / "sql"
 TABLES = ("rank", "heap", "site_at", "site", "failure", "unread")
 STORE_ERRORS = (duckdb.Error, OSError)
+OLD_COLUMNS = {"failure": "asked_bytes"}  # Of the first stores; now requested_bytes.
+
+
+def refuse_older(columns):
+    """columns(table) are the names of a table's columns."""
+    if any(name in columns(table) for table, name in OLD_COLUMNS.items()):
+        raise OSError("an older hbmscope wrote it. Digest the files again, into a new store.")
 
 
 class Duck:
@@ -22,6 +29,7 @@ class Duck:
         for table in TABLES:
             files = str(store / table / "*" / "*.parquet").replace("'", "''")
             self.connection.execute(f"CREATE VIEW {table} AS SELECT * FROM read_parquet('{files}', hive_partitioning = true, hive_types = {{'run': VARCHAR}}, union_by_name = true)")
+        refuse_older(lambda table: self.connection.table(table).columns)
 
     def choose(self, run, baseline):
         self.connection.execute("CREATE OR REPLACE TEMPORARY TABLE chosen AS SELECT ? AS now, ? AS baseline", [run, baseline])
@@ -49,6 +57,7 @@ class Spark:
         self.session.sparkContext.setLogLevel("ERROR")
         for table in TABLES:
             self.session.read.option("mergeSchema", "true").parquet(str(store / table)).createOrReplaceTempView(table)
+        refuse_older(lambda table: self.session.table(table).columns)
 
     def choose(self, run, baseline):
         self.session.createDataFrame([(run, baseline)], "now string, baseline string").createOrReplaceTempView("chosen")

@@ -62,7 +62,7 @@ def text_of(answers, run, baseline, top):
         ("hosts", "Hosts that are unlike the others, with all their processes", lambda row: [row["host"], counted(row["processes"], "process", "processes"), signed(row["more_bytes"]), of_line(row)]),
         ("stages", "Stages of the pipeline that are unlike the other inner ones", lambda row: [f"pp {row['pp']}", signed(row["bytes"] - row["typical_bytes"]), f"{bytes_text(row['bytes'])} instead of {bytes_text(row['typical_bytes'])}", of_line(row)]),
         ("outliers", "Processes that are unlike their peers", lambda row: [place_of(row), signed(row["line_bytes"] - row["typical_line_bytes"]), f"{bytes_text(row['line_bytes'])} instead of {bytes_text(row['typical_line_bytes'])}", of_line(row)]),
-        ("failures", "Out of memory, the first one first", lambda row: [place_of(row), f"requested {bytes_text(row['asked_bytes'])}", f"largest free {bytes_text(row['largest_free_bytes'])}", row["own_line"] or "-"]),
+        ("failures", "Out of memory, the first one first", lambda row: [place_of(row), f"requested {bytes_text(row['requested_bytes'])}", f"largest free {bytes_text(row['largest_free_bytes'])}", row["own_line"] or "-"]),
         ("changes", f"What changed since run {baseline}, in a typical process", lambda row: [signed(row["more_bytes"]), f"{bytes_text(row['bytes'])} instead of {bytes_text(row['baseline_bytes'])}", row["own"]]),
         ("unread", "Files that could not be read", lambda row: [row["file"], why_unread(row)]),
     ):

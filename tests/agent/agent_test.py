@@ -186,7 +186,7 @@ class AgentTest(unittest.IsolatedAsyncioTestCase):
         subprocess.run([HBMSCOPE, "digest", FRAGMENTS, "-o", store, "--run", "monday", "--python", FLEET_PYTHON], check=True, capture_output=True)
         async with Agent("--fleet-python", str(FLEET_PYTHON)) as agent:
             found = await agent.ask("fleet", store=store)
-            self.assertEqual((found["run"], found["processes"], found["failures"][0]["asked_bytes"]), ("monday", 1, 3 << 30))
+            self.assertEqual((found["run"], found["processes"], found["failures"][0]["requested_bytes"]), ("monday", 1, 3 << 30))
             self.assertIn("1 process on 1 host, run monday", self.printed(found["command"]))
             self.assertIn("has no run tuesday", await agent.refusal("fleet", store=store, run="tuesday"))
             self.assertIn("no store", await agent.refusal("fleet", store=self.folder))

@@ -77,7 +77,7 @@ class FleetTest(unittest.TestCase):
     def test_who_failed_first(self):
         answers = self.answers("fail:130:5", "fail:7:1", "fail:60:9")
         self.assertEqual([(row["rank"], row["host"]) for row in answers["failures"]], [(7, "node0"), (130, "node16"), (60, "node7")])
-        self.assertEqual(answers["failures"][0]["asked_bytes"], 30_000 * MIB)
+        self.assertEqual(answers["failures"][0]["requested_bytes"], 30_000 * MIB)
         self.assertEqual(answers["failures"][1]["time_ms"] - answers["failures"][0]["time_ms"], 4)
 
     def test_lines_that_moved_are_no_change(self):
@@ -112,6 +112,17 @@ class FleetTest(unittest.TestCase):
         for _ in range(2):
             self.assertEqual(self.digest(run, "--jobs", "1").returncode, 0)
         self.assertEqual(self.fleet()["processes"][0]["processes"], RANKS)
+
+    def test_a_store_of_an_older_hbmscope_is_refused(self):
+        self.assertEqual(self.digest(ROOT / "samples/fragments.hbm", "--run", "only").returncode, 0)
+        [failures] = (self.store / "failure").rglob("*.parquet")
+        older = failures.with_name("older.parquet")
+        subprocess.run([PYTHON, "-c", f"import duckdb; duckdb.execute(\"COPY (SELECT * EXCLUDE (requested_bytes), requested_bytes AS asked_bytes FROM '{failures}') TO '{older}'\")"], check=True)
+        failures.unlink()
+        for command in ("fleet", "ledger"):
+            done = subprocess.run([HBMSCOPE, command, self.store, "--python", PYTHON], capture_output=True, text=True)
+            self.assertIn(f"{self.store} can't be read: an older hbmscope wrote it. Digest the files again, into a new store.", done.stderr)
+            self.assertNotEqual(done.returncode, 0)
 
     def test_figures_are_those_of_report(self):
         recording = ROOT / "samples/fragments.hbm"

@@ -17,7 +17,7 @@ FROM outliers WHERE NOT (processes_on_host >= 2 AND unlike_on_host = processes_o
 SELECT pp, own, bytes, typical AS typical_bytes FROM unlike_stages WHERE nth = 1 ORDER BY ABS(bytes - typical) DESC, pp;
 
 -- name: failures
-SELECT ranks.rank, ranks.place AS host, first_of_each.time_ms, first_of_each.since_start_ns, first_of_each.asked_bytes, first_of_each.free_bytes,
+SELECT ranks.rank, ranks.place AS host, first_of_each.time_ms, first_of_each.since_start_ns, first_of_each.requested_bytes, first_of_each.free_bytes,
        first_of_each.largest_free_bytes, first_of_each.own_line, ranks.failures, ranks.file
 FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY id ORDER BY number) AS nth FROM failure WHERE run = (SELECT now FROM chosen)) AS first_of_each
 JOIN ranks ON ranks.id = first_of_each.id
