@@ -19,11 +19,11 @@ from words import bytes_text, columns, counted, signed
 
 def answer(engine, run, baseline):
     engine.choose(run, baseline or "")
-    for name in ("ranks.sql", "outliers.sql", "stages.sql"):
+    for name in ("processes.sql", "ranks.sql", "outliers.sql", "stages.sql"):
         for table, query in queries(name).items():
             engine.keep(table, query)
-    asked = queries("answers.sql") | (queries("changes.sql") if baseline else {})
-    answers = {name: plain_rows(engine, query) for name, query in asked.items()}
+    questions = queries("answers.sql") | (queries("changes.sql") if baseline else {})
+    answers = {name: plain_rows(engine, query) for name, query in questions.items()}
     known = {row["rank"] for row in engine.rows("SELECT DISTINCT rank FROM ranks WHERE rank IS NOT NULL")}
     return answers | {"missing_ranks": sorted(set(range(max(known, default=-1) + 1)) - known)}
 

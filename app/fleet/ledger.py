@@ -18,7 +18,7 @@ from words import bytes_text, columns, counted, signed
 
 
 def rows_of(engine):
-    *steps, (_, last) = queries("ledger.sql").items()
+    *steps, (_, last) = (queries("processes.sql") | queries("ledger.sql")).items()
     for table, query in steps:
         engine.keep(table, query)
     return plain_rows(engine, last)

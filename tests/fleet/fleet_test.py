@@ -20,6 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 MIB = 1 << 20
 LAYOUT = "tp=4,dp=8,pp=6"
 RANKS = 4 * 8 * 6
+BEGUN_MS = 1_795_000_000_000  # Of all recordings of make_fleet.
 HBMSCOPE = MAKE_FLEET = PYTHON = PROGRAM = None  # Set by main().
 
 
@@ -112,6 +113,33 @@ class FleetTest(unittest.TestCase):
         for _ in range(2):
             self.assertEqual(self.digest(run, "--jobs", "1").returncode, 0)
         self.assertEqual(self.fleet()["processes"][0]["processes"], RANKS)
+
+    def test_a_recording_that_grew_counts_once(self):
+        """As if digested only now; as a run, as a baseline, and in the ledger."""
+        planted = ("rank:77:2048", "rank:100:700:leak", "fail:7:1")
+        before = self.make("run")
+        self.assertEqual(self.digest(before, "--layout", LAYOUT).returncode, 0)
+        self.make("run", *planted)  # The same paths, processes and begin.
+        other = self.make("other", "--seed", "2")
+        both = []
+        for store in (self.store, self.folder / "new"):
+            self.store = store
+            for run in (before, other):
+                self.assertEqual(self.digest(run, "--layout", LAYOUT).returncode, 0)
+            answers = [self.fleet("--run", "run", "--baseline", "other"), self.fleet("--run", "other", "--baseline", "run")]
+            ledger = subprocess.run([HBMSCOPE, "ledger", store, "--json", "--python", PYTHON], check=True, capture_output=True, text=True)
+            both.append([{key: value for key, value in answer.items() if key != "store"} for answer in (*answers, json.loads(ledger.stdout))])
+        self.assertEqual(*both)
+        self.assertEqual((both[0][0]["processes"][0]["processes"], self.found(both[0][0])[0]), (RANKS, {77: "forward  model.py", 100: "leak  cache.py"}))
+
+    def test_another_job_with_a_recording_at_the_same_path_counts(self):
+        recording = self.make("run") / "rank_7.hbm"
+        self.assertEqual(self.digest(recording, "--run", "run").returncode, 0)
+        content = recording.read_bytes()
+        self.assertEqual(content.count(BEGUN_MS.to_bytes(8, "little")), 1)
+        recording.write_bytes(content.replace(BEGUN_MS.to_bytes(8, "little"), (BEGUN_MS + 1).to_bytes(8, "little")))
+        self.assertEqual(self.digest(recording, "--run", "run").returncode, 0)
+        self.assertEqual(self.fleet()["processes"][0]["processes"], 2)
 
     def test_a_store_of_an_older_hbmscope_is_refused(self):
         self.assertEqual(self.digest(ROOT / "samples/fragments.hbm", "--run", "only").returncode, 0)
@@ -223,7 +251,8 @@ class FleetTest(unittest.TestCase):
         python = os.environ.get("HBMSCOPE_SPARK_PYTHON")
         if not python:
             self.skipTest("HBMSCOPE_SPARK_PYTHON names no Python with pyspark")
-        self.assertEqual(self.digest(self.make("before")).returncode, 0)
+        for planted in ((), ("rank:50:1024",)):  # The recording of rank 50 grows.
+            self.assertEqual(self.digest(self.make("before", *planted)).returncode, 0)
         for layout in (["--layout", LAYOUT], []):
             self.digest(self.make("after", "rank:77:2048", "swap:141:3000", "host:20:512:load_batch", "stage:3:1024", "fail:7:1"), *layout, "--run", f"after {len(layout)}")
             words = [ROOT / "app/fleet/fleet.py", self.store, "--run", f"after {len(layout)}", "--baseline", "before", "--json"]

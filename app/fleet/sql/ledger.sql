@@ -1,12 +1,8 @@
 -- What each run of a store held at its peak, in the order in which the runs began.
 
--- name: processes
--- Of all runs, each once: copies of a file have the same id.
-SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY run, id ORDER BY file) AS copy FROM rank) AS with_copies WHERE copy = 1;
-
 -- name: largest
 -- The process with the highest peak, of each run.
-SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY run ORDER BY peak_bytes DESC, id) AS nth FROM processes) AS by_peak WHERE nth = 1;
+SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY run ORDER BY peak_bytes DESC, id) AS nth FROM all_processes) AS by_peak WHERE nth = 1;
 
 -- name: holders
 -- The line of your code that held the most of that peak.
@@ -27,7 +23,7 @@ WHERE heap.at = 'peak' GROUP BY heap.run;
 -- name: peaks
 SELECT run, begun_ms, processes, failures, incomplete, peak_bytes, peak_bytes - LAG(peak_bytes) OVER (ORDER BY begun_ms NULLS LAST, run) AS change_bytes
 FROM (SELECT run, MIN(begun_ms) AS begun_ms, COUNT(*) AS processes, SUM(failures) AS failures, SUM(CASE WHEN is_complete THEN 0 ELSE 1 END) AS incomplete, MAX(peak_bytes) AS peak_bytes
-      FROM processes GROUP BY run) AS of_runs;
+      FROM all_processes GROUP BY run) AS of_runs;
 
 -- name: ledger
 -- A run of which no file could be read has a row, too, without figures.

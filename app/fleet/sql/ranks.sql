@@ -1,13 +1,12 @@
 -- name: processes
--- Of the run, each once: copies of a file have the same id. What was digested last counts, as with another --layout.
-SELECT * FROM (SELECT *, COALESCE(host, '') AS place, ROW_NUMBER() OVER (PARTITION BY id ORDER BY digested_ms DESC NULLS LAST, file) AS copy FROM rank WHERE run = (SELECT now FROM chosen)) AS of_run
-WHERE copy = 1;
+-- Of the run.
+SELECT *, COALESCE(host, '') AS place FROM all_processes WHERE run = (SELECT now FROM chosen);
 
 -- name: lines
 -- What each of them held at its peak, by the innermost line of your code.
 SELECT id, own, SUM(bytes) AS bytes
 FROM (SELECT DISTINCT site_at.id, site_at.heap, site_at.site, site_at.bytes, site.own
-      FROM site_at
+      FROM site_at JOIN processes ON processes.id = site_at.id
       JOIN (SELECT site, MIN(own) AS own FROM site WHERE run = (SELECT now FROM chosen) GROUP BY site) AS site ON site.site = site_at.site
       WHERE site_at.run = (SELECT now FROM chosen) AND site_at.at = 'peak') AS once
 GROUP BY id, own;
