@@ -6,7 +6,7 @@ SAMPLE = samples/leak_step_200.pprof.gz
 TIMED = tests/house/timed.py
 BASELINE = samples/leak_step_010.pprof.gz
 
-.PHONY: help run build configure-tests build-tests test install server bundle test-real real-environments clean-real test-gpu test-slow bench asan tsan fuzz tidy format samples clean wheel wheel-files deb web site test-web
+.PHONY: help run build configure-tests build-tests test install server bundle test-real real-environments clean-real test-gpu test-slow bench asan tsan fuzz tidy format samples clean wheel wheel-files deb web site test-web test-spark test-ray java
 
 help:
 	@echo "make run             install missing packages, build, open the window on the demo"
@@ -24,6 +24,7 @@ help:
 	@echo "make tidy format     clang-tidy, clang-format"
 	@echo "make samples         make the sample profiles and the picture of the window again"
 	@echo "make test-real       tests with real JAX and PyTorch, downloaded into build/real; make clean-real removes them"
+	@echo "make test-spark      stores on Spark have the answers of DuckDB (needs Java); make test-ray fills a store with Ray"
 	@echo "make test-gpu        judge it on this machine's GPU, in ten minutes; PYTHON names a Python with jax and torch"
 	@echo "make test-slow       the slow tests"
 
@@ -59,10 +60,12 @@ build-tests: configure-tests
 	@$(TIMED) build cmake --build --preset test
 	@$(MAKE) --no-print-directory build/fleet_python build/mcp_python || echo "Tests that need DuckDB or MCP are skipped: they could not be installed."
 
-# Libraries of Python that commands need: DuckDB for stores, MCP for agents.
+# Libraries of Python that commands need: DuckDB for stores, or Spark or Ray beside it; MCP for agents.
 build/fleet_python: tests/fleet/requirements.txt
+build/spark_python: tests/fleet/spark_requirements.txt
+build/ray_python: tests/fleet/ray_requirements.txt
 build/mcp_python: tests/agent/requirements.txt
-build/fleet_python build/mcp_python:
+build/fleet_python build/spark_python build/ray_python build/mcp_python:
 	@rm -rf $@ && python3 -m venv $@ && $@/bin/pip install --quiet -r $< || { rm -rf $@; exit 1; }
 
 test: build-tests
@@ -134,6 +137,17 @@ clean-real:
 test-real: real-environments
 	@$(MAKE) --no-print-directory build-tests
 	@ctest --test-dir build/release -L '^real$$' --no-tests=error --output-on-failure
+
+# Stores on other engines than DuckDB: 300 MB each, downloaded.
+java:
+	@"$${JAVA_HOME:+$$JAVA_HOME/bin/}java" -version >/dev/null 2>&1 || { echo "Spark needs Java 8, 11 or 17, and none is in JAVA_HOME or PATH: apt install openjdk-17-jre-headless"; exit 1; }
+FLEET_TEST = python3 -B tests/fleet/fleet_test.py $(CURDIR)/$(HBMSCOPE) build/release/tests/fleet/make_fleet
+FLEET_PROGRAM = build/release/tests/collector/annotated_program
+test-spark: java build-tests build/spark_python
+	@HBMSCOPE_SPARK_PYTHON=$(CURDIR)/build/spark_python/bin/python $(FLEET_TEST) $(CURDIR)/build/spark_python/bin/python $(FLEET_PROGRAM) -k spark
+test-ray: build-tests build/ray_python
+	@HBMSCOPE_RAY_PYTHON=$(CURDIR)/build/ray_python/bin/python $(FLEET_TEST) $(CURDIR)/build/ray_python/bin/python $(FLEET_PROGRAM) -k ray
+
 # Judges the bundle on this machine's GPU; CHECKS="torch_default attach" for some of it.
 CHECKS ?= all
 test-gpu: build bundle

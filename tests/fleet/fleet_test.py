@@ -4,7 +4,8 @@
     fleet_test.py HBMSCOPE MAKE_FLEET PYTHON ANNOTATED_PROGRAM [unittest's arguments]
 
 PYTHON: one with DuckDB. HBMSCOPE_SPARK_PYTHON: one with pyspark and DuckDB, on which the same questions then have the
-same answers.
+same answers (`make test-spark`). HBMSCOPE_RAY_PYTHON: one with Ray and DuckDB, which then fills the same store (`make
+test-ray`).
 """
 
 import json
@@ -259,6 +260,25 @@ class FleetTest(unittest.TestCase):
             answers = [json.loads(subprocess.run([python, *words, "--engine", engine], check=True, capture_output=True, text=True).stdout) for engine in ("duckdb", "spark")]
             self.assertEqual(*answers)
             self.assertTrue(answers[0]["outliers"] and answers[0]["hosts"] and answers[0]["changes"])
+
+    def test_ray_fills_the_same_store(self):
+        python = os.environ.get("HBMSCOPE_RAY_PYTHON")
+        if not python:
+            self.skipTest("HBMSCOPE_RAY_PYTHON names no Python with Ray")
+        run = self.make("run", "rank:77:2048", "fail:7:1")
+        (run / "rank_9.hbm").write_bytes(b"this is no recording at all")
+        words = [python, ROOT / "app/fleet/digest_on_ray.py", HBMSCOPE, run, "--run", "run", "--layout", LAYOUT]
+        on_ray = subprocess.run([*words, "-o", self.folder / "on_ray", "--files-each", "20"], capture_output=True, text=True)
+        self.assertEqual((on_ray.returncode, on_ray.stderr), (0, f"hbmscope: {RANKS} files digested into run run of {self.folder / 'on_ray'} by 10 tasks, of which 0 failed\n"))
+        self.assertEqual(self.digest(run, "--layout", LAYOUT).returncode, 0)
+        here = self.fleet()
+        self.store = self.folder / "on_ray"
+        there = self.fleet()
+        self.assertEqual((here.pop("store"), there.pop("store")), (str(self.folder / "store"), str(self.store)))
+        self.assertEqual(here, there)
+        self.assertEqual(here["processes"][0]["processes"], RANKS - 1)
+        failed = subprocess.run([*words[:3], run / "rank_9.hbm", "--run", "run", "-o", self.store], capture_output=True, text=True)
+        self.assertEqual((failed.returncode, "1 file could not be read" in failed.stderr, "1 tasks, of which 1 failed" in failed.stderr), (1, True, True), failed.stderr)
 
 
 def main():
