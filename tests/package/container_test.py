@@ -281,6 +281,20 @@ class Slurm(ContainerTest):
             self.assertEqual(self.step(SUCCEEDS, CUDA_VISIBLE_DEVICES=devices).returncode, 0)
             self.assertEqual(self.left(), [])
 
+    def test_the_epilog_waits_for_the_task_that_the_prolog_named(self):
+        for restarts, ending in ((None, ""), ("0", ""), ("1", ".restart1")):
+            environment = {"SLURM_RESTART_COUNT": restarts} if restarts else {}
+            named = self.run_it(self.installed / "taskprolog.sh", "name", **environment)
+            self.assertEqual((named.returncode, named.stdout), (0, f"{self.installed}/recordings/123/{NODE}.0.1{ending}\n"))
+            self.task.parent.mkdir(exist_ok=True)
+            exports = pathlib.Path(f"{self.task}{ending}.exports")
+            exports.touch()
+            epilog = self.start(self.installed / "taskepilog.sh", **environment)
+            with self.assertRaises(subprocess.TimeoutExpired):
+                epilog.wait(timeout=0.5)
+            exports.unlink()
+            self.assertEqual(epilog.wait(timeout=30), 0)
+
     def test_a_requeued_job_keeps_the_reason_of_its_first_failure(self):
         self.step(FAILS)
         self.end_job()

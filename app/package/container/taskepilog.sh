@@ -2,8 +2,7 @@
 # Slurm's TaskEpilog: waits until the recording of the task is complete, for ten seconds at most. Then Slurm kills what is
 # left of the step; a recording that is cut off by that can be read, too.
 PATH=/usr/bin:/bin
-task=$(dirname "$0")/recordings/$SLURM_JOB_ID/$(uname -n).${SLURM_STEP_ID:-batch}.$SLURM_PROCID
-[ "${SLURM_RESTART_COUNT:-0}" -eq 0 ] || task=$task.restart$SLURM_RESTART_COUNT
+task=$("$(dirname "$0")/taskprolog.sh" name)
 tries=100
 while [ -e "$task.exports" ] && [ "$tries" -gt 0 ]; do
   sleep 0.1

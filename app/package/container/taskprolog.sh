@@ -8,7 +8,18 @@
 PATH=/usr/bin:/bin
 here=$(dirname "$0")
 
+name_task() { # What the names of the task's files begin with.
+  folder=$here/recordings/$SLURM_JOB_ID
+  task=$folder/$(uname -n).${SLURM_STEP_ID:-batch}.$SLURM_PROCID
+  [ "${SLURM_RESTART_COUNT:-0}" -eq 0 ] || task=$task.restart$SLURM_RESTART_COUNT # What came before a requeue stays.
+}
+
 case ${1:-} in
+  name) # For taskepilog.sh.
+    name_task
+    echo "$task"
+    exit 0
+    ;;
   observe)
     "$here/hbmscope" run --no-window --no-flight --record "$2.hbm" -- "$0" hold "$2"
     rm -f "$2.exports" # taskepilog.sh waits for this.
@@ -30,12 +41,10 @@ esac
 case ${CUDA_VISIBLE_DEVICES:-}${ROCR_VISIBLE_DEVICES:-} in
   '' | NoDevFiles | -1) exit 0 ;; # Slurm sets NoDevFiles where a job has no GPU.
 esac
-folder=$here/recordings/$SLURM_JOB_ID
+name_task
 mkdir -m 700 "$folder" 2>/dev/null # Another task of the job may have made it.
 [ "$(stat -c '%F %u' "$folder")" = "directory $(id -u)" ] || exit 0 # Not where another user got there first.
 [ "${HBMSCOPE_RECORD:-yes}" != keep ] || : >"$folder/keep"
-task=$folder/$(uname -n).${SLURM_STEP_ID:-batch}.$SLURM_PROCID
-[ "${SLURM_RESTART_COUNT:-0}" -eq 0 ] || task=$task.restart$SLURM_RESTART_COUNT # What came before a requeue stays.
 rm -f "$task.exports" "$task.new"
 
 # In a session of its own, because Slurm kills the process group of this script when it ends.
