@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/diagnose/named_processes.h"
 #include "analysis/model/clamped.h"
 #include "analysis/units/format.h"
 #include "analysis/whatif/own_settings.h"
@@ -45,6 +46,7 @@ class Adviser {
       default: break;
     }
     advise_release();
+    advise_other_processes();
     advise_less();
     return std::move(advice_);
   }
@@ -161,26 +163,56 @@ class Adviser {
     const bool is_fragmented = cause_.cause == Cause::fragmentation || cause_.cause == Cause::cannot_grow;
     if (!facts_.place || facts_.place->blocks.empty() || !is_fragmented) return;
     const CheapestPlace& place = *facts_.place;
-    add(fmt::format("release the {} in the way (below)", text_from_count_of(place.blocks.size(), "block")),
+    add("release the " + text_from_count_of(place.blocks.size(), "blocking allocation"),
         fmt::format("{} in use between {:#x} and {:#x}; without that, the request would have fit.",
                     text_from_bytes(place.in_use_bytes), place.range.begin, place.range.end),
         "", AdviceProof::computed);
   }
 
+  // Other processes may hold what is missing: the largest ones, as few as are enough.
+  void advise_other_processes() {
+    if (cause_.cause != Cause::too_big && cause_.cause != Cause::cannot_grow) return;
+    if (!facts_.driver_bytes || facts_.needed_bytes == 0) return;
+    std::vector<NamedProcess> processes = find_named_processes(row_);
+    std::erase_if(processes, [](const NamedProcess& one) { return one.is_own; });
+    std::stable_sort(processes.begin(), processes.end(),
+                     [](const NamedProcess& a, const NamedProcess& b) { return a.bytes > b.bytes; });
+    std::string names;
+    std::uint64_t held = 0;
+    for (const NamedProcess& process : processes) {
+      names += (names.empty() ? "" : " and ") + process.name;
+      held = clamped_sum(held, process.bytes);
+      const std::uint64_t then = clamped_sum(*facts_.driver_bytes, held);
+      if (facts_.needed_bytes > then) continue;
+      return add(
+          fmt::format("end {}, or run on another GPU", names),
+          fmt::format("{} held there; without that, {} would be free.", text_from_bytes(held), text_from_bytes(then)),
+          "", AdviceProof::computed);
+    }
+  }
+
   // What must go if no setting helps.
   void advise_less() {
-    if (cause_.cause == Cause::too_big && facts_.limit_bytes && facts_.needed_bytes > *facts_.limit_bytes &&
-        cause_.framework != Framework::tpu)
+    const auto device = find_device_bytes(stream_, facts_.heap, facts_.event);
+    const auto most = facts_.limit_bytes ? facts_.limit_bytes : device;
+    if (cause_.cause == Cause::too_big && most && facts_.needed_bytes > *most && cause_.framework != Framework::tpu)
       return add("request less at once",
-                 fmt::format("{}The request alone is {} more than the limit; releasing other memory doesn't help.",
+                 fmt::format("{}The request alone is {} more than {}; releasing other memory doesn't help.",
                              without_setting_.empty() ? "" : without_setting_ + " ",
-                             text_from_bytes(facts_.needed_bytes - *facts_.limit_bytes)),
+                             text_from_bytes(facts_.needed_bytes - *most),
+                             facts_.limit_bytes ? "the limit" : "the whole device has"),
                  "", AdviceProof::computed);
     const bool is_full = cause_.cause == Cause::too_big || cause_.cause == Cause::pool_limit;
-    if (!is_full || !facts_.free_bytes || facts_.needed_bytes == 0) return;
-    std::uint64_t there =
-        clamped_sum(*facts_.free_bytes, cause_.cause == Cause::too_big ? facts_.driver_bytes.value_or(0) : 0);
+    if (!is_full || facts_.needed_bytes == 0 || !(facts_.free_bytes || facts_.is_of_driver)) return;
+    const std::uint64_t there = clamped_sum(facts_.free_bytes.value_or(0),
+                                            cause_.cause == Cause::too_big ? facts_.driver_bytes.value_or(0) : 0);
     if (facts_.needed_bytes <= there) return;
+    if (const std::uint64_t all = clamped_sum(there, row_.used_bytes.value_or(0));
+        facts_.is_of_driver && row_.used_bytes && facts_.needed_bytes > all)
+      return add("request less at once",
+                 fmt::format("Even after releasing everything that this process holds ({}), {} would be missing.",
+                             text_from_bytes(*row_.used_bytes), text_from_bytes(facts_.needed_bytes - all)),
+                 "", AdviceProof::computed);
     std::string why = fmt::format("{} more must be free.", text_from_bytes(facts_.needed_bytes - there));
     if (!holders_.rows.empty() && holders_.by == Holders::By::code)
       why += fmt::format(" The most is held by {}: {}.", text_from_holder(holders_.rows.front()),

@@ -92,6 +92,7 @@ class Finder {
     if (facts_.requested_bytes == 0) return Cause::unknown;
     if (device_bytes_ && needed > *device_bytes_) return Cause::too_big;
     if (facts_.limit_bytes && needed > *facts_.limit_bytes) return Cause::too_big;
+    if (facts_.is_of_driver) return facts_.verdict == FailureVerdict::too_big ? Cause::too_big : Cause::unknown;
     if (facts_.is_inexact && facts_.free_blocks) return Cause::unknown;
     if (facts_.largest_free_bytes && needed <= *facts_.largest_free_bytes)
       return heap_.has(wire::heap_flag::has_two_ends) ? Cause::wrong_end : Cause::unknown;
@@ -215,6 +216,7 @@ class Finder {
   void add(std::string text) { found_.evidence.push_back({std::move(text), row_.line, row_.event}); }
 
   void add_figures() {
+    if (facts_.is_of_driver && !row_.reason.empty()) add(fmt::format("The driver refused it to {}.", row_.reason));
     if (row_.used_bytes && row_.pool_bytes && found_.cause != Cause::compile_time)
       add(fmt::format(
           "{} of the pool's {} was in use{}.", text_from_bytes(*row_.used_bytes), text_from_bytes(*row_.pool_bytes),

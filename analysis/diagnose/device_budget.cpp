@@ -46,6 +46,7 @@ std::string_view text_from_part(BudgetPart part) {
     case BudgetPart::rounding: return "rounding";
     case BudgetPart::pool_free: return "pool_free";
     case BudgetPart::outside: return "outside";
+    case BudgetPart::process: return "process";
     case BudgetPart::kept: return "kept";
     case BudgetPart::unseen: return "unseen";
     case BudgetPart::free: return "free";
@@ -85,6 +86,10 @@ std::optional<DeviceBudget> find_device_budget(const Trace& trace, const std::ve
       budget.add(BudgetPart::outside, "outside the pool: " + owner.owner, owner.bytes);
     budget.add(BudgetPart::kept, "kept by the driver's memory pools", account.kept_bytes);
   }
+  const std::uint64_t pool = clamped_sum(clamped_sum(requested, rounding), free);
+  for (const NamedProcess& process : time.processes)
+    budget.add(BudgetPart::process, process.is_own ? "this process, outside the pool" : process.name,
+               process.bytes - (process.is_own ? std::min(pool, process.bytes) : 0));
   return budget.close(time.free_bytes);
 }
 

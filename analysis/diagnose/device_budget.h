@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/diagnose/named_processes.h"
 #include "analysis/trace/stream_state.h"
 #include "analysis/trace/trace.h"
 
@@ -17,6 +18,7 @@ enum class BudgetPart : std::uint8_t {
   rounding,   // What their blocks have beyond that.
   pool_free,  // Free in these pools.
   outside,    // Allocated from the driver by others, one row for each owner.
+  process,    // Held by another process, or by this one outside its pool, as the text of a failure says.
   kept,       // By the driver's own memory pools: reserved, and in no block.
   unseen,     // The rest: contexts, loaded code, other processes, what is not recorded, and what is free if unknown.
   free,       // On the device, as the driver said.
@@ -42,6 +44,7 @@ struct DeviceTime {
   std::uint32_t heap = 0;
   std::uint64_t position = 0;               // Of the stream.
   std::optional<std::uint64_t> free_bytes;  // On the device, as the driver said then. Absent: it is in the rest.
+  std::vector<NamedProcess> processes;      // As the text of a failure names them.
 };
 // `states`: at that time. Nothing where the device's size or the pool's size is unknown.
 std::optional<DeviceBudget> find_device_budget(const Trace& trace, const std::vector<StreamState>& states,

@@ -114,7 +114,8 @@ Diagnosis diagnose(const Trace& trace, const FailedRequest& request, Depth depth
   find_segments(found, states[request.stream].heap(failure.heap));
   if (found.facts.driver_bytes)
     found.budget = find_device_budget(trace, states,
-                                      {request.stream, found.facts.heap, found.facts.event, found.facts.driver_bytes});
+                                      {request.stream, found.facts.heap, found.facts.event, found.facts.driver_bytes,
+                                       find_named_processes(found.row)});
   found.growth = find_growth(trace, heap, states[request.stream]);
   found.advice = find_advice(trace, request.stream, found.cause, found.row, found.facts, found.holders);
   if (depth == Depth::full) {
@@ -123,7 +124,7 @@ Diagnosis diagnose(const Trace& trace, const FailedRequest& request, Depth depth
     prove_advice(trace, found, shared_control);
     const std::uint64_t after_failure = failure.event + 1;
     if (const auto costs = compute_pool_costs(trace, heap, std::span(&after_failure, 1), shared_control);
-        costs && !costs->empty())
+        costs && !costs->empty() && costs->front().pool_bytes > 0)
       found.pool_costs = costs->front();
   }
   note_what_took_the_room(found);

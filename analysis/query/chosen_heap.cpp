@@ -118,7 +118,7 @@ HeapKey choose_heap(const Trace& trace, HeapKey wanted) {
   for (std::uint32_t i = 0; i < trace.streams.size(); ++i) {
     const Stream& stream = trace.streams[i];
     const auto& failures = stream.failures();
-    for (std::size_t at = stream.counts().out_of_memory == 0 ? 0 : failures.size(); at-- > 0;) {
+    for (std::size_t at = stream.counts().failed_requests == 0 ? 0 : failures.size(); at-- > 0;) {
       const FailureEvent& failure = failures[at];
       if (!failure.is_out_of_memory || is_of_extra_pool(stream, failure) || !can_be_shown({i, failure.heap})) continue;
       if (last == nullptr || failure.time_ns >= last->time_ns) {

@@ -58,6 +58,8 @@ std::optional<std::int64_t> since_start(const Stream& stream, std::int64_t time_
 
 FailureVerdict verdict_of(const FailureFacts& facts) {
   const std::uint64_t needed = facts.needed_bytes;
+  if (facts.is_of_driver)
+    return facts.driver_bytes && needed > *facts.driver_bytes ? FailureVerdict::too_big : FailureVerdict::unknown;
   if (facts.is_inexact && facts.free_blocks) return FailureVerdict::unknown;
   if (!facts.free_bytes && facts.limit_bytes && needed >= *facts.limit_bytes) return FailureVerdict::too_big;
   if (!facts.free_bytes) return FailureVerdict::unknown;
@@ -188,6 +190,7 @@ FailureFacts compute_failure_facts(const Stream& stream, std::size_t index, cons
   facts.pool_bytes = space.region_bytes();
   if (!facts.pool_bytes) facts.pool_bytes = reported(reported_figure::pool);
   facts.driver_bytes = failure.available_bytes;
+  facts.is_of_driver = failure.is_refusal;
   facts.stack = failure.stack;
   facts.verdict = verdict_of(facts);
   if (facts.verdict == FailureVerdict::had_room) {
@@ -230,6 +233,17 @@ std::string free_text(const FailureFacts& facts) {
   return amount_text(*facts.free_bytes) + " was free in the pool" + blocks_text(facts) + "." + device_text(facts);
 }
 
+std::string sentence_of_driver(const FailureFacts& facts) {
+  const std::string requested = text_from_request(facts.requested_bytes);
+  if (!facts.driver_bytes)
+    return fmt::format("The driver refused {}; how much was free on the device is unknown.", requested);
+  const TextPair pair = texts_from_bytes(signed_from(facts.requested_bytes), signed_from(*facts.driver_bytes));
+  if (facts.verdict == FailureVerdict::too_big)
+    return "Not enough memory on the device: requested " + pair.first + ", and " + pair.second + " was free.";
+  return fmt::format("The driver refused {}, although {} was free on the device.",
+                     facts.requested_bytes == 0 ? requested : pair.first, pair.second);
+}
+
 std::string not_enough_text(const FailureFacts& facts) {
   if (!facts.free_bytes) {
     const TextPair pair = texts_from_bytes(signed_from(facts.requested_bytes), signed_from(*facts.limit_bytes));
@@ -245,6 +259,7 @@ std::string not_enough_text(const FailureFacts& facts) {
 
 std::string sentence_of(const FailureFacts& facts) {
   const std::string requested = "Requested " + text_from_request(facts.requested_bytes);
+  if (facts.is_of_driver) return sentence_of_driver(facts);
   if (facts.verdict == FailureVerdict::too_big) return not_enough_text(facts);
   if (facts.verdict == FailureVerdict::unknown && facts.is_inexact)
     return requested +
@@ -272,6 +287,10 @@ std::string sentence_of(const FailureFacts& facts) {
 std::string unknowns_of(const FailureFacts& facts) {
   std::string text;
   const auto add = [&](std::string_view words) { text += (text.empty() ? "" : " ") + std::string(words); };
+  if (facts.is_of_driver) {
+    if (!facts.driver_bytes) add("The free memory on the device is unknown.");
+    return text;
+  }
   if (facts.is_inexact && facts.free_blocks)
     add("According to the remaining events, " + text_from_bytes(*facts.free_bytes) +
         " was free, the largest free block " + text_from_bytes(facts.largest_free_bytes.value_or(0)) +

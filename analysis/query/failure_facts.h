@@ -1,5 +1,5 @@
 // Why a request failed, as far as it can be derived exactly: how much was requested, how much was free in how many
-// blocks, since when no free block was large enough, and which blocks are in the way. Figures that would depend on
+// blocks, since when no free block was large enough, and the blocking allocations. Figures that would depend on
 // unknown ones are absent, and the text says so.
 #pragma once
 
@@ -32,7 +32,7 @@ enum class Fewest : std::uint8_t { bytes, blocks };
 struct CheapestPlace {
   AddressRange range;
   std::uint64_t in_use_bytes = 0;
-  std::vector<LiveBlock> blocks;  // In address order. Empty if nothing is in the way.
+  std::vector<LiveBlock> blocks;  // In address order. Empty if there are none.
 };
 // Nothing if no region is that large, or regions are unknown. `bytes` must be above 0. Only of chunks within `within`.
 inline constexpr AddressRange all_addresses = {0, ~std::uint64_t{0}};
@@ -53,6 +53,7 @@ struct FailureFacts {
   std::uint64_t needed_bytes = 0;  // Rounded as the allocator does, if its rule is known; else the requested size.
   std::optional<std::uint64_t> free_bytes, free_blocks, largest_free_bytes;
   std::optional<std::uint64_t> driver_bytes;  // Free on the device, outside the pool; absent: unknown.
+  bool is_of_driver = false;                  // The request went to the driver, so there is no pool.
   std::optional<std::uint64_t> limit_bytes;   // The limit of the pool; absent: unknown.
   std::optional<std::uint64_t> pool_bytes;    // What the pool has taken from the device; absent: unknown.
   FailureVerdict verdict = FailureVerdict::unknown;

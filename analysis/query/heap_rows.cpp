@@ -244,6 +244,7 @@ FailureRow row_from_failure(const Stream& stream, const FailureEvent& failure, c
   row.requested_bytes = failure.requested_bytes;
   row.available_bytes = failure.available_bytes;
   row.reason = definitions.text(failure.reason);
+  row.is_of_driver = failure.is_refusal;
   row.own_line = find_own_line(definitions, failure.stack);
   row.allocator = definitions.job_fact("framework");
   row.rounded_bytes = find_rounded_request(stream, failure);

@@ -57,6 +57,7 @@ struct FailureRow {
   std::optional<std::uint32_t> device;
   std::string allocator, reason;      // Empty: unknown.
   bool is_inexact = false;            // Events were lost before, so used and free bytes are not exact.
+  bool is_of_driver = false;          // The driver refused it; `reason` is its call, and there is no pool.
   bool is_pending = false;            // A refusal that may still be retried (query/pending_requests.h).
   std::string own_line;               // "forward model.py:54", the innermost line of your code; may be empty.
   std::optional<std::uint64_t> line;  // Of the log that tells of it, from 1.

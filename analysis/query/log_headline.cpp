@@ -17,7 +17,7 @@ std::string headline_of_log(const Trace& trace) {
   const std::string log =
       fmt::format("{} of {}", files > 1 ? fmt::format("these {} logs", text_from_count(files)) : "this log",
                   text_from_count_of(lines, "line"));
-  const std::uint64_t failures = compute_event_counts(trace).out_of_memory;
+  const std::uint64_t failures = compute_event_counts(trace).failed_requests;
   if (failures == 0)
     return fmt::format("No failure in {}; {} where memory went at the start.", log, files > 1 ? "they say" : "it says");
   return failures == 1 ? fmt::format("Out of memory once in {}.", log)

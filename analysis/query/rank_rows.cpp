@@ -12,7 +12,7 @@ namespace {
 
 // Counts the stream's out-of-memories; the last one says which heap is meant.
 void add_failures(const Stream& stream, RankRow& row) {
-  if (stream.counts().out_of_memory == 0) return;
+  if (stream.counts().failed_requests == 0) return;
   const FailureEvent* last = nullptr;
   for (const FailureEvent& failure : stream.failures()) {
     if (!failure.is_out_of_memory || is_of_extra_pool(stream, failure)) continue;

@@ -6,6 +6,7 @@
 #include "analysis/trace/decoding.h"
 #include "analysis/trace/keyframe.h"
 #include "analysis/trace/net_changes.h"
+#include "analysis/trace/unanswered_refusals.h"
 
 namespace hbmscope {
 namespace {
@@ -188,6 +189,23 @@ void Stream::note_written(std::uint64_t end_event, std::uint64_t blocks) {
   growth_->last.skip_lost(end_event);
 }
 
+void Stream::end_refusals() {
+  const std::vector<std::size_t> unanswered = find_unanswered_refusals(*this, Answer::any_allocation);
+  if (unanswered.empty()) return;
+  SharedLog<FailureEvent> failures;  // Versions share the other one.
+  auto next = unanswered.begin();
+  for (std::size_t i = 0; i < has_.failures.size(); ++i) {
+    FailureEvent failure = has_.failures[i];
+    if (next != unanswered.end() && *next == i) {
+      has_.counts.failed_requests += failure.is_out_of_memory ? 0 : 1;
+      failure.is_out_of_memory = true;
+      ++next;
+    }
+    failures.push_back(failure);
+  }
+  has_.failures = std::move(failures);
+}
+
 Stream Stream::version() const {
   Contents contents = has_;
   contents.clocks = growth_->clocks;
@@ -292,8 +310,8 @@ void Stream::note_records(const wire::DecodedBlock& block) {
 
 template <class Record>
 void Stream::note_failure(const RecordPlace& place, const Record& record, std::uint32_t reason, bool is_out_of_memory) {
-  FailureEvent failure{place.event, place.time_ns, record.requested, std::nullopt,
-                       record.heap, record.stack,  reason,           is_out_of_memory};
+  FailureEvent failure{place.event,  place.time_ns, record.requested, std::nullopt,     record.heap,
+                       record.stack, reason,        is_out_of_memory, !is_out_of_memory};
   if (record.available != wire::unknown_bytes) failure.available_bytes = record.available;
   has_.failures.push_back(failure);
 }
@@ -319,6 +337,7 @@ Stream::RecordCounts Stream::note(const wire::DecodedBlock& block) {
   has_.counts.free += count(RecordKind::free) + count(RecordKind::free_at) - derived;
   has_.counts.driver_refusals += count(RecordKind::driver_refusal);
   has_.counts.out_of_memory += count(RecordKind::out_of_memory);
+  has_.counts.failed_requests += count(RecordKind::out_of_memory);
   has_.counts.unknown_records += block.unknown_records();
   has_.counts.total += block.header().events - count(RecordKind::marker) - count(RecordKind::counter) -
                        count(RecordKind::attribute) - count(RecordKind::loss) - derived;

@@ -32,6 +32,7 @@ struct EventCounts {
   std::uint64_t total = 0;
   std::uint64_t alloc = 0, free = 0;  // Free: completed; includes frees of unknown addresses.
   std::uint64_t driver_refusals = 0, out_of_memory = 0, lost = 0;
+  std::uint64_t failed_requests = 0;  // The out-of-memories, and refusals that nothing answered to the end.
   std::uint64_t skipped = 0;          // A viewer chose to skip them; the observer's recording has them.
   std::uint64_t unknown_records = 0;  // Kinds from newer versions.
   std::uint64_t damaged_blocks = 0, missing_blocks = 0;
@@ -43,6 +44,7 @@ struct EventCounts {
     driver_refusals += more.driver_refusals;
     out_of_memory += more.out_of_memory;
     lost += more.lost;
+    failed_requests += more.failed_requests;
     skipped += more.skipped;
     unknown_records += more.unknown_records;
     damaged_blocks += more.damaged_blocks;
@@ -70,7 +72,10 @@ struct FailureEvent {
   std::uint64_t requested_bytes = 0;
   std::optional<std::uint64_t> available_bytes;  // On the device, if reported.
   std::uint32_t heap = 0, stack = 0, reason = 0;
-  bool is_out_of_memory = true;  // Else: the driver refused, and the framework may have retried.
+  // A framework gave up, or the job ended before anything answered the driver's refusal. Else: the driver refused, and
+  // the framework may have retried.
+  bool is_out_of_memory = true;
+  bool is_refusal = false;  // By the driver; `reason` is then the call.
 };
 
 struct Mark {
@@ -105,6 +110,8 @@ class Stream {
   void spare_memory();
   // The stream is complete, and the source wrote this much: whatever is missing at the end counts as lost.
   void note_written(std::uint64_t end_event, std::uint64_t blocks);
+  // The job has ended: refusals after which it allocated nothing (trace/unanswered_refusals.h) are out-of-memories.
+  void end_refusals();
   // For readers on other threads while this one continues. Nothing can be appended to it.
   Stream version() const;
 

@@ -77,7 +77,7 @@ std::string metrics_text(const Trace& trace, const std::vector<StreamState>& sta
     peak.add(labels, row.peak_in_use_bytes);
   }
   const EventCounts counts = compute_event_counts(trace);
-  failures.add(more, counts.out_of_memory);
+  failures.add(more, counts.failed_requests);
   events.add(more, counts.total);
   lost.add(more, counts.lost);
   std::string text;

@@ -65,7 +65,7 @@ int print_summary(const std::string& recording, const std::string& at, bool json
 
 bool has_failed(const std::string& recording) {
   const auto source = load_merged({recording}, {});
-  return source && source->trace && compute_event_counts(*source->trace).out_of_memory > 0;
+  return source && source->trace && compute_event_counts(*source->trace).failed_requests > 0;
 }
 
 // Compares both recordings after the same number of requests, to show what the second configuration changed: when one

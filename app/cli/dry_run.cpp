@@ -91,9 +91,10 @@ std::string text_from_need(const DryRun& run, const DeviceNeed& need) {
 }
 
 std::string text_from_survived(const DryRun& run) {
-  if (run.survived.empty()) return {};
-  return fmt::format("{}{}, and the job went on.\n", static_cast<char>(std::toupper(run.survived[0])),
-                     run.survived.substr(1));
+  const std::string& what = run.survived.empty() ? run.refused_last : run.survived;
+  if (what.empty()) return {};
+  return fmt::format("{}{}, and {}.\n", static_cast<char>(std::toupper(what[0])), what.substr(1),
+                     run.survived.empty() ? "no retry followed" : "the job went on");
 }
 
 std::string text_at_peak(const DryRun& run) {
@@ -224,6 +225,7 @@ nlohmann::ordered_json json_from_dry_run(const DryRun& run) {
                        {"line", run.failure->line}};
   if (run.tpu) json["tpu"] = json_from_tpu_run(*run.tpu);
   json["survived"] = or_null(run.survived);
+  json["refused_last"] = or_null(run.refused_last);
   json["devices"] = Json::array();
   for (const DeviceNeed& need : run.needs) {
     Json frameworks = Json::array();

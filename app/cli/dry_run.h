@@ -63,7 +63,8 @@ struct DryRun {
   std::string reason;             // Of "failed" and "unknown", if there is no failure: "exit code 3".
   std::vector<DeviceNeed> needs;  // By device.
   std::optional<DryRunFailure> failure;
-  std::string survived;  // Lack of memory that the job went on from: "PyTorch refused 2 requests"; empty: none.
+  std::string survived;      // Lack of memory that the job went on from: "PyTorch refused 2 requests"; empty: none.
+  std::string refused_last;  // What the driver refused, with no retry until the job failed with another error.
   std::vector<DryRunHolder> holders;  // Largest first; empty: unknown.
   int exit_code = 0;
   std::string recording;              // Empty: there is none.

@@ -168,7 +168,7 @@ std::string find_line_of(std::uint64_t refused_bytes, const Trace& trace) {
 // never.
 std::string text_from_last_out_of_memory(const Trace& trace) {
   const auto found =
-      find_last_failure(trace, false, [](const FailureEvent& failure) { return failure.is_out_of_memory; });
+      find_last_failure(trace, false, [](const FailureEvent& one) { return one.is_out_of_memory && !one.is_refusal; });
   if (!found) return {};
   return fmt::format("{} had no room for {}{}", printable(found->heap), text_from_bytes(found->row.requested_bytes),
                      found->row.own_line.empty() ? "" : ", requested by " + found->row.own_line);
@@ -179,6 +179,7 @@ struct Evidence {
   std::string recorded;  // What a framework's pool had no room for.
   std::optional<Refusal> refusal;
   std::string line;                  // Of the refused request.
+  bool is_unanswered = false;        // Nothing followed the refusal until the job's end.
   std::uint64_t torch_refusals = 0;  // Requests that PyTorch's allocator has refused.
   bool has_memory_dumps = false;
 
@@ -243,7 +244,8 @@ void judge(DryRun& run, const DryRunSources& sources, const Evidence& evidence,
     run.outcome = DryRunOutcome::out_of_memory;
     return;
   }
-  run.survived = evidence.text();
+  const bool is_last = run.exit_code != 0 && evidence.recorded.empty() && evidence.refusal && evidence.is_unanswered;
+  (is_last ? run.refused_last : run.survived) = evidence.text();
   if (is_interrupted) {
     run.reason = "it was interrupted";
   } else if (run.failure || run.exit_code != 0) {
@@ -289,6 +291,9 @@ DryRun read_dry_run(const DryRunSources& sources) {
   }
   if (const auto source = read_at_peak(run.recording); source && source->trace) {
     if (evidence.refusal) evidence.line = find_line_of(evidence.refusal->bytes, *source->trace);
+    evidence.is_unanswered = find_last_failure(*source->trace, false, [](const FailureEvent& one) {
+                               return one.is_out_of_memory && one.is_refusal;
+                             }).has_value();
     evidence.recorded = text_from_last_out_of_memory(*source->trace);
     run.holders = find_holders(*source);
   }

@@ -132,7 +132,7 @@ std::vector<GateSubject> subjects_of(const Trace& trace, bool with_verdict, bool
       subject.set("margin", static_cast<double>(*most) - static_cast<double>(row.peak_in_use_bytes));
     const auto& failures = stream.failures();
     subject.set("failures", std::count_if(failures.begin(), failures.end(),
-                                          [&](const FailureEvent& one) { return one.heap == heap; }));
+                                          [&](const FailureEvent& one) { return one.is_out_of_memory && one.heap == heap; }));
     const HeapKey key{static_cast<std::uint32_t>(row.stream), heap};
     if (with_verdict) subject.set("verdict", std::string(verdict_of(trace, key)));
     if (with_growth)

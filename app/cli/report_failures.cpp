@@ -95,7 +95,7 @@ std::string row_text(const FailureRow& row, bool is_emulated_gpu, const Terminal
   };
   add("in use", row.used_bytes);
   add("pool", row.pool_bytes);
-  add("free on the device outside the pool", row.available_bytes);
+  add(row.is_of_driver ? "free on the device" : "free on the device outside the pool", row.available_bytes);
   if (!then.empty()) text += "  At that time: " + then + "\n";
   if (row.line) text += told_text(row, terminal);
   return text;
@@ -186,7 +186,7 @@ std::string text_from_pending(const Trace& trace) {
     if (!row.reason.empty()) text += " to " + printable(row.reason);
     if (row.available_bytes) text += fmt::format(" ({} was free on the device)", text_from_bytes(*row.available_bytes));
     text += row.is_pending ? ". No retry has followed yet, so it is not counted as a failure.\n"
-                           : ", and no retry followed before the job ended.\n";
+                           : "; no retry followed, and the job went on.\n";
   }
   return text;
 }

@@ -59,7 +59,7 @@ TEST(DeviceBudget, has_what_is_free_in_the_rest_where_nothing_said_it) {
   builder.writer.flush();
   const Moment end = *find_moment(builder.trace, "end");
   const auto budget =
-      find_device_budget(builder.trace, compute_states(builder.trace, end), {0, heap, end.positions[0], {}});
+      find_device_budget(builder.trace, compute_states(builder.trace, end), {0, heap, end.positions[0], {}, {}});
   ASSERT_TRUE(budget);
   EXPECT_EQ(bytes_of(*budget, BudgetPart::requested) + bytes_of(*budget, BudgetPart::rounding), 500 * mib);
   EXPECT_EQ(bytes_of(*budget, BudgetPart::pool_free), 100 * mib);

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/trace/reported_figures.h"
+#include "analysis/units/format.h"
 #include "analysis/write/json_diagnosis.h"
 #include "tests/analysis/log_texts.h"
 #include "tests/analysis/trace_builder.h"
@@ -205,6 +206,67 @@ TEST(Diagnosis, as_json_has_the_figures_and_the_answer) {
   EXPECT_DOUBLE_EQ(0.6, json["holders"][0]["share"].get<double>());
   EXPECT_FALSE(json["advice"].empty());
   EXPECT_TRUE(json["unknown"].is_null());
+}
+
+// A job without a pool, on a device with 8 GiB free; it holds `held`.
+Diagnosis refused_by_driver(std::uint64_t requested, std::uint64_t available, std::uint64_t held) {
+  TraceBuilder builder;
+  const std::uint32_t heap = builder.heap("GPU 0 memory", wire::heap_flag::has_addresses);
+  builder.alloc(heap, 0x1000000000, held, builder.stack("main;load"));
+  builder.refuse(heap, requested, available);
+  builder.writer.flush();
+  builder.trace.streams.front().end_refusals();
+  return first_of(builder.trace);
+}
+
+TEST(Cause, of_a_refusal_by_the_driver) {
+  const Diagnosis full = refused_by_driver(20 * gib, 8 * gib, 70 * gib);
+  EXPECT_EQ(full.cause.cause, Cause::too_big);
+  EXPECT_EQ(full.cause.sentence, "Not enough memory on the device: requested 20.0 GiB, and 8.00 GiB was free.");
+  EXPECT_TRUE(full.cause.unknowns.empty()) << full.cause.unknowns;
+  EXPECT_TRUE(has_advice(full, "hold or request less"));
+  const Diagnosis hopeless = refused_by_driver(100 * gib, 78 * gib, gib);
+  ASSERT_EQ(hopeless.advice.size(), 1U);
+  EXPECT_EQ(hopeless.advice[0].change, "request less at once");
+  EXPECT_EQ(hopeless.advice[0].why,
+            "Even after releasing everything that this process holds (1.00 GiB), 21.0 GiB would be missing.");
+  const Diagnosis strange = refused_by_driver(2 * gib, 8 * gib, gib);
+  EXPECT_EQ(strange.cause.cause, Cause::unknown);
+  EXPECT_EQ(strange.cause.sentence, "The driver refused 2.00 GiB, although 8.00 GiB was free on the device.");
+  const Diagnosis silent = refused_by_driver(2 * gib, wire::unknown_bytes, gib);
+  EXPECT_EQ(silent.cause.unknowns, "The free memory on the device is unknown.");
+}
+
+TEST(Advice, names_the_processes_that_hold_what_is_missing) {
+  const std::string text =
+      "CUDA out of memory. Tried to allocate 20.00 GiB. GPU 0 has a total capacity of 79.10 GiB of which 2.60 GiB is "
+      "free. Process 11 has 6.00 GiB memory in use. Process 12 has 40.00 GiB memory in use. Including non-PyTorch "
+      "memory, this process has 30.50 GiB memory in use. Of the allocated memory 29.00 GiB is allocated by PyTorch, "
+      "and "
+      "1.00 GiB is reserved by PyTorch but unallocated.\n";
+  const Trace trace = tests::trace_of(text);
+  const Diagnosis found = first_of(trace);
+  ASSERT_FALSE(found.advice.empty());
+  EXPECT_EQ(found.advice[0].change, "end process 12, or run on another GPU");
+  EXPECT_EQ(found.advice[0].why, "40.0 GiB held there; without that, 42.6 GiB would be free.");
+  ASSERT_TRUE(found.budget);
+  std::vector<std::pair<std::string, std::string>> parts;
+  for (const BudgetRow& row : found.budget->rows)
+    if (row.part == BudgetPart::process) parts.emplace_back(row.name, text_from_bytes(row.bytes));
+  EXPECT_EQ(parts, (std::vector<std::pair<std::string, std::string>>{{"process 11", "6.00 GiB"},
+                                                                     {"process 12", "40.0 GiB"},
+                                                                     {"this process, outside the pool", "512 MiB"}}));
+}
+
+TEST(Advice, for_more_than_the_device_has) {
+  const Trace trace = tests::trace_of(
+      "CUDA out of memory. Tried to allocate 100.00 GiB. GPU 0 has a total capacity of 79.10 GiB of which 78.60 GiB is "
+      "free. Of the allocated memory 0 bytes is allocated by PyTorch, and 0 bytes is reserved by PyTorch but "
+      "unallocated.\n");
+  const Diagnosis found = first_of(trace);
+  ASSERT_EQ(found.advice.size(), 1U);
+  EXPECT_EQ(found.advice[0].change, "request less at once");
+  EXPECT_FALSE(found.pool_costs) << "there is no pool to explain";
 }
 
 }  // namespace

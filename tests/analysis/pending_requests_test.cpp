@@ -6,7 +6,9 @@
 
 #include "analysis/query/pending_requests.h"
 #include "analysis/read/recording/growing_trace.h"
+#include "analysis/trace/unanswered_refusals.h"
 #include "collector/wire/stream_writer.h"
+#include "tests/analysis/trace_builder.h"
 
 namespace hbmscope {
 namespace {
@@ -114,6 +116,51 @@ TEST(PendingRequests, ARefusalThatNamesNoHeapIsAnsweredByAny) {
   EXPECT_EQ(job.pending().size(), 1U);
   job.take(job.second_heap, 1, second);
   EXPECT_TRUE(job.pending().empty());
+}
+
+TEST(UnansweredRefusals, AfterTheEndTheLastOneIsAFailure) {
+  TraceBuilder builder;
+  const std::uint32_t heap = builder.heap("GPU 0 memory", wire::heap_flag::has_addresses);
+  builder.refuse(heap, 5000);  // A retry follows.
+  builder.alloc(heap, 0x1000, 4500);
+  builder.refuse(heap, 9000, 700);
+  builder.free(heap, 0x1000);
+  builder.writer.flush();
+  Stream& stream = builder.trace.streams.front();
+  const Stream before = stream.version();
+  EXPECT_TRUE(find_failed_requests(builder.trace).empty());
+  stream.end_refusals();
+  stream.end_refusals();  // The second time nothing is left.
+  EXPECT_EQ(stream.counts().failed_requests, 1U);
+  EXPECT_EQ(stream.counts().out_of_memory, 0U) << "no allocator reported one";
+  const std::vector<FailedRequest> failed = find_failed_requests(builder.trace);
+  ASSERT_EQ(failed.size(), 1U);
+  const FailureEvent& failure = stream.failures()[failed.front().index];
+  EXPECT_EQ(failure.requested_bytes, 9000U);
+  EXPECT_TRUE(failure.is_refusal);
+  EXPECT_FALSE(before.failures()[failed.front().index].is_out_of_memory) << "versions stay as they were";
+}
+
+TEST(UnansweredRefusals, AnAllocationOfAnySizeMeansThatTheJobWentOn) {
+  TraceBuilder builder;
+  const std::uint32_t heap = builder.heap("GPU 0 memory", wire::heap_flag::has_addresses);
+  builder.refuse(heap, 9000);
+  builder.alloc(heap, 0x1000, 1);
+  builder.writer.flush();
+  Stream& stream = builder.trace.streams.front();
+  EXPECT_EQ(find_unanswered_refusals(stream, Answer::retry).size(), 1U);
+  stream.end_refusals();
+  EXPECT_EQ(stream.counts().failed_requests, 0U);
+}
+
+TEST(UnansweredRefusals, APoolOfTheSameDeviceThatFoundRoomIsAnAnswer) {
+  TraceBuilder builder;
+  const std::uint32_t heap = builder.heap("GPU 0 memory", wire::heap_flag::has_addresses);
+  const std::uint32_t pool = builder.pool("GPU_0_bfc", wire::heap_flag::has_addresses);
+  builder.refuse(heap, 9000);
+  builder.alloc(pool, 0x1000, 9000);
+  builder.writer.flush();
+  EXPECT_TRUE(find_unanswered_refusals(builder.trace.streams.front(), Answer::retry).empty());
 }
 
 }  // namespace

@@ -49,6 +49,14 @@ class TraceBuilder {
     record.heap = heap;
     writer.add(record, tick());
   }
+  void refuse(std::uint32_t heap, std::uint64_t requested, std::uint64_t available = wire::unknown_bytes) {
+    wire::DriverRefusalRecord record;
+    record.requested = requested;
+    record.available = available;
+    record.heap = heap;
+    record.call = writer.define_string("cuMemAlloc_v2");
+    writer.add(record, tick());
+  }
   // "outer;inner": each is a function of the file "FUNCTION.py", at line 7.
   std::uint32_t stack(const std::string& functions) {
     std::uint32_t id = 0;

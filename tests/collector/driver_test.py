@@ -69,7 +69,7 @@ class Driver(unittest.TestCase):
             time.sleep(0.001)
 
     def report(self):
-        done = subprocess.run([HBMSCOPE, "report", self.recording, "--json"], capture_output=True, text=True, check=True)
+        done = subprocess.run([HBMSCOPE, "report", self.recording, "--at", "end", "--json"], capture_output=True, text=True, check=True)
         return json.loads(done.stdout)
 
     def heaps(self):

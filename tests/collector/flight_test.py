@@ -152,10 +152,17 @@ class Flight(unittest.TestCase):
         self.assertRegex(self.reported(flight), r"\(cuMemAlloc_v2\); [\d.]+ \w+ was free on the device, and no retry followed\.")
         found = self.report(flight)
         self.assertEqual(found["events"]["driver_refusals"], 1)
-        # The job has ended: nothing is pending, and no out-of-memory was reported.
+        # The job has ended, so nothing is pending. It allocated something afterwards, so it did not fail.
         self.assertEqual(found["failures"], [])
         text = subprocess.run([HBMSCOPE, "report", str(flight / "recording.hbm")], capture_output=True, text=True, check=True).stdout
-        self.assertRegex(text, r"the driver refused 2\.86 MiB to cuMemAlloc_v2 \([\d.]+ \w+ was free on the device\), and no retry followed before the job ended\.")
+        self.assertRegex(text, r"the driver refused 2\.86 MiB to cuMemAlloc_v2 \([\d.]+ \w+ was free on the device\); no retry followed, and the job went on\.")
+
+    def test_a_refusal_as_the_last_request_is_the_failure(self):
+        flight = self.only_one(self.run_python("assert take(1000) == 0; assert take(3000000) == 2"))
+        [failure] = self.report(flight)["failures"]
+        self.assertEqual((failure["asked_bytes"], failure["verdict"], failure["reason"], failure["is_pending"]), (3000000, "too_big", "cuMemAlloc_v2", False))
+        explained = subprocess.run([HBMSCOPE, "explain", str(flight / "recording.hbm")], capture_output=True, text=True, check=True).stdout
+        self.assertRegex(explained, r"Not enough memory on the device: requested 2\.86 MiB, and [\d.]+ \w+ was free\.")
 
     def test_a_refusal_is_pending_until_its_retry(self):
         script = """

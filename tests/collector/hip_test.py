@@ -59,7 +59,7 @@ class Hip(unittest.TestCase):
         return self.run_it(sys.executable, "-c", STARTED_IN_PYTHON + textwrap.dedent(script), **more)
 
     def report(self):
-        done = subprocess.run([HBMSCOPE, "report", self.recording, "--json"], capture_output=True, text=True, check=True)
+        done = subprocess.run([HBMSCOPE, "report", self.recording, "--at", "end", "--json"], capture_output=True, text=True, check=True)
         return json.loads(done.stdout)
 
     def rows(self):

@@ -37,7 +37,7 @@ class LoaderTest(OwnFolderTest):
         return self.run_it(sys.executable, "-c", IN_C + textwrap.dedent(script), *words, **more)
 
     def report(self):
-        return json.loads(subprocess.run([HBMSCOPE, "report", self.recording, "--json"], capture_output=True, text=True, check=True).stdout)
+        return json.loads(subprocess.run([HBMSCOPE, "report", self.recording, "--at", "end", "--json"], capture_output=True, text=True, check=True).stdout)
 
     def assert_is(self, truth):
         found = self.report()

@@ -78,6 +78,10 @@ std::shared_ptr<const Trace> GrowingTrace::version() const {
   return version;
 }
 
+void GrowingTrace::end_job() {
+  for (Stream& stream : trace_.streams) stream.end_refusals();
+}
+
 Trace GrowingTrace::finish() {
   name_producer(trace_);
   return std::move(trace_);

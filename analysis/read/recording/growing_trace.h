@@ -39,6 +39,8 @@ class GrowingTrace {
 
   // The current contents, for readers on other threads; shares whatever is sealed.
   std::shared_ptr<const Trace> version() const;
+  // The job has ended, not only the connection to it (Stream::end_refusals).
+  void end_job();
   // The whole trace; no blocks may be added afterwards.
   Trace finish();
 

@@ -70,6 +70,8 @@ class RecordingReader {
     add_loss("not_finished", Severity::warning, scan.has_index || is_stopped() ? 0 : 1,
              "The recording is incomplete: the job or hbmscope was stopped, or the disk was full. It is read up to its "
              "last complete block.");
+    if (import.count_of("not_finished") == 0 && !is_stopped())
+      for (Stream& stream : trace.streams) stream.end_refusals();
     add_loss("lost_bytes", Severity::loss, scan.lost_bytes,
              "Bytes that do not belong to a complete block; the events in them are missing.",
              fmt::format("byte {}: {}", scan.first_fault_offset.value_or(0), scan.first_fault));

@@ -210,7 +210,7 @@ void ask_free(Answering& asking) {
                            answer->free = find_free_blocks(moment->heap(heap).space, free_blocks_max);
                            answer->budget =
                                find_device_budget(*moment->trace, moment->states,
-                                                  {heap.stream, heap.heap, moment->position(heap), std::nullopt});
+                                                  {heap.stream, heap.heap, moment->position(heap), std::nullopt, {}});
                            return Computed<FreeAnswer>{std::move(answer), free_blocks_max * sizeof(AddressRange)};
                          });
 }

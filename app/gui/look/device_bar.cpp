@@ -19,6 +19,7 @@ Role role_of(BudgetPart part) {
     case BudgetPart::rounding: return Role::rounding;
     case BudgetPart::pool_free: return Role::same;
     case BudgetPart::outside: return Role::outside_pool;
+    case BudgetPart::process: return Role::other_processes;
     case BudgetPart::kept: return Role::not_identified;
     case BudgetPart::unseen: return Role::unexplained;
     case BudgetPart::free: return Role::free;

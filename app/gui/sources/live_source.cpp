@@ -61,6 +61,7 @@ void LiveSource::run(const std::string& socket) {
     if (goes_on) std::this_thread::sleep_for(connect_pause);
     goes_on = goes_on && !link_.open(socket);
   }
+  if (has_ended_) growing_.end_job();
   sinks_.end(growing_.events() == 0 ? nullptr : std::make_shared<const Trace>(growing_.finish()), why);
 }
 

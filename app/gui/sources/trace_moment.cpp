@@ -95,7 +95,7 @@ std::string_view title_of(wire::Layer layer) {
 
 bool has_failures(const Trace& trace) {
   for (const Stream& stream : trace.streams)
-    if (stream.counts().out_of_memory > 0) return true;
+    if (stream.counts().failed_requests > 0) return true;
   return false;
 }
 

@@ -10,7 +10,7 @@ inline constexpr ViewRow failure_row{
     .key = "failure",
     .title = "Why it failed",
     .command = "Show why it failed",
-    .help = "What was requested, what was free, and which blocks were in the way.",
+    .help = "What was requested, what was free, and the blocking allocations.",
     .shortcut = "",
     .asks = {Question::failure},
     .needs_addresses = true,
