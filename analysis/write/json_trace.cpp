@@ -122,6 +122,7 @@ Json json_from_failure_rows(const std::vector<FailureRow>& rows) {
     json["since_start_ns"] = or_null(row.since_start_ns);
     json["own_line"] = or_null(row.own_line);
     json["is_pending"] = row.is_pending;
+    json["is_of_driver"] = row.is_of_driver;
     json["line"] = or_null(row.line);
     json["details"] = Json::object();
     for (const auto& [key, value] : row.details) json["details"][key] = value;

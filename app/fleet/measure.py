@@ -65,8 +65,8 @@ def read(hbmscope, recording, output, tree, exit_code):
         report = report_of(hbmscope, recording, "end")  # There is no peak if the first request was refused.
     if report is None:
         return None
-    is_refused = bool(report["failures"]) or report["events"]["oom"] > 0
     # The driver's refusal alone is no failure: a program may go on after it, and fail for another reason.
+    is_refused = any(not failure["is_of_driver"] for failure in report["failures"])
     if report["events"]["driver_refusals"] > 0:
         is_refused = is_refused or says_out_of_memory(output)
     is_out_of_memory = exit_code != 0 and is_refused
