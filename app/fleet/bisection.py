@@ -90,7 +90,7 @@ class Bisection:
             emulate = ["--emulate", self.options.emulate] if self.options.emulate else []
             words = [self.options.hbmscope, "run", *emulate, "--no-window", "--no-flight", "--record", str(recording), "--", *self.options.command]
             exit_code = measure.run(words, at, output)
-            measured = measure.read(self.options.hbmscope, recording, output, self.tree, exit_code)
+            measured = measure.read(self.options.hbmscope, recording, self.tree, exit_code)
         run = dict(about, exit_code=exit_code, seconds=round(time.monotonic() - begun, 1), measured=measured, recording=recording, output=output, verdict=None)
         self.runs.append(run)
         if measured:

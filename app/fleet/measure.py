@@ -50,13 +50,7 @@ def report_of(hbmscope, recording, at):
     return json.loads(done.stdout) if done.returncode == 0 else None
 
 
-def says_out_of_memory(output):
-    """Whether the end of what a command printed has the words of an out-of-memory, of CUDA's error codes, too."""
-    end = output.read_bytes()[-20_000:].decode(errors="replace").lower()
-    return any(words in end for words in ("out of memory", "out_of_memory", "outofmemory", "resource_exhausted", "cumemalloc", "cudaerrormemoryallocation"))
-
-
-def read(hbmscope, recording, output, tree, exit_code):
+def read(hbmscope, recording, tree, exit_code):
     """Nothing if nothing was recorded, or if the command failed for another reason than a lack of memory."""
     if not recording.exists():
         return None
@@ -65,11 +59,8 @@ def read(hbmscope, recording, output, tree, exit_code):
         report = report_of(hbmscope, recording, "end")  # There is no peak if the first request was refused.
     if report is None:
         return None
-    # The driver's refusal alone is no failure: a program may go on after it, and fail for another reason.
-    is_refused = any(not failure["is_of_driver"] for failure in report["failures"])
-    if report["events"]["driver_refusals"] > 0:
-        is_refused = is_refused or says_out_of_memory(output)
-    is_out_of_memory = exit_code != 0 and is_refused
+    # The driver's refusals are among them only if the program allocated nothing after: else it failed for another reason.
+    is_out_of_memory = exit_code != 0 and bool(report["failures"])
     if exit_code != 0 and not is_out_of_memory:
         return None
     refused = [{"line": (failure["own_line"] or "").replace(f"{tree}/", "") or None, "requested_bytes": failure["asked_bytes"]} for failure in report["failures"] if is_out_of_memory]

@@ -175,6 +175,29 @@ class CommitsTest(unittest.TestCase):
         self.assertTrue(answer["after"]["is_out_of_memory"])
         self.assertIn("The command began to run out of memory at", self.bisect(commits[18], commits[20]).stdout)
 
+    def fails_after_a_refusal(self, then):
+        """A commit at the end whose program says nothing of memory."""
+        commits = self.make()
+        git(self.repository, "stash", "--include-untracked")
+        program = self.repository / "train.py"
+        refused = program.read_text().replace("512 * MIB", "100 * 1024 * MIB").replace('raise MemoryError("out of memory for what is kept")', then)
+        self.assertIn(then, refused)
+        program.write_text(refused)
+        git(self.repository, "commit", "--quiet", "--all", "-m", "Keep far more")
+        return commits
+
+    def test_the_driver_refused_the_last_request(self):
+        commits = self.fails_after_a_refusal('raise RuntimeError("CUDA error 2")')
+        answer, _ = self.answer(commits[26], "main")
+        self.assertEqual([about["subject"] for about in answer["commits"]], ["Keep far more"])
+        self.assertEqual((answer["after"]["is_out_of_memory"], answer["after"]["refused"]["requested_bytes"]), (True, 100 << 30))
+        self.assertTrue(answer["after"]["refused"]["line"].startswith("keep_for_later train.py:"), answer["after"])
+
+    def test_a_program_that_goes_on_after_a_refusal_failed_for_another_reason(self):
+        commits = self.fails_after_a_refusal('cuda.cuMemAlloc_v2(ctypes.byref(kept), ctypes.c_size_t(MIB)), print("out of memory, so less")\n        raise KeyError("weights")')
+        done = self.bisect(commits[28], "main")
+        self.assertEqual((done.returncode, "(bad) can't be run" in done.stderr, "KeyError: 'weights'" in done.stderr), (4, True, True), done.stderr)
+
     def test_a_range_where_commits_cannot_be_run(self):
         commits = self.make()
         numbers = {commit: number for number, commit in enumerate(commits)}
