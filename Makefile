@@ -6,7 +6,7 @@ SAMPLE = samples/leak_step_200.pprof.gz
 TIMED = tests/house/timed.py
 BASELINE = samples/leak_step_010.pprof.gz
 
-.PHONY: help run build configure-tests build-tests test install server bundle test-real real-environments clean-real test-gpu test-slow bench asan tsan fuzz tidy format samples clean wheel wheel-files deb web site test-web test-spark test-ray java
+.PHONY: help run build configure-tests build-tests test install server bundle test-real real-environments clean-real test-gpu test-slow bench asan tsan fuzz tidy format samples clean wheel wheel-files deb web site test-web test-spark test-ray spark-java
 
 help:
 	@echo "make run             install missing packages, build, open the window on the demo"
@@ -139,11 +139,11 @@ test-real: real-environments
 	@ctest --test-dir build/release -L '^real$$' --no-tests=error --output-on-failure
 
 # Stores on other engines than DuckDB: 300 MB each, downloaded.
-java:
+spark-java:
 	@"$${JAVA_HOME:+$$JAVA_HOME/bin/}java" -version >/dev/null 2>&1 || { echo "Spark needs Java 8, 11 or 17, and none is in JAVA_HOME or PATH: apt install openjdk-17-jre-headless"; exit 1; }
 FLEET_TEST = python3 -B tests/fleet/fleet_test.py $(CURDIR)/$(HBMSCOPE) build/release/tests/fleet/make_fleet
 FLEET_PROGRAM = build/release/tests/collector/annotated_program
-test-spark: java build-tests build/spark_python
+test-spark: spark-java build-tests build/spark_python
 	@HBMSCOPE_SPARK_PYTHON=$(CURDIR)/build/spark_python/bin/python $(FLEET_TEST) $(CURDIR)/build/spark_python/bin/python $(FLEET_PROGRAM) -k spark
 test-ray: build-tests build/ray_python
 	@HBMSCOPE_RAY_PYTHON=$(CURDIR)/build/ray_python/bin/python $(FLEET_TEST) $(CURDIR)/build/ray_python/bin/python $(FLEET_PROGRAM) -k ray

@@ -4,7 +4,7 @@
     store.py TABLES STORE RUN
 
 The name of a file is a hash of the table. Of several digests of a process the last one counts. Exit codes: 0 written, 3 DuckDB
-is missing, 4 it could not be written (standard error says why).
+is missing, 4 it could not be written, or an older hbmscope wrote it (standard error says why).
 """
 
 import hashlib
@@ -13,7 +13,7 @@ import pathlib
 import sys
 import urllib.parse
 
-from engine import STORE_ERRORS, duckdb
+from engine import STORE_ERRORS, duckdb, refuse_older
 
 # By name; all others are whole numbers.
 TYPES = {name: "VARCHAR" for name in ("id", "at", "heap", "layer", "host", "process", "command", "device_uuid", "device_name", "file", "main_heap", "own", "stack", "own_line", "reason", "error")}
@@ -25,6 +25,13 @@ LONGEST_LINE = 64 << 20
 def partition_of(run):
     """As Hive writes the value of a partition's column."""
     return "run=" + urllib.parse.quote(run, safe="")
+
+
+def columns(connection, store, table):
+    """Of one file of each run: to read all would take each of thousands of jobs longer than the one before."""
+    files = [next(run.glob("*.parquet"), None) for run in (store / table).glob("run=*")]
+    known = [str(file) for file in files if file]
+    return connection.read_parquet(known, union_by_name=True).columns if known else []
 
 
 def write(connection, table, store, run):
@@ -46,6 +53,7 @@ def main():
     written = []
     try:
         with duckdb.connect() as connection:
+            refuse_older(lambda table: columns(connection, store, table))
             # A process is in the store once its row in `rank` is.
             for table in sorted(tables.glob("*.csv"), key=lambda table: table.stem == "rank"):
                 written.append(write(connection, table, store, run))

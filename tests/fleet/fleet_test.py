@@ -36,8 +36,17 @@ class FleetTest(unittest.TestCase):
         subprocess.run([MAKE_FLEET, self.folder / run, str(RANKS), str(events), "--tp", "4", "--pp", "6", *planted], check=True)
         return self.folder / run
 
-    def digest(self, *words, python=None):
-        return subprocess.run([HBMSCOPE, "digest", *words, "-o", self.store, "--python", python or PYTHON], capture_output=True, text=True)
+    def digest(self, *words, python=None, folder=None):
+        return subprocess.run([HBMSCOPE, "digest", *words, "-o", self.store, "--python", python or PYTHON], capture_output=True, text=True, cwd=folder)
+
+    def ledger(self):
+        return json.loads(subprocess.run([HBMSCOPE, "ledger", self.store, "--json", "--python", PYTHON], check=True, capture_output=True, text=True).stdout)
+
+    def copy_rows(self, table, columns, name="more.parquet"):
+        """Of the only file of a table, as another one beside it; columns are SQL's."""
+        [rows] = (self.store / table).rglob("*.parquet")
+        subprocess.run([PYTHON, "-c", f"import duckdb; duckdb.execute(\"COPY (SELECT {columns} FROM read_parquet('{rows}', hive_partitioning = false)) TO '{rows.with_name(name)}'\")"], check=True)
+        return rows
 
     def fleet(self, *words):
         done = subprocess.run([HBMSCOPE, "fleet", self.store, "--json", "--python", PYTHON, *words], capture_output=True, text=True)
@@ -120,7 +129,7 @@ class FleetTest(unittest.TestCase):
         planted = ("rank:77:2048", "rank:100:700:leak", "fail:7:1")
         before = self.make("run")
         self.assertEqual(self.digest(before, "--layout", LAYOUT).returncode, 0)
-        self.make("run", *planted)  # The same paths, processes and begin.
+        self.make("run", *planted, events=1600)  # The same paths, processes and begin.
         other = self.make("other", "--seed", "2")
         both = []
         for store in (self.store, self.folder / "new"):
@@ -128,10 +137,42 @@ class FleetTest(unittest.TestCase):
             for run in (before, other):
                 self.assertEqual(self.digest(run, "--layout", LAYOUT).returncode, 0)
             answers = [self.fleet("--run", "run", "--baseline", "other"), self.fleet("--run", "other", "--baseline", "run")]
-            ledger = subprocess.run([HBMSCOPE, "ledger", store, "--json", "--python", PYTHON], check=True, capture_output=True, text=True)
-            both.append([{key: value for key, value in answer.items() if key != "store"} for answer in (*answers, json.loads(ledger.stdout))])
+            both.append([{key: value for key, value in answer.items() if key != "store"} for answer in (*answers, self.ledger())])
         self.assertEqual(*both)
         self.assertEqual((both[0][0]["processes"][0]["processes"], self.found(both[0][0])[0]), (RANKS, {77: "forward  model.py", 100: "leak  cache.py"}))
+
+    def test_a_recording_that_grew_counts_once_wherever_it_lies(self):
+        run = self.make("run")
+        old = shutil.copytree(run, self.folder / "old")
+        self.assertEqual(self.digest("rank_7.hbm", "rank_8.hbm", "--run", "run", folder=run).returncode, 0)
+        self.make("run", "rank:7:2048", events=1600)
+        for words in ((run / "rank_7.hbm", "../run/rank_8.hbm"), (old / "rank_7.hbm",), ("rank_7.hbm",)):  # The last one is old, too.
+            self.assertEqual(self.digest(*words, "--run", "run", folder=old).returncode, 0)
+            [processes] = self.fleet()["processes"]
+            self.assertEqual((processes["processes"], processes["largest_peak_bytes"] >> 30), (2, 58))  # 56 before.
+        self.assertEqual([row["processes"] for row in self.ledger()["runs"]], [2])
+
+    def test_all_rows_of_a_process_in_the_content_that_counts(self):
+        """A file may have several streams of one process."""
+        run = self.make("run")
+        self.assertEqual(self.digest(run / "rank_7.hbm", "--run", "run").returncode, 0)
+        self.copy_rows("rank", "* REPLACE (replace(id, '-0', '-1') AS id, 5 AS events)")
+        self.assertEqual(self.fleet()["processes"][0]["processes"], 2)
+        self.make("run", events=1600)
+        self.assertEqual(self.digest(run / "rank_7.hbm", "--run", "run").returncode, 0)
+        self.assertEqual(self.fleet()["processes"][0]["processes"], 1)
+
+    def test_where_the_host_or_the_process_is_unknown_the_path_counts(self):
+        run = self.make("run")
+        for unknown in ("host", "process"):
+            self.assertEqual(self.digest(run / "rank_7.hbm", "--run", unknown).returncode, 0)
+            [rows] = (self.store / f"rank/run={unknown}").glob("*.parquet")
+            # Of the same path, and of two others.
+            for number, file in enumerate(("file", "'other.hbm'", "'another.hbm'")):
+                what = f"SELECT * REPLACE (NULL::VARCHAR AS {unknown}, content + {number} AS content, concat(id, {number}) AS id, {file} AS file) FROM read_parquet('{rows}', hive_partitioning = false)"
+                subprocess.run([PYTHON, "-c", f'import duckdb; duckdb.execute("COPY ({what}) TO \'{rows.with_name(f"{number}.parquet")}\'")'], check=True)
+            shutil.copy(rows.with_name("0.parquet"), rows)
+            self.assertEqual(self.fleet("--run", unknown)["processes"][0]["processes"], 3)
 
     def test_another_job_with_a_recording_at_the_same_path_counts(self):
         recording = self.make("run") / "rank_7.hbm"
@@ -142,12 +183,26 @@ class FleetTest(unittest.TestCase):
         self.assertEqual(self.digest(recording, "--run", "run").returncode, 0)
         self.assertEqual(self.fleet()["processes"][0]["processes"], 2)
 
+    def test_a_file_that_is_read_at_last_is_no_longer_unreadable(self):
+        run = self.make("run")
+        whole = (run / "rank_9.hbm").read_bytes()
+        (run / "rank_9.hbm").write_bytes(b"this is no recording at all")
+        (run / "rank_10.hbm").write_bytes(b"nor is this")
+        for names in (["rank_9.hbm", "rank_10.hbm"], ["rank_9.hbm"]):
+            self.digest(run)
+            self.digest(run, "--run", "other") if len(names) == 2 else None
+            self.assertEqual(sorted(row["file"] for row in self.fleet("--run", "run")["unread"]), sorted(str(run / name) for name in names))
+            self.assertEqual([row["unread"] for row in self.ledger()["runs"]], [2, len(names)])
+            (run / "rank_10.hbm").write_bytes(whole)
+
     def test_a_store_of_an_older_hbmscope_is_refused(self):
         self.assertEqual(self.digest(ROOT / "samples/fragments.hbm", "--run", "only").returncode, 0)
-        [failures] = (self.store / "failure").rglob("*.parquet")
-        older = failures.with_name("older.parquet")
-        subprocess.run([PYTHON, "-c", f"import duckdb; duckdb.execute(\"COPY (SELECT * EXCLUDE (requested_bytes), requested_bytes AS asked_bytes FROM '{failures}') TO '{older}'\")"], check=True)
-        failures.unlink()
+        self.copy_rows("failure", "* EXCLUDE (requested_bytes), requested_bytes AS asked_bytes", "older.parquet").unlink()
+        files = sorted(self.store.rglob("*"))
+        for run in ("only", "another"):
+            done = self.digest(ROOT / "samples/fragments.hbm", "--run", run)
+            self.assertEqual((done.returncode, done.stderr), (3, f"hbmscope: {self.store} can't be written: an older hbmscope wrote it. Digest the files again, into a new store.\n"))
+        self.assertEqual(sorted(self.store.rglob("*")), files)
         for command in ("fleet", "ledger"):
             done = subprocess.run([HBMSCOPE, command, self.store, "--python", PYTHON], capture_output=True, text=True)
             self.assertIn(f"{self.store} can't be read: an older hbmscope wrote it. Digest the files again, into a new store.", done.stderr)
@@ -253,13 +308,23 @@ class FleetTest(unittest.TestCase):
         if not python:
             self.skipTest("HBMSCOPE_SPARK_PYTHON names no Python with pyspark")
         for planted in ((), ("rank:50:1024",)):  # The recording of rank 50 grows.
-            self.assertEqual(self.digest(self.make("before", *planted)).returncode, 0)
+            before = self.make("before", *planted, events=1600 if planted else 1500)
+            for rank in (10,) if planted else (9, 10):  # 9 is read only then.
+                (before / f"rank_{rank}.hbm").write_bytes(b"this is no recording at all")
+            self.assertEqual(self.digest(*([".", before / "rank_9.hbm"] if planted else [before]), "--run", "before", folder=before).returncode, 0)
+
+        def answers(*words):
+            command = [python, ROOT / "app/fleet/fleet.py", self.store, *words, "--json"]
+            on_duckdb, on_spark = (json.loads(subprocess.run([*command, "--engine", engine], check=True, capture_output=True, text=True).stdout) for engine in ("duckdb", "spark"))
+            self.assertEqual(on_duckdb, on_spark)
+            return on_spark
+
+        found = answers("--run", "before")
+        self.assertEqual((found["processes"][0]["processes"], [row["file"] for row in found["unread"]]), (RANKS - 1, ["./rank_10.hbm", str(before / "rank_10.hbm")]))
         for layout in (["--layout", LAYOUT], []):
             self.digest(self.make("after", "rank:77:2048", "swap:141:3000", "host:20:512:load_batch", "stage:3:1024", "fail:7:1"), *layout, "--run", f"after {len(layout)}")
-            words = [ROOT / "app/fleet/fleet.py", self.store, "--run", f"after {len(layout)}", "--baseline", "before", "--json"]
-            answers = [json.loads(subprocess.run([python, *words, "--engine", engine], check=True, capture_output=True, text=True).stdout) for engine in ("duckdb", "spark")]
-            self.assertEqual(*answers)
-            self.assertTrue(answers[0]["outliers"] and answers[0]["hosts"] and answers[0]["changes"])
+            found = answers("--run", f"after {len(layout)}", "--baseline", "before")
+            self.assertTrue(found["outliers"] and found["hosts"] and found["changes"])
 
     def test_ray_fills_the_same_store(self):
         python = os.environ.get("HBMSCOPE_RAY_PYTHON")
@@ -267,9 +332,14 @@ class FleetTest(unittest.TestCase):
             self.skipTest("HBMSCOPE_RAY_PYTHON names no Python with Ray")
         run = self.make("run", "rank:77:2048", "fail:7:1")
         (run / "rank_9.hbm").write_bytes(b"this is no recording at all")
-        words = [python, ROOT / "app/fleet/digest_on_ray.py", HBMSCOPE, run, "--run", "run", "--layout", LAYOUT]
-        on_ray = subprocess.run([*words, "-o", self.folder / "on_ray", "--files-each", "20"], capture_output=True, text=True)
-        self.assertEqual((on_ray.returncode, on_ray.stderr), (0, f"hbmscope: {RANKS} files digested into run run of {self.folder / 'on_ray'} by 10 tasks, of which 0 failed\n"))
+
+        def digest_on_ray(program, files, *words):
+            command = [python, ROOT / "app/fleet/digest_on_ray.py", program, files, "--run", "run", "-o", self.folder / "on_ray", *words]
+            return subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PATH": f"{pathlib.Path(HBMSCOPE).parent}:{os.environ['PATH']}"})
+
+        summary = f"files digested into run run of {self.folder / 'on_ray'} by 10 tasks, of which"
+        on_ray = digest_on_ray(pathlib.Path(HBMSCOPE).name, run, "--layout", LAYOUT, "--files-each", "20")
+        self.assertEqual((on_ray.returncode, on_ray.stderr), (0, f"hbmscope: {RANKS - 1} of {RANKS} {summary} 0 failed\n"))
         self.assertEqual(self.digest(run, "--layout", LAYOUT).returncode, 0)
         here = self.fleet()
         self.store = self.folder / "on_ray"
@@ -277,8 +347,20 @@ class FleetTest(unittest.TestCase):
         self.assertEqual((here.pop("store"), there.pop("store")), (str(self.folder / "store"), str(self.store)))
         self.assertEqual(here, there)
         self.assertEqual(here["processes"][0]["processes"], RANKS - 1)
-        failed = subprocess.run([*words[:3], run / "rank_9.hbm", "--run", "run", "-o", self.store], capture_output=True, text=True)
-        self.assertEqual((failed.returncode, "1 file could not be read" in failed.stderr, "1 tasks, of which 1 failed" in failed.stderr), (1, True, True), failed.stderr)
+        failed = digest_on_ray(HBMSCOPE, run / "rank_9.hbm")
+        self.assertEqual((failed.returncode, "1 file could not be read" in failed.stderr, "0 of 1 file digested" in failed.stderr, "1 task, of which 1 failed" in failed.stderr), (1, True, True, True), failed.stderr)
+        missing = digest_on_ray("hbmscope-that-is-not-there", run)
+        self.assertEqual((missing.returncode, "hbmscope-that-is-not-there is no program" in missing.stderr), (2, True), missing.stderr)
+        # A task whose worker is lost each time: the others are digested. A program that no machine can run, and one that is killed.
+        for words, why in ((f'case "$*" in *rank_0.hbm*) kill -9 $PPID;; *) exec "{HBMSCOPE}" "$@";; esac', "on may be missing: The worker died"), ("", "on may be missing: [Errno 8]"), ("kill -9 $$", "on ended with exit code -9")):
+            program = self.folder / "program"
+            program.write_text(f"#!/bin/sh\n{words}\n" if words else "\0")
+            program.chmod(0o755)
+            lost = digest_on_ray(program, run, "--files-each", "20")
+            self.assertEqual(lost.returncode, 1)
+            self.assertIn(f"20 files from {run / 'rank_0.hbm'} {why}", lost.stderr)
+            digested, failed = (RANKS - 21, 1) if "died" in why else (0, 10)
+            self.assertTrue(lost.stderr.endswith(f"hbmscope: {digested} of {RANKS} {summary} {failed} failed\n"), lost.stderr)
 
 
 def main():

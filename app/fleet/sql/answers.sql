@@ -29,4 +29,4 @@ FROM (SELECT DISTINCT heap.id, heap.heap, heap.in_use_bytes, heap.requested_byte
       WHERE heap.run = (SELECT now FROM chosen) AND heap.at = 'peak') AS at_peak;
 
 -- name: unread
-SELECT DISTINCT file, error FROM unread WHERE run = (SELECT now FROM chosen) ORDER BY file;
+SELECT DISTINCT file, error FROM still_unread WHERE run = (SELECT now FROM chosen) ORDER BY file;

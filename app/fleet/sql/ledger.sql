@@ -35,5 +35,5 @@ LEFT JOIN peaks ON peaks.run = runs.run
 LEFT JOIN largest ON largest.run = runs.run
 LEFT JOIN pools ON pools.run = runs.run
 LEFT JOIN holders ON holders.run = runs.run
-LEFT JOIN (SELECT run, COUNT(DISTINCT file) AS files FROM unread GROUP BY run) AS unreadable ON unreadable.run = runs.run
+LEFT JOIN (SELECT run, COUNT(DISTINCT file) AS files FROM still_unread GROUP BY run) AS unreadable ON unreadable.run = runs.run
 ORDER BY peaks.begun_ms NULLS LAST, runs.run;
