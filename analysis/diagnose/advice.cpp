@@ -163,7 +163,7 @@ class Adviser {
     const bool is_fragmented = cause_.cause == Cause::fragmentation || cause_.cause == Cause::cannot_grow;
     if (!facts_.place || facts_.place->blocks.empty() || !is_fragmented) return;
     const CheapestPlace& place = *facts_.place;
-    add("release the " + text_from_count_of(place.blocks.size(), "blocking allocation"),
+    add("release " + text_from_count_of(place.blocks.size(), "blocking allocation"),
         fmt::format("{} in use between {:#x} and {:#x}; without that, the request would have fit.",
                     text_from_bytes(place.in_use_bytes), place.range.begin, place.range.end),
         "", AdviceProof::computed);
@@ -174,13 +174,14 @@ class Adviser {
     if (cause_.cause != Cause::too_big && cause_.cause != Cause::cannot_grow) return;
     if (!facts_.driver_bytes || facts_.needed_bytes == 0) return;
     std::vector<NamedProcess> processes = find_named_processes(row_);
-    std::erase_if(processes, [](const NamedProcess& one) { return one.is_own; });
+    const auto device = find_device_bytes(stream_, facts_.heap, facts_.event);
+    std::erase_if(processes, [&](const NamedProcess& one) { return one.is_own || (device && one.bytes > *device); });
     std::stable_sort(processes.begin(), processes.end(),
                      [](const NamedProcess& a, const NamedProcess& b) { return a.bytes > b.bytes; });
     std::string names;
     std::uint64_t held = 0;
     for (const NamedProcess& process : processes) {
-      names += (names.empty() ? "" : " and ") + process.name;
+      names += (names.empty() ? "" : ", ") + process.name;
       held = clamped_sum(held, process.bytes);
       const std::uint64_t then = clamped_sum(*facts_.driver_bytes, held);
       if (facts_.needed_bytes > then) continue;
@@ -210,8 +211,11 @@ class Adviser {
     if (const std::uint64_t all = clamped_sum(there, row_.used_bytes.value_or(0));
         facts_.is_of_driver && row_.used_bytes && facts_.needed_bytes > all)
       return add("request less at once",
-                 fmt::format("Even after releasing everything that this process holds ({}), {} would be missing.",
-                             text_from_bytes(*row_.used_bytes), text_from_bytes(facts_.needed_bytes - all)),
+                 *row_.used_bytes == 0
+                     ? fmt::format("This process holds nothing that it could release; {} more must be free.",
+                                   text_from_bytes(facts_.needed_bytes - all))
+                     : fmt::format("Even after releasing everything that this process holds ({}), {} would be missing.",
+                                   text_from_bytes(*row_.used_bytes), text_from_bytes(facts_.needed_bytes - all)),
                  "", AdviceProof::computed);
     std::string why = fmt::format("{} more must be free.", text_from_bytes(facts_.needed_bytes - there));
     if (!holders_.rows.empty() && holders_.by == Holders::By::code)

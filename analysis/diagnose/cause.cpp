@@ -73,7 +73,7 @@ class Finder {
     add_figures();
     add_contradictions();
     if (rests_on_pool()) found_.unknowns = unknowns_of(facts_);
-    if (found_.cause == Cause::unknown) found_.how_to_know = how_to_know();
+    if (found_.cause == Cause::unknown && !facts_.is_of_driver) found_.how_to_know = how_to_know();
     return std::move(found_);
   }
 
@@ -216,7 +216,7 @@ class Finder {
   void add(std::string text) { found_.evidence.push_back({std::move(text), row_.line, row_.event}); }
 
   void add_figures() {
-    if (facts_.is_of_driver && !row_.reason.empty()) add(fmt::format("The driver refused it to {}.", row_.reason));
+    if (facts_.is_of_driver && !row_.reason.empty()) add(row_.reason + " returned out of memory.");
     if (row_.used_bytes && row_.pool_bytes && found_.cause != Cause::compile_time)
       add(fmt::format(
           "{} of the pool's {} was in use{}.", text_from_bytes(*row_.used_bytes), text_from_bytes(*row_.pool_bytes),

@@ -14,6 +14,8 @@ class Budget {
  public:
   explicit Budget(std::uint64_t total) { found_.total_bytes = total; }
 
+  // Figures that were printed with two decimals may be too high by this much together.
+  void tolerate(std::uint64_t bytes) { tolerance_ += bytes; }
   void add(BudgetPart part, std::string name, std::uint64_t bytes) {
     if (bytes == 0) return;
     sum_ = clamped_sum(sum_, bytes);
@@ -27,7 +29,7 @@ class Budget {
                              free ? "contexts, code, the driver's rounding, other processes, and what is not recorded"
                                   : "free, contexts, code, other processes, and what is not recorded",
                              found_.total_bytes - explained, true});
-    else
+    else if (explained - found_.total_bytes > tolerance_)
       found_.over_bytes = explained - found_.total_bytes;
     add(BudgetPart::free, "free on the device", free.value_or(0));
     return std::move(found_);
@@ -35,7 +37,7 @@ class Budget {
 
  private:
   DeviceBudget found_;
-  std::uint64_t sum_ = 0;
+  std::uint64_t sum_ = 0, tolerance_ = 0;
 };
 
 }  // namespace
@@ -87,9 +89,13 @@ std::optional<DeviceBudget> find_device_budget(const Trace& trace, const std::ve
     budget.add(BudgetPart::kept, "kept by the driver's memory pools", account.kept_bytes);
   }
   const std::uint64_t pool = clamped_sum(clamped_sum(requested, rounding), free);
-  for (const NamedProcess& process : time.processes)
+  constexpr std::uint64_t printed_error = 6 << 20;  // Half of 0.01 GiB, and some for the unit's rounding.
+  for (const NamedProcess& process : time.processes) {
+    if (process.bytes > *total) continue;
     budget.add(BudgetPart::process, process.is_own ? "this process, outside the pool" : process.name,
                process.bytes - (process.is_own ? std::min(pool, process.bytes) : 0));
+    budget.tolerate(printed_error);
+  }
   return budget.close(time.free_bytes);
 }
 

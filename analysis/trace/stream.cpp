@@ -190,20 +190,33 @@ void Stream::note_written(std::uint64_t end_event, std::uint64_t blocks) {
 }
 
 void Stream::end_refusals() {
-  const std::vector<std::size_t> unanswered = find_unanswered_refusals(*this, Answer::any_allocation);
+  std::vector<std::size_t> unanswered = find_unanswered_refusals(*this, Answer::any_allocation);
+  std::erase_if(unanswered, [&](std::size_t index) {
+    const FailureEvent& one = has_.failures[index];
+    const HeapInfo& heap = has_.definitions.heap(one.heap);
+    const bool is_of_pool = heap.id != 0 && heap.layer != wire::Layer::physical;  // It tells what it gives up.
+    return one.is_out_of_memory || is_of_pool || has_lost_events_after(one);
+  });
   if (unanswered.empty()) return;
   SharedLog<FailureEvent> failures;  // Versions share the other one.
   auto next = unanswered.begin();
   for (std::size_t i = 0; i < has_.failures.size(); ++i) {
     FailureEvent failure = has_.failures[i];
     if (next != unanswered.end() && *next == i) {
-      has_.counts.failed_requests += failure.is_out_of_memory ? 0 : 1;
       failure.is_out_of_memory = true;
+      ++has_.counts.failed_requests;
       ++next;
     }
     failures.push_back(failure);
   }
   has_.failures = std::move(failures);
+}
+
+// The answer to a refusal could be among them.
+bool Stream::has_lost_events_after(const FailureEvent& failure) const {
+  return has_.events_lost_at_end > 0 || has_.counts.missing_blocks > 0 || has_.counts.damaged_blocks > 0 ||
+         std::any_of(has_.losses.begin(), has_.losses.end(),
+                     [&](const LossStretch& loss) { return loss.until_ns >= failure.time_ns; });
 }
 
 Stream Stream::version() const {

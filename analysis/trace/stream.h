@@ -110,7 +110,8 @@ class Stream {
   void spare_memory();
   // The stream is complete, and the source wrote this much: whatever is missing at the end counts as lost.
   void note_written(std::uint64_t end_event, std::uint64_t blocks);
-  // The job has ended: refusals after which it allocated nothing (trace/unanswered_refusals.h) are out-of-memories.
+  // The job has ended: what the driver refused is out of memory if the job allocated nothing afterwards and no event is
+  // missing (trace/unanswered_refusals.h).
   void end_refusals();
   // For readers on other threads while this one continues. Nothing can be appended to it.
   Stream version() const;
@@ -210,6 +211,7 @@ class Stream {
   template <class Record>
   void note_failure(const RecordPlace& place, const Record& record, std::uint32_t reason, bool is_out_of_memory);
   void append_to_curves(const wire::DecodedBlock& block);
+  bool has_lost_events_after(const FailureEvent& failure) const;
   void note_gap(const wire::BlockHeader& header, Gap gap);
   void note_peak(std::uint32_t heap, std::uint64_t position, std::int64_t time_ns);
   bool contradicts_itself(std::uint32_t heap) const;

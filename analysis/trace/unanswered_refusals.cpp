@@ -19,8 +19,9 @@ class Refusals {
       const bool is_over = is_answer(one) || (one.time_ns < stream.last_time_ns() &&
                                               age_ns >= static_cast<std::uint64_t>(retry_patience_ns));
       if (is_over) break;
-      const bool is_later = std::any_of(unanswered_.begin(), unanswered_.end(),
-                                        [&](std::size_t later) { return failures[later].heap == one.heap; });
+      const bool is_later = std::any_of(unanswered_.begin(), unanswered_.end(), [&](std::size_t later) {
+        return is_of_same_device(failures[later].heap, one.heap);
+      });
       if (!is_later) unanswered_.push_back(i);
     }
     std::reverse(unanswered_.begin(), unanswered_.end());
@@ -52,10 +53,10 @@ class Refusals {
   // An out-of-memory is the outcome of the refusals before it.
   static bool is_answer(const FailureEvent& one) { return one.is_out_of_memory && !one.is_refusal; }
 
-  // A pool may find room after all, without the driver.
-  bool is_of_same_device(std::uint32_t refused, std::uint32_t taken) const {
-    const Definitions& definitions = stream_.definitions();
-    return refused == taken || definitions.heap(refused).device == definitions.heap(taken).device;
+  // A pool may find room after all, without the driver. Heaps of the host are of no device.
+  bool is_of_same_device(std::uint32_t one, std::uint32_t other) const {
+    const std::uint32_t device = stream_.definitions().heap(one).device;
+    return one == other || (device != wire::no_device && device == stream_.definitions().heap(other).device);
   }
 
   template <class Record>

@@ -20,9 +20,9 @@ enum class Answer : std::uint8_t {
 };
 
 // The indexes in Stream::failures() of the refusals in the last twelve seconds of the stream that nothing has answered:
-// there was no such allocation, the same heap was not refused again (the later refusal counts), and no allocator
-// reported out of memory. If a refusal does not name a heap, any device answers it. Walks the events after the first
-// such refusal; constant time if there is none. Ascending.
+// there was no such allocation, the device did not refuse again (the later refusal counts), and no allocator reported
+// out of memory. If a refusal does not name a heap, any device answers it. Walks the events after the first such
+// refusal; constant time if there is none. Ascending.
 std::vector<std::size_t> find_unanswered_refusals(const Stream& stream, Answer answer);
 
 }  // namespace hbmscope

@@ -185,8 +185,9 @@ std::string text_from_pending(const Trace& trace) {
     if (row.requested_bytes > 0) text += " " + text_from_bytes(row.requested_bytes);
     if (!row.reason.empty()) text += " to " + printable(row.reason);
     if (row.available_bytes) text += fmt::format(" ({} was free on the device)", text_from_bytes(*row.available_bytes));
-    text += row.is_pending ? ". No retry has followed yet, so it is not counted as a failure.\n"
-                           : "; no retry followed, and the job went on.\n";
+    text += row.is_pending
+                ? ". No retry has followed yet, so it is not counted as a failure.\n"
+                : "; no retry followed. The job may have gone on without it, so it is not counted as a failure.\n";
   }
   return text;
 }

@@ -63,7 +63,7 @@ void end_call(Entry entry, const CallbackData& data, std::uintptr_t mine) {
     if (result == driver::success)
       report(call, data.parameters);
     else
-      call.refuse(requested_bytes(entry, data.parameters));
+      call.refuse(requested_by_call(entry, data.parameters));
   }
   if (has_time) rings.end_giving();
 }

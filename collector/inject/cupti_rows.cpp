@@ -37,13 +37,13 @@ static_assert(entry_count < 0xffff);
 // An object with the parameters of the call, so that the table's expressions mean the same as in driver_calls.cpp.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
-#define TAKES(name, since, parameters, arguments, requested, ...)   \
-  struct Report_##name {                                            \
-    const DriverCall& call;                                         \
-    void operator() parameters const { __VA_ARGS__; }               \
-  };                                                                \
-  struct Requested_##name {                                         \
-    std::uint64_t operator() parameters const { return requested; } \
+#define TAKES(name, since, parameters, arguments, requested, ...)    \
+  struct Report_##name {                                             \
+    const DriverCall& call;                                          \
+    void operator() parameters const { __VA_ARGS__; }                \
+  };                                                                 \
+  struct Requested_##name {                                          \
+    RefusedRequest operator() parameters const { return requested; } \
   };
 #define GIVES(name, since, parameters, arguments, ...) TAKES(name, since, parameters, arguments, 0, __VA_ARGS__)
 #include "collector/inject/driver_entries.inc"
@@ -51,7 +51,7 @@ static_assert(entry_count < 0xffff);
 
 struct Teller {
   void (*report)(const DriverCall& call, const void* parameters);  // Null: a success is not recorded.
-  std::uint64_t (*requested)(const void* parameters);
+  RefusedRequest (*requested)(const void* parameters);
   bool gives_back, is_left_to_us;
 };
 
@@ -60,7 +60,7 @@ void report_by(const DriverCall& call, const void* parameters) {
   Parameters<Function>::apply(Report{call}, parameters);
 }
 template <class Function, class Requested>
-std::uint64_t requested_by(const void* parameters) {
+RefusedRequest requested_by(const void* parameters) {
   return Parameters<Function>::apply(Requested{}, parameters);
 }
 
@@ -101,7 +101,7 @@ void report(const DriverCall& call, const void* parameters) {
   if (const auto report_this = teller_of(call.entry).report) report_this(call, parameters);
 }
 
-std::uint64_t requested_bytes(Entry entry, const void* parameters) {
+RefusedRequest requested_by_call(Entry entry, const void* parameters) {
   const auto requested_of_this = teller_of(entry).requested;
   return requested_of_this != nullptr ? requested_of_this(parameters) : 0;
 }

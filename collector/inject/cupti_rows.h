@@ -17,7 +17,7 @@ bool is_left_to_us(Entry entry);
 
 // For a call that succeeded.
 void report(const DriverCall& call, const void* parameters);
-// For a call that ran out of memory: the requested bytes; 0 if the call has no size.
-std::uint64_t requested_bytes(Entry entry, const void* parameters);
+// For a call that ran out of memory.
+RefusedRequest requested_by_call(Entry entry, const void* parameters);
 
 }  // namespace hbmscope::inject::cupti

@@ -148,6 +148,11 @@ std::uint32_t heap_of_pool(const DriverCall& call, Object pool) {
   return place == pools.none ? device_heap(call) : heap_at(heap_index_at(place));
 }
 
+RefusedRequest of_pool(Size bytes, Object pool) {
+  const std::size_t place = pools.find(pool);
+  return {bytes, place == pools.none ? RefusedRequest::of_the_thread : heap_at(heap_index_at(place))};
+}
+
 void note_pool(const DriverCall& call, Object pool, Device device) {
   add_pool(call.api(), pool, index_of_device(device));
 }

@@ -17,6 +17,7 @@ namespace hbmscope::inject::driver {
 
 // That of the pool's device; of the thread's device if the pool is unknown.
 std::uint32_t heap_of_pool(const DriverCall& call, Object pool);
+RefusedRequest of_pool(Size bytes, Object pool);  // By a call that names the pool.
 // The program has made a pool, or asked for one that exists.
 void note_pool(const DriverCall& call, Object pool, Device device);
 void note_pool(const DriverCall& call, Object pool, int type, Location location);

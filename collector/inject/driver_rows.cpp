@@ -93,7 +93,7 @@ driver::Object DriverCall::context() const {
   return ask(Helper::context, &found) == driver::success ? found : nullptr;
 }
 
-// Whether a refused call can only concern the thread's device.
+// Whether a refused call can only concern the thread's device, whatever its arguments.
 static bool is_of_current_device(Entry entry) {
   switch (entry) {
     case Entry::cuMemAlloc:
@@ -125,18 +125,19 @@ static bool is_of_current_device(Entry entry) {
 
 std::uint64_t DriverCall::free_bytes() const {
   driver::Size free = 0, total = 0;
-  if (is_hip())
-    return is_of_current_device(entry) && driver::find_free_bytes_after_failure(free) ? free : wire::unknown_bytes;
-  const bool is_reported =
-      may_ask_driver() && is_of_current_device(entry) && ask(Helper::free_memory, &free, &total) == driver::success;
+  if (is_hip()) return driver::find_free_bytes_after_failure(free) ? free : wire::unknown_bytes;
+  const bool is_reported = may_ask_driver() && ask(Helper::free_memory, &free, &total) == driver::success;
   return is_reported ? free : wire::unknown_bytes;
 }
 
-void DriverCall::refuse(std::uint64_t requested) const {
+void DriverCall::refuse(RefusedRequest request) const {
+  const std::uint32_t heap_of_thread = driver::device_heap(*this);
+  const bool is_create = entry == Entry::cuMemCreate || entry == Entry::hipMemCreate;
+  const bool is_of_thread = is_of_current_device(entry) || (is_create && request.heap == heap_of_thread);
   wire::DriverRefusalRecord record;
-  record.requested = requested;
-  record.available = free_bytes();
-  record.heap = driver::device_heap(*this);
+  record.requested = request.bytes;
+  record.available = is_of_thread ? free_bytes() : wire::unknown_bytes;
+  record.heap = request.heap == RefusedRequest::of_the_thread ? heap_of_thread : request.heap;
   record.call = text_of(entry);
   record.error = driver::out_of_memory;
   record.stack = take_stack();

@@ -31,6 +31,16 @@ driver::Result ask_driver(Api api, Helper which, Parameters... parameters) {
   return result;
 }
 
+// What a refused call requested.
+struct RefusedRequest {
+  static constexpr std::uint32_t of_the_thread = ~0U;  // The heap of the calling thread's device.
+  std::uint64_t bytes = 0;                             // 0: unknown, or the call requests none.
+  std::uint32_t heap = of_the_thread;                  // 0: unknown.
+
+  RefusedRequest(std::uint64_t requested) : bytes(requested) {}  // NOLINT(google-explicit-constructor)
+  RefusedRequest(std::uint64_t requested, std::uint32_t of_heap) : bytes(requested), heap(of_heap) {}
+};
+
 // A driver call, from either back end, with everything that its rows need.
 struct DriverCall {
   const Entry entry;
@@ -49,11 +59,11 @@ struct DriverCall {
     return ask_driver(api(), which, parameters...);
   }
   driver::Device device() const;
-  driver::Object context() const;              // Null: none, or the driver can't be queried.
-  void refuse(std::uint64_t requested) const;  // The driver is out of memory.
+  driver::Object context() const;             // Null: none, or the driver can't be queried.
+  void refuse(RefusedRequest request) const;  // The driver is out of memory.
 
  private:
-  std::uint64_t free_bytes() const;
+  std::uint64_t free_bytes() const;  // Of the thread's device.
 };
 
 // A call of the program that arrived at our entry point, until the end of its scope. Calls that the driver makes for
@@ -155,6 +165,16 @@ std::uint32_t device_heap(const DriverCall& call);  // Of the thread's device.
 Device device_of_heap(std::uint32_t heap);          // devices_max: the heap is of no device.
 std::uint32_t managed_heap();
 std::uint32_t host_heap();
+// Of calls that name another place than the thread's device.
+inline RefusedRequest of_host(Size bytes) {
+  return {bytes, host_heap()};
+}
+inline RefusedRequest of_managed(Size bytes) {
+  return {bytes, managed_heap()};
+}
+inline RefusedRequest of_location(Size bytes, const AllocationProperties* properties) {
+  return {bytes, properties == nullptr ? 0 : heap_at(index_of_location(properties->location))};
+}
 
 // Sets what is called when the driver has given the process memory, which may be for a framework's pool whose first
 // block comes next.

@@ -188,10 +188,10 @@ TEST(Holders, are_the_lines_with_the_most_bytes) {
   EXPECT_EQ(Holders::By::code, found.holders.by);
 }
 
-TEST(Advice, on_fragmentation_names_the_blocks_in_the_way) {
+TEST(Advice, on_fragmentation_names_the_blocking_allocations) {
   const Diagnosis found = first_of(comb(15 * mib, 0));
   EXPECT_TRUE(has_advice(found, "XLA_PYTHON_CLIENT_ALLOCATOR=cuda_async"));
-  EXPECT_TRUE(has_advice(found, "release the 1 block"));
+  EXPECT_TRUE(has_advice(found, "release 1 blocking allocation"));
   for (const Advice& one : found.advice)
     EXPECT_EQ(one.change.starts_with("release"), one.proof == AdviceProof::computed) << one.change;
 }

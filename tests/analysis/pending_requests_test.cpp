@@ -163,5 +163,39 @@ TEST(UnansweredRefusals, APoolOfTheSameDeviceThatFoundRoomIsAnAnswer) {
   EXPECT_TRUE(find_unanswered_refusals(builder.trace.streams.front(), Answer::retry).empty());
 }
 
+TEST(UnansweredRefusals, OfAPoolAreItsOwnBusiness) {
+  TraceBuilder builder;
+  const std::uint32_t pool = builder.pool("GPU_0_bfc", wire::heap_flag::has_addresses);
+  builder.refuse(pool, 9000);  // "AllocateRaw without retries": XLA goes on without scratch memory.
+  builder.writer.flush();
+  builder.trace.streams.front().end_refusals();
+  EXPECT_EQ(builder.trace.streams.front().counts().failed_requests, 0U);
+}
+
+TEST(UnansweredRefusals, WithoutTheEventsAfterThemNothingIsKnown) {
+  TraceBuilder builder;
+  const std::uint32_t heap = builder.heap("GPU 0 memory", wire::heap_flag::has_addresses);
+  builder.refuse(heap, 9000);
+  builder.writer.flush();
+  Stream& stream = builder.trace.streams.front();
+  stream.note_written(stream.end_position() + 1, stream.blocks().size() + 1);
+  stream.end_refusals();
+  EXPECT_EQ(stream.counts().failed_requests, 0U);
+  EXPECT_EQ(find_unanswered_refusals(stream, Answer::retry).size(), 1U);
+}
+
+TEST(UnansweredRefusals, OfOneDeviceTheLastOneCounts) {
+  TraceBuilder builder;
+  const std::uint32_t heap = builder.heap("GPU 0 memory", wire::heap_flag::has_addresses);
+  const std::uint32_t other = builder.heap("GPU 0 graph memory", wire::heap_flag::has_addresses);
+  builder.refuse(heap, 9000);
+  builder.refuse(other, 8000);
+  builder.writer.flush();
+  Stream& stream = builder.trace.streams.front();
+  stream.end_refusals();
+  ASSERT_EQ(stream.counts().failed_requests, 1U);
+  EXPECT_FALSE(stream.failures()[0].is_out_of_memory);
+}
+
 }  // namespace
 }  // namespace hbmscope

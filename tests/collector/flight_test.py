@@ -155,7 +155,7 @@ class Flight(unittest.TestCase):
         # The job has ended, so nothing is pending. It allocated something afterwards, so it did not fail.
         self.assertEqual(found["failures"], [])
         text = subprocess.run([HBMSCOPE, "report", str(flight / "recording.hbm")], capture_output=True, text=True, check=True).stdout
-        self.assertRegex(text, r"the driver refused 2\.86 MiB to cuMemAlloc_v2 \([\d.]+ \w+ was free on the device\); no retry followed, and the job went on\.")
+        self.assertRegex(text, r"the driver refused 2\.86 MiB to cuMemAlloc_v2 \([\d.]+ \w+ was free on the device\); no retry followed\. The job may have gone on")
 
     def test_a_refusal_as_the_last_request_is_the_failure(self):
         flight = self.only_one(self.run_python("assert take(1000) == 0; assert take(3000000) == 2"))

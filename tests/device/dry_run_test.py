@@ -149,6 +149,43 @@ class DryRun(unittest.TestCase):
         self.assertEqual(found["outcome"], "fits")
         self.assertRegex(found["survived"], r"^the driver refused 2\.93 GiB on GPU 0, requested by call .*job\.py:\d+$")
 
+    def explained(self):
+        done = subprocess.run([HBMSCOPE, "explain", self.path / "job.hbm", "--json"], capture_output=True, text=True, check=True)
+        return json.loads(done.stdout)["failures"]
+
+    def test_the_last_refusal_explains_a_job_that_dies_with_another_error(self):
+        self.write_job("take(1000)\nif call('cuMemAlloc_v2', ctypes.byref(block), u64(3000 << 20)) == 2: raise RuntimeError('CUDA error 2')")
+        found = self.small_verdict(code=1)
+        self.assertEqual((found["outcome"], found["failure"]["type"], found["survived"]), ("failed", "RuntimeError", None))
+        self.assertRegex(found["refused_last"], r"^the driver refused 2\.93 GiB on GPU 0, requested by call .*job\.py:\d+$")
+        [failure] = self.explained()
+        self.assertEqual((failure["verdict"], failure["is_of_driver"], failure["asked_bytes"], failure["memory_space"]), ("too_big", True, 3000 * MIB, "device"))
+        self.assertEqual([one["change"] for one in failure["advice"]], ["request less at once"])
+
+    def test_a_refusal_belongs_to_the_memory_that_was_requested(self):
+        self.write_job("host = u64()\ncall('cuMemAllocHost_v2', ctypes.byref(host), u64(1 << 50))\ntake(100)\nsys.exit(3)")
+        self.small_verdict(code=3)
+        [failure] = self.explained()
+        self.assertEqual((failure["verdict"], failure["memory_space"], failure["device"]), ("host_memory", "host_pinned", None))
+        self.write_job("host = u64()\ncall('cuMemAllocHost_v2', ctypes.byref(host), u64(1 << 50))\ncall('cuMemAllocHost_v2', ctypes.byref(host), u64(1 << 20))\nsys.exit(3)")
+        self.small_verdict(code=3)
+        self.assertEqual(self.explained(), [], "the host had room for another request")
+
+    def test_a_refusal_of_another_device_is_answered_there(self):
+        create = """
+class Properties(ctypes.Structure):
+    _fields_ = [("type", ctypes.c_int), ("handle_types", ctypes.c_int), ("location_type", ctypes.c_int), ("location", ctypes.c_int), ("more", ctypes.c_char * 16)]
+def create(device, mib):
+    return call("cuMemCreate", ctypes.byref(u64()), u64(mib << 20), ctypes.byref(Properties(1, 0, 1, device)), u64(0))
+take(10)
+assert create(1, 3000) == 2
+"""
+        for rest, devices in (("assert create(1, 100) == 0", []), ("assert create(0, 100) == 0", [1]), ("", [1])):
+            with self.subTest(rest):
+                self.write_job(create + rest + "\nsys.exit(3)")
+                self.verdict("--emulate", "h100:2", "--device-bytes", "2GiB", job=("0", "0"), code=3)
+                self.assertEqual([failure["device"] for failure in self.explained()], devices)
+
     def test_other_lack_is_no_lack_of_device_memory(self):
         for text in ("raise MemoryError('out of memory')", "raise RuntimeError('RESOURCE_EXHAUSTED: quota')", "raise OSError(12, 'Cannot allocate memory')"):
             with self.subTest(text):
