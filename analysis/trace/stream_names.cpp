@@ -6,6 +6,8 @@
 #include <set>
 #include <string_view>
 
+#include <fmt/format.h>
+
 #include "collector/wire/reported_names.h"
 
 namespace hbmscope {
@@ -86,9 +88,15 @@ std::vector<std::vector<std::string>> find_heap_labels(const Trace& trace, HeapL
   std::vector<std::vector<std::string>> labels;
   for (std::size_t i = 0; i < trace.streams.size(); ++i) {
     std::vector<std::string>& of_stream = labels.emplace_back();
-    for (const HeapInfo& heap : trace.streams[i].definitions().heaps())
-      of_stream.push_back(with(heap.name.empty() ? "heap " + std::to_string(heap.id) : heap.name,
-                               owners_of_name[heap.name].size() > 1 ? owners[i] : std::string()));
+    const auto heaps = trace.streams[i].definitions().heaps();
+    std::map<std::string_view, std::set<std::uint32_t>> devices_of_name;
+    for (const HeapInfo& heap : heaps) devices_of_name[heap.name].insert(heap.device);
+    for (const HeapInfo& heap : heaps) {
+      std::string name = heap.name.empty() ? "heap " + std::to_string(heap.id) : heap.name;
+      if (!heap.name.empty() && heap.device != wire::no_device && devices_of_name[heap.name].size() > 1)
+        name += fmt::format(", device {}", heap.device);
+      of_stream.push_back(with(name, owners_of_name[heap.name].size() > 1 ? owners[i] : std::string()));
+    }
   }
   return labels;
 }

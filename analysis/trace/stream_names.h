@@ -30,7 +30,8 @@ std::vector<std::string> find_stream_names(const Trace& trace);
 constexpr std::string_view private_pool_words = " private pool ";
 
 // The display name of each heap, by stream and heap id. If several streams have heaps of the same name, it includes the
-// stream: "GPU 0 (rank 3)". With `parts`, processes without a rank share one name.
+// stream: "GPU 0 (rank 3)"; if one stream has several, the device: "HBM, device 3". With `parts`, processes without a
+// rank share one name.
 enum class HeapLabels { parts, streams };
 std::vector<std::vector<std::string>> find_heap_labels(const Trace& trace, HeapLabels which);
 

@@ -11,6 +11,7 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <mutex>
 #include <thread>
 
@@ -81,14 +82,19 @@ Result<Layout> parse_layout(std::string_view text) {
   return layout;
 }
 
-std::optional<std::uint64_t> hash_of_file(const std::string& path) {
+// Of what was read, not of what a job has added since: `bytes` at most.
+std::optional<std::uint64_t> hash_of_file(const std::string& path, std::uint64_t bytes) {
   std::ifstream in(path, std::ios::binary);
   const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state(XXH3_createState(), XXH3_freeState);
   XXH3_64bits_reset(state.get());
   std::vector<char> part(std::size_t{1} << 20);
-  while (in.read(part.data(), static_cast<std::streamsize>(part.size())) || in.gcount() > 0)
-    XXH3_64bits_update(state.get(), part.data(), static_cast<std::size_t>(in.gcount()));
-  return in.bad() || !in.eof() ? std::nullopt : std::optional(XXH3_64bits_digest(state.get()));
+  while (bytes > 0 && in.good()) {
+    in.read(part.data(), static_cast<std::streamsize>(std::min<std::uint64_t>(bytes, part.size())));
+    const auto got = static_cast<std::size_t>(in.gcount());
+    XXH3_64bits_update(state.get(), part.data(), got);
+    bytes -= got;
+  }
+  return bytes > 0 && !in.eof() ? std::nullopt : std::optional(XXH3_64bits_digest(state.get()));
 }
 
 // The tables, each a CSV file that grows.
@@ -140,7 +146,9 @@ void digest_file(const std::string& file, const SourceOptions& options, const La
   const auto source = read_source(file, options);
   if (!source) return tables.add_unread(file, source.error().text());
   if (!source->trace) return tables.add_unread(file, "It has sizes and stacks, but neither addresses nor times.");
-  const auto content = hash_of_file(file);
+  // A packed file has fewer bytes than were read from it: all of them are hashed.
+  const std::uint64_t bytes_read = source->trace->file_bytes;
+  const auto content = hash_of_file(file, bytes_read != 0 ? bytes_read : std::numeric_limits<std::uint64_t>::max());
   if (!content) return tables.add_unread(file, "It could not be read again.");
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   tables.add(

@@ -29,6 +29,7 @@ std::string about_text(bool has_window) {
   add(!find_emulated_folder().empty(), "emulated GPUs");
   add(find_tpu_plugin().has_value(), "emulated TPUs");
   add(view::find_bundle().has_value(), "copying itself to servers over ssh");
+  add(find_viewer_page().has_value(), "the page for browsers");
 #else
   add(false, "recording of jobs");
 #endif
