@@ -35,7 +35,7 @@ Result<ExportFormat> parse_export_format(std::string_view name) {
   for (const Name& known : names)
     if (known.text == name) return known.format;
   return Failure(refusal(fmt::format("unknown export format '{}'", name),
-                         "Known: pprof, folded, svg, csv, json, html; of a trace also perfetto, parquet and prometheus."));
+                         "Known: pprof, folded, svg, csv, json, html; of a trace also perfetto, parquet, prometheus and otlp."));
 }
 
 std::string write_profile(const ProfileView& view, ExportFormat format) {

@@ -1,6 +1,8 @@
 #include "app/cli/export_trace.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -8,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "analysis/units/format.h"
-#include "analysis/write/metrics_text.h"
+#include "analysis/write/metrics.h"
 #include "analysis/write/perfetto.h"
 #include "analysis/write/trace_table.h"
 #include "app/cli/cli.h"
@@ -56,11 +58,31 @@ int write_to_file(const std::string& name, const WriteTo& write) {
                       "Check the free space and the permissions of the folder.", name));
 }
 
+// Without a time of day, that of now.
+std::string metrics_text(const Source& source, std::string_view to) {
+  const std::vector<Metric> metrics = compute_metrics(*source.trace, source.states, {});
+  if (to == "prometheus") return prometheus_from_metrics(metrics);
+  OtlpSource from;
+  from.instance = source.trace->files.empty() ? "" : source.trace->files.front();
+  for (std::size_t i = 0; i < source.states.size(); ++i) {
+    const Stream& stream = source.trace->streams[i];
+    if (!stream.has_times()) continue;
+    from.time_ns = std::max(from.time_ns, stream.clocks().realtime_of(source.states[i].time_ns()).value_or(0));
+    const std::int64_t begun = stream.clocks().realtime_of(stream.first_time_ns()).value_or(0);
+    if (begun > 0 && (from.begun_ns == 0 || begun < from.begun_ns)) from.begun_ns = begun;
+  }
+  if (from.time_ns <= 0)
+    from.time_ns =
+        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+            .count();
+  return otlp_from_metrics(metrics, from);
+}
+
 }  // namespace
 
 bool is_trace_export(const ExportOptions& options) {
-  return options.to == "perfetto" || options.to == "parquet" || options.to == "prometheus" || !options.what.empty() ||
-         !options.step.empty();
+  return options.to == "perfetto" || options.to == "parquet" || options.to == "prometheus" || options.to == "otlp" ||
+         !options.what.empty() || !options.step.empty();
 }
 
 int run_trace_export(const ExportOptions& options) {
@@ -88,8 +110,8 @@ int run_trace_export(const ExportOptions& options) {
   const ProgressLine progress("Writing", control);
   const WriteTo write = [&](const TextSink& sink) {
     if (options.to == "perfetto") return write_perfetto(*source->trace, source->states, perfetto, sink, &control);
-    if (options.to == "prometheus")
-      return sink(metrics_text(*source->trace, source->states, {})) ? ExportEnd::whole : ExportEnd::refused;
+    if (options.to == "prometheus" || options.to == "otlp")
+      return sink(metrics_text(*source, options.to)) ? ExportEnd::whole : ExportEnd::refused;
     if (options.to == "json") return write_trace_json(*source->trace, source->states, table, sink, &control);
     const CsvReader reader = options.to == "parquet" ? CsvReader::program : CsvReader::spreadsheet;
     return write_trace_csv(*source->trace, source->states, table, sink, &control, reader);

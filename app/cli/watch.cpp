@@ -22,12 +22,13 @@
 #include "analysis/units/utf8.h"
 #include "analysis/write/json.h"
 #include "analysis/write/json_trace.h"
-#include "analysis/write/metrics_text.h"
+#include "analysis/write/metrics.h"
 #include "app/cli/cli.h"
 #include "app/cli/figure_text.h"
 #include "app/cli/find_job.h"
 #include "app/cli/load.h"
 #include "app/cli/metrics_server.h"
+#include "app/cli/otlp_sender.h"
 #include "app/cli/terminal.h"
 #include "app/cli/totals.h"
 #include "collector/attach/permission.h"
@@ -57,6 +58,20 @@ MetricLabels labels_of_place() {
   return labels;
 }
 
+std::string host_name() {
+  char name[256] = {};
+  return gethostname(name, sizeof name - 1) == 0 ? name : "";
+}
+
+// When the first stream began; 0: unknown.
+std::int64_t find_begin_ns(const Trace& trace) {
+  std::int64_t begun_ns = 0;
+  for (const Stream& stream : trace.streams)
+    if (const auto begun = stream.clocks().realtime_of(stream.first_time_ns()); begun && stream.has_times())
+      begun_ns = begun_ns == 0 ? *begun : std::min(begun_ns, *begun);
+  return begun_ns;
+}
+
 class Watch {
  public:
   explicit Watch(const WatchOptions& options)
@@ -82,6 +97,13 @@ class Watch {
       metrics_ = std::move(*server);
       say(fmt::format("figures for Prometheus at http://{}/metrics", metrics_->address()));
     }
+    if (!options_.otlp.empty()) {
+      auto sender = OtlpSender::open(options_.otlp);
+      if (!sender) return fail(sender.error());
+      otlp_ = std::move(*sender);
+      otlp_source_.host = host_name();
+      otlp_source_.instance = otlp_source_.host + ":" + options_.job;
+    }
     const auto begun = Clock::now();
     auto next = begun;
     bool is_there = true;
@@ -89,24 +111,37 @@ class Watch {
       const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(next - Clock::now()).count();
       is_there = link_.read(static_cast<int>(std::clamp<std::int64_t>(left, 0, 1000)));
       const auto now = Clock::now();
-      if (metrics_) metrics_->serve([this] { return metrics(); });
+      if (metrics_) metrics_->serve([this] { return prometheus_from_metrics(metrics()); });
       if (now < next && is_there) continue;
       next = now + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.interval));
       if (const std::string fault = trace_.file_fault(); !fault.empty() && !has_file_fault_) {
         has_file_fault_ = true;
         say("cannot move events to a temporary file (--max-memory): " + fault);
       }
-      if (!metrics_) print(std::chrono::duration<double>(now - begun).count());
+      // The last figures have the job's failure.
+      if (!is_there && (status_.flags & link::status_flag::job_has_ended) != 0) trace_.end_job();
+      if (otlp_) send_otlp();
+      if (!metrics_ && !otlp_) print(std::chrono::duration<double>(now - begun).count());
       if (options_.seconds > 0 && now - begun >= std::chrono::duration<double>(options_.seconds)) break;
     }
     return link_.why().empty() ? exit_ok : fail(refusal(link_.why(), {}, options_.job));
   }
 
  private:
-  std::string metrics() const {
+  std::vector<Metric> metrics() const {
     const auto trace = trace_.version();
     const auto moment = find_moment(*trace, {});
-    return moment ? metrics_text(*trace, compute_states(*trace, *moment), labels_of_place()) : std::string();
+    if (!moment) return {};
+    return compute_metrics(*trace, compute_states(*trace, *moment), labels_of_place());
+  }
+
+  void send_otlp() {
+    const std::vector<Metric> figures = metrics();
+    if (figures.empty()) return;
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    otlp_source_.time_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+    if (otlp_source_.begun_ns == 0) otlp_source_.begun_ns = find_begin_ns(*trace_.version());  // It must not change.
+    otlp_->send(otlp_from_metrics(figures, otlp_source_));
   }
 
   void print(double seconds) {
@@ -176,7 +211,9 @@ class Watch {
   double seconds_ = 0;
   view::Lag lag_;
   bool has_file_fault_ = false;
-  std::unique_ptr<MetricsServer> metrics_;  // Null: lines are printed.
+  std::unique_ptr<MetricsServer> metrics_;  // Null, like the next one: lines are printed.
+  std::unique_ptr<OtlpSender> otlp_;
+  OtlpSource otlp_source_;
 };
 
 int watch_totals_there(const WatchOptions& options) {
@@ -226,8 +263,9 @@ int run_watch(const WatchOptions& given) {
     return fail(refusal("--totals and --on can't be combined with " + options.job, "Remove --totals and --on."));
   if (!is_by_tcp)
     if (const auto failed = take_host_from(options.job, options.far)) return *failed;
-  if (!options.metrics.empty() && options.totals)
-    return fail(refusal("--metrics does not go with --totals", "Attach to the job, and watch it without --totals."));
+  if ((!options.metrics.empty() || !options.otlp.empty()) && options.totals)
+    return fail(
+        refusal("--metrics and --otlp don't go with --totals", "Attach to the job, and watch it without --totals."));
   if (!options.far.host.empty()) {
     if (const auto failed = prepare_host(options.far)) return *failed;
     if (options.totals) return watch_totals_there(options);

@@ -333,7 +333,7 @@ void add_export(CommandList& commands) {
   add_files(command, options->files, profile_or_trace_help);
   command
       .add_option("--to", options->to,
-                  "The format: pprof, folded, svg, csv, json or html; of a trace also perfetto, parquet or prometheus")
+                  "The format: pprof, folded, svg, csv, json or html; of a trace also perfetto, parquet, prometheus or otlp")
       ->required()
       ->transform(CLI::ignore_case)
       ->type_name("FORMAT");

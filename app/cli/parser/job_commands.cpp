@@ -248,6 +248,7 @@ void add_watch(CommandList& commands) {
   hbmscope watch 4711                                             a job that hbmscope observes
   hbmscope watch 4711 --totals                                    any process: its total, from the driver
   hbmscope watch 4711 --metrics 9400                              http://127.0.0.1:9400/metrics, for Prometheus
+  hbmscope watch 4711 --otlp http://127.0.0.1:4318 --every 10s    to an OpenTelemetry collector
   hbmscope watch gpu7:4711 --every 10s --json                     on another machine, for scripts)");
   const auto options = std::make_shared<WatchOptions>();
   command
@@ -266,6 +267,10 @@ void add_watch(CommandList& commands) {
       .add_option("--metrics", options->metrics,
                   "Serve the figures to Prometheus instead of printing them: a port of this machine, or ADDRESS:PORT")
       ->type_name("PORT");
+  command
+      .add_option("--otlp", options->otlp,
+                  "Send the figures to an OpenTelemetry collector instead of printing them, by OTLP over HTTP")
+      ->type_name("URL");
   command.add_flag("--totals", options->totals,
                    "Only print the total of the process, from the driver (NVML); nothing is loaded into it, and "
                    "hbmscope need not be attached");

@@ -1,0 +1,247 @@
+#include "app/cli/otlp_sender.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "analysis/units/utf8.h"
+#include "app/cli/load.h"
+#include "app/cli/terminal.h"
+
+namespace hbmscope::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::string_view default_port = "4318", default_path = "/v1/metrics";
+constexpr auto patience = std::chrono::seconds(2);  // For one request and its answer.
+constexpr std::size_t answer_bytes_max = 64 << 10;
+
+// A connection for one request. All of it ends at one deadline.
+class Connection {
+ public:
+  ~Connection() { leave(); }
+  Connection() = default;
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  const std::string& fault() const { return fault_; }
+
+  bool reach(const addrinfo* addresses) {
+    for (const addrinfo* one = addresses; one != nullptr; one = one->ai_next) {
+      leave();
+      socket_ = socket(one->ai_family, one->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, one->ai_protocol);
+      if (socket_ < 0) continue;
+      const bool is_there = connect(socket_, one->ai_addr, one->ai_addrlen) == 0;
+      if (is_there || (errno == EINPROGRESS && wait(POLLOUT) && has_connected())) return true;
+      note_fault();
+    }
+    return false;
+  }
+
+  bool send_all(std::string_view text) {
+    while (!text.empty()) {
+      const ssize_t sent = send(socket_, text.data(), text.size(), MSG_NOSIGNAL);
+      if (sent > 0) {
+        text.remove_prefix(static_cast<std::size_t>(sent));
+      } else if (errno != EINTR && !(errno == EAGAIN && wait(POLLOUT))) {
+        return note_fault();
+      }
+    }
+    return true;
+  }
+
+  // Head and body; empty: none came.
+  std::string read_answer() {
+    std::string answer;
+    while (answer.size() < answer_bytes_max && !is_whole(answer)) {
+      char part[4096];
+      const ssize_t count = recv(socket_, part, sizeof part, 0);
+      if (count == 0) {
+        if (answer.empty()) fault_ = "it hung up without an answer";
+        break;
+      }
+      if (count > 0)
+        answer.append(part, static_cast<std::size_t>(count));
+      else if (errno != EINTR && !(errno == EAGAIN && wait(POLLIN))) {
+        note_fault();
+        break;
+      }
+    }
+    return answer;
+  }
+
+ private:
+  // A collector may keep the connection open after the body.
+  static bool is_whole(const std::string& answer) {
+    const std::size_t body = answer.find("\r\n\r\n");
+    if (body == std::string::npos) return false;
+    std::string head = answer.substr(0, body + 2);
+    std::transform(head.begin(), head.end(), head.begin(), [](unsigned char c) { return std::tolower(c); });
+    constexpr std::string_view name = "\r\ncontent-length:";
+    std::size_t at = head.find(name);
+    if (at == std::string::npos) return false;
+    at = head.find_first_not_of(' ', at + name.size());
+    std::size_t bytes = 0;
+    if (at == std::string::npos ||
+        std::from_chars(head.data() + at, head.data() + head.size(), bytes).ec != std::errc())
+      return false;
+    return answer.size() - (body + 4) >= bytes;
+  }
+
+  // False, with EAGAIN in errno, if the deadline comes first.
+  bool wait(short what) {
+    for (;;) {
+      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline_ - Clock::now()).count();
+      pollfd waiting{socket_, what, 0};
+      const int ready = left <= 0 ? 0 : poll(&waiting, 1, static_cast<int>(left));
+      if (ready > 0) return true;
+      if (ready < 0 && errno == EINTR) continue;
+      errno = EAGAIN;
+      return false;
+    }
+  }
+  bool has_connected() {
+    int error = 0;
+    socklen_t size = sizeof error;
+    if (getsockopt(socket_, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0) return true;
+    errno = error;
+    return false;
+  }
+  bool note_fault() {
+    fault_ = errno == EAGAIN ? "it did not answer in time" : std::strerror(errno);
+    return false;
+  }
+  void leave() {
+    if (socket_ >= 0) close(std::exchange(socket_, -1));
+  }
+
+  const Clock::time_point deadline_ = Clock::now() + patience;
+  int socket_ = -1;
+  std::string fault_;
+};
+
+// "it rejected 3 figures: unknown metric"; empty: it has taken all.
+std::string rejection_in(std::string_view body) {
+  const auto json = nlohmann::json::parse(body, nullptr, false);
+  if (!json.is_object() || !json.contains("partialSuccess") || !json["partialSuccess"].is_object()) return {};
+  const nlohmann::json& partial = json["partialSuccess"];
+  const auto text_of = [&](const char* key) {
+    const auto found = partial.find(key);
+    if (found == partial.end()) return std::string();
+    return found->is_string() ? found->get<std::string>() : found->dump();
+  };
+  const std::string rejected = text_of("rejectedDataPoints"), why = text_of("errorMessage");
+  if (rejected.empty() || rejected == "0") return {};
+  return fmt::format("it rejected {} figures{}{}", printable(rejected), why.empty() ? "" : ": ", printable(why));
+}
+
+bool is_port(std::string_view text) {
+  std::uint16_t port = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  return error == std::errc() && end == text.data() + text.size() && port > 0;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<OtlpSender>> OtlpSender::open(const std::string& url) {
+  constexpr std::string_view scheme = "http://";
+  const auto refused = [&](std::string_view why) {
+    return Failure(refusal(fmt::format("--otlp {} {}", printable(url), why),
+                           "Write http://HOST:PORT, as in http://127.0.0.1:4318, without TLS."));
+  };
+  if (!url.starts_with(scheme)) return refused("does not begin with http://");
+  if (url.find_first_of(" \r\n\t@?#") != std::string::npos) return refused("is more than a host, a port and a path");
+  std::string_view rest = std::string_view(url).substr(scheme.size());
+  const std::size_t slash = std::min(rest.find('/'), rest.size());
+  const std::string path(rest.size() - slash > 1 ? rest.substr(slash) : default_path);
+  rest = rest.substr(0, slash);
+  const bool is_in_brackets = rest.starts_with('[');  // "[::1]:4318"
+  const std::size_t end_of_host = is_in_brackets ? rest.find(']') + 1 : std::min(rest.find(':'), rest.size());
+  const std::string_view after = rest.substr(end_of_host);
+  const std::string port(after.empty() ? default_port : after.substr(1));
+  const std::string host(is_in_brackets && end_of_host > 1 ? rest.substr(1, end_of_host - 2)
+                                                           : rest.substr(0, end_of_host));
+  if (host.empty() || (is_in_brackets && end_of_host == 0) || (!after.empty() && after.front() != ':'))
+    return refused("has no host");
+  if (!is_port(port)) return refused("has no port of 1 to 65535");
+  addrinfo wanted{}, *found = nullptr;
+  wanted.ai_socktype = SOCK_STREAM;
+  if (const int wrong = getaddrinfo(host.c_str(), port.c_str(), &wanted, &found); wrong != 0)
+    return refused(fmt::format("has an unknown host: {}", gai_strerror(wrong)));
+  return std::unique_ptr<OtlpSender>(new OtlpSender(
+      {fmt::format("{}:{}", is_in_brackets ? "[" + host + "]" : host, port), path, Addresses(found, freeaddrinfo)}));
+}
+
+OtlpSender::OtlpSender(Place place) : place_(std::move(place)), thread_([this] { send_requests(); }) {}
+
+OtlpSender::~OtlpSender() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_ending_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void OtlpSender::send(std::string request) {
+  {
+    const std::lock_guard lock(mutex_);
+    request_ = std::move(request);
+  }
+  changed_.notify_all();
+}
+
+void OtlpSender::send_requests() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [this] { return request_ || is_ending_; });
+    if (!request_) return;
+    const std::string request = std::move(*request_);
+    request_.reset();
+    lock.unlock();
+    say_whether_it_failed(fault_of_sending(request));
+    lock.lock();
+  }
+}
+
+std::string OtlpSender::fault_of_sending(const std::string& request) const {
+  Connection connection;
+  if (!connection.reach(place_.addresses.get())) return connection.fault();
+  const std::string head = fmt::format(
+      "POST {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: hbmscope\r\nContent-Type: application/json\r\n"
+      "Content-Length: {}\r\nConnection: close\r\n\r\n",
+      place_.path, place_.name, request.size());
+  if (!connection.send_all(head) || !connection.send_all(request)) return connection.fault();
+  const std::string answer = connection.read_answer();
+  const std::string status = answer.substr(0, answer.find_first_of("\r\n"));
+  if (status.empty()) return connection.fault();
+  if (!status.starts_with("HTTP/1.") || status.find(" 2") != 8) return "it answered " + printable(status);
+  const std::size_t body = answer.find("\r\n\r\n");
+  return body == std::string::npos ? std::string() : rejection_in(std::string_view(answer).substr(body + 4));
+}
+
+void OtlpSender::say_whether_it_failed(const std::string& fault) {
+  const bool has_failed = !fault.empty();
+  if (has_failed != has_failed_)
+    say(has_failed ? fmt::format("the collector at {} takes no figures: {}; trying again with the next ones",
+                                 place_.name, fault)
+                   : fmt::format("the collector at {} takes figures again", place_.name));
+  has_failed_ = has_failed;
+}
+
+}  // namespace hbmscope::cli
