@@ -24,7 +24,7 @@ help:
 	@echo "make tidy format     clang-tidy, clang-format"
 	@echo "make samples         make the sample profiles and the picture of the window again"
 	@echo "make test-real       tests with real JAX and PyTorch, downloaded into build/real; make clean-real removes them"
-	@echo "make test-spark      stores on Spark have the answers of DuckDB (needs Java); make test-ray fills a store with Ray"
+	@echo "make test-spark      stores on Spark have the answers of DuckDB; make test-ray fills a store with Ray"
 	@echo "make test-gpu        judge it on this machine's GPU, in ten minutes; PYTHON names a Python with jax and torch"
 	@echo "make test-slow       the slow tests"
 
@@ -140,7 +140,7 @@ test-real: real-environments
 
 # Stores on other engines than DuckDB: 300 MB each, downloaded.
 spark-java:
-	@"$${JAVA_HOME:+$$JAVA_HOME/bin/}java" -version >/dev/null 2>&1 || { echo "Spark needs Java 8, 11 or 17, and none is in JAVA_HOME or PATH: apt install openjdk-17-jre-headless"; exit 1; }
+	@"$${JAVA_HOME:+$$JAVA_HOME/bin/}java" -version >/dev/null 2>&1 || third_party/install_packages.sh spark
 FLEET_TEST = python3 -B tests/fleet/fleet_test.py $(CURDIR)/$(HBMSCOPE) build/release/tests/fleet/make_fleet
 FLEET_PROGRAM = build/release/tests/collector/annotated_program
 test-spark: spark-java build-tests build/spark_python
