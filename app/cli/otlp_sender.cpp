@@ -1,6 +1,5 @@
 #include "app/cli/otlp_sender.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -10,7 +9,6 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
-#include <cstdint>
 #include <cstring>
 #include <string_view>
 #include <utility>
@@ -27,31 +25,19 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::string_view default_port = "4318", default_path = "/v1/metrics";
+constexpr std::string_view default_port = ":4318", default_path = "/v1/metrics";
 constexpr auto patience = std::chrono::seconds(2);  // For one request and its answer.
 constexpr std::size_t answer_bytes_max = 64 << 10;
 
-// A connection for one request. All of it ends at one deadline.
-class Connection {
+// A request on a connection, and its answer. Both end at one deadline.
+class Exchange {
  public:
-  ~Connection() { leave(); }
-  Connection() = default;
-  Connection(const Connection&) = delete;
-  Connection& operator=(const Connection&) = delete;
+  explicit Exchange(int connection) : socket_(connection) {}
+  ~Exchange() { close(socket_); }
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
 
   const std::string& fault() const { return fault_; }
-
-  bool reach(const addrinfo* addresses) {
-    for (const addrinfo* one = addresses; one != nullptr; one = one->ai_next) {
-      leave();
-      socket_ = socket(one->ai_family, one->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, one->ai_protocol);
-      if (socket_ < 0) continue;
-      const bool is_there = connect(socket_, one->ai_addr, one->ai_addrlen) == 0;
-      if (is_there || (errno == EINPROGRESS && wait(POLLOUT) && has_connected())) return true;
-      note_fault();
-    }
-    return false;
-  }
 
   bool send_all(std::string_view text) {
     while (!text.empty()) {
@@ -115,23 +101,13 @@ class Connection {
       return false;
     }
   }
-  bool has_connected() {
-    int error = 0;
-    socklen_t size = sizeof error;
-    if (getsockopt(socket_, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0) return true;
-    errno = error;
-    return false;
-  }
   bool note_fault() {
     fault_ = errno == EAGAIN ? "it did not answer in time" : std::strerror(errno);
     return false;
   }
-  void leave() {
-    if (socket_ >= 0) close(std::exchange(socket_, -1));
-  }
 
   const Clock::time_point deadline_ = Clock::now() + patience;
-  int socket_ = -1;
+  const int socket_;
   std::string fault_;
 };
 
@@ -150,12 +126,6 @@ std::string rejection_in(std::string_view body) {
   return fmt::format("it rejected {} figures{}{}", printable(rejected), why.empty() ? "" : ": ", printable(why));
 }
 
-bool is_port(std::string_view text) {
-  std::uint16_t port = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  return error == std::errc() && end == text.data() + text.size() && port > 0;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<OtlpSender>> OtlpSender::open(const std::string& url) {
@@ -166,25 +136,15 @@ Result<std::unique_ptr<OtlpSender>> OtlpSender::open(const std::string& url) {
   };
   if (!url.starts_with(scheme)) return refused("does not begin with http://");
   if (url.find_first_of(" \r\n\t@?#") != std::string::npos) return refused("is more than a host, a port and a path");
-  std::string_view rest = std::string_view(url).substr(scheme.size());
+  const std::string_view rest = std::string_view(url).substr(scheme.size());
   const std::size_t slash = std::min(rest.find('/'), rest.size());
+  std::string host(rest.substr(0, slash));
+  const std::size_t end_of_name = host.starts_with('[') ? host.find(']') : 0;  // "[::1]:4318"
+  if (end_of_name != std::string::npos && host.find(':', end_of_name) == std::string::npos) host += default_port;
+  const auto address = link::connect_address_from(host);
+  if (!address) return refused("has no host with a port of 1 to 65535");
   const std::string path(rest.size() - slash > 1 ? rest.substr(slash) : default_path);
-  rest = rest.substr(0, slash);
-  const bool is_in_brackets = rest.starts_with('[');  // "[::1]:4318"
-  const std::size_t end_of_host = is_in_brackets ? rest.find(']') + 1 : std::min(rest.find(':'), rest.size());
-  const std::string_view after = rest.substr(end_of_host);
-  const std::string port(after.empty() ? default_port : after.substr(1));
-  const std::string host(is_in_brackets && end_of_host > 1 ? rest.substr(1, end_of_host - 2)
-                                                           : rest.substr(0, end_of_host));
-  if (host.empty() || (is_in_brackets && end_of_host == 0) || (!after.empty() && after.front() != ':'))
-    return refused("has no host");
-  if (!is_port(port)) return refused("has no port of 1 to 65535");
-  addrinfo wanted{}, *found = nullptr;
-  wanted.ai_socktype = SOCK_STREAM;
-  if (const int wrong = getaddrinfo(host.c_str(), port.c_str(), &wanted, &found); wrong != 0)
-    return refused(fmt::format("has an unknown host: {}", gai_strerror(wrong)));
-  return std::unique_ptr<OtlpSender>(new OtlpSender(
-      {fmt::format("{}:{}", is_in_brackets ? "[" + host + "]" : host, port), path, Addresses(found, freeaddrinfo)}));
+  return std::unique_ptr<OtlpSender>(new OtlpSender({*address, path}));
 }
 
 OtlpSender::OtlpSender(Place place) : place_(std::move(place)), thread_([this] { send_requests(); }) {}
@@ -195,6 +155,11 @@ OtlpSender::~OtlpSender() {
     is_ending_ = true;
   }
   changed_.notify_all();
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, patience, [this] { return has_ended_; });
+  }
+  is_cancelled_ = true;
   thread_.join();
 }
 
@@ -210,26 +175,30 @@ void OtlpSender::send_requests() {
   std::unique_lock lock(mutex_);
   for (;;) {
     changed_.wait(lock, [this] { return request_ || is_ending_; });
-    if (!request_) return;
+    if (!request_) break;
     const std::string request = std::move(*request_);
     request_.reset();
     lock.unlock();
     say_whether_it_failed(fault_of_sending(request));
     lock.lock();
   }
+  has_ended_ = true;
+  changed_.notify_all();
 }
 
 std::string OtlpSender::fault_of_sending(const std::string& request) const {
-  Connection connection;
-  if (!connection.reach(place_.addresses.get())) return connection.fault();
+  std::string wrong;
+  const int connection = link::connect_to(place_.address, wrong, &is_cancelled_);
+  if (connection < 0) return wrong.empty() ? "it did not answer in time" : wrong;
+  Exchange exchange(connection);
   const std::string head = fmt::format(
       "POST {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: hbmscope\r\nContent-Type: application/json\r\n"
       "Content-Length: {}\r\nConnection: close\r\n\r\n",
-      place_.path, place_.name, request.size());
-  if (!connection.send_all(head) || !connection.send_all(request)) return connection.fault();
-  const std::string answer = connection.read_answer();
+      place_.path, place_.address.text(), request.size());
+  if (!exchange.send_all(head) || !exchange.send_all(request)) return exchange.fault();
+  const std::string answer = exchange.read_answer();
   const std::string status = answer.substr(0, answer.find_first_of("\r\n"));
-  if (status.empty()) return connection.fault();
+  if (status.empty()) return exchange.fault();
   if (!status.starts_with("HTTP/1.") || status.find(" 2") != 8) return "it answered " + printable(status);
   const std::size_t body = answer.find("\r\n\r\n");
   return body == std::string::npos ? std::string() : rejection_in(std::string_view(answer).substr(body + 4));
@@ -239,8 +208,8 @@ void OtlpSender::say_whether_it_failed(const std::string& fault) {
   const bool has_failed = !fault.empty();
   if (has_failed != has_failed_)
     say(has_failed ? fmt::format("the collector at {} takes no figures: {}; trying again with the next ones",
-                                 place_.name, fault)
-                   : fmt::format("the collector at {} takes figures again", place_.name));
+                                 place_.address.text(), fault)
+                   : fmt::format("the collector at {} takes figures again", place_.address.text()));
   has_failed_ = has_failed;
 }
 

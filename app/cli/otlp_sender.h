@@ -3,8 +3,7 @@
 // collector holds up nobody.
 #pragma once
 
-#include <netdb.h>
-
+#include <atomic>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -13,15 +12,15 @@
 #include <thread>
 
 #include "analysis/model/result.h"
+#include "collector/link/tcp.h"
 
 namespace hbmscope::cli {
 
 class OtlpSender {
  public:
-  // "http://127.0.0.1:4318": the path is /v1/metrics unless another one is given. Errors: not such an address; a host
-  // that is not known.
+  // "http://127.0.0.1:4318": the path is /v1/metrics unless another one is given. Errors: not such an address.
   static Result<std::unique_ptr<OtlpSender>> open(const std::string& url);
-  // Sends what was handed over last. Takes four seconds at most: two for each request.
+  // Sends what was handed over last; takes four seconds at most, unless the lookup of a name takes longer.
   ~OtlpSender();
   OtlpSender(const OtlpSender&) = delete;
   OtlpSender& operator=(const OtlpSender&) = delete;
@@ -31,10 +30,9 @@ class OtlpSender {
   void send(std::string request);
 
  private:
-  using Addresses = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;
   struct Place {
-    std::string name, path;  // "127.0.0.1:4318", "/v1/metrics".
-    Addresses addresses;
+    link::TcpAddress address;
+    std::string path;  // "/v1/metrics"
   };
   explicit OtlpSender(Place place);
   void send_requests();
@@ -44,9 +42,10 @@ class OtlpSender {
   const Place place_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::optional<std::string> request_;  // With mutex_, like the next one.
-  bool is_ending_ = false;
-  bool has_failed_ = false;  // Of the thread.
+  std::optional<std::string> request_;  // With mutex_, like the next two.
+  bool is_ending_ = false, has_ended_ = false;
+  bool has_failed_ = false;                 // Of the thread.
+  std::atomic<bool> is_cancelled_ = false;  // A connection that is being made.
   std::thread thread_;
 };
 

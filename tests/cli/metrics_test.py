@@ -112,7 +112,7 @@ class Collector(http.server.ThreadingHTTPServer):
     allow_reuse_address = True
 
     def __init__(self, port=0):
-        self.requests, self.status = [], 200
+        self.requests, self.status, self.answer = [], 200, b"{}"
         super().__init__(("127.0.0.1", port), Receiver)
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
@@ -130,7 +130,7 @@ class Receiver(http.server.BaseHTTPRequestHandler):
         self.server.requests.append((self.path, self.headers["Content-Type"], body))
         self.send_response(self.server.status)
         self.end_headers()
-        self.wfile.write(b"{}")
+        self.wfile.write(self.server.answer)
 
     def log_message(self, *words):
         pass
@@ -179,6 +179,8 @@ def check_otlp(hbmscope, job):
     time.sleep(1)
     back = Collector(port)
     points(back.wait_for(2))
+    back.answer = b'{"partialSuccess": {"rejectedDataPoints": "3", "errorMessage": "no such metric"}}'
+    back.wait_for(len(back.requests) + 2)
     return watch, port, back
 
 
@@ -220,7 +222,7 @@ def main():
                 break
         watch = check(hbmscope, observer.pid)
         otlp, port, collector = check_otlp(hbmscope, observer.pid)
-        for wrong in ("https://localhost:4318", "localhost:4318", "http://", "http://a:b", "http://a:70000", "http://localhost:0", "http://u@localhost:1", "http://[::1]x:1", "http://[::1:1", "http://no.such.host.invalid:1"):
+        for wrong in ("https://localhost:4318", "localhost:4318", "http://", "http://a:b", "http://a:70000", "http://localhost:0", "http://u@localhost:1", "http://[::1]x:1", "http://[::1:1"):
             refused = subprocess.run([hbmscope, "watch", str(observer.pid), "--otlp", wrong], capture_output=True, text=True)
             assert refused.returncode == 2 and f"--otlp {wrong} " in refused.stderr, refused
         sample = pathlib.Path(__file__).resolve().parents[2] / "samples/fragments.hbm"
@@ -237,7 +239,8 @@ def main():
         assert otlp.returncode == 0 and said[0] == "", said
         lines = said[1].splitlines()
         assert lines == [f"hbmscope: the collector at localhost:{port} takes no figures: it answered HTTP/1.0 503 Service Unavailable; trying again with the next ones",
-                         f"hbmscope: the collector at localhost:{port} takes figures again"], lines
+                         f"hbmscope: the collector at localhost:{port} takes figures again",
+                         f"hbmscope: the collector at localhost:{port} takes no figures: it rejected 3 figures: no such metric; trying again with the next ones"], lines
         collector.shutdown()
         text = subprocess.run([hbmscope, "export", sample, "--to", "otlp", "--at", "oom"], capture_output=True, text=True, check=True).stdout
         [metric] = [metric for metric in json.loads(text)["resourceMetrics"][0]["scopeMetrics"][0]["metrics"] if metric["name"] == "hbmscope.largest_free"]
