@@ -1,5 +1,6 @@
 #include "analysis/write/metrics.h"
 
+#include <algorithm>
 #include <optional>
 
 #include <fmt/format.h>
@@ -130,6 +131,14 @@ std::string prometheus_from_metrics(const std::vector<Metric>& metrics) {
     }
   }
   return text;
+}
+
+std::int64_t find_begin_ns(const Trace& trace) {
+  std::int64_t begun_ns = 0;
+  for (const Stream& stream : trace.streams)
+    if (const auto begun = stream.clocks().realtime_of(stream.first_time_ns()); begun && stream.has_times())
+      begun_ns = begun_ns == 0 ? *begun : std::min(begun_ns, *begun);
+  return begun_ns;
 }
 
 std::string otlp_from_metrics(const std::vector<Metric>& metrics, const OtlpSource& source) {

@@ -43,6 +43,8 @@ struct OtlpSource {
   std::int64_t time_ns = 0, begun_ns = 0;  // Since 1970. Counters were 0 at `begun_ns`; 0: unknown.
   std::string host, instance;              // "host.name" and "service.instance.id"; empty: unknown.
 };
+// When the first stream began, in nanoseconds since 1970; 0: unknown.
+std::int64_t find_begin_ns(const Trace& trace);
 std::string otlp_from_metrics(const std::vector<Metric>& metrics, const OtlpSource& source);
 
 }  // namespace hbmscope

@@ -64,13 +64,10 @@ std::string metrics_text(const Source& source, std::string_view to) {
   if (to == "prometheus") return prometheus_from_metrics(metrics);
   OtlpSource from;
   from.instance = source.trace->files.empty() ? "" : source.trace->files.front();
-  for (std::size_t i = 0; i < source.states.size(); ++i) {
-    const Stream& stream = source.trace->streams[i];
-    if (!stream.has_times()) continue;
-    from.time_ns = std::max(from.time_ns, stream.clocks().realtime_of(source.states[i].time_ns()).value_or(0));
-    const std::int64_t begun = stream.clocks().realtime_of(stream.first_time_ns()).value_or(0);
-    if (begun > 0 && (from.begun_ns == 0 || begun < from.begun_ns)) from.begun_ns = begun;
-  }
+  from.begun_ns = find_begin_ns(*source.trace);
+  for (std::size_t i = 0; i < source.states.size(); ++i)
+    if (const Stream& stream = source.trace->streams[i]; stream.has_times())
+      from.time_ns = std::max(from.time_ns, stream.clocks().realtime_of(source.states[i].time_ns()).value_or(0));
   if (from.time_ns <= 0)
     from.time_ns =
         std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())

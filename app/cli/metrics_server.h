@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "analysis/model/result.h"
+#include "app/cli/timed_connection.h"
 
 namespace hbmscope::cli {
 
@@ -30,7 +31,7 @@ class MetricsServer {
  private:
   MetricsServer(int socket, std::string address);
   void accept_requests();
-  void answer(int connection);
+  void answer(TimedConnection& connection);
   // Empty: the owner did not answer in time.
   std::string wait_for_text();
 

@@ -1,15 +1,9 @@
 #include "app/cli/otlp_sender.h"
 
-#include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
 #include <charconv>
 #include <chrono>
-#include <cstring>
 #include <string_view>
 #include <utility>
 
@@ -19,97 +13,30 @@
 #include "analysis/units/utf8.h"
 #include "app/cli/load.h"
 #include "app/cli/terminal.h"
+#include "app/cli/timed_connection.h"
 
 namespace hbmscope::cli {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr std::string_view default_port = ":4318", default_path = "/v1/metrics";
 constexpr auto patience = std::chrono::seconds(2);  // For one request and its answer.
 constexpr std::size_t answer_bytes_max = 64 << 10;
 
-// A request on a connection, and its answer. Both end at one deadline.
-class Exchange {
- public:
-  explicit Exchange(int connection) : socket_(connection) {}
-  ~Exchange() { close(socket_); }
-  Exchange(const Exchange&) = delete;
-  Exchange& operator=(const Exchange&) = delete;
-
-  const std::string& fault() const { return fault_; }
-
-  bool send_all(std::string_view text) {
-    while (!text.empty()) {
-      const ssize_t sent = send(socket_, text.data(), text.size(), MSG_NOSIGNAL);
-      if (sent > 0) {
-        text.remove_prefix(static_cast<std::size_t>(sent));
-      } else if (errno != EINTR && !(errno == EAGAIN && wait(POLLOUT))) {
-        return note_fault();
-      }
-    }
-    return true;
-  }
-
-  // Head and body; empty: none came.
-  std::string read_answer() {
-    std::string answer;
-    while (answer.size() < answer_bytes_max && !is_whole(answer)) {
-      char part[4096];
-      const ssize_t count = recv(socket_, part, sizeof part, 0);
-      if (count == 0) {
-        if (answer.empty()) fault_ = "it hung up without an answer";
-        break;
-      }
-      if (count > 0)
-        answer.append(part, static_cast<std::size_t>(count));
-      else if (errno != EINTR && !(errno == EAGAIN && wait(POLLIN))) {
-        note_fault();
-        break;
-      }
-    }
-    return answer;
-  }
-
- private:
-  // A collector may keep the connection open after the body.
-  static bool is_whole(const std::string& answer) {
-    const std::size_t body = answer.find("\r\n\r\n");
-    if (body == std::string::npos) return false;
-    std::string head = answer.substr(0, body + 2);
-    std::transform(head.begin(), head.end(), head.begin(), [](unsigned char c) { return std::tolower(c); });
-    constexpr std::string_view name = "\r\ncontent-length:";
-    std::size_t at = head.find(name);
-    if (at == std::string::npos) return false;
-    at = head.find_first_not_of(' ', at + name.size());
-    std::size_t bytes = 0;
-    if (at == std::string::npos ||
-        std::from_chars(head.data() + at, head.data() + head.size(), bytes).ec != std::errc())
-      return false;
-    return answer.size() - (body + 4) >= bytes;
-  }
-
-  // False, with EAGAIN in errno, if the deadline comes first.
-  bool wait(short what) {
-    for (;;) {
-      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline_ - Clock::now()).count();
-      pollfd waiting{socket_, what, 0};
-      const int ready = left <= 0 ? 0 : poll(&waiting, 1, static_cast<int>(left));
-      if (ready > 0) return true;
-      if (ready < 0 && errno == EINTR) continue;
-      errno = EAGAIN;
-      return false;
-    }
-  }
-  bool note_fault() {
-    fault_ = errno == EAGAIN ? "it did not answer in time" : std::strerror(errno);
+// A collector may keep the connection open after the body.
+bool is_whole(const std::string& answer) {
+  const std::size_t body = answer.find("\r\n\r\n");
+  if (body == std::string::npos) return false;
+  std::string head = answer.substr(0, body + 2);
+  std::transform(head.begin(), head.end(), head.begin(), [](unsigned char c) { return std::tolower(c); });
+  constexpr std::string_view name = "\r\ncontent-length:";
+  std::size_t at = head.find(name);
+  if (at == std::string::npos) return false;
+  at = head.find_first_not_of(' ', at + name.size());
+  std::size_t bytes = 0;
+  if (at == std::string::npos || std::from_chars(head.data() + at, head.data() + head.size(), bytes).ec != std::errc())
     return false;
-  }
-
-  const Clock::time_point deadline_ = Clock::now() + patience;
-  const int socket_;
-  std::string fault_;
-};
+  return answer.size() - (body + 4) >= bytes;
+}
 
 // "it rejected 3 figures: unknown metric"; empty: it has taken all.
 std::string rejection_in(std::string_view body) {
@@ -190,15 +117,17 @@ std::string OtlpSender::fault_of_sending(const std::string& request) const {
   std::string wrong;
   const int connection = link::connect_to(place_.address, wrong, &is_cancelled_);
   if (connection < 0) return wrong.empty() ? "it did not answer in time" : wrong;
-  Exchange exchange(connection);
+  TimedConnection exchange(connection, patience);
   const std::string head = fmt::format(
       "POST {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: hbmscope\r\nContent-Type: application/json\r\n"
       "Content-Length: {}\r\nConnection: close\r\n\r\n",
       place_.path, place_.address.text(), request.size());
   if (!exchange.send_all(head) || !exchange.send_all(request)) return exchange.fault();
-  const std::string answer = exchange.read_answer();
+  std::string answer;
+  while (answer.size() < answer_bytes_max && !is_whole(answer) && exchange.receive(answer)) {
+  }
   const std::string status = answer.substr(0, answer.find_first_of("\r\n"));
-  if (status.empty()) return exchange.fault();
+  if (status.empty()) return exchange.fault().empty() ? "it hung up without an answer" : exchange.fault();
   if (!status.starts_with("HTTP/1.") || status.find(" 2") != 8) return "it answered " + printable(status);
   const std::size_t body = answer.find("\r\n\r\n");
   return body == std::string::npos ? std::string() : rejection_in(std::string_view(answer).substr(body + 4));

@@ -63,15 +63,6 @@ std::string host_name() {
   return gethostname(name, sizeof name - 1) == 0 ? name : "";
 }
 
-// When the first stream began; 0: unknown.
-std::int64_t find_begin_ns(const Trace& trace) {
-  std::int64_t begun_ns = 0;
-  for (const Stream& stream : trace.streams)
-    if (const auto begun = stream.clocks().realtime_of(stream.first_time_ns()); begun && stream.has_times())
-      begun_ns = begun_ns == 0 ? *begun : std::min(begun_ns, *begun);
-  return begun_ns;
-}
-
 class Watch {
  public:
   explicit Watch(const WatchOptions& options)

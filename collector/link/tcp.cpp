@@ -128,7 +128,7 @@ int listen_at(TcpAddress& address, std::string& wrong) {
                                                      : reinterpret_cast<sockaddr_in&>(bound).sin_port);
     return listening;
   }
-  wrong = address.text() + " can't be used to listen: " + std::strerror(errno);
+  wrong = std::strerror(errno);
   if (listening >= 0) close(listening);
   return -1;
 }

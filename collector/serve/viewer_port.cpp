@@ -280,7 +280,7 @@ std::optional<std::string> ViewerPort::open() {
 std::optional<std::string> ViewerPort::open_tcp(link::TcpAddress& address, const link::Token& token) {
   std::string wrong;
   listening_by_tcp_ = link::listen_at(address, wrong);
-  if (listening_by_tcp_ < 0) return wrong;
+  if (listening_by_tcp_ < 0) return address.text() + " can't be used to listen: " + wrong;
   token_ = token;
   return std::nullopt;
 }
