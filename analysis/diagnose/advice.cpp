@@ -21,7 +21,12 @@ class Adviser {
  public:
   Adviser(const Trace& trace, std::size_t stream, const CauseOfFailure& cause, const FailureRow& row,
           const FailureFacts& facts, const Holders& holders)
-      : stream_(trace.streams[stream]), cause_(cause), row_(row), facts_(facts), holders_(holders) {}
+      : stream_(trace.streams[stream]),
+        cause_(cause),
+        row_(row),
+        facts_(facts),
+        holders_(holders),
+        device_bytes_(find_device_bytes(stream_, facts.heap, facts.event)) {}
 
   std::vector<Advice> find() {
     switch (cause_.framework) {
@@ -99,13 +104,13 @@ class Adviser {
   // place blocks otherwise and lose more to rounding, so this is no proof.
   void advise_larger_fraction() {
     if (!facts_.limit_bytes || !row_.used_bytes) return;
-    const auto known = find_device_bytes(stream_, facts_.heap, facts_.event);
     const auto limit = static_cast<double>(*facts_.limit_bytes);
-    const double used_fraction = known ? limit / static_cast<double>(*known) : fraction().value_or(default_fraction);
+    const double used_fraction =
+        device_bytes_ ? limit / static_cast<double>(*device_bytes_) : fraction().value_or(default_fraction);
     const double device = limit / used_fraction;
     const double needed = static_cast<double>(clamped_sum(*row_.used_bytes, facts_.needed_bytes));
     const double wanted = std::ceil(needed / device * 100 + 1) / 100;  // One percent for rounding and gaps.
-    const bool is_assumed = !known && !fraction();
+    const bool is_assumed = !device_bytes_ && !fraction();
     const std::string basis = is_assumed ? ", if the job ran with the default of 0.75" : "";
     if (wanted > fraction_max) {
       if (needed > device)
@@ -174,8 +179,8 @@ class Adviser {
     if (cause_.cause != Cause::too_big && cause_.cause != Cause::cannot_grow) return;
     if (!facts_.driver_bytes || facts_.needed_bytes == 0) return;
     std::vector<NamedProcess> processes = find_named_processes(row_);
-    const auto device = find_device_bytes(stream_, facts_.heap, facts_.event);
-    std::erase_if(processes, [&](const NamedProcess& one) { return one.is_own || (device && one.bytes > *device); });
+    std::erase_if(processes,
+                  [&](const NamedProcess& one) { return one.is_own || (device_bytes_ && one.bytes > *device_bytes_); });
     std::stable_sort(processes.begin(), processes.end(),
                      [](const NamedProcess& a, const NamedProcess& b) { return a.bytes > b.bytes; });
     std::string names;
@@ -194,8 +199,7 @@ class Adviser {
 
   // What must go if no setting helps.
   void advise_less() {
-    const auto device = find_device_bytes(stream_, facts_.heap, facts_.event);
-    const auto most = facts_.limit_bytes ? facts_.limit_bytes : device;
+    const auto most = facts_.limit_bytes ? facts_.limit_bytes : device_bytes_;
     if (cause_.cause == Cause::too_big && most && facts_.needed_bytes > *most && cause_.framework != Framework::tpu)
       return add("request less at once",
                  fmt::format("{}The request alone is {} more than {}; releasing other memory doesn't help.",
@@ -231,6 +235,7 @@ class Adviser {
   const FailureRow& row_;
   const FailureFacts& facts_;
   const Holders& holders_;
+  const std::optional<std::uint64_t> device_bytes_;  // The whole memory of the device; absent: unknown.
   std::string without_setting_;
   std::vector<Advice> advice_;
 };

@@ -92,8 +92,10 @@ std::optional<DeviceBudget> find_device_budget(const Trace& trace, const std::ve
   constexpr std::uint64_t printed_error = 6 << 20;  // Half of 0.01 GiB, and some for the unit's rounding.
   for (const NamedProcess& process : time.processes) {
     if (process.bytes > *total) continue;
-    budget.add(BudgetPart::process, process.is_own ? "this process, outside the pool" : process.name,
-               process.bytes - (process.is_own ? std::min(pool, process.bytes) : 0));
+    if (process.is_own)
+      budget.add(BudgetPart::outside, "this process, outside the pool", process.bytes - std::min(pool, process.bytes));
+    else
+      budget.add(BudgetPart::process, process.name, process.bytes);
     budget.tolerate(printed_error);
   }
   return budget.close(time.free_bytes);

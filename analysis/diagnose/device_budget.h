@@ -17,8 +17,8 @@ enum class BudgetPart : std::uint8_t {
   requested,  // In use in frameworks' pools, without rounding as far as that is known.
   rounding,   // What their blocks have beyond that.
   pool_free,  // Free in these pools.
-  outside,    // Allocated from the driver by others, one row for each owner.
-  process,    // Held by another process, or by this one outside its pool, as the text of a failure says.
+  outside,    // Allocated from the driver by this process, but not for the pools: one row for each owner.
+  process,    // Held by another process, as the text of a failure says.
   kept,       // By the driver's own memory pools: reserved, and in no block.
   unseen,     // The rest: contexts, loaded code, other processes, what is not recorded, and what is free if unknown.
   free,       // On the device, as the driver said.

@@ -252,10 +252,12 @@ TEST(Advice, names_the_processes_that_hold_what_is_missing) {
   ASSERT_TRUE(found.budget);
   std::vector<std::pair<std::string, std::string>> parts;
   for (const BudgetRow& row : found.budget->rows)
-    if (row.part == BudgetPart::process) parts.emplace_back(row.name, text_from_bytes(row.bytes));
-  EXPECT_EQ(parts, (std::vector<std::pair<std::string, std::string>>{{"process 11", "6.00 GiB"},
-                                                                     {"process 12", "40.0 GiB"},
-                                                                     {"this process, outside the pool", "512 MiB"}}));
+    if (row.part == BudgetPart::process || row.part == BudgetPart::outside)
+      parts.emplace_back(std::string(text_from_part(row.part)) + ": " + row.name, text_from_bytes(row.bytes));
+  EXPECT_EQ(parts,
+            (std::vector<std::pair<std::string, std::string>>{{"process: process 11", "6.00 GiB"},
+                                                              {"process: process 12", "40.0 GiB"},
+                                                              {"outside: this process, outside the pool", "512 MiB"}}));
 }
 
 TEST(Advice, for_more_than_the_device_has) {
