@@ -1,6 +1,8 @@
 #include "allocator/replay/check_places.h"
 
+#include <algorithm>
 #include <concepts>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -92,16 +94,21 @@ class PlaceChecker final : public Sink {
   };
 
   void adopt() requires std::same_as<A, pytorch::CachingAllocator> {
+    const std::vector<PoolBlock>& before = places_.blocks_before;
+    std::vector<std::size_t> by_address(before.size());
+    std::iota(by_address.begin(), by_address.end(), std::size_t{0});
+    std::stable_sort(by_address.begin(), by_address.end(),
+                     [&](std::size_t a, std::size_t b) { return before[a].address < before[b].address; });
     for (std::size_t number = 0; number < places_.regions_before.size(); ++number) {
       const Claim& region = places_.regions_before[number];
       std::vector<PoolBlock> blocks;
       std::uint32_t device_stream = 0;
-      for (std::size_t i = 0; i < places_.blocks_before.size(); ++i) {
-        const PoolBlock& block = places_.blocks_before[i];
-        if (block.address < region.base || block.address >= region.base + region.bytes) continue;
-        blocks.push_back(block);
-        device_stream = stream_.operations[i].request.stream;
-        slots_[stream_.operations[i]] = block.address;
+      for (auto at = std::partition_point(by_address.begin(), by_address.end(),
+                                          [&](std::size_t i) { return before[i].address < region.base; });
+           at != by_address.end() && before[*at].address < region.base + region.bytes; ++at) {
+        blocks.push_back(before[*at]);
+        device_stream = stream_.operations[*at].request.stream;
+        slots_[stream_.operations[*at]] = before[*at].address;
       }
       allocator_.adopt(region, device_stream, blocks, places_.private_pools_before[number]);
     }

@@ -1,6 +1,7 @@
 // The heap map's rows, legend, ends and layers, operated by hand, and the animated playback of time.
 #include <chrono>
 
+#include <GLFW/glfw3.h>
 #include <imgui_internal.h>
 
 #include "app/gui/core/copy_as_command.h"
@@ -144,6 +145,35 @@ TEST_F(MapView, regions_that_do_not_fit_are_dragged_into_sight) {
     EXPECT_GT(*state().position().address, 64 * mib) << "the first rows have gone up";
   });
   take_picture("heap_map_of_many_regions");
+}
+
+TEST_F(MapView, any_number_of_regions_draws_in_a_window_of_any_size) {
+  for (const std::uint64_t regions : {31, 6'000}) {
+    const std::string file = write_regions(regions);
+    run([&](ImGuiTestContext& hand) {
+      open(hand, {file});
+      for (const auto& [width, height] : {std::pair{900, 600}, {200, 150}, {420, 500}, {1280, 300}, {1600, 1000}}) {
+        glfwSetWindowSize(static_cast<GLFWwindow*>(ImGui::GetMainViewport()->PlatformHandle), width, height);
+        hand.Yield(5);
+        EXPECT_EQ(static_cast<float>(width), ImGui::GetMainViewport()->Size.x);
+        for (const auto layout : {gui::MapLayout::strip, gui::MapLayout::by_region, gui::MapLayout::wrapped}) {
+          commands().push(gui::command::set_map_layout, layout);
+          hand.Yield(3);
+        }
+      }
+      // The splitter beside Sources, dragged to the right edge of the window.
+      const ImGuiDockNode* side = ImGui::FindWindowByName("Sources")->DockNode;
+      while (side->ParentNode->SplitAxis != ImGuiAxis_X) side = side->ParentNode;
+      ImGui::DockBuilderSetNodeSize(side->ID, {3000, side->Size.y});
+      hand.Yield(5);
+      EXPECT_LT(ImGui::FindWindowByName("Heap map")->Size.x, 160);
+    });
+    take_picture("heap_map_without_room");
+    run([&](ImGuiTestContext& hand) {
+      commands().push(gui::CommandId::reset_layout);
+      hand.Yield(3);
+    });
+  }
 }
 
 TEST_F(MapView, click_on_the_legend_filters_its_blocks_and_once_more_lets_go) {

@@ -288,6 +288,50 @@ TEST(HeapLine, fit_shows_all_in_rows_of_a_power_of_two) {
   EXPECT_DOUBLE_EQ(static_cast<double>(std::uint64_t{1} << 30), view.bytes_per_px * view.width);
 }
 
+// One large region and many small ones, as a job leaves them whose pool grew for days.
+HeapSpans many_regions(std::size_t count) {
+  HeapSpans map;
+  std::uint64_t at = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t size = i == count / 2 ? 1024 * mib : (2 + i % 10 * 2) * mib;
+    map.regions.push_back({{at, at + size}, i, i + 1});
+    map.spans.push_back({at, size});
+    map.region_bytes += size;
+    at += size + 2 * mib;
+  }
+  return map;
+}
+
+TEST(HeapLine, any_number_of_regions_fits_a_picture_of_any_size) {
+  for (const std::size_t count : {1, 31, 6'000, 200'000}) {
+    const HeapSpans map = many_regions(count);
+    for (const auto& [width, height] : {std::pair{1, 1}, {16, 8}, {300, 40}, {3840, 2000}})
+      for (const MapLayout layout : {MapLayout::wrapped, MapLayout::by_region, MapLayout::strip}) {
+        SCOPED_TRACE(testing::Message() << count << " regions, " << width << "x" << height << ", "
+                                        << text_from_map_layout(layout));
+        const HeapMapView view = fit_heap_map(map, width, height, layout);
+        ASSERT_GE(view.rows, 1);
+        EXPECT_LE(view.height(), std::max(height, view.pitch));
+        const double pixels = static_cast<double>(view.width) * view.rows;
+        const HeapLine line(map, view);
+        // What can't all be seen at once goes on, at a scale at which the pixels have the bytes that they stand for.
+        if (layout != MapLayout::by_region)
+          EXPECT_LE(static_cast<double>(line.length_px()) * view.bytes_per_px,
+                    3 * static_cast<double>(map.region_bytes) + 2 * pixels * view.bytes_per_px);
+        const double room = static_cast<double>(width) * std::max(1, height / 8);
+        if (layout == MapLayout::wrapped && static_cast<double>(count) * 2 <= room)
+          EXPECT_FALSE(goes_on_below(map, view));
+        HeapRaster raster;
+        raster.draw(map, view, Theme::dark);
+        HeapMapView end = pan_heap_map(map, view, -line.length_px());
+        EXPECT_FALSE(goes_on_below(map, end)) << "the end can be panned to";
+        raster.draw(map, end, Theme::dark);
+        const HeapMapView near = zoom_heap_map(map, view, height, 4, width / 2, 0);
+        EXPECT_EQ(view, zoom_heap_map(map, near, height, 0.001, 0, 0));
+      }
+  }
+}
+
 TEST(HeapLine, address_under_the_pointer_stays_there) {
   test::SmallTrace trace;
   fill_randomly(trace, 7, 64 * mib, 4096, 100);

@@ -18,17 +18,36 @@ int notch_for(std::size_t regions, double pixels) {
   return static_cast<double>(regions) <= pixels / 8 ? 1 : 0;
 }
 
-double fit_bytes_per_px(const HeapSpans& map, int width, int rows, bool by_region) {
+double mean_region_bytes(const HeapSpans& map) {
+  return static_cast<double>(map.region_bytes) / static_cast<double>(std::max<std::size_t>(1, map.regions.size()));
+}
+
+// The smallest power of two of bytes per row with which the line fits into the rows. Each region takes at least a
+// pixel, so with more regions than half of the pixels nothing may fit: then a pixel is at most the size of the mean
+// region, and the line continues below.
+double fit_wrapped(const HeapSpans& map, int width, int rows) {
+  const double pixels = static_cast<double>(width) * rows;
+  double row_bytes = 256;
+  if (static_cast<double>(map.regions.size()) * 2 > pixels) {
+    while (row_bytes * 2 / width <= mean_region_bytes(map)) row_bytes *= 2;
+    return row_bytes / width;
+  }
+  // The line is at least as long as its bytes.
+  while (row_bytes * rows < static_cast<double>(map.region_bytes)) row_bytes *= 2;
+  while (static_cast<double>(HeapLine(map, row_bytes / width).length_px()) > pixels) row_bytes *= 2;
+  return row_bytes / width;
+}
+
+// A row is as long as the longest region at most.
+double fit_by_region(const HeapSpans& map, int width, int rows) {
   std::uint64_t longest = 0;
   for (const SpanRegion& region : map.regions) longest = std::max(longest, region.range.size());
   double row_bytes = 256;
-  while (HeapLine(map, row_bytes / width, by_region ? width : 0).length_px() >
-             static_cast<std::int64_t>(width) * rows &&
-         !(by_region && row_bytes >= static_cast<double>(longest)))
+  while (row_bytes < static_cast<double>(longest) &&
+         HeapLine(map, row_bytes / width, width).length_px() > static_cast<std::int64_t>(width) * rows)
     row_bytes *= 2;
   // Slightly more than the longest region, so that a rounding error can't push it into a second row.
-  if (by_region) row_bytes = std::min(row_bytes, std::max(256.0, static_cast<double>(longest) * (1 + 1e-9)));
-  return row_bytes / width;
+  return std::min(row_bytes, std::max(256.0, static_cast<double>(longest) * (1 + 1e-9))) / width;
 }
 
 void keep_in_sight(const HeapSpans& map, HeapMapView& view) {
@@ -103,7 +122,8 @@ HeapMapView fit_with_pitch(const HeapSpans& map, int width, int height, MapLayou
   view.width = std::max(1, width);
   view.layout = layout;
   const int rows_most = std::max(1, height / pitch);
-  view.bytes_per_px = fit_bytes_per_px(map, view.width, rows_most, view.by_region());
+  view.bytes_per_px =
+      view.by_region() ? fit_by_region(map, view.width, rows_most) : fit_wrapped(map, view.width, rows_most);
   const std::int64_t length = HeapLine(map, view).length_px();
   const std::int64_t rows = std::max<std::int64_t>(1, (length + view.width - 1) / view.width);
   view.pitch = std::clamp(static_cast<int>(height / rows), pitch_least, pitch_most);
@@ -118,7 +138,11 @@ HeapMapView fit_strip(const HeapSpans& map, int width, int height) {
   view.rows = 1;
   view.pitch = std::clamp(height, pitch_least, strip_pitch_most);
   view.bytes_per_px = std::max(1.0, static_cast<double>(map.region_bytes)) / view.width;
-  // Notches, and regions that are rounded up to pixels, need some more room. More regions than pixels never fit.
+  if (map.regions.size() > static_cast<std::size_t>(view.width)) {  // Each takes a pixel, so they never fit.
+    view.bytes_per_px = std::max(1.0, mean_region_bytes(map));
+    return view;
+  }
+  // Notches, and regions that are rounded up to pixels, need some more room.
   const auto fits = [&] { return HeapLine(map, view).length_px() <= view.width; };
   double too_fine = view.bytes_per_px;
   for (int i = 0; i < 12 && !fits(); ++i) view.bytes_per_px *= 1.25;

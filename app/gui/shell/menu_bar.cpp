@@ -76,7 +76,7 @@ void draw_menu(const AppState& state, const char* name, CommandQueue& commands) 
 void draw_menu_bar(const AppState& state, CommandQueue& commands) {
   if (!ImGui::BeginMenuBar()) return;
   for (const char* name : menus) draw_menu(state, name, commands);
-  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + 2 * ImGui::GetFontSize());
+  ImGui::Dummy({2 * ImGui::GetFontSize() - ImGui::GetStyle().ItemSpacing.x, 0});
   draw_live_head(state, commands);
   // On the right, if they fit: the buttons for the palette and the theme.
   const std::string palette = "Find a command   Ctrl+Shift+P";

@@ -237,8 +237,8 @@ void draw_picture(const AppState& state, const Look& look, HeapMapState& map,
   const ImVec2 corner = places.corner, origin = places.origin;
   const int height = places.height;
   map.minimap_width = static_cast<int>(look.px(64));  // 56 px and a gap.
-  map.is_longer = map.layout == MapLayout::by_region &&
-                  goes_on_below(answer->spans, fit_heap_map(answer->spans, places.width, height, map.layout));
+  map.is_longer =
+      !is_strip && goes_on_below(answer->spans, fit_heap_map(answer->spans, places.width, height, map.layout));
   const int narrow = std::max(16, places.width - map.minimap_width);
   const int width = !is_strip && (map.is_longer || !map.is_fit) ? narrow : places.width;
   if (!map.shown) map.shown = answer;
@@ -300,6 +300,8 @@ void draw_heap_map(const AppState& state, HeapMapState& map, CommandQueue& comma
   const std::optional<Shade> lit = draw_legend(state, look, *answer, commands);
   if (!state.position().request.where.empty()) commands.ask(Question::blocks);
 
+  const ImVec2 room = ImGui::GetContentRegionAvail();
+  if (room.x < look.px(160) || room.y < look.px(16)) return wrapped_text("Too small for the heap map.");
   ImGui::BeginChild("map", {0, 0}, 0, ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar);
   draw_picture(state, look, map, answer, lit, commands);
   ImGui::EndChild();
