@@ -202,6 +202,11 @@ bool Observation::print_summary() const {
           "{} events of process {} have no stack, because it has too many different stacks; a lower --stack-depth "
           "makes fewer",
           text_from_count(process.stacks_lost), process.pid));
+    if (process.has_sandbox)
+      say(
+          fmt::format("process {} set up a sandbox (seccomp), which could have killed what it forked after that for "
+                      "being observed: only the process itself was",
+                      process.pid));
     if (process.is_broken)
       say(fmt::format("process {} overwrote memory of its collector; later events are missing", process.pid));
   }

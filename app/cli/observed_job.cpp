@@ -21,6 +21,7 @@
 #include "app/cli/program_files.h"
 #include "app/cli/stderr_tail.h"
 #include "app/cli/terminal.h"
+#include "collector/attach/permission.h"
 
 namespace hbmscope::cli {
 namespace {
@@ -44,6 +45,7 @@ void ObservedJob::set_variables_of_collector(const std::string& collector, const
   else
     setenv(wire::no_follow_variable, std::to_string(getpid()).c_str(), 1);
   // For NVTX ranges and markers, unless another tool uses NVTX.
+  setenv(wire::filters_variable, std::to_string(attach::read_status(getpid()).filters()).c_str(), 1);
   setenv("NVTX_INJECTION64_PATH", collector.c_str(), 0);
   if (!settings.memory_dump_prefix.empty()) setenv("TF_BFC_MEMORY_DUMP", settings.memory_dump_prefix.c_str(), 0);
   if (settings.wants_cupti)
@@ -188,7 +190,8 @@ void ObservedJob::print_summary(bool explains) const {
     say("it sees calls of the CUDA driver (libcuda.so.1), the pools of JAX, PyTorch and TensorFlow, and allocators "
         "annotated with collector/annotate/hbmscope.h. It does not see statically linked programs, libraries loaded "
         "with "
-        "RTLD_DEEPBIND or dlmopen, processes with an empty environment (env -i) or of another user, and with "
+        "RTLD_DEEPBIND or dlmopen, processes with an empty environment (env -i), of another user or in a sandbox "
+        "(seccomp), and with "
         "--no-follow "
         "processes other than the first.");
   for (const JobWarning& warning :

@@ -12,6 +12,7 @@
 
 #include "analysis/units/format.h"
 #include "collector/attach/job_memory.h"
+#include "collector/attach/permission.h"
 #include "collector/attach/visible_memory.h"
 #include "collector/serve/proc_file.h"
 
@@ -102,6 +103,8 @@ void WatchedProcesses::look_at(pid_t process, Process& seen) const {
       seen.obstacle = Obstacle::has_other_c_library;
     else if (environment.find("libhbmscope_collector") == std::string::npos)
       seen.obstacle = Obstacle::lacks_preload;
+  } else if (attach::read_status(process).filters() > attach::read_status(getpid()).filters()) {
+    seen.obstacle = Obstacle::is_in_sandbox;
   }
   seen.visible = attach::text_from_visible(attach::find_visible_memory(mappings, environment, {}, false), "");
 }
@@ -161,6 +164,7 @@ std::vector<std::string> WatchedProcesses::sentences_on_unseen(const std::vector
         case Obstacle::is_static: return "statically linked, so hbmscope's library can't be loaded";
         case Obstacle::has_other_c_library: return "its C library is not glibc";
         case Obstacle::lacks_preload: return "started without LD_PRELOAD, as env -i, sudo and some launchers do";
+        case Obstacle::is_in_sandbox: return "in a sandbox (seccomp), which could kill it for being observed";
         default: break;
       }
       return process.has_collector ? "no call that allocates memory reached hbmscope: it made none, or it loaded the "

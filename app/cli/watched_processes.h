@@ -23,13 +23,13 @@ class WatchedProcesses {
   std::vector<std::string> sentences(const std::vector<pid_t>& reported) const;
 
  private:
-  enum class Obstacle : std::uint8_t { none, is_static, has_other_c_library, lacks_preload };
+  enum class Obstacle : std::uint8_t { none, is_static, has_other_c_library, lacks_preload, is_in_sandbox };
   struct Process {
     std::string name;
     std::string driver;   // "libcuda.so.1"; empty: it has loaded none so far.
     std::string visible;  // What is seen of it: "pool of JAX (XLA's BFC), arrays by PJRT; driver calls".
     bool has_collector = false;
-    Obstacle obstacle = Obstacle::none;  // Why it has no collector.
+    Obstacle obstacle = Obstacle::none;  // Why it isn't observed.
     pid_t parent = 0;
     bool has_ended = false, is_of_other_user = false;
     std::chrono::milliseconds patience{0};

@@ -119,7 +119,7 @@ std::optional<Refusal> find_program_refusal(pid_t process, const ProcessStatus& 
   if (modules.all.empty()) return Refusal{"it is starting or ending", "Try again.", true};
   if (status.seccomp == 1 || (status.seccomp == 2 && has_own_filters(process, status)))
     return Refusal{"it is in a sandbox (seccomp), which could kill it when hbmscope attaches",
-                   "Start the job without the sandbox, or with hbmscope run."};
+                   "Start the job without the sandbox."};
   if (status.has_shadow_stack)
     return Refusal{"it runs with a shadow stack", "Start it without one (GLIBC_TUNABLES=glibc.cpu.x86_shstk=off)."};
   return std::nullopt;

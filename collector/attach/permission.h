@@ -23,6 +23,8 @@ struct ProcessStatus {
   pid_t parent = 0, tracer = 0;
   int seccomp = 0;  // 0: none, 1: strict, 2: filters.
   int seccomp_filters = 0;
+  // Kernels before 5.9 report only that there are some.
+  int filters() const { return seccomp_filters > 0 ? seccomp_filters : seccomp != 0 ? 1 : 0; }
   bool has_shadow_stack = false;
 };
 ProcessStatus read_status(pid_t process);

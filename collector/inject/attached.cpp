@@ -28,6 +28,7 @@
 #include "collector/inject/loaded_objects.h"
 #include "collector/inject/process_facts.h"
 #include "collector/inject/rings.h"
+#include "collector/inject/sandbox.h"
 #include "collector/inject/stacks.h"
 #include "collector/wire/attach_layout.h"
 #include "collector/wire/reported_names.h"
@@ -149,6 +150,7 @@ const char* serve_observer(wire::AttachControl* control, const char* observer) {
   watch_forks();
   __atomic_store_n(&is_complete, false, __ATOMIC_RELEASE);
   if (const char* wrong = rings.open(observer, &descriptor)) return wrong;
+  expect_present_filters();
   report_process_facts();
   Link link(descriptor);
   __atomic_store_n(&attached_link, &link, __ATOMIC_RELEASE);
@@ -164,6 +166,7 @@ const char* serve_observer(wire::AttachControl* control, const char* observer) {
   answer(control, wire::attach_state::is_attached, "");
   give_back(control, &link);
   while (!link.is_over(driver_calls.is_decided() ? look_again_ms : look_for_driver_ms)) {
+    look_for_sandbox();
     if (driver_calls.is_decided()) note_variables(0);
     if (!listen_to_all()) continue;
     driver_calls.look();

@@ -2,6 +2,7 @@
 
 #include <elf.h>
 #include <link.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -11,6 +12,7 @@
 #include "collector/inject/native_frames.h"
 #include "collector/inject/python_frames.h"
 #include "collector/inject/rings.h"
+#include "collector/inject/sandbox.h"
 #include "collector/inject/stacks.h"
 
 namespace hbmscope::inject {
@@ -98,6 +100,8 @@ void read_build_id(const dl_phdr_info& object, char* text) {
 // loaded.
 const char* path_of(const char* name, char* path) {
   if (*name == '/' || std::strncmp(name, "linux-vdso", 10) == 0) return name;
+  if (is_sandboxed())
+    return *name != 0 ? name : reinterpret_cast<const char*>(getauxval(AT_EXECFN));  // As it was started.
   if (*name == 0) {
     const ssize_t length = readlink("/proc/self/exe", path, path_bytes_max - 1);
     path[length > 0 ? length : 0] = 0;

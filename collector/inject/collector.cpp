@@ -16,6 +16,7 @@
 #include "collector/inject/line.h"
 #include "collector/inject/process_facts.h"
 #include "collector/inject/rings.h"
+#include "collector/inject/sandbox.h"
 #include "collector/inject/stacks.h"
 
 // Glibc's own function under pthread_atfork, which a shared library would have to link in. Null with another C library.
@@ -32,6 +33,7 @@ SpinLock opening;
 
 // The rings belong to the parent. The child's driver calls go into its own rings.
 void after_fork_in_child() {
+  follow_fork_in_sandbox();
   stop_listening_in_child();
   rings.forget();
   forget_attachment();
@@ -63,6 +65,7 @@ void leave_this_process_alone() {
   observer = nullptr;
   unsetenv(wire::no_follow_variable);
   unsetenv(wire::observer_variable);
+  unsetenv(wire::filters_variable);
   unsetenv(wire::cupti_variable);
   unsetenv(wire::stacks_variable);
   const char* preloaded = std::getenv("LD_PRELOAD");
@@ -81,6 +84,7 @@ __attribute__((constructor)) void begin() {
     if (!is_this_process(followed)) return leave_this_process_alone();
     watch_forks();  // Called before anything can be observed: children forked before then must not be observed either.
   }
+  expect_filters(std::getenv(wire::filters_variable));
   choose_stacks(std::getenv(wire::stacks_variable));
   take_stacks_with(take_stack);
   if (std::getenv(wire::cupti_variable) != nullptr) prefer_cupti();
@@ -125,7 +129,10 @@ bool open_rings() {
   opening.lock();
   if (observer != nullptr && !rings.is_open()) {
     watch_forks();
-    if (const char* wrong = has_glibc() ? rings.open(observer) : "its C library is not glibc") {
+    look_for_sandbox();
+    if (is_sandboxed()) {
+      __atomic_store_n(&observer, nullptr, __ATOMIC_RELEASE);  // Saying so takes calls, too: hbmscope run does.
+    } else if (const char* wrong = has_glibc() ? rings.open(observer) : "its C library is not glibc") {
       __atomic_store_n(&observer, nullptr, __ATOMIC_RELEASE);
       say(Line().add("this process is not observed: ").add(wrong));  // Only once; the job goes on without us.
     } else {

@@ -1,6 +1,7 @@
 #include "collector/inject/rings.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -12,6 +13,8 @@
 #include <new>
 
 #include "collector/inject/hand_over.h"
+#include "collector/inject/loaded_objects.h"
+#include "collector/inject/sandbox.h"
 #include "collector/inject/shared_memory.h"
 
 #if defined(__x86_64__)
@@ -42,6 +45,19 @@ bool is_tsc_even() {
 #else
   return false;
 #endif
+}
+
+// The number that the kernel gave the thread, which is in the number of its clock: so no system call is made, which a
+// sandbox may forbid. pthread_getcpuclockid() moved in glibc 2.34.
+using GetClock = int (*)(pthread_t, clockid_t*);
+GetClock get_clock = nullptr;
+
+std::uint64_t number_of_thread() {
+  clockid_t clock = 0;
+  if (get_clock == nullptr || get_clock(pthread_self(), &clock) != 0)
+    return static_cast<std::uint64_t>(syscall(SYS_gettid));
+  constexpr int bits_of_kind = 3;
+  return static_cast<std::uint32_t>(~(clock >> bits_of_kind));
 }
 
 // Not a cancellation point, unlike nanosleep().
@@ -81,6 +97,7 @@ void SpinLock::lock() {
 }
 
 const char* Rings::open(const char* observer_path, int* link) {
+  get_clock = reinterpret_cast<GetClock>(find_function("pthread_getcpuclockid"));
   SharedMemory memory;
   const char* wrong = create_shared_memory(memory);
   if (wrong != nullptr) return wrong;
@@ -113,8 +130,9 @@ const char* Rings::open(const char* observer_path, int* link) {
 void Rings::close() {
   if (!is_open_) return;
   __atomic_store_n(&is_open_, false, __ATOMIC_SEQ_CST);
-  // Without membarrier (a kernel before 4.14) it is unknown which threads still write, so the memory stays mapped.
-  const bool is_seen = syscall(SYS_membarrier, private_expedited, 0) == 0;
+  // Without membarrier (a kernel before 4.14, a sandbox) it is unknown which threads still write, so the memory stays
+  // mapped.
+  const bool is_seen = !is_sandboxed() && syscall(SYS_membarrier, private_expedited, 0) == 0;
   for (ThreadSlot& slot : slots)
     while (std::atomic_ref(slot.is_busy).load(std::memory_order_acquire) != 0) nanosleep(&wait_step, nullptr);
   for (SpinLock* lock : {&definitions_lock_, &listing_lock_}) {
@@ -127,6 +145,10 @@ void Rings::close() {
   if (fresh == MAP_FAILED) return;
   new (fresh) wire::RingsHeader(*header_);
   mremap(fresh, page, page, MREMAP_MAYMOVE | MREMAP_FIXED, bytes_);
+}
+
+void Rings::note_sandbox() {
+  if (is_open()) std::atomic_ref(header_->has_sandbox).store(1, std::memory_order_relaxed);
 }
 
 void Rings::forget() {
@@ -174,7 +196,7 @@ ThreadSlot* Rings::take_ring() {
   if (!is_open()) return nullptr;
   auto* mine = reinterpret_cast<ThreadSlot*>(thread_word & ~thread_flags);
   if (mine == nullptr) {
-    const auto thread = static_cast<std::uint64_t>(syscall(SYS_gettid));
+    const std::uint64_t thread = number_of_thread();
     for (std::size_t i = 0; mine == nullptr && i < own_rings_; ++i)
       if (take_slot(slots[i], thread)) mine = &slots[i];
     if (mine == nullptr) return nullptr;
@@ -204,6 +226,7 @@ ThreadSlot* Rings::try_borrowing(std::uint64_t thread) {
 
 // A thread may end inside the call for which it borrowed a slot: by cancellation, or because its observer is gone.
 void Rings::reclaim_slots() {
+  if (is_sandboxed()) return;
   for (std::size_t i = wire::rings_wanted; i < std::size(slots); ++i) {
     ThreadSlot& slot = slots[i];
     std::uint64_t thread = std::atomic_ref(slot.thread).load(std::memory_order_acquire);
@@ -227,7 +250,7 @@ void Rings::end_giving_in(ThreadSlot& slot) {
 // So this thread does not wait forever.
 ThreadSlot* Rings::borrow_slot(bool may_wait) {
   if (!is_open()) return nullptr;
-  const auto thread = static_cast<std::uint64_t>(syscall(SYS_gettid));
+  const std::uint64_t thread = number_of_thread();
   const int errno_of_job = errno;
   ThreadSlot* lent = try_borrowing(thread);
   if (lent == nullptr && may_wait) reclaim_slots();
@@ -326,7 +349,7 @@ std::uint8_t* Rings::wait_for_room(wire::RingHeader& mine, std::uint64_t bytes) 
   std::uint64_t tail = mine.tail_seen;
   std::uint8_t* row = nullptr;
   for (unsigned steps = 0; row == nullptr && steps < wait_steps_max; ++steps) {
-    if (observer_ != 0 && kill(observer_, 0) != 0 && errno == ESRCH) break;
+    if (observer_ != 0 && !is_sandboxed() && kill(observer_, 0) != 0 && errno == ESRCH) break;
     sleep_a_step();
     row = find_room(mine, bytes);
     if (mine.tail_seen != tail) steps = 0;

@@ -136,6 +136,7 @@ class Rings {
   std::uint32_t define_stack(std::uint32_t parent, std::uint32_t frame);
   std::uint32_t define_heap(wire::HeapRecord heap, const char* name, const char* memory_kind);
   void define_job_fact(const char* key, const char* value);
+  void note_sandbox();  // The process has set up a sandbox (sandbox.h).
   void note_stack_lost() { std::atomic_ref(header_->stacks_lost).fetch_add(1, std::memory_order_relaxed); }
   // When this changes, earlier ids are invalid.
   std::uint64_t session() const { return __atomic_load_n(&session_, __ATOMIC_RELAXED); }

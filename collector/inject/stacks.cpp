@@ -12,6 +12,7 @@
 #include "collector/inject/native_frames.h"
 #include "collector/inject/python_frames.h"
 #include "collector/inject/rings.h"
+#include "collector/inject/sandbox.h"
 #include "collector/inject/stack_frame.h"
 
 namespace hbmscope::inject {
@@ -273,7 +274,8 @@ void forget_stacks() {
   forget_frame_rules();
   forget_python();
   tables_session = 0;
-  if (Tables* in = tables.load(std::memory_order_relaxed)) madvise(in, sizeof(Tables), MADV_DONTNEED);
+  Tables* in = tables.load(std::memory_order_relaxed);
+  if (in != nullptr && !is_sandboxed()) madvise(in, sizeof(Tables), MADV_DONTNEED);  // In a sandbox nothing follows.
 }
 
 }  // namespace hbmscope::inject

@@ -226,6 +226,7 @@ Observer::Process Observer::process_of(const Job& job) {
   process.lost = job.drain->lost();
   process.stacks_lost = job.drain->stacks_lost();
   process.is_broken = job.drain->is_broken();
+  process.has_sandbox = job.drain->has_sandbox();
   return process;
 }
 

@@ -59,6 +59,7 @@ class Observer {
     std::int64_t pid = 0;
     std::uint64_t events = 0, lost = 0, stacks_lost = 0;
     bool is_broken = false;
+    bool has_sandbox = false;  // It has set up a sandbox (seccomp): what it forks from then on is not observed.
   };
   std::vector<Process> processes() const;
   struct Totals {

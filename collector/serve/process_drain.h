@@ -57,6 +57,7 @@ class ProcessDrain {
   std::uint64_t events() const { return writer_.counted_events() + figures_; }
   std::uint64_t lost() const { return lost_; }
   std::uint64_t stacks_lost() const { return memory_->stacks_lost(); }  // Events without a stack, for lack of room.
+  bool has_sandbox() const { return memory_->has_sandbox(); }
   // take_failures() returns the failures since the last call, without the number of the process.
   const FailureWatch& failure_watch() const { return watch_; }
   std::vector<Failure> take_failures() { return std::exchange(failures_, {}); }

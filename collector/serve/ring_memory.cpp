@@ -155,6 +155,10 @@ std::uint64_t RingMemory::stacks_lost() const {
   return load(header().stacks_lost);
 }
 
+bool RingMemory::has_sandbox() const {
+  return load(header().has_sandbox) != 0;
+}
+
 std::optional<Row> RingMemory::next(std::uint32_t number, std::uint64_t& at, std::uint64_t head,
                                     bool& is_broken) const {
   const auto* rows = reinterpret_cast<const std::uint8_t*>(&ring(number) + 1);

@@ -55,6 +55,7 @@ class RingMemory {
   std::uint64_t giving_since(std::uint32_t ring) const;
   std::uint64_t events_without_ring() const;
   std::uint64_t stacks_lost() const;
+  bool has_sandbox() const;
 
   // The row at `at` of a ring; advances `at` to the next one, and past padding. No value at `head`. An invalid row also
   // returns no value, moves `at` to `head`, because the position of the next row is unknown, and sets `is_broken`.

@@ -49,6 +49,7 @@ struct RingsHeader {
   std::uint64_t events_without_ring = 0;          // Lost because every ring was in use.
   std::uint64_t rings_taken = 0;                  // Rings from here on never had a thread.
   std::uint64_t stacks_lost = 0;                  // Events without a stack, because a table was full.
+  std::uint64_t has_sandbox = 0;                  // 1: it has set up a sandbox (seccomp) since.
   alignas(64) std::uint64_t listing_end = 0;      // Bytes of the listing that waits to be read; 0: none.
   // Written by the observer.
   alignas(64) std::uint32_t listing_round = 1;  // Heaps not listed since this was raised must be listed.
@@ -115,6 +116,8 @@ constexpr char attach_taken = 'y';
 constexpr const char* observer_variable = "HBMSCOPE_OBSERVER";  // The path of the observer's socket.
 // The number of the only process to observe, whatever program it executes. Not set: all processes that it starts, too.
 constexpr const char* no_follow_variable = "HBMSCOPE_NO_FOLLOW";
+// How many filters of system calls (seccomp) `hbmscope run` has. A process with more is in a sandbox, and not observed.
+constexpr const char* filters_variable = "HBMSCOPE_SECCOMP_FILTERS";
 // Set: CUPTI reports the driver calls, if it is available.
 constexpr const char* cupti_variable = "HBMSCOPE_CUPTI";
 // The kind and depth of the stacks of driver calls: "python:64", "native:20". Not set, or anything else: none.
