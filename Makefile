@@ -6,7 +6,7 @@ SAMPLE = samples/leak_step_200.pprof.gz
 TIMED = tests/house/timed.py
 BASELINE = samples/leak_step_010.pprof.gz
 
-.PHONY: help run build configure-tests build-tests test install server bundle test-real real-environments clean-real test-gpu test-slow bench asan tsan fuzz tidy format samples clean wheel wheel-files deb web site test-web test-spark test-ray spark-java
+.PHONY: help run build configure-tests build-tests test install server bundle test-real real-environments clean-real test-gpu test-slow bench others asan tsan fuzzers fuzz tidy format samples clean wheel wheel-files deb web site test-web test-spark test-ray spark-java
 
 help:
 	@echo "make run             install missing packages, build, open the window on the demo"
@@ -20,6 +20,7 @@ help:
 	@echo "make deb             build/release/packages/hbmscope_*.deb, for apt"
 	@echo "make site            build/site: all pages of the repository as one site, with a search; needs no server"
 	@echo "make bench           compare speed with go tool pprof, std::map and the floor of this machine"
+	@echo "make others          build what make test leaves out, and run each benchmark and fuzzer once"
 	@echo "make asan tsan fuzz  run the tests under sanitizers; fuzz for ten minutes"
 	@echo "make tidy format     clang-tidy, clang-format"
 	@echo "make samples         make the sample profiles and the picture of the window again"
@@ -155,8 +156,9 @@ test-gpu: build bundle
 test-slow: build-tests
 	@ctest --test-dir build/release -L '^slow$$' --no-tests=error --output-on-failure
 
+BENCHMARKS = hbmscope benchmarks annotated_program pool_job pool_plugin_newer
 bench: configure-tests
-	@cmake --build --preset test --target hbmscope benchmarks pool_job pool_plugin_newer storm_program
+	@cmake --build --preset test --target $(BENCHMARKS)
 	@tests/bench/run.sh build/release
 	@build/release/tests/bench/trace_bench
 	@build/release/tests/bench/allocator_bench
@@ -173,10 +175,20 @@ asan tsan:
 	@cmake --build --preset $@
 	@ctest --preset $@
 
-fuzz:
+fuzzers:
+	@third_party/install_packages.sh window tests fuzz
 	@cmake --preset fuzz $(CMAKE_FLAGS)
-	@cmake --build --preset fuzz
+	@$(TIMED) fuzzers cmake --build --preset fuzz --target fuzzers
+fuzz: fuzzers
 	@tests/fuzz/run.sh build/fuzz 600
+
+# What else the pages name, so that it builds and runs: CI makes this. The page needs Emscripten, which is not installed
+# for this.
+others: configure-tests fuzzers server
+	@$(TIMED) benchmarks cmake --build --preset test --target $(BENCHMARKS)
+	@tests/bench/smallest.sh build/release
+	@tests/fuzz/run.sh build/fuzz 0
+	@if command -v emcc >/dev/null; then $(MAKE) --no-print-directory web; else echo "There is no emcc: the page for browsers is not built."; fi
 
 tidy:
 	@cmake --preset tidy $(CMAKE_FLAGS) && cmake --build --preset tidy --target hbmscope_pprof_proto hlo_bench_proto

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes sure that the distribution's packages are there. Usage: install_packages.sh [window] [tests] [package] [web] [spark]
+# Makes sure that the distribution's packages are there. Usage: install_packages.sh [window] [tests] [package] [fuzz] [web] [spark]
 # Installs what is missing when it may; otherwise it names the packages and stops. Does nothing, quickly, when all is there.
 set -eu
 
@@ -10,6 +10,7 @@ for part in "$@"; do
     window) packages="$packages python3-pip ca-certificates libx11-dev libxrandr-dev libxinerama-dev libxcursor-dev libxi-dev
       libxext-dev libwayland-dev wayland-protocols libxkbcommon-dev libegl1 libgl1 libgl1-mesa-dri" ;;
     tests) packages="$packages libgtest-dev golang-go musl-tools python3-pytest python3-venv" ;;
+    fuzz) packages="$packages clang libclang-rt-dev" ;;
     web) packages="$packages emscripten node-acorn unicode-data perl make tcl" ;;
     spark) packages="$packages default-jre-headless" ;;
     package) packages="$packages python3-venv python3-pip binutils" ;;

@@ -13,7 +13,7 @@ constexpr std::size_t account_devices_max = 1024;
 // A short text in the file; longer ones are cut.
 template <std::size_t size>
 struct AccountText {
-  char text[size] = "";
+  char text[size] = {};
 
   void set(const std::string& from) {
     const std::size_t length = from.copy(text, size - 1);
