@@ -178,8 +178,8 @@ void digest_files(const std::vector<NamedFile>& files, unsigned jobs, const Sour
 
 std::string name_of_run(const DigestOptions& options) {
   if (!options.run.empty()) return options.run;
-  const fs::path first = fs::absolute(options.files.front()).lexically_normal();
   std::error_code error;
+  const fs::path first = fs::absolute(options.files.front(), error).lexically_normal();
   return (fs::is_directory(first, error) ? first / "." : first).lexically_normal().parent_path().filename().string();
 }
 

@@ -8,7 +8,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -26,13 +25,6 @@ namespace hbmscope::cli {
 namespace {
 
 constexpr int exit_not_started = 127;  // The exit code of a shell for a command that it can't find.
-
-// Something is there that must not be replaced, such as another user's file. The user has named it by mistake, or
-// somebody has put it there.
-bool is_taken(const Error& error) {
-  std::error_code ignored;
-  return !error.file.empty() && std::filesystem::exists(std::filesystem::symlink_status(error.file, ignored));
-}
 
 }  // namespace
 
@@ -116,8 +108,7 @@ std::optional<int> ObservedJob::start(const std::vector<std::string>& command, c
   is_observed_ = collector.has_value();
   if (!is_observed_) {
     // The machine that started this waits for a stream.
-    const bool is_required = !settings.may_run_unobserved || is_far_started();
-    if (is_required || is_taken(collector.error())) return fail(collector.error());
+    if (!settings.may_run_unobserved || is_far_started()) return fail(collector.error());
     say("the job runs without being observed: " + printable(collector.error().text()));
   }
   if (is_observed_)

@@ -298,6 +298,15 @@ class Running(Remote):
             self.assertEqual(done.returncode, 7, done.stderr)
             self.assertEqual(json.loads(done.stdout), words)
 
+    def test_a_job_that_can_not_be_recorded_here_is_recorded_there(self):
+        self.install()
+        os.mkfifo(self.recording)
+        done = self.run_there("/bin/sh", "-c", f"{PROGRAM} --events 4000 && exit 5")
+        self.assertEqual(done.returncode, 5, done.stderr)
+        self.assertEqual(done.stderr.count(f"the job is recorded on {HOST} only: {self.recording}: it is a pipe or a socket"), 1, done.stderr)
+        [there] = self.far_recordings()
+        self.assertGreater(self.sums(there)[0]["total"], 1000)
+
     def test_a_job_is_recorded_and_its_output_and_exit_code_are_here(self):
         self.install()
         done = self.run_there(PROGRAM, "--events", "40000", options=("--no-follow", "--flight-keep", "3", "--on-exit"))
