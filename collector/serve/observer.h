@@ -61,6 +61,9 @@ class Observer {
     bool is_broken = false;
   };
   std::vector<Process> processes() const;
+  std::vector<std::int64_t> running() const;  // Those of them that have not ended.
+  // Records that they go on unobserved: the observation ends before they do.
+  void note_left_running();
   struct Totals {
     std::uint32_t processes = 0;
     std::uint64_t events = 0, lost = 0;
