@@ -194,7 +194,7 @@ int write_store(const DigestOptions& options, const std::string& tables, const s
   if (!program) return fail(python_program_is_missing("fleet/store.py"));
   const auto done = run_and_read({options.python, *program, tables, options.store, run});
   if (!done) return fail(done.error());
-  if (done->exit_code == python_without_duckdb) return fail(duckdb_is_missing(options.python));
+  if (done->exit_code == python_without_duckdb) return exit_usage;
   return done->exit_code == 0 ? exit_ok : exit_unreadable;  // It has said why.
 }
 
