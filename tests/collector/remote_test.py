@@ -365,6 +365,18 @@ class Running(Remote):
         job.communicate(timeout=30)
         self.assertEqual(job.returncode, 128 + signal.SIGTERM)
 
+    def test_ctrl_c_ends_the_observation_of_what_outlives_the_command(self):
+        self.install()
+        pid = self.folder / "pid"
+        job = self.start(HBMSCOPE, "run", "--on", HOST, "--record", self.recording, "--", "/bin/sh", "-c", f"{PROGRAM} --forever --pace 10 >/dev/null & echo $! >{pid}; exit 4")
+        self.assertIn("sh has ended with 4; 1 process that it started goes on", next(line for line in job.stderr if "goes on" in line))
+        job.send_signal(signal.SIGINT)
+        out, said = job.communicate(timeout=60)
+        os.kill(int(pid.read_text()), signal.SIGKILL)
+        self.assertEqual(job.returncode, 4, said)
+        self.assertIn("the observation ends as requested, and annotated_program", said)
+        self.assertIn("left_running", self.run_it("check", self.recording).stdout)
+
     def test_whatever_runs_a_command_there_will_do(self):
         """As app/cli/README.md has it for srun and kubectl exec."""
         home = self.far / "home"
