@@ -59,14 +59,18 @@ configure-tests:
 
 build-tests: configure-tests
 	@$(TIMED) build cmake --build --preset test
-	@$(MAKE) --no-print-directory build/fleet_python build/mcp_python || echo "Tests that need DuckDB or MCP are skipped: they could not be installed."
+	@$(MAKE) --no-print-directory --keep-going $(PYTHONS) || echo "Tests that need DuckDB or MCP are skipped: they could not be installed."
 
-# Libraries of Python that commands need: DuckDB for stores, or Spark or Ray beside it; MCP for agents.
+# Libraries of Python that commands need: DuckDB for stores, or Spark or Ray beside it; MCP for agents. The oldest version that
+# hbmscope names (app/fleet/packages.py), and the newest one that pip installs.
+PYTHONS = build/fleet_python build/fleet_newest_python build/mcp_python build/mcp_newest_python
 build/fleet_python: tests/fleet/requirements.txt
+build/fleet_newest_python: tests/fleet/newest_requirements.txt
+build/mcp_newest_python: tests/agent/newest_requirements.txt
 build/spark_python: tests/fleet/spark_requirements.txt
 build/ray_python: tests/fleet/ray_requirements.txt
 build/mcp_python: tests/agent/requirements.txt
-build/fleet_python build/spark_python build/ray_python build/mcp_python:
+$(PYTHONS) build/spark_python build/ray_python:
 	@rm -rf $@ && python3 -m venv $@ && $@/bin/pip install --quiet -r $< || { rm -rf $@; exit 1; }
 
 test: build-tests

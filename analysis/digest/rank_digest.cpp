@@ -13,6 +13,7 @@
 #include "analysis/query/trace_user_code.h"
 #include "analysis/trace/layers.h"
 #include "analysis/trace/stream_names.h"
+#include "collector/wire/reported_names.h"
 
 namespace hbmscope {
 namespace {
@@ -152,8 +153,9 @@ class Digester {
     const EventCounts& counts = stream_.counts();
     digest_.events = counts.total;
     digest_.lost = counts.lost;
-    digest_.is_complete =
-        counts.damaged_blocks == 0 && counts.missing_blocks == 0 && trace_.import.count_of("not_finished") == 0;
+    digest_.is_complete = counts.damaged_blocks == 0 && counts.missing_blocks == 0 &&
+                          trace_.import.count_of("not_finished") == 0 &&
+                          definitions.job_fact(wire::left_running_fact).empty();
   }
 
   void note_moment(std::string_view name, std::uint64_t position) {

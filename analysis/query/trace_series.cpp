@@ -76,7 +76,7 @@ TraceSeriesPoint compute_trace_series_point(const Trace& trace, std::size_t curv
   point.file = trace.files.empty() ? "" : trace.files.front();
   point.begun_ms = trace.begun_ms;
   point.events = compute_event_counts(trace);
-  point.is_finished = trace.import.count_of("not_finished") == 0;
+  point.is_finished = trace.import.count_of("not_finished") == 0 && trace.import.count_of("left_running") == 0;
   const Span span = span_of(trace);
   if (span.is_of_times && !trace.streams.empty()) point.duration_ns = clamped_difference(span.end, span.begin);
   const auto counted = find_counted_heaps(trace);

@@ -156,11 +156,20 @@ class AttachedJob {
   }
 
  private:
-  // An existing file of another user is not replaced.
+  // The recording takes the place of what has this name: neither of another user's file, nor of a folder or /dev/null.
   static std::optional<int> check_recording(const std::string& recording) {
-    if (!std::filesystem::is_regular_file(recording)) return std::nullopt;
-    if (const auto wrong = serve::try_recording(recording, serve::RecordingName::chosen))
-      return fail(refusal(*wrong, "Choose another file with --record.", recording));
+    namespace fs = std::filesystem;
+    std::error_code error;
+    const fs::file_status found = fs::status(recording, error);
+    if (found.type() == fs::file_type::not_found) return std::nullopt;
+    std::optional<std::string> wrong;
+    if (error)
+      wrong = error.message();
+    else if (fs::is_regular_file(found))
+      wrong = serve::try_recording(recording, serve::RecordingName::chosen);
+    else
+      wrong = fs::is_directory(found) ? "it is a folder" : "it is not a regular file";
+    if (wrong) return fail(refusal(*wrong, "Choose another file with --record.", recording));
     return std::nullopt;
   }
 

@@ -178,8 +178,9 @@ int run_headless(const DemoRequest& request) {
   other_side.reset();
   int code = job.exit_code();
   if (code == exit_ok && request.seconds > 0) code = print_end(request, recordings);
+  std::error_code ignored;
   if (request.record.empty())
-    for (const std::string& recording : recordings) std::filesystem::remove(recording);
+    for (const std::string& recording : recordings) std::filesystem::remove(recording, ignored);
   return code;
 }
 

@@ -178,8 +178,8 @@ void digest_files(const std::vector<NamedFile>& files, unsigned jobs, const Sour
 
 std::string name_of_run(const DigestOptions& options) {
   if (!options.run.empty()) return options.run;
-  const fs::path first = fs::absolute(options.files.front()).lexically_normal();
   std::error_code error;
+  const fs::path first = fs::absolute(options.files.front(), error).lexically_normal();
   return (fs::is_directory(first, error) ? first / "." : first).lexically_normal().parent_path().filename().string();
 }
 
@@ -194,7 +194,7 @@ int write_store(const DigestOptions& options, const std::string& tables, const s
   if (!program) return fail(python_program_is_missing("fleet/store.py"));
   const auto done = run_and_read({options.python, *program, tables, options.store, run});
   if (!done) return fail(done.error());
-  if (done->exit_code == python_without_duckdb) return fail(duckdb_is_missing(options.python));
+  if (done->exit_code == python_without_duckdb) return exit_usage;
   return done->exit_code == 0 ? exit_ok : exit_unreadable;  // It has said why.
 }
 

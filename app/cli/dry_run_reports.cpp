@@ -79,9 +79,9 @@ DryRunFailure failure_from(const PlainJson& node, std::int64_t pid) {
 std::vector<ProcessReport> read_reports(const std::string& folder) {
   std::vector<ProcessReport> reports;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (entry.path().extension() != ".json") continue;
-    std::ifstream file(entry.path(), std::ios::binary);
+  for (fs::directory_iterator entry(folder, error), end; entry != end; entry.increment(error)) {
+    if (entry->path().extension() != ".json") continue;
+    std::ifstream file(entry->path(), std::ios::binary);
     const PlainJson node = PlainJson::parse(file, nullptr, false);
     if (!node.is_object()) continue;
     ProcessReport report;

@@ -42,7 +42,8 @@ std::string with(const std::string& value, const std::string& others, const char
 std::vector<std::string> libraries_in(const fs::path& folder) {
   std::vector<std::string> found;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) found.push_back(entry.path().string());
+  for (fs::directory_iterator entry(folder, error), end; entry != end; entry.increment(error))
+    found.push_back(entry->path().string());
   std::sort(found.begin(), found.end());
   return found;
 }

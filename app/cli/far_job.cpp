@@ -54,11 +54,13 @@ std::optional<Begun> begun_from(const std::string& output) {
 
 class FollowedJob {
  public:
-  explicit FollowedJob(const FarJobOptions& options)
+  // `failure`: why there is no recording on this machine.
+  FollowedJob(const FarJobOptions& options, std::optional<std::string> failure)
       : options_(options),
         is_run_(options.words.front() == "run"),
         link_([this](const wire::SharedBlock& block) { keep(*block); },
-              [this](const link::Status& status) { status_ = status; }) {}
+              [this](const link::Status& status) { status_ = status; }),
+        failure_(std::move(failure)) {}
 
   int run(const Begun& begun, bool has_window) {
     const std::string name = options_.far.host + ":" + begun.observer;
@@ -182,16 +184,21 @@ int follow_far_job(const FarJobOptions& given, bool has_window) {
       options.record.empty() ? serve::RecordingName::made_up : serve::RecordingName::chosen;
   if (options.record.empty()) options.record = new_recording(options.name);
   // Before anything is started on the other machine.
-  const bool was_there = std::filesystem::exists(options.record);
-  if (const auto wrong = serve::try_recording(options.record, name))
-    return fail(refusal(*wrong, "Choose another file with --record.", options.record));
-  if (!was_there) std::filesystem::remove(options.record);
+  std::error_code unknown;
+  const bool was_there = std::filesystem::exists(options.record, unknown);
+  const auto wrong = serve::try_recording(options.record, name);
+  const Error no_recording = refusal(wrong.value_or(""), "Choose another file with --record.", options.record);
+  if (wrong && options.words.front() != "run") return fail(no_recording);
+  if (wrong)
+    say(fmt::format("the job is recorded on {} only: {}", options.far.host, printable(no_recording.text())));
+  else if (!was_there)
+    std::filesystem::remove(options.record, unknown);
   std::vector<std::string> words{"far-start"};
   words.insert(words.end(), options.words.begin(), options.words.end());
   int code = exit_ok;
   const std::string output = read_from_there(options.far, words, code);
   const auto begun = begun_from(output);
-  if (code == exit_ok && begun) return FollowedJob(options).run(*begun, has_window);
+  if (code == exit_ok && begun) return FollowedJob(options, wrong).run(*begun, has_window);
   if (code == exit_ok)
     return fail(refusal(fmt::format("{} did not report that the job started", options.far.host), {}));
   return code == view::ssh_failed ? exit_unreadable : code;

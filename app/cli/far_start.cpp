@@ -41,9 +41,9 @@ std::string base_folder() {
 void remove_old(const std::string& base) {
   std::error_code error;
   std::vector<fs::path> old;
-  for (const auto& entry : fs::directory_iterator(base, error)) {
-    const auto written = fs::last_write_time(entry.path() / "recording.hbm", error);
-    if (!error && fs::file_time_type::clock::now() - written > kept_for) old.push_back(entry.path());
+  for (fs::directory_iterator entry(base, error), end; entry != end; entry.increment(error)) {
+    const auto written = fs::last_write_time(entry->path() / "recording.hbm", error);
+    if (!error && fs::file_time_type::clock::now() - written > kept_for) old.push_back(entry->path());
   }
   for (const fs::path& folder : old) fs::remove_all(folder, error);
 }

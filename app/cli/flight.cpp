@@ -21,6 +21,7 @@
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "app/cli/child_process.h"
+#include "app/cli/output_file.h"
 #include "app/cli/terminal.h"
 #include "collector/link/meeting_place.h"
 
@@ -96,7 +97,7 @@ bool is_fatal(int signal) {
 }  // namespace
 
 Flight::Flight(const FlightOptions& options, std::string name, std::string recording)
-    : options_(options), name_(std::move(name)), recording_(fs::absolute(recording).string()) {}
+    : options_(options), name_(std::move(name)), recording_(path_from_root(recording)) {}
 
 Flight::~Flight() {
   if (lock_ < 0) return;
@@ -112,7 +113,7 @@ void Flight::open() {
     base_ = make_default_folder(wrong);
     if (base_.empty()) return say(fmt::format("the flight recorder is off: {}; see --flight", printable(wrong)));
   } else {
-    base_ = fs::absolute(options_.folder).string();
+    base_ = path_from_root(options_.folder);
     fs::create_directories(base_, error);
   }
   remove_abandoned_flights(base_);
@@ -187,8 +188,8 @@ void Flight::note(const std::vector<serve::Failure>& failures, bool is_recording
 
 bool has_memory_dumps_in(const std::string& folder) {
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error))
-    if (entry.path().filename().string().starts_with("bfc_memory_dump")) return true;
+  for (fs::directory_iterator entry(folder, error), end; entry != end; entry.increment(error))
+    if (entry->path().filename().string().starts_with("bfc_memory_dump")) return true;
   return false;
 }
 
@@ -240,7 +241,8 @@ void Flight::finish_notes(bool has_recording) {
 void Flight::remove_folder() {
   std::vector<fs::path> dumps;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder_, error)) dumps.push_back(entry.path());
+  for (fs::directory_iterator entry(folder_, error), end; entry != end; entry.increment(error))
+    dumps.push_back(entry->path());
   for (const fs::path& dump : dumps)
     if (dump.filename().string().starts_with("bfc_memory_dump")) fs::remove(dump, error);
   rmdir(folder_.c_str());

@@ -43,9 +43,9 @@ struct Kept {
 Kept kept_in(const std::string& path) {
   Kept kept{path};
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(path, error)) {
+  for (fs::directory_iterator entry(path, error), end; entry != end; entry.increment(error)) {
     struct stat file {};
-    if (lstat(entry.path().c_str(), &file) != 0) continue;
+    if (lstat(entry->path().c_str(), &file) != 0) continue;
     kept.bytes += static_cast<std::uint64_t>(file.st_size);
     kept.changed = std::max(kept.changed, file.st_mtime);
   }
@@ -58,7 +58,8 @@ void remove_flight(const std::string& path) {
   if (flock(folder, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) {  // Otherwise its run is still active.
     std::vector<std::string> names;
     std::error_code error;
-    for (const auto& entry : fs::directory_iterator(path, error)) names.push_back(entry.path().filename().string());
+    for (fs::directory_iterator entry(path, error), end; entry != end; entry.increment(error))
+      names.push_back(entry->path().filename().string());
     for (const std::string& name : names)
       if (is_flight_file(name)) unlinkat(folder, name.c_str(), 0);
     rmdir(path.c_str());
@@ -78,8 +79,8 @@ bool is_old(int folder) {
 void remove_abandoned_flights(const std::string& base) {
   std::vector<std::string> names;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(base, error))
-    if (is_flight_name(entry.path().filename().string())) names.push_back(entry.path().string());
+  for (fs::directory_iterator entry(base, error), end; entry != end; entry.increment(error))
+    if (is_flight_name(entry->path().filename().string())) names.push_back(entry->path().string());
   for (const std::string& name : names) {
     const int folder = open(name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (folder < 0) continue;
@@ -91,10 +92,10 @@ void remove_abandoned_flights(const std::string& base) {
 void prune_flights(const FlightOptions& options, const std::string& base, const std::string& own) {
   std::vector<Kept> all;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(base, error))
-    if (entry.path() != own && !entry.is_symlink(error) && entry.is_directory(error) &&
-        is_flight_name(entry.path().filename().string()))
-      all.push_back(kept_in(entry.path().string()));
+  for (fs::directory_iterator entry(base, error), end; entry != end; entry.increment(error))
+    if (entry->path() != own && !entry->is_symlink(error) && entry->is_directory(error) &&
+        is_flight_name(entry->path().filename().string()))
+      all.push_back(kept_in(entry->path().string()));
   std::sort(all.begin(), all.end(), [](const Kept& a, const Kept& b) { return a.path > b.path; });  // Newest first.
   const auto limit = parse_bytes(options.size);
   const std::uint64_t bytes_max = limit && *limit > 0 ? static_cast<std::uint64_t>(*limit) : 0;

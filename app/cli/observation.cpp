@@ -41,7 +41,8 @@ Observation::Observation()
 
 std::optional<Error> Observation::open_file(const std::string& recording, serve::RecordingName name) {
   recording_path_ = recording;
-  was_there_ = std::filesystem::exists(recording);
+  std::error_code unknown;  // What can't be looked at can't be written either, which is found next.
+  was_there_ = std::filesystem::exists(recording, unknown);
   if (const auto wrong = serve::try_recording(recording, name))
     return refusal(*wrong, "Choose another file with --record.", recording);
   return std::nullopt;

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -13,12 +14,14 @@
 #include <fmt/format.h>
 
 #include "analysis/query/job_warnings.h"
+#include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "app/cli/child_process.h"
 #include "app/cli/cli.h"
 #include "app/cli/far_start.h"
 #include "app/cli/load.h"
 #include "app/cli/program_files.h"
+#include "app/cli/remaining_processes.h"
 #include "app/cli/stderr_tail.h"
 #include "app/cli/terminal.h"
 #include "collector/attach/permission.h"
@@ -26,14 +29,17 @@
 namespace hbmscope::cli {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
 constexpr int exit_not_started = 127;  // The exit code of a shell for a command that it can't find.
 
-// Something is there that must not be replaced, such as another user's file. The user has named it by mistake, or
-// somebody has put it there.
-bool is_taken(const Error& error) {
-  std::error_code ignored;
-  return !error.file.empty() && std::filesystem::exists(std::filesystem::symlink_status(error.file, ignored));
-}
+// For processes that go on after the command: until they are mentioned, because most end at once; between looks at
+// them; and until they are left alone after a signal that has ended the command and may end them.
+constexpr std::chrono::milliseconds unmentioned_for = 500ms, first_pause = 10ms, longest_pause = 500ms,
+                                    time_after_signal = 5s;
+
+volatile std::sig_atomic_t end_was_requested = 0;
 
 }  // namespace
 
@@ -118,12 +124,14 @@ std::optional<int> ObservedJob::start(const std::vector<std::string>& command, c
   is_observed_ = collector.has_value();
   if (!is_observed_) {
     // The machine that started this waits for a stream.
-    const bool is_required = !settings.may_run_unobserved || is_far_started();
-    if (is_required || is_taken(collector.error())) return fail(collector.error());
+    if (!settings.may_run_unobserved || is_far_started()) return fail(collector.error());
     say("the job runs without being observed: " + printable(collector.error().text()));
   }
   if (is_observed_)
     if (const auto failed = observation_.listen(settings.listen)) return failed;
+  name_ = std::filesystem::path(command.front()).filename().string();
+  waits_for_all_ = settings.waits_for_all && settings.is_followed;
+  if (is_observed_) adopt_orphans();
   ignore_signals();
   int start_errno = 0;
   job_ = start_job(command, is_observed_ ? *collector : std::string(), settings, start_errno);
@@ -153,8 +161,9 @@ bool ObservedJob::serve() {
     usleep(step_us);
     return true;
   }
-  if (waitpid(job_, &status_, WNOHANG) != 0) {
-    observation_.set_exit_code(exit_code());
+  if (!has_ended_ && waitpid(job_, &status_, WNOHANG) != 0) note_end_of_command();
+  reap_orphans(job_);
+  if (has_ended_ && !goes_on()) {
     observation_.finish(link::status_flag::job_has_ended);
     return false;
   }
@@ -162,16 +171,80 @@ bool ObservedJob::serve() {
   watched_.look(job_, observation_.observer().totals().processes);
   // From a terminal on another machine: Ctrl+C is for the whole process group, as it is here; other signals are for the
   // job.
-  if (const int requested = observation_.take_requested_signal(); requested != 0 && is_far_started())
-    kill(requested == SIGINT ? 0 : job_, requested);
+  if (const int requested = observation_.take_requested_signal(); requested != 0 && is_far_started()) {
+    if (requested == SIGINT && !has_ended_)
+      kill(0, requested);
+    else
+      send_signal(requested);
+  }
   return true;
+}
+
+void ObservedJob::note_end_of_command() {
+  has_ended_ = true;
+  ended_at_ = Clock::now();
+  observation_.set_exit_code(exit_code());
+  for (const Ignored& one : ignored_)  // Under nohup, and in the background of a shell, it stays ignored.
+    if (one.signal == SIGINT && one.before != SIG_IGN) std::signal(SIGINT, [](int) { end_was_requested = 1; });
+}
+
+// The command has ended. Processes that it has started may go on, and some that have reported nothing yet may still
+// do so.
+bool ObservedJob::goes_on() {
+  const auto now = Clock::now();
+  const bool is_left = end_was_requested != 0 || (was_signalled_ && now - ended_at_ >= time_after_signal);
+  if (now < next_look_ && !is_left) return true;
+  pause_ = std::clamp<std::chrono::milliseconds>(2 * pause_, first_pause, longest_pause);
+  next_look_ = now + pause_;
+  std::vector<pid_t> running;
+  for (const std::int64_t process : observation_.observer().running()) running.push_back(static_cast<pid_t>(process));
+  if (!waits_for_all_) {
+    leave(running, "with the command (--wait command)");
+    return false;
+  }
+  const bool says_so = !has_said_so_ && now - ended_at_ >= unmentioned_for;
+  if (running.empty() || says_so || is_left)
+    for (const pid_t process : find_processes_that_may_report(observation_.observer().socket_path()))
+      if (std::find(running.begin(), running.end(), process) == running.end()) running.push_back(process);
+  if (running.empty()) return false;
+  if (is_left) {
+    leave(running, end_was_requested != 0 ? "as requested" : "because a signal ended the command");
+    return false;
+  }
+  if (says_so) {
+    has_said_so_ = true;
+    say(fmt::format(
+        "{} {}; {} that it started {} and {} observed: {}. {} ends the observation (--wait command: with "
+        "the command).",
+        printable(name_),
+        WIFSIGNALED(status_) ? "was ended by " + name_of_signal(WTERMSIG(status_))
+                             : fmt::format("has ended with {}", exit_code()),
+        text_from_count_of(running.size(), "process", "processes"), running.size() == 1 ? "goes on" : "go on",
+        running.size() == 1 ? "is" : "are", printable(text_from_processes(running)),
+        isatty(STDERR_FILENO) != 0 || is_far_started() ? "Ctrl+C" : fmt::format("kill {}", getpid())));
+  }
+  return true;
+}
+
+// They go on unobserved; the recording says so.
+void ObservedJob::leave(const std::vector<pid_t>& running, std::string_view why) {
+  if (running.empty()) return;
+  observation_.observer().note_left_running();
+  say(fmt::format("the observation ends {}, and {} {}: what {} from now on is not recorded", why,
+                  printable(text_from_processes(running)), running.size() == 1 ? "goes on" : "go on",
+                  running.size() == 1 ? "it does" : "they do"));
 }
 
 int ObservedJob::exit_code() const {
   return exit_code_from(status_);
 }
 
-void ObservedJob::send_signal(int signal) const {
+void ObservedJob::send_signal(int signal) {
+  if (has_ended_) {
+    end_was_requested = 1;
+    return;
+  }
+  was_signalled_ = true;
   kill(job_, signal);
 }
 

@@ -4,10 +4,12 @@
 #include <sys/types.h>
 
 #include <array>
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,9 +21,10 @@ namespace hbmscope::cli {
 class StderrTail;
 
 struct JobSettings {
-  bool is_followed = true;   // Also observe the processes that it starts.
-  bool wants_cupti = false;  // Record calls of the CUDA driver with CUPTI, if it is available.
-  std::string stacks;        // The value of wire::stacks_variable; empty: no stacks.
+  bool is_followed = true;    // Also observe the processes that it starts,
+  bool waits_for_all = true;  // and after the end of the command, until the last of them has ended.
+  bool wants_cupti = false;   // Record calls of the CUDA driver with CUPTI, if it is available.
+  std::string stacks;         // The value of wire::stacks_variable; empty: no stacks.
   StderrTail* stderr_tail = nullptr;
   ListenOptions listen;
   serve::RecordingName recording_name = serve::RecordingName::chosen;
@@ -42,7 +45,8 @@ class ObservedJob {
   // prints the error and returns the exit code.
   std::optional<int> start(const std::vector<std::string>& command, const std::string& recording,
                            const JobSettings& settings = {});
-  // Waits briefly for events and receives them. False when the job and everything that belongs to it have ended.
+  // Waits briefly for events and receives them. False when the command and all processes that it has started have
+  // ended, or the observation was ended after the command: by Ctrl+C or send_signal().
   bool serve();
   // The job's exit code, or 128 + the signal that ended it, as in a shell.
   int exit_code() const;
@@ -53,7 +57,8 @@ class ObservedJob {
   // `explains`: also why nothing was recorded; a dry run on TPUs says that itself.
   void print_summary(bool explains = true) const;
 
-  void send_signal(int signal) const;
+  // To the command. After its end it ends the observation.
+  void send_signal(int signal);
   std::vector<serve::Failure> take_failures() { return observation_.observer().take_failures(); }
   bool has_reported() const { return observation_.observer().totals().processes > 0; }
   bool is_recording() const { return observation_.is_recording(); }
@@ -73,13 +78,20 @@ class ObservedJob {
     void (*before)(int);
   };
   void ignore_signals();
+  void note_end_of_command();
+  bool goes_on();
+  void leave(const std::vector<pid_t>& running, std::string_view why);
 
   std::array<Ignored, 4> ignored_{Ignored{SIGINT, SIG_DFL}, {SIGQUIT, SIG_DFL}, {SIGPIPE, SIG_DFL}, {SIGXFSZ, SIG_DFL}};
   Observation observation_;
   WatchedProcesses watched_;
-  bool is_observed_ = true;
+  bool is_observed_ = true, waits_for_all_ = true;
+  std::string name_;  // Of the command.
   pid_t job_ = -1;
   int status_ = 0;
+  bool has_ended_ = false, has_said_so_ = false, was_signalled_ = false;  // The command.
+  std::chrono::steady_clock::time_point ended_at_, next_look_;
+  std::chrono::milliseconds pause_{0};
 };
 
 }  // namespace hbmscope::cli

@@ -11,6 +11,7 @@
 #include "analysis/query/diff.h"
 #include "analysis/query/profile_view.h"
 #include "app/cli/gate_options.h"
+#include "app/cli/program_files.h"
 #include "app/cli/used_options.h"
 
 namespace hbmscope::cli {
@@ -82,36 +83,36 @@ struct DigestOptions {
   std::string run;     // Empty: the name of the folder of the first file.
   std::string layout;  // "tp=8,dp=160,pp=8"; empty: the coordinates are unknown.
   std::string max_size = "4GiB";
-  unsigned jobs = 0;               // Files that are read at once. 0: as many as there are processors.
-  std::string python = "python3";  // One with DuckDB.
+  unsigned jobs = 0;                      // Files that are read at once. 0: as many as there are processors.
+  std::string python = default_python();  // One with DuckDB.
 };
 
 struct FleetOptions {
   std::string store, run, baseline;  // Of the runs' names; empty: the newest run, and none.
   std::size_t top = 20;              // Rows of each table. 0: all.
   bool json = false;
-  std::string python = "python3";
+  std::string python = default_python();
 };
 
 struct LedgerOptions {
   std::string store;
   std::size_t top = 20;  // The last runs. 0: all.
   bool json = false;
-  std::string python = "python3";
+  std::string python = default_python();
 };
 
 struct BisectOptions {
   std::string good, bad;                         // Commits.
   std::string repository, more, emulate, store;  // As given; empty: not.
   bool json = false;
-  std::string python = "python3";
+  std::string python = default_python();
   std::vector<std::string> command;
 };
 
 struct McpOptions {
-  bool may_run = false;  // Agents may start dry runs.
+  bool may_run = false;                             // Agents may start dry runs.
   std::string fleet_python, time_limit, run_limit;  // As given; empty: not.
-  std::string python = "python3";
+  std::string python = default_python();
 };
 
 struct ReplayOptions {
@@ -134,10 +135,10 @@ struct ExportOptions {
   UsedOptions used;
   ViewOptions view;
   std::string to, output;
-  bool viewer = false;             // As HTML: the page for browsers with the files in it.
-  std::string what;                // For a trace as CSV or Parquet: events or blocks; empty: the top table.
-  std::string step;                // For counters for Perfetto, in bytes; empty: depends on the peak.
-  std::string python = "python3";  // A Python with pyarrow, for Parquet.
+  bool viewer = false;                    // As HTML: the page for browsers with the files in it.
+  std::string what;                       // For a trace as CSV or Parquet: events or blocks; empty: the top table.
+  std::string step;                       // For counters for Perfetto, in bytes; empty: depends on the peak.
+  std::string python = default_python();  // A Python with pyarrow, for Parquet.
 };
 
 // Each returns the exit code.

@@ -32,12 +32,20 @@ Result<void> write_output(const std::string& file, std::string_view bytes) {
                          "Check the free space and the permissions of the folder.", file));
 }
 
-std::string new_recording(const std::string& begin) {
+std::string new_recording(const std::string& wanted) {
+  constexpr std::size_t bytes_max = 200;  // File systems allow 255, and other files have the same beginning.
+  const std::string begin = wanted.substr(0, bytes_max);
   std::string name = begin + ".hbm";
   std::error_code error;  // A link that leads nowhere is taken, too.
   for (int number = 2; std::filesystem::exists(std::filesystem::symlink_status(name, error)); ++number)
     name = fmt::format("{}-{}.hbm", begin, number);
   return name;
+}
+
+std::string path_from_root(const std::string& path) {
+  std::error_code error;
+  const std::string from_root = std::filesystem::absolute(path, error).string();
+  return error ? path : from_root;
 }
 
 }  // namespace hbmscope::cli

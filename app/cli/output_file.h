@@ -16,7 +16,11 @@ Result<void> check_output(const std::vector<std::string>& inputs, const std::str
 // Writes the bytes to the file. Error: the system's, such as a full disk.
 Result<void> write_output(const std::string& file, std::string_view bytes);
 
-// "BEGIN.hbm", "BEGIN-2.hbm", ...: a name that is not used yet, so that earlier recordings are kept.
+// "BEGIN.hbm", "BEGIN-2.hbm", ...: a name that is not used yet, so that earlier recordings are kept. A long BEGIN is
+// cut off.
 std::string new_recording(const std::string& begin);
+
+// The same path from the root, for a process that changes its working folder; unchanged if that folder was removed.
+std::string path_from_root(const std::string& path);
 
 }  // namespace hbmscope::cli

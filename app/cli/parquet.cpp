@@ -101,10 +101,12 @@ Result<void> write_parquet(const std::string& python, const std::string& output,
   if (is_whole && std::rename(partial.c_str(), output.c_str()) == 0) return {};
   const int why = errno;
   std::remove(partial.c_str());
-  if (code == parquet_without_pyarrow)
+  if (code == parquet_without_pyarrow || code == parquet_with_broken_pyarrow)
     return Failure(
-        refusal(fmt::format("the Python '{}' has no pyarrow, which is needed to write Parquet", printable(python)),
-                fmt::format("Run {} -m pip install pyarrow, or name another Python with --python.", python)));
+        refusal(fmt::format("the Python '{}' has no {}, which is needed to write Parquet", printable(python),
+                            code == parquet_without_pyarrow ? "pyarrow" : "pyarrow that works"),
+                fmt::format("Run {} -m pip install {}pyarrow, or name another Python with --python.", printable(python),
+                            code == parquet_without_pyarrow ? "" : "--force-reinstall ")));
   if (code != 0)
     return Failure(refusal(fmt::format("cannot write Parquet: Python exited with code {}", code),
                            "Its messages are above.", output));

@@ -1,11 +1,11 @@
 // The script that `hbmscope export --to parquet` runs in the user's own Python. It converts CSV with a header line from
 // standard input into a Parquet file. Argument: the file. Exit codes: 0 written, 3 pyarrow is missing, 4 it could not
-// be written (standard error says why).
+// be written, 5 pyarrow is there and can't be imported (standard error says why).
 #pragma once
 
 namespace hbmscope::cli {
 
-inline constexpr int parquet_without_pyarrow = 3;
+inline constexpr int parquet_without_pyarrow = 3, parquet_with_broken_pyarrow = 5;
 
 // Column types are chosen by column name, so that they don't depend on the values of a file; unknown names are text.
 // Groups have a million rows: engines read groups separately, and it limits the memory used.
@@ -18,8 +18,11 @@ try:
     import pyarrow.csv
     import pyarrow.parquet
 except ImportError as error:
-    print(error, file=sys.stderr)
-    sys.exit(3)
+    import importlib.util
+    if importlib.util.find_spec("pyarrow") is None:
+        sys.exit(3)
+    print(f"hbmscope: the package pyarrow can't be imported: {error}", file=sys.stderr)
+    sys.exit(5)
 
 source = sys.stdin.buffer
 names = source.readline().decode().strip().split(",")

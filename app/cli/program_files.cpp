@@ -58,6 +58,13 @@ std::optional<fs::path> find_viewer_page() {
   return find_in({above / "share/hbmscope", above.parent_path() / "web/app/web"}, "hbmscope.html");
 }
 
+std::string default_python() {
+  const fs::path above = folder_above(), python = above / "bin" / "python3";
+  std::error_code error;
+  const bool is_environment = fs::exists(above / "pyvenv.cfg", error) && fs::exists(python, error);
+  return is_environment ? python.string() : "python3";
+}
+
 std::optional<fs::path> find_python_program(const std::string& name) {
   const fs::path above = folder_above();
   return find_in({above, above / "share/hbmscope"}, name);

@@ -23,6 +23,10 @@ std::optional<std::filesystem::path> find_tpu_plugin();
 // The page for browsers in one file (app/web); nothing if it is missing.
 std::optional<std::filesystem::path> find_viewer_page();
 
+// The Python whose packages commands use, unless --python names another one: that of the virtual environment in which
+// hbmscope is installed, otherwise the one on the PATH.
+std::string default_python();
+
 // A Python program that belongs to this one: "fleet/store.py" (app/fleet); nothing if it is missing.
 std::optional<std::filesystem::path> find_python_program(const std::string& name);
 

@@ -28,7 +28,7 @@ int answer_from_store(const std::string& name, const std::string& python, std::v
   words.insert(words.begin(), {python, *program});
   const auto done = run_and_read(std::move(words));
   if (!done) return fail(done.error());
-  if (done->exit_code == python_without_duckdb) return fail(duckdb_is_missing(python));
+  if (done->exit_code == python_without_duckdb) return exit_usage;
   if (done->text.size() >= child_output_bytes_max)
     return fail(refusal("the answer is longer than 16 MiB", "Ask the store with SQL (app/fleet/README.md)."));
   if (!print_lines_to_stdout(done->text)) return exit_unreadable;
@@ -58,11 +58,6 @@ void add_given(std::vector<std::string>& words, std::initializer_list<std::pair<
 
 Error python_program_is_missing(const std::string& name) {
   return refusal(name + " is missing", "Install share/hbmscope next to hbmscope.");
-}
-
-Error duckdb_is_missing(const std::string& python) {
-  return refusal(fmt::format("the Python '{}' has no DuckDB, which stores need", printable(python)),
-                 fmt::format("Run {} -m pip install duckdb, or name another Python with --python.", printable(python)));
 }
 
 int run_fleet(const FleetOptions& options) {

@@ -8,9 +8,8 @@
 
 namespace hbmscope::cli {
 
-inline constexpr int python_without_duckdb = 3;  // An exit code of the programs in app/fleet.
+inline constexpr int python_without_duckdb = 3;  // An exit code of the programs in app/fleet, which have said why.
 
 Error python_program_is_missing(const std::string& name);  // "fleet/store.py"
-Error duckdb_is_missing(const std::string& python);
 
 }  // namespace hbmscope::cli

@@ -127,9 +127,9 @@ Result<ReplayPlan> plan_from_trace(const ReplayOptions& options, std::optional<K
             options.used.refuse({"--check"}, "needs a stream of requests, or a trace with --allocator pytorch");
         !allowed)
       return Failure(allowed.error());
-  const auto sources = load_sources({options.file}, {options.max_size, {}, {}});
-  if (!sources) return Failure(sources.error());
-  const Source& source = sources->front();
+  const auto loaded = load_merged({options.file}, {options.max_size, {}, {}});
+  if (!loaded) return Failure(loaded.error());
+  const Source& source = *loaded;
   if (!source.trace)
     return Failure(refusal("a profile has no requests, only live arrays",
                            "Use a snapshot, a log, a profiler's trace, a recording or a stream of requests.",

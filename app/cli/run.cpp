@@ -169,6 +169,7 @@ int run_job(const RunOptions& options, bool has_window) {
   flight.open();
   JobSettings settings;
   settings.is_followed = !options.no_follow;
+  settings.waits_for_all = options.wait == "all";
   settings.wants_cupti = options.back_end == "cupti";
   if (options.stacks != "none") settings.stacks = fmt::format("{}:{}", options.stacks, options.stack_depth);
   settings.listen = options.listen;

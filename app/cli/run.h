@@ -16,6 +16,7 @@ struct RunOptions {
   std::string record;  // Empty: named after the command, in the current folder.
   bool no_window = false;
   bool no_follow = false;              // Observes only the started process, not its children.
+  std::string wait = "all";            // Until when: the end of all processes, or of the command.
   std::string back_end = "interpose";  // How calls of the CUDA driver are recorded; or cupti.
   std::string stacks = "python";       // The stacks of those calls; or native, none.
   std::uint32_t stack_depth = 64;      // Maximum number of frames.

@@ -37,8 +37,8 @@ bool is_same_file(const struct stat& a, const struct stat& b) {
 void close_all_but(int one, int other) {
   std::vector<int> open_files;
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", error)) {
-    const int file = std::atoi(entry.path().filename().c_str());
+  for (std::filesystem::directory_iterator entry("/proc/self/fd", error), end; entry != end; entry.increment(error)) {
+    const int file = std::atoi(entry->path().filename().c_str());
     if (file != one && file != other) open_files.push_back(file);
   }
   for (const int file : open_files) close(file);

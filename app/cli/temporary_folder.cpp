@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "analysis/units/utf8.h"
+#include "app/cli/output_file.h"
 
 namespace hbmscope::cli {
 
@@ -13,7 +14,7 @@ namespace fs = std::filesystem;
 
 Result<std::unique_ptr<TemporaryFolder>> TemporaryFolder::make(const std::string& purpose) {
   const char* named = std::getenv("TMPDIR");
-  const std::string parent = fs::absolute(named != nullptr && *named != 0 ? named : "/tmp").string();
+  const std::string parent = path_from_root(named != nullptr && *named != 0 ? named : "/tmp");
   std::string pattern = (fs::path(parent) / ("hbmscope-" + purpose + "-XXXXXX")).string();
   if (mkdtemp(pattern.data()) == nullptr)
     return Failure(

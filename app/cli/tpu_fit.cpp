@@ -1,6 +1,7 @@
 #include "app/cli/tpu_fit.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -16,6 +17,7 @@
 #include "app/cli/load.h"
 #include "app/cli/terminal.h"
 #include "app/cli/tpu.h"
+#include "app/cli/tpu_fit_folder.h"
 #include "app/cli/tpu_run.h"
 
 namespace hbmscope::cli {
@@ -286,15 +288,111 @@ constexpr WhereField fit_gate_fields[] = {{"target", FieldKind::text, "the gener
                                           {"usable", FieldKind::bytes, "the HBM that a program may have there", {}},
                                           {"margin", FieldKind::bytes, "usable - needed", {}}};
 
-void add_subjects(const std::vector<FitRow>& rows, std::vector<GateSubject>& subjects) {
-  for (const FitRow& row : rows) {
-    GateSubject& subject = subjects.emplace_back(row.target);
+void add_subjects(const JudgedProgram& program, bool is_of_folder, std::vector<GateSubject>& subjects) {
+  for (const FitRow& row : program.rows) {
+    GateSubject& subject =
+        subjects.emplace_back(is_of_folder ? fmt::format("{} on {}", program.file, row.target) : row.target);
     subject.set("target", row.target);
     if (row.fits) subject.set("fits", std::string(*row.fits ? "yes" : "no"));
     subject.set("needed", row.needed_bytes);
     subject.set("usable", row.usable_bytes);
     subject.set("margin", row.spare_bytes);
   }
+}
+
+// Nothing: neither a workload nor a program for a TPU, and `why_not` says why.
+Result<std::optional<JudgedProgram>> judge_source(const Source& source, const std::string& file,
+                                                  const std::vector<FitTarget>& targets, const Terminal& terminal,
+                                                  std::optional<Error>& why_not) {
+  JudgedProgram judged;
+  judged.file = file;
+  if (source.workload) {
+    const auto fit = fit_workload(*source.workload, targets);
+    if (!fit) return Failure(fit.error());
+    judged.name = fit->name;
+    judged.rows = fit->rows;
+    judged.text = text_of(*fit, file, terminal);
+    judged.json = json_of(*fit, *source.workload, file, targets);
+  } else {
+    const auto fit = fit_of_trace(source.trace.get(), file);
+    if (!fit) {
+      why_not = fit.error();
+      return std::optional<JudgedProgram>();
+    }
+    judged.name = fit->program.name;
+    judged.rows = rows_of(*fit, targets);
+    judged.text = text_of(*fit, targets, terminal);
+    judged.json = json_of(*fit, targets);
+    (fit->is_emulated ? judged.is_emulated : judged.is_dump) = true;
+  }
+  for (const FitRow& row : judged.rows)
+    if (row.needed_bytes) judged.needed_bytes = std::max(judged.needed_bytes.value_or(0), *row.needed_bytes);
+  return std::optional(std::move(judged));
+}
+
+// A program of a folder whose need is unknown: a gate must not pass without it.
+JudgedProgram unknown_program(const std::string& file, const Error& why, const std::vector<FitTarget>& targets) {
+  JudgedProgram judged;
+  judged.file = file;
+  for (const FitTarget& target : targets) {
+    FitRow& row = judged.rows.emplace_back();
+    row.target = target.name;
+    row.usable_bytes = target.generation->hbm_usable.value;
+    row.fits.reset();
+    row.headline = "unknown";
+    row.room = why.what;
+  }
+  judged.json = {{"file", valid_utf8(file)},   {"name", nullptr},
+                 {"figures", nullptr},         {"needed_without_code_bytes", nullptr},
+                 {"donatable_bytes", nullptr}, {"generations", json_from_rows(judged.rows, targets)}};
+  return judged;
+}
+
+Result<std::vector<JudgedProgram>> judge_file(const std::string& file, const std::string& max_size,
+                                              const std::vector<FitTarget>& targets, const Terminal& terminal) {
+  const auto sources = load_sources({file}, {max_size, {}, {}});
+  if (!sources) return Failure(sources.error());
+  std::optional<Error> why_not;
+  auto judged = judge_source(sources->front(), file, targets, terminal, why_not);
+  if (!judged) return Failure(judged.error());
+  if (!*judged) return Failure(*why_not);
+  return std::vector<JudgedProgram>{std::move(**judged)};
+}
+
+Result<std::vector<JudgedProgram>> judge_folder(const std::string& folder, const std::string& max_size,
+                                                const std::vector<FitTarget>& targets, const Terminal& terminal) {
+  const auto files = expand_files({folder});
+  if (!files) return Failure(files.error());
+  std::vector<JudgedProgram> programs;
+  std::optional<Error> refused;
+  std::size_t of_no_tpu = 0, others = 0;
+  SkippedFiles skipped;
+  for (const NamedFile& file : *files) {
+    const auto sources = load_sources({file.path}, {max_size, {}, {}});
+    if (!sources && is_skipped(file, sources.error(), skipped)) continue;
+    if (!sources) return Failure(sources.error());
+    const Source& source = sources->front();
+    std::optional<Error> why_not;
+    auto judged = judge_source(source, file.path, targets, terminal, why_not);
+    if (!judged) return Failure(judged.error());
+    if (*judged)
+      programs.push_back(std::move(**judged));
+    else if (why_not->what == compiled_for_no_tpu)
+      ++of_no_tpu;
+    else if (source.trace && find_dumped_program(*source.trace))
+      programs.push_back(unknown_program(file.path, *why_not, targets));
+    else
+      ++others;
+    if (why_not && !refused) refused = why_not;
+  }
+  if (programs.empty()) return Failure(refused ? *refused : skipped.nothing_opens());
+  print_skipped(skipped);
+  if (of_no_tpu > 0) say("skipped programs that were compiled for a CPU or a GPU");
+  if (others > 0)
+    say(fmt::format("skipped {} of {} that {} no compiled program", text_from_count_of(others, "file"),
+                    printable(folder), others == 1 ? "is" : "are"));
+  sort_by_need(programs);
+  return programs;
 }
 
 }  // namespace
@@ -309,23 +407,20 @@ int run_tpu_fit(const TpuFitOptions& options) {
   bool has_dump = false, has_emulation = false;
   std::vector<GateSubject> subjects;
   for (const std::string& file : options.files) {
-    const auto sources = load_sources({file}, {options.max_size, {}, {}});
-    if (!sources) return fail(sources.error());
+    std::error_code unknown;
+    const bool is_folder = std::filesystem::is_directory(file, unknown);
+    auto programs = is_folder ? judge_folder(file, options.max_size, *targets, terminal)
+                              : judge_file(file, options.max_size, *targets, terminal);
+    if (!programs) return fail(programs.error());
     text += text.empty() ? "" : "\n";
-    if (const auto& workload = sources->front().workload) {
-      const auto fit = fit_workload(*workload, *targets);
-      if (!fit) return fail(fit.error());
-      add_subjects(fit->rows, subjects);
-      text += text_of(*fit, file, terminal);
-      json["programs"].push_back(json_of(*fit, *workload, file, *targets));
-      continue;
+    text += is_folder ? text_from_folder(file, *programs, terminal) : programs->front().text;
+    for (JudgedProgram& program : *programs) {
+      add_subjects(program, is_folder, subjects);
+      has_dump = has_dump || program.is_dump;
+      has_emulation = has_emulation || program.is_emulated;
+      program.json["folder"] = is_folder ? nlohmann::ordered_json(valid_utf8(file)) : nullptr;
+      json["programs"].push_back(std::move(program.json));
     }
-    const auto fit = fit_of_trace(sources->front().trace.get(), file);
-    if (!fit) return fail(fit.error());
-    (fit->is_emulated ? has_emulation : has_dump) = true;
-    add_subjects(rows_of(*fit, *targets), subjects);
-    text += text_of(*fit, *targets, terminal);
-    json["programs"].push_back(json_of(*fit, *targets));
   }
   if (has_dump) text += fit_caveat;
   if (has_emulation) text += "As emulated for its own generation; tpu fit of the workload file emulates each.\n";

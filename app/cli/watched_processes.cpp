@@ -206,4 +206,14 @@ std::vector<std::string> WatchedProcesses::sentences(const std::vector<pid_t>& r
   return sentences;
 }
 
+std::vector<pid_t> find_children(pid_t process) {
+  return children_of(process);
+}
+
+std::string text_from_processes(const std::vector<pid_t>& processes) {
+  Pids by_name;
+  for (const pid_t process : processes) by_name[name_of(process)].push_back(process);
+  return joined(by_name);
+}
+
 }  // namespace hbmscope::cli

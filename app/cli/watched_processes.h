@@ -46,4 +46,8 @@ class WatchedProcesses {
   std::chrono::steady_clock::time_point next_round_;
 };
 
+std::vector<pid_t> find_children(pid_t process);
+// "python3 train.py (4 processes), sh (4711) and 2 more"
+std::string text_from_processes(const std::vector<pid_t>& processes);
+
 }  // namespace hbmscope::cli

@@ -1,18 +1,27 @@
-"""The engines that answer the SQL of sql/ from a store. Importing it without DuckDB ends the program with exit code 3."""
+"""The engines that answer the SQL of sql/ from a store. Importing it without DuckDB ends the program with exit code 3, after
+saying why."""
 
 import pathlib
 import re
 import sys
 
+from packages import doubt_of, why_not_imported
+
 try:
     import duckdb
-except ImportError:
+except ImportError as error:
+    print(f"hbmscope: stores need DuckDB, and {why_not_imported('duckdb', error)}", file=sys.stderr)
     sys.exit(3)
 
 SQL = pathlib.Path(__file__).resolve().parent / "sql"
 TABLES = ("rank", "heap", "site_at", "site", "failure", "unread")
 STORE_ERRORS = (duckdb.Error, OSError)
 OLD_COLUMNS = {"failure": "asked_bytes"}  # Of the first stores; now requested_bytes.
+
+
+def why(error):
+    """An error of a store, for a person."""
+    return f"{str(error).strip()}{doubt_of('duckdb') if isinstance(error, duckdb.Error) else ''}"
 
 
 def refuse_older(columns):

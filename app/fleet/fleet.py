@@ -3,7 +3,7 @@
 
     fleet.py STORE [--run NAME] [--baseline NAME] [--top N] [--engine duckdb|spark] [--json]
 
-All questions are in sql/, in the part of SQL that DuckDB and Spark share. Exit codes: 0 answered, 3 DuckDB is missing, 4
+All questions are in sql/, in the part of SQL that DuckDB and Spark share. Exit codes: 0 answered, 3 DuckDB can't be used (standard error says why), 4
 the store has no such run, 5 the store can't be read (standard error says why).
 """
 
@@ -13,7 +13,7 @@ import pathlib
 import shlex
 import sys
 
-from engine import ENGINES, STORE_ERRORS, plain_rows, queries, require_runs
+from engine import ENGINES, STORE_ERRORS, plain_rows, queries, require_runs, why
 from words import bytes_text, columns, counted, signed
 
 
@@ -106,7 +106,7 @@ def main():
                 sys.exit(4)
         answers = answer(engine, run, options.baseline)
     except STORE_ERRORS as error:
-        print(f"hbmscope: {options.store} can't be read: {error}", file=sys.stderr)
+        print(f"hbmscope: {options.store} can't be read: {why(error)}", file=sys.stderr)
         sys.exit(5)
     if options.json:
         print(json.dumps({"schema": 1, "store": str(options.store), "run": run, "baseline": options.baseline, "runs": runs} | answers, indent=2))

@@ -3,7 +3,7 @@
 
     ledger.py STORE [--top N] [--json]
 
---top: the newest N runs, 0: all. JSON has all of them. Exit codes: 0 answered, 3 DuckDB is missing, 4 the store has no
+--top: the newest N runs, 0: all. JSON has all of them. Exit codes: 0 answered, 3 DuckDB can't be used (standard error says why), 4 the store has no
 run, 5 the store can't be read (standard error says why).
 """
 
@@ -13,7 +13,7 @@ import json
 import pathlib
 import sys
 
-from engine import STORE_ERRORS, Duck, plain_rows, queries, require_runs
+from engine import STORE_ERRORS, Duck, plain_rows, queries, require_runs, why
 from words import bytes_text, columns, counted, signed
 
 
@@ -71,7 +71,7 @@ def main():
     try:
         rows = rows_of(Duck(options.store))
     except STORE_ERRORS as error:
-        print(f"hbmscope: {options.store} can't be read: {error}", file=sys.stderr)
+        print(f"hbmscope: {options.store} can't be read: {why(error)}", file=sys.stderr)
         sys.exit(5)
     if options.json:
         print(json.dumps({"schema": 1, "store": str(options.store), "runs": rows}, indent=2))

@@ -4,7 +4,7 @@
     store.py TABLES STORE RUN
 
 The name of a file is a hash of the table. Of several digests of a process the last one counts. Exit codes: 0 written, 3 DuckDB
-is missing, 4 it could not be written, or an older hbmscope wrote it (standard error says why).
+can't be used (standard error says why), 4 it could not be written, or an older hbmscope wrote it (standard error says why).
 """
 
 import hashlib
@@ -13,7 +13,7 @@ import pathlib
 import sys
 import urllib.parse
 
-from engine import STORE_ERRORS, duckdb, refuse_older
+from engine import STORE_ERRORS, duckdb, refuse_older, why
 
 # By name; all others are whole numbers.
 TYPES = {name: "VARCHAR" for name in ("id", "at", "heap", "layer", "host", "process", "command", "device_uuid", "device_name", "file", "main_heap", "own", "stack", "own_line", "reason", "error")}
@@ -62,7 +62,7 @@ def main():
     except STORE_ERRORS as error:
         for hidden, _ in written:
             hidden.unlink(missing_ok=True)
-        print(f"hbmscope: {store} can't be written: {str(error).splitlines()[0]}", file=sys.stderr)
+        print(f"hbmscope: {store} can't be written: {why(error).splitlines()[0]}", file=sys.stderr)
         sys.exit(4)
 
 

@@ -23,16 +23,21 @@ import sys
 import tempfile
 from typing import Annotated, Literal
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "fleet"))  # Beside this folder, in the sources and installed.
+from packages import why_not_imported
+from words import bytes_text
+
 try:
-    from mcp.server.fastmcp import FastMCP
-    from mcp.server.fastmcp.exceptions import ToolError
+    try:
+        from mcp.server.mcpserver import MCPServer
+        from mcp.server.mcpserver.exceptions import ToolError
+    except ModuleNotFoundError:  # Version 1.
+        from mcp.server.fastmcp import FastMCP as MCPServer
+        from mcp.server.fastmcp.exceptions import ToolError
     from mcp.types import ImageContent, TextContent, ToolAnnotations
     from pydantic import Field
-except ImportError:
-    sys.exit(f"hbmscope: the Python '{sys.executable}' has no package mcp. Run {sys.executable} -m pip install mcp, or name another Python with --python.")
-
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "fleet"))  # Beside this folder, in the sources and installed.
-from words import bytes_text
+except ImportError as error:
+    sys.exit(f"hbmscope: {why_not_imported('mcp', error)}")
 
 CHARACTERS = 4 * 1500
 COMMAND_CHARACTERS = 2000  # A longer command, of very long paths, is not repeated in the answer.
@@ -372,7 +377,7 @@ def surveyed(found, top, command):
 
 
 def make_server(program, allow_run, fleet_python):
-    server = FastMCP("hbmscope", instructions=INSTRUCTIONS, log_level="WARNING")
+    server = MCPServer("hbmscope", instructions=INSTRUCTIONS, log_level="WARNING")
 
     def tool(name, **hints):
         # An answer is text alone: as structured content, too, it would count twice.

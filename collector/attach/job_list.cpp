@@ -78,8 +78,8 @@ void add_frameworks(pid_t process, const std::set<std::string>& package_folders,
   for (const std::string& folder : package_folders) {
     std::error_code error;
     const std::string there = "/proc/" + std::to_string(process) + "/root" + folder;
-    for (const auto& entry : std::filesystem::directory_iterator(there, error)) {
-      const std::string name = entry.path().filename().string();
+    for (std::filesystem::directory_iterator entry(there, error), end; entry != end; entry.increment(error)) {
+      const std::string name = entry->path().filename().string();
       if (!name.ends_with(".dist-info")) continue;
       const std::string package = name.substr(0, name.size() - std::strlen(".dist-info"));
       for (const std::string_view framework : {"jax-", "torch-", "tensorflow-"})
@@ -108,9 +108,10 @@ void look_at_mappings(const std::vector<Mapping>& mappings, RunningJob& job) {
 void look_at_open_files(RunningJob& job) {
   std::set<std::string> devices;
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(job.process) + "/fd", error)) {
+  const std::string files = "/proc/" + std::to_string(job.process) + "/fd";
+  for (std::filesystem::directory_iterator entry(files, error), end; entry != end; entry.increment(error)) {
     std::error_code unreadable;
-    const std::string file = std::filesystem::read_symlink(entry.path(), unreadable).string();
+    const std::string file = std::filesystem::read_symlink(entry->path(), unreadable).string();
     for (const char* begin : {"/dev/nvidia", "/dev/accel"}) {
       const std::size_t length = std::strlen(begin);
       if (file.starts_with(begin) && file.size() > length && file[length] >= '0' && file[length] <= '9')

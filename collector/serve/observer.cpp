@@ -359,6 +359,21 @@ std::vector<Observer::DriverCalls> Observer::take_driver_calls() {
   return all;
 }
 
+std::vector<std::int64_t> Observer::running() const {
+  std::vector<std::int64_t> all;
+  for (const Job& job : jobs_)
+    if (job.drain && !job.is_over && !is_over(job.process.pid)) all.push_back(job.process.pid);
+  return all;
+}
+
+void Observer::note_left_running() {
+  for (const Job& job : jobs_)
+    if (job.drain && !job.is_over && !is_over(job.process.pid))
+      job.drain->add_job_fact(wire::left_running_fact, "warning\n1\n" + std::string(wire::left_running_remedy) + "\n" +
+                                                           read_masked_command_line(job.process.pid) + " (" +
+                                                           std::to_string(job.process.pid) + ")");
+}
+
 std::vector<Observer::Process> Observer::processes() const {
   std::vector<Process> all;
   for (const Job& job : jobs_) all.push_back(process_of(job));

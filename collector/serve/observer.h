@@ -62,6 +62,9 @@ class Observer {
     bool has_sandbox = false;  // It has set up a sandbox (seccomp): what it forks from then on is not observed.
   };
   std::vector<Process> processes() const;
+  std::vector<std::int64_t> running() const;  // Those of them that have not ended.
+  // Records that they go on unobserved: the observation ends before they do.
+  void note_left_running();
   struct Totals {
     std::uint32_t processes = 0;
     std::uint64_t events = 0, lost = 0;

@@ -18,8 +18,11 @@ bool is_link_of_another_user(const std::string& path) {
   return lstat(path.c_str(), &found) == 0 && S_ISLNK(found.st_mode) && found.st_uid != geteuid() && found.st_uid != 0;
 }
 
-bool is_file_of_another_user(const struct stat& found) {
-  return S_ISREG(found.st_mode) && found.st_uid != geteuid();
+// Why nothing is written to what has this name. Opening a pipe waits until somebody reads it.
+const char* find_fault(const struct stat& found) {
+  if (S_ISREG(found.st_mode) && found.st_uid != geteuid()) return "it belongs to another user";
+  if (S_ISFIFO(found.st_mode) || S_ISSOCK(found.st_mode)) return "it is a pipe or a socket, not a file";
+  return nullptr;
 }
 
 }  // namespace
@@ -39,15 +42,16 @@ int open_private_file(const std::string& path, Name name, std::string& wrong) {
   // Checked before, for the reason in words, and after opening, because it may be replaced in between.
   struct stat found {};
   int file = -1;
-  bool is_foreign = stat(path.c_str(), &found) == 0 && is_file_of_another_user(found);
-  if (!is_foreign) {
-    file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, for_owner);
+  const char* fault = stat(path.c_str(), &found) == 0 ? find_fault(found) : nullptr;
+  if (fault == nullptr) {
+    file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, for_owner);
     wrong = std::strerror(errno);
-    is_foreign = file >= 0 && fstat(file, &found) == 0 && is_file_of_another_user(found);
+    fault = file >= 0 && fstat(file, &found) == 0 ? find_fault(found) : nullptr;
   }
-  if (!is_foreign) return file;
+  if (fault == nullptr && file >= 0) fcntl(file, F_SETFL, 0);  // What is written later may wait.
+  if (fault == nullptr) return file;
   if (file >= 0) close(file);
-  wrong = "it belongs to another user";
+  wrong = fault;
   return -1;
 }
 

@@ -11,8 +11,8 @@ enum class Name {
 };
 
 // Opens the file for writing, close-on-exec, without changing its content; a new one has mode 0600. Returns -1, with
-// the reason in `wrong`, if that fails, and also for a regular file of another user and for a symbolic link that
-// another user made: it may lead to a file of ours that he wants to have overwritten.
+// the reason in `wrong`, if that fails, and also for a pipe or socket, for a regular file of another user and for a
+// symbolic link that another user made: it may lead to a file of ours that he wants to have overwritten.
 int open_private_file(const std::string& path, Name name, std::string& wrong);
 
 // Makes the file empty and, if it is a regular one, unreadable for others. False on failure; errno says why.

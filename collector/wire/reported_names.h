@@ -10,6 +10,13 @@ namespace hbmscope::wire {
 inline constexpr std::string_view attached_fact = "hbmscope.attached", attached_mark = "attached",
                                   left_alone = "left alone", left_alone_mark = "watched";
 
+// A fact about a process that ran on when its observation ended: readers count it among what is unusual in the file
+// ("severity\ncount\nremedy\nexample").
+inline constexpr std::string_view left_running_fact = "hbmscope.caveat.left_running",
+                                  left_running_remedy =
+                                      "This process ran on when the observation was ended: what it did later is "
+                                      "missing.";
+
 // Facts about a process of a job: its command line, with spaces between the arguments; the environment variables that
 // affect device memory, whose names follow this prefix; and its rank, the decimal number that its launcher gave it.
 inline constexpr std::string_view command_fact = "command", variable_facts = "variable.", rank_fact = "rank";

@@ -47,7 +47,13 @@ def test_words(folder):
     # One in the way of a real pyarrow.
     (folder / "pyarrow.py").write_text("raise ImportError('none here')")
     done = export(SAMPLES[0], "--to", "parquet", "-o", out, "--python", sys.executable, PYTHONPATH=str(folder))
-    check(done.returncode != 0 and "pip install pyarrow" in done.stderr, f"no pyarrow: {done.stderr}")
+    check(done.returncode != 0 and "has no pyarrow that works" in done.stderr and "can't be imported: none here" in done.stderr, f"a broken pyarrow: {done.stderr}")
+    bare = folder / "bare_python"
+    bare.write_text(f"#!/bin/sh\nexec {sys.executable} -S \"$@\"\n")
+    bare.chmod(0o755)
+    done = export(SAMPLES[0], "--to", "parquet", "-o", out, "--python", str(bare))
+    check(done.returncode != 0 and f"{bare}' has no pyarrow, which is needed" in done.stderr and "pip install pyarrow" in done.stderr, f"no pyarrow: {done.stderr}")
+    check("Traceback" not in done.stderr and "No module" not in done.stderr, f"one message: {done.stderr}")
     check(out.read_text() == "an older one" and not list(folder.glob("*.partial")), "what a failure leaves")
     (folder / "pyarrow.py").unlink()
 

@@ -10,6 +10,7 @@ MUSL_JOB is empty if there is no musl-gcc.
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import textwrap
@@ -208,9 +209,34 @@ class RunsAnyway(LoaderTest):
     def test_without_a_place_for_the_recording(self):
         self.assert_runs_unobserved(HBMSCOPE, "nowhere", "--record", str(self.folder / "nowhere" / "run.hbm"))
 
-    def test_a_file_that_must_not_be_replaced_is_still_an_error(self):
-        done = subprocess.run([HBMSCOPE, "run", "--no-window", "--no-flight", "--record", str(self.folder), "--", "echo", "started"], capture_output=True, text=True, env=self.environment)
-        self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
+    def test_whatever_the_recording_is_called_the_job_runs(self):
+        pipe, loop, socket_file = self.folder / "pipe", self.folder / "loop", self.folder / "socket"
+        os.mkfifo(pipe)
+        loop.symlink_to(loop)
+        listening = socket.socket(socket.AF_UNIX)
+        self.addCleanup(listening.close)
+        listening.bind(str(socket_file))
+        for name, reason in ((self.folder, "Is a directory"), (pipe, "it is a pipe or a socket"), (socket_file, "it is a pipe or a socket"),
+                             (loop, "Too many levels of symbolic links"), (self.folder / ("n" * 290), "File name too long"),
+                             (self.folder / "loop" / "run.hbm", "Too many levels of symbolic links"), (Path(HBMSCOPE) / "run.hbm", "Not a directory"),
+                             (Path("/proc/self/run.hbm"), "No such file or directory")):
+            with self.subTest(str(name)):
+                self.assert_runs_unobserved(HBMSCOPE, reason, "--record", str(name))
+                self.assert_runs_unobserved(HBMSCOPE, "Choose another file with --record.", "--record", str(name))
+        # A pipe with a reader is none either: what was recorded is also read.
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        self.addCleanup(os.close, reader)
+        self.assert_runs_unobserved(HBMSCOPE, "it is a pipe or a socket", "--record", str(pipe))
+
+    def test_in_a_working_folder_that_was_removed_the_job_runs(self):
+        for options in ([], ["--record", "run.hbm"], ["--flight", "flights"], ["--emulate", "a100-40"]):
+            with self.subTest(options):
+                gone = self.folder / "gone"
+                gone.mkdir()
+                words = [HBMSCOPE, "run", "--no-window", *options, "--", "/bin/sh", "-c", "exit 5"]
+                done = subprocess.run(["/bin/sh", "-c", 'rmdir "$PWD"; exec "$@"', "sh", *words], capture_output=True, text=True, timeout=60, env=self.environment, cwd=gone)
+                self.assertEqual(done.returncode, 5, done.stderr)
+                self.assertIn("the job runs without being observed: ", done.stderr)
 
     def test_a_command_that_does_not_exist_is_still_an_error(self):
         done = subprocess.run([HBMSCOPE, "run", "--no-window", "--record", "/nowhere/run.hbm", "--", "/nowhere/job"], capture_output=True, text=True, env=self.environment)

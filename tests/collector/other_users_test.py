@@ -174,6 +174,41 @@ class OtherUsers(unittest.TestCase):
         self.job("--record", str(old))
         self.assertEqual(stat.S_IMODE(old.stat().st_mode), 0o600)
 
+    def test_a_folder_that_may_not_be_entered_keeps_no_job_from_starting(self):
+        closed = self.owned(self.folder / "closed", 0)
+        kept = self.owned(self.home / "kept", OURS)
+        kept.chmod(0)
+        link = self.home / "link.hbm"
+        link.symlink_to(closed / "run.hbm")
+        for path in (closed / "run.hbm", closed / "deeper" / "run.hbm", kept / "run.hbm", link):
+            for options in ([], ["--no-flight"], ["--emulate", "a100-40"]):
+                with self.subTest(path=path, options=options):
+                    done = self.run_it("run", *options, "--record", str(path), "--", "sh", "-c", "echo started; exit 5")
+                    self.assertEqual(done.returncode, 5, done.stderr)
+                    self.assertIn("started", done.stdout + done.stderr)
+                    self.assertEqual(done.stderr.count(UNOBSERVED), 1, done.stderr)
+                    self.assertIn("Permission denied", done.stderr)
+        done = subprocess.run([HBMSCOPE, "run", "--", "/bin/sh", "-c", "exit 5"], capture_output=True, text=True, cwd=closed, timeout=60,
+                              preexec_fn=as_user(OURS), env=self.environment)
+        self.assertEqual(done.returncode, 5, done.stderr)
+        self.assertEqual(done.stderr.count(UNOBSERVED), 1, done.stderr)
+
+    def test_attach_says_that_a_recording_can_not_be_looked_at(self):
+        closed = self.owned(self.folder / "closed", 0)
+        loop = self.home / "loop.hbm"
+        loop.symlink_to(loop)
+        os.mkfifo(self.home / "pipe.hbm")
+        job = subprocess.Popen([PROGRAM, "--events", "400000", "--pace", "100"], stdout=subprocess.DEVNULL, preexec_fn=as_user(OURS), env=self.environment)
+        self.addCleanup(job.wait)
+        self.addCleanup(job.kill)
+        for path, why in ((closed / "run.hbm", "Permission denied"), (loop, "Too many levels of symbolic links"), (self.home / ("n" * 290), "File name too long"),
+                          (self.home, "it is a folder"), (self.home / "pipe.hbm", "it is not a regular file"), (Path("/dev/null"), "it is not a regular file")):
+            with self.subTest(path):
+                done = self.run_it("attach", str(job.pid), "--for", "0.1", "--record", str(path))
+                self.assertEqual(done.returncode, 3, done.stderr)
+                self.assertIn(why, done.stderr)
+        self.assertTrue(stat.S_ISCHR(os.stat("/dev/null").st_mode))
+
     def test_a_file_of_another_user_is_not_taken_over(self):
         shared = self.owned(self.folder / "shared", 0, 0o1777)
         for uid in (OURS, 0):
@@ -189,7 +224,8 @@ class OtherUsers(unittest.TestCase):
             os.lchown(link, THEIRS, THEIRS)
             for path, why in ((theirs, "it belongs to another user"), (link, "it is a symbolic link of another user")):
                 done = self.run_it("run", "--no-flight", "--record", str(path), "--", PROGRAM, "--events", "100", uid=uid)
-                self.assertEqual(done.returncode, 3, done.stderr)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(done.stderr.count(UNOBSERVED), 1, done.stderr)
                 self.assertIn(why, done.stderr)
             self.assertEqual((theirs.read_text(), precious.read_text()), ("theirs", "ours"))
             own_link = shared / f"own{uid}.hbm"

@@ -298,6 +298,15 @@ class Running(Remote):
             self.assertEqual(done.returncode, 7, done.stderr)
             self.assertEqual(json.loads(done.stdout), words)
 
+    def test_a_job_that_can_not_be_recorded_here_is_recorded_there(self):
+        self.install()
+        os.mkfifo(self.recording)
+        done = self.run_there("/bin/sh", "-c", f"{PROGRAM} --events 4000 && exit 5")
+        self.assertEqual(done.returncode, 5, done.stderr)
+        self.assertEqual(done.stderr.count(f"the job is recorded on {HOST} only: {self.recording}: it is a pipe or a socket"), 1, done.stderr)
+        [there] = self.far_recordings()
+        self.assertGreater(self.sums(there)[0]["total"], 1000)
+
     def test_a_job_is_recorded_and_its_output_and_exit_code_are_here(self):
         self.install()
         done = self.run_there(PROGRAM, "--events", "40000", options=("--no-follow", "--flight-keep", "3", "--on-exit"))
@@ -355,6 +364,18 @@ class Running(Remote):
         job.send_signal(signal.SIGTERM)
         job.communicate(timeout=30)
         self.assertEqual(job.returncode, 128 + signal.SIGTERM)
+
+    def test_ctrl_c_ends_the_observation_of_what_outlives_the_command(self):
+        self.install()
+        pid = self.folder / "pid"
+        job = self.start(HBMSCOPE, "run", "--on", HOST, "--record", self.recording, "--", "/bin/sh", "-c", f"{PROGRAM} --forever --pace 10 >/dev/null & echo $! >{pid}; exit 4")
+        self.assertIn("sh has ended with 4; 1 process that it started goes on", next(line for line in job.stderr if "goes on" in line))
+        job.send_signal(signal.SIGINT)
+        out, said = job.communicate(timeout=60)
+        os.kill(int(pid.read_text()), signal.SIGKILL)
+        self.assertEqual(job.returncode, 4, said)
+        self.assertIn("the observation ends as requested, and annotated_program", said)
+        self.assertIn("left_running", self.run_it("check", self.recording).stdout)
 
     def test_whatever_runs_a_command_there_will_do(self):
         """As app/cli/README.md has it for srun and kubectl exec."""

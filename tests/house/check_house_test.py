@@ -125,6 +125,63 @@ class CheckHouse(unittest.TestCase):
         self.write("analysis/model/sort.cpp", "void f(auto& v) { std::ranges::sort(v); }\n")
         self.expect("analysis/model/sort.cpp:1", "std::ranges::", "clang 14")
 
+    def test_calls_that_throw_at_a_path(self):
+        fs, error = "#include <filesystem>\nnamespace fs = std::filesystem;\n", "std::error_code error;\n"
+        for line in (
+            "bool b = std::filesystem::exists(path);",
+            "bool b = ::std::filesystem::is_directory(path / \"a, error\");",
+            "bool b = fs::exists(path);  // error",
+            "auto p = fs::absolute(given).parent_path();",
+            "auto p = fs::current_path();",
+            "fs::remove(\n    path);",
+            "fs::rename(from, to(error));",
+            "fs::create_directories(path, ignored);",
+            "auto t = fs::last_write_time(entry.path() / fs::path(name, error));",
+            "bool b = is_regular_file(path);",
+            "bool f(const fs::directory_entry& entry) { return entry.exists(); }",
+            "bool f(auto& one) { return one.is_regular_file(); }",
+            "auto f(auto one) { return one->last_write_time(); }",
+            "void f() { for (const auto& one : fs::directory_iterator(path, error)) use(one); }",
+            "void f() { for (const auto& one : std::filesystem::recursive_directory_iterator(path, error)) use(one); }",
+            "void f() { fs::directory_iterator all(path, error); for (const auto& one : all) use(one); }",
+            "void f() { for (fs::directory_iterator one(path, error), end; one != end; ++one) use(*one); }",
+            "void f() { for (fs::directory_iterator one(path, error), end; one != end; one.increment(error)) one->refresh(); }",
+            "std::vector<fs::directory_entry> all{fs::directory_iterator(path), {}};",
+            "fs::directory_iterator all{path};",
+            "using namespace std::filesystem;",
+            "using std::filesystem::exists;",
+            "bool b = fs::is_directory(fs::status(path));",
+            "bool b = fs::is_directory(fs::status(path, error)) && fs::is_empty(path);",
+        ):
+            with self.subTest(line):
+                self.write("app/cli/look.cpp", fs + error + line + "\n")
+                self.expect("app/cli/look.cpp:4: ", "std::error_code")
+
+    def test_calls_that_throw_nothing(self):
+        self.write("tests/cli/look.cpp", "bool b = std::filesystem::exists(path);\n")
+        self.write(
+            "app/cli/look.cpp",
+            """
+            namespace fs = std::filesystem;
+            // fs::exists(path) throws, and so does
+            const char* text = "fs::exists(path)"; const char* program = R"(os.path.exists(file) and fs::exists(path))";
+            bool f(const fs::path& path, std::error_code& error) {
+              std::error_code one, ignored;
+              const fs::file_status found = fs::symlink_status(path, error);
+              const auto other = fs::status(path, one);
+              if (fs::exists(found) || fs::is_directory(other) || fs::exists(fs::status(path / name(1, 2), ignored))) return true;
+              for (fs::directory_iterator entry(path, error), end; entry != end; entry.increment(error))
+                if (entry->is_regular_file(one) && entry->file_size(one) > 0) return true;
+              for (const std::string& name : list(fs::path(path))) use(name);
+              fs::copy(path, path / "copy", fs::copy_options::recursive, error);
+              status.remove(path), remove(path.c_str()), model.exists(name), fs::path("a").is_absolute();
+              return fs::current_path(error) == path && found != fs::file_status() && 1'000 < fs::file_size(path, ignored);
+            }
+            """,
+        )
+        self.write("app/cli/own.cpp", "#include <filesystem>\nbool is_directory(const Row& row) { return row.n > 0; }\nbool b = is_directory(rows[0]);\n")
+        self.expect_clean()
+
     def test_a_file_that_is_too_long(self):
         self.write("analysis/model/long.cpp", "int x;\n" * 501)
         self.expect("analysis/model/long.cpp", "501 lines")

@@ -35,9 +35,9 @@ TpuAccount& open_tpu_account(const std::string& folder) {
 std::vector<TpuAccount> read_tpu_accounts(const std::string& folder) {
   std::vector<TpuAccount> accounts;
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    if (entry.path().extension() != ending) continue;
-    std::ifstream file(entry.path(), std::ios::binary);
+  for (std::filesystem::directory_iterator entry(folder, error), end; entry != end; entry.increment(error)) {
+    if (entry->path().extension() != ending) continue;
+    std::ifstream file(entry->path(), std::ios::binary);
     TpuAccount account;
     if (file.read(reinterpret_cast<char*>(&account), sizeof(account)) && account.magic == TpuAccount::magic_now &&
         account.device_count <= account_devices_max)

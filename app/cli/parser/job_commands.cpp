@@ -156,6 +156,13 @@ void add_run(CommandList& commands) {
   command.add_flag("--no-window", options->no_window, no_window_help);
   command.add_flag("--no-follow", options->no_follow, "Watch only the command itself, not the processes it starts");
   command
+      .add_option("--wait", options->wait,
+                  "Until when to watch: until all processes have ended that the command has started, or only until the "
+                  "command itself has")
+      ->check(one_of({"all", "command"}))
+      ->type_name("WHOM")
+      ->capture_default_str();
+  command
       .add_option("--backend", options->back_end,
                   "How calls of the CUDA driver are seen: interpose, which leaves CUPTI to the job, or cupti")
       ->check(one_of({"interpose", "cupti"}))

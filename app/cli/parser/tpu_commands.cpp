@@ -79,12 +79,12 @@ void add_fit(CLI::App& tpu, TpuFitOptions& options) {
       *tpu.add_subcommand("fit", "Check whether a program fits on each TPU generation, and what would make it fit");
   set_examples(command, R"(
   hbmscope tpu fit module.hlo.pb --generation v5e                     a compiled program
-  hbmscope tpu fit samples/tpu/train.json                             a workload, emulated on each generation
+  hbmscope tpu fit samples/tpu/fsdp.json                              a workload, emulated on each generation
   hbmscope tpu fit step.py:train_step --topology v5e:2x2              asks the real compiler)");
   command
       .add_option("FILE", options.files,
-                  "Dumps of XLA's buffer assignment (HloProto or buffer-assignment.txt), workload files, which are "
-                  "emulated, or SCRIPT.py:NAME, which is compiled (tpu compile)")
+                  "Dumps of XLA's buffer assignment (HloProto or buffer-assignment.txt), folders with such dumps, "
+                  "workload files, which are emulated, or SCRIPT.py:NAME, which is compiled (tpu compile)")
       ->required()
       ->type_name("");
   command.add_option("--generation", options.generations, "Check only this generation; repeat for more")
@@ -105,7 +105,7 @@ void add_run(CLI::App& tpu, TpuRunOptions& options) {
   set_examples(command, R"(
   hbmscope tpu run samples/tpu/server.json                            as the file describes it
   hbmscope tpu run samples/tpu/server.json --what-if defragmentation=off
-  hbmscope tpu run samples/tpu/train.json --window                    with controls for every parameter)");
+  hbmscope tpu run samples/tpu/fsdp.json --window                     with controls for every parameter)");
   command
       .add_option("FILE", options.file,
                   "The workload; samples/tpu has some, analysis/read/tpu_workload/README.md describes the format")

@@ -9,7 +9,7 @@ SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY run ORDER BY peak_bytes
 SELECT run, own, bytes
 FROM (SELECT run, own, bytes, ROW_NUMBER() OVER (PARTITION BY run ORDER BY bytes DESC, own) AS nth
       FROM (SELECT u.run, site.own, SUM(u.bytes) AS bytes
-            FROM (SELECT DISTINCT run, id, heap, site, bytes FROM site_at WHERE at = 'peak') AS u
+            FROM (SELECT DISTINCT run, id, heap, site, bytes FROM site_at WHERE site_at.at = 'peak') AS u
             JOIN largest ON largest.run = u.run AND largest.id = u.id AND largest.main_heap = u.heap
             JOIN (SELECT DISTINCT run, site, own FROM site) AS site ON site.run = u.run AND site.site = u.site
             GROUP BY u.run, site.own) AS of_lines) AS by_bytes

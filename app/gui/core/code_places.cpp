@@ -22,7 +22,8 @@ void look_for(AppState& state, WorkerPool& pool, const std::string& file) {
   pool.post([&state, key = std::pair(source->id, file), path = source->path]() -> WorkerPool::Finish {
     const auto found = find_source_file(key.second, source_folders(path));
     // Absolute, so that no name begins as an option of the editor does.
-    const std::string path_found = found ? std::filesystem::absolute(*found).string() : std::string();
+    std::error_code error;  // Then the path is empty, as if there were no such file.
+    const std::string path_found = found ? std::filesystem::absolute(*found, error).string() : std::string();
     return [&state, key, path_found] { state.code_places[key] = {true, path_found}; };
   });
 }

@@ -75,7 +75,11 @@ void Source::take(SourceContent content) {
 std::string Source::name() const {
   if (trace && (path.starts_with("live:") || path.starts_with("tcp:")))
     if (std::string job = name_of_job(*trace); !job.empty()) return job;
-  if (is_joined && !folder.empty()) return std::filesystem::weakly_canonical(folder).filename().string();
+  std::error_code error;
+  if (is_joined && !folder.empty()) {
+    const std::filesystem::path whole = std::filesystem::weakly_canonical(folder, error);
+    return (error ? std::filesystem::path(folder) : whole).filename().string();
+  }
   const std::string last = std::filesystem::path(path).filename().string();
   // The changes that are shown. The requested ones may still be running, or may be impossible.
   const std::vector<WorkloadChange>& changes = workload ? workload->answer->opened->changes : what_if;
