@@ -31,7 +31,7 @@ class Prover {
     std::vector<Scenario> scenarios = {own_scenario(source_->own).value()};
     for (const Candidate& candidate : candidates_) scenarios.push_back(candidate.scenario);
     const auto rows = run_what_if(*source_, std::move(scenarios), control_, {failed_ + 1});
-    if (rows.empty() || !fails_as_recorded(rows.front())) return;
+    if (rows.empty() || rows.front().verdict != WhatIfVerdict::does_not_fit) return;
     judge(rows);
   }
 
@@ -61,10 +61,6 @@ class Prover {
     failed_ = operation;
     source_ = std::move(*found);
     return true;
-  }
-
-  bool fails_as_recorded(const WhatIfRow& own) const {
-    return own.result.first_failure && own.result.first_failure->operation == failed_;
   }
 
   void try_words(std::string words, Advice advice, bool is_fraction = false) {

@@ -329,11 +329,14 @@ def saved(found, command):
 
 
 def tried(found, command):
-    rows = [{"setting": row["setting"], "fits": row["fits"], "figures": row["figures"], "peak_in_use_bytes": row["peak_in_use_bytes"], "peak_pool_bytes": row["peak_pool_bytes"]} for row in found["rows"]]
+    rows = [{"setting": row["setting"], "verdict": row["verdict"], "fits": row["fits"], "figures": row["figures"], "peak_in_use_bytes": row["peak_in_use_bytes"], "peak_pool_bytes": row["peak_pool_bytes"]} for row in found["rows"]]
     own, others = rows[:1], rows[1:]
     fitting = [row["setting"] for row in others if row["fits"]]
+    missing = found["not_reproduced_because"]
+    summary = f"{len(fitting)} of {len(others)} settings serve every request; as recorded, {'all were served' if own and own[0]['fits'] else 'not all were'}."
     return {
-        "summary": f"{len(fitting)} of {len(others)} settings serve every request; as recorded, {'all were served' if own and own[0]['fits'] else 'not all were'}.",
+        "summary": f"Not reproduced: the replay does not fail where the job failed, so what fits is unknown: {missing}." if missing else summary,
+        "is_reproduced": found["is_reproduced"],
         "device_bytes": found["own"]["device_bytes"],
         "as_recorded": own[0] if own else None,
         "fits": Rows(fitting),

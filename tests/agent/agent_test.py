@@ -180,6 +180,13 @@ class AgentTest(unittest.IsolatedAsyncioTestCase):
             self.assertFalse(found["as_recorded"]["fits"])
             self.assertEqual(found["fits"], [row["setting"] for row in found["settings"] if row["fits"]])
             await agent.ask("whatif", file=FRAGMENTS, device_bytes="80GiB")
+            text = self.folder / "error.txt"
+            text.write_text("torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 48.00 MiB. GPU 0 has a total capacity of 15.77 GiB of which 30.00 MiB is free. Process 811 has 9.10 GiB memory in use. Including non-PyTorch memory, this process has 6.63 GiB memory in use. Of the allocated memory 6.00 GiB is allocated by PyTorch, and 160.00 MiB is reserved by PyTorch but unallocated.\n")
+            found = await agent.ask("whatif", file=text)
+            self.assertTrue(found["summary"].startswith("Not reproduced: "), found["summary"])
+            self.assertIn("an error text has no requests to replay", found["summary"])
+            self.assertEqual((found["is_reproduced"], found["is_checked"], found["fits"]), (False, False, []))
+            self.assertEqual((found["as_recorded"]["verdict"], found["as_recorded"]["fits"]), ("not_reproduced", None))
             self.assertIn("the memory of the device is unknown", await agent.refusal("whatif", file=FRAGMENTS))
 
     async def test_tpu_workloads(self):

@@ -109,6 +109,29 @@ TEST_F(FailureView, a_log_that_is_gone_or_was_pasted_says_so) {
   take_picture("log_lines_pasted");
 }
 
+TEST_F(FailureView, what_if_of_an_error_text_says_that_the_failure_is_not_reproduced) {
+  run([&](ImGuiTestContext& hand) {
+    commands().push(
+        gui::command::open_text,
+        std::string(
+            "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 48.00 MiB. GPU 0 has a total "
+            "capacity of 16.00 GiB of which 32.00 MiB is free. Of the allocated memory 6.00 GiB is allocated by "
+            "PyTorch, and 1.00 GiB is reserved by PyTorch but unallocated."));
+    ASSERT_TRUE(wait_until_idle(hand));
+    commands().push(gui::command::set_view, ViewKind::what_if);
+    ASSERT_TRUE(wait_until(hand, [&] {
+      const auto& answer = state().answers().what_if;
+      return answer.state == gui::AnswerState::ready && answer.value->rows.size() > 5;
+    }));
+    const auto& answer = *state().answers().what_if.value;
+    EXPECT_NE(std::string::npos, answer.own.find("Not reproduced: a request of 48.0 MiB failed")) << answer.own;
+    EXPECT_EQ(std::string::npos, answer.own.find("address for address")) << answer.own;
+    for (const WhatIfRow& row : answer.rows) EXPECT_FALSE(row.fits()) << row.scenario.name;
+    hand.Yield(3);
+  });
+  take_picture("what_if_not_reproduced");
+}
+
 TEST_F(FailureView, what_if_tries_what_is_typed_and_a_click_copies_a_setting) {
   run([&](ImGuiTestContext& hand) {
     open(hand, {HBMSCOPE_SAMPLES "/stories/finetune.hbm"});
