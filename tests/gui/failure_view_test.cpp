@@ -5,6 +5,7 @@
 
 #include <imgui_internal.h>
 
+#include "app/gui/views/what_if/what_if_table.h"
 #include "tests/gui/gui_test.h"
 
 namespace hbmscope::test {
@@ -109,27 +110,20 @@ TEST_F(FailureView, a_log_that_is_gone_or_was_pasted_says_so) {
   take_picture("log_lines_pasted");
 }
 
-TEST_F(FailureView, what_if_of_an_error_text_says_that_the_failure_is_not_reproduced) {
-  run([&](ImGuiTestContext& hand) {
-    commands().push(
-        gui::command::open_text,
-        std::string(
-            "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 48.00 MiB. GPU 0 has a total "
-            "capacity of 16.00 GiB of which 32.00 MiB is free. Of the allocated memory 6.00 GiB is allocated by "
-            "PyTorch, and 1.00 GiB is reserved by PyTorch but unallocated."));
-    ASSERT_TRUE(wait_until_idle(hand));
-    commands().push(gui::command::set_view, ViewKind::what_if);
-    ASSERT_TRUE(wait_until(hand, [&] {
-      const auto& answer = state().answers().what_if;
-      return answer.state == gui::AnswerState::ready && answer.value->rows.size() > 5;
-    }));
-    const auto& answer = *state().answers().what_if.value;
-    EXPECT_NE(std::string::npos, answer.own.find("Not reproduced: a request of 48.0 MiB failed")) << answer.own;
-    EXPECT_EQ(std::string::npos, answer.own.find("address for address")) << answer.own;
-    for (const WhatIfRow& row : answer.rows) EXPECT_FALSE(row.fits()) << row.scenario.name;
-    hand.Yield(3);
-  });
-  take_picture("what_if_not_reproduced");
+TEST(WhatIfTable, says_of_rows_that_do_not_reproduce_the_failure_neither_yes_nor_no) {
+  gui::WhatIfAnswer answer;
+  answer.own = "Not reproduced: ...";
+  for (const WhatIfVerdict verdict :
+       {WhatIfVerdict::not_reproduced, WhatIfVerdict::does_not_fit, WhatIfVerdict::fits}) {
+    WhatIfRow& row = answer.rows.emplace_back();
+    row.scenario.name = text_from_verdict(verdict);
+    row.verdict = verdict;
+  }
+  const gui::TextTable table = gui::table_from_what_if(answer);
+  EXPECT_TRUE(table.head.starts_with("Not reproduced"));
+  ASSERT_EQ(3U, table.rows.size());
+  const char* const words[] = {"not reproduced", "no", "yes"};
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(words[i], table.rows[i][0].shown);
 }
 
 TEST_F(FailureView, what_if_tries_what_is_typed_and_a_click_copies_a_setting) {
