@@ -65,16 +65,16 @@ bool is_requested_in(const Stream& stream, std::uint32_t heap, std::uint64_t beg
   return is_found;
 }
 
-// Allocations of the heap from the event `begin` on.
-std::uint64_t allocations_since(const Stream& stream, std::uint32_t heap, std::uint64_t begin) {
+// Whether the heap has more than so many allocations from the event `begin` on.
+bool has_more_allocations(const Stream& stream, std::uint32_t heap, std::uint64_t begin, std::uint64_t most) {
   std::uint64_t count = 0;
   StreamState state = stream.state_at(begin);
   pass_over_heaps_from(
-      stream, state, stream.end_position(), [](std::uint64_t) { return true; },
+      stream, state, stream.end_position(), [&](std::uint64_t) { return count <= most; },
       [&](const StreamState&, const HeapChange& change, const wire::DecodedBlock&) {
         count += static_cast<std::uint64_t>(change.heap == heap && change.place.kind == wire::RecordKind::alloc);
       });
-  return count;
+  return count > most;
 }
 
 // The end of a search for steps.
@@ -92,7 +92,7 @@ bool is_of_loop(const Stream& stream, const std::vector<Step>& marks, const Loop
   if (limit.end == LoopEnd::any) {
     const std::uint64_t steps = marks.back().event - marks[marks.size() - steps_min].event;
     constexpr std::uint64_t steps_after_max = 4;
-    return allocations_since(stream, limit.heap, marks.back().event) <= steps_after_max * steps / (steps_min - 1);
+    return !has_more_allocations(stream, limit.heap, marks.back().event, steps_after_max * steps / (steps_min - 1));
   }
   return limit.failed_stack == 0 || is_requested_in(stream, limit.heap, marks[marks.size() - steps_min].event,
                                                     marks.back().event, limit.failed_stack);
