@@ -101,10 +101,12 @@ void note_growth(Diagnosis& found) {
   if (leak != Leak::none) {
     evidence.insert(evidence.begin(), {found.cause.sentence, std::nullopt, found.facts.event});
     found.cause.cause = Cause::leak;
+    const std::string kept = fmt::format("{}. {} is still in use", text_from_growth(growth), kept_text(growth));
     found.cause.sentence =
-        fmt::format("{}: {}. {} is still in use; the request of {} is not larger than that and what is free together.",
-                    leak == Leak::certain ? "Leak" : "Probably a leak", text_from_growth(growth), kept_text(growth),
-                    text_from_request(found.facts.requested_bytes));
+        leak == Leak::certain
+            ? fmt::format("Leak: {}, of {} in all.", kept, text_from_bytes(found.holders.bytes))
+            : fmt::format("Probably a leak: {}; the request of {} is not larger than that and what is free together.",
+                          kept, text_from_request(found.facts.requested_bytes));
     for (Advice& one : found.advice) count_steps(one, growth.bytes_per_step);
     found.advice.insert(found.advice.begin(), advice_against_leak(growth, leak));
   }
