@@ -57,13 +57,31 @@ class Adviser {
   }
 
  private:
-  void add(std::string change, std::string why, std::string price, AdviceProof proof = AdviceProof::rule) {
-    advice_.push_back({std::move(change), std::move(why), std::move(price), proof, {}, {}});
+  void add(std::string change, std::string why, std::string price, AdviceProof proof = AdviceProof::rule,
+           std::optional<std::uint64_t> room = std::nullopt) {
+    advice_.push_back({std::move(change), std::move(why), std::move(price), proof, {}, {}, room, {}});
   }
-  // A setting, which a replay can try.
-  void add_setting(std::string change, std::string why, std::string price, AdviceProof proof = AdviceProof::rule) {
-    add(change, std::move(why), std::move(price), proof);
+  // A setting, which a replay can try. At most it makes all use of what is free.
+  void add_setting(std::string change, std::string why, std::string price) {
+    add_setting(std::move(change), std::move(why), std::move(price), room_with(0));
+  }
+  void add_setting(std::string change, std::string why, std::string price, std::optional<std::uint64_t> room) {
+    add(change, std::move(why), std::move(price), AdviceProof::rule, room);
     advice_.back().words = std::move(change);
+  }
+
+  // What is left once the request is served, from all that is free in the pool and on the device and `more`. Where the
+  // device does not say what is free, it is what the limit leaves.
+  std::optional<std::uint64_t> room_with(std::uint64_t more) const {
+    const std::uint64_t used = row_.used_bytes.value_or(0);
+    std::optional<std::uint64_t> there;
+    if (facts_.free_bytes && facts_.driver_bytes)
+      there = clamped_sum(*facts_.free_bytes, *facts_.driver_bytes);
+    else if (facts_.limit_bytes && row_.used_bytes)
+      there = *facts_.limit_bytes - std::min(*facts_.limit_bytes, used);
+    if (!there) return std::nullopt;
+    there = clamped_sum(*there, more);
+    return *there - std::min(*there, facts_.needed_bytes);
   }
 
   std::optional<double> fraction() const {
@@ -92,7 +110,7 @@ class Adviser {
     if (!is_jax)
       return add("TF_GPU_ALLOCATOR=cuda_malloc_async",
                  "The driver's pool can map free memory from anywhere to one range of addresses, so it fragments less.",
-                 "");
+                 "", AdviceProof::rule, room_with(0));
     add_setting("XLA_PYTHON_CLIENT_ALLOCATOR=cuda_async",
                 "The driver's pool can map free memory from anywhere to one range of addresses, so it fragments less.",
                 "JAX has no statistics of this allocator's free blocks.");
@@ -123,7 +141,8 @@ class Adviser {
                 fmt::format("In use and requested together are {}; the pool could have {}{}.", text_from_bytes(needed),
                             text_from_bytes(wanted * device), basis),
                 fmt::format("It leaves {} outside the pool, for cuBLAS, cuDNN, NCCL, CUDA graphs and other processes.",
-                            text_from_bytes((1 - wanted) * device)));
+                            text_from_bytes((1 - wanted) * device)),
+                static_cast<std::uint64_t>(std::max(0.0, wanted * device - needed)));
   }
 
   void advise_outside() {
@@ -145,7 +164,7 @@ class Adviser {
                   "Tensors can't be shared with other processes by CUDA IPC in older versions.");
     if (cause_.cause == Cause::pool_limit)
       add("a larger torch.cuda.set_per_process_memory_fraction()", "The process was limited below what the device has.",
-          "Less is left for other processes.");
+          "Less is left for other processes.", AdviceProof::rule, room_with(0));
   }
 
   void advise_tpu() {
@@ -171,7 +190,7 @@ class Adviser {
     add("release " + text_from_count_of(place.blocks.size(), "blocking allocation"),
         fmt::format("{} in use between {:#x} and {:#x}; without that, the request would have fit.",
                     text_from_bytes(place.in_use_bytes), place.range.begin, place.range.end),
-        "", AdviceProof::computed);
+        "", AdviceProof::computed, room_with(place.in_use_bytes));
   }
 
   // Other processes may hold what is missing: the largest ones, as few as are enough.
@@ -193,7 +212,7 @@ class Adviser {
       return add(
           fmt::format("end {}, or run on another GPU", names),
           fmt::format("{} held there; without that, {} would be free.", text_from_bytes(held), text_from_bytes(then)),
-          "", AdviceProof::computed);
+          "", AdviceProof::computed, room_with(held));
     }
   }
 
@@ -249,6 +268,11 @@ std::string_view text_from_proof(AdviceProof proof) {
     case AdviceProof::rule: return "rule";
   }
   return "rule";
+}
+
+std::string_view mark_of(const Advice& advice) {
+  if (advice.steps_at_most && *advice.steps_at_most <= 1) return "one more step at most";
+  return advice.proof == AdviceProof::rule ? "may not be enough" : "";
 }
 
 std::vector<Advice> find_advice(const Trace& trace, std::size_t stream, const CauseOfFailure& cause,

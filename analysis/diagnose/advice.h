@@ -2,6 +2,8 @@
 // that they help.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,7 +31,12 @@ struct Advice {
   // The settings, for a replay (whatif/scenario.h): "XLA_PYTHON_CLIENT_MEM_FRACTION=0.86"; empty: it is no setting.
   std::string words;
   std::string proof_text;  // What the replay showed: a whole sentence; empty: there was none.
+  // What is left at most for later requests, once this one is served; absent: unknown.
+  std::optional<std::uint64_t> room_bytes;
+  std::optional<std::uint64_t> steps_at_most;  // Of a leak: how many more steps that room is enough for.
 };
+// What a reader must know before following it: "may not be enough", "one more step at most"; empty: nothing.
+std::string_view mark_of(const Advice& advice);
 
 // The most certain and cheapest first. Sources of the rules: jaxlib's xla_client.py (variables of JAX on GPUs),
 // xla/tsl/framework/bfc_allocator.cc, PyTorch's CUDA memory notes and c10/cuda/CUDAAllocatorConfig.h.

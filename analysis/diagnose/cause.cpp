@@ -68,7 +68,7 @@ class Finder {
   }
 
   CauseOfFailure find() {
-    found_.cause = cause();
+    found_.cause = found_.immediate = cause();
     found_.sentence = sentence();
     add_figures();
     add_contradictions();

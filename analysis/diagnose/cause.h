@@ -24,7 +24,9 @@ enum class Cause : std::uint8_t {
   compile_time,          // A compiler found that the program doesn't fit; nothing ran.
   outside_pool_starved,  // A library that allocates outside the framework's pool found too little memory there.
   host_memory,           // Memory of the host, not of a device.
-  leak,                  // Memory grew step by step, and without what is left of earlier steps it would have fit.
+  // Memory grew step by step, and without what is left of earlier steps it would have fit. Outranks all others if that
+  // is more than half of what was in use.
+  leak,
 };
 std::string_view text_from_cause(Cause cause);  // "too_big"
 
@@ -40,6 +42,7 @@ enum class Framework : std::uint8_t { unknown, jax_gpu, tensorflow, tpu, pytorch
 
 struct CauseOfFailure {
   Cause cause = Cause::unknown;
+  Cause immediate = Cause::unknown;  // Of this one request, where the cause is a leak; else the same.
   Framework framework = Framework::unknown;
   std::string sentence;            // "Fragmented: requested 2.35 GiB; 5.90 GiB is free in total, but ..."
   std::vector<Evidence> evidence;  // The figures first, then what seems to speak against the cause.

@@ -31,48 +31,89 @@ void note_what_took_the_room(Diagnosis& found) {
   all.insert(fit == all.end() ? fit : fit + 1, evidence);
 }
 
-// What is left of earlier steps is the cause if the request would have fit without it, and if it is no small part. Of a
-// fragmented pool it isn't said: what would be free is not in one place.
-bool is_leak(const Diagnosis& found) {
-  constexpr std::uint64_t part_min = 10;  // A tenth of what was in use.
+// How certain it is that what earlier steps left is the cause.
+enum class Leak : std::uint8_t { none, probable, certain };
+
+// Without what is left of earlier steps, the request would have fit: then it is the cause if it is more than half of
+// what was in use, whatever else kept this one request from being served. A tenth makes it probable, but not of a
+// fragmented pool: what would be free is not in one place.
+Leak find_leak(const Diagnosis& found) {
+  constexpr std::uint64_t part_min = 10, main_part_min = 2;
   const Growth& growth = *found.growth;
-  switch (found.cause.cause) {
-    case Cause::too_big:
-    case Cause::pool_limit: break;
-    default: return false;
+  const FailureFacts& facts = found.facts;
+  const std::uint64_t free = clamped_sum(facts.free_bytes.value_or(0), growth.kept_bytes);
+  if (!growth.is_steady || found.cause.cause == Cause::compile_time) return Leak::none;
+  if (growth.kept_bytes > found.holders.bytes / main_part_min &&
+      facts.needed_bytes <= clamped_sum(free, facts.driver_bytes.value_or(0)))
+    return Leak::certain;
+  const bool is_full = found.cause.cause == Cause::too_big || found.cause.cause == Cause::pool_limit;
+  return is_full && !growth.survivors.empty() && facts.needed_bytes <= free &&
+                 growth.kept_bytes >= found.holders.bytes / part_min
+             ? Leak::probable
+             : Leak::none;
+}
+
+// "400 MiB that log_loss train.py:7 and others allocated in earlier steps"
+std::string kept_text(const Growth& growth) {
+  const std::string bytes = text_from_bytes(growth.kept_bytes);
+  if (growth.survivors.empty()) return bytes + " of earlier steps";
+  return fmt::format("{} that {}{} allocated in earlier steps", bytes, text_from_holder(growth.survivors.front()),
+                     growth.survivors.size() == 1 ? "" : " and others");
+}
+
+Advice advice_against_leak(const Growth& growth, Leak leak) {
+  std::string change = "stop keeping the arrays";
+  if (!growth.survivors.empty()) change += " of " + text_from_holder(growth.survivors.front());
+  change += growth.held_by.empty() ? " from earlier steps" : " in " + growth.held_by;
+  return {
+      std::move(change),
+      fmt::format("That is {} so far, and {} more with each step. Typical reasons are a list that outputs or losses "
+                  "are appended to (keep numbers: .item(), float()), a cache without a limit, or a variable that "
+                  "still refers to the last graph.",
+                  text_from_bytes(growth.kept_bytes), text_from_bytes(growth.bytes_per_step)),
+      "",
+      leak == Leak::certain ? AdviceProof::computed : AdviceProof::rule,
+      {},
+      {},
+      {},
+      {}};
+}
+
+// How many steps an advice buys: the one that failed, and those that the room is enough for.
+void count_steps(Advice& advice, std::int64_t bytes_per_step) {
+  if (!advice.room_bytes) {
+    if (!advice.words.empty()) advice.why = "How many more steps this is enough for is unknown. " + advice.why;
+    return;
   }
-  const std::uint64_t there = clamped_sum(found.facts.free_bytes.value_or(0), growth.survivor_bytes);
-  return growth.is_steady && !growth.survivors.empty() && found.facts.needed_bytes <= there &&
-         growth.survivor_bytes * part_min >= found.holders.bytes;
+  advice.steps_at_most = *advice.room_bytes / static_cast<std::uint64_t>(bytes_per_step) + 1;
+  advice.why =
+      fmt::format("{}: it leaves {}, and each step keeps {} more. {}",
+                  *advice.steps_at_most == 1 ? "One more step at most"
+                                             : "At most " + text_from_count_of(*advice.steps_at_most, "more step"),
+                  text_from_bytes(*advice.room_bytes), text_from_bytes(bytes_per_step), advice.why);
 }
 
 void note_growth(Diagnosis& found) {
   const Growth& growth = *found.growth;
   if (!growth.is_steady) return;
+  const Leak leak = find_leak(found);
+  auto& evidence = found.cause.evidence;
+  if (leak != Leak::none) {
+    evidence.insert(evidence.begin(), {found.cause.sentence, std::nullopt, found.facts.event});
+    found.cause.cause = Cause::leak;
+    const std::string kept = fmt::format("{}. {} is still in use", text_from_growth(growth), kept_text(growth));
+    found.cause.sentence =
+        leak == Leak::certain
+            ? fmt::format("Leak: {}, of {} in all.", kept, text_from_bytes(found.holders.bytes))
+            : fmt::format("Probably a leak: {}; the request of {} is not larger than that and what is free together.",
+                          kept, text_from_request(found.facts.requested_bytes));
+    for (Advice& one : found.advice) count_steps(one, growth.bytes_per_step);
+    found.advice.insert(found.advice.begin(), advice_against_leak(growth, leak));
+  }
   const std::string grew =
       fmt::format("by about {} a step, over the last {} steps (\"{}\")", text_from_bytes(growth.bytes_per_step),
                   text_from_count(growth.steps), growth.step);
-  auto& evidence = found.cause.evidence;
   evidence.insert(evidence.begin(), {fmt::format("The memory in use grew {}.", grew), std::nullopt, found.facts.event});
-  if (!is_leak(found)) return;
-  const std::string kept =
-      fmt::format("{} that {} allocated in earlier steps", text_from_bytes(growth.survivor_bytes),
-                  growth.survivors.size() == 1 ? text_from_holder(growth.survivors.front())
-                                               : text_from_holder(growth.survivors.front()) + " and others");
-  evidence.insert(evidence.begin() + 1, {found.cause.sentence, std::nullopt, found.facts.event});
-  found.cause.cause = Cause::leak;
-  found.cause.sentence = fmt::format(
-      "Probably a leak: {} is still in use; the request of {} is not larger than that and what is free together.", kept,
-      text_from_bytes(found.facts.requested_bytes));
-  found.advice.insert(
-      found.advice.begin(),
-      {fmt::format("let go of what {} keeps from earlier steps", text_from_holder(growth.survivors.front())),
-       "Typical reasons are a list that outputs or losses are appended to (keep numbers: .item(), float()), a "
-       "cache without a limit, or a variable that still refers to the last graph.",
-       "",
-       AdviceProof::rule,
-       {},
-       {}});
 }
 
 // Where the blocks in the way of one place are more than those of some segments, which the driver could use again.
@@ -116,7 +157,7 @@ Diagnosis diagnose(const Trace& trace, const FailedRequest& request, Depth depth
     found.budget = find_device_budget(trace, states,
                                       {request.stream, found.facts.heap, found.facts.event, found.facts.driver_bytes,
                                        find_named_processes(found.row)});
-  found.growth = find_growth(trace, heap, states[request.stream]);
+  found.growth = find_growth(trace, heap, states[request.stream], LoopEnd::still_runs, found.facts.stack);
   found.advice = find_advice(trace, request.stream, found.cause, found.row, found.facts, found.holders);
   if (depth == Depth::full) {
     PassControl own_control;
@@ -130,6 +171,11 @@ Diagnosis diagnose(const Trace& trace, const FailedRequest& request, Depth depth
   note_what_took_the_room(found);
   if (found.growth) note_growth(found);
   return found;
+}
+
+Depth depth_of_other(const Diagnosis& first, std::size_t number) {
+  constexpr std::size_t looked_at_max = 32;
+  return first.cause.cause == Cause::leak && number < looked_at_max ? Depth::without_replays : Depth::brief;
 }
 
 }  // namespace hbmscope

@@ -44,4 +44,8 @@ struct Diagnosis {
 enum class Depth : std::uint8_t { brief, without_replays, full };
 Diagnosis diagnose(const Trace& trace, const FailedRequest& request, Depth depth, PassControl* control = nullptr);
 
+// For the other failures of a trace, numbered from 1: if the first one is a leak, they are most often its later ends,
+// which a brief diagnosis can't tell. Of many, only the first ones.
+Depth depth_of_other(const Diagnosis& first, std::size_t number);
+
 }  // namespace hbmscope

@@ -1,10 +1,20 @@
 #include "analysis/diagnose/growth.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <utility>
 
+#include <fmt/format.h>
+
+#include "analysis/query/block_labels.h"
+#include "analysis/query/heap_rows.h"
+#include "analysis/query/label_rows.h"
 #include "analysis/query/steps.h"
 #include "analysis/query/trace_user_code.h"
+#include "analysis/trace/pass_from.h"
+#include "analysis/units/format.h"
+#include "collector/wire/reported_names.h"
 
 namespace hbmscope {
 namespace {
@@ -25,18 +35,90 @@ bool is_regular(const std::vector<Step>& marks, std::uint64_t end) {
          std::none_of(gaps.end() - at_end, gaps.end(), is_other) && end - marks.back().event <= 4 * middle;
 }
 
-// The steps whose loop is regular, the last ones of them.
-std::optional<Steps> find_regular_steps(const Stream& stream, std::uint64_t before, LoopEnd end) {
-  auto all = find_steps(stream, before, steps_min);
+// The executions of a compiled program, which the collector marks: "step (jit_train)". Other markers of steps are by
+// the framework's optimizer, or by a person.
+bool is_of_program(const Definitions& definitions, std::string_view name) {
+  constexpr std::string_view begin = "step (";
+  if (!name.starts_with(begin) || name.back() != ')') return false;
+  const std::string_view program = name.substr(begin.size(), name.size() - begin.size() - 1);
+  return program.starts_with("jit_") ||
+         !definitions.job_fact(fmt::format("{}{}", wire::program_facts, program)).empty();
+}
+
+// Whether a request by that line of your code has been served since the event `begin`.
+bool is_requested_in(const Stream& stream, std::uint32_t heap, std::uint64_t begin, std::uint64_t end,
+                     std::uint32_t stack) {
+  const Definitions& definitions = stream.definitions();
+  const std::string line = user_code_text(definitions, stack);
+  std::map<std::uint32_t, bool> is_line;  // By stack.
+  bool is_found = false;
+  StreamState state = stream.state_at(begin);
+  pass_over_heaps_from(
+      stream, state, end, [&](std::uint64_t) { return !is_found; },
+      [&](const StreamState&, const HeapChange& change, const wire::DecodedBlock&) {
+        if (is_found || change.heap != heap || change.place.kind != wire::RecordKind::alloc) return;
+        const std::uint32_t own = allocated_block(change).stack;
+        const auto [known, is_new] = is_line.try_emplace(own, false);
+        if (is_new) known->second = own == stack || user_code_text(definitions, own) == line;
+        is_found = known->second;
+      });
+  return is_found;
+}
+
+// Whether the heap has more than so many allocations from the event `begin` on.
+bool has_more_allocations(const Stream& stream, std::uint32_t heap, std::uint64_t begin, std::uint64_t most) {
+  std::uint64_t count = 0;
+  StreamState state = stream.state_at(begin);
+  pass_over_heaps_from(
+      stream, state, stream.end_position(), [&](std::uint64_t) { return count <= most; },
+      [&](const StreamState&, const HeapChange& change, const wire::DecodedBlock&) {
+        count += static_cast<std::uint64_t>(change.heap == heap && change.place.kind == wire::RecordKind::alloc);
+      });
+  return count > most;
+}
+
+// The end of a search for steps.
+struct LoopLimit {
+  std::uint32_t heap = 0;
+  std::uint64_t position = 0;
+  LoopEnd end = LoopEnd::still_runs;
+  std::uint32_t failed_stack = 0;
+};
+
+// Whether what the trace came to belongs to the loop: the request that failed is one that earlier steps made, too;
+// where none failed, nothing as long as some steps follows. The first execution of a training step after 20 of a
+// program that fills arrays is no part of their loop.
+bool is_of_loop(const Stream& stream, const std::vector<Step>& marks, const LoopLimit& limit) {
+  if (limit.end == LoopEnd::any) {
+    const std::uint64_t steps = marks.back().event - marks[marks.size() - steps_min].event;
+    constexpr std::uint64_t steps_after_max = 4;
+    return !has_more_allocations(stream, limit.heap, marks.back().event, steps_after_max * steps / (steps_min - 1));
+  }
+  return limit.failed_stack == 0 || is_requested_in(stream, limit.heap, marks[marks.size() - steps_min].event,
+                                                    marks.back().event, limit.failed_stack);
+}
+
+// All steps of the outermost regular loop.
+std::optional<Steps> find_regular_steps(const Stream& stream, const LoopLimit& limit) {
+  auto all = find_steps(stream, limit.position, steps_min);
   std::erase_if(all, [&](const Steps& one) {
-    return !is_regular(one.begins, end == LoopEnd::any ? one.begins.back().event : before);
+    if (!is_regular(one.begins, limit.end == LoopEnd::any ? one.begins.back().event : limit.position)) return true;
+    return is_of_program(stream.definitions(), one.name) && !is_of_loop(stream, one.begins, limit);
   });
   const Steps* outermost = find_outermost(all, steps_min);
-  if (outermost == nullptr) return std::nullopt;
-  Steps steps = *outermost;
-  if (steps.begins.size() > steps_max)
-    steps.begins.erase(steps.begins.begin(), steps.begins.end() - static_cast<std::ptrdiff_t>(steps_max));
-  return steps;
+  return outermost == nullptr ? std::nullopt : std::optional(*outermost);
+}
+
+// Whether the last steps still rise, at half of the rate of all or more. A single one may fall, as where Python
+// collects its garbage.
+bool still_rises(const std::vector<std::int64_t>& use, std::int64_t bytes_per_step) {
+  constexpr std::size_t last = 5;
+  const std::size_t part = std::max(last, use.size() / 4);
+  if (use.size() <= last) return true;
+  std::size_t rising = 0;
+  for (std::size_t i = use.size() - last; i < use.size(); ++i) rising += static_cast<std::size_t>(use[i] > use[i - 1]);
+  const std::int64_t rise = use.back() - use[use.size() - 1 - std::min(part, use.size() - 1)];
+  return 2 * rising > last && 2 * rise >= bytes_per_step * static_cast<std::int64_t>(part);
 }
 
 void judge(const std::vector<std::int64_t>& use, Growth& growth) {
@@ -50,52 +132,164 @@ void judge(const std::vector<std::int64_t>& use, Growth& growth) {
   const auto middle = slopes.begin() + static_cast<std::ptrdiff_t>(slopes.size() / 2);
   std::nth_element(slopes.begin(), middle, slopes.end());
   growth.bytes_per_step = static_cast<std::int64_t>(*middle);
-  growth.is_steady = growth.bytes_per_step > 0 && rising * 10 >= (use.size() - 1) * 8;
+  growth.is_steady =
+      growth.bytes_per_step > 0 && rising * 10 >= (use.size() - 1) * 8 && still_rises(use, growth.bytes_per_step);
 }
 
-void find_survivors(const Definitions& definitions, std::uint32_t heap, const StreamState& state,
-                    const std::vector<std::uint64_t>& marks, Growth& growth) {
+// What is live of earlier steps, by line.
+class SurvivorFinder {
+ public:
+  SurvivorFinder(const Stream& stream, std::uint32_t heap, const StreamState& state,
+                 const std::vector<std::uint64_t>& marks)
+      : stream_(stream), heap_(heap), state_(state), marks_(marks) {}
+
+  void find(Growth& growth) {
+    for (const LiveBlock& block : state_.slots())
+      if (is_candidate(block)) count(block);
+    for (auto& [name, line] : lines_) {
+      line.is_survivor = line.steps.size() * 2 >= marks_.size();
+      if (!line.is_survivor) continue;
+      line.holder.name = name;
+      growth.survivor_bytes += line.holder.bytes;
+      growth.kept_bytes += line.kept_bytes;
+      growth.survivors.push_back(line.holder);
+    }
+    std::stable_sort(growth.survivors.begin(), growth.survivors.end(),
+                     [](const Holder& a, const Holder& b) { return a.bytes > b.bytes; });
+    if (!growth.survivors.empty()) growth.held_by = find_variable();
+  }
+
+ private:
   struct Line {
-    Holder holder;
+    Holder holder;  // Of these steps only.
     std::set<std::size_t> steps;
+    std::uint64_t kept_bytes = 0;
+    bool is_survivor = false;
   };
-  std::map<std::uint32_t, std::string> names;  // By stack.
-  std::map<std::string, Line> lines;
-  for (const LiveBlock& block : state.slots()) {
-    if (!block.is_live() || block.heap != heap || block.stack == 0 || block.event == wire::before_the_stream) continue;
-    const auto step = std::upper_bound(marks.begin(), marks.end(), block.event);
-    if (step == marks.begin() || step == marks.end()) continue;  // From before these steps, or of the current one.
-    std::string& name = names[block.stack];
-    if (name.empty()) name = user_code_text(definitions, block.stack);
-    Line& line = lines[name];
+
+  // Not of the current step, which is still running.
+  bool is_candidate(const LiveBlock& block) const {
+    return block.is_live() && block.heap == heap_ && block.stack != 0 && block.event != wire::before_the_stream &&
+           block.event < marks_.back();
+  }
+
+  Line& line_of(const LiveBlock& block) {
+    std::string& name = names_[block.stack];
+    if (name.empty()) name = user_code_text(stream_.definitions(), block.stack);
+    return lines_[name];
+  }
+
+  void count(const LiveBlock& block) {
+    Line& line = line_of(block);
+    line.kept_bytes += block.size;
+    const auto step = std::upper_bound(marks_.begin(), marks_.end(), block.event);
+    if (step == marks_.begin()) return;  // From before these steps.
     line.holder.bytes += block.size;
     ++line.holder.blocks;
-    line.steps.insert(static_cast<std::size_t>(step - marks.begin()));
+    line.steps.insert(static_cast<std::size_t>(step - marks_.begin()));
   }
-  for (auto& [name, line] : lines) {
-    if (line.steps.size() * 2 < marks.size()) continue;
-    line.holder.name = name;
-    growth.survivor_bytes += line.holder.bytes;
-    growth.survivors.push_back(std::move(line.holder));
+
+  // "history (global of train.py)", where it holds "history[0]", "history[1]", ...
+  std::string find_variable() {
+    const BlockLabels labels(stream_);
+    std::map<std::string, std::uint64_t> bytes;
+    for (const LiveBlock& block : state_.slots()) {
+      if (!is_candidate(block) || !line_of(block).is_survivor) continue;
+      std::string name = without_indices(labels.name(block.event));
+      if (name.empty()) continue;
+      constexpr std::string_view index = "[*]";
+      while (name.size() > index.size() && name.ends_with(index)) name.erase(name.size() - index.size());
+      if (const std::string_view holder = labels.holder(block.event); !holder.empty())
+        name += fmt::format(" ({})", holder);
+      bytes[name] += block.size;
+    }
+    const auto most =
+        std::max_element(bytes.begin(), bytes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    return most == bytes.end() ? std::string() : most->first;
   }
-  std::stable_sort(growth.survivors.begin(), growth.survivors.end(),
-                   [](const Holder& a, const Holder& b) { return a.bytes > b.bytes; });
+
+  const Stream& stream_;
+  const std::uint32_t heap_;
+  const StreamState& state_;
+  const std::vector<std::uint64_t>& marks_;
+  std::map<std::uint32_t, std::string> names_;  // By stack.
+  std::map<std::string, Line> lines_;
+};
+
+std::optional<std::uint64_t> find_only_region(const HeapState& heap) {
+  std::size_t regions = 0;
+  heap.space.for_each_region([&](AddressRange, Joining) { ++regions; });
+  return regions == 1 ? heap.space.region_bytes() : std::nullopt;
 }
 
 }  // namespace
 
-std::optional<Growth> find_growth(const Trace& trace, HeapKey heap, const StreamState& state, LoopEnd end) {
+std::optional<Growth> find_growth(const Trace& trace, HeapKey heap, const StreamState& state, LoopEnd end,
+                                  std::uint32_t failed_stack) {
   const Stream& stream = trace.streams[heap.stream];
-  const auto steps = find_regular_steps(stream, state.position(), end);
+  const auto steps = find_regular_steps(stream, {heap.heap, state.position(), end, failed_stack});
   if (!steps) return std::nullopt;
+  const std::size_t all = steps->begins.size(), first = all - std::min(all, steps_max);
   std::vector<std::uint64_t> marks;
-  for (const Step& one : steps->begins) marks.push_back(one.event);
+  for (std::size_t i = first; i < all; ++i) marks.push_back(steps->begins[i].event);
   Growth growth;
   growth.step = steps->name;
   growth.steps = marks.size();
   judge(in_use_before(stream, heap.heap, marks, nullptr), growth);
-  find_survivors(stream.definitions(), heap.heap, state, marks, growth);
+  // A loop that has ended may have freed everything since.
+  const bool has_ended = end == LoopEnd::any;
+  SurvivorFinder(stream, heap.heap, has_ended ? stream.state_at(marks.back()) : state, marks).find(growth);
+  if (growth.survivors.empty() && growth.is_steady) {
+    const std::uint64_t second = stream.state_at(steps->begins[1].event).in_use_bytes(heap.heap),
+                        last = stream.state_at(marks.back()).in_use_bytes(heap.heap);
+    growth.kept_bytes = last - std::min(last, second);
+  }
   return growth;
+}
+
+std::string made_at(const Growth& growth) {
+  if (growth.survivors.empty()) return {};
+  const std::string& name = growth.survivors.front().name;
+  const std::size_t gap = name.find("  ");
+  return gap == std::string::npos ? name : name.substr(gap + 2);
+}
+
+std::string text_from_growth(const Growth& growth) {
+  std::string text = text_from_bytes(growth.bytes_per_step) + " more each step";
+  if (!growth.held_by.empty()) text += ", held by " + growth.held_by;
+  if (growth.survivors.empty()) return text;
+  const bool is_place = growth.survivors.front().name.find("  ") != std::string::npos;
+  text += (is_place ? ", made at " : ", made by ") + made_at(growth);
+  if (const std::size_t others = growth.survivors.size() - 1; others > 0)
+    text += fmt::format(" and {}", text_from_count_of(others, "other line"));
+  return text;
+}
+
+std::optional<Outlook> find_outlook(const Trace& trace, HeapKey heap) {
+  const Stream& stream = trace.streams[heap.stream];
+  const std::uint64_t end = stream.end_position();
+  auto growth = find_growth(trace, heap, stream.state_at(end), LoopEnd::any);
+  if (!growth || !growth->is_steady) return std::nullopt;
+  Outlook outlook{std::move(*growth), find_limit_bytes(stream, heap.heap, end), false, std::nullopt};
+  if (!outlook.limit_bytes) outlook.limit_bytes = find_device_bytes(stream, heap.heap, end);
+  const HeapPeak peak = stream.peak(heap.heap);
+  if (!outlook.limit_bytes) {
+    outlook.limit_bytes = find_only_region(stream.state_at(peak.position).heap(heap.heap));
+    outlook.may_grow = outlook.limit_bytes.has_value();
+  }
+  if (outlook.limit_bytes)
+    outlook.steps_at_most = (*outlook.limit_bytes - std::min(*outlook.limit_bytes, peak.in_use_bytes)) /
+                            static_cast<std::uint64_t>(outlook.growth.bytes_per_step);
+  return outlook;
+}
+
+std::string text_from_outlook(const Outlook& outlook) {
+  std::string text = "Memory grows: " + text_from_growth(outlook.growth) + ".";
+  if (outlook.steps_at_most)
+    text += fmt::format(" At most {} {} {}{}{}.", text_from_count_of(*outlook.steps_at_most, "more step"),
+                        *outlook.steps_at_most == 1 ? "fits" : "fit", outlook.may_grow ? "in the pool's " : "below ",
+                        text_from_bytes(*outlook.limit_bytes), outlook.may_grow ? ", unless it grows" : "");
+  return text;
 }
 
 }  // namespace hbmscope

@@ -31,7 +31,7 @@ class Prover {
     std::vector<Scenario> scenarios = {own_scenario(source_->own).value()};
     for (const Candidate& candidate : candidates_) scenarios.push_back(candidate.scenario);
     const auto rows = run_what_if(*source_, std::move(scenarios), control_, {failed_ + 1});
-    if (rows.empty() || !fails_as_recorded(rows.front())) return;
+    if (rows.empty() || rows.front().verdict != WhatIfVerdict::does_not_fit) return;
     judge(rows);
   }
 
@@ -61,10 +61,6 @@ class Prover {
     failed_ = operation;
     source_ = std::move(*found);
     return true;
-  }
-
-  bool fails_as_recorded(const WhatIfRow& own) const {
-    return own.result.first_failure && own.result.first_failure->operation == failed_;
   }
 
   void try_words(std::string words, Advice advice, bool is_fraction = false) {
@@ -107,6 +103,8 @@ class Prover {
                        text_from_bytes(left)),
            AdviceProof::replayed,
            {},
+           {},
+           {},
            {}},
           true);
     }
@@ -124,21 +122,30 @@ class Prover {
            "More memory is lost to rounding.",
            AdviceProof::replayed,
            {},
+           {},
+           {},
            {}});
   }
 
-  std::string proof_text(const WhatIfRow& row) const {
+  // What the replay showed, and what it left.
+  void note_proof(Advice& advice, const WhatIfRow& row) const {
     const allocator::Statistics& after = row.result.statistics;
     const std::uint64_t free = after.pool_bytes - std::min(after.pool_bytes, after.in_use_bytes);
-    std::string text = fmt::format("Replayed, all {} up to and including the one that failed are served",
-                                   text_from_count_of(row.result.allocations + row.result.zero_requests, "request"));
+    advice.proof = AdviceProof::replayed;
+    advice.room_bytes = free;
+    advice.proof_text = fmt::format(
+        "Replayed, all {} up to and including the one that failed are served; then {} is free in the pool",
+        text_from_count_of(row.result.allocations + row.result.zero_requests, "request"), text_from_bytes(free));
     if (row.scenario.upstream.device_bytes) {
       const std::uint64_t device = *row.scenario.upstream.device_bytes;
       const std::uint64_t left = device - std::min(device, after.pool_bytes);
-      return text + fmt::format("; then {} is free in the pool and {} on the device.", text_from_bytes(free),
-                                text_from_bytes(left));
+      // A pool with a limit below that can't have it all.
+      const auto* xla = std::get_if<allocator::xla_gpu::Options>(&row.scenario.options);
+      const std::uint64_t limit = xla == nullptr ? device : xla->limit_bytes;
+      advice.room_bytes = free + std::min(left, limit - std::min(limit, after.pool_bytes));
+      advice.proof_text += fmt::format(" and {} on the device", text_from_bytes(left));
     }
-    return text + fmt::format("; then {} is free in the pool.", text_from_bytes(free));
+    advice.proof_text += ".";
   }
 
   void judge(const std::vector<WhatIfRow>& rows) {
@@ -158,8 +165,7 @@ class Prover {
       // One fraction, the lowest, and what was found by trying only where nothing else was.
       if (candidates_[i].is_fraction ? std::exchange(has_fraction, true) : given.empty() && of_torch++ > 0) continue;
       advice.change = advice.words;
-      advice.proof = AdviceProof::replayed;
-      advice.proof_text = proof_text(row);
+      note_proof(advice, row);
       if (candidates_[i].is_fraction)
         advice.proof_text += " It is the least that is enough for these; what the job requests later may need more.";
       if (!given.empty()) replaced.push_back(given);

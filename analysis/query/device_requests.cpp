@@ -220,6 +220,12 @@ class StreamRequests {
 
 }  // namespace
 
+bool DeviceRequests::has_only_failures() const {
+  const auto requested = std::count_if(stream.operations.begin(), stream.operations.end(),
+                                       [](const Operation& one) { return !one.is_free; });
+  return static_cast<std::size_t>(requested) == failures.size();
+}
+
 Result<DeviceRequests> find_device_requests(const Trace& trace, std::optional<std::uint32_t> device,
                                             std::optional<std::size_t> stream) {
   const auto counts = find_counted_heaps(trace);

@@ -38,6 +38,9 @@ struct DeviceRequests {
   bool has_two_ends = false;
   std::size_t private_pools = 0, streams = 0;  // How many private pools and streams had requests.
 
+  // Nothing was served: an error text has the request that failed, and none before it.
+  bool has_only_failures() const;
+
   // The failure's event number, by operation: of each request that ran out of memory.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> failures;  // Operation, event; ascending.
 };

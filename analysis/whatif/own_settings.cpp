@@ -11,6 +11,7 @@
 #include "analysis/model/clamped.h"
 #include "analysis/query/device_account.h"
 #include "analysis/query/heap_rows.h"
+#include "analysis/query/log_headline.h"
 #include "analysis/trace/moment.h"
 #include "analysis/trace/reported_figures.h"
 #include "analysis/units/format.h"
@@ -45,6 +46,12 @@ class Finder {
     if (has(definitions.job_fact("framework"), "tpu") || !definitions.job_fact("tpu.generation").empty())
       return Failure(Error{"a TPU's memory has no such settings", "Use hbmscope tpu run --what-if.", {}, {}, {}});
     find_allocator();
+    if (const std::string speaker = find_other_speaker(); !speaker.empty())
+      return Failure(Error{fmt::format("an error text of {} has no requests to replay", speaker),
+                           "Record the job: hbmscope run -- COMMAND.",
+                           {},
+                           {},
+                           {}});
     if (own_.is_pytorch)
       take_torch_settings();
     else
@@ -90,6 +97,18 @@ class Finder {
     if (own_.version.empty()) own_.version = has_two_ends ? "spatial_v3" : "classic_align";
     // What has one end in a version with two was told so by the settings, which are not always recorded.
     if (is_bfc && !has_two_ends && own_.version.starts_with("spatial")) own_.version = "classic_align";
+  }
+
+  // Who reports the failures of a text, if it is no allocator that a replay knows; empty: it is one, or it is no text.
+  std::string find_other_speaker() const {
+    if (own_.is_pytorch || !(is_of_log(trace_) || requests_.has_only_failures())) return {};
+    std::string speaker = "an unknown allocator";
+    for (const HeapInfo& heap : stream_.definitions().heaps()) {
+      if (!is_taken(heap)) continue;
+      if (has(heap.name, "_bfc") || has(heap.name, "BFC") || has(heap.name, "XLA")) return {};
+      speaker = heap.name;
+    }
+    return speaker;
   }
 
   // A pool that was claimed as one region before its first block is a preallocated one, and has all that it may have.
@@ -163,8 +182,13 @@ class Finder {
     std::size_t looked_at = 0;
     for (const FailureEvent& failure : stream_.failures()) {
       if (!is_taken(stream_.definitions().heap(failure.heap)) || !failure.available_bytes) continue;
-      if (const auto pool = stream_.state_at(failure.event).heap(failure.heap).space.region_bytes())
+      const StreamState state = stream_.state_at(failure.event);
+      if (const auto pool = state.heap(failure.heap).space.region_bytes())
         return std::pair(*pool, *failure.available_bytes);
+      // A text has no regions, but says how large the pool was.
+      const FailureRow row = row_from_failure(stream_, failure, &state);
+      if (row.pool_bytes)
+        return std::pair(std::max(*row.pool_bytes, row.used_bytes.value_or(0)), *failure.available_bytes);
       if (++looked_at == looked_at_max) break;
     }
     return std::nullopt;

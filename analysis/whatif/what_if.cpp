@@ -8,6 +8,7 @@
 
 #include "allocator/interface/fragmentation.h"
 #include "allocator/replay/check_places.h"
+#include "analysis/query/log_headline.h"
 #include "analysis/units/format.h"
 
 namespace hbmscope {
@@ -56,6 +57,8 @@ std::string find_check_fault(WhatIfSource& source) {
   const Scenario own = own_scenario(source.own).value();
   const allocator::RequestStream& stream = source.requests.stream;
   const allocator::RecordedPlaces& places = source.requests.places;
+  if (std::all_of(places.addresses.begin(), places.addresses.end(), [](std::uint64_t one) { return one == 0; }))
+    return "it has no addresses";
   tl::expected<allocator::CheckResult, std::string> checked =
       tl::unexpected<std::string>(fmt::format("{} has no recorded addresses", allocator::name_of(own.options)));
   if (const auto* xla = std::get_if<allocator::xla_gpu::Options>(&own.options))
@@ -68,7 +71,7 @@ std::string find_check_fault(WhatIfSource& source) {
   if (checked->difference)
     return fmt::format("{} is {} in the recording and {} in the replay", checked->difference->what,
                        checked->difference->recorded, checked->difference->replayed);
-  return checked->answers == 0 ? "the recording has no addresses" : std::string();
+  return checked->answers == 0 ? "it has no addresses" : std::string();
 }
 
 // The version under which the recording replays address for address, if there is one.
@@ -91,7 +94,7 @@ Confidence confidence_of(const WhatIfSource& source, const Scenario& scenario) {
   const bool is_compared = certainty == Certainty::exact || certainty == Certainty::checked;
   const DeviceRequests& requests = source.requests;
   // A replay begins with an empty pool.
-  if (!is_compared || requests.lived_before > 0) return Confidence::approximate;
+  if (!is_compared || requests.lived_before > 0 || source.is_text) return Confidence::approximate;
   // What else takes memory of another device is assumed, and of this one perhaps not known.
   const bool is_room_known = scenario.is_own || scenario.group == "program" ||
                              (source.own.is_outside_known && scenario.device_bytes == source.own.device_bytes);
@@ -100,6 +103,23 @@ Confidence confidence_of(const WhatIfSource& source, const Scenario& scenario) {
   if (is_same_kind && source.is_checked()) return Confidence::checked;
   const bool is_known = !source.differs && requests.unknown_requests == 0;
   return certainty == Certainty::exact && is_known ? Confidence::exact : Confidence::approximate;
+}
+
+const WhatIfRow* find_own(const std::vector<WhatIfRow>& rows) {
+  const auto own = std::find_if(rows.begin(), rows.end(), [](const WhatIfRow& row) { return row.scenario.is_own; });
+  return own == rows.end() ? nullptr : &*own;
+}
+
+// Whether the replay under the job's own settings refuses what failed in the recording, and nothing before that. Only
+// of the first operations.
+bool reproduces(const WhatIfSource& source, const WhatIfRow& own, std::uint64_t operations) {
+  const auto& failures = source.requests.failures;
+  const auto end =
+      std::find_if(failures.begin(), failures.end(), [&](const auto& failure) { return failure.first >= operations; });
+  if (end == failures.begin()) return true;
+  const auto& first = own.result.first_failure;
+  return first && first->operation == failures.front().first &&
+         own.result.refused >= static_cast<std::uint64_t>(end - failures.begin());
 }
 
 struct Extent {
@@ -125,6 +145,20 @@ WhatIfRow run(const WhatIfSource& source, Scenario scenario, const Extent& exten
 }
 
 }  // namespace
+
+std::string_view text_from_verdict(WhatIfVerdict verdict) {
+  switch (verdict) {
+    case WhatIfVerdict::fits: return "fits";
+    case WhatIfVerdict::does_not_fit: return "does_not_fit";
+    case WhatIfVerdict::not_reproduced: break;
+  }
+  return "not_reproduced";
+}
+
+std::string_view text_from_fits(const WhatIfRow& row) {
+  if (row.verdict == WhatIfVerdict::not_reproduced) return "not reproduced";
+  return row.fits() ? "yes" : "no";
+}
 
 std::string_view text_from_confidence(Confidence confidence) {
   switch (confidence) {
@@ -171,7 +205,8 @@ Result<WhatIfSource> find_what_if_source(const Trace& trace, const WhatIfChoice&
     own->settings.clear();
     if (const auto usual = own_scenario(*own); !usual) return Failure(usual.error());
   }
-  WhatIfSource source{std::move(*requests), std::move(*own), {}, 0, false};
+  const bool is_text = is_of_log(trace) || requests->has_only_failures();
+  WhatIfSource source{std::move(*requests), std::move(*own), {}, 0, false, is_text};
   source.check_fault = find_check_fault(source);
   if (!source.is_checked() && !source.own.is_version_known) find_version(source);
   return source;
@@ -201,7 +236,48 @@ std::vector<WhatIfRow> run_what_if(const WhatIfSource& source, std::vector<Scena
   };
   run_on_all_cores(scenarios.size(), control, play_one, limits.threads);
   if (control.cancelled) rows.clear();
+  const WhatIfRow* own = find_own(rows);
+  const bool is_reproduced = own == nullptr || reproduces(source, *own, operations);
+  for (WhatIfRow& row : rows)
+    row.verdict = !is_reproduced ? WhatIfVerdict::not_reproduced
+                  : row.result.refused == 0 && row.result.fault == allocator::Fault::none ? WhatIfVerdict::fits
+                                                                                          : WhatIfVerdict::does_not_fit;
   return rows;
+}
+
+std::string find_missing(const WhatIfSource& source, const std::vector<WhatIfRow>& rows) {
+  const WhatIfRow* own = find_own(rows);
+  if (own == nullptr || own->verdict != WhatIfVerdict::not_reproduced) return {};
+  constexpr std::string_view record = "record the job: hbmscope run -- COMMAND";
+  const DeviceRequests& requests = source.requests;
+  if (source.is_text)
+    return fmt::format("{}; {}",
+                       requests.lived_before > 0
+                           ? "a log lists the blocks at the failure, and not the requests before it"
+                           : "an error text has no requests to replay",
+                       record);
+  if (!source.own.is_device_recorded) return "the device's size was given, and the job's may be another one";
+  if (requests.lived_before > 0)
+    return fmt::format(
+        "{} from before the first event, so how the pool came to its state is unknown; {}",
+        requests.lived_before == 1 ? "one block is" : text_from_count(requests.lived_before) + " blocks are", record);
+  if (!source.own.is_outside_known) return "what else took memory of the device is unknown; give it: --outside SIZE";
+  if (!source.own.is_allocator_known) return fmt::format("which allocator the job had is unknown; {}", record);
+  return source.is_checked() ? "what made the request fail is not recorded" : source.check_fault;
+}
+
+std::string text_from_missing(const WhatIfSource& source, const std::vector<WhatIfRow>& rows) {
+  const std::string missing = find_missing(source, rows);
+  if (missing.empty()) return {};
+  const auto& failed = source.requests.failures;
+  const auto& first = find_own(rows)->result.first_failure;
+  const std::uint64_t operation = failed.front().first;
+  std::string other = "and the replay serves it";
+  if (first && first->operation < operation)
+    other = fmt::format("and the replay fails before, at operation {}", text_from_count(first->operation + 1));
+  if (first && first->operation == operation) other = "and others after it, which the replay serves";
+  return fmt::format("Not reproduced: a request of {} failed in the recording, {}. So what fits is unknown: {}.",
+                     text_from_bytes(source.requests.stream.operations[operation].request.bytes), other, missing);
 }
 
 }  // namespace hbmscope

@@ -1,5 +1,8 @@
 // What would have happened under other settings: the recorded requests, played into the reference allocators.
 //
+// A replay that serves what failed in the recording lacks what made it fail, such as the requests before an error text.
+// What fits can then not be said: the verdict of every row is *not reproduced*.
+//
 // A job that dies with 80 GiB under fraction .75 may live with .85, or need another allocator, or a larger device. Each
 // scenario is one replay, on all cores. The requests stay as they were, so a setting that changes what the program asks
 // for (XLA may choose other algorithms with less workspace) is not covered, and what the job would have asked for after
@@ -36,6 +39,7 @@ struct WhatIfSource {
   std::string check_fault;
   std::uint64_t checked_requests = 0;  // Their addresses were equal.
   bool differs = false;                // An address is another one; else nothing could be compared.
+  bool is_text = false;                // Of the output of a job: it has the failures, not the requests before them.
 
   bool is_checked() const { return check_fault.empty(); }
 };
@@ -56,15 +60,20 @@ Result<WhatIfSource> find_what_if_source(const Trace& trace, const WhatIfChoice&
 std::string text_from_own_settings(const OwnSettings& own);
 std::string text_from_check(const WhatIfSource& source);
 
+enum class WhatIfVerdict : std::uint8_t { fits, does_not_fit, not_reproduced };
+std::string_view text_from_verdict(WhatIfVerdict verdict);  // "fits", "does_not_fit"
+
 struct WhatIfRow {
   Scenario scenario;
   Confidence confidence = Confidence::approximate;
+  WhatIfVerdict verdict = WhatIfVerdict::does_not_fit;
   allocator::ReplayResult result;
   // At the peak of the bytes in use, as far as the allocator reports it; absent: nothing was free.
   std::optional<double> fragmentation_at_peak;
 
-  bool fits() const { return result.refused == 0 && result.fault == allocator::Fault::none; }
+  bool fits() const { return verdict == WhatIfVerdict::fits; }
 };
+std::string_view text_from_fits(const WhatIfRow& row);  // "yes", "no", "not reproduced"
 
 // With more events, replays under many settings take too long for an answer that somebody waits for.
 inline constexpr std::uint64_t quick_events_max = 5'000'000;
@@ -78,8 +87,15 @@ struct WhatIfLimits {
 void run_on_all_cores(std::size_t count, const PassControl& control, const std::function<void(std::size_t)>& work,
                       unsigned threads = 0);
 
-// One row per scenario, in their order; empty if it was cancelled. Counts operations of all scenarios as events.
+// One row per scenario, in their order; empty if it was cancelled. Counts operations of all scenarios as events. The
+// job's own settings must be among them if a request failed: they show whether the replay reproduces that.
 std::vector<WhatIfRow> run_what_if(const WhatIfSource& source, std::vector<Scenario> scenarios, PassControl& control,
                                    const WhatIfLimits& limits = {});
+
+// Why the replay does not reproduce the failure, and what to do about it: "an error text has no requests to replay;
+// record the job: hbmscope run -- COMMAND". Empty: it does, or none failed.
+std::string find_missing(const WhatIfSource& source, const std::vector<WhatIfRow>& rows);
+// "Not reproduced: a request of 24.0 MiB failed, and the replay serves it, so what fits is unknown: ...". Empty, too.
+std::string text_from_missing(const WhatIfSource& source, const std::vector<WhatIfRow>& rows);
 
 }  // namespace hbmscope

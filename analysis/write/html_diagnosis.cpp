@@ -44,7 +44,7 @@ std::string advice_html(const std::vector<Advice>& advice) {
   std::string html = "<h2>What would help</h2><ol>";
   for (const Advice& one : advice) {
     html += fmt::format("<li><b>{}</b>{}<br>{}", xml_escaped(one.change),
-                        one.proof == AdviceProof::rule ? " <span class=dim>(may not be enough)</span>" : "",
+                        mark_of(one).empty() ? "" : fmt::format(" <span class=dim>({})</span>", mark_of(one)),
                         xml_escaped(one.why));
     if (!one.price.empty()) html += " Price: " + xml_escaped(one.price);
     if (!one.proof_text.empty()) html += "<br><span class=dim>" + xml_escaped(one.proof_text) + "</span>";

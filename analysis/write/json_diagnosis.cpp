@@ -42,7 +42,10 @@ Json json_from_growth(const Growth& growth) {
           {"bytes_per_step", growth.bytes_per_step},
           {"is_steady", growth.is_steady},
           {"survivor_bytes", growth.survivor_bytes},
-          {"survivors", std::move(survivors)}};
+          {"survivors", std::move(survivors)},
+          {"kept_bytes", growth.kept_bytes},
+          {"held_by", or_null(growth.held_by)},
+          {"made_at", or_null(made_at(growth))}};
 }
 
 Json json_from_blockers(const Definitions& definitions, const std::optional<CheapestPlace>& place) {
@@ -83,10 +86,19 @@ Json json_from_pool_costs(const PoolCosts& costs) {
           {"parts", std::move(parts)}};
 }
 
+Json json_from_outlook(const Outlook& outlook) {
+  return {{"sentence", text_from_outlook(outlook)},
+          {"growth", json_from_growth(outlook.growth)},
+          {"limit_bytes", or_null(outlook.limit_bytes)},
+          {"may_grow", outlook.may_grow},
+          {"steps_at_most", or_null(outlook.steps_at_most)}};
+}
+
 Json json_from_diagnosis(const Trace& trace, const Diagnosis& diagnosis) {
   Json json = json_from_failure_rows({diagnosis.row}).front();
   const CauseOfFailure& cause = diagnosis.cause;
   json["verdict"] = text_from_cause(cause.cause);
+  json["immediate_verdict"] = text_from_cause(cause.immediate);
   json["sentence"] = cause.sentence;
   Json evidence = Json::array();
   for (const Evidence& one : cause.evidence)
@@ -115,7 +127,9 @@ Json json_from_diagnosis(const Trace& trace, const Diagnosis& diagnosis) {
                       {"why", one.why},
                       {"price", or_null(one.price)},
                       {"proof", text_from_proof(one.proof)},
-                      {"proof_text", or_null(one.proof_text)}});
+                      {"proof_text", or_null(one.proof_text)},
+                      {"room_bytes", or_null(one.room_bytes)},
+                      {"steps_at_most", or_null(one.steps_at_most)}});
   json["advice"] = std::move(advice);
   return json;
 }

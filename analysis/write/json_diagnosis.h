@@ -12,6 +12,9 @@ namespace hbmscope {
 // blockers[], advice[].
 nlohmann::ordered_json json_from_diagnosis(const Trace& trace, const Diagnosis& diagnosis);
 
+// What a heap in which nothing failed grows by.
+nlohmann::ordered_json json_from_outlook(const Outlook& outlook);
+
 nlohmann::ordered_json json_from_pool_costs(const PoolCosts& costs);
 
 }  // namespace hbmscope

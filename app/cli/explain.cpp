@@ -111,8 +111,9 @@ std::string advice_text(const std::vector<Advice>& advice, const Terminal& termi
   std::string text = "\nWhat would help\n";
   for (std::size_t i = 0; i < advice.size(); ++i) {
     const Advice& one = advice[i];
+    const std::string_view mark = mark_of(one);
     text += fmt::format("  {}. {}{}\n", i + 1, printable(one.change),
-                        one.proof != AdviceProof::rule ? "" : terminal.paint("  (may not be enough)", Ink::dim));
+                        mark.empty() ? "" : terminal.paint(fmt::format("  ({})", mark), Ink::dim));
     text += "     " + printable(one.why) + (one.price.empty() ? "" : " Price: " + printable(one.price)) + "\n";
     if (!one.proof_text.empty()) text += "     " + terminal.paint(printable(one.proof_text), Ink::good) + "\n";
   }
@@ -121,7 +122,7 @@ std::string advice_text(const std::vector<Advice>& advice, const Terminal& termi
 
 std::string blockers_text(const Trace& trace, const Diagnosis& diagnosis) {
   const auto& place = diagnosis.facts.place;
-  const Cause cause = diagnosis.cause.cause;
+  const Cause cause = diagnosis.cause.immediate;
   const bool is_fragmented = cause == Cause::fragmentation || cause == Cause::cannot_grow || cause == Cause::wrong_end;
   if (!place || place->blocks.empty() || !is_fragmented) return {};
   const Definitions& definitions = trace.streams[diagnosis.stream].definitions();
@@ -174,6 +175,7 @@ std::string peak_text(const Trace& trace, const Terminal& terminal) {
   std::string text =
       trace.files.size() > 1 ? "No request failed in these files.\n" : "No request failed in this file.\n";
   if (heap.empty()) return text;
+  if (const auto outlook = find_outlook(trace, heap)) text += printable(text_from_outlook(*outlook)) + "\n";
   const auto moment = find_moment(trace, "peak");
   if (!moment) return text;
   const auto states = compute_states(trace, *moment);
@@ -183,10 +185,23 @@ std::string peak_text(const Trace& trace, const Terminal& terminal) {
 Json json_of_trace(const Trace& trace) {
   Json failures = Json::array();
   const auto requests = find_failed_requests(trace);
-  for (std::size_t i = 0; i < std::min(json_failures_max, requests.size()); ++i)
-    failures.push_back(json_from_diagnosis(trace, diagnose(trace, requests[i], i == 0 ? Depth::full : Depth::brief)));
-  return {
-      {"schema", json_schema}, {"files", trace.files}, {"failed", requests.size()}, {"failures", std::move(failures)}};
+  if (!requests.empty()) {
+    const Diagnosis first = diagnose(trace, requests.front(), Depth::full);
+    failures.push_back(json_from_diagnosis(trace, first));
+    for (std::size_t i = 1; i < std::min(json_failures_max, requests.size()); ++i) {
+      const bool is_last = i + 1 == requests.size();
+      const Depth depth = is_last ? Depth::without_replays : depth_of_other(first, i);
+      failures.push_back(json_from_diagnosis(trace, diagnose(trace, requests[i], depth)));
+    }
+  }
+  Json outlook = nullptr;
+  if (const HeapKey heap = choose_heap(trace, {}); requests.empty() && !heap.empty())
+    if (const auto found = find_outlook(trace, heap)) outlook = json_from_outlook(*found);
+  return {{"schema", json_schema},
+          {"files", trace.files},
+          {"failed", requests.size()},
+          {"failures", std::move(failures)},
+          {"outlook", std::move(outlook)}};
 }
 
 // Error: no request failed.
@@ -195,13 +210,14 @@ Result<std::string> html_of_trace(const Trace& trace) {
   if (requests.empty())
     return Failure(
         refusal("no request failed, so there is nothing to explain", "Remove --html for what held the memory."));
+  const Diagnosis first = diagnose(trace, requests.front(), Depth::full);
   std::vector<std::string> others;
   for (std::size_t i = 1; i < std::min(lines_max, requests.size()); ++i) {
-    const Diagnosis other = diagnose(trace, requests[i], Depth::brief);
+    const Diagnosis other = diagnose(trace, requests[i], depth_of_other(first, i));
     others.push_back(fmt::format("Out of memory{}: {}", place_text(trace, other), other.cause.sentence));
   }
   if (requests.size() > lines_max) others.push_back(fmt::format("and {} more", requests.size() - lines_max));
-  return html_from_diagnosis(trace, diagnose(trace, requests.front(), Depth::full), others);
+  return html_from_diagnosis(trace, first, others);
 }
 
 }  // namespace
@@ -216,7 +232,7 @@ std::string text_from_failures(const Trace& trace, const Terminal& terminal) {
                      blockers_text(trace, first) + segments_text(first) + unknown_text(first.cause);
   if (requests.size() > 1) text += "\nThe other failures\n";
   for (std::size_t i = 1; i < std::min(lines_max, requests.size()); ++i)
-    text += line_text(trace, diagnose(trace, requests[i], Depth::brief));
+    text += line_text(trace, diagnose(trace, requests[i], depth_of_other(first, i)));
   if (requests.size() > lines_max) text += fmt::format("  and {} more\n", text_from_count(requests.size() - lines_max));
   return text;
 }

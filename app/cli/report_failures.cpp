@@ -142,18 +142,22 @@ std::string text_from_failure(const Trace& trace, const ShownFailure& failure, c
 void add_failure_facts(nlohmann::ordered_json& failures, const Trace& trace) {
   constexpr const char* keys[] = {"verdict",     "sentence",        "evidence",   "unknown",
                                   "how_to_know", "last_fit_events", "holders_by", "holders_bytes",
-                                  "holders",     "blockers",        "advice"};
+                                  "holders",     "blockers",        "advice",     "immediate_verdict"};
   std::size_t row = 0;
   const auto requests = find_failed_requests(trace);
+  if (requests.empty()) return;
+  const Diagnosis first = diagnose(trace, requests.front(), Depth::full);
+  std::size_t others = 0;
   for (std::size_t number = 0; number < trace.streams.size(); ++number) {
     const Stream& stream = trace.streams[number];
     for (std::size_t i = 0; i < stream.failures().size(); ++i) {
       if (!stream.failures()[i].is_out_of_memory) continue;
       Json& json = failures[row++];
       const bool has_facts = i + failures_with_facts >= stream.failures().size();
-      const bool is_first = !requests.empty() && requests.front().stream == number && requests.front().index == i;
-      const Diagnosis found =
-          has_facts || is_first ? diagnose(trace, {number, i}, is_first ? Depth::full : Depth::brief) : Diagnosis{};
+      const bool is_first = requests.front().stream == number && requests.front().index == i;
+      const Diagnosis found = is_first    ? first
+                              : has_facts ? diagnose(trace, {number, i}, depth_of_other(first, ++others))
+                                          : Diagnosis{};
       const FailureFacts& facts = found.facts;
       if (has_facts || is_first)
         json.update(json_from_diagnosis(trace, found));
@@ -170,9 +174,9 @@ void add_pending(nlohmann::ordered_json& failures, const Trace& trace) {
   std::vector<FailureRow> rows = compute_pending_rows(trace);
   std::erase_if(rows, [](const FailureRow& row) { return !row.is_pending; });
   for (Json& json : json_from_failure_rows(rows)) {
-    for (const char* key :
-         {"verdict", "sentence", "evidence", "unknown", "how_to_know", "last_fit_events", "holders_by", "holders_bytes",
-          "holders", "blockers", "advice", "free_pieces", "last_fit_since_start_ns", "cheapest_place"})
+    for (const char* key : {"verdict", "sentence", "evidence", "unknown", "how_to_know", "last_fit_events",
+                            "holders_by", "holders_bytes", "holders", "blockers", "advice", "immediate_verdict",
+                            "free_pieces", "last_fit_since_start_ns", "cheapest_place"})
       json[key] = nullptr;
     failures.push_back(std::move(json));
   }

@@ -60,6 +60,8 @@ std::string head_text(const WhatIfReport& report, const Terminal& terminal) {
         "it did after it.\n",
         source.requests.failures.size() == 1 ? "One request failed"
                                              : text_from_count(source.requests.failures.size()) + " requests failed");
+  if (const std::string missing = text_from_missing(source, report.rows); !missing.empty())
+    text += terminal.paint(printable(missing), Ink::bad) + "\n";
   return text;
 }
 
@@ -76,7 +78,7 @@ std::string table_text(const WhatIfReport& report, const Terminal& terminal) {
   std::vector<std::vector<std::string>> cells;
   for (const WhatIfRow& row : report.rows) {
     const allocator::ReplayResult& result = row.result;
-    cells.push_back({terminal.paint(row.fits() ? "yes" : "no", row.fits() ? Ink::good : Ink::bad),
+    cells.push_back({terminal.paint(std::string(text_from_fits(row)), row.fits() ? Ink::good : Ink::bad),
                      text_from_bytes(result.peak_in_use_bytes), text_from_bytes(result.statistics.peak_pool_bytes),
                      row.fragmentation_at_peak ? fmt::format("{:.1f} %", 100 * *row.fragmentation_at_peak) : "–",
                      text_from_count(result.driver_claims + result.driver_releases + result.driver_refusals),
@@ -135,7 +137,8 @@ Json json_from_row(const WhatIfReport& report, const WhatIfRow& row) {
           {"allocator", allocator::name_of(row.scenario.options)},
           {"device_bytes", row.scenario.device_bytes},
           {"figures", text_from_confidence(row.confidence)},
-          {"fits", row.fits()},
+          {"verdict", text_from_verdict(row.verdict)},
+          {"fits", row.verdict == WhatIfVerdict::not_reproduced ? Json() : Json(row.fits())},
           {"peak_in_use_bytes", result.peak_in_use_bytes},
           {"peak_requested_bytes", result.peak_requested_bytes},
           {"peak_pool_bytes", result.statistics.peak_pool_bytes},
@@ -152,6 +155,8 @@ Json json_from_what_if(const WhatIfReport& report) {
   const OwnSettings& own = report.source.own;
   Json settings = Json::object();
   for (const allocator::Setting& setting : own.settings) settings[setting.name] = setting.value;
+  const std::string missing = find_missing(report.source, report.rows);
+  const bool has_failures = !report.source.requests.failures.empty();
   Json json{{"schema", json_schema},
             {"file", report.file},
             {"device", or_null(report.source.requests.device)},
@@ -168,6 +173,8 @@ Json json_from_what_if(const WhatIfReport& report) {
             {"is_checked", report.source.is_checked()},
             {"checked_requests", report.source.checked_requests},
             {"check_fault", report.source.is_checked() ? Json() : Json(report.source.check_fault)},
+            {"is_reproduced", has_failures ? Json(missing.empty()) : Json()},
+            {"not_reproduced_because", or_null(missing)},
             {"notes", own.notes},
             {"rows", Json::array()}};
   for (const WhatIfRow& row : report.rows) json["rows"].push_back(json_from_row(report, row));
@@ -177,7 +184,7 @@ Json json_from_what_if(const WhatIfReport& report) {
 constexpr WhereField what_if_gate_fields[] = {
     {"setting", FieldKind::text, "the row's setting", {}},
     {"group", FieldKind::text, "settings, allocator, version, device or program", {}},
-    {"fits", FieldKind::text, "yes or no", {}},
+    {"fits", FieldKind::text, "yes or no; unknown where the replay does not reproduce the recorded failure", {}},
     {"figures", FieldKind::text, "exact, checked or approximate", {}},
     {"peak", FieldKind::bytes, "the most bytes in use", {}},
     {"pool", FieldKind::bytes, "the most that the pool had", {}},
@@ -190,7 +197,7 @@ std::vector<GateSubject> subjects_of(const std::vector<WhatIfRow>& rows) {
     GateSubject& subject = subjects.emplace_back(row.scenario.name);
     subject.set("setting", row.scenario.name);
     subject.set("group", row.scenario.group);
-    subject.set("fits", std::string(row.fits() ? "yes" : "no"));
+    if (row.verdict != WhatIfVerdict::not_reproduced) subject.set("fits", std::string(text_from_fits(row)));
     subject.set("figures", std::string(text_from_confidence(row.confidence)));
     subject.set("peak", row.result.peak_in_use_bytes);
     subject.set("pool", row.result.statistics.peak_pool_bytes);

@@ -210,7 +210,7 @@ def heap_row(heap):
 
 
 def failure_row(failure):
-    row = {"verdict": failure.get("verdict") or "unknown", "requested_bytes": failure["asked_bytes"], "requested_by": failure["own_line"]}
+    row = {"verdict": failure.get("verdict") or "unknown", "immediate_verdict": failure.get("immediate_verdict"), "requested_bytes": failure["asked_bytes"], "requested_by": failure["own_line"]}
     row |= {name: failure[key] for name, key in (("in_use_bytes", "used_bytes"), ("free_bytes", "total_free_bytes"), ("largest_free_bytes", "largest_free_bytes"), ("pool_bytes", "pool_bytes"), ("limit_bytes", "limit_bytes"), ("free_outside_the_pool_bytes", "available_bytes"))}
     return row | {"at_s": seconds(failure["since_start_ns"])} | chosen(failure, "device", "event", "line", "allocator", "memory_space")
 
@@ -243,10 +243,16 @@ def opened(found, command):
     }
 
 
+def grown(growth):
+    return chosen(growth, "step", "steps", "bytes_per_step", "is_steady", "kept_bytes", "held_by", "made_at")
+
+
 def explained(found, which, command):
     failures = found["failures"]
     if not failures:
-        return {"failed": 0, "sentence": "No request failed in this file.", "command": command}
+        outlook = found.get("outlook")
+        sentence = "No request failed in this file." + (f" {outlook['sentence']}" if outlook else "")
+        return {"failed": 0, "sentence": sentence, "growth": outlook and grown(outlook["growth"]) | chosen(outlook, "limit_bytes", "may_grow", "steps_at_most"), "command": command}
     failure = failures[0 if which == "first" else -1]
     others = collections.Counter(sentence_of(one) for one in failures if one is not failure)
     growth = failure.get("growth")
@@ -255,11 +261,11 @@ def explained(found, which, command):
         "sentence": sentence_of(failure),
         **failure_row(failure),
         "evidence": Rows([row["text"] for row in failure.get("evidence") or []]),
-        "advice": Rows([{"change": row["change"], "why": row["why"], **chosen(row, "price", "proof", "proof_text")} for row in failure.get("advice") or []]),
+        "advice": Rows([{"change": row["change"], "why": row["why"], **chosen(row, "price", "proof", "proof_text", "room_bytes", "steps_at_most")} for row in failure.get("advice") or []]),
         "blocking_allocations": Rows([chosen(row, "address", "size_bytes", "your_code") for row in (failure.get("blockers") or [])[:5]], len(failure.get("blockers") or [])),
         "held_by": failure.get("holders_by"),
         "holders": Rows(holder_rows(failure)[:5], len(failure.get("holders") or [])),
-        "growth": growth and chosen(growth, "step", "steps", "bytes_per_step", "is_steady"),
+        "growth": growth and grown(growth),
         "unknown": failure.get("unknown"),
         "how_to_know": failure.get("how_to_know"),
         "note": "Only the first failure is analysed in full. For what held the memory at this one, ask holders with at=oom." if failure is not failures[0] else None,
@@ -328,11 +334,14 @@ def saved(found, command):
 
 
 def tried(found, command):
-    rows = [{"setting": row["setting"], "fits": row["fits"], "figures": row["figures"], "peak_in_use_bytes": row["peak_in_use_bytes"], "peak_pool_bytes": row["peak_pool_bytes"]} for row in found["rows"]]
+    rows = [{"setting": row["setting"], "verdict": row["verdict"], "fits": row["fits"], "figures": row["figures"], "peak_in_use_bytes": row["peak_in_use_bytes"], "peak_pool_bytes": row["peak_pool_bytes"]} for row in found["rows"]]
     own, others = rows[:1], rows[1:]
     fitting = [row["setting"] for row in others if row["fits"]]
+    missing = found["not_reproduced_because"]
+    summary = f"{len(fitting)} of {len(others)} settings serve every request; as recorded, {'all were served' if own and own[0]['fits'] else 'not all were'}."
     return {
-        "summary": f"{len(fitting)} of {len(others)} settings serve every request; as recorded, {'all were served' if own and own[0]['fits'] else 'not all were'}.",
+        "summary": f"Not reproduced: the replay does not fail where the job failed, so what fits is unknown: {missing}." if missing else summary,
+        "is_reproduced": found["is_reproduced"],
         "device_bytes": found["own"]["device_bytes"],
         "as_recorded": own[0] if own else None,
         "fits": Rows(fitting),

@@ -137,6 +137,30 @@ class AgentTest(unittest.IsolatedAsyncioTestCase):
                 self.assertEqual((found["holders"][0]["held_by"], found["holders"][0]["bytes"]), (line, held))
                 self.assertIn(line, self.printed(found["command"]))
 
+    async def test_a_leak_is_told_first_and_no_setting_is_sold_as_its_cure(self):
+        file, growing = self.folder / "leak.hbm", self.folder / "growing.hbm"
+        for path, words in ((file, ("--allocator", "pytorch")), (growing, ("--device-bytes", "8TiB"))):
+            subprocess.run([HBMSCOPE, "demo", "--headless", "--workload", "leak", "--for", "2", "--speed", "150", "--record", path, *words], check=True, capture_output=True)
+        sentence = "192 MiB more each step, made at metrics.py:17."
+        async with Agent() as agent:
+            opened = await agent.ask("open", file=file)
+            self.assertEqual(opened["verdict"], "leak")
+            self.assertTrue(opened["first_failure"].startswith(f"Leak: {sentence}"), opened)
+            for which in ("first", "last"):
+                why = await agent.ask("explain", file=file, failure=which)
+                self.assertEqual((why["verdict"], why["immediate_verdict"]), ("leak", "fragmentation"))
+                self.assertTrue(why["sentence"].startswith(f"Leak: {sentence}"), why["sentence"])
+                self.assertEqual((why["growth"]["made_at"], why["growth"]["bytes_per_step"]), ("metrics.py:17", 192 << 20))
+                self.assertIn("keep metrics.py:17", why["advice"][0]["change"])
+                self.assertEqual(why["advice"][0]["proof"], "computed")
+                for advice in why["advice"][1:]:
+                    self.assertRegex(advice["why"], "^(At most [0-9]+ more steps|One more step at most)")
+            why = await agent.ask("explain", file=growing)
+            self.assertEqual(why["failed"], 0)
+            self.assertTrue(why["sentence"].startswith(f"No request failed in this file. Memory grows: {sentence} At most "), why["sentence"])
+            self.assertEqual(why["growth"]["made_at"], "metrics.py:17")
+            self.assertGreater(why["growth"]["steps_at_most"], 0)
+
     async def test_profiles_and_what_grew_between_them(self):
         async with Agent() as agent:
             found = await agent.ask("open", file=SAMPLES / "leak_step_200.pprof.gz")
@@ -161,6 +185,13 @@ class AgentTest(unittest.IsolatedAsyncioTestCase):
             self.assertFalse(found["as_recorded"]["fits"])
             self.assertEqual(found["fits"], [row["setting"] for row in found["settings"] if row["fits"]])
             await agent.ask("whatif", file=FRAGMENTS, device_bytes="80GiB")
+            text = self.folder / "error.txt"
+            text.write_text("torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 48.00 MiB. GPU 0 has a total capacity of 15.77 GiB of which 30.00 MiB is free. Process 811 has 9.10 GiB memory in use. Including non-PyTorch memory, this process has 6.63 GiB memory in use. Of the allocated memory 6.00 GiB is allocated by PyTorch, and 160.00 MiB is reserved by PyTorch but unallocated.\n")
+            found = await agent.ask("whatif", file=text)
+            self.assertTrue(found["summary"].startswith("Not reproduced: "), found["summary"])
+            self.assertIn("an error text has no requests to replay", found["summary"])
+            self.assertEqual((found["is_reproduced"], found["is_checked"], found["fits"]), (False, False, []))
+            self.assertEqual((found["as_recorded"]["verdict"], found["as_recorded"]["fits"]), ("not_reproduced", None))
             self.assertIn("the memory of the device is unknown", await agent.refusal("whatif", file=FRAGMENTS))
 
     async def test_tpu_workloads(self):

@@ -50,6 +50,42 @@ class Demo(OwnFolderTest):
         self.assertEqual(failure["largest_free_bytes"], 3 * GIB // 2)
         self.assertEqual(failure["available_bytes"], 6 * GIB)
 
+    def explained(self, *words):
+        """What `explain` says of a recording of it, as text and as JSON."""
+        file = self.folder / "demo.hbm"
+        self.assertEqual(self.run_it("demo", "--headless", "--speed", "250", "--for", "2", "--record", str(file), *words).returncode, 0)
+        text, found = self.run_it("explain", str(file)), self.run_it("explain", "--json", str(file))
+        self.assertEqual((text.returncode, found.returncode), (0, 0), text.stderr)
+        return text.stdout, json.loads(found.stdout)
+
+    def test_a_leak_is_the_cause_whatever_kept_the_last_request_out(self):
+        for words, immediate in (((), "pool_limit"), (("--allocator", "pytorch"), "fragmentation")):
+            text, found = self.explained("--workload", "leak", *words)
+            sentence = "Leak: 192 MiB more each step, made at metrics.py:17."
+            self.assertEqual(text.splitlines()[1].startswith(sentence), True, text)
+            for failure in found["failures"][:2]:
+                self.assertEqual((failure["verdict"], failure["immediate_verdict"]), ("leak", immediate))
+                self.assertTrue(failure["sentence"].startswith(sentence), failure["sentence"])
+                self.assertEqual((failure["growth"]["made_at"], failure["growth"]["is_steady"]), ("metrics.py:17", True))
+                self.assertIn("keep metrics.py:17", failure["advice"][0]["change"])
+                for advice in failure["advice"]:
+                    if advice["room_bytes"] is not None:
+                        self.assertEqual(advice["steps_at_most"], advice["room_bytes"] // (192 << 20) + 1, advice)
+            reported = json.loads(self.run_it("report", "--json", str(self.folder / "demo.hbm")).stdout)["failures"]
+            self.assertEqual({failure["verdict"] for failure in reported[:2]}, {"leak"})
+            self.assertIn("growth", reported[0])
+            self.assertEqual(self.run_it("explain", str(self.folder / "demo.hbm"), "--fail-if", "verdict:leak").returncode, 1)
+
+    def test_what_grows_is_named_before_it_fails(self):
+        text, found = self.explained("--workload", "leak", "--device-bytes", "8TiB")
+        self.assertRegex(text, r"^No request failed in this file\.\nMemory grows: 192 MiB more each step, made at metrics\.py:17\. At most [\d,]+ more steps fit in the pool's 6\.00 TiB, unless it grows\.\n")
+        outlook = found["outlook"]
+        self.assertEqual((outlook["growth"]["made_at"], outlook["growth"]["bytes_per_step"], outlook["limit_bytes"]), ("metrics.py:17", 192 << 20, 6 << 40))
+        self.assertGreater(outlook["steps_at_most"], 0)
+        text, found = self.explained("--workload", "checkpointing")
+        self.assertNotIn("grows", text)
+        self.assertEqual((found["failed"], found["outlook"]), (0, None))
+
     def test_half_of_the_device_is_enough_with_checkpoints_only(self):
         self.assertGreater(self.demo("training", "--set", "XLA_CLIENT_MEM_FRACTION=.5")["events"]["oom"], 0)
         found = self.demo("checkpointing", "--set", "XLA_CLIENT_MEM_FRACTION=.5")

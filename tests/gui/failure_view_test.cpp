@@ -5,6 +5,7 @@
 
 #include <imgui_internal.h>
 
+#include "app/gui/views/what_if/what_if_table.h"
 #include "tests/gui/gui_test.h"
 
 namespace hbmscope::test {
@@ -107,6 +108,22 @@ TEST_F(FailureView, a_log_that_is_gone_or_was_pasted_says_so) {
     EXPECT_NE(std::string::npos, state().answers().log_lines.error.what.find("in no file"));
   });
   take_picture("log_lines_pasted");
+}
+
+TEST(WhatIfTable, says_of_rows_that_do_not_reproduce_the_failure_neither_yes_nor_no) {
+  gui::WhatIfAnswer answer;
+  answer.own = "Not reproduced: ...";
+  for (const WhatIfVerdict verdict :
+       {WhatIfVerdict::not_reproduced, WhatIfVerdict::does_not_fit, WhatIfVerdict::fits}) {
+    WhatIfRow& row = answer.rows.emplace_back();
+    row.scenario.name = text_from_verdict(verdict);
+    row.verdict = verdict;
+  }
+  const gui::TextTable table = gui::table_from_what_if(answer);
+  EXPECT_TRUE(table.head.starts_with("Not reproduced"));
+  ASSERT_EQ(3U, table.rows.size());
+  const char* const words[] = {"not reproduced", "no", "yes"};
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(words[i], table.rows[i][0].shown);
 }
 
 TEST_F(FailureView, what_if_tries_what_is_typed_and_a_click_copies_a_setting) {

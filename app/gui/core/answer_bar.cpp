@@ -43,15 +43,15 @@ void add_free(AnswerBar& bar, std::optional<std::uint64_t> free, std::optional<s
   bar.chips.push_back(std::move(one));
 }
 
-void add_growth(AnswerBar& bar, const std::optional<Growth>& growth) {
-  if (!growth || !growth->is_steady || growth->bytes_per_step <= 0) return;
-  std::string words = "grows " + text_from_bytes(growth->bytes_per_step) + " a step";
-  std::string tooltip = "The median over the last " + text_from_count(growth->steps) + " steps.";
-  if (growth->survivors.empty()) {
+void add_growth(AnswerBar& bar, const Growth& growth) {
+  if (!growth.is_steady) return;
+  std::string words = "grows " + text_from_bytes(growth.bytes_per_step) + " a step";
+  std::string tooltip = "The median over the last " + text_from_count(growth.steps) + " steps.";
+  if (growth.survivors.empty()) {
     bar.chips.push_back(chip(std::move(words), std::move(tooltip)));
     return;
   }
-  const Holder& line = growth->survivors.front();
+  const Holder& line = growth.survivors.front();
   words += ": " + text_from_holder(line);
   tooltip += " This line keeps blocks from most of them. Click to filter all views to it.";
   bar.chips.push_back(
@@ -103,7 +103,7 @@ AnswerBar bar_of_failure(const AppState& state, const HeadlineAnswer& answer) {
     bar.chips.push_back(chip(
         "requested " + text_from_bytes(facts.requested_bytes),
         failure.row.own_line.empty() ? "By code without a known line of yours." : "By " + failure.row.own_line + "."));
-  add_growth(bar, failure.growth);
+  if (failure.growth) add_growth(bar, *failure.growth);
   add_free(bar, failure.row.total_free_bytes, facts.largest_free_bytes, is_at(state, answer, facts.event));
   add_top(bar, failure.holders, "just before the failure");
   add_failure_buttons(state, answer, bar);
@@ -119,7 +119,10 @@ AnswerBar bar_of_peak(const AppState& state, const HeadlineAnswer& answer) {
   if (answer.peak_since_start_ns) bar.title += " at " + text_from_moment_ns(*answer.peak_since_start_ns);
   bar.sentence = source.live ? "Nothing has failed." : "Nothing failed.";
   if (answer.peak.is_inexact) bar.sentence += " Events were lost, so the peak is not exact.";
-  add_growth(bar, answer.growth);
+  if (answer.outlook) {
+    bar.sentence += " " + text_from_outlook(*answer.outlook);
+    add_growth(bar, answer.outlook->growth);
+  }
   add_top(bar, answer.holders, "at the peak");
   add_free(bar, answer.peak_free_bytes, answer.peak_largest_free_bytes, is_at(state, answer, answer.peak.position));
   if (!source.live && !is_at(state, answer, answer.peak.position))

@@ -127,7 +127,7 @@ struct HeadlineAnswer {
   std::uint64_t peak_pool_bytes = 0;  // 0: unknown.
   std::optional<std::uint64_t> peak_free_bytes, peak_largest_free_bytes;
   Holders holders;
-  std::optional<Growth> growth;
+  std::optional<Outlook> outlook;  // Absent: it does not grow steadily.
 };
 // The requests to the heap's device, replayed under the settings that people try, and under those that were typed.
 struct WhatIfAnswer {

@@ -38,7 +38,7 @@ void describe_peak(const Trace& trace, HeadlineAnswer& answer) {
   answer.peak_free_bytes = state.space.free_bytes();
   answer.peak_largest_free_bytes = state.space.largest_free();
   answer.holders = HolderFinder(trace, states, heap).find();
-  answer.growth = find_growth(trace, heap, stream.state_at(stream.end_position()), LoopEnd::any);
+  answer.outlook = find_outlook(trace, heap);
 }
 
 }  // namespace

@@ -100,10 +100,9 @@ void draw_advice(const FailureAnswer& answer, CommandQueue& commands) {
     ImGui::PushID(static_cast<int>(i));
     if (ImGui::SmallButton("Copy")) commands.push(command::set_clipboard, one.change);
     ImGui::SameLine();
-    wrapped_text(one.change);
-    wrapped_text(one.why + (one.price.empty() ? "" : " Price: " + one.price) +
-                     (one.proof != AdviceProof::rule ? "" : " It may not be enough."),
-                 true);
+    const std::string_view mark = mark_of(one);
+    wrapped_text(one.change + (mark.empty() ? "" : "  (" + std::string(mark) + ")"));
+    wrapped_text(one.why + (one.price.empty() ? "" : " Price: " + one.price), true);
     if (!one.proof_text.empty()) wrapped_text(one.proof_text);
     ImGui::PopID();
   }

@@ -33,7 +33,8 @@ void draw_field(const AppState& state, WhatIfState& view, CommandQueue& commands
 
 std::string details_of(const WhatIfRow& row) {
   const allocator::ReplayResult& result = row.result;
-  std::string words = fmt::format("{}\n{} served, {} refused; {} from the driver", row.scenario.name,
+  std::string words = fmt::format("{}{}\n{} served, {} refused; {} from the driver", row.scenario.name,
+                                  row.verdict == WhatIfVerdict::not_reproduced ? "\nnot reproduced" : "",
                                   text_from_count_of(result.allocations, "request"), text_from_count(result.refused),
                                   text_from_count_of(result.driver_claims, "allocation"));
   if (const auto& failure = result.first_failure)
@@ -52,7 +53,8 @@ void draw_row(const Look& look, const WhatIfRow& row, std::uint64_t most, Comman
   ImGui::TableNextRow();
   ImGui::TableNextColumn();
   ImGui::PushStyleColor(ImGuiCol_Text, look.vec(row.fits() ? Role::largest_free : Role::failure));
-  text(row.fits() ? "yes" : "no");
+  const bool is_known = row.verdict != WhatIfVerdict::not_reproduced;
+  text(is_known ? std::string(text_from_fits(row)) : "\u2013");
   ImGui::PopStyleColor();
   ImGui::TableNextColumn();
   ImGui::PushID(row.scenario.name.c_str());

@@ -31,11 +31,12 @@ TextTable table_from_what_if(const WhatIfAnswer& answer) {
                    {"First failure"}};
   for (const WhatIfRow& row : answer.rows) {
     const allocator::ReplayResult& result = row.result;
-    table.rows.push_back(
-        {text_cell(row.fits() ? "yes" : "no"), text_cell(row.scenario.name), bytes_cell(result.peak_in_use_bytes),
-         bytes_cell(result.statistics.peak_pool_bytes), text_cell(fragmentation_text(row)),
-         count_cell(result.driver_claims + result.driver_releases + result.driver_refusals),
-         text_cell(std::string(text_from_confidence(row.confidence))), text_cell(first_failure_text(row))});
+    table.rows.push_back({text_cell(std::string(text_from_fits(row))), text_cell(row.scenario.name),
+                          bytes_cell(result.peak_in_use_bytes), bytes_cell(result.statistics.peak_pool_bytes),
+                          text_cell(fragmentation_text(row)),
+                          count_cell(result.driver_claims + result.driver_releases + result.driver_refusals),
+                          text_cell(std::string(text_from_confidence(row.confidence))),
+                          text_cell(first_failure_text(row))});
   }
   return table;
 }
