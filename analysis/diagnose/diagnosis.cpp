@@ -43,7 +43,7 @@ Leak find_leak(const Diagnosis& found) {
   const FailureFacts& facts = found.facts;
   const std::uint64_t free = clamped_sum(facts.free_bytes.value_or(0), growth.kept_bytes);
   if (!growth.is_steady || found.cause.cause == Cause::compile_time) return Leak::none;
-  if (growth.kept_bytes > found.holders.bytes / main_part_min &&
+  if (growth.kept_bytes + growth.current_bytes > found.holders.bytes / main_part_min &&
       facts.needed_bytes <= clamped_sum(free, facts.driver_bytes.value_or(0)))
     return Leak::certain;
   const bool is_full = found.cause.cause == Cause::too_big || found.cause.cause == Cause::pool_limit;

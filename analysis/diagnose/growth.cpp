@@ -136,12 +136,18 @@ void judge(const std::vector<std::int64_t>& use, Growth& growth) {
       growth.bytes_per_step > 0 && rising * 10 >= (use.size() - 1) * 8 && still_rises(use, growth.bytes_per_step);
 }
 
+// Markers may end the steps, as those of an optimizer do: then the first step lies before the first one.
+std::uint64_t begin_of_loop(const std::vector<Step>& marks) {
+  const std::uint64_t first = marks[0].event, two_steps = 2 * (marks[1].event - first);
+  return first - std::min(first, two_steps);
+}
+
 // What is live of earlier steps, by line.
 class SurvivorFinder {
  public:
   SurvivorFinder(const Stream& stream, std::uint32_t heap, const StreamState& state,
-                 const std::vector<std::uint64_t>& marks)
-      : stream_(stream), heap_(heap), state_(state), marks_(marks) {}
+                 const std::vector<std::uint64_t>& marks, std::uint64_t loop_begin)
+      : stream_(stream), heap_(heap), state_(state), marks_(marks), loop_begin_(loop_begin) {}
 
   void find(Growth& growth) {
     for (const LiveBlock& block : state_.slots())
@@ -152,10 +158,13 @@ class SurvivorFinder {
       line.holder.name = name;
       growth.survivor_bytes += line.holder.bytes;
       growth.kept_bytes += line.kept_bytes;
+      growth.current_bytes += line.current_bytes;
       growth.survivors.push_back(line.holder);
     }
     std::stable_sort(growth.survivors.begin(), growth.survivors.end(),
                      [](const Holder& a, const Holder& b) { return a.bytes > b.bytes; });
+    growth.current_bytes =
+        std::min(growth.current_bytes, static_cast<std::uint64_t>(std::max<std::int64_t>(0, growth.bytes_per_step)));
     if (!growth.survivors.empty()) growth.held_by = find_variable();
   }
 
@@ -163,15 +172,16 @@ class SurvivorFinder {
   struct Line {
     Holder holder;  // Of these steps only.
     std::set<std::size_t> steps;
-    std::uint64_t kept_bytes = 0;
+    std::uint64_t kept_bytes = 0, current_bytes = 0;
     bool is_survivor = false;
   };
 
-  // Not of the current step, which is still running.
+  // Not from before the loop: a line may also make the weights.
   bool is_candidate(const LiveBlock& block) const {
     return block.is_live() && block.heap == heap_ && block.stack != 0 && block.event != wire::before_the_stream &&
-           block.event < marks_.back();
+           block.event >= loop_begin_;
   }
+  bool is_of_current_step(const LiveBlock& block) const { return block.event >= marks_.back(); }
 
   Line& line_of(const LiveBlock& block) {
     std::string& name = names_[block.stack];
@@ -181,6 +191,10 @@ class SurvivorFinder {
 
   void count(const LiveBlock& block) {
     Line& line = line_of(block);
+    if (is_of_current_step(block)) {  // It is still running, and may free that.
+      line.current_bytes += block.size;
+      return;
+    }
     line.kept_bytes += block.size;
     const auto step = std::upper_bound(marks_.begin(), marks_.end(), block.event);
     if (step == marks_.begin()) return;  // From before these steps.
@@ -194,7 +208,7 @@ class SurvivorFinder {
     const BlockLabels labels(stream_);
     std::map<std::string, std::uint64_t> bytes;
     for (const LiveBlock& block : state_.slots()) {
-      if (!is_candidate(block) || !line_of(block).is_survivor) continue;
+      if (!is_candidate(block) || is_of_current_step(block) || !line_of(block).is_survivor) continue;
       std::string name = without_indices(labels.name(block.event));
       if (name.empty()) continue;
       constexpr std::string_view index = "[*]";
@@ -211,7 +225,8 @@ class SurvivorFinder {
   const Stream& stream_;
   const std::uint32_t heap_;
   const StreamState& state_;
-  const std::vector<std::uint64_t>& marks_;
+  const std::vector<std::uint64_t>& marks_;  // The last ones of the loop.
+  const std::uint64_t loop_begin_;
   std::map<std::uint32_t, std::string> names_;  // By stack.
   std::map<std::string, Line> lines_;
 };
@@ -238,7 +253,9 @@ std::optional<Growth> find_growth(const Trace& trace, HeapKey heap, const Stream
   judge(in_use_before(stream, heap.heap, marks, nullptr), growth);
   // A loop that has ended may have freed everything since.
   const bool has_ended = end == LoopEnd::any;
-  SurvivorFinder(stream, heap.heap, has_ended ? stream.state_at(marks.back()) : state, marks).find(growth);
+  SurvivorFinder(stream, heap.heap, has_ended ? stream.state_at(marks.back()) : state, marks,
+                 begin_of_loop(steps->begins))
+      .find(growth);
   if (growth.survivors.empty() && growth.is_steady) {
     const std::uint64_t second = stream.state_at(steps->begins[1].event).in_use_bytes(heap.heap),
                         last = stream.state_at(marks.back()).in_use_bytes(heap.heap);

@@ -29,9 +29,10 @@ struct Growth {
   // and not from the last one, which is still running.
   std::vector<Holder> survivors;
   std::uint64_t survivor_bytes = 0;
-  // All live bytes of the survivors' lines but for the current step, so also from before these steps. Where no line is
-  // known: what the heap had more at the last step than at the second one of the loop.
+  // All live bytes that the survivors' lines made in the loop, also before these steps, but for the current one. Where
+  // no line is known: what the heap had more at the last step than at the second one of the loop.
   std::uint64_t kept_bytes = 0;
+  std::uint64_t current_bytes = 0;  // Of the current step, by these lines: no more than a step adds.
   std::string held_by;  // The variable that holds the most of it: "history (global of train.py)"; empty: unknown.
 };
 

@@ -169,6 +169,41 @@ TEST(Leak, says_of_each_setting_how_many_steps_it_buys) {
   EXPECT_EQ(steps_of(380 * mib), 3U);  // 25 MiB are left, for two steps after this one.
 }
 
+// As PyTorch's optimizer marks them: the first step is before the first mark, and the last one after the last.
+TEST(Leak, of_steps_that_are_marked_at_their_ends_counts_the_first_and_the_last) {
+  KeepingLoop loop;
+  loop.begin(2 * gib, 400 * mib);
+  const std::uint32_t stack = loop.builder.stack("main;train;keep");
+  for (std::uint64_t i = 0; i <= 20; ++i) {
+    loop.builder.alloc(loop.heap().heap, KeepingLoop::base + i * 20 * mib, 20 * mib, stack);
+    if (i < 20) loop.mark("step (AdamW)");
+  }
+  loop.builder.run_out(loop.heap().heap, 1500 * mib, 0);
+  loop.builder.writer.flush();
+  const Diagnosis found = diagnose(loop.builder.trace, find_failed_requests(loop.builder.trace).front(), Depth::full);
+  ASSERT_TRUE(found.growth);
+  EXPECT_EQ(found.growth->survivor_bytes, 19 * 20 * mib);
+  EXPECT_EQ(found.growth->kept_bytes, 20 * 20 * mib);
+  EXPECT_EQ(found.growth->current_bytes, 20 * mib);
+  EXPECT_EQ(found.cause.cause, Cause::leak) << "420 MiB of 820 MiB";
+}
+
+// A helper that makes both the weights and what is kept.
+TEST(Leak, does_not_count_what_its_line_made_before_the_loop) {
+  KeepingLoop loop;
+  loop.begin(gib, 100 * mib);
+  loop.builder.alloc(loop.heap().heap, KeepingLoop::base + 420 * mib, 350 * mib, loop.builder.stack("main;train;keep"));
+  for (int i = 0; i < 10; ++i) {  // What a program does before its loop.
+    loop.builder.alloc(loop.heap().heap, KeepingLoop::base + 800 * mib, mib);
+    loop.builder.free(loop.heap().heap, KeepingLoop::base + 800 * mib);
+  }
+  for (int i = 0; i < steps; ++i) loop.step();
+  const Diagnosis found = loop.fail(450 * mib, 400 * mib);
+  ASSERT_TRUE(found.growth);
+  EXPECT_EQ(found.growth->kept_bytes, 400 * mib);
+  EXPECT_EQ(found.cause.cause, found.cause.immediate) << "400 MiB of 850 MiB";
+}
+
 TEST(Leak, over_more_steps_than_are_looked_at_counts_all_that_its_line_keeps) {
   KeepingLoop loop;
   loop.begin(1400 * mib, 300 * mib);
