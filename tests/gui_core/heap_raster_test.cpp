@@ -315,12 +315,14 @@ TEST(HeapLine, any_number_of_regions_fits_a_picture_of_any_size) {
         const double pixels = static_cast<double>(view.width) * view.rows;
         const HeapLine line(map, view);
         // What can't all be seen at once goes on, at a scale at which the pixels have the bytes that they stand for.
-        if (layout != MapLayout::by_region)
+        if (layout != MapLayout::by_region) {
           EXPECT_LE(static_cast<double>(line.length_px()) * view.bytes_per_px,
                     3 * static_cast<double>(map.region_bytes) + 2 * pixels * view.bytes_per_px);
+        }
         const double room = static_cast<double>(width) * std::max(1, height / 8);
-        if (layout == MapLayout::wrapped && static_cast<double>(count) * 2 <= room)
+        if (layout == MapLayout::wrapped && static_cast<double>(count) * 2 <= room) {
           EXPECT_FALSE(goes_on_below(map, view));
+        }
         HeapRaster raster;
         raster.draw(map, view, Theme::dark);
         HeapMapView end = pan_heap_map(map, view, -line.length_px());
