@@ -18,10 +18,13 @@
 
 namespace hbmscope::cli {
 
-// A framework's own statistics of one process on one device, in bytes. What it doesn't say is absent.
+// A framework's pool in one process on one device, in bytes. Peaks are the framework's own statistics, or those of the
+// recording where they are higher, as a program may reset the statistics (torch.cuda.reset_peak_memory_stats()). What
+// neither says is absent.
 struct FrameworkUse {
   std::string framework;  // "jax", "torch"
   std::int64_t pid = 0;
+  std::optional<std::uint32_t> ordinal;  // Of the device, as the process numbers it; absent: unknown.
   std::optional<std::uint64_t> peak_in_use_bytes, peak_pool_bytes;
   std::optional<std::uint64_t> limit_bytes;       // Of what is in use: XLA's pool.
   std::optional<std::uint64_t> pool_limit_bytes;  // Of the pool: PyTorch's memory fraction.

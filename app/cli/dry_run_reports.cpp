@@ -17,6 +17,7 @@
 #include "analysis/units/utf8.h"
 #include "app/cli/child_process.h"
 #include "app/cli/dry_run.h"
+#include "app/cli/dry_run_recording.h"
 
 namespace hbmscope::cli {
 namespace {
@@ -92,11 +93,12 @@ std::vector<ProcessReport> read_reports(const std::string& folder) {
       report.is_of_thread = flag_at(*failure, "is_of_thread");
     }
     for (const PlainJson& figures : objects_at(node, "frameworks"))
-      report.figures.push_back({{text_at(figures, "framework"), report.pid, bytes_at(figures, "peak_in_use_bytes"),
-                                 bytes_at(figures, "peak_pool_bytes"), bytes_at(figures, "limit_bytes"),
-                                 bytes_at(figures, "pool_limit_bytes")},
-                                static_cast<int>(bytes_at(figures, "device").value_or(0)),
-                                bytes_at(figures, "refused_requests").value_or(0)});
+      report.figures.push_back(
+          {{text_at(figures, "framework"), report.pid, bytes_at(figures, "ordinal"),
+            bytes_at(figures, "peak_in_use_bytes"), bytes_at(figures, "peak_pool_bytes"),
+            bytes_at(figures, "limit_bytes"), bytes_at(figures, "pool_limit_bytes")},
+           static_cast<int>(bytes_at(figures, "device").value_or(0)),
+           bytes_at(figures, "refused_requests").value_or(0)});
     reports.push_back(std::move(report));
   }
   std::sort(reports.begin(), reports.end(),
@@ -296,6 +298,7 @@ DryRun read_dry_run(const DryRunSources& sources) {
                              }).has_value();
     evidence.recorded = text_from_last_out_of_memory(*source->trace);
     run.holders = find_holders(*source);
+    take_recorded_peaks(*source->trace, run.needs);
   }
   judge(run, sources, evidence, reports);
   if (run.tpu) explain_tpu_run(run);

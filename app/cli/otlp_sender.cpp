@@ -19,7 +19,7 @@ namespace hbmscope::cli {
 namespace {
 
 constexpr std::string_view default_port = ":4318", default_path = "/v1/metrics";
-constexpr auto patience = std::chrono::seconds(2);  // For one request and its answer.
+constexpr auto collector_patience = std::chrono::seconds(2);  // For one request and its answer.
 constexpr std::size_t answer_bytes_max = 64 << 10;
 
 // A collector may keep the connection open after the body.
@@ -84,7 +84,7 @@ OtlpSender::~OtlpSender() {
   changed_.notify_all();
   {
     std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, patience, [this] { return has_ended_; });
+    changed_.wait_for(lock, collector_patience, [this] { return has_ended_; });
   }
   is_cancelled_ = true;
   thread_.join();
@@ -117,7 +117,7 @@ std::string OtlpSender::fault_of_sending(const std::string& request) const {
   std::string wrong;
   const int connection = link::connect_to(place_.address, wrong, &is_cancelled_);
   if (connection < 0) return wrong.empty() ? "it did not answer in time" : wrong;
-  TimedConnection exchange(connection, patience);
+  TimedConnection exchange(connection, collector_patience);
   const std::string head = fmt::format(
       "POST {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: hbmscope\r\nContent-Type: application/json\r\n"
       "Content-Length: {}\r\nConnection: close\r\n\r\n",

@@ -191,7 +191,8 @@ def _write():
         if report["frameworks"]:
             visible = _visible_devices()
             for figure in report["frameworks"]:
-                figure["device"] = visible[figure["device"]]
+                figure["ordinal"] = figure["device"]
+                figure["device"] = visible[figure["ordinal"]]
     except Exception as error:
         report["problems"].append(f"devices: {error}")
     path = os.path.join(_folder, f"{os.getpid()}.json")
