@@ -13,6 +13,7 @@
 #include "analysis/query/where.h"
 #include "analysis/read/source/read_source.h"
 #include "app/cli/dry_run_holders.h"
+#include "app/cli/dry_run_proof.h"
 #include "app/cli/emulated_machine.h"
 #include "app/cli/tpu_dry_run.h"
 
@@ -69,6 +70,7 @@ struct DryRun {
   std::string survived;      // Lack of memory that the job went on from: "PyTorch refused 2 requests"; empty: none.
   std::string refused_last;  // What the driver refused, with no retry until the job failed with another error.
   std::vector<DryRunHolder> holders;  // Largest first; empty: unknown.
+  DryRunProof proof;
   int exit_code = 0;
   std::string recording;              // Empty: there is none.
   std::uint64_t host_peak_bytes = 0;  // Of the largest process.

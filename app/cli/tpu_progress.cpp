@@ -6,6 +6,7 @@
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
 #include "app/cli/load.h"
+#include "app/cli/terminal.h"
 
 namespace hbmscope::cli {
 
