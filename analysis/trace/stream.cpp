@@ -288,7 +288,7 @@ void Stream::note_records(const wire::DecodedBlock& block) {
       }
       case RecordKind::marker: {
         const auto& record = block.rows<wire::MarkerRecord>()[place.row];
-        has_.marks.push_back({place.event, place.time_ns, record.name, record.device, record.phase});
+        has_.marks.push_back({place.event, place.time_ns, record.name, record.device, record.phase, record.stack});
         break;
       }
       case RecordKind::counter: {

@@ -82,7 +82,8 @@ struct Mark {
   std::uint64_t event = 0;
   std::int64_t time_ns = 0;
   std::uint32_t name = 0, device = wire::no_device;
-  std::uint8_t phase = 0;  // 0 instant, 1 begin, 2 end.
+  std::uint8_t phase = 0;   // 0 instant, 1 begin, 2 end.
+  std::uint32_t stack = 0;  // 0: unknown.
 };
 
 // A period without events, as the source reported when it resumed. A heap's figures stay as they were before it.

@@ -109,6 +109,11 @@ std::string text_at_peak(const DryRun& run) {
   return fmt::format("{}: {}.\n", of_what, lines);
 }
 
+// Of what fits: whatever failed says that it may need more.
+std::string text_from_proof(const DryRun& run) {
+  return run.outcome == DryRunOutcome::fits ? text_from_proof(run.proof) : "";
+}
+
 // "out of memory: ...", without its end of line.
 std::string headline_of(const DryRun& run, const DeviceNeed* need) {
   switch (run.outcome) {
@@ -144,11 +149,13 @@ const DeviceNeed* DryRun::fullest() const {
 }
 
 std::span<const WhereField> dry_run_gate_fields() {
-  static constexpr WhereField fields[] = {{"device", FieldKind::text, "the device", {}},
-                                          {"peak", FieldKind::bytes, "all that processes took of it at one time", {}},
-                                          {"total", FieldKind::bytes, "its memory", {}},
-                                          {"margin", FieldKind::bytes, "what more would have fit", {}},
-                                          {"outcome", FieldKind::text, "fits, out of memory, failed or unknown", {}}};
+  static constexpr WhereField fields[] = {
+      {"device", FieldKind::text, "the device", {}},
+      {"peak", FieldKind::bytes, "all that processes took of it at one time", {}},
+      {"total", FieldKind::bytes, "its memory", {}},
+      {"margin", FieldKind::bytes, "what more would have fit", {}},
+      {"outcome", FieldKind::text, "fits, out of memory, failed or unknown", {}},
+      {"doubts", FieldKind::text, "what a verdict that fits does not prove: sizes, values, training", {}}};
   return fields;
 }
 
@@ -161,6 +168,7 @@ Result<std::optional<std::string>> find_gate_failure(const std::string& expressi
     subject.set("total", need.total_bytes);
     subject.set("margin", need.spare_bytes());
     subject.set("outcome", std::string(word_for(run.outcome)));
+    subject.set("doubts", fmt::format("{}", fmt::join(doubts_of(run.proof), " ")));
   }
   return find_gate_failure(expression, dry_run_gate_fields(), subjects);
 }
@@ -194,13 +202,15 @@ std::string text_from_assumptions(std::uint64_t context_bytes) {
 std::string text_from_dry_run(const DryRun& run) {
   const DeviceNeed* need = run.fullest();
   std::string text = headline_of(run, need) + "\n";
-  if (run.tpu) return text + text_from_survived(run) + text_at_peak(run) + text_below_tpu_headline(run);
+  if (run.tpu)
+    return text + text_from_proof(run) + text_from_survived(run) + text_at_peak(run) + text_below_tpu_headline(run);
   if (need == nullptr) return text;
   if (run.outcome != DryRunOutcome::fits)
     text += fmt::format("Before that, on GPU {}: {}\n", need->device, text_from_need(run, *need));
   else if (run.needs.size() > 1)
     text += fmt::format("These are the figures of GPU {}, the fullest of {}.\n", need->device, run.needs.size());
-  return text + text_from_survived(run) + text_at_peak(run) + text_from_assumptions(need->context_bytes) + "\n";
+  return text + text_from_proof(run) + text_from_survived(run) + text_at_peak(run) +
+         text_from_assumptions(need->context_bytes) + "\n";
 }
 
 nlohmann::ordered_json json_from_dry_run(const DryRun& run) {
@@ -226,6 +236,10 @@ nlohmann::ordered_json json_from_dry_run(const DryRun& run) {
   if (run.tpu) json["tpu"] = json_from_tpu_run(*run.tpu);
   json["survived"] = or_null(run.survived);
   json["refused_last"] = or_null(run.refused_last);
+  json["depends_on_values"] = json_from_reads(run.proof.reads);
+  json["large_value_reads"] = run.proof.large_reads;
+  json["training"] = json_from_training(run.proof.training);
+  json["doubts"] = doubts_of(run.proof);
   json["devices"] = Json::array();
   for (const DeviceNeed& need : run.needs) {
     Json frameworks = Json::array();

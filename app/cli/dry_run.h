@@ -13,15 +13,19 @@
 #include "analysis/query/where.h"
 #include "analysis/read/source/read_source.h"
 #include "app/cli/dry_run_holders.h"
+#include "app/cli/dry_run_proof.h"
 #include "app/cli/emulated_machine.h"
 #include "app/cli/tpu_dry_run.h"
 
 namespace hbmscope::cli {
 
-// A framework's own statistics of one process on one device, in bytes. What it doesn't say is absent.
+// A framework's pool in one process on one device, in bytes. Peaks are the framework's own statistics, or those of the
+// recording where they are higher, as a program may reset the statistics (torch.cuda.reset_peak_memory_stats()). What
+// neither says is absent.
 struct FrameworkUse {
   std::string framework;  // "jax", "torch"
   std::int64_t pid = 0;
+  std::optional<std::uint32_t> ordinal;  // Of the device, as the process numbers it; absent: unknown.
   std::optional<std::uint64_t> peak_in_use_bytes, peak_pool_bytes;
   std::optional<std::uint64_t> limit_bytes;       // Of what is in use: XLA's pool.
   std::optional<std::uint64_t> pool_limit_bytes;  // Of the pool: PyTorch's memory fraction.
@@ -66,6 +70,7 @@ struct DryRun {
   std::string survived;      // Lack of memory that the job went on from: "PyTorch refused 2 requests"; empty: none.
   std::string refused_last;  // What the driver refused, with no retry until the job failed with another error.
   std::vector<DryRunHolder> holders;  // Largest first; empty: unknown.
+  DryRunProof proof;
   int exit_code = 0;
   std::string recording;              // Empty: there is none.
   std::uint64_t host_peak_bytes = 0;  // Of the largest process.

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -17,6 +18,7 @@
 #include "analysis/units/utf8.h"
 #include "app/cli/child_process.h"
 #include "app/cli/dry_run.h"
+#include "app/cli/dry_run_recording.h"
 
 namespace hbmscope::cli {
 namespace {
@@ -37,6 +39,7 @@ struct ProcessReport {
   bool is_of_thread = false;          // The failure ended a thread, and the process went on.
   bool has_ended_with_error = false;  // For processes of Python's multiprocessing, whose failure is not known.
   std::vector<FrameworkFigures> figures;
+  TrainingReport training;
 
   std::uint64_t refused_requests() const {
     std::uint64_t sum = 0;
@@ -92,11 +95,13 @@ std::vector<ProcessReport> read_reports(const std::string& folder) {
       report.is_of_thread = flag_at(*failure, "is_of_thread");
     }
     for (const PlainJson& figures : objects_at(node, "frameworks"))
-      report.figures.push_back({{text_at(figures, "framework"), report.pid, bytes_at(figures, "peak_in_use_bytes"),
-                                 bytes_at(figures, "peak_pool_bytes"), bytes_at(figures, "limit_bytes"),
-                                 bytes_at(figures, "pool_limit_bytes")},
+      report.figures.push_back({{text_at(figures, "framework"), report.pid, bytes_at(figures, "ordinal"),
+                                 bytes_at(figures, "peak_in_use_bytes"), bytes_at(figures, "peak_pool_bytes"),
+                                 bytes_at(figures, "limit_bytes"), bytes_at(figures, "pool_limit_bytes")},
                                 static_cast<int>(bytes_at(figures, "device").value_or(0)),
                                 bytes_at(figures, "refused_requests").value_or(0)});
+    if (const auto training = node.find("training"); training != node.end() && training->is_object())
+      report.training = {flag_at(*training, "has_optimizer"), bytes_at(*training, "steps")};
     reports.push_back(std::move(report));
   }
   std::sort(reports.begin(), reports.end(),
@@ -260,6 +265,13 @@ void judge(DryRun& run, const DryRunSources& sources, const Evidence& evidence,
   }
 }
 
+void prove(DryRun& run, const device::AccountsReport& accounts, const std::vector<ProcessReport>& reports,
+           const Trace* trace) {
+  std::vector<TrainingReport> training;
+  for (const ProcessReport& report : reports) training.push_back(report.training);
+  run.proof = {value_reads_from(accounts.reads, trace), accounts.large_reads, training_from(training, trace)};
+}
+
 }  // namespace
 
 Result<Source> read_at_peak(const std::string& recording) {
@@ -284,19 +296,26 @@ DryRun read_dry_run(const DryRunSources& sources) {
   if (sources.machine.tpu != nullptr) {
     run.tpu = sources.tpu.value_or(TpuRun());
     run.needs = tpu_needs_from(sources.folder, sources.machine, *run.tpu);
-  } else if (device::Accounts* accounts = device::Accounts::open(sources.folder + "/" + device::accounts_file_name)) {
-    const device::AccountsReport found = accounts->report();
-    run.needs = needs_from(found, reports, sources.machine);
-    evidence.refusal = find_refusal(found, sources.machine);
   }
+  device::AccountsReport accounts;
+  if (device::Accounts* file = device::Accounts::open(sources.folder + "/" + device::accounts_file_name))
+    accounts = file->report();
+  if (sources.machine.tpu == nullptr) {
+    run.needs = needs_from(accounts, reports, sources.machine);
+    evidence.refusal = find_refusal(accounts, sources.machine);
+  }
+  std::shared_ptr<const Trace> trace;
   if (const auto source = read_at_peak(run.recording); source && source->trace) {
+    trace = source->trace;
     if (evidence.refusal) evidence.line = find_line_of(evidence.refusal->bytes, *source->trace);
     evidence.is_unanswered = find_last_failure(*source->trace, false, [](const FailureEvent& one) {
                                return one.is_out_of_memory && one.is_refusal;
                              }).has_value();
     evidence.recorded = text_from_last_out_of_memory(*source->trace);
     run.holders = find_holders(*source);
+    take_recorded_peaks(*source->trace, run.needs);
   }
+  prove(run, accounts, reports, trace.get());
   judge(run, sources, evidence, reports);
   if (run.tpu) explain_tpu_run(run);
   return run;

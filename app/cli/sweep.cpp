@@ -58,11 +58,31 @@ std::string missing_text(const SweepRun& run) {
   return " by " + text_from_bytes(run.verdict["tpu"]["over_bytes"].get<std::uint64_t>());
 }
 
+// What a run that fits does not prove: its name in `doubts`, and a footnote.
+struct Doubt {
+  const char *name, *mark, *text;
+};
+constexpr Doubt all_doubts[] = {
+    {"sizes", "¹", "A size depends on values that a dry run does not compute"},
+    {"values", "²", "A size or a branch may depend on values that a dry run does not compute"},
+    {"training", "³", "No optimizer step was seen, or only one"}};
+
+bool has_doubt(const SweepRun& run, const char* name) {
+  if (run.outcome() != "fits") return false;
+  const Json& doubts = run.verdict["doubts"];
+  return std::find(doubts.begin(), doubts.end(), name) != doubts.end();
+}
+
 std::string verdict_cell(const SweepRun& run) {
   const std::string outcome = run.outcome();
-  if (const Json* device = run.fullest_device(); outcome == "fits" && device != nullptr)
-    return fmt::format("fits, {} to spare{}", text_from_bytes((*device)["spare_bytes"].get<std::uint64_t>()),
-                       (*device)["is_limited_by_pool"].get<bool>() ? " in the pool" : "");
+  if (const Json* device = run.fullest_device(); outcome == "fits" && device != nullptr) {
+    std::string text =
+        fmt::format("fits, {} to spare{}", text_from_bytes((*device)["spare_bytes"].get<std::uint64_t>()),
+                    (*device)["is_limited_by_pool"].get<bool>() ? " in the pool" : "");
+    for (const Doubt& doubt : all_doubts)
+      if (has_doubt(run, doubt.name)) text += doubt.mark;
+    return text;
+  }
   if (!run.verdict.is_object()) return outcome;
   const Json& failure = run.verdict["failure"];
   if (!failure.is_object()) return outcome + ": " + text_at(run.verdict, "reason");
@@ -232,6 +252,9 @@ std::string Sweep::text() const {
     else
       text += fmt::format("{}: the largest {} that fits is {}\n", devices_[i], name, value);
   }
+  for (const Doubt& doubt : all_doubts)
+    if (std::any_of(runs_.begin(), runs_.end(), [&](const SweepRun& run) { return has_doubt(run, doubt.name); }))
+      text += fmt::format("{} {}; without the sweep, or with --json, the lines are named.\n", doubt.mark, doubt.text);
   if (context_bytes != 0) text += text_from_assumptions(context_bytes) + "\n";
   if (has_tpus) text += std::string(tpu_assumptions) + "\n";
   return text + fmt::format("Recordings and output: {}; hbmscope report --series {} compares them\n",

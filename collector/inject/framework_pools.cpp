@@ -2,6 +2,7 @@
 
 #include "collector/inject/collector.h"
 #include "collector/inject/driver_rows.h"
+#include "collector/inject/marked_places.h"
 #include "collector/inject/pjrt_plugins.h"
 #include "collector/inject/pjrt_programs.h"
 #include "collector/inject/pool_rows.h"
@@ -25,6 +26,7 @@ void leave_pools() {
   leave_torch_pools();
   leave_pjrt();
   pools::forget_ids();
+  forget_places();
   forget_pjrt_programs();
 }
 
@@ -33,6 +35,7 @@ void forget_pools() {
   forget_xla_pool_locks();
   forget_torch_pool_locks();
   pools::forget_ids();
+  forget_places();
   forget_pjrt_locks();
   forget_pjrt_programs();
 }

@@ -6,6 +6,7 @@
 #include "collector/inject/collector.h"
 #include "collector/inject/driver_rows.h"
 #include "collector/inject/line.h"
+#include "collector/inject/marked_places.h"
 #include "collector/inject/pjrt_programs.h"
 #include "collector/inject/pool_rows.h"
 #include "collector/inject/python_agent.h"
@@ -248,6 +249,9 @@ Error* call_instead(const Plugin& plugin, Place place, void* given) {
   switch (place) {
     case buffer_from_host: return buffer_from_host_instead(plugin, given);
     case execute: return execute_instead(plugin, given);
+    case to_host_buffer:  // A thread of XLA copies.
+      remember_place();
+      return plugin.call(place, given);
     case buffer_destroy:
     case buffer_delete: return end_instead(plugin, place, given);
     case copy_to_device:

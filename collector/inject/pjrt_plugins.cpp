@@ -14,11 +14,11 @@ namespace hbmscope::inject {
 namespace pjrt {
 namespace {
 
-// What is patched: of a plugin whose allocator is seen the first three, otherwise all.
-constexpr Place patched[] = {buffer_from_host, execute,         loaded_executable_destroy,
-                             buffer_destroy,   buffer_delete,   copy_to_device,
-                             copy_to_memory,   retrieve_buffer, create_uninitialized};
-constexpr std::size_t patched_count = std::size(patched), patched_with_pool = 3;
+// What is patched: of a plugin whose allocator is seen the first four, otherwise all.
+constexpr Place patched[] = {
+    buffer_from_host, execute,        loaded_executable_destroy, to_host_buffer,      buffer_destroy, buffer_delete,
+    copy_to_device,   copy_to_memory, retrieve_buffer,           create_uninitialized};
+constexpr std::size_t patched_count = std::size(patched), patched_with_pool = 4;
 
 bool has(const Api& api, Place place) {
   const auto end = static_cast<std::size_t>(reinterpret_cast<const char*>(&api.functions[place + 1]) -

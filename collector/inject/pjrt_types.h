@@ -169,6 +169,7 @@ enum Place : unsigned {
   buffer_delete = 67,
   buffer_is_deleted = 68,
   copy_to_device = 69,
+  to_host_buffer = 70,
   buffer_pointer = 73,
   output_types = 90,
   output_dimensions = 91,

@@ -10,6 +10,7 @@
 #include "collector/inject/collector.h"
 #include "collector/inject/driver_rows.h"
 #include "collector/inject/loaded_objects.h"
+#include "collector/inject/marked_places.h"
 #include "collector/inject/pool_rows.h"
 #include "collector/inject/rings.h"
 
@@ -269,7 +270,8 @@ void restore_tag(std::uint32_t tag) {
   if (is_observed()) rings.set_tag(tag);
 }
 
-// For the program's own `import hbmscope` (collector/agent/hbmscope), which has the same list.
+// For the program's own `import hbmscope` (collector/agent/hbmscope), which has the same list, and for the emulated
+// devices (allocator/device/model/value_reads.h), which use the last one.
 struct Functions {
   std::uint64_t count;
   int (*is_observed)();  // And an attach is complete.
@@ -277,11 +279,12 @@ struct Functions {
   std::uint32_t (*set_tag)(const char* name);
   void (*restore_tag)(std::uint32_t tag);
   int (*snapshot)();
+  std::uint32_t (*mark_place)();
 };
 int is_observed_completely() {
   return is_observed() && is_attach_complete() ? 1 : 0;
 }
-const Functions functions{5, is_observed_completely, report_marker, set_tag, restore_tag, snapshot_now};
+const Functions functions{6, is_observed_completely, report_marker, set_tag, restore_tag, snapshot_now, mark_place};
 
 }  // namespace
 

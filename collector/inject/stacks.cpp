@@ -235,6 +235,10 @@ bool takes_python_frames() {
   return kind.load(std::memory_order_relaxed) == StackKind::python;
 }
 
+bool is_in_python() {
+  return takes_python_frames() && has_python_frames();
+}
+
 std::uint32_t take_stack() {
   if (__builtin_expect(kind.load(std::memory_order_acquire) == StackKind::none, 0) || !rings.is_open()) return 0;
   const Taking taking;

@@ -17,6 +17,9 @@ bool takes_python_frames();
 // The calling thread's stack, without our frames; 0: none. None of our locks is held while foreign code runs.
 std::uint32_t take_stack();
 
+// Whether the calling thread runs Python code whose frames are taken.
+bool is_in_python();
+
 // Called around fork(): taking a stack briefly holds the loader's locks, and a child must not start while another
 // thread of its parent holds them. Stacks requested meanwhile are not taken, and are counted.
 void hold_stacks();

@@ -428,8 +428,9 @@ struct MarkerRecord {
   static constexpr RecordKind kind = RecordKind::marker;
   std::uint32_t name = 0;                    // String.
   std::uint32_t device = ~std::uint32_t{0};  // Device ordinal. 4294967295: unknown.
+  std::uint32_t stack = 0;                   // Stack; 0: unknown, or it says nothing.
   std::uint8_t phase = 0;                    // 0 instant, 1 begins, 2 ends.
-  std::uint8_t unused[7] = {};
+  std::uint8_t unused[3] = {};
 };
 static_assert(sizeof(MarkerRecord) == 16);
 

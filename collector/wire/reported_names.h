@@ -29,6 +29,10 @@ inline constexpr std::string_view late_variable_facts = "late_variable.", variab
 // What the agent in a job has to say about itself: why some arrays have no names.
 inline constexpr std::string_view agent_fact = "agent";
 
+// On an emulated device: a marker with the stack of the first call from a place that read a value which no kernel had
+// computed. The place's number in its process follows; the emulated device counts the reads by it.
+inline constexpr std::string_view value_read_mark = "reads a value that was not computed, place ";
+
 // The versions of a job's packages, by their names: "version.jax", "version.jaxlib", "version.torch".
 inline constexpr std::string_view version_facts = "version.";
 

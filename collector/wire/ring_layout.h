@@ -31,7 +31,7 @@
 
 namespace hbmscope::wire {
 
-constexpr std::uint32_t rings_version = 8;
+constexpr std::uint32_t rings_version = 9;
 
 struct RingsHeader {
   char magic[8] = {'h', 'b', 'm', 'r', 'i', 'n', 'g', 's'};

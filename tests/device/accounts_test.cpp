@@ -108,6 +108,33 @@ TEST_F(AccountsTest, the_child_of_a_fork_takes_nothing) {
   EXPECT_EQ(Accounts::open(path)->taken_bytes(2), 600 * mib);
 }
 
+TEST_F(AccountsTest, reads_are_counted_by_process_and_place) {
+  Accounts* accounts = Accounts::open(path);
+  accounts->note_value_read(7, 8, true);
+  accounts->note_value_read(7, 4, true);
+  accounts->note_value_read(0, 4, true);
+  accounts->note_value_read(0, mib, false);
+  const pid_t child = fork();
+  if (child == 0) {
+    accounts->note_value_read(7, 8, true);  // The child of a fork can't use the devices.
+    Accounts::open(path)->note_value_read(7, 16, true);
+    _exit(0);
+  }
+  waitpid(child, nullptr, 0);
+  const AccountsReport report = accounts->report();
+  ASSERT_EQ(report.reads.size(), 3u);
+  EXPECT_EQ(report.reads[0].pid, getpid());
+  EXPECT_EQ(report.reads[0].place, 7u);
+  EXPECT_EQ(report.reads[0].count, 2u);
+  EXPECT_EQ(report.reads[0].bytes_max, 8u);
+  EXPECT_EQ(report.reads[1].place, 0u);
+  EXPECT_EQ(report.reads[2].pid, child);
+  EXPECT_EQ(report.reads[2].bytes_max, 16u);
+  EXPECT_EQ(report.large_reads, 1u);
+  for (std::uint32_t place = 10; place < 5000; ++place) accounts->note_value_read(place, 8, true);
+  EXPECT_EQ(accounts->report().reads.size(), 2048u);
+}
+
 TEST_F(AccountsTest, a_file_of_something_else_is_no_account) {
   EXPECT_EQ(Accounts::open("/etc/passwd"), nullptr);
   EXPECT_EQ(Accounts::open(path + "-not"), nullptr);

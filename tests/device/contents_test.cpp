@@ -50,5 +50,37 @@ TEST(Contents, no_more_than_the_limit_is_kept) {
   release_addresses(begin, 8 * page);
 }
 
+TEST(Contents, what_was_written_before_a_launch_is_older) {
+  const Address begin = reserve_addresses(8 * page, page, Access::read_write);
+  Contents contents(100 * page);
+  contents.begin_write(begin, 8);
+  EXPECT_EQ(contents.find_date(begin, 8), contents.now());
+  EXPECT_EQ(contents.find_date(begin, 4), std::nullopt) << "a part of a write may be something else by now";
+  EXPECT_EQ(contents.find_date(begin + page, 8), std::nullopt);
+  contents.note_launch();
+  EXPECT_EQ(contents.find_date(begin, 8), contents.now() - 1);
+  EXPECT_TRUE(contents.is_known(begin, 8)) << "it is returned nevertheless";
+  contents.begin_write(begin + page, 8, contents.find_date(begin, 8));
+  EXPECT_EQ(contents.find_date(begin + page, 8), contents.now() - 1) << "a copy is as old as its source";
+  contents.begin_write(begin, 8);
+  EXPECT_EQ(contents.find_date(begin, 8), contents.now());
+  release_addresses(begin, 8 * page);
+}
+
+TEST(Contents, zeros_are_certain_until_a_launch_and_in_any_part) {
+  const Address begin = reserve_addresses(8 * page, page, Access::read_write);
+  Contents contents(100 * page);
+  contents.note_zeros(begin, page);
+  EXPECT_EQ(contents.find_date(begin + 8, 8), contents.now());
+  EXPECT_EQ(contents.find_date(begin + page - 4, 8), std::nullopt) << "its end is beyond them";
+  EXPECT_EQ(contents.known_bytes(), 0u);
+  contents.forget(begin + 16, 1);
+  EXPECT_EQ(contents.find_date(begin, 8), std::nullopt);
+  contents.note_zeros(begin, page);
+  contents.note_launch();
+  EXPECT_EQ(contents.find_date(begin, 8), std::nullopt);
+  release_addresses(begin, 8 * page);
+}
+
 }  // namespace
 }  // namespace hbmscope::device

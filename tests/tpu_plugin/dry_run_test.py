@@ -34,9 +34,9 @@ def packages(folder, **versions):
     return folder
 
 
-def run(folder, *words, steps=3, rows=2048, emulate="v5e:2x2"):
+def run(folder, *words, steps=3, rows=2048, reads=0, emulate="v5e:2x2"):
     script = folder / "train.py"
-    script.write_text(f"import os\nos.execv({job!r}, [{job!r}, '{steps}', '{rows}'])\n")
+    script.write_text(f"import os\nos.execv({job!r}, [{job!r}, '{steps}', '{rows}', '{reads}'])\n")
     given = dict(os.environ, PYTHONPATH=str(folder / "packages"), HBMSCOPE_TPU_CACHE=str(folder / "cache"), XDG_STATE_HOME=str(folder / "state"))
     given.pop("JAX_PLATFORMS", None)
     command = [hbmscope, "run", "--no-window", "--emulate", emulate, *words, "--", sys.executable, str(script)]
@@ -66,6 +66,16 @@ def test_fits(folder):
     text = run(folder).stdout
     check(text.startswith("fits: 69.0 MiB of 15.7 GiB on the fullest of 4 chips (TPU 0)"), f"text {text}")
     check("1 from the cache" in text, f"the program was compiled again: {text}")
+
+
+def test_reads_of_computed_values_are_counted(folder):
+    packages(folder / "packages", jax="0.10.2", libtpu="0.0.51")
+    verdict = json.loads(run(folder, "--json", reads=5).stdout)
+    reads = [(read["kind"], read["count"], read["bytes_max"]) for read in verdict["depends_on_values"]]
+    check(reads == [("value", 5, 2048)] and verdict["large_value_reads"] == 1, f"reads {verdict['depends_on_values']}, {verdict['large_value_reads']}")
+    check(json.loads(run(folder, "--json").stdout)["depends_on_values"] == [], "reads where there are none")
+    lines = run(folder, reads=5).stdout.splitlines()
+    check(lines[0].startswith("fits: ") and lines[1].startswith("Not proved: a size or a branch may depend on values that a dry run does not compute: "), f"text {lines}")
 
 
 def test_out_of_memory(folder):
@@ -114,7 +124,7 @@ def test_misuse(folder):
     check("PyTorch 2.9.1, but not torch_xla" in refused.stderr, f"PyTorch: {refused.stderr}")
 
 
-for test in (test_fits, test_out_of_memory, test_sweep, test_torch_xla, test_misuse):
+for test in (test_fits, test_reads_of_computed_values_are_counted, test_out_of_memory, test_sweep, test_torch_xla, test_misuse):
     with tempfile.TemporaryDirectory() as folder:
         test(pathlib.Path(folder))
 for failure in failures:

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "allocator/device/driver/objects.h"
+#include "allocator/device/model/value_reads.h"
 
 using namespace hbmscope::device;
 using namespace hbmscope::device::driver;
@@ -23,20 +24,26 @@ Contents& contents() {
 
 }  // namespace
 
-void copy_contents(Address to, Address from, Bytes bytes) {
-  if (bytes == 0 || to == from) return;
-  const bool is_unknown = is_on_device(from) && !contents().is_known(from, bytes);
-  if (is_on_device(to)) {
+bool copy_contents(Address to, Address from, Bytes bytes) {
+  if (bytes == 0 || to == from) return false;
+  Contents& all = contents();
+  const bool is_from_device = is_on_device(from);
+  const bool is_unknown = is_from_device && !all.is_known(from, bytes);
+  const auto date = is_from_device ? all.find_date(from, bytes) : all.now();
+  const bool is_to_device = is_on_device(to);
+  if (is_to_device) {
     if (is_unknown) {
-      contents().forget(to, bytes);
-      return;
+      all.forget(to, bytes);
+      if (date) all.note_zeros(to, bytes);
+      return false;
     }
-    if (!contents().begin_write(to, bytes)) return;
+    if (!all.begin_write(to, bytes, date)) return false;
   } else if (is_unknown) {
     std::memset(pointer_from(to), 0, bytes);
-    return;
+    return !date;
   }
   std::memmove(pointer_from(to), pointer_from(from), bytes);
+  return is_from_device && !is_to_device && date != all.now();
 }
 
 void fill_contents(Address to, unsigned value, Bytes value_bytes, Bytes count) {
@@ -44,6 +51,7 @@ void fill_contents(Address to, unsigned value, Bytes value_bytes, Bytes count) {
   if (bytes == 0) return;
   if (is_on_device(to)) {
     contents().forget(to, bytes);
+    if (value == 0) contents().note_zeros(to, bytes);
     if (value == 0 || !contents().begin_write(to, bytes)) return;
   }
   switch (value_bytes) {
@@ -63,7 +71,12 @@ std::uint64_t duration_ns(Bytes bytes) {
 
 Result copy_in_order(Address to, Address from, Size bytes, Handle handle) {
   Stream& stream = stream_from(handle);
-  if (!is_captured(stream, node_type::memcpy)) stream.run([=] { copy_contents(to, from, bytes); }, duration_ns(bytes));
+  if (!is_captured(stream, node_type::memcpy))
+    stream.run(
+        [=] {
+          if (copy_contents(to, from, bytes)) note_value_read(bytes);
+        },
+        duration_ns(bytes));
   return success;
 }
 
@@ -91,9 +104,12 @@ void copy_rows(const Copy2d& copy) {
   const Address to = copy.target_type == memory_type_host ? address_from(copy.target_host) : copy.target_device;
   const Size from_pitch = copy.source_pitch != 0 ? copy.source_pitch : copy.width;
   const Size to_pitch = copy.target_pitch != 0 ? copy.target_pitch : copy.width;
+  Size made_up_rows = 0;
   for (Size row = 0; row < copy.height; ++row)
-    copy_contents(to + (copy.target_y + row) * to_pitch + copy.target_x,
-                  from + (copy.source_y + row) * from_pitch + copy.source_x, copy.width);
+    if (copy_contents(to + (copy.target_y + row) * to_pitch + copy.target_x,
+                      from + (copy.source_y + row) * from_pitch + copy.source_x, copy.width))
+      ++made_up_rows;
+  if (made_up_rows > 0) note_value_read(made_up_rows * copy.width);
 }
 
 }  // namespace

@@ -5,8 +5,9 @@
 
 namespace hbmscope::device::driver {
 
-// Either side may be device memory or memory of the host.
-void copy_contents(Address to, Address from, Bytes bytes);
+// Either side may be device memory or memory of the host. Returns true if the host got values that are made up, as a
+// kernel has computed them, or may have.
+bool copy_contents(Address to, Address from, Bytes bytes);
 // Repeats the value's lowest `value_bytes` (1, 2 or 4) bytes `count` times.
 void fill_contents(Address to, unsigned value, Bytes value_bytes, Bytes count);
 

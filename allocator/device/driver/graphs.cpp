@@ -227,7 +227,7 @@ HBMSCOPE_EXPORTED Result cuGraphUpload(Handle executable, Handle) {
 HBMSCOPE_EXPORTED Result cuGraphLaunch(Handle executable, Handle handle) {
   if (const Result result = hold_memory(executable); result != success) return result;
   Stream& stream = stream_from(handle);
-  if (!is_captured(stream, node_type::graph)) stream.run([] {}, kernel_ns);
+  if (!is_captured(stream, node_type::graph)) run_kernels(stream);
   return success;
 }
 HBMSCOPE_EXPORTED Result cuDeviceGetGraphMemAttribute(DeviceOrdinal device, int which, void* value) {

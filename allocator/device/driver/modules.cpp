@@ -69,7 +69,7 @@ void free_globals(Module& module) {
 
 Result launch(Handle handle) {
   Stream& stream = stream_from(handle);
-  if (!is_captured(stream, node_type::kernel)) stream.run([] {}, kernel_ns);
+  if (!is_captured(stream, node_type::kernel)) run_kernels(stream);
   return success;
 }
 

@@ -88,12 +88,22 @@ bool is_captured(Stream& stream, int type) {
   return true;
 }
 
+void run_kernels(Stream& stream) {
+  static Contents& contents = LockedMachine()->contents();  // It has a lock of its own.
+  stream.run([] { contents.note_launch(); }, kernel_ns);
+}
+
 }  // namespace hbmscope::device::driver
 
 // For the libraries above the driver, whose products are not computed: an empty kernel.
 HBMSCOPE_EXPORTED void hbmscope_device_launch_on(Handle handle) {
   Stream& stream = stream_from(handle);
-  if (!is_captured(stream, node_type::kernel)) stream.run([] {}, kernel_ns);
+  if (!is_captured(stream, node_type::kernel)) run_kernels(stream);
+}
+
+// The same for what they have copied already as if it were computed.
+HBMSCOPE_EXPORTED void hbmscope_device_note_launch() {
+  LockedMachine()->contents().note_launch();
 }
 
 HBMSCOPE_EXPORTED Result cuStreamCreateWithPriority(Handle* out, unsigned flags, int priority) {

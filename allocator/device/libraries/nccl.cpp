@@ -38,6 +38,14 @@ Status copy(void* to, const void* from, std::size_t bytes, Handle stream) {
 const Communicator& communicator(Handle handle) {
   return *static_cast<Communicator*>(handle);
 }
+
+// The result would be another one with the other ranks' data.
+Status copy_reduced(void* to, const void* from, std::size_t bytes, Handle handle, Handle stream) {
+  copy(to, from, bytes, stream);
+  static const auto note_launch = reinterpret_cast<void (*)()>(find_in_driver("hbmscope_device_note_launch"));
+  if (communicator(handle).ranks > 1 && note_launch != nullptr) note_launch();
+  return success;
+}
 }  // namespace
 
 HBMSCOPE_EXPORTED Status ncclGetVersion(int* out) {
@@ -102,13 +110,14 @@ HBMSCOPE_EXPORTED Status ncclAllGather(const void* from, void* to, std::size_t c
     copy(static_cast<char*>(to) + static_cast<std::size_t>(rank) * bytes, from, bytes, stream);
   return success;
 }
-HBMSCOPE_EXPORTED Status ncclAllReduce(const void* from, void* to, std::size_t count, int type, int, Handle,
+HBMSCOPE_EXPORTED Status ncclAllReduce(const void* from, void* to, std::size_t count, int type, int, Handle handle,
                                        Handle stream) {
-  return copy(to, from, count * bytes_of_type(type), stream);
+  return copy_reduced(to, from, count * bytes_of_type(type), handle, stream);
 }
 HBMSCOPE_EXPORTED Status ncclReduce(const void* from, void* to, std::size_t count, int type, int, int root,
                                     Handle handle, Handle stream) {
-  return root == communicator(handle).rank ? copy(to, from, count * bytes_of_type(type), stream) : success;
+  if (root != communicator(handle).rank) return success;
+  return copy_reduced(to, from, count * bytes_of_type(type), handle, stream);
 }
 HBMSCOPE_EXPORTED Status ncclBroadcast(const void* from, void* to, std::size_t count, int type, int root, Handle handle,
                                        Handle stream) {
@@ -117,6 +126,6 @@ HBMSCOPE_EXPORTED Status ncclBroadcast(const void* from, void* to, std::size_t c
 HBMSCOPE_EXPORTED Status ncclReduceScatter(const void* from, void* to, std::size_t count, int type, int, Handle handle,
                                            Handle stream) {
   const std::size_t bytes = count * bytes_of_type(type);
-  return copy(to, static_cast<const char*>(from) + static_cast<std::size_t>(communicator(handle).rank) * bytes, bytes,
-              stream);
+  const char* part = static_cast<const char*>(from) + static_cast<std::size_t>(communicator(handle).rank) * bytes;
+  return copy_reduced(to, part, bytes, handle, stream);
 }

@@ -16,8 +16,8 @@
 namespace hbmscope::device {
 namespace {
 
-constexpr std::uint32_t processes_max = 512;
-constexpr char magic[8] = {'h', 'b', 'm', 'a', 'c', 'c', 't', '1'};
+constexpr std::uint32_t processes_max = 512, reads_max = 2048;
+constexpr char magic[8] = {'h', 'b', 'm', 'a', 'c', 'c', 't', '2'};
 
 // How many forks lie between this process and the first one that opened a file.
 std::atomic<int> forks = 0;
@@ -56,6 +56,9 @@ struct Accounts::File {
   std::uint32_t process_count;
   Bytes peak_bytes[device_count_max];
   ProcessUse processes[processes_max];
+  std::uint32_t read_count;
+  ValueReads reads[reads_max];
+  std::uint64_t large_reads;
 };
 
 // A process may end in the middle: the sums are then right but for its own, which no longer counts.
@@ -183,6 +186,29 @@ void Accounts::note_answer(int device, Bytes requested_bytes, bool is_refused) {
   }
 }
 
+void Accounts::note_value_read(std::uint32_t place, Bytes bytes, bool is_small) {
+  if (is_forked_child()) return;
+  const Lock lock(*file_);
+  const ProcessUse* process = own(*file_);
+  if (process == nullptr) return;
+  if (!is_small) {
+    ++file_->large_reads;
+    return;
+  }
+  ValueReads* found = nullptr;
+  for (std::uint32_t i = 0; i < file_->read_count && found == nullptr; ++i) {
+    ValueReads& reads = file_->reads[i];
+    if (reads.place == place && reads.pid == process->pid && reads.start_ticks == process->start_ticks) found = &reads;
+  }
+  if (found == nullptr) {
+    if (file_->read_count == reads_max) return;
+    found = &file_->reads[file_->read_count++];
+    *found = {process->pid, process->start_ticks, place, 0, 0};
+  }
+  ++found->count;
+  found->bytes_max = std::max(found->bytes_max, bytes);
+}
+
 Bytes Accounts::taken_bytes(int device) {
   const Lock lock(*file_);
   forget_the_dead(*file_);
@@ -193,6 +219,8 @@ AccountsReport Accounts::report() {
   const Lock lock(*file_);
   AccountsReport report;
   std::copy(std::begin(file_->peak_bytes), std::end(file_->peak_bytes), report.peak_bytes);
+  report.reads.assign(file_->reads, file_->reads + file_->read_count);
+  report.large_reads = file_->large_reads;
   report.processes.assign(file_->processes, file_->processes + file_->process_count);
   return report;
 }

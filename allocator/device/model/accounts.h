@@ -26,7 +26,19 @@ struct ProcessUse {
   DeviceUse devices[device_count_max];
 };
 
+// What processes read of values that no kernel has computed (value_reads.h): all small reads from one place of a
+// process.
+struct ValueReads {
+  std::int64_t pid = 0;
+  std::uint64_t start_ticks = 0;
+  std::uint32_t place = 0;  // The number that the collector gave it; 0: unknown.
+  std::uint64_t count = 0;
+  Bytes bytes_max = 0;  // Of one of them.
+};
+
 struct AccountsReport {
+  std::vector<ValueReads> reads;            // In the order of the first ones.
+  std::uint64_t large_reads = 0;            // Of all processes.
   Bytes peak_bytes[device_count_max] = {};  // Of all processes together, at one time.
   std::vector<ProcessUse> processes;
 };
@@ -46,6 +58,8 @@ class Accounts {
   void give_back(int device, Bytes bytes);
   // What the driver answered to a request of the program, which it may have answered with several attempts.
   void note_answer(int device, Bytes requested_bytes, bool is_refused);
+  // A small read from a place, or a large one. There is room for 2,048 places; others are not counted.
+  void note_value_read(std::uint32_t place, Bytes bytes, bool is_small);
   // Of all living processes.
   Bytes taken_bytes(int device);
   AccountsReport report();

@@ -1,8 +1,9 @@
 """Reports what a Python process needed of the emulated devices, for the verdict of `hbmscope run --emulate`.
 
 sitecustomize imports this module if HBMSCOPE_DEVICE_REPORT names a folder. When the process ends, it writes PID.json
-there: the frameworks' own statistics, and the exception that ended the process or one of its threads. The driver keeps
-its account of the devices itself. Nothing else in the process changes, and a failure in here is never the program's.
+there: the frameworks' own statistics, whether PyTorch's optimizers made a step, and the exception that ended the process
+or one of its threads. The driver keeps its account of the devices itself. Nothing else in the process changes, and a
+failure in here is never the program's.
 """
 
 import atexit
@@ -11,8 +12,11 @@ import os
 import sys
 import threading
 
+import hbmscope_imports
+
 _folder = os.environ["HBMSCOPE_DEVICE_REPORT"]
 _thread_failure = None
+_optimizer_steps = None  # Of PyTorch; None: not counted.
 
 # torch_xla shows the text of a TPU's error without its code.
 _SIGNS_OF_TPU = ("Ran out of memory in memory space", "Error allocating device buffer", "Error loading program")
@@ -140,6 +144,33 @@ def _torch_figures():
     return figures
 
 
+def _note_step(*_):
+    global _optimizer_steps
+    _optimizer_steps += 1
+
+
+def _count_steps(module):
+    """PyTorch has this function since 2.0."""
+    global _optimizer_steps
+    try:
+        module.register_optimizer_step_post_hook(_note_step)
+        _optimizer_steps = 0
+    except Exception:
+        pass
+
+
+def _training():
+    module = sys.modules.get("torch.optim.optimizer")
+    if module is None:
+        return None
+    kinds = [module.Optimizer]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+    # The first optimizer of a class gives its step() this attribute.
+    has_optimizer = any(getattr(kind.__dict__.get("step"), "hooked", False) for kind in kinds)
+    return {"has_optimizer": has_optimizer, "steps": _optimizer_steps}
+
+
 def _tensorflow_figures():
     context = sys.modules.get("tensorflow.python.eager.context")
     handle = context and context.context()._context_handle  # None before the first use.
@@ -182,6 +213,10 @@ def _write():
         report["has_ended_with_error"] = _has_ended_with_error()
     except Exception as error:
         report["problems"].append(f"failure: {error}")
+    try:
+        report["training"] = _training()
+    except Exception as error:
+        report["problems"].append(f"training: {error}")
     for figures in (_jax_figures, _torch_figures, _tensorflow_figures):
         try:
             report["frameworks"] += figures()
@@ -191,7 +226,8 @@ def _write():
         if report["frameworks"]:
             visible = _visible_devices()
             for figure in report["frameworks"]:
-                figure["device"] = visible[figure["device"]]
+                figure["ordinal"] = figure["device"]
+                figure["device"] = visible[figure["ordinal"]]
     except Exception as error:
         report["problems"].append(f"devices: {error}")
     path = os.path.join(_folder, f"{os.getpid()}.json")
@@ -214,6 +250,7 @@ def _finish():
         _write()
 
 
+hbmscope_imports.change({"torch.optim.optimizer": _count_steps})
 _previous_hook = threading.excepthook
 threading.excepthook = _note_thread_failure
 # Before the functions of atexit, as JAX's one takes its devices down.

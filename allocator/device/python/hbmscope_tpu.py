@@ -5,10 +5,10 @@ returns. torch_xla starts a process for each chip of its host, with a thread for
 one process, with a thread for each device of the slice. sitecustomize imports this module if HBMSCOPE_TPU_TOPOLOGY is set.
 """
 
-import importlib.abc
-import importlib.util
 import os
 import sys
+
+import hbmscope_imports
 
 _is_initialized = False
 
@@ -45,35 +45,4 @@ def _change_torch_xla(module):
     module.configure_topology = module.configure_one_chip_topology = lambda *arguments, **keywords: None
 
 
-_CHANGES = {"jax._src.distributed": _change_jax, "torch_xla._internal.tpu": _change_torch_xla}
-
-
-class _Loader(importlib.abc.Loader):
-    """The module as it is, and then changed."""
-
-    def __init__(self, real, change):
-        self._real, self._change = real, change
-
-    def create_module(self, spec):
-        return self._real.create_module(spec)
-
-    def exec_module(self, module):
-        self._real.exec_module(module)
-        self._change(module)
-
-
-class _Finder(importlib.abc.MetaPathFinder):
-    def __init__(self):
-        self._changes = dict(_CHANGES)
-
-    def find_spec(self, name, path, target=None):
-        change = self._changes.pop(name, None)
-        if change is None:
-            return None
-        spec = importlib.util.find_spec(name)
-        if spec is not None and spec.loader is not None:
-            spec.loader = _Loader(spec.loader, change)
-        return spec
-
-
-sys.meta_path.insert(0, _Finder())
+hbmscope_imports.change({"jax._src.distributed": _change_jax, "torch_xla._internal.tpu": _change_torch_xla})

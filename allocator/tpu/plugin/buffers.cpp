@@ -3,6 +3,7 @@
 #include <cstring>
 #include <span>
 
+#include "allocator/device/model/value_reads.h"
 #include "allocator/tpu/plugin/functions.h"
 
 namespace hbmscope::allocator::tpu::plugin {
@@ -209,6 +210,7 @@ Error* Buffer_ToHostBuffer(ToHostArguments* given) {
   const std::uint64_t bytes_of_value = host_bytes_of_value(buffer.type);
   write_array(buffer.values, given->to, buffer.dimensions, host_strides(buffer, given->layout, bytes_of_value),
               bytes_of_value);
+  if (buffer.values == nullptr) device::note_value_read(bytes);
   given->event = make_ready_event();
   return nullptr;
 }
@@ -218,6 +220,8 @@ Error* Buffer_CopyRawToHost(RawToHostArguments* given) {
   if (given->buffer->is_deleted) return deleted_error();
   // Raw bytes are in the device's order; those of one dimension are in the host's, too.
   const bool is_flat = given->buffer->dimensions.size() < 2;
+  if (!is_flat || given->buffer->values == nullptr)
+    device::note_value_read(static_cast<std::uint64_t>(given->bytes));
   write_values(is_flat ? given->buffer->values : nullptr, given->to, static_cast<std::uint64_t>(given->offset),
                static_cast<std::uint64_t>(given->bytes));
   given->event = make_ready_event();

@@ -1,0 +1,42 @@
+"""Programs for verdict_test.py: python verdict_jax.py NAME."""
+
+import sys
+
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def train_step(weights, batch):
+    def loss_of(weights):
+        x = batch
+        for weight in weights:
+            x = jnp.tanh(x @ weight)
+        return (x**2).mean()
+
+    loss, gradients = jax.value_and_grad(loss_of)(weights)
+    return [weight - 0.1 * gradient for weight, gradient in zip(weights, gradients)], loss
+
+
+def trains():
+    weights, batch = [jnp.ones((512, 512)) for _ in range(4)], jnp.ones((256, 512))
+    for _ in range(6):
+        weights, loss = train_step(weights, batch)
+        if float(loss) < 0:  # float of trains
+            break
+    print("pool", jax.devices()[0].memory_stats()["peak_bytes_in_use"])
+
+
+def routes():
+    chosen = jnp.tanh(jnp.ones((256, 8)) @ jnp.ones((8, 8)))[:, 0] > 0
+    places = jnp.nonzero(chosen)[0]  # nonzero of routes
+    print(places.shape)
+
+
+def computes():
+    x = jnp.ones((1024, 1024))
+    (x @ x).block_until_ready()
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]]()

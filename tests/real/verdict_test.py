@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""What the verdict of a dry run says of real programs whose sizes or course depend on values, and of a plain one.
+
+    tests/real/verdict_test.py HBMSCOPE PYTHON torch|jax
+"""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+# Program -> reads as (kind, operation, times), optimizer steps, doubts.
+EXPECTED = {
+    "torch": {
+        "gpt": ([("value", "item", 10)], 10, ["values"]),
+        "experts": ([("size", "nonzero", 12)], 3, ["sizes"]),
+        "stops_early": ([("value", "item", 1)], 0, ["values", "training"]),
+        "generates": ([("value", "bool", 20)], 0, ["values"]),
+        "resets": ([], 0, []),
+        "scales": ([("value", "item", 3)], 3, ["values"]),
+        "infers": ([], 0, []),
+        "never_trains": ([("value", "item", 1)], 0, ["values", "training"]),
+    },
+    "jax": {
+        "trains": ([("value", "float", 6)], None, ["values"]),
+        "routes": ([("size", "nonzero", 1)], None, ["sizes"]),
+        "computes": ([], None, []),
+    },
+}
+GIB = 1 << 30
+
+
+def line_of(source, sign):
+    [number] = [number for number, line in enumerate(source.splitlines(), 1) if sign in line]
+    return number
+
+
+def main():
+    hbmscope, python, framework = sys.argv[1:4]
+    script = HERE / f"verdict_{framework}.py"
+    with tempfile.TemporaryDirectory() as folder:
+        for program, (reads, steps, doubts) in EXPECTED[framework].items():
+            command = [hbmscope, "run", "--json", "--no-flight", "--no-window", "--emulate", "h100", "--record", f"{folder}/{program}.hbm", "--", python, script, program]
+            done = subprocess.run(command, capture_output=True, text=True)
+            assert done.returncode == 0, done.stderr
+            verdict = json.loads(done.stdout)
+            found = [(read["kind"], read["what"], read["count"]) for read in verdict["depends_on_values"]]
+            print(program, found, verdict["training"], flush=True)
+            assert verdict["outcome"] == "fits" and (found, verdict["doubts"]) == (reads, doubts), verdict
+            assert verdict["training"]["optimizer_steps"] == steps, verdict["training"]
+            for read in verdict["depends_on_values"]:
+                if f"# {read['what']} of {program}" in script.read_text():
+                    assert read["line"].endswith(f"{script.name}:{line_of(script.read_text(), '# %s of %s' % (read['what'], program))}"), read
+            [device] = verdict["devices"]
+            [use] = device["frameworks"]
+            # Where nothing is reset, what was recorded is the framework's own statistic, to the byte.
+            for words in [line.split() for line in done.stderr.splitlines() if line.startswith("pool ")]:
+                assert [use["peak_in_use_bytes"], use["peak_pool_bytes"]][: len(words) - 1] == [int(word) for word in words[1:]], (use, words)
+            assert program != "resets" or (use["peak_in_use_bytes"], use["peak_pool_bytes"]) == (GIB, GIB), use
+
+
+if __name__ == "__main__":
+    main()
