@@ -111,7 +111,9 @@ std::string text_at_peak(const DryRun& run) {
 
 // Of what fits: whatever failed says that it may need more.
 std::string text_from_proof(const DryRun& run) {
-  return run.outcome == DryRunOutcome::fits ? text_from_proof(run.proof) : "";
+  if (run.outcome == DryRunOutcome::fits) return text_from_proof(run.proof);
+  if (run.outcome != DryRunOutcome::failed || run.proof.reads.empty()) return "";
+  return "The dry run may be the cause of the failure. " + text_from_proof(run.proof);
 }
 
 // "out of memory: ...", without its end of line.

@@ -99,8 +99,7 @@ std::string text_from_proof(const DryRunProof& proof) {
                         text_from_reads(sizing));
   if (!others.empty())
     text += fmt::format(
-        "{} may {}depend on {}: {}.\n", sizing.empty() ? "Not proved: a size or a branch" : "A size or a branch",
-        sizing.empty() ? "" : "also ",
+        "The program {}reads {}: {}. If it branches on them, the figures may differ.\n", sizing.empty() ? "" : "also ",
         sizing.empty() ? "values that a dry run does not compute" : "others of these values", text_from_reads(others));
   return text + text_from_training(proof);
 }

@@ -175,7 +175,7 @@ std::string peak_text(const Trace& trace, const Terminal& terminal) {
   std::string text =
       trace.files.size() > 1 ? "No request failed in these files.\n" : "No request failed in this file.\n";
   if (heap.empty()) return text;
-  if (const auto outlook = find_outlook(trace, heap)) text += printable(text_from_outlook(*outlook)) + "\n";
+  if (const auto outlook = find_outlook(trace, heap)) text = printable(text_from_outlook(*outlook)) + "\n" + text;
   const auto moment = find_moment(trace, "peak");
   if (!moment) return text;
   const auto states = compute_states(trace, *moment);

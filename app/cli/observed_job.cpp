@@ -24,6 +24,8 @@
 #include "app/cli/remaining_processes.h"
 #include "app/cli/stderr_tail.h"
 #include "app/cli/terminal.h"
+#include "collector/attach/job_list.h"
+#include "collector/attach/job_memory.h"
 #include "collector/attach/permission.h"
 
 namespace hbmscope::cli {
@@ -35,9 +37,10 @@ using namespace std::chrono_literals;
 constexpr int exit_not_started = 127;  // The exit code of a shell for a command that it can't find.
 
 // For processes that go on after the command: until they are mentioned, because most end at once; between looks at
-// them; and until they are left alone after a signal that has ended the command and may end them.
+// them; until those are left alone that have reported nothing and have no driver, as daemons; and until all are after a
+// signal that has ended the command and may end them.
 constexpr std::chrono::milliseconds unmentioned_for = 500ms, first_pause = 10ms, longest_pause = 500ms,
-                                    time_after_signal = 5s;
+                                    time_for_silent = 30s, time_after_signal = 5s;
 
 volatile std::sig_atomic_t end_was_requested = 0;
 
@@ -130,6 +133,7 @@ std::optional<int> ObservedJob::start(const std::vector<std::string>& command, c
   if (is_observed_)
     if (const auto failed = observation_.listen(settings.listen)) return failed;
   name_ = std::filesystem::path(command.front()).filename().string();
+  is_dry_run_ = !settings.preload.empty();
   waits_for_all_ = settings.waits_for_all && settings.is_followed;
   if (is_observed_) adopt_orphans();
   ignore_signals();
@@ -202,11 +206,17 @@ bool ObservedJob::goes_on() {
     leave(running, "with the command (--wait command)");
     return false;
   }
+  const bool has_only_silent = running.empty();
   const bool says_so = !has_said_so_ && now - ended_at_ >= unmentioned_for;
   if (running.empty() || says_so || is_left)
     for (const pid_t process : find_processes_that_may_report(observation_.observer().socket_path()))
       if (std::find(running.begin(), running.end(), process) == running.end()) running.push_back(process);
   if (running.empty()) return false;
+  if (has_only_silent && now - ended_at_ >= time_for_silent && !may_call_driver(running)) {
+    leave(running, fmt::format("because nothing was reported in the {} s after {} ended", time_for_silent / 1s,
+                               printable(name_)));
+    return false;
+  }
   if (is_left) {
     leave(running, end_was_requested != 0 ? "as requested" : "because a signal ended the command");
     return false;
@@ -224,6 +234,13 @@ bool ObservedJob::goes_on() {
         isatty(STDERR_FILENO) != 0 || is_far_started() ? "Ctrl+C" : fmt::format("kill {}", getpid())));
   }
   return true;
+}
+
+// Whether one of them has loaded a driver. On an emulated device all have.
+bool ObservedJob::may_call_driver(const std::vector<pid_t>& processes) const {
+  return !is_dry_run_ && std::any_of(processes.begin(), processes.end(), [](pid_t process) {
+    return attach::has_cuda_driver(attach::read_mappings(process));
+  });
 }
 
 // They go on unobserved; the recording says so.

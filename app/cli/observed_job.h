@@ -80,12 +80,13 @@ class ObservedJob {
   void ignore_signals();
   void note_end_of_command();
   bool goes_on();
+  bool may_call_driver(const std::vector<pid_t>& processes) const;
   void leave(const std::vector<pid_t>& running, std::string_view why);
 
   std::array<Ignored, 4> ignored_{Ignored{SIGINT, SIG_DFL}, {SIGQUIT, SIG_DFL}, {SIGPIPE, SIG_DFL}, {SIGXFSZ, SIG_DFL}};
   Observation observation_;
   WatchedProcesses watched_;
-  bool is_observed_ = true, waits_for_all_ = true;
+  bool is_observed_ = true, is_dry_run_ = false, waits_for_all_ = true;
   std::string name_;  // Of the command.
   pid_t job_ = -1;
   int status_ = 0;

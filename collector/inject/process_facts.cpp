@@ -12,6 +12,7 @@
 #include "collector/inject/file_text.h"
 #include "collector/inject/line.h"
 #include "collector/inject/rings.h"
+#include "collector/inject/sandbox.h"
 #include "collector/wire/masked_arguments.h"
 #include "collector/wire/reported_names.h"
 #include "collector/wire/reported_variables.h"
@@ -130,6 +131,7 @@ void report_process_facts() {
 
 void note_variables(unsigned readers) {
   const int errno_of_job = errno;
+  look_for_sandbox();
   Environment now;
   if (now.is_read() && enter(readers)) {
     Values values;

@@ -26,4 +26,6 @@ void follow_fork_in_sandbox();  // In the child.
 // Compares the thread's filters with those that were expected. Reads a file in /proc.
 void look_for_sandbox();
 
+bool is_watched_for_sandbox();  // Not in a child of vfork(), whose memory is its parent's and whose filters are not.
+
 }  // namespace hbmscope::inject

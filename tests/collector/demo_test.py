@@ -78,7 +78,7 @@ class Demo(OwnFolderTest):
 
     def test_what_grows_is_named_before_it_fails(self):
         text, found = self.explained("--workload", "leak", "--device-bytes", "8TiB")
-        self.assertRegex(text, r"^No request failed in this file\.\nMemory grows: 192 MiB more each step, made at metrics\.py:17\. At most [\d,]+ more steps fit in the pool's 6\.00 TiB, unless it grows\.\n")
+        self.assertRegex(text, r"^Memory grows: 192 MiB more each step, made at metrics\.py:17\. At most [\d,]+ more steps fit in the pool's 6\.00 TiB, unless it grows\.\nNo request failed in this file\.\n")
         outlook = found["outlook"]
         self.assertEqual((outlook["growth"]["made_at"], outlook["growth"]["bytes_per_step"], outlook["limit_bytes"]), ("metrics.py:17", 192 << 20, 6 << 40))
         self.assertGreater(outlook["steps_at_most"], 0)

@@ -157,6 +157,11 @@ class Outlive(OwnFolderTest):
         os.kill(int((self.folder / "pid").read_text()), signal.SIGKILL)
         self.assertNotIn("goes on", said)
 
+    def test_a_daemon_that_calls_no_driver_is_not_waited_for_to_its_end(self):
+        said = self.run_it("setsid sleep 600 & echo $! >pid; exit 4")
+        os.kill(int((self.folder / "pid").read_text()), signal.SIGKILL)
+        self.assertRegex(said, r"the observation ends because nothing was reported in the 30 s after \w+ ended, and sleep 600 \(\d+\) goes on")
+
     def test_adopted_processes_leave_no_zombies(self):
         process = self.start('for i in 1 2 3 4 5 6 7 8 9; do (sleep 0.01 &); done; echo >begun; exec sleep 600')
         self.wait_until((self.folder / "begun").exists, "the job")

@@ -110,7 +110,7 @@ class Verdict(unittest.TestCase):
         library.write_text(DRIVER + READS)
         (self.path / "job.py").write_text("import sys\nsys.path.insert(0, 'site-packages')\nfrom driver import *\n" + textwrap.dedent(text))
 
-    def run_it(self, text, *words, **files):
+    def run_it(self, text, *words, code=0, **files):
         self.write_job(text)
         for name, content in files.items():
             (self.path / f"{name}.py").write_text(textwrap.dedent(content))
@@ -118,7 +118,7 @@ class Verdict(unittest.TestCase):
         environment.pop("DISPLAY", None)
         command = [HBMSCOPE, "run", "--no-flight", "--emulate", "h100", "--record", "job.hbm", *words, "--", sys.executable, "job.py"]
         done = subprocess.run(command, cwd=self.path, env=environment, capture_output=True, text=True, timeout=120)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done.stdout
 
     def verdict(self, text, *words, **files):
@@ -246,11 +246,17 @@ class Verdict(unittest.TestCase):
         lines = self.run_it(job).splitlines()
         self.assertRegex(lines[0], "^fits: ")
         line = self.line_of("# here")
-        self.assertEqual(lines[1], f"Not proved: a size or a branch may depend on values that a dry run does not compute: read by <module> job.py:{line} (3 times).")
+        self.assertEqual(lines[1], f"The program reads values that a dry run does not compute: read by <module> job.py:{line} (3 times). If it branches on them, the figures may differ.")
         lines = self.run_it(job, "--stacks", "none").splitlines()
-        self.assertRegex(lines[1], r"that a dry run does not compute: an unknown line \(3 times\)\.$")
+        self.assertRegex(lines[1], r"that a dry run does not compute: an unknown line \(3 times\)\. If it branches on them, the figures may differ\.$")
         lines = self.run_it("read(take(1 << 20), 5000)\n").splitlines()
         self.assertRegex(lines[1], "^Assumed: ")
+
+    def test_a_failure_after_such_a_read_may_be_the_dry_runs_own(self):
+        text = self.run_it("read(take(1 << 20), 8)  # here\nraise ValueError('no expert was chosen')\n", code=1)
+        self.assertRegex(text, "^failed")
+        self.assertIn(f"The dry run may be the cause of the failure. The program reads values that a dry run does not compute: read by <module> job.py:{self.line_of('# here')}.", text)
+        self.assertNotIn("may be the cause", self.run_it("raise ValueError('no expert was chosen')\n", code=1))
 
     def test_an_operation_that_decides_a_size_is_certain_and_comes_first(self):
         package = self.path / "site-packages" / "jax"
@@ -267,7 +273,7 @@ class Verdict(unittest.TestCase):
         lines = self.run_it(job).splitlines()
         self.assertEqual(lines[1:3], [
             f"Not proved: a size depends on values that a dry run does not compute: nonzero by <module> job.py:{self.line_of('# the size')}.",
-            f"A size or a branch may also depend on others of these values: float by <module> job.py:{self.line_of('# the value')} (9 times).",
+            f"The program also reads others of these values: float by <module> job.py:{self.line_of('# the value')} (9 times). If it branches on them, the figures may differ.",
         ])
         found = self.verdict(job)
         self.assertEqual([(read["kind"], read["what"], read["count"]) for read in found["depends_on_values"]], [("size", "nonzero", 1), ("value", "float", 9)])
