@@ -47,18 +47,9 @@ bool is_tsc_even() {
 #endif
 }
 
-// The number that the kernel gave the thread, which is in the number of its clock: so no system call is made, which a
-// sandbox may forbid. pthread_getcpuclockid() moved in glibc 2.34.
+// pthread_getcpuclockid() moved in glibc 2.34.
 using GetClock = int (*)(pthread_t, clockid_t*);
 GetClock get_clock = nullptr;
-
-std::uint64_t number_of_thread() {
-  clockid_t clock = 0;
-  if (get_clock == nullptr || get_clock(pthread_self(), &clock) != 0)
-    return static_cast<std::uint64_t>(syscall(SYS_gettid));
-  constexpr int bits_of_kind = 3;
-  return static_cast<std::uint32_t>(~(clock >> bits_of_kind));
-}
 
 // Not a cancellation point, unlike nanosleep().
 void sleep_a_step() {
@@ -83,6 +74,18 @@ bool take_slot(ThreadSlot& slot, std::uint64_t thread) {
 Rings rings;
 __thread std::uintptr_t thread_word = 0;
 
+void prepare_thread_numbers() {
+  if (get_clock == nullptr) get_clock = reinterpret_cast<GetClock>(find_function("pthread_getcpuclockid"));
+}
+
+std::uint64_t number_of_thread() {
+  clockid_t clock = 0;
+  if (get_clock == nullptr || get_clock(pthread_self(), &clock) != 0)
+    return static_cast<std::uint64_t>(syscall(SYS_gettid));
+  constexpr int bits_of_kind = 3;
+  return static_cast<std::uint32_t>(~(clock >> bits_of_kind));
+}
+
 std::uint64_t read_ticks(bool are_ns) {
 #if defined(__x86_64__)
   if (!are_ns) return __rdtsc();
@@ -97,7 +100,7 @@ void SpinLock::lock() {
 }
 
 const char* Rings::open(const char* observer_path, int* link) {
-  get_clock = reinterpret_cast<GetClock>(find_function("pthread_getcpuclockid"));
+  prepare_thread_numbers();
   SharedMemory memory;
   const char* wrong = create_shared_memory(memory);
   if (wrong != nullptr) return wrong;

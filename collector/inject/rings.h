@@ -47,6 +47,11 @@ constexpr std::uintptr_t in_driver_call = 1, cupti_call_step = 2, cupti_call = 3
                          in_pool_call = 64;
 constexpr std::uintptr_t thread_flags = in_driver_call | cupti_call | cupti_has_reported | in_pool_call;
 
+// The number that the kernel gave the thread, which is in the number of its clock: once it was prepared, no
+// system call is made for it, which a sandbox may forbid.
+void prepare_thread_numbers();
+std::uint64_t number_of_thread();
+
 // The time stamp counter, or nanoseconds of the monotonic clock if the counter does not run evenly.
 std::uint64_t read_ticks(bool are_ns);
 

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "collector/inject/file_text.h"
+#include "collector/inject/rings.h"
 
 namespace hbmscope::inject {
 namespace {
@@ -34,7 +35,8 @@ int count_filters() {
 }  // namespace
 
 void expect_filters(const char* filters) {
-  process = getpid();
+  prepare_thread_numbers();
+  process = static_cast<pid_t>(number_of_thread());  // Only one thread runs when libraries are loaded.
   expected_filters = filters != nullptr ? number_after(filters, "") : 0;
 }
 
@@ -44,7 +46,7 @@ void expect_present_filters() {
 }
 
 void follow_fork_in_sandbox() {
-  if (process != 0 && !is_sandboxed()) process = getpid();
+  if (process != 0) process = static_cast<pid_t>(number_of_thread());  // Its only thread; getpid() may be forbidden.
 }
 
 void look_for_sandbox() {

@@ -21,7 +21,7 @@ CALLS = {
     "memfd_create": (319, 279), "process_vm_readv": (310, 270), "membarrier": (324, 283), "socket": (41, 198), "connect": (42, 203), "sendmsg": (46, 211),
     "recvmsg": (47, 212), "getsockopt": (55, 209), "setsockopt": (54, 208), "fcntl": (72, 25), "ftruncate": (77, 46), "readlink": (89, 78), "gettid": (186, 178),
     "kill": (62, 129), "tgkill": (234, 131), "getcwd": (79, 17), "rt_sigpending": (127, 136), "rt_sigtimedwait": (128, 137), "prctl": (157, 167),
-    "nanosleep": (35, 101), "poll": (7, 73), "getrlimit": (97, 163), "pipe2": (293, 59),
+    "nanosleep": (35, 101), "getpid": (39, 172), "poll": (7, 73), "getrlimit": (97, 163), "pipe2": (293, 59),
 }
 FILE_CALLS = {"openat": (257, 56), "open": (2, 1024), "read": (0, 63), "pread64": (17, 67)}
 COLUMN = {"x86_64": 0, "aarch64": 1}.get(platform.machine())
