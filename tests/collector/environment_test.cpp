@@ -69,6 +69,7 @@ TEST_F(EnvironmentTest, long_values_and_pointers_to_nothing) {
 // setenv() moves the array when it grows, and clearenv() forgets it.
 TEST_F(EnvironmentTest, while_threads_change_it) {
   std::atomic<bool> is_over{false};
+  std::atomic<int> begun{0};
   std::vector<std::thread> threads;
   for (int thread = 0; thread < 3; ++thread)
     threads.emplace_back([&, thread] {
@@ -79,9 +80,11 @@ TEST_F(EnvironmentTest, while_threads_change_it) {
         else
           setenv("XLA_PYTHON_CLIENT_MEM_FRACTION", i % 4 == 1 ? ".5" : ".75", 1);
         if (i % 20'000 == 0) clearenv();
+        if (i == 1) ++begun;
         if (i % 100 == 0) std::this_thread::yield();
       }
     });
+  while (begun < 3) std::this_thread::yield();
   int read = 0;
   for (int i = 0; i < 2000; ++i)
     for (const auto& [name, value] : variables_now()) {
