@@ -180,7 +180,6 @@ Observer::Job Observer::begin_job(std::int64_t pid, std::unique_ptr<RingMemory> 
   job.process.stream = static_cast<std::uint32_t>(jobs_.size());
   job.process.pid = pid;
   job.drain = std::make_unique<ProcessDrain>(std::move(rings), job.process.stream, sink_);
-  job.drain->name_frames_by(namer_, pid);
   report_where_it_runs(*job.drain, pid);
   return job;
 }
@@ -262,7 +261,7 @@ int Observer::accept_some() {
     std::string wrong;
     const auto peer = link::trusted_peer(connection, wrong);
     if (peer) {
-      silent_.push_back({connection, peer->pid, Clock::now()});
+      silent_.push_back({connection, *peer, Clock::now()});
     } else {
       close(connection);
       refuse(wrong);
@@ -277,7 +276,7 @@ int Observer::accept_some() {
 void Observer::hear() {
   constexpr auto patience = std::chrono::seconds(5);
   for (auto one = silent_.begin(); one != silent_.end();) {
-    const Heard heard = take_in(one->connection, one->pid);
+    const Heard heard = take_in(one->connection, one->peer);
     if (heard == Heard::nothing_yet && Clock::now() - one->since < patience) {
       ++one;
     } else if (heard == Heard::nothing_yet) {
@@ -290,7 +289,7 @@ void Observer::hear() {
 }
 
 std::vector<Observer::Silent>::iterator Observer::give_up(std::vector<Silent>::iterator one) {
-  refuse("process " + std::to_string(one->pid) + ": it connected and sent nothing");
+  refuse("process " + std::to_string(one->peer.pid) + ": it connected and sent nothing");
   close(one->connection);
   return silent_.erase(one);
 }
@@ -300,7 +299,8 @@ void Observer::refuse(const std::string& why) {
   if (refused_.size() < refused_max) refused_.push_back(why);
 }
 
-Observer::Heard Observer::take_in(int connection, std::int64_t pid) {
+Observer::Heard Observer::take_in(int connection, const link::Peer& peer) {
+  const std::int64_t pid = peer.pid;
   wire::Hello hello;
   int memory = -1;
   const ssize_t received = receive_hello(connection, hello, memory);
@@ -324,6 +324,7 @@ Observer::Heard Observer::take_in(int connection, std::int64_t pid) {
   std::unique_ptr<RingMemory> rings = RingMemory::map(memory, wrong);
   if (!rings) return turn_away(wrong);
   Job job = begin_job(pid, std::move(rings));
+  job.drain->name_frames_by(namer_, pid, peer.uid);
   if (was_attached) {
     if (send(connection, &wire::attach_taken, 1, MSG_NOSIGNAL) != 1) return turn_away("it has already ended");
     job.link = connection;

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "collector/link/meeting_place.h"
 #include "collector/serve/process_drain.h"
 
 namespace hbmscope::serve {
@@ -107,13 +108,13 @@ class Observer {
   using Clock = std::chrono::steady_clock;
   struct Silent {  // Has connected, but not yet identified itself.
     int connection = -1;
-    std::int64_t pid = 0;
+    link::Peer peer;
     Clock::time_point since;
   };
   enum class Heard { nothing_yet, all, all_and_stays };
   int accept_some();  // Returns how many connected.
   void hear();
-  Heard take_in(int connection, std::int64_t pid);
+  Heard take_in(int connection, const link::Peer& peer);
   std::vector<Silent>::iterator give_up(std::vector<Silent>::iterator one);
   void refuse(const std::string& why);
 

@@ -52,11 +52,11 @@ bool read_hexadecimal(std::string_view& line, std::uint64_t& number) {
 
 }  // namespace
 
-PerfMap::PerfMap(std::int64_t process) {
+PerfMap::PerfMap(std::int64_t process, std::uint32_t user) {
   const std::string folder = "/proc/" + std::to_string(process) + "/", status = read_proc_file(folder + "status");
   // The number that the process has in its own container, and its effective user.
   const std::uint64_t number = number_in(value_of_line(status, "NSpid"), true, static_cast<std::uint64_t>(process));
-  user_ = static_cast<std::uint32_t>(number_in(value_of_line(status, "Uid"), false, ~std::uint32_t{0}));
+  user_ = static_cast<std::uint32_t>(number_in(value_of_line(status, "Uid"), false, user));
   const std::string name = "/tmp/perf-" + std::to_string(number) + ".map";
   path_in_process_ = folder + "root" + name;
   // Processes of containers have other numbers there.

@@ -13,8 +13,9 @@ namespace hbmscope::serve {
 
 class PerfMap {
  public:
-  // Of a process that lives: the map may be left when it has ended.
-  explicit PerfMap(std::int64_t process);
+  // `user` is the one who ran the process, for a process that has ended and is not in /proc any more; its map may be
+  // left.
+  PerfMap(std::int64_t process, std::uint32_t user);
 
   // Reads what was added to the map if the address is not in what is known. Empty if no function has it. The text is
   // valid until the next call.

@@ -40,10 +40,10 @@ ProcessDrain::ProcessDrain(std::unique_ptr<RingMemory> memory, std::uint32_t str
   report_clock(now);
 }
 
-void ProcessDrain::name_frames_by(FrameNamer& namer, std::int64_t process) {
+void ProcessDrain::name_frames_by(FrameNamer& namer, std::int64_t process, std::uint32_t user) {
   namer_ = &namer;
   process_ = process;
-  perf_map_ = std::make_shared<PerfMap>(process);
+  perf_map_ = std::make_shared<PerfMap>(process, user);
 }
 
 void ProcessDrain::add_job_fact(std::string_view key, std::string_view value) {

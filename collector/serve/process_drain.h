@@ -35,9 +35,9 @@ constexpr std::int64_t clock_record_ns = 10'000'000'000;
 class ProcessDrain {
  public:
   ProcessDrain(std::unique_ptr<RingMemory> memory, std::uint32_t stream, wire::StreamWriter::Sink sink);
-  // The source of function names; `process` is the one whose files contain them. Without it, frames keep their
-  // addresses.
-  void name_frames_by(FrameNamer& namer, std::int64_t process);
+  // The source of function names; `process` is the one whose files contain them, and was run by `user`. Without it,
+  // frames keep their addresses.
+  void name_frames_by(FrameNamer& namer, std::int64_t process, std::uint32_t user);
 
   void add_job_fact(std::string_view key, std::string_view value);
   // Writes counters for the devices on which the driver reports that the process holds memory, when they changed and

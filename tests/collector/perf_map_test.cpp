@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -21,7 +22,7 @@ class PerfMapTest : public testing::Test {
   std::string find(std::uint64_t address) { return std::string(map_.find(address)); }
 
   const std::string path_ = "/tmp/perf-" + std::to_string(getpid()) + ".map";
-  PerfMap map_{getpid()};
+  PerfMap map_{getpid(), geteuid()};
 };
 
 TEST_F(PerfMapTest, has_the_functions_of_all_complete_lines) {
@@ -79,6 +80,17 @@ TEST_F(PerfMapTest, is_a_file_of_the_user_and_no_link) {
   std::filesystem::remove(path_);
   ASSERT_EQ(0, mkfifo(path_.c_str(), 0600));
   EXPECT_EQ("", find(0x5000)) << "and it does not wait for a writer";
+}
+
+TEST(PerfMap, of_a_process_that_has_ended_is_read_if_it_is_its_users) {
+  const pid_t process = fork();
+  if (process == 0) _exit(0);
+  ASSERT_EQ(process, waitpid(process, nullptr, 0));
+  const std::string path = "/tmp/perf-" + std::to_string(process) + ".map";
+  std::ofstream(path) << "1000 40 name\n";
+  EXPECT_EQ("name", PerfMap(process, geteuid()).find(0x1000));
+  EXPECT_EQ("", PerfMap(process, geteuid() + 1).find(0x1000));
+  std::filesystem::remove(path);
 }
 
 }  // namespace
