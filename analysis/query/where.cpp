@@ -359,6 +359,33 @@ Result<WhereNode> parse_where(std::string_view text, std::span<const WhereField>
   return Parser(text, fields).parse();
 }
 
+std::string where_quote(std::string_view text) {
+  const auto is_plain = [](char character) {
+    return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') ||
+           (character >= '0' && character <= '9') ||
+           std::string_view("_-./=,:@%+").find(character) != std::string_view::npos;
+  };
+  const auto is_word = [&](char character) { return is_plain(character) && character != '=' && character != ':'; };
+  if (!text.empty() && text.front() != '/' && text.front() != '-' && std::all_of(text.begin(), text.end(), is_word))
+    return std::string(text);
+  if (text.find('"') == std::string_view::npos) return '"' + std::string(text) + '"';
+  if (text.find('\'') == std::string_view::npos) return '\'' + std::string(text) + '\'';
+  // The language has no escapes, so a text that contains both kinds of quotes is written as a regular expression.
+  std::string pattern = "/";
+  constexpr std::string_view digits = "0123456789abcdef";
+  for (const char character : text) {
+    const auto byte = static_cast<unsigned char>(character);
+    if (is_plain(character) || byte >= 0x80) {
+      pattern += character == '/' || character == '.' || character == '+'
+                     ? std::string("\\x") + digits[byte >> 4] + digits[byte & 15]
+                     : std::string(1, character);
+    } else {
+      pattern += std::string("\\x") + digits[byte >> 4] + digits[byte & 15];
+    }
+  }
+  return pattern + "/";
+}
+
 bool has_term_of(const WhereNode& node, std::span<const WhereField> fields, std::string_view field) {
   if (node.kind == WhereNode::Kind::term) return fields[node.term.field].name == field;
   return std::any_of(node.children.begin(), node.children.end(),

@@ -94,6 +94,9 @@ void for_each_term(const WhereNode& node, const Visit& visit) {
 // those that profiles don't have (age, lifetime, address, ...).
 std::span<const WhereField> profile_where_fields();
 
+// A value as it is written in the language: unchanged if possible, otherwise in quotes.
+std::string where_quote(std::string_view text);
+
 // Whether one of its terms is about the field. `fields`: those that it was parsed with.
 bool has_term_of(const WhereNode& node, std::span<const WhereField> fields, std::string_view field);
 

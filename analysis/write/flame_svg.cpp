@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/document/html.h"
 #include "analysis/query/flame.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
@@ -49,27 +50,6 @@ std::string fitting(const std::string& text, double width_px) {
 }
 
 }  // namespace
-
-std::string xml_escaped(std::string_view text) {
-  std::string result;
-  for (const char c : valid_utf8(text)) {
-    switch (c) {
-      case '&': result += "&amp;"; break;
-      case '<': result += "&lt;"; break;
-      case '>': result += "&gt;"; break;
-      case '"': result += "&quot;"; break;
-      case '\'': result += "&#39;"; break;
-      default:
-        if (static_cast<std::uint8_t>(c) >= 0x20 || c == '\n' || c == '\t')
-          result += c;  // XML allows no other control characters ...
-    }
-  }
-  // ... nor U+FFFE and U+FFFF.
-  for (const std::string_view no_character : {"\xef\xbf\xbe", "\xef\xbf\xbf"})
-    for (std::size_t at = result.find(no_character); at != std::string::npos; at = result.find(no_character, at))
-      result.replace(at, no_character.size(), "\uFFFD");
-  return result;
-}
 
 namespace {
 

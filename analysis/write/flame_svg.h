@@ -14,6 +14,4 @@ struct FlameSvgOptions {
 };
 std::string write_flame_svg(const ProfileView& view, const FlameSvgOptions& options);
 
-std::string xml_escaped(std::string_view text);
-
 }  // namespace hbmscope

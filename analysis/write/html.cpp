@@ -2,17 +2,17 @@
 // and the flame graph zoom; without script everything is still readable.
 #include <fmt/format.h>
 
+#include "analysis/answers/top.h"
+#include "analysis/document/html.h"
 #include "analysis/query/summary.h"
-#include "analysis/query/top.h"
 #include "analysis/units/format.h"
 #include "analysis/write/flame_svg.h"
-#include "analysis/write/html_page.h"
 #include "analysis/write/write.h"
 
 namespace hbmscope {
 namespace {
 
-constexpr std::size_t top_rows = 500;
+constexpr std::size_t top_rows_as_text = 125;  // A page has four times as many.
 
 constexpr std::string_view script = R"(<script>
 const table=document.getElementById('top'),body=table.tBodies[0];
@@ -66,28 +66,10 @@ std::string group_table(const std::vector<GroupRow>& rows, const char* head, con
   return html + "</tbody></table>";
 }
 
-std::string top_table(const ProfileView& view, const std::string& unit) {
-  const std::vector<TopRow> rows = compute_top(view);
-  std::string html = fmt::format(
-      "<h2>Top functions</h2><p class=dim>{} of {} functions. flat: allocated by the function itself; cum: including "
-      "everything it called. Percentages are of {}.</p>",
-      text_from_count(static_cast<std::int64_t>(std::min(rows.size(), top_rows))),
-      text_from_count(static_cast<std::int64_t>(rows.size())), value_html(view.total.bytes, unit));
-  html +=
-      "<table id=top><thead><tr><th class=n>flat</th><th class=n>flat %</th><th class=n>cum</th><th class=n>cum "
-      "%</th><th class=n>count</th><th>function</th><th>file</th></tr></thead><tbody>";
-  for (std::size_t i = 0; i < std::min(rows.size(), top_rows); ++i) {
-    const TopRow& top = rows[i];
-    const Frame& frame = view.frames[row(top.frame)];
-    html += fmt::format(
-        "<tr><td class=n data-v={0}>{1}</td><td class=n data-v={0}>{2}</td><td class=n data-v={3}>{4}</td><td class=n "
-        "data-v={3}>{5}</td><td class=n data-v={6}>{7}</td><td>{8}</td><td><code>{9}{10}</code></td></tr>\n",
-        top.flat.bytes, value_html(top.flat.bytes, unit), text_from_share(top.flat.bytes, view.total.bytes),
-        top.cum.bytes, value_html(top.cum.bytes, unit), text_from_share(top.cum.bytes, view.total.bytes),
-        top.flat.count, text_from_count(top.flat.count), xml_escaped(frame.function), xml_escaped(frame.file),
-        frame.line > 0 ? fmt::format(":{}", frame.line) : "");
-  }
-  return html + "</tbody></table>";
+std::string top_table(const ProfileView& view) {
+  Table table = describe_top(view, shared(compute_top(view)), whole_of(view));
+  table.shown = top_rows_as_text;
+  return html_from_table(table, "top");
 }
 
 std::string import_table(const ImportStatistics& import) {
@@ -118,7 +100,7 @@ std::string write_html(const ProfileView& view) {
       "<h2>Flame graph</h2><p><input id=find placeholder=\"Find a function or file\"></p><p class=dim>From the "
       "outermost frame down; the width is the memory held. Click a box to zoom in, the topmost box to zoom out.</p>";
   html += write_flame_svg(view, {1200, false, 1e-4});
-  html += top_table(view, summary.unit) + import_table(view.profile->import);
+  html += top_table(view) + import_table(view.profile->import);
   return html + std::string(script) + "</body></html>\n";
 }
 

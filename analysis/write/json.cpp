@@ -123,12 +123,6 @@ Json json_from_view(const ProfileView& view) {
   return json;
 }
 
-Json json_from_top(const ProfileView& view, const std::vector<TopRow>& rows, std::size_t limit) {
-  Json list = Json::array();
-  for (std::size_t i = 0; i < at_most(rows.size(), limit); ++i) list.push_back(json_from_top_row(view, rows[i]));
-  return list;
-}
-
 Json json_from_groups(const std::vector<GroupRow>& rows, std::string_view name_key) {
   Json list = Json::array();
   for (const GroupRow& group : rows) {
@@ -153,21 +147,6 @@ Json json_from_group_rows(const std::vector<GroupRow>& rows) {
                     {"cum_count", w.count},
                     {"flat_unknown_count", w.unknown},
                     {"cum_unknown_count", w.unknown}});
-  }
-  return list;
-}
-
-Json json_from_user_code(const std::vector<UserCodeRow>& rows, std::size_t limit) {
-  Json list = Json::array();
-  for (std::size_t i = 0; i < at_most(rows.size(), limit); ++i) {
-    Json json;
-    add_frame(json, rows[i].frame);
-    json["name"] = text_or_null(rows[i].frame.function);  // Null: no line of your code.
-    json["through"] = text_or_null(rows[i].through);
-    json["has_stack"] = rows[i].place != UserCodeRow::Place::no_stack;
-    json["thread"] = rows[i].place == UserCodeRow::Place::autograd_thread ? Json("autograd") : Json(nullptr);
-    json.update(json_from_weight(rows[i].weight));
-    list.push_back(std::move(json));
   }
   return list;
 }

@@ -15,7 +15,6 @@
 #include "analysis/query/groups.h"
 #include "analysis/query/summary.h"
 #include "analysis/query/top.h"
-#include "analysis/query/user_code.h"
 
 namespace hbmscope {
 
@@ -24,10 +23,8 @@ inline constexpr int json_schema = 1;
 // Totals, groups, unknown sizes and import statistics: the beginning of every report. The caller adds rows.
 nlohmann::ordered_json json_from_view(const ProfileView& view);
 
-nlohmann::ordered_json json_from_top(const ProfileView& view, const std::vector<TopRow>& rows, std::size_t limit);
 nlohmann::ordered_json json_from_groups(const std::vector<GroupRow>& rows, std::string_view name_key);
 nlohmann::ordered_json json_from_group_rows(const std::vector<GroupRow>& rows);  // In the format of top rows.
-nlohmann::ordered_json json_from_user_code(const std::vector<UserCodeRow>& rows, std::size_t limit);
 nlohmann::ordered_json json_from_neighbours(const ProfileView& view, const Neighbours& neighbours);
 nlohmann::ordered_json json_from_call_tree(const ProfileView& view, const CallTree& tree);
 nlohmann::ordered_json json_from_import(const ImportStatistics& import);

@@ -1,8 +1,10 @@
 #include "analysis/write/json_trace.h"
 
-#include "analysis/write/json_optional.h"
-
 #include <fmt/format.h>
+
+#include "analysis/answers/failure.h"
+#include "analysis/document/json.h"
+#include "analysis/write/json_optional.h"
 
 namespace hbmscope {
 namespace {
@@ -96,38 +98,7 @@ Json json_from_trace_series(const std::vector<TraceSeriesPoint>& points) {
 
 Json json_from_failure_rows(const std::vector<FailureRow>& rows) {
   Json list = Json::array();
-  for (const FailureRow& row : rows) {
-    Json json = {{"asked_bytes", row.requested_bytes == 0 ? Json(nullptr) : Json(row.requested_bytes)},
-                 {"rounded_bytes", or_null(row.rounded_bytes)},
-                 {"available_bytes", or_null(row.available_bytes)},
-                 {"used_bytes", or_null(row.used_bytes)},
-                 {"total_free_bytes", or_null(row.total_free_bytes)},
-                 {"largest_free_bytes", or_null(row.largest_free_bytes)},
-                 {"pool_bytes", or_null(row.pool_bytes)},
-                 {"limit_bytes", or_null(row.limit_bytes)},
-                 {"memory_space", or_null(row.memory_space)},
-                 {"device", or_null(row.device)},
-                 {"allocator", or_null(row.allocator)}};
-    Json unknowns = Json::array();
-    for (const auto& [key, value] : json.items())
-      if (value.is_null()) unknowns.push_back(key);
-    // These have a value, but it is not exact.
-    if (row.is_inexact)
-      for (const char* key : {"used_bytes", "total_free_bytes", "largest_free_bytes", "pool_bytes"})
-        if (!json[key].is_null()) unknowns.push_back(key);
-    json["unknowns"] = std::move(unknowns);
-    json["is_inexact"] = row.is_inexact;
-    json["reason"] = or_null(row.reason);
-    json["event"] = row.event;
-    json["since_start_ns"] = or_null(row.since_start_ns);
-    json["own_line"] = or_null(row.own_line);
-    json["is_pending"] = row.is_pending;
-    json["is_of_driver"] = row.is_of_driver;
-    json["line"] = or_null(row.line);
-    json["details"] = Json::object();
-    for (const auto& [key, value] : row.details) json["details"][key] = value;
-    list.push_back(std::move(json));
-  }
+  for (const FailureRow& row : rows) list.push_back(json_from_document(describe_failure_row(row)));
   return list;
 }
 

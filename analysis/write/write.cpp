@@ -5,7 +5,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "analysis/query/top.h"
+#include "analysis/answers/top.h"
+#include "analysis/document/json.h"
 #include "analysis/write/json.h"
 
 namespace hbmscope {
@@ -27,7 +28,7 @@ constexpr std::array<Name, 6> names = {{{"pprof", ExportFormat::pprof},
 std::string write_json(const ProfileView& view, const nlohmann::ordered_json& more) {
   nlohmann::ordered_json json = json_from_view(view);
   json.update(more);
-  json["rows"] = json_from_top(view, compute_top(view), 0);
+  json["rows"] = json_from_table(describe_top(view, shared(compute_top(view)), whole_of(view)));
   return text_from_json(json);
 }
 

@@ -15,7 +15,6 @@
 #include "app/cli/cli.h"
 #include "app/cli/load.h"
 #include "app/cli/terminal.h"
-#include "app/cli/text_columns.h"
 
 namespace hbmscope::cli {
 namespace {
@@ -94,8 +93,7 @@ std::string tpu_table(const Terminal& terminal) {
     rows.push_back({std::string(one.name), text_from_bytes(one.hbm_usable.value),
                     one.devices_per_chip == 1 ? "chip" : "core", fmt::format("{}:{}", one.name, one.smallest_topology),
                     std::string(one.jax_kind)});
-  return text_from_columns({{"TPU"}, {"HBM", true}, {"of a"}, {"smallest slice"}, {"name in JAX"}}, rows, terminal,
-                           Ink::dim);
+  return text_from_columns({{"TPU"}, {"HBM", true}, {"of a"}, {"smallest slice"}, {"name in JAX"}}, rows, terminal.style());
 }
 
 }  // namespace

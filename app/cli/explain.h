@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "analysis/diagnose/diagnosis.h"
+#include "analysis/trace/trace.h"
 #include "app/cli/terminal.h"
 
 namespace hbmscope::cli {

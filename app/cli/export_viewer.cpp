@@ -9,7 +9,7 @@
 #include "analysis/read/file_bytes.h"
 #include "analysis/units/format.h"
 #include "analysis/write/compress_gzip.h"
-#include "analysis/write/flame_svg.h"
+#include "analysis/document/html.h"
 #include "app/cli/load.h"
 #include "app/cli/output_file.h"
 #include "app/cli/program_files.h"

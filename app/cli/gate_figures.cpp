@@ -1,5 +1,5 @@
 #include "app/cli/gate_figures.h"
-#include "analysis/write/flame_svg.h"
+#include "analysis/document/html.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -47,9 +47,10 @@ struct ReportOptions {
 
 struct ExplainOptions {
   std::vector<std::string> files;
-  std::string max_size = "4GiB";
+  std::string max_size = "4GiB", failure = "first";
   GateOptions gate;  // Empty: no condition.
   bool json = false, html = false;
+  std::size_t brief = 0;  // So many characters of JSON at most; 0: all of it.
 };
 
 struct DiffOptions {

@@ -14,7 +14,6 @@
 #include "app/cli/options.h"
 #include "app/cli/report_section.h"
 #include "app/cli/report_text.h"
-#include "app/cli/text_columns.h"
 
 namespace hbmscope::cli {
 namespace {
@@ -54,7 +53,7 @@ std::string bins_text(std::string_view label, const std::vector<BfcBin>& bins, c
                             {"bytes in use", true},
                             {"requested", true},
                             {"", false}},
-                           rows, terminal, Ink::dim);
+                           rows, terminal.style());
 }
 
 Result<std::string> bins_section_text(const ReportInput& input, const ReportStyle& style) {

@@ -20,7 +20,6 @@
 #include "app/cli/report_address.h"
 #include "app/cli/report_section.h"
 #include "app/cli/terminal.h"
-#include "app/cli/text_columns.h"
 
 namespace hbmscope::cli {
 namespace {
@@ -75,7 +74,7 @@ std::string text_from_blocks(const Source& source, const LiveRows& live, const B
     rows[i].insert(rows[i].end() - 1, {category == Category::unknown ? "" : std::string(text_from_category(category)),
                                        printable(labels[facts.stream].title(facts.block.event))});
   }
-  text += text_from_columns(titles, rows, terminal, Ink::dim);
+  text += text_from_columns(titles, rows, terminal.style());
   if (shown < list.rows.size())
     text += fmt::format("{} of {} blocks; --blocks 0 prints all\n", text_from_count(shown),
                         text_from_count(list.rows.size()));

@@ -10,7 +10,6 @@
 #include "analysis/units/utf8.h"
 #include "app/cli/report_section.h"
 #include "app/cli/report_text.h"
-#include "app/cli/text_columns.h"
 
 namespace hbmscope::cli {
 namespace {
@@ -35,7 +34,7 @@ Result<std::string> executed_text(const ReportInput& input, const ReportStyle& s
                                         {"of which donated", true},
                                         {"temporaries", true},
                                         {"program, on each device", false}},
-                                       rows, style.terminal, Ink::dim);
+                                       rows, style.terminal.style());
   if (programs.size() > programs_shown)
     text += fmt::format("{} of {} programs; --json has all\n", programs_shown, text_from_count(programs.size()));
   return text;

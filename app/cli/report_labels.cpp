@@ -11,7 +11,6 @@
 #include "analysis/write/json_optional.h"
 #include "app/cli/report_section.h"
 #include "app/cli/report_text.h"
-#include "app/cli/text_columns.h"
 
 namespace hbmscope::cli {
 namespace {
@@ -35,7 +34,7 @@ Result<std::string> labels_text(const ReportInput& input, const ReportStyle& sty
                       text_from_share(static_cast<std::int64_t>(row.bytes), static_cast<std::int64_t>(all)),
                       text_from_count(row.blocks), std::string(text_from_category(row.category))});
     text += text_from_columns({{"bytes", true}, {"share", true}, {"blocks", true}, {"used for", false}}, rows,
-                              style.terminal, Ink::dim);
+                              style.terminal.style());
   }
   if (!holders.empty()) {
     std::vector<std::vector<std::string>> rows;
@@ -44,7 +43,7 @@ Result<std::string> labels_text(const ReportInput& input, const ReportStyle& sty
                       category_or_dash(holders[i].category), printable(holders[i].name), printable(holders[i].holder)});
     text +=
         text_from_columns({{"bytes", true}, {"blocks", true}, {"used for", false}, {"name", false}, {"held by", false}},
-                          rows, style.terminal, Ink::dim);
+                          rows, style.terminal.style());
     if (holders.size() > holders_shown)
       text += fmt::format("{} of {} names; --json has all\n", holders_shown, text_from_count(holders.size()));
   }

@@ -5,17 +5,16 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "analysis/diagnose/pool_costs.h"
+#include "analysis/answers/failure.h"
+#include "analysis/document/json.h"
 #include "analysis/query/heap_metrics.h"
 #include "analysis/query/heap_rows.h"
 #include "analysis/read/source/read_source.h"
 #include "analysis/trace/layers.h"
 #include "analysis/units/format.h"
 #include "analysis/units/utf8.h"
-#include "analysis/write/json_diagnosis.h"
 #include "analysis/write/json_trace.h"
 #include "app/cli/figure_text.h"
-#include "app/cli/pool_costs.h"
 #include "app/cli/report_section.h"
 #include "app/cli/report_text.h"
 
@@ -111,6 +110,27 @@ Result<std::vector<PoolCosts>> load_pool_costs(const Source& source, const Devic
   return compute_pool_costs(*source.trace, pool.heap, positions_over_time(end, now, times), control);
 }
 
+// One row for each time, and one column for each cost.
+std::string text_from_pool_costs_over_time(std::span<const PoolCosts> times, const Terminal& terminal) {
+  while (!times.empty() && times.front().pool_bytes == 0) times = times.subspan(1);
+  if (times.size() < 2) return {};
+  const auto is_zero = [&](std::size_t part) {
+    return std::all_of(times.begin(), times.end(), [&](const PoolCosts& one) { return one.parts[part].bytes == 0; });
+  };
+  std::vector<TextColumn> columns = {{"events", true}, {"time", true}, {"pool", true}, {"requested", true}};
+  for (const PoolCostPart& part : times.front().parts) columns.push_back({text_from_pool_cost(part.cost), true});
+  std::vector<std::vector<std::string>> cells;
+  for (const PoolCosts& costs : times) {
+    std::vector<std::string> row = {text_from_count(costs.position),
+                                    costs.since_start_ns ? seconds_text(*costs.since_start_ns) : "",
+                                    text_from_bytes(costs.pool_bytes), text_from_bytes(costs.requested_bytes)};
+    for (std::size_t part = 0; part < costs.parts.size(); ++part)
+      row.push_back(is_zero(part) ? std::string() : text_from_bytes(costs.parts[part].bytes));
+    cells.push_back(std::move(row));
+  }
+  return "\nOver time\n" + text_from_columns(columns, cells, terminal.style());
+}
+
 std::string pool_text(const Source& source, const DevicePool& pool, const Terminal& terminal) {
   constexpr std::size_t times = 12;
   const auto costs = load_pool_costs(source, pool, times);
@@ -120,7 +140,9 @@ std::string pool_text(const Source& source, const DevicePool& pool, const Termin
   const std::uint64_t now = source.moment.positions[pool.heap.stream];
   std::string text;
   for (const PoolCosts& one : *costs)
-    if (one.position == now) text = text_from_pool_costs(one, "the pool of " + printable(pool.name), terminal);
+    if (one.position == now)
+      text =
+          "\n" + text_from_document(describe_pool_costs(one, "the pool of " + printable(pool.name)), terminal.style());
   return text + text_from_pool_costs_over_time(*costs, terminal);
 }
 
@@ -131,7 +153,8 @@ nlohmann::ordered_json json_from_pool(const Source& source, const DevicePool& po
   if (!costs)
     json["unknown"] = costs.error().what;
   else
-    for (const PoolCosts& one : *costs) json["times"].push_back(json_from_pool_costs(one));
+    for (const PoolCosts& one : *costs)
+      json["times"].push_back(json_from_document(describe_pool_costs(one, pool.name)));
   return json;
 }
 

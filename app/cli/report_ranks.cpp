@@ -15,7 +15,6 @@
 #include "app/cli/report_address.h"
 #include "app/cli/report_section.h"
 #include "app/cli/report_text.h"
-#include "app/cli/text_columns.h"
 
 namespace hbmscope::cli {
 namespace {
@@ -60,7 +59,7 @@ std::string rows_text(const std::vector<RankRow>& rows, std::size_t shown, const
                             {"heap", false},
                             {"", false},
                             {"failure", false}},
-                           cells, terminal, Ink::dim);
+                           cells, terminal.style());
 }
 
 Result<std::string> ranks_text(const ReportInput& input, const ReportStyle& style) {

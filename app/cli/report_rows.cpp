@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/answers/top.h"
+#include "analysis/document/json.h"
 #include "analysis/read/source/read_source.h"
 #include "analysis/write/json.h"
 #include "app/cli/options.h"
@@ -46,21 +48,34 @@ std::pair<std::vector<UserCodeRow>, std::vector<TopRow>> user_code_and_top(const
 Result<std::string> rows_text(const ReportInput& input, const ReportStyle& style) {
   if (const std::string key = label_key_of(input.options.by); !key.empty())
     return text_from_groups(compute_groups(input.view, key), key, style);
-  const auto [own_rows, top_rows] = user_code_and_top(input);
-  std::string own = text_from_user_code(own_rows, input.options.own, style);
-  if (!own.empty()) own += "\n";
-  return own + text_from_top(input.view, top_rows, input.options.by, style);
+  auto [own_rows, top_rows] = user_code_and_top(input);
+  const TopBase base{style.whole, style.whole_text};
+  std::string text;
+  if (!own_rows.empty() && own_rows.front().has_place()) {
+    Table own = describe_user_code(input.view, shared(std::move(own_rows)), base);
+    own.shown = input.options.own == 0 ? own.rows.size() : input.options.own;
+    own.how_to_show_more = "--own 0 prints all";
+    text = text_from_table(own, style.terminal.style()) + "\n";
+  }
+  Table top = describe_top(input.view, shared(std::move(top_rows)), base);
+  top.shown = style.top == 0 ? top.rows.size() : style.top;
+  top.how_to_show_more = "--top 0 prints all";
+  return text + text_from_table(top, style.terminal.style());
 }
 
 Result<void> add_rows(Json& json, const ReportInput& input) {
   json["by"] = input.options.by;
+  const TopBase base = whole_of(input.view);
   const std::string key = label_key_of(input.options.by);
-  json["rows"] =
-      key.empty()
-          ? json_from_top(input.view, compute_top(input.view, order_of(input.options), rows_wanted(input.options)),
-                          input.options.top)
-          : json_from_group_rows(compute_groups(input.view, key));
-  json["own_code"] = json_from_user_code(compute_user_code(input.view), input.options.own);
+  if (key.empty())
+    json["rows"] = json_from_table(
+        describe_top(input.view, shared(compute_top(input.view, order_of(input.options), rows_wanted(input.options))),
+                     base),
+        rows_wanted(input.options));
+  else
+    json["rows"] = json_from_group_rows(compute_groups(input.view, key));
+  const std::size_t own = input.options.own == 0 ? static_cast<std::size_t>(-1) : input.options.own;
+  json["own_code"] = json_from_table(describe_user_code(input.view, shared(compute_user_code(input.view)), base), own);
   return {};
 }
 

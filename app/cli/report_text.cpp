@@ -94,53 +94,6 @@ std::string text_from_groups(const std::vector<GroupRow>& rows, std::string_view
   return text + rest_line(shown, named, "values", style);
 }
 
-std::string text_from_top(const ProfileView& view, const std::vector<TopRow>& rows, std::string_view by,
-                          const ReportStyle& style) {
-  const Terminal& terminal = style.terminal;
-  std::string text = terminal.paint(fmt::format("{:>10} {:>8}  {:>10} {:>8}  {:>10}  {}  (% of {})", "flat", "flat %",
-                                                "cum", "cum %", "count", by, style.whole_text),
-                                    Ink::dim) +
-                     "\n";
-  const std::size_t shown = row_limit(rows.size(), style);
-  const std::size_t room = terminal.columns() > 70 ? static_cast<std::size_t>(terminal.columns() - 56) : 0;
-  for (std::size_t i = 0; i < shown; ++i) {
-    const TopRow& top = rows[i];
-    std::string line =
-        fmt::format("{:>10} {}  {:>10} {}  {:>10}  ", value_text(top.flat.bytes, style),
-                    pad_left(text_from_share(top.flat.bytes, style.whole), 8), value_text(top.cum.bytes, style),
-                    pad_left(text_from_share(top.cum.bytes, style.whole), 8), text_from_count(top.flat.count));
-    line += text_from_frame(view.frames[row(top.frame)], terminal, terminal.bar(1, 1, 1).empty() ? 0 : room);
-    if (top.flat.unknown > 0) line += terminal.paint(" " + unknown_text(top.flat.unknown), Ink::dim);
-    text += line + "\n";
-  }
-  return text + rest_line(shown, rows.size(), "rows", style);
-}
-
-std::string text_from_user_code(const std::vector<UserCodeRow>& rows, std::size_t limit, const ReportStyle& style) {
-  if (limit == 0) limit = rows.size();
-  if (rows.empty() || !rows.front().has_place()) return {};
-  const Terminal& terminal = style.terminal;
-  const std::string head = fmt::format("{:>10} {:>8}  {:>10}  your code: the innermost line of each stack  (% of {})",
-                                       style.unit.empty() ? "value" : style.unit, "share", "count", style.whole_text);
-  std::string text = terminal.paint(head, Ink::dim) + "\n";
-  const std::size_t shown = std::min(rows.size(), limit);
-  for (std::size_t i = 0; i < shown; ++i) {
-    const UserCodeRow& own = rows[i];
-    text += fmt::format("{:>10} {}  {:>10}  ", value_text(own.weight.bytes, style),
-                        pad_left(text_from_share(own.weight.bytes, style.whole), 8), text_from_count(own.weight.count));
-    text += own.has_no_user_code() ? std::string(own.label()) : text_from_frame(own.frame, terminal);
-    if (!own.through.empty())
-      text += terminal.paint("  via " + printable(short_name_of_function(own.through)), Ink::dim);
-    text += "\n";
-  }
-  const auto number = [](std::size_t n) { return text_from_count(n); };
-  if (shown < rows.size())
-    text += terminal.paint(fmt::format("{} of {} lines; --own 0 prints all", number(shown), number(rows.size())),
-                           Ink::dim) +
-            "\n";
-  return text;
-}
-
 std::string text_from_tree(const ProfileView& view, const CallTree& tree, const ReportStyle& style) {
   const Terminal& terminal = style.terminal;
   // As in pprof: with nodes below half a percent, a tree is unreadable.

@@ -22,11 +22,7 @@ struct ReportStyle {
 };
 
 std::string text_from_summary(const ProfileSummary& summary, const ProfileView& view, const ReportStyle& style);
-std::string text_from_top(const ProfileView& view, const std::vector<TopRow>& rows, std::string_view by,
-                          const ReportStyle& style);
 std::string text_from_groups(const std::vector<GroupRow>& rows, std::string_view head, const ReportStyle& style);
-// The innermost lines of your code: what the user can change. Empty if no stack has any. `limit` 0: all.
-std::string text_from_user_code(const std::vector<UserCodeRow>& rows, std::size_t limit, const ReportStyle& style);
 std::string text_from_tree(const ProfileView& view, const CallTree& tree, const ReportStyle& style);
 std::string text_from_neighbours(const ProfileView& view, const Neighbours& neighbours, const ReportStyle& style);
 // The import summary: one line per statistic above the level of information.

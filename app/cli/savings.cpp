@@ -21,7 +21,6 @@
 #include "app/cli/gate_figures.h"
 #include "app/cli/load.h"
 #include "app/cli/terminal.h"
-#include "app/cli/text_columns.h"
 
 namespace hbmscope::cli {
 namespace {
@@ -125,7 +124,7 @@ std::string savings_table(const SavingsReport& report, const std::vector<SiteSav
   std::vector<TextColumn> columns = {{"saves", true}, {"next peak", true},        {"at", true},
                                      {"time", true},  {"held at the peak", true}, {report.words.title, false}};
   if (pool != nullptr) columns.insert(columns.begin() + 1, {"of the pool", true});
-  return text_from_columns(columns, rows, terminal, Ink::dim);
+  return text_from_columns(columns, rows, terminal.style());
 }
 
 std::string savings_set_text(const SavingsReport& report, const SavingsSet& set, const Terminal& terminal) {

@@ -23,7 +23,6 @@
 #include "app/cli/sweep_axis.h"
 #include "app/cli/sweep_runs.h"
 #include "app/cli/terminal.h"
-#include "app/cli/text_columns.h"
 #include "app/cli/tpu_dry_run.h"
 #include "app/cli/tpu_program.h"
 
@@ -241,7 +240,7 @@ std::string Sweep::text() const {
     rows.push_back(std::move(row));
     if (device != nullptr) context_bytes = (*device)["context_bytes"].get<std::uint64_t>();
   }
-  std::string text = text_from_columns(columns, rows, Terminal::of_stdout(), Ink::plain);
+  std::string text = text_from_columns(columns, rows, Terminal::of_stdout().style());
   for (std::size_t i = 0; i < largest_.size(); ++i) {
     const auto& [value, why_unknown] = largest_[i];
     const std::string& name = axes_.front().name;

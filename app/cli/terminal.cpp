@@ -62,31 +62,19 @@ std::string Terminal::curve(std::span<const std::uint64_t> values, std::uint64_t
   return paint(text, Ink::accent);
 }
 
-std::size_t display_width(std::string_view text) {
-  std::size_t width = 0;
-  for (const char c : text) width += (static_cast<unsigned char>(c) & 0xc0) != 0x80 ? 1 : 0;
-  return width;
-}
-
-std::string pad_left(std::string_view text, std::size_t width) {
-  const std::size_t has = display_width(text);
-  return std::string(has < width ? width - has : 0, ' ') + std::string(text);
-}
-
-std::string pad_right(std::string_view text, std::size_t width) {
-  const std::size_t has = display_width(text);
-  return std::string(text) + std::string(has < width ? width - has : 0, ' ');
-}
-
-std::string fit_end(std::string_view text, std::size_t width) {
-  std::size_t has = display_width(text);
-  if (has <= width || width == 0) return std::string(text);
-  while (has >= width) {
-    text.remove_prefix(1);
-    while (!text.empty() && (static_cast<unsigned char>(text.front()) & 0xc0) == 0x80) text.remove_prefix(1);
-    --has;
-  }
-  return "…" + std::string(text);
+TextStyle Terminal::style() const {
+  const auto ink_of = [](Tone tone) {
+    switch (tone) {
+      case Tone::strong: return Ink::bold;
+      case Tone::good: return Ink::good;
+      case Tone::bad: return Ink::bad;
+      case Tone::plain: return Ink::plain;
+      default: return Ink::dim;
+    }
+  };
+  return {.paint = [terminal = *this, ink_of](std::string_view text,
+                                              Tone tone) { return terminal.paint(text, ink_of(tone)); },
+          .width = bars_ && columns_ > 0 ? static_cast<std::size_t>(columns_) : 0};
 }
 
 ProgressLine::ProgressLine(const std::string& file, const ReadControl& control) {

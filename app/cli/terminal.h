@@ -11,6 +11,7 @@
 #include <string_view>
 #include <thread>
 
+#include "analysis/document/text.h"
 #include "analysis/model/result.h"
 #include "analysis/read/read_control.h"
 #include "analysis/trace/pass_control.h"
@@ -31,18 +32,12 @@ class Terminal {
   // One character per value, its height in eighths of `highest`; empty in a pipe.
   std::string curve(std::span<const std::uint64_t> values, std::uint64_t highest) const;
   int columns() const { return columns_; }
+  TextStyle style() const;  // For documents.
 
  private:
   bool colors_, bars_;
   int columns_;
 };
-
-// Padded to a width in characters (not bytes), on the left or on the right.
-std::string pad_left(std::string_view text, std::size_t width);
-std::string pad_right(std::string_view text, std::size_t width);
-std::size_t display_width(std::string_view text);
-// The end of a text, with an ellipsis before it; the whole text if it fits.
-std::string fit_end(std::string_view text, std::size_t width);
 
 // Shows the progress of a reader, or of a pass over a trace, on stderr: only on a terminal, and only after one second.
 class ProgressLine {

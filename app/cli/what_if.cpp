@@ -20,7 +20,6 @@
 #include "app/cli/gate_figures.h"
 #include "app/cli/load.h"
 #include "app/cli/terminal.h"
-#include "app/cli/text_columns.h"
 
 namespace hbmscope::cli {
 namespace {
@@ -93,7 +92,7 @@ std::string table_text(const WhatIfReport& report, const Terminal& terminal) {
                             {"figures", false},
                             {"setting", false},
                             {"first failure", false}},
-                           cells, terminal, Ink::dim);
+                           cells, terminal.style());
 }
 
 std::string notes_text(const WhatIfReport& report) {

@@ -1,5 +1,7 @@
 // Failures of a known cause must be named right, and those whose text leaves it open, unknown.
+#include "analysis/answers/failure.h"
 #include "analysis/diagnose/diagnosis.h"
+#include "analysis/document/json.h"
 
 #include <algorithm>
 #include <functional>
@@ -10,7 +12,6 @@
 
 #include "analysis/trace/reported_figures.h"
 #include "analysis/units/format.h"
-#include "analysis/write/json_diagnosis.h"
 #include "tests/analysis/log_texts.h"
 #include "tests/analysis/trace_builder.h"
 #include "tests/sizes.h"
@@ -198,7 +199,7 @@ TEST(Advice, on_fragmentation_names_the_blocking_allocations) {
 
 TEST(Diagnosis, as_json_has_the_figures_and_the_answer) {
   const Trace trace = comb(15 * mib, 0);
-  const nlohmann::ordered_json json = json_from_diagnosis(trace, first_of(trace));
+  const nlohmann::ordered_json json = json_from_document(describe_failure(trace, first_of(trace)));
   EXPECT_EQ("fragmentation", json["verdict"]);
   EXPECT_EQ(15 * mib, json["asked_bytes"]);
   EXPECT_EQ(1U, json["blockers"].size());

@@ -1,8 +1,9 @@
 #include <gtest/gtest.h>
 
+#include "analysis/answers/failure.h"
 #include "analysis/diagnose/diagnosis.h"
+#include "analysis/document/html.h"
 #include "analysis/trace/reported_figures.h"
-#include "analysis/write/html_diagnosis.h"
 #include "tests/analysis/trace_builder.h"
 #include "tests/sizes.h"
 
@@ -164,11 +165,11 @@ TEST(DiagnosisPage, has_all_parts_and_runs_nothing_of_the_job) {
   builder.grow(heap, gib, gib);
   builder.alloc(heap, gib, 600 * mib, builder.stack("<script>load"));
   builder.run_out(heap, 900 * mib, 0);
+  builder.run_out(heap, 901 * mib, 0);
   builder.writer.flush();
-  const Diagnosis found = diagnose(builder.trace, find_failed_requests(builder.trace).front(), Depth::full);
-  const std::string page = html_from_diagnosis(builder.trace, found, {"Out of memory on <i>another</i>"});
-  for (const char* part : {"<h1>Out of memory on GPU &amp; &lt;b&gt;</h1>", "<h2>Why</h2>", "<h2>What held the memory",
-                           "&lt;script&gt;load", "<h2>The other failures</h2>", "&lt;i&gt;another&lt;/i&gt;"})
+  const std::string page = html_from_document(describe_failures(builder.trace, {}));
+  for (const char* part : {"<h1>Out of memory (1 of 2) on GPU &amp; &lt;b&gt;", "<h2>Why</h2>",
+                           "<h2>What held the memory", "&lt;script&gt;load", "<h2>The other failures</h2>", "(2 of 2)"})
     EXPECT_NE(page.find(part), std::string::npos) << part << "\n" << page;
   for (const char* part : {"<script", "<i>", "GPU & ", "http"}) EXPECT_EQ(page.find(part), std::string::npos) << part;
 }

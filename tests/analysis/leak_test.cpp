@@ -2,9 +2,10 @@
 // with less than half of what is in use kept by earlier steps.
 #include <gtest/gtest.h>
 
+#include "analysis/answers/failure.h"
 #include "analysis/diagnose/diagnosis.h"
+#include "analysis/document/json.h"
 #include "analysis/trace/reported_figures.h"
-#include "analysis/write/json_diagnosis.h"
 #include "tests/analysis/trace_builder.h"
 #include "tests/sizes.h"
 
@@ -145,7 +146,7 @@ TEST(Leak, names_the_variable_that_holds_it) {
       << found.cause.sentence;
   EXPECT_NE(found.advice.front().change.find("in history (global of train.py)"), std::string::npos)
       << found.advice.front().change;
-  const auto json = json_from_diagnosis(loop.builder.trace, found);
+  const auto json = json_from_document(describe_failure(loop.builder.trace, found));
   EXPECT_EQ(json["verdict"], "leak");
   EXPECT_EQ(json["growth"]["held_by"], "history (global of train.py)");
   EXPECT_EQ(json["growth"]["made_at"], "keep.py:7");
@@ -295,7 +296,7 @@ TEST(Outlook, names_the_growth_the_line_and_the_steps_that_are_left) {
   EXPECT_EQ(outlook->steps_at_most, 52U);  // (1,024 - 500) / 10
   EXPECT_EQ(text_from_outlook(*outlook),
             "Memory grows: 10.0 MiB more each step, made at keep.py:7. At most 52 more steps fit below 1.00 GiB.");
-  const auto json = json_from_outlook(*outlook);
+  const auto json = json_from_document(describe_outlook(*outlook));
   EXPECT_EQ(json["steps_at_most"], 52);
   EXPECT_EQ(json["growth"]["made_at"], "keep.py:7");
 }

@@ -8,6 +8,7 @@
 #include "analysis/trace/profile_from_trace.h"
 #include "analysis/units/utf8.h"
 #include "analysis/units/csv_text.h"
+#include "analysis/document/html.h"
 #include "analysis/write/flame_svg.h"
 #include "analysis/write/json.h"
 #include "analysis/write/json_trace.h"

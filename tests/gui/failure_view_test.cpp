@@ -5,6 +5,7 @@
 
 #include <imgui_internal.h>
 
+#include "analysis/document/json.h"
 #include "app/gui/views/what_if/what_if_table.h"
 #include "tests/gui/gui_test.h"
 
@@ -72,12 +73,13 @@ TEST_F(FailureView, of_a_recording_has_proved_advice_and_the_whole_device) {
     ASSERT_TRUE(wait_until_idle(hand));
     const auto& answer = state().answers().failure.value;
     ASSERT_NE(nullptr, answer);
-    ASSERT_FALSE(answer->advice.empty());
-    EXPECT_EQ(AdviceProof::replayed, answer->advice.front().proof);
-    ASSERT_TRUE(answer->budget);
+    const auto json = json_from_document(*answer->document);
+    ASSERT_FALSE(json["advice"].empty());
+    EXPECT_EQ("replayed", json["advice"][0]["proof"]);
+    ASSERT_TRUE(json["device_budget"].is_object());
     std::uint64_t bytes = 0;
-    for (const BudgetRow& row : answer->budget->rows) bytes += row.bytes;
-    EXPECT_EQ(answer->budget->total_bytes, bytes);
+    for (const auto& row : json["device_budget"]["parts"]) bytes += row["bytes"].get<std::uint64_t>();
+    EXPECT_EQ(json["device_budget"]["total_bytes"], bytes);
     commands().push(CommandId::copy_as_text);
     ASSERT_TRUE(wait_until_idle(hand));
     for (const char* words : {"XLA_CLIENT_MEM_FRACTION=0.76", "Replayed, all 287 requests", "free on the device"})

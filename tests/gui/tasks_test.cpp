@@ -7,6 +7,7 @@
 
 #include <imgui_internal.h>
 
+#include "analysis/document/json.h"
 #include "app/gui/core/answer_bar.h"
 #include "app/gui/core/heap_line.h"
 #include "app/gui/core/trace_steps.h"
@@ -174,7 +175,7 @@ TEST_F(Tasks, the_cause_of_a_failure_and_a_fix) {
     EXPECT_NE(std::string::npos, bar().sentence.find("10.0 MiB")) << "the largest free block";
     const ImGuiWindow* why = ImGui::FindWindowByName("Why it failed");
     ASSERT_TRUE(why != nullptr && why->Active && !why->Hidden) << "its tab is in front";
-    ASSERT_FALSE(state().answers().failure.value->advice.empty());
+    ASSERT_FALSE(json_from_document(*state().answers().failure.value->document)["advice"].empty());
     note("the cause of a failure and a fix", "mouse", 0, 0);
     note("the cause of a failure and a fix", "keyboard", 0, 0);
   });

@@ -4,6 +4,7 @@
 
 #include <imgui_internal.h>
 
+#include "analysis/document/json.h"
 #include "app/gui/sources/trace_moment.h"
 #include "app/gui/views/import/draw_import.h"
 #include "app/gui/views/timeline/draw_timeline_lanes.h"
@@ -259,7 +260,7 @@ TEST_F(TimelineView, failure_fragmentation_and_sizes_are_shown_and_keys_lead_thr
     open(hand, {file});
     ASSERT_TRUE(wait_until(hand, [&] { return state().answers().failure.value != nullptr; }))
         << "the tab in front is why it failed";
-    EXPECT_EQ(FailureVerdict::too_big, state().answers().failure.value->facts.verdict);
+    EXPECT_EQ("too_big", json_from_document(*state().answers().failure.value->document)["verdict"]);
     for (const auto& [view, picture] :
          {std::pair(ViewKind::failure, "failure"), std::pair(ViewKind::fragmentation, "fragmentation"),
           std::pair(ViewKind::sizes, "sizes")}) {

@@ -78,7 +78,7 @@ TEST_F(AppTest, opens_a_profile_and_answers_what_the_view_asks_and_no_more) {
   settle();
   ASSERT_EQ(state().answers().top.state, AnswerState::ready);
   const TopAnswer& top = *state().answers().top.value;
-  EXPECT_EQ(top.view->frames[static_cast<std::size_t>(top.rows[0].frame)].function, "remember_activations");
+  EXPECT_EQ(top.view->frames[static_cast<std::size_t>(top.rows->front().frame)].function, "remember_activations");
   EXPECT_EQ(state().answers().flame.state, AnswerState::absent);
 }
 

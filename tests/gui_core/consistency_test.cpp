@@ -117,7 +117,7 @@ class Consistency : public testing::Test {
     EXPECT_EQ(static_cast<std::size_t>(view.selected.count), answers().blocks.value->list.rows.size());
     std::int64_t code = 0, flat = 0;
     for (const UserCodeRow& row : answers().summary.value->user_code) code += row.weight.bytes;
-    for (const TopRow& row : answers().top.value->rows) flat += row.flat.bytes;
+    for (const TopRow& row : *answers().top.value->rows) flat += row.flat.bytes;
     EXPECT_EQ(view.selected.bytes, code) << "Top, your code";
     EXPECT_EQ(view.selected.bytes, flat) << "Top, all frames";
     EXPECT_EQ(view.selected.bytes, answers().flame.value->tree.nodes.front().cum.bytes) << "flame graph";

@@ -250,7 +250,11 @@ void add_explain(CommandList& commands) {
   add_files(command, options->files,
             "Logs, memory dumps, snapshots, recordings, or folders of them; several are joined. - is standard input");
   add_fail_if_option(command, options->gate, ", e.g. 'failures>0' or 'verdict:leak'");
+  command.add_option("--failure", options->failure, "Explain this one in full: first, last, or its number from 1")
+      ->type_name("WHICH")
+      ->capture_default_str();
   add_json_option(command, options->json);
+  add_brief_option(command, options->brief);
   command.add_flag("--html", options->html, "Print one page of HTML, without scripts and links")->excludes("--json");
   add_max_size_option(command, options->max_size);
   commands.set_action(command, [options] { return run_explain(*options); });

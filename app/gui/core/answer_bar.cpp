@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/answers/failure.h"
 #include "analysis/units/format.h"
 #include "app/gui/core/copy_as_command.h"
 #include "app/gui/core/span_text.h"
@@ -91,13 +92,7 @@ AnswerBar bar_of_failure(const AppState& state, const HeadlineAnswer& answer) {
   const FailureFacts& facts = failure.facts;
   AnswerBar bar;
   bar.is_failure = true;
-  bar.title = "Out of memory";
-  if (answer.of > 1) bar.title += " " + text_from_count(answer.number) + " of " + text_from_count(answer.of);
-  if (!facts.heap_name.empty()) bar.title += " on " + facts.heap_name;
-  if (facts.log_line)
-    bar.title += ", line " + text_from_count(*facts.log_line) + " of the log";
-  else if (facts.since_start_ns)
-    bar.title += " at " + text_from_moment_ns(*facts.since_start_ns);
+  bar.title = title_of_failure(*answer.trace, failure, {answer.number, answer.of});
   bar.sentence = failure.cause.sentence;
   if (facts.requested_bytes > 0)
     bar.chips.push_back(chip(

@@ -9,6 +9,7 @@
 
 #include "analysis/diagnose/diagnosis.h"
 #include "analysis/diagnose/pool_costs.h"
+#include "analysis/document/document.h"
 #include "analysis/query/bfc_bins.h"
 #include "analysis/query/block_diff.h"
 #include "analysis/query/call_tree.h"
@@ -48,7 +49,8 @@ namespace hbmscope::gui {
 // Rows and trees refer to frames by number, so each carries the view that defines those numbers.
 struct TopAnswer {
   std::shared_ptr<const ProfileView> view;
-  std::vector<TopRow> rows;
+  std::shared_ptr<const std::vector<TopRow>> rows;
+  Table table;  // The rows as they are shown.
 };
 struct SummaryAnswer {
   ProfileSummary summary;
@@ -93,8 +95,8 @@ struct RangeAnswer {
 struct FreeAnswer {
   std::shared_ptr<const TraceMoment> moment;
   HeapKey heap;
-  std::optional<FreeBlocks> free;      // Nothing if the source does not report regions.
-  std::optional<DeviceBudget> budget;  // Of its device; absent: a size is unknown.
+  std::optional<FreeBlocks> free;          // Nothing if the source does not report regions.
+  std::shared_ptr<const Document> device;  // All memory of its device. Null if a size is unknown.
 };
 // Why the pool is larger than what was requested, over the whole trace.
 struct PoolCostsAnswer {
@@ -106,11 +108,10 @@ struct PoolCostsAnswer {
 struct FailureAnswer {
   std::shared_ptr<const Trace> trace;
   HeapKey heap;
-  FailureFacts facts;
-  CauseOfFailure cause;
-  std::vector<Advice> advice;
-  std::optional<DeviceBudget> budget;  // Absent: a figure of its device is unknown.
-  std::optional<FreeBlocks> free;      // Free memory just before the failure.
+  std::uint64_t event = 0, requested_bytes = 0;
+  std::optional<std::uint64_t> log_line;  // From 1. A heap that comes from a log has no earlier events.
+  std::optional<FreeBlocks> free;         // Free memory just before the failure.
+  std::shared_ptr<const Document> document;
   // The failure's number, from 1, and the count of out-of-memory failures of this heap.
   std::size_t number = 0, of = 0;
 };

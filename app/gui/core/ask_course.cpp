@@ -62,7 +62,7 @@ std::optional<std::size_t> find_failure(const Stream& stream, std::uint32_t heap
 }
 
 FailureNumber number_of_failure(const Stream& stream, std::size_t index) {
-  FailureNumber number;
+  FailureNumber number{0, 0};
   for (std::size_t i = 0; i < stream.failures().size(); ++i) {
     const FailureEvent& one = stream.failures()[i];
     if (!one.is_out_of_memory || one.heap != stream.failures()[index].heap) continue;
@@ -208,9 +208,9 @@ void ask_free(Answering& asking) {
                            answer->moment = moment;
                            answer->heap = heap;
                            answer->free = find_free_blocks(moment->heap(heap).space, free_blocks_max);
-                           answer->budget =
-                               find_device_budget(*moment->trace, moment->states,
-                                                  {heap.stream, heap.heap, moment->position(heap), std::nullopt, {}});
+                           const DeviceTime time{heap.stream, heap.heap, moment->position(heap), std::nullopt, {}};
+                           if (const auto budget = find_device_budget(*moment->trace, moment->states, time))
+                             answer->device = std::make_shared<const Document>(describe_device_budget(*budget));
                            return Computed<FreeAnswer>{std::move(answer), free_blocks_max * sizeof(AddressRange)};
                          });
 }
@@ -282,13 +282,13 @@ void ask_failure(Answering& asking) {
         const FailureNumber number = number_of_failure(stream, found);
         answer->number = number.number;
         answer->of = number.of;
-        Diagnosis diagnosis = diagnose(*trace, {heap.stream, found}, Depth::full, &work);
-        answer->facts = std::move(diagnosis.facts);
-        answer->cause = std::move(diagnosis.cause);
-        answer->advice = std::move(diagnosis.advice);
-        answer->budget = std::move(diagnosis.budget);
-        answer->free = find_free_blocks(stream.state_at(answer->facts.event).heap(heap.heap).space, free_blocks_max);
-        const std::size_t blocks = answer->facts.place ? answer->facts.place->blocks.size() : 0;
+        const Diagnosis diagnosis = diagnose(*trace, {heap.stream, found}, Depth::full, &work);
+        answer->event = diagnosis.facts.event;
+        answer->requested_bytes = diagnosis.facts.requested_bytes;
+        answer->log_line = diagnosis.facts.log_line;
+        answer->free = find_free_blocks(stream.state_at(answer->event).heap(heap.heap).space, free_blocks_max);
+        answer->document = std::make_shared<const Document>(describe_failure(*trace, diagnosis, number));
+        const std::size_t blocks = diagnosis.facts.place ? diagnosis.facts.place->blocks.size() : 0;
         return Computed<FailureAnswer>{std::move(answer),
                                        free_blocks_max * sizeof(AddressRange) + blocks * sizeof(LiveBlock)};
       });

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "analysis/answers/top.h"
 #include "analysis/query/block_find.h"
 #include "analysis/query/block_list.h"
 #include "analysis/query/block_list_rows.h"
@@ -87,8 +88,9 @@ void ask_top(Answering& asking, const AnswerKey& base) {
                         [view = asking.answers().view.value](const auto&) -> Result<Computed<TopAnswer>> {
                           auto top = std::make_shared<TopAnswer>();
                           top->view = view;
-                          top->rows = compute_top(*view);
-                          const std::size_t bytes = top->rows.size() * sizeof(TopRow);
+                          top->rows = shared(compute_top(*view));
+                          top->table = describe_top(*view, top->rows, whole_of(*view));
+                          const std::size_t bytes = top->rows->size() * sizeof(TopRow);
                           return Computed<TopAnswer>{std::move(top), bytes};
                         });
 }

@@ -99,28 +99,6 @@ std::string shell_quote(std::string_view text) {
   return quoted + "'";
 }
 
-std::string where_quote(std::string_view text) {
-  const auto plain = [](char character) { return is_plain(character) && character != '=' && character != ':'; };
-  if (!text.empty() && text.front() != '/' && text.front() != '-' && std::all_of(text.begin(), text.end(), plain))
-    return std::string(text);
-  if (text.find('"') == std::string_view::npos) return '"' + std::string(text) + '"';
-  if (text.find('\'') == std::string_view::npos) return '\'' + std::string(text) + '\'';
-  // The language has no escapes, so a text that contains both kinds of quotes is written as a regular expression.
-  std::string pattern = "/";
-  constexpr std::string_view digits = "0123456789abcdef";
-  for (const char character : text) {
-    const auto byte = static_cast<unsigned char>(character);
-    if (is_plain(character) || byte >= 0x80) {
-      pattern += character == '/' || character == '.' || character == '+'
-                     ? std::string("\\x") + digits[byte >> 4] + digits[byte & 15]
-                     : std::string(1, character);
-    } else {
-      pattern += std::string("\\x") + digits[byte >> 4] + digits[byte & 15];
-    }
-  }
-  return pattern + "/";
-}
-
 std::string open_command(const AppState& state) {
   const ViewPosition &position = state.position(), &left = state.contexts[0].position;
   CommandLine line("hbmscope open");

@@ -7,15 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/query/where.h"
 #include "app/gui/core/app_state.h"
 
 namespace hbmscope::gui {
 
 // Quotes for POSIX shells: unchanged if no quoting is needed, otherwise in single quotes.
 std::string shell_quote(std::string_view text);
-
-// Quotes a value of the filter language: unchanged if possible, otherwise in quotes.
-std::string where_quote(std::string_view text);
 
 // "hbmscope open a.prof --view flame --where 'size>1GiB' --select train_step"; with `--baseline` when two files are
 // compared.

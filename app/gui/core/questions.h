@@ -2,6 +2,7 @@
 // while something that they need is missing.
 #pragma once
 
+#include "analysis/answers/failure.h"
 #include "app/gui/core/answering.h"
 
 namespace hbmscope::gui {
@@ -61,10 +62,7 @@ void ask_failure(Answering& asking);
 // The heap's out-of-memory at the position, else the last one before it, else the first one; its index among the
 // stream's failures.
 std::optional<std::size_t> find_failure(const Stream& stream, std::uint32_t heap, std::uint64_t position);
-// Its number among those of its heap, from 1, and how many there are.
-struct FailureNumber {
-  std::size_t number = 0, of = 0;
-};
+// Its number among those of its heap.
 FailureNumber number_of_failure(const Stream& stream, std::size_t index);
 void ask_sizes(Answering& asking);
 

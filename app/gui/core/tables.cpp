@@ -30,29 +30,6 @@ std::string name_or(const std::optional<std::string>& name, std::string_view non
 
 }  // namespace
 
-TextTable table_from_top(const TopAnswer& top, std::span<const std::uint32_t> rows) {
-  const ProfileView& view = *top.view;
-  TextTable table;
-  table.head = "Frames by bytes held; % " + base_text(view) + ".";
-  table.columns = {{"Flat", true},
-                   {"Flat %", true},
-                   {"Cumulative", true},
-                   {"Cumulative %", true},
-                   {"Count", true},
-                   {"Cumulative count", true},
-                   {"Name"},
-                   {"Where"}};
-  for (const std::uint32_t index : rows) {
-    const TopRow& row = top.rows[index];
-    const Frame& frame = frame_of(view, row.frame);
-    table.rows.push_back({amount_cell(view, row.flat.bytes), share_cell(row.flat.bytes, view.total.bytes),
-                          amount_cell(view, row.cum.bytes), share_cell(row.cum.bytes, view.total.bytes),
-                          count_cell(row.flat.count), count_cell(row.cum.count), text_cell(frame.function),
-                          text_cell(location_text(frame))});
-  }
-  return table;
-}
-
 TextTable table_from_nodes(const ProfileView& view, const CallTree& tree, std::span<const std::uint32_t> nodes) {
   TextTable table;
   table.head = std::string(tree.direction == TreeDirection::callees ? "Stacks from the outermost frame down"

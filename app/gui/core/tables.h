@@ -10,9 +10,6 @@
 
 namespace hbmscope::gui {
 
-// `rows`: indices of top.rows in the order of the screen.
-TextTable table_from_top(const TopAnswer& top, std::span<const std::uint32_t> rows);
-
 // `nodes`: tree nodes in the order of the screen. The first column is indented by depth.
 TextTable table_from_nodes(const ProfileView& view, const CallTree& tree, std::span<const std::uint32_t> nodes);
 

@@ -127,26 +127,6 @@ std::string largest_request_text(const FreeBlocks& free, const LargestRequest* b
          (largest.bytes <= free.largest_bytes() ? "fits" : "does not fit");
 }
 
-TextTable table_from_failure(const FailureAnswer& answer) {
-  TextTable table;
-  table.head = answer.cause.sentence + (answer.cause.unknowns.empty() ? "" : " " + answer.cause.unknowns);
-  for (const Evidence& one : answer.cause.evidence) table.head += "\n" + one.text;
-  for (const Advice& one : answer.advice)
-    table.head += "\nWhat would help: " + one.change + ". " + one.why +
-                  (one.price.empty() ? "" : " Price: " + one.price) +
-                  (one.proof_text.empty() ? "" : " " + one.proof_text);
-  if (answer.budget)
-    for (const BudgetRow& row : answer.budget->rows)
-      table.head += "\nOf the device: " + text_from_bytes(row.bytes) + " " + row.name;
-  table.columns = {{"Address"}, {"Bytes", true}, {"Your code"}};
-  if (!answer.facts.place) return table;
-  const Definitions& definitions = answer.trace->streams[answer.heap.stream].definitions();
-  for (const LiveBlock& block : answer.facts.place->blocks)
-    table.rows.push_back({text_cell(address_text(block.address)), bytes_cell(block.size),
-                          text_cell(own_line_text(definitions, block.stack))});
-  return table;
-}
-
 TextTable table_from_address_time(const AddressTime& picture) {
   TextTable table;
   table.columns = {{"Colour"}, {"Average bytes", true}, {"Blocks", true}};

@@ -10,7 +10,6 @@
 #include "app/gui/core/span_text.h"
 #include "app/gui/core/trace_tables.h"
 #include "app/gui/look/answer_state.h"
-#include "app/gui/look/device_bar.h"
 #include "app/gui/look/drawing.h"
 #include "app/gui/look/fragmentation_ruler.h"
 #include "app/gui/look/frame_menu.h"
@@ -145,7 +144,11 @@ void draw_fragmentation(const AppState& state, FragmentationState& view, Command
   ImGui::BeginChild("body");
   draw_ruler(look, *answer->free, request);
   draw_figures(*answer->free, request, known, answer->moment->position(answer->heap));
-  if (answer->budget) draw_device_bar(look, *answer->budget);
+  if (answer->device) {
+    ImGui::Spacing();
+    bold_text(answer->device->title);
+    draw_document(state, look, answer->device, view.device, {}, commands);
+  }
   draw_pool_costs(state, look, *answer->moment, commands);
   ImGui::Spacing();
   const int other_side = columns_that_fit(look, 350, 2);  // Otherwise below each other.

@@ -6,11 +6,13 @@
 
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/commands.h"
+#include "app/gui/look/draw_document.h"
 
 namespace hbmscope::gui {
 
 struct FragmentationState {
   std::uint64_t copy_seen = 0;
+  DocumentState device;
 };
 
 void draw_fragmentation(const AppState& state, FragmentationState& view, CommandQueue& commands);

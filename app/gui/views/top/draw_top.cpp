@@ -1,166 +1,17 @@
 #include "app/gui/views/top/draw_top.h"
 
-#include <algorithm>
+#include <imgui.h>
 
+#include "analysis/answers/top.h"
 #include "analysis/units/format.h"
 #include "app/gui/core/amounts.h"
-#include "app/gui/core/tables.h"
+#include "app/gui/core/heap_raster.h"
 #include "app/gui/look/answer_state.h"
 #include "app/gui/look/drawing.h"
-#include "app/gui/look/frame_menu.h"
-#include "app/gui/look/table_columns.h"
 #include "app/gui/views/drawn_view.h"
-#include "app/gui/views/top/draw_top_groups.h"
 
 namespace hbmscope::gui {
 namespace {
-
-enum Column { flat, flat_share, cum, cum_share, count, cum_count, name, place, column_count };
-
-const Frame& frame_of(const TopAnswer& answer, std::uint32_t index) {
-  return answer.view->frames[static_cast<std::size_t>(answer.rows[index].frame)];
-}
-
-int compare_text(std::string_view a, std::string_view b) {
-  return a.compare(b);
-}
-
-template <class T>
-int compare_number(T a, T b) {
-  return a < b ? -1 : (b < a ? 1 : 0);
-}
-
-int compare(const TopAnswer& answer, std::uint32_t a, std::uint32_t b, int column) {
-  const TopRow &first = answer.rows[a], &second = answer.rows[b];
-  switch (column) {
-    case flat:
-    case flat_share: return compare_number(first.flat.bytes, second.flat.bytes);
-    case cum:
-    case cum_share: return compare_number(first.cum.bytes, second.cum.bytes);
-    case count: return compare_number(first.flat.count, second.flat.count);
-    case cum_count: return compare_number(first.cum.count, second.cum.count);
-    case name: return compare_text(frame_of(answer, a).function, frame_of(answer, b).function);
-    default: break;
-  }
-  const int file = compare_text(frame_of(answer, a).file, frame_of(answer, b).file);
-  return file != 0 ? file : compare_number(frame_of(answer, a).line, frame_of(answer, b).line);
-}
-
-void sort_rows(const TopAnswer& answer, const std::string& find, TopState& top) {
-  top.rows.clear();
-  top.rows_flat = {};
-  for (std::uint32_t i = 0; i < answer.rows.size(); ++i) {
-    if (!found_by(find, frame_of(answer, i))) continue;
-    top.rows.push_back(i);
-    top.rows_flat += answer.rows[i].flat;
-  }
-  std::stable_sort(top.rows.begin(), top.rows.end(), [&](std::uint32_t a, std::uint32_t b) {
-    const int order = compare(answer, a, b, top.column);
-    return top.ascending ? order < 0 : order > 0;
-  });
-}
-
-// Rows are indices into an answer, so they must belong to the current answer.
-void renew_rows(const AppState& state, const std::shared_ptr<const TopAnswer>& answer, TopState& top) {
-  const std::string& find = state.position().find;
-  if (top.rows_of == answer && top.rows_find == find) return;
-  top.rows_of = answer;
-  top.rows_find = find;
-  sort_rows(*answer, find, top);
-}
-
-// Call it inside the table, which has the sort order.
-void apply_sorting(const TopAnswer& answer, TopState& top) {
-  ImGuiTableSortSpecs* specs = ImGui::TableGetSortSpecs();
-  if (specs == nullptr || !specs->SpecsDirty || specs->SpecsCount == 0) return;
-  top.column = specs->Specs[0].ColumnIndex;
-  top.ascending = specs->Specs[0].SortDirection == ImGuiSortDirection_Ascending;
-  specs->SpecsDirty = false;
-  sort_rows(answer, top.rows_find, top);
-}
-
-void set_up_columns(const Look& look, const ProfileView& view) {
-  constexpr ImGuiTableColumnFlags number = ImGuiTableColumnFlags_PreferSortDescending;
-  constexpr ImGuiTableColumnFlags name_flags = ImGuiTableColumnFlags_WidthStretch;
-  ImGui::TableSetupScrollFreeze(0, 1);
-  const char* title = view.request.by == FrameBy::file      ? "File"
-                      : view.request.by == FrameBy::package ? "Package"
-                                                            : "Function";
-  const ColumnSetup columns[column_count] = {{"Flat", 92, 0, number | ImGuiTableColumnFlags_DefaultSort},
-                                             {"Flat %", 66, 4, number},
-                                             {"Cumulative", 104, 0, number},
-                                             {"Cum. %", 66, 3, number},
-                                             {"Count", 66, 2, number},
-                                             {"Cum. count", 86, 5, number | ImGuiTableColumnFlags_DefaultHide},
-                                             {title, 110, 0, name_flags, 3},
-                                             {"Where", 76, 1, name_flags, 2}};
-  set_up_table_columns(look, columns);
-}
-
-// Titles of numeric columns are right-aligned.
-void draw_headers() {
-  ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
-  for (int column = 0; column < column_count; ++column) {
-    table_header(column, column < name);
-    if ((ImGui::TableGetColumnFlags(column) & ImGuiTableColumnFlags_IsEnabled) == 0) continue;
-    switch (column) {
-      case flat: tooltip("Allocated by the frame itself: the stacks in which it is the innermost frame."); break;
-      case cum: tooltip("Allocated by the frame and everything that it calls."); break;
-      case count: tooltip("Number of arrays or allocations in the flat bytes."); break;
-      default: break;
-    }
-  }
-}
-
-double share_of(std::int64_t part, std::int64_t whole) {
-  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-}
-
-void draw_row(const AppState& state, const Look& look, const TopAnswer& answer, std::uint32_t index,
-              CommandQueue& commands) {
-  const ProfileView& view = *answer.view;
-  const TopRow& row = answer.rows[index];
-  const Frame& frame = frame_of(answer, index);
-  ImGui::TableNextRow(0, look.px(24));
-  ImGui::PushID(static_cast<int>(row.frame));
-  ImGui::TableSetColumnIndex(flat);
-  const ImVec2 at = ImGui::GetCursorPos();
-  const bool selected = state.selected_frame(answer.view) == row.frame;
-  if (ImGui::Selectable("##row", selected, ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowOverlap))
-    select_frame(state, frame, commands);
-  draw_frame_menu(state, frame, commands);
-  ImGui::SetCursorPos(at);
-  bar_cell(look, share_of(row.flat.bytes, view.total.bytes), amount_text(view, row.flat.bytes), look.bar());
-  tooltip(exact_amount_text(view, row.flat.bytes));
-  ImGui::TableSetColumnIndex(flat_share);
-  right_text(text_from_share(row.flat.bytes, view.total.bytes), true);
-  ImGui::TableSetColumnIndex(cum);
-  bar_cell(look, share_of(row.cum.bytes, view.total.bytes), amount_text(view, row.cum.bytes), look.bar());
-  tooltip(exact_amount_text(view, row.cum.bytes));
-  ImGui::TableSetColumnIndex(cum_share);
-  right_text(text_from_share(row.cum.bytes, view.total.bytes), true);
-  if (ImGui::TableSetColumnIndex(count)) right_text(text_from_count(row.flat.count));
-  if (ImGui::TableSetColumnIndex(cum_count)) right_text(text_from_count(row.cum.count));
-  ImGui::TableSetColumnIndex(name);
-  cell_text(frame.function, frame.is_library);
-  ImGui::TableSetColumnIndex(place);
-  dim_text(shortened(location_text(frame), ImGui::GetContentRegionAvail().x, true));
-  if (!frame.file.empty()) tooltip(frame.file);
-  ImGui::PopID();
-}
-
-// Scrolls to a selection made in another view.
-void follow_selection(const AppState& state, const TopAnswer& answer, TopState& top, float row_height) {
-  if (state.position().selection == top.shown) return;
-  top.shown = state.position().selection;
-  const FrameIndex selected = state.selected_frame(answer.view);
-  const auto found = std::find_if(top.rows.begin(), top.rows.end(),
-                                  [&](std::uint32_t index) { return answer.rows[index].frame == selected; });
-  if (selected == FrameIndex::none || found == top.rows.end()) return;
-  const float y = static_cast<float>(found - top.rows.begin()) * row_height;
-  const float height = ImGui::GetWindowHeight() - 2 * row_height;
-  if (y < ImGui::GetScrollY() || y > ImGui::GetScrollY() + height) ImGui::SetScrollY(std::max(0.0F, y - height / 3));
-}
 
 // What the rows are.
 void draw_choice(const AppState& state, TopBy shown, CommandQueue& commands) {
@@ -177,20 +28,6 @@ void draw_choice(const AppState& state, TopBy shown, CommandQueue& commands) {
   ImGui::SameLine(0, ImGui::GetFontSize());
 }
 
-void draw_head(const AppState& state, const TopAnswer& answer, const TopState& top, CommandQueue& commands) {
-  const ProfileView& view = *answer.view;
-  draw_choice(state, TopBy::frames, commands);
-  ImGui::AlignTextToFramePadding();
-  dim_text(text_from_count(static_cast<std::int64_t>(top.rows.size())) + " of " +
-           text_from_count(static_cast<std::int64_t>(answer.rows.size())) + " frames, " +
-           amount_text(view, top.rows_flat.bytes) + " flat; % " + base_text(view) + in_scope(state));
-  if (state.answers().view.pending()) {
-    ImGui::SameLine();
-    draw_pending("the new filter", state.answers().view.pending_since);
-  }
-  draw_copy_menu(ViewKind::top, commands);
-}
-
 // Nothing until it is known. What the source does not have is replaced by all frames.
 std::optional<TopBy> shown_rows(TopBy wanted, const SummaryAnswer* summary) {
   if (wanted == TopBy::frames) return wanted;
@@ -200,49 +37,110 @@ std::optional<TopBy> shown_rows(TopBy wanted, const SummaryAnswer* summary) {
   return is_there ? wanted : TopBy::frames;
 }
 
+// The line above the rows: how many there are, and what they hold.
+void draw_head(const AppState& state, const ProfileView& view, const std::string& rows, CommandQueue& commands) {
+  ImGui::AlignTextToFramePadding();
+  dim_text(rows + "; % " + base_text(view) + in_scope(state));
+  if (state.answers().view.pending()) {
+    ImGui::SameLine();
+    draw_pending("the new filter", state.answers().view.pending_since);
+  }
+  draw_copy_menu(ViewKind::top, commands);
+}
+
+void draw_nothing_found(const AppState& state, std::size_t rows, CommandQueue& commands) {
+  const std::string& find = state.position().find;
+  wrapped_text("None of " + text_from_count_of(rows, "row") + " matches " +
+               (find.empty() ? "the filter." : "\"" + find + "\"."));
+  if (!ImGui::Button(find.empty() ? "Clear filter" : "Clear search")) return;
+  if (find.empty())
+    commands.push(CommandId::clear_filter);
+  else
+    commands.push(command::set_find, "");
+}
+
+void draw_frames(const AppState& state, const TopAnswer& answer, const std::shared_ptr<const TopAnswer>& of,
+                 TopState& top, CommandQueue& commands) {
+  renew_rows(answer.table, of, state.position().find, top.frames);
+  Weight flat;
+  for (const std::uint32_t row : top.frames.rows) flat += (*answer.rows)[row].flat;
+  draw_head(state, *answer.view,
+            text_from_count(top.frames.rows.size()) + " of " + text_from_count(answer.rows->size()) + " frames, " +
+                amount_text(*answer.view, flat.bytes) + " flat",
+            commands);
+  if (top.frames.rows.empty()) draw_nothing_found(state, answer.rows->size(), commands);
+  const FrameIndex selected = state.selected_frame(answer.view);
+  TableRequest request{.id = "top", .find = state.position().find};
+  request.is_selected = [&](std::size_t row) { return (*answer.rows)[row].frame == selected; };
+  draw_table(state, Look(state), answer.table, of, top.frames, request, commands);
+  if (take_copy(state, ViewKind::top, top.copy_seen)) copy_table(state, answer.table, top.frames.rows, commands);
+}
+
+void renew_groups(TopState& top, const std::shared_ptr<const SummaryAnswer>& summary,
+                  const std::shared_ptr<const ProfileView>& view, TopBy by) {
+  if (top.groups_of == summary && top.groups_in == view && top.groups_by == by) return;
+  top.groups_of = summary;
+  top.groups_in = view;
+  top.groups_by = by;
+  top.groups = {};
+  const std::shared_ptr<const std::vector<UserCodeRow>> lines(summary, &summary->user_code);
+  top.group_table = by == TopBy::category ? describe_categories(summary->categories, whole_of(*view))
+                                          : describe_user_code(*view, lines, whole_of(*view));
+}
+
+// The colour that the row has in the pictures.
+void draw_swatch(const AppState& state, const Look& look, const SummaryAnswer& summary, TopBy by, std::size_t row) {
+  const TraceColors* colors = state.context().colors.get();
+  if (colors == nullptr) return;
+  Shade shade = several_shade;
+  HeapColoring coloring = HeapColoring::user_code;
+  if (by == TopBy::category) {
+    coloring = HeapColoring::category;
+    shade = shade_of_category(summary.categories[row].category);
+  } else if (const UserCodeRow& line = summary.user_code[row]; !line.has_no_user_code()) {
+    shade = colors->hues_of(coloring).shade_of(own_line_name(line.frame.function, line.frame.file, line.frame.line));
+  }
+  const float side = look.px(10);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float y = at.y + (ImGui::GetTextLineHeight() - side) / 2;
+  ImGui::GetWindowDrawList()->AddRectFilled({at.x, y}, {at.x + side, y + side},
+                                            look.color(color_of_shade(look.theme, coloring, shade)), look.px(2));
+  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + side + look.px(6));
+}
+
+void draw_groups(const AppState& state, TopState& top, TopBy by, const std::shared_ptr<const SummaryAnswer>& summary,
+                 CommandQueue& commands) {
+  const auto& view = state.answers().view.value;
+  if (view == nullptr) return;
+  renew_groups(top, summary, view, by);
+  const std::string& find = state.position().find;
+  renew_rows(top.group_table, summary, find, top.groups);
+  const std::size_t all = top.group_table.rows.size(), found = top.groups.rows.size();
+  draw_head(state, *view,
+            (found == all ? "" : text_from_count(found) + " of ") + text_from_count(all) +
+                (by == TopBy::category ? " categories, " : " lines, ") + amount_text(*view, view->selected.bytes),
+            commands);
+  if (found == 0) draw_nothing_found(state, all, commands);
+  const Look look(state);
+  TableRequest request{.id = by == TopBy::category ? "categories" : "your code", .find = find};
+  request.draw_mark = [&](std::size_t row) { draw_swatch(state, look, *summary, by, row); };
+  draw_table(state, look, top.group_table, summary, top.groups, request, commands);
+  if (take_copy(state, ViewKind::top, top.copy_seen)) copy_table(state, top.group_table, top.groups.rows, commands);
+}
+
 }  // namespace
 
 void draw_top(const AppState& state, TopState& top, CommandQueue& commands) {
-  const auto& summary = state.answers().summary.value;
+  const auto summary = state.answers().summary.value;
   const auto shown = shown_rows(state.position().top_by, summary.get());
   if (shown && *shown != TopBy::frames) {
     draw_choice(state, *shown, commands);
-    return draw_top_groups(state, top, *shown, *summary, commands);
+    return draw_groups(state, top, *shown, summary, commands);
   }
   if (!shown || !draw_answer_state(state, state.answers().top, "the top frames")) return;
   const auto answer = state.answers().top.value;
-  const Look look(state);
-  renew_rows(state, answer, top);
-  draw_head(state, *answer, top, commands);
-  if (top.rows.empty()) {
-    const std::string& find = state.position().find;
-    wrapped_text("None of " + text_from_count(static_cast<std::int64_t>(answer->rows.size())) + " frames matches " +
-                 (find.empty() ? "the filter." : "\"" + find + "\"."));
-    if (ImGui::Button(find.empty() ? "Clear filter" : "Clear search")) {
-      if (find.empty()) {
-        commands.push(CommandId::clear_filter);
-      } else {
-        commands.push(command::set_find, "");
-      }
-    }
-  }
-  constexpr ImGuiTableFlags flags = ImGuiTableFlags_Sortable | ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg |
-                                    ImGuiTableFlags_Resizable | ImGuiTableFlags_Hideable |
-                                    ImGuiTableFlags_BordersInnerV | ImGuiTableFlags_NoBordersInBodyUntilResize;
-  if (ImGui::BeginTable("top", column_count, flags)) {
-    set_up_columns(look, *answer->view);
-    apply_sorting(*answer, top);
-    draw_headers();
-    const float row_height = look.px(24);
-    follow_selection(state, *answer, top, row_height);
-    ImGuiListClipper clipper;
-    clipper.Begin(static_cast<int>(top.rows.size()));
-    while (clipper.Step())
-      for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i)
-        draw_row(state, look, *answer, top.rows[static_cast<std::size_t>(i)], commands);
-    ImGui::EndTable();
-  }
-  if (take_copy(state, ViewKind::top, top.copy_seen)) copy_table(state, table_from_top(*answer, top.rows), commands);
+  draw_choice(state, TopBy::frames, commands);
+  draw_frames(state, *answer, answer, top, commands);
 }
 
 std::unique_ptr<DrawnView> make_top() {

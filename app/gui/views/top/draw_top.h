@@ -1,23 +1,23 @@
-// The frames that hold the most, sortable by any column, filtered by Find, with a bar behind each figure.
+// What holds the most: lines of your code, all frames, or categories.
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <vector>
+#include <memory>
 
+#include "analysis/document/document.h"
 #include "app/gui/core/app_state.h"
 #include "app/gui/core/commands.h"
+#include "app/gui/look/draw_table.h"
 
 namespace hbmscope::gui {
 
 struct TopState {
-  int column = 0;  // Sort column of the table; the first is Flat.
-  bool ascending = false;
-  std::vector<std::uint32_t> rows;  // Rows of `rows_of`, sorted and filtered.
-  Weight rows_flat;                 // Their sum.
-  std::shared_ptr<const TopAnswer> rows_of;
-  std::string rows_find;
-  FrameKey shown;  // The selection that the view last scrolled to.
+  TableState frames, groups;
+  // The rows that are not frames, made for a summary, a view and a choice.
+  Table group_table;
+  std::shared_ptr<const SummaryAnswer> groups_of;
+  std::shared_ptr<const ProfileView> groups_in;
+  TopBy groups_by = TopBy::frames;
   std::uint64_t copy_seen = 0;
 };
 

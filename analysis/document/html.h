@@ -1,4 +1,5 @@
-// The head of the pages: one style, dark or light as the reader prefers, and nothing from the network.
+// A document as a part of a page, and the head of all pages: one style, dark or light as the reader prefers, and
+// nothing from the network.
 #pragma once
 
 #include <string>
@@ -6,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/write/flame_svg.h"
+#include "analysis/document/document.h"
 
 namespace hbmscope {
 
@@ -20,7 +21,7 @@ h1{font-size:20px;margin:0 0 4px}h2{font-size:15px;margin:28px 0 8px}.dim{color:
 table{border-collapse:collapse;width:100%;background:var(--panel)}
 th,td{padding:4px 8px;border-bottom:1px solid var(--line);text-align:left;vertical-align:top}
 th{cursor:pointer;position:sticky;top:0;background:var(--panel);white-space:nowrap}
-td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+td.b{width:25%}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 .share{display:inline-block;height:9px;background:var(--bar);vertical-align:middle}
 code{font-size:12px;word-break:break-all}
 input{font:inherit;padding:4px 8px;width:320px;background:var(--panel);color:inherit;border:1px solid var(--line)}
@@ -30,6 +31,13 @@ input{font:inherit;padding:4px 8px;width:320px;background:var(--panel);color:inh
 .flame{width:100%;height:auto;background:var(--panel)}.flame .box{cursor:pointer}
 .flame text{pointer-events:none;fill:#101418}.flame .dimmed{opacity:.25}
 </style>)";
+
+std::string xml_escaped(std::string_view text);
+
+// The title is a heading of the page, those of its parts are smaller. Bars are drawn behind shares.
+std::string html_from_document(const Document& document);
+// The table with its title. `id`: of the table, for a script that sorts it by the data-v of its cells.
+std::string html_from_table(const Table& table, std::string_view id = {});
 
 // Up to and including <body>.
 inline std::string html_head(std::string_view title) {

@@ -1,0 +1,35 @@
+// What holds the most, as tables: frames, lines of your code, categories.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analysis/document/document.h"
+#include "analysis/query/label_rows.h"
+#include "analysis/query/top.h"
+#include "analysis/query/user_code.h"
+
+namespace hbmscope {
+
+// What percentages refer to: the whole profile, or what a filter leaves.
+struct TopBase {
+  std::int64_t amount = 0;
+  std::string words;  // "11.8 GiB total"
+};
+TopBase whole_of(const ProfileView& view);
+
+// The view must live as long as the table. The key of the rows is "rows"; "own_code"; "categories".
+Table describe_top(const ProfileView& view, std::shared_ptr<const std::vector<TopRow>> rows, const TopBase& base);
+Table describe_user_code(const ProfileView& view, std::shared_ptr<const std::vector<UserCodeRow>> rows,
+                         const TopBase& base);
+Table describe_categories(const std::vector<CategoryRow>& rows, const TopBase& base);
+
+template <class Row>
+std::shared_ptr<const std::vector<Row>> shared(std::vector<Row> rows) {
+  return std::make_shared<const std::vector<Row>>(std::move(rows));
+}
+
+std::string unit_of_amounts(const ProfileView& view);  // "bytes"; "nanoseconds" in a profile of times.
+
+}  // namespace hbmscope

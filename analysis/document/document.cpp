@@ -1,0 +1,116 @@
+#include "analysis/document/document.h"
+
+#include <algorithm>
+#include <memory>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "analysis/query/short_name.h"
+#include "analysis/units/format.h"
+
+namespace hbmscope {
+namespace {
+
+std::string place_text(const CodeSite& place) {
+  std::string text = short_name_of_function(place.function);
+  if (place.file.empty() || place.file == place.function) return text;
+  text += "  " + place.file;
+  return place.line > 0 ? text + fmt::format(":{}", place.line) : text;
+}
+
+std::int64_t integer_of(const Value& value) {
+  if (const auto* number = std::get_if<std::int64_t>(&value)) return *number;
+  if (const auto* number = std::get_if<std::uint64_t>(&value)) return signed_from(*number);
+  if (const auto* number = std::get_if<double>(&value)) return static_cast<std::int64_t>(*number);
+  return 0;
+}
+
+double real_of(const Value& value) {
+  const auto* number = std::get_if<double>(&value);
+  return number != nullptr ? *number : static_cast<double>(integer_of(value));
+}
+
+}  // namespace
+
+Rows::Rows(std::vector<std::vector<Value>> rows) : count_(rows.size()) {
+  cell_ = [kept = std::make_shared<const std::vector<std::vector<Value>>>(std::move(rows))](
+              std::size_t row, std::size_t column) { return (*kept)[row][column]; };
+}
+
+bool is_number(Unit unit) {
+  return unit == Unit::bytes || unit == Unit::count || unit == Unit::amount || unit == Unit::share ||
+         unit == Unit::nanoseconds;
+}
+
+std::string text_from_value(const Value& value, Unit unit, std::string_view amount_unit) {
+  if (std::holds_alternative<std::monostate>(value)) return {};
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  if (const auto* place = std::get_if<CodeSite>(&value)) return place_text(*place);
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "yes" : "no";
+  switch (unit) {
+    case Unit::bytes: return text_from_bytes(integer_of(value));
+    case Unit::amount: return text_from_value(integer_of(value), amount_unit);
+    case Unit::share: return text_from_fraction(real_of(value));
+    case Unit::nanoseconds: return text_from_value(integer_of(value), "nanoseconds");
+    case Unit::address: return number_text_from_value(value, unit);
+    default: return text_from_count(integer_of(value));
+  }
+}
+
+std::string exact_text_from_value(const Value& value, Unit unit, std::string_view amount_unit) {
+  const bool is_figure = std::holds_alternative<std::int64_t>(value) || std::holds_alternative<std::uint64_t>(value);
+  if (is_figure && (unit == Unit::bytes || (unit == Unit::amount && amount_unit == "bytes")))
+    return exact_text_from_bytes(integer_of(value));
+  if (is_figure && (unit == Unit::count || unit == Unit::amount)) return exact_text_from_count(integer_of(value));
+  return text_from_value(value, unit, amount_unit);
+}
+
+std::string number_text_from_value(const Value& value, Unit unit) {
+  if (const auto* number = std::get_if<std::uint64_t>(&value))
+    return unit == Unit::address ? fmt::format("{:#x}", *number) : std::to_string(*number);
+  if (const auto* number = std::get_if<std::int64_t>(&value)) return std::to_string(*number);
+  if (const auto* number = std::get_if<double>(&value)) return fmt::format("{}", *number);
+  return text_from_value(value, unit);
+}
+
+std::string text_of_cell(const Table& table, std::size_t row, std::size_t column) {
+  return text_from_value(table.rows.cell(row, column), table.columns[column].unit, table.amount_unit);
+}
+
+bool is_less(const Value& a, const Value& b) {
+  const auto is_figure = [](const Value& value) {
+    return std::holds_alternative<std::int64_t>(value) || std::holds_alternative<std::uint64_t>(value) ||
+           std::holds_alternative<double>(value);
+  };
+  if (is_figure(a) && is_figure(b)) {
+    const auto *first = std::get_if<std::uint64_t>(&a), *second = std::get_if<std::uint64_t>(&b);
+    if (first != nullptr && second != nullptr) return *first < *second;
+    const auto *one = std::get_if<std::int64_t>(&a), *other = std::get_if<std::int64_t>(&b);
+    return one != nullptr && other != nullptr ? *one < *other : real_of(a) < real_of(b);
+  }
+  const auto *first = std::get_if<CodeSite>(&a), *second = std::get_if<CodeSite>(&b);
+  if (first != nullptr && second != nullptr)
+    return std::tie(first->function, first->file, first->line) < std::tie(second->function, second->file, second->line);
+  if (is_figure(a) != is_figure(b)) return !is_figure(a);
+  return text_from_value(a, Unit::text) < text_from_value(b, Unit::text);
+}
+
+Table in_order(const Table& table, std::vector<std::uint32_t> rows) {
+  Table ordered = table;
+  const std::size_t count = rows.size();
+  ordered.rows = Rows(count, [all = table.rows, rows = std::move(rows)](std::size_t row, std::size_t column) {
+    return all.cell(rows[row], column);
+  });
+  return ordered;
+}
+
+std::optional<double> find_share(const Table& table, std::size_t row, std::size_t column) {
+  const std::uint8_t distance = table.columns[column].share;
+  if (distance == 0) return std::nullopt;
+  const Value value = table.rows.cell(row, column + distance);
+  if (!std::holds_alternative<double>(value)) return std::nullopt;
+  return std::clamp(std::get<double>(value), 0.0, 1.0);
+}
+
+}  // namespace hbmscope

@@ -1,0 +1,220 @@
+// An answer in the form in which everything shows it. Each answer describes itself once, as a Document: sentences,
+// tables with typed columns, notes, and what one can do next. The commands print it as text, JSON or HTML, the window
+// draws it, agents get it shortened; none of them has words or figures of its own.
+//
+//   Document why{.key = {}, .title = "Out of memory on GPU_0_bfc, event 19."};
+//   why.add(Sentence{.key = "sentence", .text = "Fragmented: requested 2.35 GiB; ..."});
+//   why.add(Table{.key = "holders", .title = "What held the memory", .columns = {...}, .rows = ...});
+//
+// Keys are those of the JSON: snake_case, with the unit last. A part without a key isn't in the JSON, and a part for
+// programs is in the JSON alone.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace hbmscope {
+
+// A line of code, or its function where the line is unknown (0).
+struct CodeSite {
+  std::string function = {}, file = {};
+  std::int64_t line = 0;
+  bool is_library = false;   // Drawn dim.
+  bool is_own_line = false;  // Of a stack the innermost line in your code, whatever it calls.
+  friend bool operator==(const CodeSite&, const CodeSite&) = default;
+};
+
+// A figure or a text. Without a value it is unknown: null in JSON, an empty cell elsewhere.
+using Value = std::variant<std::monostate, std::int64_t, std::uint64_t, double, bool, std::string, CodeSite>;
+
+template <class T>
+Value value_of(const std::optional<T>& known) {
+  return known ? Value(*known) : Value();
+}
+inline Value value_of(std::string text) {
+  return text.empty() ? Value() : Value(std::move(text));
+}
+
+enum class Unit : std::uint8_t {
+  text,
+  code,  // A CodeSite: the keys name, file and line. A text in its place is shown, and null in JSON.
+  bytes,
+  count,
+  amount,  // In the unit of the profile that the table is about (Table::amount_unit).
+  share,   // Of 1.
+  nanoseconds,
+  address,  // "0x7f1200000000", in JSON too: it exceeds the range of JSON's numbers.
+  flag,
+};
+
+enum class Audience : std::uint8_t { everyone, readers, programs };
+
+// What one can do next: what a click does, or what an agent may ask for.
+struct Action {
+  enum class Kind : std::uint8_t {
+    none,
+    go_to_event,    // `number`: the position in the stream of the answer.
+    show_log_line,  // `number`: from 1.
+    select_code,    // `place`.
+    select_block,   // `number`: its address at the time of the answer; `place`: the code that allocated it.
+    filter,         // `text`: a term of the filter language.
+    copy,           // `text`.
+  };
+  Kind kind = Kind::none;
+  std::string text = {};
+  std::uint64_t number = 0;
+  CodeSite place = {};
+};
+
+enum class Tone : std::uint8_t { plain, strong, dim, good, bad, quote };
+
+struct Sentence {
+  std::string key = {};
+  std::string lead = {};  // Shown before the text, and not in JSON: "To know next time: ".
+  std::string text = {};  // Without text nothing is shown, and JSON has null.
+  Tone tone = Tone::plain;
+  Audience audience = Audience::everyone;
+  Action action = {};  // A click on the text.
+};
+
+// Figures for programs: the fields of an object.
+struct Field {
+  std::string key = {};
+  Value value = {};
+  Unit unit = Unit::text;
+};
+struct Fields {
+  std::vector<Field> fields = {};
+};
+// A list of short texts, or an object of texts, for programs.
+struct Texts {
+  std::string key = {};
+  std::vector<std::pair<std::string, std::string>> texts = {};
+  bool is_object = false;  // Otherwise a list of the first ones of the pairs.
+};
+
+struct Column {
+  std::string_view key = {};    // None: the column isn't in JSON and CSV.
+  std::string_view title = {};  // None: it is only there.
+  Unit unit = Unit::text;
+  std::string_view meaning = {};  // A sentence for the tooltip and the page of keys.
+  // How the window makes room: the column with the highest rank is hidden first, one of rank 0 never.
+  std::uint8_t rank = 0;
+  bool is_hidden = false;  // At first; the window's menu of columns shows it.
+  bool is_dim = false;
+  // The column that has the share of this one, as a number of columns to the right; it is then drawn as a bar. 0: none.
+  std::uint8_t share = 0;
+  // In a list: a text with something before it ("Price: ") continues the line of the column before; a mark stands in
+  // brackets behind the head.
+  std::string_view lead = {};
+  Tone tone = Tone::plain;
+  bool is_mark = false;
+};
+
+// The cells of a table: kept, or computed when they are asked for, since a table may have a million rows.
+class Rows {
+ public:
+  using Cell = std::function<Value(std::size_t row, std::size_t column)>;
+
+  Rows() = default;
+  Rows(std::vector<std::vector<Value>> rows);
+  Rows(std::size_t count, Cell cell) : count_(count), cell_(std::move(cell)) {}
+
+  std::size_t size() const { return count_; }
+  bool empty() const { return count_ == 0; }
+  Value cell(std::size_t row, std::size_t column) const { return cell_(row, column); }
+
+ private:
+  std::size_t count_ = 0;
+  Cell cell_;
+};
+
+enum class Layout : std::uint8_t {
+  table,
+  lines,        // Each row is a line of its shown cells: evidence.
+  list,         // Numbered. The first shown column is the head, the others follow in lines of their own: advice.
+  stacked_bar,  // A table, and above it a bar of the parts where there is room to draw one.
+};
+
+struct Table {
+  std::string key = {};
+  std::string title = {};  // Without it the rows follow what is above.
+  std::string note = {};   // A dim line below the title.
+  std::vector<Column> columns = {};
+  Rows rows = {};
+  Layout layout = Layout::table;
+  std::string amount_unit = "bytes";
+  std::size_t shown = 5;              // So many rows are printed as text, and four times as many on a page.
+  std::string how_to_show_more = {};  // "--top 0 prints all"
+  std::string foot = {};              // A dim line below the rows.
+  Audience audience = Audience::everyone;
+  // What a click on the row does. May be missing.
+  std::function<Action(std::size_t row)> action = {};
+};
+
+// Only the window draws it; it knows the picture by this name.
+struct Picture {
+  std::string name = {};
+};
+
+// A part that this answer could have, and doesn't: its key is null.
+struct Absent {
+  std::string key = {};
+};
+
+struct Part;
+
+// An object of JSON, with a title of its own elsewhere.
+struct Document {
+  std::string key = {};    // None: its parts belong to the object around it.
+  std::string title = {};  // Shown, not in JSON.
+  std::string note = {};
+  std::vector<Part> parts = {};
+  Audience audience = Audience::everyone;
+  bool is_bad = false;  // The title is about a failure.
+
+  template <class T>
+  Document& add(T&& part);
+};
+
+// A list of objects, for programs.
+struct Documents {
+  std::string key = {};
+  std::vector<Document> list = {};
+};
+
+using AnyPart = std::variant<Sentence, Fields, Texts, Table, Picture, Absent, Document, Documents>;
+struct Part {
+  AnyPart is;
+};
+
+template <class T>
+Document& Document::add(T&& part) {
+  parts.push_back(Part{std::forward<T>(part)});
+  return *this;
+}
+
+// A value as every renderer shows it: "2.10 GiB", "37.2 %", "forward  model.py:54".
+std::string text_from_value(const Value& value, Unit unit, std::string_view amount_unit = "bytes");
+// As a spreadsheet or a tooltip wants it: "2,254,857,830 B" and "2254857830".
+std::string exact_text_from_value(const Value& value, Unit unit, std::string_view amount_unit = "bytes");
+std::string number_text_from_value(const Value& value, Unit unit);
+
+std::string text_of_cell(const Table& table, std::size_t row, std::size_t column);
+
+bool is_number(Unit unit);  // Aligned at its end.
+// Orders the values of one column: unknown ones first, texts by their characters.
+bool is_less(const Value& a, const Value& b);
+// The table with only these rows, in this order.
+Table in_order(const Table& table, std::vector<std::uint32_t> rows);
+// The share that the bar of a cell has, from 0 to 1; nothing if it has none.
+std::optional<double> find_share(const Table& table, std::size_t row, std::size_t column);
+
+}  // namespace hbmscope

@@ -1,0 +1,24 @@
+// A document as JSON, whole for programs and shortened for agents.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "analysis/document/document.h"
+
+namespace hbmscope {
+
+// The object of the document's parts. What is unknown is null.
+nlohmann::ordered_json json_from_document(const Document& document);
+nlohmann::ordered_json json_from_table(const Table& table, std::size_t rows_max = static_cast<std::size_t>(-1));
+nlohmann::ordered_json json_from_value(const Value& value, Unit unit);
+
+// What an agent reads in one go: without what is unknown, and at most `characters` long. The longest lists are cut
+// first ("and 12 more"), down to three rows; then texts are shortened in their middle. Figures stay exact. Nothing if
+// it is longer even then.
+std::optional<nlohmann::ordered_json> brief_from_json(const nlohmann::ordered_json& json, std::size_t characters);
+
+}  // namespace hbmscope

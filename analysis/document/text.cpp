@@ -1,0 +1,346 @@
+#include "analysis/document/text.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "analysis/units/csv_text.h"
+#include "analysis/units/format.h"
+#include "analysis/units/utf8.h"
+
+namespace hbmscope {
+namespace {
+
+std::string painted(const TextStyle& style, std::string_view text, Tone tone) {
+  return style.paint && tone != Tone::plain ? style.paint(text, tone) : std::string(text);
+}
+
+// "Cumulative %" is "cumulative %" above the rows of a terminal; "KV cache" stays.
+std::string lower_title(std::string_view title) {
+  std::string text(title);
+  const bool is_word = text.size() < 2 || !(text[1] >= 'A' && text[1] <= 'Z');
+  if (!text.empty() && is_word && text[0] >= 'A' && text[0] <= 'Z') text[0] = static_cast<char>(text[0] - 'A' + 'a');
+  return text;
+}
+
+std::vector<std::size_t> shown_columns(const Table& table) {
+  std::vector<std::size_t> shown;
+  for (std::size_t i = 0; i < table.columns.size(); ++i)
+    if (!table.columns[i].title.empty() && !table.columns[i].is_hidden) shown.push_back(i);
+  return shown;
+}
+
+std::size_t rows_shown(const Table& table, const TextStyle& style) {
+  return style.shows_all ? table.rows.size() : std::min(table.shown, table.rows.size());
+}
+
+std::string cell_text(const Table& table, std::size_t row, std::size_t column) {
+  return printable(text_from_value(table.rows.cell(row, column), table.columns[column].unit, table.amount_unit));
+}
+
+// The function, and as much of the file as there is room for.
+struct PlaceText {
+  std::string text;  // With colours.
+  std::size_t width = 0;
+};
+PlaceText place_text(const CodeSite& place, std::size_t room, const TextStyle& style) {
+  const std::string whole = printable(text_from_value(Value(place), Unit::code));
+  const std::size_t end_of_name = whole.find("  ");
+  const Tone tone = place.is_library ? Tone::dim : Tone::plain;
+  if (end_of_name == std::string::npos) return {painted(style, whole, tone), display_width(whole)};
+  std::string where = whole.substr(end_of_name + 2);
+  const std::size_t used = display_width(whole.substr(0, end_of_name)) + 2;
+  if (room > used + 8) where = fit_end(where, room - used);
+  return {painted(style, whole.substr(0, end_of_name), tone) + "  " + painted(style, where, Tone::dim),
+          used + display_width(where)};
+}
+
+// The column whose files are shortened when the terminal is too narrow; the number of columns if there is none.
+std::size_t find_place_column(const Table& table, const std::vector<std::size_t>& shown) {
+  for (std::size_t i = 0; i < shown.size(); ++i)
+    if (table.columns[shown[i]].unit == Unit::code) return i;
+  return shown.size();
+}
+
+std::string rows_text(const Table& table, const TextStyle& style) {
+  const std::vector<std::size_t> shown = shown_columns(table);
+  const std::size_t count = rows_shown(table, style), place = find_place_column(table, shown);
+  std::vector<std::size_t> widths(shown.size());
+  std::vector<std::vector<std::string>> cells(count);
+  for (std::size_t row = 0; row < count; ++row)
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+      cells[row].push_back(cell_text(table, row, shown[i]));
+      widths[i] = std::max(widths[i], display_width(cells[row][i]));
+    }
+  std::string titles, text;
+  std::size_t others = 0;  // The width of all columns but that of the places.
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    if (widths[i] == 0) continue;
+    const Column& column = table.columns[shown[i]];
+    widths[i] = std::max(widths[i], display_width(column.title));
+    if (i != place) others += widths[i] + 2;
+  }
+  const std::size_t room = style.width > others ? style.width - others : 0;
+  if (place < shown.size() && room > display_width(table.columns[shown[place]].title) && room < widths[place])
+    widths[place] = room;
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    if (widths[i] == 0) continue;
+    const std::string title = lower_title(table.columns[shown[i]].title);
+    titles += (titles.empty() ? "" : "  ") +
+              (is_number(table.columns[shown[i]].unit) ? pad_left(title, widths[i]) : pad_right(title, widths[i]));
+  }
+  titles.erase(titles.find_last_not_of(' ') + 1);
+  text = painted(style, titles, Tone::dim) + "\n";
+  for (std::size_t row = 0; row < count; ++row) {
+    std::string line;
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+      if (widths[i] == 0) continue;
+      if (!line.empty()) line += "  ";
+      const Column& column = table.columns[shown[i]];
+      const Value value = table.rows.cell(row, shown[i]);
+      if (const auto* code = std::get_if<CodeSite>(&value)) {
+        const PlaceText one = place_text(*code, room, style);
+        line += one.text + std::string(widths[i] - std::min(widths[i], one.width), ' ');
+      } else {
+        line += is_number(column.unit) ? pad_left(cells[row][i], widths[i]) : pad_right(cells[row][i], widths[i]);
+      }
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string lines_text(const Table& table, const TextStyle& style) {
+  const std::vector<std::size_t> shown = shown_columns(table);
+  std::string text;
+  for (std::size_t row = 0; row < rows_shown(table, style); ++row) {
+    std::string line;
+    for (const std::size_t column : shown) {
+      const std::string cell = cell_text(table, row, column);
+      if (!cell.empty()) line += (line.empty() ? "" : "  ") + cell;
+    }
+    text += "  " + line + "\n";
+  }
+  return text;
+}
+
+std::string list_text(const Table& table, const TextStyle& style) {
+  const std::vector<std::size_t> shown = shown_columns(table);
+  std::string text;
+  for (std::size_t row = 0; row < rows_shown(table, style); ++row) {
+    std::string head, mark, body;
+    for (const std::size_t column : shown) {
+      const Column& one = table.columns[column];
+      const std::string cell = cell_text(table, row, column);
+      if (cell.empty()) continue;
+      const std::string shown_cell = std::string(one.lead) + painted(style, cell, one.tone);
+      if (one.is_mark)
+        mark = painted(style, "  (" + cell + ")", Tone::dim);
+      else if (head.empty())
+        head = shown_cell;
+      else if (!one.lead.empty() && !body.empty())
+        body.insert(body.size() - 1, " " + shown_cell);
+      else
+        body += "     " + shown_cell + "\n";
+    }
+    text += fmt::format("  {}. {}{}\n{}", row + 1, head, mark, body);
+  }
+  return text;
+}
+
+std::string rest_text(const Table& table, const TextStyle& style) {
+  const std::size_t shown = rows_shown(table, style), all = table.rows.size();
+  if (shown == all) return {};
+  const std::string indent = table.layout == Layout::table || table.layout == Layout::stacked_bar ? "" : "  ";
+  if (table.how_to_show_more.empty()) return indent + fmt::format("and {} more\n", text_from_count(all - shown));
+  return painted(style,
+                 fmt::format("{} of {} rows; {}", text_from_count(shown), text_from_count(all), table.how_to_show_more),
+                 Tone::dim) +
+         "\n";
+}
+
+class Printer {
+ public:
+  explicit Printer(const TextStyle& style) : style_(style) {}
+
+  void print(const Document& document) {
+    if (document.audience == Audience::programs) return;
+    title(document.title, document.note, document.is_bad);
+    for (const Part& part : document.parts) std::visit([this](const auto& one) { print(one); }, part.is);
+  }
+
+  void print(const Sentence& sentence) {
+    if (sentence.text.empty() || sentence.audience == Audience::programs) return;
+    constexpr std::size_t quote_max = 200;
+    const std::string_view text(sentence.text);
+    std::string shown = printable(sentence.tone == Tone::quote ? text.substr(0, quote_max) : text);
+    if (sentence.tone == Tone::quote) shown = fmt::format("\"{}{}\"", shown, text.size() > quote_max ? "…" : "");
+    print_title();
+    text_ += (is_inside_ ? "  " : "") + sentence.lead + painted(style_, shown, sentence.tone) + "\n";
+  }
+
+  void print(const Table& table) {
+    if (table.audience == Audience::programs || table.rows.empty()) return;
+    title(table.title, table.note, false);
+    print_title();
+    text_ += table.layout == Layout::lines  ? lines_text(table, style_)
+             : table.layout == Layout::list ? list_text(table, style_)
+                                            : rows_text(table, style_);
+    text_ += rest_text(table, style_);
+    if (!table.foot.empty()) text_ += painted(style_, table.foot, Tone::dim) + "\n";
+  }
+
+  void print(const Fields&) {}
+  void print(const Texts&) {}
+  void print(const Picture&) {}
+  void print(const Absent&) {}
+  void print(const Documents&) {}
+
+  std::string take() { return std::move(text_); }
+
+ private:
+  // A title is printed with the first thing below it; without one, not at all.
+  void title(const std::string& words, const std::string& note, bool is_bad) {
+    if (!words.empty()) title_ = {words, note, is_bad};
+  }
+  void print_title() {
+    if (!title_) return;
+    if (!text_.empty()) text_ += "\n";
+    is_inside_ = !text_.empty();
+    const std::string words = printable(title_->words);
+    text_ += (is_inside_ ? words : painted(style_, words, title_->is_bad ? Tone::bad : Tone::strong)) + "\n";
+    if (!title_->note.empty()) text_ += painted(style_, printable(title_->note), Tone::dim) + "\n";
+    title_.reset();
+  }
+
+  struct Title {
+    std::string words, note;
+    bool is_bad = false;
+  };
+  std::optional<Title> title_;
+  const TextStyle& style_;
+  bool is_inside_ = false;  // Of a part with a title.
+  std::string text_;
+};
+
+}  // namespace
+
+std::string text_from_document(const Document& document, const TextStyle& style) {
+  Printer printer(style);
+  printer.print(document);
+  return printer.take();
+}
+
+std::string text_from_table(const Table& table, const TextStyle& style) {
+  Printer printer(style);
+  printer.print(table);
+  return printer.take();
+}
+
+std::string text_from_columns(const std::vector<TextColumn>& columns, const std::vector<std::vector<std::string>>& rows,
+                              const TextStyle& style) {
+  std::vector<std::size_t> widths(columns.size());
+  for (const auto& row : rows)
+    for (std::size_t c = 0; c < columns.size(); ++c) widths[c] = std::max(widths[c], display_width(row[c]));
+  std::string text;
+  const auto add_line = [&](const auto& cell, Tone tone) {
+    std::string line;
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      if (widths[c] == 0) continue;
+      const std::size_t width = std::max(widths[c], display_width(columns[c].title));
+      line +=
+          (line.empty() ? "" : "  ") + (columns[c].is_number ? pad_left(cell(c), width) : pad_right(cell(c), width));
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += painted(style, line, tone) + "\n";
+  };
+  add_line([&](std::size_t c) { return std::string(columns[c].title); }, Tone::dim);
+  for (const auto& row : rows) add_line([&](std::size_t c) { return row[c]; }, Tone::plain);
+  return text;
+}
+
+std::string csv_from_table(const Table& table) {
+  std::vector<std::size_t> places, others;
+  for (std::size_t i = 0; i < table.columns.size(); ++i)
+    if (table.columns[i].unit == Unit::code)
+      places.push_back(i);
+    else if (!table.columns[i].key.empty())
+      others.push_back(i);
+  std::string text;
+  for (std::size_t i = 0; i < places.size(); ++i) text += "name,file,line,";
+  for (const std::size_t i : others) text += std::string(table.columns[i].key) + ",";
+  text.pop_back();
+  text += "\r\n";
+  for (std::size_t row = 0; row < table.rows.size(); ++row) {
+    std::string line;
+    for (const std::size_t i : places) {
+      const Value value = table.rows.cell(row, i);
+      const auto* place = std::get_if<CodeSite>(&value);
+      const CodeSite site = place != nullptr ? *place : CodeSite{};
+      line += csv_text(site.function) + "," + csv_text(site.file) + "," +
+              (site.line == 0 ? "" : std::to_string(site.line)) + ",";
+    }
+    for (const std::size_t i : others) {
+      const Unit unit = table.columns[i].unit;
+      const std::string cell = number_text_from_value(table.rows.cell(row, i), unit);
+      line += (is_number(unit) ? cell : csv_text(cell)) + ",";
+    }
+    line.pop_back();
+    text += line + "\r\n";
+  }
+  return text;
+}
+
+std::string figures_from_table(const Table& table, char separator) {
+  const auto one_cell = [separator](std::string cell) {
+    if (separator == ',') return csv_text(cell, CsvReader::program);
+    for (char& character : cell)  // These would split the cell.
+      if (character == '\t' || character == '\n' || character == '\r') character = ' ';
+    return cell;
+  };
+  std::string text;
+  const auto add_line = [&](const auto& cell_of) {
+    bool is_first = true;
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+      if (table.columns[i].title.empty()) continue;
+      if (!is_first) text += separator;
+      text += one_cell(cell_of(i));
+      is_first = false;
+    }
+    text += separator == ',' ? "\r\n" : "\n";
+  };
+  add_line([&](std::size_t i) { return std::string(table.columns[i].title); });
+  for (std::size_t row = 0; row < table.rows.size(); ++row)
+    add_line([&](std::size_t i) { return number_text_from_value(table.rows.cell(row, i), table.columns[i].unit); });
+  return text;
+}
+
+std::size_t display_width(std::string_view text) {
+  std::size_t width = 0;
+  for (const char c : text) width += (static_cast<unsigned char>(c) & 0xc0) != 0x80 ? 1 : 0;
+  return width;
+}
+
+std::string pad_left(std::string_view text, std::size_t width) {
+  const std::size_t has = display_width(text);
+  return std::string(has < width ? width - has : 0, ' ') + std::string(text);
+}
+
+std::string pad_right(std::string_view text, std::size_t width) {
+  const std::size_t has = display_width(text);
+  return std::string(text) + std::string(has < width ? width - has : 0, ' ');
+}
+
+std::string fit_end(std::string_view text, std::size_t width) {
+  std::size_t has = display_width(text);
+  if (has <= width || width == 0) return std::string(text);
+  while (has >= width) {
+    text.remove_prefix(1);
+    while (!text.empty() && (static_cast<unsigned char>(text.front()) & 0xc0) == 0x80) text.remove_prefix(1);
+    --has;
+  }
+  return "…" + std::string(text);
+}
+
+}  // namespace hbmscope

@@ -1,0 +1,45 @@
+// A document as text, for a terminal, a pipe and the clipboard.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+
+#include "analysis/document/document.h"
+
+namespace hbmscope {
+
+struct TextStyle {
+  // Colours, if there are any; `is_title` of what is above rows.
+  std::function<std::string(std::string_view text, Tone tone)> paint = {};
+  std::size_t width = 0;   // File names are shortened to stay within it; 0: never.
+  bool shows_all = false;  // All rows of all tables.
+};
+
+std::string text_from_document(const Document& document, const TextStyle& style = {});
+// Its title, note, rows and foot.
+std::string text_from_table(const Table& table, const TextStyle& style = {});
+
+// Columns that are padded to be aligned. A column without any text is left out. Shared with tables that aren't part of
+// a document.
+struct TextColumn {
+  std::string_view title;
+  bool is_number = false;  // Numbers are aligned at their ends, texts at their beginnings.
+};
+std::string text_from_columns(const std::vector<TextColumn>& columns, const std::vector<std::vector<std::string>>& rows,
+                              const TextStyle& style);
+
+// By RFC 4180, with the keys as titles and exact numbers. A place becomes the columns name, file and line.
+std::string csv_from_table(const Table& table);
+// What the window shows, for a spreadsheet: the columns with their titles and exact numbers, separated by a comma (by
+// RFC 4180) or by a tab.
+std::string figures_from_table(const Table& table, char separator);
+
+// Padded to a width in characters (not bytes), on the left or on the right.
+std::string pad_left(std::string_view text, std::size_t width);
+std::string pad_right(std::string_view text, std::size_t width);
+std::size_t display_width(std::string_view text);
+// The end of a text, with an ellipsis before it; the whole text if it fits.
+std::string fit_end(std::string_view text, std::size_t width);
+
+}  // namespace hbmscope

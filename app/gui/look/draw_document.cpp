@@ -1,0 +1,163 @@
+#include "app/gui/look/draw_document.h"
+
+#include <utility>
+#include <vector>
+
+#include <imgui.h>
+
+#include "analysis/units/utf8.h"
+#include "app/gui/look/device_bar.h"
+#include "app/gui/look/drawing.h"
+
+namespace hbmscope::gui {
+namespace {
+
+void toned_text(const std::string& words, Tone tone) {
+  if (tone == Tone::strong) ImGui::PushFont(bold_font(), 0.0F);
+  wrapped_text(words, tone == Tone::dim || tone == Tone::quote);
+  if (tone == Tone::strong) ImGui::PopFont();
+}
+
+class Drawer {
+ public:
+  Drawer(const AppState& state, const Look& look, const std::shared_ptr<const Document>& document, DocumentState& kept,
+         const DocumentRequest& request, CommandQueue& commands)
+      : state_(state), look_(look), document_(document), kept_(kept), request_(request), commands_(commands) {}
+
+  void draw_parts(const Document& document) {
+    for (const Part& part : document.parts) {
+      ImGui::PushID(&part);
+      std::visit([this](const auto& one) { draw(one); }, part.is);
+      ImGui::PopID();
+    }
+  }
+
+ private:
+  void draw(const Document& document) {
+    if (document.audience == Audience::programs) return;
+    title(document.title, document.note);
+    draw_parts(document);
+    title_.clear();
+  }
+
+  void draw(const Sentence& sentence) {
+    if (sentence.text.empty() || sentence.audience == Audience::programs) return;
+    draw_title();
+    const std::string words = printable(sentence.text);
+    switch (sentence.action.kind) {
+      case Action::Kind::none: return toned_text(sentence.lead + words, sentence.tone);
+      case Action::Kind::copy:
+        if (ImGui::SmallButton("Copy")) apply(sentence.action);
+        ImGui::SameLine();
+        return toned_text(sentence.lead + words, sentence.tone);
+      case Action::Kind::show_log_line: return toned_text("\"" + words + "\"", sentence.tone);
+      default: break;
+    }
+    if (!sentence.lead.empty()) {
+      ImGui::AlignTextToFramePadding();
+      dim_text(sentence.lead);
+      ImGui::SameLine(0, 0);
+    }
+    if (link(words.c_str())) apply(sentence.action);
+  }
+
+  void draw(const Table& table) {
+    if (table.rows.empty() || table.audience == Audience::programs) return;
+    title(table.title, table.note);
+    draw_title();
+    switch (table.layout) {
+      case Layout::lines: draw_lines(table); break;
+      case Layout::list: draw_list(table); break;
+      case Layout::stacked_bar: draw_stacked_bar(look_, table); break;
+      case Layout::table: {
+        TableRequest request;
+        request.fills_view = false;
+        request.place = request_.place;
+        draw_table(state_, look_, table, document_, kept_.tables[table.key + table.title], request, commands_);
+        break;
+      }
+    }
+    if (!table.foot.empty()) wrapped_text(table.foot, true);
+  }
+
+  void draw(const Picture& picture) {
+    if (request_.draw_picture) request_.draw_picture(picture.name);
+  }
+  void draw(const Fields&) {}
+  void draw(const Texts&) {}
+  void draw(const Absent&) {}
+  void draw(const Documents&) {}
+
+  void draw_lines(const Table& table) {
+    for (std::size_t row = 0; row < table.rows.size(); ++row) {
+      std::string words;
+      for (std::size_t i = 0; i < table.columns.size(); ++i)
+        if (!table.columns[i].title.empty()) words += (words.empty() ? "" : "  ") + text_of_cell(table, row, i);
+      wrapped_text(printable(words), true);
+      const Action action = table.action ? table.action(row) : Action{};
+      if (action.kind == Action::Kind::none) continue;
+      ImGui::PushID(static_cast<int>(row));
+      if (has_room_behind(button_width("Show that time"))) ImGui::SameLine(0, ImGui::GetFontSize());
+      if (link("Show that time")) apply(action);
+      ImGui::PopID();
+    }
+  }
+
+  void draw_list(const Table& table) {
+    for (std::size_t row = 0; row < table.rows.size(); ++row) {
+      ImGui::PushID(static_cast<int>(row));
+      const Action action = table.action ? table.action(row) : Action{};
+      if (action.kind == Action::Kind::copy) {
+        if (ImGui::SmallButton("Copy")) apply(action);
+        ImGui::SameLine();
+      }
+      std::vector<std::pair<std::string, bool>> lines;  // Text, and whether it is dim; the head first.
+      for (std::size_t i = 0; i < table.columns.size(); ++i) {
+        const Column& column = table.columns[i];
+        const std::string cell = column.title.empty() ? std::string() : printable(text_of_cell(table, row, i));
+        if (cell.empty()) continue;
+        if (column.is_mark && !lines.empty())
+          lines.front().first += "  (" + cell + ")";
+        else if (!column.lead.empty() && lines.size() > 1)
+          lines.back().first += " " + std::string(column.lead) + cell;
+        else
+          lines.emplace_back(std::string(column.lead) + cell, !lines.empty() && column.tone == Tone::plain);
+      }
+      for (const auto& [words, is_dim] : lines) wrapped_text(words, is_dim);
+      ImGui::PopID();
+    }
+  }
+
+  void apply(const Action& action) { apply_action(state_, action, request_.place, commands_); }
+
+  // A title is drawn with the first thing below it.
+  void title(const std::string& words, const std::string& note) {
+    if (words.empty()) return;
+    title_ = words;
+    note_ = note;
+  }
+  void draw_title() {
+    if (title_.empty()) return;
+    ImGui::Spacing();
+    bold_text(title_);
+    if (!note_.empty()) tooltip(note_);
+    title_.clear();
+  }
+
+  const AppState& state_;
+  const Look& look_;
+  const std::shared_ptr<const Document>& document_;
+  DocumentState& kept_;
+  const DocumentRequest& request_;
+  CommandQueue& commands_;
+  std::string title_, note_;
+};
+
+}  // namespace
+
+void draw_document(const AppState& state, const Look& look, const std::shared_ptr<const Document>& document,
+                   DocumentState& kept, const DocumentRequest& request, CommandQueue& commands) {
+  Drawer(state, look, document, kept, request, commands).draw_parts(*document);
+}
+
+}  // namespace hbmscope::gui

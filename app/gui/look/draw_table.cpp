@@ -1,0 +1,311 @@
+#include "app/gui/look/draw_table.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <imgui.h>
+
+#include "analysis/document/text.h"
+#include "analysis/units/contains.h"
+#include "app/gui/core/frame_key.h"
+#include "app/gui/look/drawing.h"
+#include "app/gui/look/frame_menu.h"
+#include "app/gui/look/table_columns.h"
+
+namespace hbmscope::gui {
+namespace {
+
+constexpr float row_px = 24;
+
+FrameKey key_of(const CodeSite& place) {
+  return {place.function, place.file, place.line, place.is_own_line};
+}
+
+// A place has two columns on the screen, its name and where it is.
+struct ScreenColumn {
+  std::size_t column = 0;
+  bool is_where = false;
+};
+
+std::vector<ScreenColumn> screen_columns(const Table& table) {
+  std::vector<ScreenColumn> columns;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    if (table.columns[i].title.empty()) continue;
+    columns.push_back({i, false});
+    if (table.columns[i].unit == Unit::code) columns.push_back({i, true});
+  }
+  return columns;
+}
+
+ColumnSetup setup_of(const Column& column, bool is_where) {
+  ColumnSetup setup;
+  setup.title = is_where ? "Where" : column.title.data();
+  setup.rank = column.rank;
+  if (column.is_hidden) setup.flags |= ImGuiTableColumnFlags_DefaultHide;
+  if (is_number(column.unit)) {
+    setup.width = column.share > 0              ? 104
+                  : column.unit == Unit::share  ? 66
+                  : column.unit == Unit::bytes  ? 90
+                  : column.unit == Unit::amount ? 90
+                                                : 76;
+    setup.flags |= ImGuiTableColumnFlags_PreferSortDescending;
+  } else if (column.unit == Unit::address) {
+    setup.width = 130;
+  } else {
+    setup.width = is_where ? 76 : 110;
+    setup.rank = is_where ? 1 : column.rank;
+    setup.share = column.unit == Unit::code && !is_where ? 3 : 2;
+    setup.flags |= ImGuiTableColumnFlags_WidthStretch;
+  }
+  return setup;
+}
+
+bool is_found(const Table& table, std::size_t row, std::string_view find) {
+  if (find.empty()) return true;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    if (table.columns[i].title.empty() || is_number(table.columns[i].unit)) continue;
+    const Value value = table.rows.cell(row, i);
+    if (const auto* place = std::get_if<CodeSite>(&value)) {
+      if (contains_ignoring_case(place->function, find) || contains_ignoring_case(place->file, find)) return true;
+    } else if (contains_ignoring_case(text_from_value(value, table.columns[i].unit), find)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void sort_rows(const Table& table, TableState& rows) {
+  const std::vector<ScreenColumn> columns = screen_columns(table);
+  if (rows.column < 0 || rows.column >= static_cast<int>(columns.size())) {
+    std::sort(rows.rows.begin(), rows.rows.end());
+    return;
+  }
+  const ScreenColumn by = columns[static_cast<std::size_t>(rows.column)];
+  std::vector<std::pair<Value, std::uint32_t>> keys;
+  keys.reserve(rows.rows.size());
+  for (const std::uint32_t row : rows.rows) {
+    Value value = table.rows.cell(row, by.column);
+    if (auto* place = std::get_if<CodeSite>(&value); place != nullptr && by.is_where) place->function.clear();
+    keys.emplace_back(std::move(value), row);
+  }
+  std::stable_sort(keys.begin(), keys.end(), [&](const auto& a, const auto& b) {
+    return rows.is_ascending ? is_less(a.first, b.first) : is_less(b.first, a.first);
+  });
+  std::transform(keys.begin(), keys.end(), rows.rows.begin(), [](const auto& key) { return key.second; });
+}
+
+void find_rows(const Table& table, TableState& rows) {
+  rows.rows.clear();
+  for (std::size_t row = 0; row < table.rows.size(); ++row)
+    if (is_found(table, row, rows.rows_find)) rows.rows.push_back(static_cast<std::uint32_t>(row));
+  sort_rows(table, rows);
+}
+
+// Call it inside the table, which has the sort order.
+void apply_sorting(const Table& table, TableState& rows) {
+  ImGuiTableSortSpecs* specs = ImGui::TableGetSortSpecs();
+  if (specs == nullptr || !specs->SpecsDirty) return;
+  specs->SpecsDirty = false;
+  rows.column = specs->SpecsCount == 0 ? -1 : specs->Specs[0].ColumnIndex;
+  rows.is_ascending = specs->SpecsCount > 0 && specs->Specs[0].SortDirection == ImGuiSortDirection_Ascending;
+  sort_rows(table, rows);
+}
+
+bool is_selected_by_default(const AppState& state, const Action& action) {
+  switch (action.kind) {
+    case Action::Kind::select_code:
+      return !state.position().selection.empty() && state.position().selection == key_of(action.place);
+    case Action::Kind::filter: return state.position().request.where.find(action.text) != std::string::npos;
+    case Action::Kind::select_block: return state.position().address == action.number;
+    default: return false;
+  }
+}
+
+void draw_cell(const Look& look, const Table& table, std::size_t row, const ScreenColumn& at) {
+  const Column& column = table.columns[at.column];
+  const Value value = table.rows.cell(row, at.column);
+  if (const auto* place = std::get_if<CodeSite>(&value)) {
+    if (!at.is_where) return cell_text(place->function, place->is_library);
+    const std::string where = location_text({place->function, place->file, place->line, place->is_library});
+    dim_text(shortened(where, ImGui::GetContentRegionAvail().x, true));
+    if (!place->file.empty()) tooltip(place->file);
+    return;
+  }
+  if (at.is_where) return;
+  const std::string text = text_from_value(value, column.unit, table.amount_unit);
+  if (!is_number(column.unit)) return cell_text(text, column.is_dim || column.unit == Unit::code);
+  if (const auto share = find_share(table, row, at.column))
+    bar_cell(look, *share, text, look.bar());
+  else
+    right_text(text, column.is_dim);
+  if (const std::string exact = exact_text_from_value(value, column.unit, table.amount_unit); exact != text)
+    tooltip(exact);
+}
+
+class TableDrawer {
+ public:
+  TableDrawer(const AppState& state, const Look& look, const Table& table, TableState& rows,
+              const TableRequest& request, CommandQueue& commands)
+      : state_(state),
+        look_(look),
+        table_(table),
+        rows_(rows),
+        request_(request),
+        commands_(commands),
+        columns_(screen_columns(table)) {}
+
+  void draw() {
+    set_up();
+    apply_sorting(table_, rows_);
+    draw_titles();
+    follow_selection();
+    ImGuiListClipper clipper;
+    clipper.Begin(static_cast<int>(rows_.rows.size()));
+    while (clipper.Step())
+      for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) draw_row(rows_.rows[static_cast<std::size_t>(i)]);
+  }
+
+  int columns() const { return static_cast<int>(columns_.size()); }
+
+ private:
+  void set_up() {
+    ImGui::TableSetupScrollFreeze(0, 1);
+    std::vector<ColumnSetup> setups;
+    bool has_order = false;
+    for (const ScreenColumn& at : columns_) {
+      setups.push_back(setup_of(table_.columns[at.column], at.is_where));
+      if (!has_order && table_.columns[at.column].share > 0) setups.back().flags |= ImGuiTableColumnFlags_DefaultSort;
+      has_order = has_order || table_.columns[at.column].share > 0;
+    }
+    set_up_table_columns(look_, setups);
+  }
+
+  void draw_titles() {
+    ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
+    for (int i = 0; i < columns(); ++i) {
+      const ScreenColumn& at = columns_[static_cast<std::size_t>(i)];
+      const Column& column = table_.columns[at.column];
+      table_header(i, is_number(column.unit));
+      if ((ImGui::TableGetColumnFlags(i) & ImGuiTableColumnFlags_IsEnabled) != 0 && !column.meaning.empty())
+        tooltip(column.meaning);
+    }
+  }
+
+  Action action_of(std::size_t row) const { return table_.action ? table_.action(row) : Action{}; }
+
+  bool is_selected(std::size_t row, const Action& action) const {
+    return request_.is_selected ? request_.is_selected(row) : is_selected_by_default(state_, action);
+  }
+
+  // Scrolls to a selection made in another view.
+  void follow_selection() {
+    if (state_.position().selection == rows_.shown_selection) return;
+    rows_.shown_selection = state_.position().selection;
+    if (state_.position().selection.empty() || !request_.fills_view) return;
+    const auto found = std::find_if(rows_.rows.begin(), rows_.rows.end(),
+                                    [&](std::uint32_t row) { return is_selected(row, action_of(row)); });
+    if (found == rows_.rows.end()) return;
+    const float height = look_.px(row_px), y = static_cast<float>(found - rows_.rows.begin()) * height;
+    const float shown = ImGui::GetWindowHeight() - 2 * height;
+    if (y < ImGui::GetScrollY() || y > ImGui::GetScrollY() + shown) ImGui::SetScrollY(std::max(0.0F, y - shown / 3));
+  }
+
+  void draw_row(std::size_t row) {
+    const Action action = action_of(row);
+    ImGui::TableNextRow(0, look_.px(row_px));
+    ImGui::PushID(static_cast<int>(row));
+    bool has_text = false;
+    for (int i = 0; i < columns(); ++i) {
+      const ScreenColumn& at = columns_[static_cast<std::size_t>(i)];
+      if (!ImGui::TableSetColumnIndex(i) && i > 0) continue;
+      if (i == 0 && action.kind != Action::Kind::none) {
+        const ImVec2 cursor = ImGui::GetCursorPos();
+        if (ImGui::Selectable("##row", is_selected(row, action),
+                              ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowOverlap))
+          apply_action(state_, action, request_.place, commands_);
+        if (action.kind == Action::Kind::select_code)
+          draw_frame_menu(state_,
+                          {action.place.function, action.place.file, action.place.line, action.place.is_library},
+                          commands_);
+        ImGui::SetCursorPos(cursor);
+      }
+      if (!has_text && !is_number(table_.columns[at.column].unit) && request_.draw_mark) request_.draw_mark(row);
+      has_text = has_text || !is_number(table_.columns[at.column].unit);
+      draw_cell(look_, table_, row, at);
+    }
+    ImGui::PopID();
+  }
+
+  const AppState& state_;
+  const Look& look_;
+  const Table& table_;
+  TableState& rows_;
+  const TableRequest& request_;
+  CommandQueue& commands_;
+  const std::vector<ScreenColumn> columns_;
+};
+
+}  // namespace
+
+void apply_action(const AppState& state, const Action& action, const AnswerPlace& place, CommandQueue& commands) {
+  const FrameKey code = key_of(action.place);
+  const auto go_to = [&](std::uint64_t event) {
+    if (place.trace) commands.push(command::set_moment, {*place.trace, place.heap.stream, event});
+  };
+  switch (action.kind) {
+    case Action::Kind::none: return;
+    case Action::Kind::go_to_event: return go_to(action.number);
+    case Action::Kind::show_log_line: return commands.push(command::show_log_line, action.number);
+    case Action::Kind::copy: return commands.push(command::set_clipboard, action.text);
+    case Action::Kind::filter: return commands.push(command::add_filter, action.text);
+    case Action::Kind::select_code:
+      if (code == state.position().selection)
+        commands.push(CommandId::clear_selection);
+      else if (!code.empty())
+        commands.select(code);
+      return;
+    case Action::Kind::select_block: {
+      const auto& moment = state.answers().moment.value;
+      if (moment && moment->position(place.heap) != place.event) go_to(place.event);
+      PlaceToSelect block{action.number};
+      if (!code.empty()) block.frame = code;
+      return commands.push(command::select_address, std::move(block));
+    }
+  }
+}
+
+void renew_rows(const Table& table, const std::shared_ptr<const void>& of, const std::string& find, TableState& rows) {
+  if (rows.rows_of.lock() == of && rows.rows_find == find && of != nullptr) return;
+  rows.rows_of = of;
+  rows.rows_find = find;
+  find_rows(table, rows);
+}
+
+void draw_table(const AppState& state, const Look& look, const Table& table, const std::shared_ptr<const void>& of,
+                TableState& rows, const TableRequest& request, CommandQueue& commands) {
+  renew_rows(table, of, request.find, rows);
+  TableDrawer drawer(state, look, table, rows, request, commands);
+  constexpr std::size_t rows_max = 12;
+  const bool scrolls = request.fills_view || rows.rows.size() > rows_max;
+  ImGuiTableFlags flags = ImGuiTableFlags_Sortable | ImGuiTableFlags_SortTristate | ImGuiTableFlags_RowBg |
+                          ImGuiTableFlags_Resizable | ImGuiTableFlags_Hideable | ImGuiTableFlags_BordersInnerV |
+                          ImGuiTableFlags_NoBordersInBodyUntilResize;
+  if (scrolls) flags |= ImGuiTableFlags_ScrollY;
+  const float height = request.fills_view ? 0 : scrolls ? look.px(row_px) * (rows_max + 1) : 0;
+  if (!ImGui::BeginTable(request.id, drawer.columns(), flags, {0, height})) return;
+  drawer.draw();
+  ImGui::EndTable();
+}
+
+void copy_table(const AppState& state, const Table& table, CommandQueue& commands) {
+  if (!state.window.figures_file.empty()) return commands.push(command::write_figures, figures_from_table(table, ','));
+  commands.push(command::set_clipboard, state.window.copy_as_text ? text_from_table(table, {.shows_all = true})
+                                                                  : figures_from_table(table, '\t'));
+}
+
+void copy_table(const AppState& state, const Table& table, const std::vector<std::uint32_t>& rows,
+                CommandQueue& commands) {
+  copy_table(state, in_order(table, rows), commands);
+}
+
+}  // namespace hbmscope::gui

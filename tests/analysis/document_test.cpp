@@ -1,0 +1,236 @@
+// One answer, all renderers: the same figures and the same words as text, JSON, HTML, CSV and in what an agent gets.
+#include "analysis/document/document.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "analysis/answers/failure.h"
+#include "analysis/answers/top.h"
+#include "analysis/document/html.h"
+#include "analysis/document/json.h"
+#include "analysis/document/text.h"
+#include "analysis/read/source/read_source.h"
+#include "analysis/units/utf8.h"
+
+namespace hbmscope {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Each answer that a source has.
+struct Described {
+  std::string name;
+  Document document;
+};
+std::vector<Described> describe_all(const Source& source) {
+  std::vector<Described> all;
+  if (source.trace) all.push_back({"failures", describe_failures(*source.trace, {0, true})});
+  const auto view = make_view(source.profile, {});
+  if (!view) return all;
+  // The tables refer to the view, so they are rendered while it lives: the caller keeps it.
+  static std::vector<std::shared_ptr<const ProfileView>> kept;
+  kept.push_back(std::make_shared<const ProfileView>(*view));
+  const ProfileView& stays = *kept.back();
+  Document top{.title = "What holds the most"};
+  top.add(describe_user_code(stays, shared(compute_user_code(stays)), whole_of(stays)));
+  top.add(describe_top(stays, shared(compute_top(stays)), whole_of(stays)));
+  all.push_back({"top", std::move(top)});
+  return all;
+}
+
+class Checker {
+ public:
+  explicit Checker(const Document& document)
+      : text_(text_from_document(document, {.shows_all = true})),
+        html_(html_from_document(document)),
+        json_(json_from_document(document)) {
+    check(document, json_, Audience::everyone);
+  }
+
+  std::size_t cells() const { return cells_; }
+  std::size_t sentences() const { return sentences_; }
+
+ private:
+  void check(const Document& document, const Json& outer, Audience around) {
+    const Json& json = document.key.empty() ? outer : outer[document.key];
+    const Audience audience = around == Audience::everyone ? document.audience : around;
+    for (const Part& part : document.parts) {
+      if (const auto* inner = std::get_if<Document>(&part.is)) check(*inner, json, audience);
+      if (const auto* table = std::get_if<Table>(&part.is)) check(*table, json, audience);
+      if (const auto* sentence = std::get_if<Sentence>(&part.is)) check(*sentence, json, audience);
+    }
+  }
+
+  void check(const Sentence& sentence, const Json& json, Audience around) {
+    const Audience audience = around == Audience::everyone ? sentence.audience : around;
+    if (sentence.text.empty() || audience == Audience::programs) return;
+    ++sentences_;
+    EXPECT_NE(std::string::npos, html_.find(xml_escaped(sentence.text))) << sentence.text;
+    if (sentence.tone != Tone::quote) {
+      EXPECT_NE(std::string::npos, text_.find(printable(sentence.text)));
+    }
+    if (!sentence.key.empty() && audience == Audience::everyone) {
+      EXPECT_EQ(sentence.text, json[sentence.key]);
+    }
+  }
+
+  void check(const Table& table, const Json& json, Audience around) {
+    const Audience audience = around == Audience::everyone ? table.audience : around;
+    if (table.rows.empty() || audience == Audience::programs) return;
+    const std::string csv = csv_from_table(table), figures = figures_from_table(table, '\t');
+    if (!table.key.empty() && audience == Audience::everyone) {
+      ASSERT_EQ(table.rows.size(), json[table.key].size()) << table.key;
+    }
+    for (std::size_t row = 0; row < table.rows.size(); ++row)
+      for (std::size_t i = 0; i < table.columns.size(); ++i) check_cell(table, row, i, json, csv, figures);
+  }
+
+  void check_cell(const Table& table, std::size_t row, std::size_t i, const Json& json, const std::string& csv,
+                  const std::string& figures) {
+    const Column& column = table.columns[i];
+    const Value value = table.rows.cell(row, i);
+    const std::string words = text_of_cell(table, row, i);
+    if (words.empty() || column.is_hidden) return;
+    ++cells_;
+    if (!column.title.empty()) {
+      EXPECT_NE(std::string::npos, text_.find(printable(words))) << table.key << " " << column.title << ": " << words;
+      EXPECT_NE(std::string::npos, figures.find(number_text_from_value(value, column.unit))) << words;
+      const auto* site = std::get_if<CodeSite>(&value);
+      if (row < 4 * table.shown) {
+        EXPECT_NE(std::string::npos, html_.find(xml_escaped(site != nullptr ? site->function : words))) << words;
+      }
+    }
+    if (const auto* site = std::get_if<CodeSite>(&value)) {
+      EXPECT_EQ(site->function, json[table.key][row]["name"]);
+      if (!site->file.empty()) {
+        EXPECT_EQ(site->file, json[table.key][row]["file"]);
+      }
+      EXPECT_NE(std::string::npos, csv.find(site->file));
+    } else if (!column.key.empty() && column.unit != Unit::code && !table.key.empty()) {
+      EXPECT_EQ(json_from_value(value, column.unit), json[table.key][row][std::string(column.key)]) << column.key;
+      if (is_number(column.unit)) {
+        EXPECT_NE(std::string::npos, csv.find(number_text_from_value(value, column.unit)));
+      }
+    }
+  }
+
+  const std::string text_, html_;
+  const Json json_;
+  std::size_t cells_ = 0, sentences_ = 0;
+};
+
+// What an agent gets is a part of the whole: each figure of it is the one that programs get.
+void expect_part_of(const Json& brief, const Json& whole, const std::string& where) {
+  if (brief.is_object()) {
+    for (const auto& [key, value] : brief.items()) {
+      ASSERT_TRUE(whole.contains(key)) << where << "." << key;
+      expect_part_of(value, whole[key], where + "." + key);
+    }
+  } else if (brief.is_array()) {
+    for (std::size_t i = 0; i < brief.size(); ++i) {
+      const bool says_more =
+          i + 1 == brief.size() && brief[i].is_string() && brief[i].get_ref<const std::string&>().ends_with(" more");
+      if (!says_more) expect_part_of(brief[i], whole[i], where + "[" + std::to_string(i) + "]");
+    }
+  } else if (brief.is_string() && brief.get_ref<const std::string&>().find(" ... ") != std::string::npos) {
+    EXPECT_TRUE(whole.get<std::string>().starts_with(brief.get<std::string>().substr(0, 5))) << where;
+  } else {
+    EXPECT_EQ(brief, whole) << where;
+  }
+}
+
+TEST(Document, of_every_sample_says_the_same_in_every_form) {
+  std::size_t files = 0, cells = 0, sentences = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(HBMSCOPE_SAMPLES)) {
+    const std::string name = entry.path().filename().string();
+    const bool is_data = name.ends_with(".hbm") || name.ends_with(".gz") || name.ends_with(".pickle") ||
+                         (name.ends_with(".json") && entry.path().parent_path().filename() == "tpu");
+    if (!is_data) continue;
+    SCOPED_TRACE(name);
+    const auto source = read_source(entry.path().string(), {});
+    if (!source) continue;  // A file that belongs to another one.
+    ++files;
+    for (const Described& one : describe_all(*source)) {
+      SCOPED_TRACE(one.name);
+      const Checker checker(one.document);
+      cells += checker.cells();
+      sentences += checker.sentences();
+      const Json whole = json_from_document(one.document);
+      for (const std::size_t characters : {6000, 2500}) {
+        const auto brief = brief_from_json(whole, characters);
+        if (!brief) continue;
+        EXPECT_LE(brief->dump(-1, ' ', false, Json::error_handler_t::replace).size(), characters);
+        expect_part_of(*brief, whole, "");
+      }
+    }
+  }
+  EXPECT_GE(files, 10U);
+  EXPECT_GE(cells, 1000U);
+  EXPECT_GE(sentences, 15U);
+}
+
+TEST(Document, a_value_is_written_in_its_unit) {
+  EXPECT_EQ("2.00 GiB", text_from_value(Value(std::uint64_t{2} << 30), Unit::bytes));
+  EXPECT_EQ("2,147,483,648 B", exact_text_from_value(Value(std::uint64_t{2} << 30), Unit::bytes));
+  EXPECT_EQ("37.2 %", text_from_value(Value(0.372), Unit::share));
+  EXPECT_EQ("0x7f00", text_from_value(Value(std::uint64_t{0x7f00}), Unit::address));
+  EXPECT_EQ("\"0x7f00\"", json_from_value(Value(std::uint64_t{0x7f00}), Unit::address).dump());
+  EXPECT_EQ("", text_from_value(Value(), Unit::bytes));
+  EXPECT_TRUE(json_from_value(Value(), Unit::bytes).is_null());
+  EXPECT_EQ("step  train.py:7", text_from_value(Value(CodeSite{"step", "train.py", 7}), Unit::code));
+}
+
+Table small_table() {
+  return {.key = "rows",
+          .title = "Rows",
+          .columns = {{.key = "bytes", .title = "Bytes", .unit = Unit::bytes, .share = 1},
+                      {.title = "Share", .unit = Unit::share},
+                      {.title = "Your code", .unit = Unit::code}},
+          .rows = std::vector<std::vector<Value>>{{std::uint64_t{1024}, 0.5, CodeSite{"=f", "a,b.py", 3}},
+                                                  {std::uint64_t{1}, 0.1, std::string("(none)")}}};
+}
+
+TEST(Document, a_place_is_name_file_and_line_for_programs) {
+  EXPECT_EQ("name,file,line,bytes\r\n'=f,\"a,b.py\",3,1024\r\n,,,1\r\n", csv_from_table(small_table()));
+  EXPECT_EQ(
+      "[{\"name\":\"=f\",\"file\":\"a,b.py\",\"line\":3,\"bytes\":1024},"
+      "{\"name\":null,\"file\":null,\"line\":null,\"bytes\":1}]",
+      json_from_table(small_table()).dump());
+}
+
+TEST(Document, rows_can_be_put_in_another_order) {
+  EXPECT_EQ("Bytes\tShare\tYour code\n1\t0.1\t(none)\n1024\t0.5\t=f  a,b.py:3\n",
+            figures_from_table(in_order(small_table(), {1, 0}), '\t'));
+  EXPECT_EQ("Rows\n   bytes  share   your code\n1.00 KiB  50.0 %  =f  a,b.py:3\nand 1 more\n", [] {
+    Table table = small_table();
+    table.shown = 1;
+    return text_from_table(table);
+  }());
+}
+
+TEST(Document, a_title_is_shown_with_what_is_below_it_only) {
+  Document document{.title = "Head"};
+  document.add(Document{.title = "Nothing"});
+  document.add(Table{.key = "empty", .title = "Empty"});
+  document.add(Document{.title = "Something"}.add(Sentence{.key = "words", .text = "Words."}));
+  EXPECT_EQ("Head\n\nSomething\n  Words.\n", text_from_document(document));
+  EXPECT_EQ("{\"empty\":[],\"words\":\"Words.\"}", json_from_document(document).dump());
+}
+
+TEST(Document, for_an_agent_it_is_cut_where_it_is_longest) {
+  Json json = {{"unknown", nullptr}, {"bytes", 7}, {"rows", Json::array()}, {"text", std::string(900, 'x')}};
+  for (int i = 0; i < 400; ++i) json["rows"].push_back({{"name", "row " + std::to_string(i)}, {"bytes", i}});
+  const auto brief = brief_from_json(json, 1000);
+  ASSERT_TRUE(brief);
+  EXPECT_FALSE(brief->contains("unknown"));
+  EXPECT_EQ(7, (*brief)["bytes"]);
+  EXPECT_LE(brief->dump().size(), 1000U);
+  const Json& rows = (*brief)["rows"];
+  EXPECT_EQ("and " + std::to_string(400 - (rows.size() - 1)) + " more", rows.back());
+  EXPECT_EQ("row 0", rows[0]["name"]);
+  EXPECT_FALSE(brief_from_json(json, 20));
+}
+
+}  // namespace
+}  // namespace hbmscope
