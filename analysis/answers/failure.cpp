@@ -130,7 +130,7 @@ Table holders_table(const Holders& holders, std::string key) {
 void add_holders(Document& document, const Diagnosis& diagnosis) {
   const Holders& holders = diagnosis.holders;
   const bool are_known = !holders.rows.empty();
-  document.add(Fields{{{"holders_by", are_known ? Value(std::string(text_from_by(holders.by))) : Value()},
+  document.add(Figures{{{"holders_by", are_known ? Value(std::string(text_from_by(holders.by))) : Value()},
                        {"holders_bytes", are_known ? Value(holders.bytes) : Value(), Unit::bytes}}});
   if (!are_known) {
     document.add(Absent{"holders"});
@@ -222,7 +222,7 @@ void add_segments(Document& document, const Diagnosis& diagnosis) {
     document.add(std::move(part));
   }
   Document part{.key = "whole_segments", .audience = Audience::programs};
-  part.add(Fields{{{"bytes", segments->bytes, Unit::bytes},
+  part.add(Figures{{{"bytes", segments->bytes, Unit::bytes},
                    {"in_use_bytes", segments->in_use_bytes, Unit::bytes},
                    {"blocks", segments->blocks, Unit::count},
                    {"is_smallest", segments->is_smallest}}});
@@ -236,7 +236,7 @@ void add_segments(Document& document, const Diagnosis& diagnosis) {
 
 Document growth_part(const Growth& growth) {
   Document part{.key = "growth", .audience = Audience::programs};
-  part.add(Fields{{{"step", growth.step},
+  part.add(Figures{{{"step", growth.step},
                    {"steps", growth.steps, Unit::count},
                    {"bytes_per_step", growth.bytes_per_step, Unit::bytes},
                    {"is_steady", growth.is_steady},
@@ -260,7 +260,7 @@ void add_place(Document& document, const Trace& trace, const Diagnosis& diagnosi
   }
   const Definitions& definitions = trace.streams[diagnosis.stream].definitions();
   Document part{.key = "cheapest_place", .audience = Audience::programs};
-  part.add(Fields{{{"begin_address", place->range.begin, Unit::address},
+  part.add(Figures{{{"begin_address", place->range.begin, Unit::address},
                    {"end_address", place->range.end, Unit::address},
                    {"in_use_bytes", place->in_use_bytes, Unit::bytes}}});
   Cells rows;
@@ -289,7 +289,7 @@ Table describe_holders(const Holders& holders) {
 Document describe_device_budget(const DeviceBudget& budget) {
   Document part{.key = "device_budget",
                 .title = fmt::format("The device's {} at that time", text_from_bytes(budget.total_bytes))};
-  part.add(Fields{{{"total_bytes", budget.total_bytes, Unit::bytes}, {"over_bytes", budget.over_bytes, Unit::bytes}}});
+  part.add(Figures{{{"total_bytes", budget.total_bytes, Unit::bytes}, {"over_bytes", budget.over_bytes, Unit::bytes}}});
   Cells rows;
   for (const BudgetRow& row : budget.rows)
     rows.push_back({std::string(text_from_part(row.part)), row.name, row.is_derived, row.bytes,
@@ -328,7 +328,7 @@ std::string title_of_failure(const Trace& trace, const Diagnosis& diagnosis, Fai
 
 Document describe_failure_row(const FailureRow& row) {
   Document part;
-  std::vector<Field> fields = {
+  std::vector<Figure> fields = {
       {"asked_bytes", row.requested_bytes == 0 ? Value() : Value(row.requested_bytes), Unit::bytes},
       {"rounded_bytes", value_of(row.rounded_bytes), Unit::bytes},
       {"available_bytes", value_of(row.available_bytes), Unit::bytes},
@@ -341,18 +341,18 @@ Document describe_failure_row(const FailureRow& row) {
       {"device", row.device ? Value(std::uint64_t{*row.device}) : Value(), Unit::count},
       {"allocator", value_of(row.allocator)}};
   Texts unknowns{.key = "unknowns"};
-  const auto is_known = [](const Field& field) { return !std::holds_alternative<std::monostate>(field.value); };
-  for (const Field& field : fields)
+  const auto is_known = [](const Figure& field) { return !std::holds_alternative<std::monostate>(field.value); };
+  for (const Figure& field : fields)
     if (!is_known(field)) unknowns.texts.emplace_back(field.key, "");
   // These have a value, but it is not exact.
   constexpr std::string_view inexact[] = {"used_bytes", "total_free_bytes", "largest_free_bytes", "pool_bytes"};
   if (row.is_inexact)
-    for (const Field& field : fields)
+    for (const Figure& field : fields)
       if (is_known(field) && std::find(std::begin(inexact), std::end(inexact), field.key) != std::end(inexact))
         unknowns.texts.emplace_back(field.key, "");
-  part.add(Fields{std::move(fields)});
+  part.add(Figures{std::move(fields)});
   part.add(std::move(unknowns));
-  part.add(Fields{{{"is_inexact", row.is_inexact},
+  part.add(Figures{{{"is_inexact", row.is_inexact},
                    {"reason", value_of(row.reason)},
                    {"event", row.event, Unit::count},
                    {"since_start_ns", value_of(row.since_start_ns), Unit::nanoseconds},
@@ -378,7 +378,7 @@ Document describe_failure(const Trace& trace, const Diagnosis& diagnosis, Failur
   const FailureFacts& facts = diagnosis.facts;
   Document document{.title = title_of_failure(trace, diagnosis, number), .is_bad = true};
   document.add(describe_failure_row(diagnosis.row));
-  document.add(Fields{{{"verdict", std::string(text_from_cause(cause.cause))},
+  document.add(Figures{{{"verdict", std::string(text_from_cause(cause.cause))},
                        {"immediate_verdict", std::string(text_from_cause(cause.immediate))}}});
   document.add(Sentence{.key = "sentence", .text = cause.sentence, .tone = Tone::strong});
   document.add(Picture{"free memory"});
@@ -405,7 +405,7 @@ Document describe_failure(const Trace& trace, const Diagnosis& diagnosis, Failur
     document.add(growth_part(*diagnosis.growth));
   else
     document.add(Absent{"growth"});
-  document.add(Fields{{{"free_pieces", value_of(facts.free_blocks), Unit::count},
+  document.add(Figures{{{"free_pieces", value_of(facts.free_blocks), Unit::count},
                        {"last_fit_events", value_of(facts.last_fit), Unit::count},
                        {"last_fit_since_start_ns", value_of(facts.last_fit_since_start_ns), Unit::nanoseconds}}});
   add_place(document, trace, diagnosis);
@@ -423,7 +423,7 @@ Document describe_outlook(const Outlook& outlook) {
   Document part{.key = "outlook"};
   part.add(Sentence{.key = "sentence", .text = text_from_outlook(outlook)});
   part.add(growth_part(outlook.growth));
-  part.add(Fields{{{"limit_bytes", value_of(outlook.limit_bytes), Unit::bytes},
+  part.add(Figures{{{"limit_bytes", value_of(outlook.limit_bytes), Unit::bytes},
                    {"may_grow", outlook.may_grow},
                    {"steps_at_most", value_of(outlook.steps_at_most), Unit::count}}});
   return part;

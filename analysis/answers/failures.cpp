@@ -44,7 +44,7 @@ Document describe_failures(const Trace& trace, const FailuresRequest& request, P
   Texts files{.key = "files"};
   for (const std::string& file : trace.files) files.texts.emplace_back(file, "");
   document.add(std::move(files));
-  document.add(Fields{{{"failed", static_cast<std::uint64_t>(requests.size()), Unit::count}}});
+  document.add(Figures{{{"failed", static_cast<std::uint64_t>(requests.size()), Unit::count}}});
   if (requests.empty()) {
     document.add(Documents{.key = "failures"});
     document.add(at_peak(trace));
@@ -102,7 +102,7 @@ Document describe_pool_costs(const PoolCosts& costs, std::string_view pool) {
   Document part{.key = "pool_costs",
                 .title = fmt::format("Why {} has {}, and {} was requested{}", pool, text_from_bytes(costs.pool_bytes),
                                      text_from_bytes(costs.requested_bytes), certainty)};
-  part.add(Fields{{{"events", costs.position, Unit::count},
+  part.add(Figures{{{"events", costs.position, Unit::count},
                    {"since_start_ns", value_of(costs.since_start_ns), Unit::nanoseconds},
                    {"pool_bytes", costs.pool_bytes, Unit::bytes},
                    {"recorded_pool_bytes", value_of(costs.recorded_pool_bytes), Unit::bytes},

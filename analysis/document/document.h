@@ -84,14 +84,14 @@ struct Sentence {
   Action action = {};  // A click on the text.
 };
 
-// Figures for programs: the fields of an object.
-struct Field {
+// For programs: the fields of an object.
+struct Figure {
   std::string key = {};
   Value value = {};
   Unit unit = Unit::text;
 };
-struct Fields {
-  std::vector<Field> fields = {};
+struct Figures {
+  std::vector<Figure> fields = {};
 };
 // A list of short texts, or an object of texts, for programs.
 struct Texts {
@@ -190,7 +190,7 @@ struct Documents {
   std::vector<Document> list = {};
 };
 
-using AnyPart = std::variant<Sentence, Fields, Texts, Table, Picture, Absent, Document, Documents>;
+using AnyPart = std::variant<Sentence, Figures, Texts, Table, Picture, Absent, Document, Documents>;
 struct Part {
   AnyPart is;
 };

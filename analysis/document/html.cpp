@@ -95,8 +95,10 @@ class HtmlWriter {
  public:
   void write(const Document& document) {
     if (document.audience == Audience::programs) return;
+    const std::size_t around = titles_.size();
     title(document.title, document.note);
     for (const Part& part : document.parts) std::visit([this](const auto& one) { write(one); }, part.is);
+    titles_.resize(std::min(titles_.size(), around));
   }
   void write(const Sentence& sentence) {
     if (sentence.text.empty() || sentence.audience == Audience::programs) return;
@@ -113,7 +115,7 @@ class HtmlWriter {
     print_title();
     html_ += html_of_rows(table, {});
   }
-  void write(const Fields&) {}
+  void write(const Figures&) {}
   void write(const Texts&) {}
   void write(const Picture&) {}
   void write(const Absent&) {}
@@ -135,18 +137,18 @@ class HtmlWriter {
 
  private:
   void title(const std::string& words, const std::string& note) {
-    if (!words.empty()) title_ = {words, note};
+    if (!words.empty()) titles_.emplace_back(words, note);
   }
   void print_title() {
-    if (!title_) return;
-    const char* heading = html_.empty() ? "h1" : "h2";
-    html_ += fmt::format("<{0}>{1}</{0}>", heading, xml_escaped(title_->first));
-    if (!title_->second.empty()) html_ += "<p class=dim>" + xml_escaped(title_->second) + "</p>";
-    title_.reset();
+    for (const auto& [words, note] : titles_) {
+      html_ += fmt::format("<{0}>{1}</{0}>", html_.empty() ? "h1" : "h2", xml_escaped(words));
+      if (!note.empty()) html_ += "<p class=dim>" + xml_escaped(note) + "</p>";
+    }
+    titles_.clear();
   }
 
   // A title is written with the first thing below it.
-  std::optional<std::pair<std::string, std::string>> title_;
+  std::vector<std::pair<std::string, std::string>> titles_;
   std::string html_;
 };
 

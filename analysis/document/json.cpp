@@ -47,8 +47,8 @@ class Writer {
     if (!sentence.key.empty() && sentence.audience != Audience::readers)
       json_[sentence.key] = text_or_null(sentence.text);
   }
-  void write(const Fields& fields) {
-    for (const Field& field : fields.fields) json_[field.key] = json_from_value(field.value, field.unit);
+  void write(const Figures& fields) {
+    for (const Figure& field : fields.fields) json_[field.key] = json_from_value(field.value, field.unit);
   }
   void write(const Texts& texts) {
     Json json = texts.is_object ? Json::object() : Json::array();

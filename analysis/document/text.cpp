@@ -166,8 +166,10 @@ class Printer {
 
   void print(const Document& document) {
     if (document.audience == Audience::programs) return;
+    const std::size_t around = titles_.size();
     title(document.title, document.note, document.is_bad);
     for (const Part& part : document.parts) std::visit([this](const auto& one) { print(one); }, part.is);
+    titles_.resize(std::min(titles_.size(), around));
   }
 
   void print(const Sentence& sentence) {
@@ -191,7 +193,7 @@ class Printer {
     if (!table.foot.empty()) text_ += painted(style_, table.foot, Tone::dim) + "\n";
   }
 
-  void print(const Fields&) {}
+  void print(const Figures&) {}
   void print(const Texts&) {}
   void print(const Picture&) {}
   void print(const Absent&) {}
@@ -202,23 +204,24 @@ class Printer {
  private:
   // A title is printed with the first thing below it; without one, not at all.
   void title(const std::string& words, const std::string& note, bool is_bad) {
-    if (!words.empty()) title_ = {words, note, is_bad};
+    if (!words.empty()) titles_.push_back({words, note, is_bad});
   }
   void print_title() {
-    if (!title_) return;
-    if (!text_.empty()) text_ += "\n";
-    is_inside_ = !text_.empty();
-    const std::string words = printable(title_->words);
-    text_ += (is_inside_ ? words : painted(style_, words, title_->is_bad ? Tone::bad : Tone::strong)) + "\n";
-    if (!title_->note.empty()) text_ += painted(style_, printable(title_->note), Tone::dim) + "\n";
-    title_.reset();
+    for (const Title& one : titles_) {
+      if (!text_.empty()) text_ += "\n";
+      is_inside_ = !text_.empty();
+      const std::string words = printable(one.words);
+      text_ += (is_inside_ ? words : painted(style_, words, one.is_bad ? Tone::bad : Tone::strong)) + "\n";
+      if (!one.note.empty()) text_ += painted(style_, printable(one.note), Tone::dim) + "\n";
+    }
+    titles_.clear();
   }
 
   struct Title {
     std::string words, note;
     bool is_bad = false;
   };
-  std::optional<Title> title_;
+  std::vector<Title> titles_;  // From the outermost part in; not yet printed.
   const TextStyle& style_;
   bool is_inside_ = false;  // Of a part with a title.
   std::string text_;
@@ -267,6 +270,7 @@ std::string csv_from_table(const Table& table) {
       places.push_back(i);
     else if (!table.columns[i].key.empty())
       others.push_back(i);
+  if (places.empty() && others.empty()) return {};
   std::string text;
   for (std::size_t i = 0; i < places.size(); ++i) text += "name,file,line,";
   for (const std::size_t i : others) text += std::string(table.columns[i].key) + ",";

@@ -53,8 +53,10 @@ class Checker {
 
  private:
   void check(const Document& document, const Json& outer, Audience around) {
-    const Json& json = document.key.empty() ? outer : outer[document.key];
     const Audience audience = around == Audience::everyone ? document.audience : around;
+    static const Json nothing = Json::object();  // Readers' parts aren't in it.
+    const bool is_there = audience != Audience::readers && !document.key.empty();
+    const Json& json = audience == Audience::readers ? nothing : is_there ? outer.at(document.key) : outer;
     for (const Part& part : document.parts) {
       if (const auto* inner = std::get_if<Document>(&part.is)) check(*inner, json, audience);
       if (const auto* table = std::get_if<Table>(&part.is)) check(*table, json, audience);
@@ -64,29 +66,30 @@ class Checker {
 
   void check(const Sentence& sentence, const Json& json, Audience around) {
     const Audience audience = around == Audience::everyone ? sentence.audience : around;
-    if (sentence.text.empty() || audience == Audience::programs) return;
+    if (sentence.text.empty() || audience == Audience::programs || sentence.audience == Audience::programs) return;
     ++sentences_;
     EXPECT_NE(std::string::npos, html_.find(xml_escaped(sentence.text))) << sentence.text;
     if (sentence.tone != Tone::quote) {
       EXPECT_NE(std::string::npos, text_.find(printable(sentence.text)));
     }
     if (!sentence.key.empty() && audience == Audience::everyone) {
-      EXPECT_EQ(sentence.text, json[sentence.key]);
+      EXPECT_EQ(sentence.text, json.at(sentence.key));
     }
   }
 
   void check(const Table& table, const Json& json, Audience around) {
     const Audience audience = around == Audience::everyone ? table.audience : around;
-    if (table.rows.empty() || audience == Audience::programs) return;
+    if (table.rows.empty() || audience == Audience::programs || table.audience == Audience::programs) return;
     const std::string csv = csv_from_table(table), figures = figures_from_table(table, '\t');
     if (!table.key.empty() && audience == Audience::everyone) {
-      ASSERT_EQ(table.rows.size(), json[table.key].size()) << table.key;
+      ASSERT_EQ(table.rows.size(), json.at(table.key).size()) << table.key;
     }
+    const Json* rows = !table.key.empty() && audience == Audience::everyone ? &json.at(table.key) : nullptr;
     for (std::size_t row = 0; row < table.rows.size(); ++row)
-      for (std::size_t i = 0; i < table.columns.size(); ++i) check_cell(table, row, i, json, csv, figures);
+      for (std::size_t i = 0; i < table.columns.size(); ++i) check_cell(table, row, i, rows, csv, figures);
   }
 
-  void check_cell(const Table& table, std::size_t row, std::size_t i, const Json& json, const std::string& csv,
+  void check_cell(const Table& table, std::size_t row, std::size_t i, const Json* rows, const std::string& csv,
                   const std::string& figures) {
     const Column& column = table.columns[i];
     const Value value = table.rows.cell(row, i);
@@ -101,14 +104,15 @@ class Checker {
         EXPECT_NE(std::string::npos, html_.find(xml_escaped(site != nullptr ? site->function : words))) << words;
       }
     }
+    if (rows == nullptr) return;
     if (const auto* site = std::get_if<CodeSite>(&value)) {
-      EXPECT_EQ(site->function, json[table.key][row]["name"]);
+      EXPECT_EQ(site->function, (*rows)[row]["name"]);
       if (!site->file.empty()) {
-        EXPECT_EQ(site->file, json[table.key][row]["file"]);
+        EXPECT_EQ(site->file, (*rows)[row]["file"]);
       }
       EXPECT_NE(std::string::npos, csv.find(site->file));
-    } else if (!column.key.empty() && column.unit != Unit::code && !table.key.empty()) {
-      EXPECT_EQ(json_from_value(value, column.unit), json[table.key][row][std::string(column.key)]) << column.key;
+    } else if (!column.key.empty() && column.unit != Unit::code) {
+      EXPECT_EQ(json_from_value(value, column.unit), (*rows).at(row).at(std::string(column.key))) << column.key;
       if (is_number(column.unit)) {
         EXPECT_NE(std::string::npos, csv.find(number_text_from_value(value, column.unit)));
       }
@@ -167,7 +171,7 @@ TEST(Document, of_every_sample_says_the_same_in_every_form) {
   }
   EXPECT_GE(files, 10U);
   EXPECT_GE(cells, 1000U);
-  EXPECT_GE(sentences, 15U);
+  EXPECT_GE(sentences, 10U);
 }
 
 TEST(Document, a_value_is_written_in_its_unit) {
@@ -202,7 +206,7 @@ TEST(Document, a_place_is_name_file_and_line_for_programs) {
 TEST(Document, rows_can_be_put_in_another_order) {
   EXPECT_EQ("Bytes\tShare\tYour code\n1\t0.1\t(none)\n1024\t0.5\t=f  a,b.py:3\n",
             figures_from_table(in_order(small_table(), {1, 0}), '\t'));
-  EXPECT_EQ("Rows\n   bytes  share   your code\n1.00 KiB  50.0 %  =f  a,b.py:3\nand 1 more\n", [] {
+  EXPECT_EQ("Rows\n   bytes   share  your code\n1.00 KiB  50.0 %  =f  a,b.py:3\nand 1 more\n", [] {
     Table table = small_table();
     table.shown = 1;
     return text_from_table(table);

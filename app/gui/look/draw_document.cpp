@@ -1,5 +1,6 @@
 #include "app/gui/look/draw_document.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -35,9 +36,10 @@ class Drawer {
  private:
   void draw(const Document& document) {
     if (document.audience == Audience::programs) return;
+    const std::size_t around = titles_.size();
     title(document.title, document.note);
     draw_parts(document);
-    title_.clear();
+    titles_.resize(std::min(titles_.size(), around));
   }
 
   void draw(const Sentence& sentence) {
@@ -83,7 +85,7 @@ class Drawer {
   void draw(const Picture& picture) {
     if (request_.draw_picture) request_.draw_picture(picture.name);
   }
-  void draw(const Fields&) {}
+  void draw(const Figures&) {}
   void draw(const Texts&) {}
   void draw(const Absent&) {}
   void draw(const Documents&) {}
@@ -132,16 +134,15 @@ class Drawer {
 
   // A title is drawn with the first thing below it.
   void title(const std::string& words, const std::string& note) {
-    if (words.empty()) return;
-    title_ = words;
-    note_ = note;
+    if (!words.empty()) titles_.emplace_back(words, note);
   }
   void draw_title() {
-    if (title_.empty()) return;
-    ImGui::Spacing();
-    bold_text(title_);
-    if (!note_.empty()) tooltip(note_);
-    title_.clear();
+    for (const auto& [words, note] : titles_) {
+      ImGui::Spacing();
+      bold_text(words);
+      if (!note.empty()) tooltip(note);
+    }
+    titles_.clear();
   }
 
   const AppState& state_;
@@ -150,7 +151,7 @@ class Drawer {
   DocumentState& kept_;
   const DocumentRequest& request_;
   CommandQueue& commands_;
-  std::string title_, note_;
+  std::vector<std::pair<std::string, std::string>> titles_;  // With their notes; not yet drawn.
 };
 
 }  // namespace
