@@ -1,5 +1,6 @@
 #include "app/gui/core/app.h"
 
+#include "app/gui/core/answers.h"
 #include "app/gui/core/missing_view.h"
 #include "tests/gui_core/test_home.h"
 

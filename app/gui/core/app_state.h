@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "analysis/query/moment_comparison.h"
-#include "app/gui/core/answers.h"
+#include "app/gui/core/answer.h"
 #include "app/gui/core/bookmarks.h"
 #include "app/gui/core/code_places.h"
 #include "app/gui/core/color_keeper.h"

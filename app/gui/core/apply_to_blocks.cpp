@@ -1,6 +1,7 @@
 // Commands that find blocks, sort them or step through them.
 #include <algorithm>
 
+#include "app/gui/core/answers.h"
 #include "app/gui/core/apply_commands.h"
 #include "app/gui/core/looking.h"
 #include "app/gui/core/span_text.h"

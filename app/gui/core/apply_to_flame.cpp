@@ -1,6 +1,8 @@
 // Commands of the flame graph and the call tree.
 #include "app/gui/core/apply_commands.h"
 
+#include "app/gui/core/answers.h"
+
 namespace hbmscope::gui {
 namespace {
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/gui/core/answers.h"
 #include "app/gui/core/apply_commands.h"
 #include "app/gui/core/looking.h"
 #include "app/gui/core/playing.h"

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "app/gui/core/host.h"
-#include "app/gui/core/view_kind.h"
+#include "app/gui/core/view_lists.h"
 
 namespace hbmscope::gui {
 
@@ -39,14 +39,14 @@ enum class Needs {
 #define HBMSCOPE_MENU_COMMANDS(X, V)                                                                                   \
   X(open_file, "Open file...", "Ctrl+O", "File", nothing, "Opens a profile next to those that are open.")              \
   X(open_folder, "Open folder...", "", "File", nothing, "Opens all profiles of a folder: ranks, or a series.")         \
-  X(join_files, "Show the open files as one job", "", "File", two_files,                                                \
+  X(join_files, "Show the open files as one job", "", "File", two_files,                                               \
     "Joins ranks, or what one process left behind: a log, a memory dump, a recording, a memory profile.")              \
   X(show_jobs, "Attach to a running job...", "Ctrl+Shift+O", "File", nothing,                                          \
     "Lists the jobs of this machine, or of one that you can reach by ssh, and says what attaching does.")              \
   X(paste, "Paste error text", "Ctrl+V", "File", nothing,                                                              \
     "Opens what was copied: the text of an error, or a part of a job's log.")                                          \
   X(open_sample, "Open the sample profile", "", "File", nothing, "A small profile of a JAX training loop.")            \
-  X(open_failing_sample, "Open the sample that runs out of memory", "", "File", nothing,                                \
+  X(open_failing_sample, "Open the sample that runs out of memory", "", "File", nothing,                               \
     "A recording in which a request for 3 GiB fails although 12 GiB is free.")                                         \
   X(close_file, "Close file", "Ctrl+W", "File", profile, "Closes the file in front.")                                  \
   X(reload_file, "Reload the file", "F5", "File", profile, "Reads the file again, for one that was rewritten.")        \
@@ -97,7 +97,7 @@ enum class Needs {
   X(next_failure, "Next failure", "]", "Go", trace, "The next out-of-memory.")                                         \
   X(previous_failure, "Previous failure", "[", "Go", trace, "The previous out-of-memory.")                             \
   X(next_step, "Next step", "N", "Go", trace, "Where the program's next step begins, as its markers say.")             \
-  X(previous_step, "Previous step", "Shift+N", "Go", trace, "Where the previous step begins.")                           \
+  X(previous_step, "Previous step", "Shift+N", "Go", trace, "Where the previous step begins.")                         \
   X(overlay_step, "Compare with the previous step", "O", "Go", trace,                                                  \
     "Shows the step of this time in the timeline, with the one before it as a line over it. Again: no longer.")        \
   X(next_event, "Next event", ".", "Go", trace, "One event later.")                                                    \
@@ -135,7 +135,8 @@ enum class Needs {
   X(text_larger, "Larger text", "Ctrl+=", "View", nothing, "Up to 200 %.")                                             \
   X(text_smaller, "Smaller text", "Ctrl+-", "View", nothing, "Down to 75 %.")                                          \
   X(text_normal, "Normal text", "Ctrl+0", "View", nothing, "100 %.")                                                   \
-  X(reset_layout, "Reset layout", "", "View", nothing, "Puts the views for this kind of file back in their first places.")                    \
+  X(reset_layout, "Reset layout", "", "View", nothing,                                                                 \
+    "Puts the views for this kind of file back in their first places.")                                                \
   X(pin_moment, "Pin this time", "B", "Compare", trace,                                                                \
     "Colours the heap map by the changes since this time, and opens Compare. Press again to unpin.")                   \
   X(swap_pin, "Swap this time and the pinned one", "", "Compare", pinned, "Reverses the sign of the change.")          \
@@ -234,7 +235,7 @@ enum class Needs {
   X(show_addresses, AddressRange, "Shows these addresses in Address x time and in the strip. Empty: all.")            \
   X(show_span, TimelineSpan, "Shows this span in the timeline. Empty: all of it. Back does not undo it.")             \
   X(size_address_time, PixelSize, "Sets the size of the picture of addresses and time.")                              \
-  X(size_timeline, PixelSize, "Sets the size of the timeline's lane of memory.")                      \
+  X(size_timeline, PixelSize, "Sets the size of the timeline's lane of memory.")                                      \
   X(set_range, TimeRange, "Selects the range between two times.")                                                     \
   X(move_range, TimeRange, "Like set_range, as the next step of one drag.")                                           \
   X(choose_heap, HeapKey, "Shows this heap in the heap map and the timeline.")                                        \

@@ -1,6 +1,7 @@
 #include "app/gui/core/looking.h"
 
 #include "analysis/query/block_find.h"
+#include "app/gui/core/answers.h"
 
 namespace hbmscope::gui {
 namespace {

@@ -1,5 +1,6 @@
 #include "app/gui/core/side_by_side.h"
 
+#include "app/gui/core/answers.h"
 #include "app/gui/core/filter_text.h"
 
 #include <algorithm>

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "analysis/units/format.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/core/span_text.h"
 #include "app/gui/core/tables.h"
 #include "app/gui/look/answer_state.h"
@@ -26,8 +27,7 @@ std::optional<TimelineOverlay> shown_overlay(const AppState& state) {
   const auto& columns = state.answers().overlay.value;
   // Not one of an earlier question.
   const AnswerKey& key = state.answers().overlay.key;
-  const auto* asked = std::get_if<options::Timeline>(&key.options);
-  const bool is_of_it = what && columns && asked != nullptr && key.source == what->source &&
+  const bool is_of_it = what && columns && key.type != nullptr && key.source == what->source &&
                         columns->heap == what->heap && columns->span.begin >= what->shown.begin + what->shift &&
                         columns->span.end <= what->shown.end + what->shift;
   if (!is_of_it) return std::nullopt;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "analysis/units/format.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/core/block_actions.h"
 #include "app/gui/look/block_menu.h"
 #include "app/gui/look/drawing.h"

@@ -2,6 +2,7 @@
 
 #include "analysis/units/format.h"
 #include "app/gui/core/amounts.h"
+#include "app/gui/core/answers.h"
 #include "app/gui/core/copy_as_command.h"
 #include "app/gui/core/heap_raster.h"
 #include "app/gui/look/answer_state.h"
