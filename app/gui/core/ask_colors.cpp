@@ -136,7 +136,7 @@ void ask_stack(Answering& asking, HeapKey heap) {
   // Where the whole trace's buckets are fewer than the pixels, the visible span is computed by itself.
   const auto& whole = asking.answers().stack.value;
   const TimelineSpan& span = asking.position().span;
-  if (whole == nullptr || asking.notes().waits_for_rest) return;
+  if (whole == nullptr || asking.notes().visible.waits_for_rest) return;
   const bool is_enough = span.empty() || whole->is_exact() || whole->buckets_in(span) > 2 * context.timeline_width;
   if (!is_enough)
     asking.ask(&Answers::stack_part, {source->id, StackOptions{query, span}},

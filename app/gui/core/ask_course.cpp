@@ -45,14 +45,14 @@ std::optional<HeapKey> find_counters(const Trace& trace) {
 TimelineEffort effort_of_span(Answering& asking, const Stream& stream) {
   using Clock = std::chrono::steady_clock;
   const TimelineSpan& span = asking.position().span;
-  if (span != asking.notes().span_seen) {
-    asking.notes().span_seen = span;
-    asking.notes().span_seen_at = Clock::now();
+  if (span != asking.notes().visible.span) {
+    asking.notes().visible.span = span;
+    asking.notes().visible.changed_at = Clock::now();
   }
   const StreamPositions positions = positions_of(stream, span.empty() ? whole_span_of(stream) : span);
-  asking.notes().waits_for_rest = !is_exact(TimelineEffort::at_once, positions) &&
-                                  Clock::now() - asking.notes().span_seen_at < span_rest && !span.empty();
-  return asking.notes().waits_for_rest ? TimelineEffort::at_once : TimelineEffort::exact;
+  asking.notes().visible.waits_for_rest = !is_exact(TimelineEffort::at_once, positions) &&
+                                          Clock::now() - asking.notes().visible.changed_at < span_rest && !span.empty();
+  return asking.notes().visible.waits_for_rest ? TimelineEffort::at_once : TimelineEffort::exact;
 }
 
 // Evenly over all events, and after the first failures of the stream.
@@ -236,9 +236,9 @@ void ask_free_history(Answering& asking) {
   // This is a pass over all events, so for a growing trace it is repeated only when the trace has doubled.
   const std::uint64_t events = source->trace->streams[heap.stream].end_position();
   if (source->live && asking.answers().free_history.value && heap == asking.notes().free_history_heap &&
-      events < 2 * asking.notes().free_history_events)
+      events < 2 * asking.notes().answered_events.free_history)
     return;
-  asking.notes().free_history_events = events;
+  asking.notes().answered_events.free_history = events;
   asking.notes().free_history_heap = heap;
   asking.ask(&Answers::free_history, {source->id, heap},
              [trace = source->trace, heap](Work& work) -> Computed<FreeHistory> {
@@ -258,8 +258,8 @@ void ask_pool_costs(Answering& asking) {
   // It replays all requests, so for a growing trace it is repeated only when the trace has doubled.
   const std::uint64_t events = source->trace->streams[heap.stream].end_position();
   const auto& known = asking.answers().pool_costs.value;
-  if (source->live && known && known->heap == heap && events < 2 * asking.notes().pool_costs_events) return;
-  asking.notes().pool_costs_events = events;
+  if (source->live && known && known->heap == heap && events < 2 * asking.notes().answered_events.pool_costs) return;
+  asking.notes().answered_events.pool_costs = events;
   asking.ask(&Answers::pool_costs, {source->id, heap},
              [trace = source->trace, heap](Work& work) -> Computed<PoolCostsAnswer> {
                auto answer = std::make_shared<PoolCostsAnswer>();

@@ -60,7 +60,7 @@ void ask_diff(Answering& asking, const AnswerKey& base) {
   // The baseline's view may still be that of another file or of the previous time.
   const AnswerKey& baseline_key = answers.baseline_view.key;
   if (baseline_key.source != asking.position().baseline) return;
-  if (answers.baseline_moment.value && baseline_key.at != baseline_moment_for(asking.notes().viewed_at)) return;
+  if (answers.baseline_moment.value && baseline_key.at != baseline_moment_for(asking.notes().viewed.at)) return;
   const StackMatch match = asking.position().match;
   AnswerKey key = base;
   key.options = match;

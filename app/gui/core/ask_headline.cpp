@@ -65,8 +65,10 @@ void ask_headline(Answering& asking) {
   const auto& known = asking.answers().headline.value;
   const auto* asked = asking.answers().headline.key.options.as<HeadlineOptions>();
   const bool is_same = known && asked != nullptr && *asked == HeadlineOptions{subject.heap, subject.failure};
-  if (source->live && is_same && events < asking.notes().headline_events + asking.notes().headline_events / 4) return;
-  asking.notes().headline_events = events;
+  if (source->live && is_same &&
+      events < asking.notes().answered_events.headline + asking.notes().answered_events.headline / 4)
+    return;
+  asking.notes().answered_events.headline = events;
   asking.ask(
       &Answers::headline, {source->id, HeadlineOptions{subject.heap, subject.failure}},
       [trace = source->trace, subject](Work& work) -> Computed<HeadlineAnswer> {

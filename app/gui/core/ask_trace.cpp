@@ -150,8 +150,8 @@ void ask_heap_map(Answering& asking) {
   const auto& colors = asking.state().context().colors;
   // If the pinned time does not exist there is no change to colour; Compare says why.
   const HeapColoring coloring =
-      shown == HeapColoring::change && asking.answers().pinned.failed() ? colors->automatic : *shown;
-  const bool is_change = coloring == HeapColoring::change;
+      row_of(*shown).compares_with_pin && asking.answers().pinned.failed() ? colors->automatic : *shown;
+  const bool is_change = row_of(coloring).compares_with_pin;
   const auto pinned = is_change ? ready_pinned(asking.state()) : nullptr;
   if (is_change && pinned == nullptr) return;
   const HeapMapOptions map{heap, coloring, is_change ? position.pin : MomentName(), colors};
@@ -163,7 +163,7 @@ void ask_heap_map(Answering& asking) {
                answer->heap = heap;
                ColoringFacts facts;
                if (pinned) facts.pinned = &pinned->state_of(heap);
-               if (coloring == HeapColoring::lifetime) {
+               if (row_of(coloring).needs_ends) {
                  auto live = collect_live_rows(*moment->trace, moment->states, true, &work);
                  if (!live) return Failure(cancelled_error());
                  facts.live = std::move(live->rows);

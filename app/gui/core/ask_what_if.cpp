@@ -60,8 +60,8 @@ void ask_what_if(Answering& asking) {
   const std::uint64_t events = source->trace->streams[heap.stream].end_position();
   const auto& known = asking.answers().what_if;
   const bool is_same = known.value && known.key.options == AnswerOptions(WhatIfOptions{heap, words});
-  if (source->live && is_same && events < 2 * asking.notes().what_if_events) return;
-  asking.notes().what_if_events = events;
+  if (source->live && is_same && events < 2 * asking.notes().answered_events.what_if) return;
+  asking.notes().answered_events.what_if = events;
   asking.ask(&Answers::what_if, {source->id, WhatIfOptions{heap, words}},
              [trace = source->trace, heap, words](Work& work) -> Computed<WhatIfAnswer> {
                auto answer = find_answer(trace, heap, words, work);

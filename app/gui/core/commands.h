@@ -78,14 +78,14 @@ struct CommandWith {
 };
 namespace command {
 #define X(name, type, help) inline constexpr CommandWith<type> name{CommandId::name};
-HBMSCOPE_COMMANDS_WITH_ARGUMENT(X)
+HBMSCOPE_COMMANDS_WITH_ARGUMENT(X, X, X)
 #undef X
 }  // namespace command
 constexpr bool takes_argument(CommandId id) {
   switch (id) {
 #define X(name, ...) \
   case CommandId::name: return true;
-    HBMSCOPE_COMMANDS_WITH_ARGUMENT(X)
+    HBMSCOPE_COMMANDS_WITH_ARGUMENT(X, X, X)
 #undef X
     default: return false;
   }

@@ -58,8 +58,8 @@ bool ask_views(Answering& asking) {
     ask_stacks(asking, &Answers::view, *source, source->trace ? position.at : MomentName(),
                needs_moment ? context.answers.moment.value : nullptr, heaps);
   if (context.answers.view.state == AnswerState::ready) {
-    asking.notes().viewed_at = context.answers.view.key.at;
-    asking.notes().viewed_source = context.answers.view.key.source;
+    asking.notes().viewed.at = context.answers.view.key.at;
+    asking.notes().viewed.source = context.answers.view.key.source;
   }
   ask_baseline(asking);
   return context.answers.view.value != nullptr;
@@ -69,7 +69,7 @@ void ask_about_stacks(Answering& asking) {
   AppState& state = asking.state();
   Context& context = state.context();
   look_up_selection(context);
-  const AnswerKey base{asking.notes().viewed_source, {}, asking.notes().viewed_at, context.answers.view.value->request};
+  const AnswerKey base{asking.notes().viewed.source, {}, asking.notes().viewed.at, context.answers.view.value->request};
 #define X(type, name, phrase) \
   if (asking.asks(Question::name)) ask_##name(asking, base);
   HBMSCOPE_STACK_QUESTIONS(X)
@@ -80,7 +80,7 @@ void ask_about_stacks(Answering& asking) {
 }
 
 bool ask_for_context(Answering& asking) {
-  asking.notes().waits_for_rest = false;
+  asking.notes().visible.waits_for_rest = false;
   AppState& state = asking.state();
   bool changed = false;
   // The active view may not exist for this file. A file that is still being read may get it.
